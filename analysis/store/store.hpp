@@ -1,0 +1,52 @@
+#pragma once
+
+/// The results database: the only place with SQL.
+///
+/// Append-only; one writer, the parent process. The schema is documented in `analysis/store/README.md`
+/// because people will open the file with `sqlite3`.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/records.hpp"
+
+namespace hbench {
+
+/// An open database. Movable, not thread-safe.
+class Store {
+ public:
+  enum class Mode { read_write, read_only };
+
+  /// Opens `file`; read_write creates it when absent and migrates an older schema.
+  /// \throws Error: usage when the file is no hbench database, was written by a newer hbench, or does not
+  /// exist (read_only); environment when the folder is read-only, the disk full or the file locked.
+  explicit Store(const std::filesystem::path& file, Mode mode = Mode::read_write);
+  ~Store();
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+
+  /// Records the start of a run; its id. \throws Error (environment).
+  std::int64_t begin_run(const Run& run);
+  /// Appends one finished case with all its samples in one transaction: after a crash it is there whole,
+  /// or not at all. \throws Error (environment) when the disk is full.
+  void append(std::int64_t run, const CaseResult& result);
+  /// Appends many cases in one transaction (simulated and published points are quick and many).
+  void append(std::int64_t run, const std::vector<CaseResult>& results);
+
+  /// Keys of the cases that are done (not of the failed ones): what `--resume` need not repeat.
+  std::set<std::string> finished_keys() const;
+  /// Every case, oldest first. Of cases with one key only the newest is given; a failed one gives way to
+  /// a done one. \throws Error (wrong_data) for a damaged file.
+  std::vector<CaseResult> results() const;
+  std::vector<Run> runs() const;
+
+ private:
+  struct Connection;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace hbench

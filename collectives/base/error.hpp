@@ -1,0 +1,43 @@
+#pragma once
+
+/// The one exception type of hbench and the exit codes it turns into.
+///
+/// An `Error` ends a command. Its message says what was wrong and where in the user's own files or
+/// flags; its hint says how to cure it. Expected outcomes (a backend that is absent, a pair that makes
+/// no sense, a point without a baseline) are return values, never exceptions.
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace hbench {
+
+/// The documented exit codes of the program; never counts.
+enum class ExitCode : int {
+  good = 0,
+  internal = 1,     ///< our own mistake
+  usage = 2,        ///< flags, names or input files that make no sense
+  environment = 3,  ///< something on this machine is missing, read-only or full
+  wrong_data = 4,   ///< a result failed its check, a file holds what it must not
+  lost_rank = 5,    ///< a rank died, hung or ran out of time
+  regressed = 10,
+  inconclusive = 11,
+  not_comparable = 12  ///< or no baseline
+};
+
+/// Ends a command: `bench/main.cpp` prints `hbench: <message>` and `  <hint>`, and exits with `code`.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, std::string message, std::string hint = {})
+      : std::runtime_error(std::move(message)), code_(code), hint_(std::move(hint)) {}
+
+  ExitCode code() const noexcept { return code_; }
+  /// What to do about it; may be empty.
+  const std::string& hint() const noexcept { return hint_; }
+
+ private:
+  ExitCode code_;
+  std::string hint_;
+};
+
+}  // namespace hbench

@@ -1,0 +1,105 @@
+#include "collectives/base/units_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double scale;
+};
+
+constexpr std::array kTimes{Unit{"s", 1}, Unit{"ms", 1e-3}, Unit{"us", 1e-6}, Unit{"µs", 1e-6}, Unit{"ns", 1e-9}};
+constexpr std::array kSizes{Unit{"B", 1},    Unit{"kB", 1e3},     Unit{"KB", 1e3},     Unit{"MB", 1e6},
+                            Unit{"GB", 1e9}, Unit{"KiB", 1024.0}, Unit{"MiB", 0x1p20}, Unit{"GiB", 0x1p30}};
+constexpr std::array kRates{Unit{"bit/s", 1.0 / 8},  Unit{"kbit/s", 1e3 / 8},  Unit{"Mbit/s", 1e6 / 8},
+                            Unit{"Gbit/s", 1e9 / 8}, Unit{"Tbit/s", 1e12 / 8}, Unit{"B/s", 1},
+                            Unit{"kB/s", 1e3},       Unit{"MB/s", 1e6},        Unit{"GB/s", 1e9},
+                            Unit{"TB/s", 1e12}};
+
+std::string unit_list(std::span<const Unit> units) {
+  std::string list;
+  for (const Unit& unit : units) list += (list.empty() ? "" : ", ") + std::string(unit.name);
+  return list;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+double parse(std::string_view text, std::span<const Unit> units, std::string_view what) {
+  const std::string_view whole = trimmed(text);
+  double number = 0;
+  const auto [rest, status] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
+  const std::string hint = fmt::format("write a number and a unit ({})", unit_list(units));
+  if (status != std::errc() || !std::isfinite(number))
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a {}", text, what), hint);
+  const std::string_view name = trimmed(whole.substr(static_cast<std::size_t>(rest - whole.data())));
+  if (name.empty()) throw Error(ExitCode::usage, fmt::format("the {} '{}' has no unit", what, text), hint);
+  for (const Unit& unit : units)
+    if (unit.name == name) return number * unit.scale;
+  throw Error(ExitCode::usage, fmt::format("'{}' in '{}' is not a unit of a {}", name, text, what), hint);
+}
+
+struct Step {
+  double at_least;
+  double scale;
+  std::string_view name;
+};
+
+/// Three significant digits in the first unit that leaves a number of at least 1; no exponent.
+std::string format_in(double value, std::span<const Step> steps) {
+  const double size = std::fabs(value);
+  const Step* chosen = &steps.back();
+  for (const Step& step : steps) {
+    // 0.9995 rounds up to the next unit's 1.00
+    if (size >= step.at_least * 0.9995) {
+      chosen = &step;
+      break;
+    }
+  }
+  const double scaled = value / chosen->scale;
+  const int digits = std::fabs(scaled) >= 99.95 ? 0 : std::fabs(scaled) >= 9.995 ? 1 : 2;
+  std::string number = fmt::format("{:.{}f}", scaled, digits);
+  if (number.find('.') != std::string::npos) {
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.back() == '.') number.pop_back();
+  }
+  return fmt::format("{} {}", number, chosen->name);
+}
+
+}  // namespace
+
+Seconds parse_seconds(std::string_view text) { return Seconds(parse(text, kTimes, "time")); }
+Bytes parse_bytes(std::string_view text) { return Bytes(parse(text, kSizes, "size")); }
+BytesPerSecond parse_rate(std::string_view text) { return BytesPerSecond(parse(text, kRates, "rate")); }
+
+std::string format(Seconds time) {
+  static constexpr std::array kSteps{Step{1, 1, "s"}, Step{1e-3, 1e-3, "ms"}, Step{1e-6, 1e-6, "us"},
+                                     Step{0, 1e-9, "ns"}};
+  return format_in(time.value, kSteps);
+}
+
+std::string format(Bytes size) {
+  static constexpr std::array kSteps{Step{0x1p30, 0x1p30, "GiB"}, Step{0x1p20, 0x1p20, "MiB"}, Step{1024, 1024, "KiB"},
+                                     Step{0, 1, "B"}};
+  return format_in(size.value, kSteps);
+}
+
+std::string format(BytesPerSecond rate) {
+  static constexpr std::array kSteps{Step{1.25e11, 1.25e11, "Tbit/s"}, Step{1.25e8, 1.25e8, "Gbit/s"},
+                                     Step{1.25e5, 1.25e5, "Mbit/s"}, Step{125, 125, "kbit/s"}, Step{0, 0.125, "bit/s"}};
+  return format_in(rate.value, kSteps);
+}
+
+}  // namespace hbench

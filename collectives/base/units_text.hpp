@@ -1,0 +1,32 @@
+#pragma once
+
+/// Text forms of quantities: the one place that parses and formats them.
+///
+/// Sizes are binary when they say so (KiB, MiB, GiB) and decimal otherwise (kB, MB, GB); rates are
+/// decimal, in bits (`25 Gbit/s`) or bytes (`12 GB/s`) per second; times are s, ms, us or ns.
+/// A number without a unit is an error: it has cost too many people too much time.
+
+#include <string>
+#include <string_view>
+
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// `"15 us"` -> 15e-6 s. \throws Error (usage) that quotes `text` and lists the units.
+Seconds parse_seconds(std::string_view text);
+
+/// `"64MiB"` -> 67108864 B. \throws Error (usage).
+Bytes parse_bytes(std::string_view text);
+
+/// `"25 Gbit/s"` -> 3.125e9 B/s. \throws Error (usage).
+BytesPerSecond parse_rate(std::string_view text);
+
+/// `"12.3 ms"`: three significant digits and the unit that suits.
+std::string format(Seconds time);
+/// `"64 MiB"`, binary.
+std::string format(Bytes size);
+/// `"23.9 Gbit/s"`, decimal.
+std::string format(BytesPerSecond rate);
+
+}  // namespace hbench

@@ -1,0 +1,64 @@
+#pragma once
+
+/// The family of executors: interpreters of a schedule that give a `Timeline`.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/schedule.hpp"
+
+namespace hbench {
+
+/// Whether a backend can be used here; if not, why, and what to do about it.
+struct Availability {
+  bool available = true;
+  std::string reason;
+  std::string cure;
+};
+
+/// When each local rank had finished, in seconds since the start.
+struct Timeline {
+  std::vector<Seconds> finish;
+  /// The slowest of them: the time of the collective.
+  Seconds slowest() const;
+};
+
+/// One all-reduce to execute.
+struct Collective {
+  const Schedule* schedule = nullptr;  ///< null asks for the vendor's own all-reduce
+  const Compressor* compressor = nullptr;
+  std::int64_t elements = 0;  ///< per rank
+  /// In and out, one buffer of `elements` floats per local rank: all ranks for `threads`, this process's
+  /// for `mpi`, none for `simulate`. Servers get a buffer too; its initial content does not matter.
+  std::vector<std::span<float>> buffers;
+};
+
+/// Executes collectives; not thread-safe.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// \throws Error (lost_rank) that names the late rank and the round when a peer does not answer in time.
+  virtual Timeline run(const Collective& collective) = 0;
+};
+
+struct Profile;
+
+/// One entry of the family.
+struct ExecutorKind {
+  std::string_view name;
+  std::string_view summary;
+  /// Where its times come from: `measured` or `simulated`.
+  std::string_view evidence;
+  Availability (*availability)();
+  /// `profile` is needed by `simulate` only and outlives the executor. `timeout` bounds one collective.
+  std::unique_ptr<Executor> (*make)(const Profile* profile, Seconds timeout);
+};
+
+/// The table, in the order in which `hbench list executors` prints it.
+std::span<const ExecutorKind* const> executors();
+
+}  // namespace hbench

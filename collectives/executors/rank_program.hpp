@@ -1,0 +1,55 @@
+#pragma once
+
+/// One rank's part of one schedule, executed step by step over a transport.
+///
+/// This is the only interpreter of schedules that moves bytes between ranks; the transports differ, the
+/// semantics (rounds, staging, reduce or copy, encode and decode) are written here once.
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/transport.hpp"
+#include "collectives/schedule.hpp"
+
+namespace hbench {
+
+/// The transfers of one rank, sorted by round: what `RankProgram` walks. Made once per schedule and rank.
+struct RankPlan {
+  struct Step {
+    std::vector<Transfer> sends;     ///< in posting order
+    std::vector<Transfer> receives;  ///< in posting order
+  };
+  Schedule schedule;  ///< without the transfers of other ranks
+  Rank rank = 0;
+  std::vector<Step> steps;  ///< one per round in which this rank takes part
+};
+
+/// Transfers from a rank to itself are dropped: the data is there.
+RankPlan plan_for(const Schedule& schedule, Rank rank);
+
+/// A running collective. `plan`, `compressor`, `transport` and `buffer` outlive it. Never blocks: call
+/// `progress` until it says done. Many programs may be in flight on one transport with different tags.
+class RankProgram {
+ public:
+  RankProgram(const RankPlan& plan, const Compressor& compressor, Transport& transport, int tag,
+              std::span<float> buffer);
+  ~RankProgram();
+  RankProgram(RankProgram&&) noexcept;
+  RankProgram& operator=(RankProgram&&) noexcept;
+
+  /// Does what can be done now. True once this rank's part is complete; the buffer then holds the sum
+  /// (on workers) and nothing of it is in use.
+  bool progress();
+  /// What it waits for, for a person: `rank 3 in round 2 of 6`. Empty when complete.
+  std::string waiting_for() const;
+  /// The ranks whose messages are outstanding (receives first); for naming a late rank.
+  std::vector<Rank> waiting_ranks() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hbench

@@ -1,0 +1,80 @@
+#pragma once
+
+/// A report as a tree: headings, paragraphs, tables, charts, verdicts. Reports build it, renderers turn it
+/// into bytes; N reports + M formats instead of N x M. Nothing here knows SQLite, MPI or files.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hbench {
+
+struct Heading {
+  int level = 1;  ///< 1 .. 3
+  std::string text;
+};
+
+struct Paragraph {
+  std::string text;  ///< plain text; renderers escape it
+};
+
+/// The answer in a sentence; shown large at the top.
+struct Verdict {
+  std::string text;
+};
+
+struct Table {
+  std::string caption;
+  std::vector<std::string> columns;
+  std::vector<bool> numeric;  ///< per column: right-aligned
+  std::vector<std::vector<std::string>> rows;
+  /// Long tables are folded by renderers that can.
+  bool folded = false;
+};
+
+/// The mark of a series says how its points are known: the same everywhere.
+enum class Mark { measured, emulated, simulated, published, ideal };
+
+struct ChartPoint {
+  double x = 0;
+  double y = 0;
+  std::optional<double> low, high;  ///< interval of y
+  std::string note;                 ///< shown on hover: source, baseline
+};
+
+struct Series {
+  std::string label;
+  Mark mark = Mark::simulated;
+  /// Series of one group share a colour (a strategy on a network); the mark tells them apart.
+  std::string group;
+  std::vector<ChartPoint> points;
+  /// Shown at first; a reader may switch others on.
+  bool shown = true;
+};
+
+struct Chart {
+  std::string id;  ///< file name of its SVG and PNG, without extension: `efficiency-vgg16`
+  std::string title;
+  std::string x_title, y_title;
+  bool x_log2 = false;
+  bool y_percent = false;  ///< y is a fraction, shown in per cent
+  std::optional<double> y_min, y_max;
+  std::vector<Series> series;
+  std::string caption;
+};
+
+/// Charts of which a reader sees one at a time (one per workload, say).
+struct ChartGroup {
+  std::string title;
+  std::vector<Chart> charts;  ///< the first is shown first; titles name the choices
+};
+
+using Block = std::variant<Heading, Paragraph, Verdict, Table, Chart, ChartGroup>;
+
+struct Document {
+  std::string title;
+  std::vector<Block> blocks;
+};
+
+}  // namespace hbench
