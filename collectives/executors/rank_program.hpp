@@ -10,6 +10,7 @@
 #include <string>
 
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/operation.hpp"
 #include "collectives/executors/transport.hpp"
 #include "collectives/schedule.hpp"
 
@@ -29,23 +30,19 @@ struct RankPlan {
 /// Transfers from a rank to itself are dropped: the data is there.
 RankPlan plan_for(const Schedule& schedule, Rank rank);
 
-/// A running collective. `plan`, `compressor`, `transport` and `buffer` outlive it. Never blocks: call
-/// `progress` until it says done. Many programs may be in flight on one transport with different tags.
-class RankProgram {
+/// A running collective. `plan`, `compressor`, `transport` and `buffer` outlive it. Once complete the
+/// buffer holds the sum (on workers). Many programs may be in flight on one transport with different tags.
+class RankProgram final : public Operation {
  public:
   RankProgram(const RankPlan& plan, const Compressor& compressor, Transport& transport, int tag,
               std::span<float> buffer);
-  ~RankProgram();
-  RankProgram(RankProgram&&) noexcept;
-  RankProgram& operator=(RankProgram&&) noexcept;
+  ~RankProgram() override;
+  RankProgram(const RankProgram&) = delete;
+  RankProgram& operator=(const RankProgram&) = delete;
 
-  /// Does what can be done now. True once this rank's part is complete; the buffer then holds the sum
-  /// (on workers) and nothing of it is in use.
-  bool progress();
-  /// What it waits for, for a person: `rank 3 in round 2 of 6`. Empty when complete.
-  std::string waiting_for() const;
-  /// The ranks whose messages are outstanding (receives first); for naming a late rank.
-  std::vector<Rank> waiting_ranks() const;
+  bool progress() override;
+  std::string waiting_for() const override;
+  std::vector<Rank> waiting_ranks() const override;
 
  private:
   struct State;

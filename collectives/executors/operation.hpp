@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// One rank's part of a collective that is under way. Never blocks; progressed by one thread at a time.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  /// Does what can be done now. True once this rank's part is complete; its buffer is then free again.
+  virtual bool progress() = 0;
+  /// What it waits for, for a person: `rank 3 in round 2 of 6`. Empty when complete.
+  virtual std::string waiting_for() const = 0;
+  /// The ranks whose messages are outstanding (receives first), for naming a late rank; may be empty where
+  /// a library does not tell.
+  virtual std::vector<Rank> waiting_ranks() const = 0;
+};
+
+}  // namespace hbench

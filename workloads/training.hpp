@@ -1,0 +1,62 @@
+#pragma once
+
+/// Real data-parallel training of one model on this machine: LibTorch gradients, our fusion policy, our
+/// collectives. No LibTorch type appears here, so that the program builds without it.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/endpoint.hpp"
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/network/step.hpp"
+
+namespace hbench {
+
+/// What one rank trains, and how its gradients travel. Equal on all ranks.
+struct TrainingRequest {
+  std::string model;                     ///< a name of `model_names()`
+  int batch = 16;                        ///< samples per worker and step
+  int image_size = 64;                   ///< pixels, square
+  World world;                           ///< workers (and servers) of the job
+  const Algorithm* algorithm = nullptr;  ///< null: one process, no communication
+  const Placement* placement = nullptr;  ///< parameter servers only
+  const Compressor* compressor = nullptr;
+  FusionChoice fusion;
+  bool overlap = true;  ///< gradients leave during the backward pass
+  int warmup_steps = 5;
+  int steps = 20;       ///< timed steps
+  Seconds budget{0};    ///< stop after the step that exceeds it (rank 0 decides for all); 0: no limit
+  Seconds timeout{60};  ///< a collective that takes longer names the late ranks and fails
+  unsigned seed = 1;
+  int threads = 1;  ///< LibTorch's threads per rank
+  double learning_rate = 0.01;
+};
+
+/// One step of one rank, as it ends.
+struct StepReport {
+  int iteration = 0;  ///< from 0, warm-up included
+  bool warmup = false;
+  Seconds step;     ///< from this step's beginning to the next one's
+  Seconds exposed;  ///< waiting for gradients after the backward pass
+  double loss = 0;
+};
+
+/// Models that can be trained, in table order; empty without LibTorch.
+std::vector<std::string_view> model_names();
+Availability torch_availability();
+
+/// Trains on this rank; `endpoint` may be null exactly when `request.algorithm` is. Dedicated server ranks
+/// only serve. Every worker starts from the same seeded parameters and ends with identical ones.
+/// Returns a digest of the final parameters (equal on all workers; 0 on servers).
+/// \throws Error (lost_rank) naming late ranks, usage for an unknown model, wrong_data when ranks disagree.
+std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
+                    const std::function<void(const StepReport&)>& on_step);
+
+/// Records one undisturbed step of `model` in this process: the median over `steps` of each gradient's ready time.
+StepTimeline record_timeline(std::string_view model, int batch, int image_size, int steps, int threads);
+
+}  // namespace hbench
