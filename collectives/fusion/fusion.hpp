@@ -55,6 +55,8 @@ struct Fusion {
   std::string_view defaults;
   /// Whether ranks must agree on what is ready through a coordinator before a bucket may leave.
   bool negotiates = false;
+  /// The policy changes after its first step, so that only later ones are typical.
+  bool learns = false;
   /// A policy for tensors of these sizes (bytes, backward order). `parameters` as in `defaults`, fields may
   /// be left out from the end. \throws Error (usage) when they make no sense.
   std::unique_ptr<FusionPolicy> (*make)(std::string_view parameters, std::span<const std::int64_t> tensor_bytes);

@@ -1,0 +1,18 @@
+#include "collectives/base/digest.hpp"
+
+#include <fmt/format.h>
+
+namespace hbench {
+
+std::uint64_t digest(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const std::byte byte : bytes) {
+    hash ^= static_cast<std::uint64_t>(byte);
+    hash *= 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+std::string digest_text(std::string_view text) { return fmt::format("{:016x}", digest(std::as_bytes(std::span(text)))); }
+
+}  // namespace hbench

@@ -1,0 +1,34 @@
+#include "collectives/base/library.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collectives/base/error.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+
+TomlLibrary::TomlLibrary(std::filesystem::path folder, std::string what)
+    : folder_(std::move(folder)), what_(std::move(what)) {
+  std::error_code status;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, status))
+    if (entry.path().extension() == ".toml") names_.push_back(entry.path().stem().string());
+  if (status)
+    throw Error(ExitCode::environment,
+                fmt::format("cannot read the {}s in {}: {}", what_, folder_.string(), status.message()),
+                "run ./hbench from a complete clone");
+  std::ranges::sort(names_);
+}
+
+NamedText TomlLibrary::read(std::string_view name_or_file) const {
+  const bool is_file = name_or_file.find('/') != std::string_view::npos || name_or_file.ends_with(".toml");
+  if (is_file) return {std::string(name_or_file), read_file(std::string(name_or_file))};
+  const std::vector<std::string_view> known(names_.begin(), names_.end());
+  if (std::ranges::find(known, name_or_file) == known.end()) throw unknown_name(what_, name_or_file, known);
+  const std::string file = std::string(name_or_file) + ".toml";
+  return {file, read_file(folder_ / file)};
+}
+
+}  // namespace hbench

@@ -1,0 +1,36 @@
+#pragma once
+
+/// Folders of named TOML files (cluster profiles, traces): names, suggestions, and files of one's own.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hbench {
+
+/// A TOML file of a library, or of the user's own.
+struct NamedText {
+  std::string file_name;  ///< for messages: as the user knows it
+  std::string text;
+};
+
+/// The `*.toml` files of one folder, by stem. Immutable.
+class TomlLibrary {
+ public:
+  /// `what` names an entry in messages: `profile`. \throws Error (environment) when `folder` cannot be read.
+  TomlLibrary(std::filesystem::path folder, std::string what);
+  /// Sorted.
+  const std::vector<std::string>& names() const { return names_; }
+  const std::filesystem::path& folder() const { return folder_; }
+  /// A known name, or a path to a file (recognised by `/` or `.toml`). \throws Error (usage), with a
+  /// suggestion for an unknown name.
+  NamedText read(std::string_view name_or_file) const;
+
+ private:
+  std::filesystem::path folder_;
+  std::string what_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace hbench

@@ -1,0 +1,169 @@
+#include "collectives/network/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "collectives/base/digest.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/units_text.hpp"
+#include "collectives/network/profile_reader.hpp"
+
+namespace hbench {
+namespace {
+
+using Apply = std::function<void(std::string_view, std::optional<double>)>;
+
+Apply text_into(std::string& out) {
+  return [&out](std::string_view text, std::optional<double>) { out = text; };
+}
+
+Apply number_into(double& out, double least, double most) {
+  return [&out, least, most](std::string_view text, std::optional<double> number) {
+    if (!number)
+      throw Error(ExitCode::usage, fmt::format("'{}' is not a number", text), "write a plain number without quotes");
+    if (!(*number >= least && *number <= most))
+      throw Error(ExitCode::usage, fmt::format("{} is out of range", text),
+                  std::isinf(most) ? fmt::format("it must be at least {}", least)
+                                   : fmt::format("it must lie between {} and {}", least, most));
+    out = *number;
+  };
+}
+
+Apply count_into(int& out) {
+  return [&out](std::string_view text, std::optional<double> number) {
+    if (!number || *number != std::floor(*number) || *number < 1 || *number > 1e6)
+      throw Error(ExitCode::usage, fmt::format("{} is not a count", text), "write a whole number of at least 1");
+    out = static_cast<int>(*number);
+  };
+}
+
+template <class Q>
+void require_unit(std::string_view text, std::optional<double> number, Q (*parse)(std::string_view), Q& out) {
+  if (number) throw Error(ExitCode::usage, fmt::format("{} has no unit", text), "write it as text, such as \"25 Gbit/s\" or \"15 us\"");
+  out = parse(text);
+}
+
+Apply rate_into(BytesPerSecond& out) {
+  return [&out](std::string_view text, std::optional<double> number) {
+    require_unit(text, number, parse_rate, out);
+    if (!(out.value > 0)) throw Error(ExitCode::usage, fmt::format("{} is no bandwidth", text), "it must be more than 0");
+  };
+}
+
+Apply latency_into(Seconds& out) {
+  return [&out](std::string_view text, std::optional<double> number) {
+    require_unit(text, number, parse_seconds, out);
+    if (out.value < 0) throw Error(ExitCode::usage, fmt::format("{} is no latency", text), "it must be 0 or more");
+  };
+}
+
+/// `[rates]`: samples/s by workload, as `resnet50 = 219` or `{ value = 219, batch = 64, source = "..." }`.
+void read_rates(const toml::table& table, std::string_view file_name, Profile& profile) {
+  const toml::node* node = table.get("rates");
+  if (node == nullptr) return;
+  if (node->as_table() == nullptr)
+    throw Error(ExitCode::usage, fmt::format("{}: 'rates' must be a section [rates]", place_in(file_name, *node)));
+  for (const auto& [key, entry] : *node->as_table()) {
+    GpuRate rate;
+    const toml::table* fields = entry.as_table();
+    const auto value = fields != nullptr ? (*fields)["value"].value<double>() : entry.value<double>();
+    if (!value || !(*value > 0))
+      throw Error(ExitCode::usage, fmt::format("{}: rates.{} must be samples/s of one GPU", place_in(file_name, entry), key.str()),
+                  "write a number, or { value = 219, batch = 64, source = \"...\" }");
+    rate.samples_per_second = *value;
+    rate.source = fmt::format("stated in {}", file_name);
+    if (fields != nullptr) {
+      for (const auto& [name, inner] : *fields)
+        if (name != "value" && name != "batch" && name != "source")
+          throw Error(ExitCode::usage, fmt::format("{}: unknown key '{}' in rates.{}", place_in(file_name, inner), name.str(), key.str()),
+                      "a rate has 'value', 'batch' and 'source'");
+      const auto batch = (*fields)["batch"].value<std::int64_t>().value_or(0);
+      if (batch < 0) throw Error(ExitCode::usage, fmt::format("{}: rates.{}: batch {} is not a count", place_in(file_name, entry), key.str(), batch));
+      rate.batch = static_cast<int>(batch);
+      rate.source = (*fields)["source"].value<std::string>().value_or(rate.source);
+    }
+    profile.figures.push_back({fmt::format("rates.{}", key.str()), fmt::format("{} samples/s", rate.samples_per_second), rate.source});
+    profile.rates.insert_or_assign(std::string(key.str()), rate);
+  }
+}
+
+/// `gpus/<name>.toml`: memory rate and samples/s of one GPU.
+void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
+  const std::filesystem::path file = gpus / (profile.gpu + ".toml");
+  if (!std::filesystem::exists(file)) return;  // a GPU that only the cluster's own file describes
+  const std::string text = read_file(file);
+  const std::string name = "gpus/" + file.filename().string();
+  const toml::table table = parse_toml(text, name);
+  std::string title;
+  read_section(table, "", name, {{"title", false, text_into(title)}, {"memory_rate", true, rate_into(profile.memory_rate)}},
+               {"rates"}, profile.figures);
+  read_rates(table, name, profile);
+  profile.digest = digest_text(text);
+}
+
+}  // namespace
+
+BytesPerSecond Profile::node_rate() const { return line_rate * nics * protocol_efficiency; }
+
+BytesPerSecond Profile::path_rate() const {
+  BytesPerSecond rate = line_rate * nics;
+  if (stream_cap.value > 0) rate = std::min(rate, stream_cap * streams);
+  return rate * protocol_efficiency;
+}
+
+Profile Profile::slowed(double factor) const {
+  Profile slow = *this;
+  for (BytesPerSecond Profile::*rate : {&Profile::local_rate, &Profile::line_rate, &Profile::stream_cap, &Profile::server_rate})
+    slow.*rate = slow.*rate / factor;
+  slow.local_latency = local_latency * factor;
+  slow.network_latency = network_latency * factor;
+  return slow;
+}
+
+Profile parse_profile(std::string_view text, std::string_view file_name, const std::filesystem::path& gpus) {
+  const toml::table table = parse_toml(text, file_name);
+  Profile profile;
+  profile.name = std::filesystem::path(file_name).stem().string();
+  profile.title = profile.name;
+  read_section(table, "", file_name,
+               {{"title", false, text_into(profile.title)},
+                {"gpu", false, text_into(profile.gpu)},
+                {"gpus_per_node", true, count_into(profile.gpus_per_node)}},
+               {"local", "network", "parameter_server", "compute", "prediction", "price", "rates"}, profile.figures);
+  if (!profile.gpu.empty()) read_gpu(gpus, profile);
+  read_section(table, "local", file_name,
+               {{"latency", profile.gpus_per_node > 1, latency_into(profile.local_latency)},
+                {"rate", profile.gpus_per_node > 1, rate_into(profile.local_rate)}},
+               {}, profile.figures);
+  read_section(table, "network", file_name,
+               {{"latency", true, latency_into(profile.network_latency)},
+                {"line_rate", true, rate_into(profile.line_rate)},
+                {"nics", false, count_into(profile.nics)},
+                {"stream_cap", false, rate_into(profile.stream_cap)},
+                {"streams", false, count_into(profile.streams)},
+                {"protocol_efficiency", false, number_into(profile.protocol_efficiency, 0.01, 1)}},
+               {}, profile.figures);
+  read_section(table, "parameter_server", file_name, {{"rate", false, rate_into(profile.server_rate)}}, {}, profile.figures);
+  read_section(table, "compute", file_name,
+               {{"memory_rate", false, rate_into(profile.memory_rate)},
+                {"overlap_slowdown", false, number_into(profile.overlap_slowdown, 0, 10)},
+                {"straggler", false, number_into(profile.straggler, 0, 1)}},
+               {}, profile.figures);
+  read_section(table, "prediction", file_name, {{"uncertainty", false, number_into(profile.uncertainty, 0, 0.9)}}, {},
+               profile.figures);
+  double price = -1;
+  read_section(table, "price", file_name, {{"usd_per_node_hour", false, number_into(price, 0, INFINITY)}}, {}, profile.figures);
+  if (price >= 0) profile.usd_per_node_hour = price;
+  read_rates(table, file_name, profile);
+  profile.digest = digest_text(fmt::format("{}{}", profile.digest, text));
+  return profile;
+}
+
+Profile ProfileLibrary::load(std::string_view name_or_file) const {
+  const NamedText file = files_.read(name_or_file);
+  return parse_profile(file.text, file.file_name, files_.folder() / "gpus");
+}
+
+}  // namespace hbench

@@ -1,0 +1,86 @@
+#pragma once
+
+/// A cluster as the simulator sees it: nodes, GPUs, links, price, and where each figure comes from.
+///
+/// Read from TOML, one file per cluster (see `cluster-profiles/README.md` for every key). Immutable once
+/// read: share it freely between threads.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/base/library.hpp"
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// One figure of a profile with its provenance.
+struct Figure {
+  std::string key;     ///< `network.line_rate`
+  std::string text;    ///< as written: `25 Gbit/s`
+  std::string source;  ///< who says so; `stated in <file>` for a figure without one
+};
+
+/// Training speed of one GPU of the cluster, without communication.
+struct GpuRate {
+  double samples_per_second = 0;
+  int batch = 0;  ///< samples per step at which it was measured; the default batch per GPU
+  std::string source;
+};
+
+/// See the top of the file. All rates are per direction; links are full duplex.
+struct Profile {
+  std::string name;
+  std::string title;
+  std::string gpu;
+  int gpus_per_node = 1;
+
+  Seconds local_latency;          ///< per message inside a node
+  BytesPerSecond local_rate;      ///< per GPU inside a node
+  Seconds network_latency;        ///< per message between nodes
+  BytesPerSecond line_rate;       ///< of one NIC
+  int nics = 1;                   ///< per node
+  BytesPerSecond stream_cap;      ///< what one stream (TCP connection, say) reaches at most; 0: no cap
+  int streams = 1;                ///< parallel streams between two ranks
+  double protocol_efficiency = 1; ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
+  BytesPerSecond server_rate;     ///< what one parameter server handles, in and out together; 0: no limit of its own
+  BytesPerSecond memory_rate;     ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
+  double overlap_slowdown = 0;    ///< compute takes 1 + this while a collective is under way
+  double straggler = 0;           ///< relative standard deviation of a rank's compute time
+  double uncertainty = 0;         ///< relative uncertainty of the rates and latencies: the band of predictions
+  std::optional<double> usd_per_node_hour;
+  std::map<std::string, GpuRate, std::less<>> rates;  ///< by workload name
+
+  std::vector<Figure> figures;  ///< every figure above, in file order
+  std::string digest;           ///< of the file's text: equal digests are equal profiles
+
+  /// What one rank-to-rank path over the network carries: min(line, streams x cap) x efficiency.
+  BytesPerSecond path_rate() const;
+  /// What all NICs of a node carry together.
+  BytesPerSecond node_rate() const;
+  /// The same cluster with every rate divided and every latency multiplied by `factor`.
+  Profile slowed(double factor) const;
+};
+
+/// Reads one profile. A key that is unknown, missing, without a unit or out of range is an
+/// Error (usage) that names `file_name` and the line. `gpus` resolves `gpu = "v100"` to a GPU's figures.
+Profile parse_profile(std::string_view toml, std::string_view file_name, const std::filesystem::path& gpus);
+
+/// The profiles of a folder, which also holds `gpus/*.toml`.
+class ProfileLibrary {
+ public:
+  /// \throws Error (environment) when `folder` cannot be read.
+  explicit ProfileLibrary(const std::filesystem::path& folder) : files_(folder, "profile") {}
+  /// Sorted.
+  const std::vector<std::string>& names() const { return files_.names(); }
+  /// A known name or a path to a TOML file (recognised by `/` or `.toml`). \throws Error (usage).
+  Profile load(std::string_view name_or_file) const;
+
+ private:
+  TomlLibrary files_;
+};
+
+}  // namespace hbench

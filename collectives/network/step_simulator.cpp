@@ -1,0 +1,268 @@
+#include "collectives/network/step_simulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <numbers>
+#include <queue>
+
+namespace hbench {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Packing reads and writes every byte once; so does unpacking.
+constexpr double kPackTraffic = 4;
+
+}  // namespace
+
+double expected_largest_normal(int ranks) {
+  if (ranks <= 1) return 0;
+  // E[max] = integral over x > 0 of (1 - F(x)^n - F(-x)^n), Simpson's rule; beyond 12 the integrand is below 1e-29.
+  const auto integrand = [ranks](double x) {
+    const double upper = 0.5 * std::erfc(x / std::numbers::sqrt2);
+    return -std::expm1(ranks * std::log1p(-upper)) - std::pow(upper, ranks);
+  };
+  constexpr int kIntervals = 2400;
+  constexpr double kWidth = 12.0 / kIntervals;
+  double sum = integrand(0) + integrand(12);
+  for (int i = 1; i < kIntervals; ++i) sum += (i % 2 == 1 ? 4 : 2) * integrand(i * kWidth);
+  return sum * kWidth / 3;
+}
+
+StepSimulator::StepSimulator(const Profile& profile, const World& world)
+    : profile_(&profile), world_(world), network_(profile, world), lateness_(expected_largest_normal(world.workers)) {}
+
+Seconds StepSimulator::collective_time(const Algorithm& algorithm, const Compressor& compressor,
+                                       std::int64_t elements) {
+  const auto key = std::tuple(&algorithm, &compressor, elements);
+  if (const auto known = times_.find(key); known != times_.end()) return known->second;
+  auto schedule = schedules_.find(&algorithm);
+  if (schedule == schedules_.end()) schedule = schedules_.emplace(&algorithm, algorithm.build(world_, {})).first;
+  const Seconds time = simulate(network_, schedule->second, compressor, elements);
+  times_.emplace(key, time);
+  return time;
+}
+
+/// One run of one workload: virtual clock, compute, policy, and the collectives under way.
+class StepRun {
+ public:
+  StepRun(StepSimulator& simulator, const StepTimeline& timeline, const StepStrategy& strategy)
+      : simulator_(simulator), profile_(*simulator.profile_), timeline_(timeline), strategy_(strategy) {
+    std::vector<std::int64_t> elements;
+    for (const GradientEvent& gradient : timeline.gradients) {
+      elements.push_back(gradient.elements);
+      bytes_.push_back(gradient.elements * static_cast<std::int64_t>(sizeof(float)));
+    }
+    if (strategy.placement != nullptr) shards_ = strategy.placement->place(elements, simulator.world_.servers);
+    policy_ = strategy.fusion.make(bytes_);
+    late_ = 1 + profile_.straggler * simulator.lateness_;
+    negotiation_ = strategy.fusion.fusion->negotiates ? negotiation_time() : 0;
+  }
+
+  StepTimes step() {
+    begin();
+    while (!finished()) {
+      const double compute = next_compute();
+      const double network = next_network();
+      const double policy = next_policy();
+      const double next = std::min({compute, network, policy});
+      move_to(next);
+      if (next == compute)
+        compute_event();
+      else if (next == network)
+        network_event();
+      else
+        tell({FusionEventKind::timer, Seconds(now_), 0});
+    }
+    return result();
+  }
+
+ private:
+  /// A bucket on the one stream.
+  struct Queued {
+    double ready;
+    double duration;
+  };
+  /// A bucket among many: its own schedule on the shared network.
+  struct Flying {
+    Schedule schedule;
+    std::unique_ptr<SimulatedCollective> collective;
+  };
+  struct FlightEvent {
+    double at;
+    int flight;
+    bool operator>(const FlightEvent& other) const {
+      return at != other.at ? at > other.at : flight > other.flight;
+    }
+  };
+
+  /// Rank 0 gathers who is ready and tells all: twice a tree of messages.
+  double negotiation_time() const {
+    return simulator_.world_.workers == 1
+               ? 0
+               : 2 * std::ceil(std::log2(simulator_.world_.workers)) * profile_.network_latency.value;
+  }
+
+  void begin() {
+    now_ = done_work_ = communication_ = 0;
+    next_gradient_ = launched_ = 0;
+    backward_told_ = false;
+    buckets_ = completed_ = 0;
+    stream_free_ = 0;
+    stream_.clear();
+    flights_.clear();
+    events_ = {};
+    simulator_.network_.reset();
+    tell({FusionEventKind::step_begin, Seconds(0), 0});
+  }
+
+  bool finished() const {
+    return backward_told_ && launched_ == timeline_.gradients.size() && completed_ == buckets_;
+  }
+  bool busy() const { return completed_ < buckets_; }
+  bool computing() const { return done_work_ < compute_end(); }
+  double pace() const { return busy() && computing() ? 1 + profile_.overlap_slowdown : 1; }
+
+  /// Undisturbed compute of the slowest rank until the end of the step.
+  double compute_end() const { return timeline_.step().value * late_; }
+
+  double next_compute() const {
+    if (backward_told_) return kNever;
+    double work = compute_end();
+    if (strategy_.overlap && next_gradient_ < timeline_.gradients.size())
+      work = (timeline_.forward.value + timeline_.gradients[next_gradient_].ready.value) * late_;
+    return now_ + std::max(0.0, work - done_work_) * pace();
+  }
+
+  double next_policy() const {
+    const auto wakeup = policy_->wakeup();
+    return wakeup ? std::max(now_, wakeup->value) : kNever;
+  }
+
+  double next_network() const {
+    if (!strategy_.algorithm->concurrent) return stream_.empty() ? kNever : stream_end();
+    return events_.empty() ? kNever : std::max(now_, events_.top().at);
+  }
+
+  double stream_end() const { return std::max(stream_.front().ready, stream_free_) + stream_.front().duration; }
+
+  void move_to(double time) {
+    if (!backward_told_) done_work_ += (time - now_) / pace();
+    if (busy()) communication_ += time - now_;
+    now_ = time;
+  }
+
+  void compute_event() {
+    const auto announce = [&] {
+      const int tensor = static_cast<int>(next_gradient_++);
+      tell({FusionEventKind::gradient_ready, Seconds(now_), tensor});
+    };
+    if (strategy_.overlap && next_gradient_ < timeline_.gradients.size()) return announce();
+    done_work_ = compute_end();
+    backward_at_ = now_;
+    while (next_gradient_ < timeline_.gradients.size()) announce();
+    backward_told_ = true;
+    tell({FusionEventKind::backward_done, Seconds(now_), 0});
+  }
+
+  void tell(const FusionEvent& event) {
+    for (const Bucket& bucket : policy_->on(event)) launch(bucket);
+  }
+
+  void launch(const Bucket& bucket) {
+    std::int64_t elements = 0;
+    for (const int tensor : bucket) elements += timeline_.gradients[tensor].elements;
+    const double memory = profile_.memory_rate.value;
+    // A lone tensor is reduced in place; several are copied into one buffer and back.
+    const double packing =
+        bucket.size() > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
+    ++buckets_;
+    launched_ += bucket.size();
+    if (strategy_.algorithm->concurrent) return fly(bucket, elements, now_ + negotiation_ + packing);
+    const Seconds time = simulator_.collective_time(*strategy_.algorithm, *strategy_.compressor, elements);
+    stream_.push_back({now_ + negotiation_, packing + time.value});
+  }
+
+  void fly(const Bucket& bucket, std::int64_t elements, double start) {
+    std::vector<Shard> shards;
+    if (!shards_.empty())
+      for (const int tensor : bucket) shards.insert(shards.end(), shards_[tensor].begin(), shards_[tensor].end());
+    Flying flight{strategy_.algorithm->build(simulator_.world_, shards), nullptr};
+    flights_.push_back(std::make_unique<Flying>(std::move(flight)));
+    Flying& flying = *flights_.back();
+    flying.collective = std::make_unique<SimulatedCollective>(simulator_.network_, flying.schedule,
+                                                              *strategy_.compressor, elements, Seconds(start));
+    schedule_flight(static_cast<int>(flights_.size()) - 1);
+  }
+
+  void schedule_flight(int index) {
+    const SimulatedCollective& collective = *flights_[index]->collective;
+    events_.push({(collective.done() ? collective.finish() : collective.next_round()).value, index});
+  }
+
+  void network_event() {
+    if (!strategy_.algorithm->concurrent) {
+      stream_free_ = now_;
+      stream_.pop_front();
+      return bucket_done();
+    }
+    const int index = events_.top().flight;
+    events_.pop();
+    if (flights_[index]->collective->done()) {
+      flights_[index] = nullptr;
+      return bucket_done();
+    }
+    flights_[index]->collective->advance();
+    schedule_flight(index);
+  }
+
+  void bucket_done() {
+    ++completed_;
+    tell({FusionEventKind::bucket_done, Seconds(now_), completed_});
+  }
+
+  StepTimes result() const {
+    StepTimes times;
+    times.step = Seconds(now_);
+    times.compute = timeline_.step();
+    times.straggler = Seconds(compute_end()) - times.compute;
+    times.slowdown = Seconds(backward_at_ - compute_end());
+    times.exposed = Seconds(now_ - backward_at_);
+    times.communication = Seconds(communication_);
+    times.buckets = buckets_;
+    return times;
+  }
+
+  StepSimulator& simulator_;
+  const Profile& profile_;
+  const StepTimeline& timeline_;
+  const StepStrategy& strategy_;
+  std::vector<std::int64_t> bytes_;
+  std::vector<std::vector<Shard>> shards_;
+  std::unique_ptr<FusionPolicy> policy_;
+  double late_ = 1;
+  double negotiation_ = 0;
+
+  double now_ = 0;
+  double done_work_ = 0;  ///< undisturbed seconds of compute done
+  double backward_at_ = 0;
+  double communication_ = 0;
+  std::size_t next_gradient_ = 0;
+  std::size_t launched_ = 0;  ///< tensors that have left
+  bool backward_told_ = false;
+  int buckets_ = 0, completed_ = 0;
+  double stream_free_ = 0;
+  std::deque<Queued> stream_;
+  std::vector<std::unique_ptr<Flying>> flights_;
+  std::priority_queue<FlightEvent, std::vector<FlightEvent>, std::greater<>> events_;
+};
+
+StepTimes StepSimulator::run(const StepTimeline& timeline, const StepStrategy& strategy) {
+  StepRun run(*this, timeline, strategy);
+  if (strategy.fusion.fusion->learns) run.step();
+  return run.step();
+}
+
+}  // namespace hbench

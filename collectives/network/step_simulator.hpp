@@ -1,0 +1,65 @@
+#pragma once
+
+/// A training step in virtual time: a recorded timeline, the fusion policy of the measured run, the
+/// schedule of the measured run, and a cluster profile.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/network/profile.hpp"
+#include "collectives/network/simulator.hpp"
+#include "collectives/network/step.hpp"
+
+namespace hbench {
+
+/// How gradients travel in a simulated step.
+struct StepStrategy {
+  const Algorithm* algorithm = nullptr;  ///< not opaque
+  const Placement* placement = nullptr;  ///< with servers only
+  const Compressor* compressor = nullptr;
+  FusionChoice fusion;
+  bool overlap = true;
+};
+
+/// One simulated step and where its time went. The parts add up to `step`.
+struct StepTimes {
+  Seconds step;
+  Seconds compute;     ///< of one undisturbed GPU
+  Seconds straggler;   ///< the slowest of all ranks needs longer
+  Seconds slowdown;    ///< compute disturbed by communication under way
+  Seconds exposed;     ///< communication that nothing hid
+  Seconds communication;  ///< time with a collective under way, hidden or not (not a part of the sum)
+  int buckets = 0;
+};
+
+/// Expected largest of `ranks` draws from a standard normal distribution: how many deviations the
+/// slowest rank is late. By numerical integration; exact to 1e-9. 0 for one rank.
+double expected_largest_normal(int ranks);
+
+/// Simulates steps of one world on one cluster. Keeps the schedule and the times of collectives it has seen,
+/// so that many workloads and strategies are quick. Not thread-safe. `profile` outlives it.
+class StepSimulator {
+ public:
+  StepSimulator(const Profile& profile, const World& world);
+
+  /// The second step of a run, when a policy that learns has learned. \pre strategy.algorithm suits the world.
+  StepTimes run(const StepTimeline& timeline, const StepStrategy& strategy);
+
+ private:
+  friend class StepRun;
+  Seconds collective_time(const Algorithm& algorithm, const Compressor& compressor, std::int64_t elements);
+
+  const Profile* profile_;
+  World world_;
+  Network network_;
+  double lateness_;
+  std::map<const Algorithm*, Schedule> schedules_;
+  std::map<std::tuple<const Algorithm*, const Compressor*, std::int64_t>, Seconds> times_;
+};
+
+}  // namespace hbench
