@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "collectives/base/error.hpp"
 #include "collectives/base/toml_file.hpp"
 #include "collectives/base/units_text.hpp"
@@ -63,9 +65,11 @@ class Reader {
   }
 
   void refuse_unknown_keys() const {
-    static constexpr std::string_view kKeys[] = {"format", "title", "source", "batch", "forward", "backward", "gradients"};
+    static constexpr std::string_view kKeys[] = {"format",  "title",    "source",   "batch",
+                                                 "forward", "backward", "gradients"};
     for (const auto& [key, node] : table_)
-      if (std::ranges::find(kKeys, key.str()) == std::end(kKeys)) fail(node, fmt::format("unknown key '{}'", key.str()));
+      if (std::ranges::find(kKeys, key.str()) == std::end(kKeys))
+        fail(node, fmt::format("unknown key '{}'", key.str()));
   }
 
  private:
@@ -86,13 +90,15 @@ Trace parse_trace(std::string_view text, std::string_view file_name) {
   trace.title = read.text("title");
   trace.source = read.text("source");
   const auto batch = read.required("batch").value_exact<std::int64_t>();
-  if (!batch || *batch < 1 || *batch > 1'000'000) read.fail(read.required("batch"), "'batch' must be a whole number of at least 1");
+  if (!batch || *batch < 1 || *batch > 1'000'000)
+    read.fail(read.required("batch"), "'batch' must be a whole number of at least 1");
   trace.timeline.batch = static_cast<int>(*batch);
   trace.timeline.forward = read.time("forward");
   trace.timeline.backward = read.time("backward");
   if (trace.timeline.step().value <= 0) read.fail(read.required("backward"), "a step must take time");
   const toml::array* gradients = read.required("gradients").as_array();
-  if (gradients == nullptr || gradients->empty()) read.fail(read.required("gradients"), "'gradients' must list the tensors");
+  if (gradients == nullptr || gradients->empty())
+    read.fail(read.required("gradients"), "'gradients' must list the tensors");
   Seconds last(0);
   for (const toml::node& node : *gradients) {
     trace.timeline.gradients.push_back(read.gradient(node, last, trace.timeline.backward));
@@ -110,10 +116,13 @@ std::string format_trace(const Trace& trace) {
     }
     return '"' + out + '"';
   };
-  std::string out = fmt::format("format = 1\ntitle = {}\nsource = {}\nbatch = {}\nforward = \"{:.3f} us\"\nbackward = \"{:.3f} us\"\n",
-                                quoted(trace.title), quoted(trace.source), trace.timeline.batch,
-                                trace.timeline.forward.value * 1e6, trace.timeline.backward.value * 1e6);
-  out += "\n# In the order in which gradients become ready: tensor, elements, microseconds since the backward pass began.\ngradients = [\n";
+  std::string out = fmt::format(
+      "format = 1\ntitle = {}\nsource = {}\nbatch = {}\nforward = \"{:.3f} us\"\nbackward = \"{:.3f} us\"\n",
+      quoted(trace.title), quoted(trace.source), trace.timeline.batch, trace.timeline.forward.value * 1e6,
+      trace.timeline.backward.value * 1e6);
+  out +=
+      "\n# In the order in which gradients become ready: tensor, elements, microseconds since the backward pass "
+      "began.\ngradients = [\n";
   for (const GradientEvent& gradient : trace.timeline.gradients)
     out += fmt::format("  [{}, {}, {:.3f}],\n", quoted(gradient.tensor), gradient.elements, gradient.ready.value * 1e6);
   return out + "]\n";

@@ -13,6 +13,8 @@ std::uint64_t digest(std::span<const std::byte> bytes) {
   return hash;
 }
 
-std::string digest_text(std::string_view text) { return fmt::format("{:016x}", digest(std::as_bytes(std::span(text)))); }
+std::string digest_text(std::string_view text) {
+  return fmt::format("{:016x}", digest(std::as_bytes(std::span(text))));
+}
 
 }  // namespace hbench

@@ -14,7 +14,8 @@ namespace hbench {
 std::string read_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file))
-    throw Error(ExitCode::usage, fmt::format("cannot read {}: {}", file.string(), in ? "it is a folder" : std::strerror(errno)));
+    throw Error(ExitCode::usage,
+                fmt::format("cannot read {}: {}", file.string(), in ? "it is a folder" : std::strerror(errno)));
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -2,9 +2,9 @@
 
 /// What every TOML reader of hbench shares: parse errors and places in words.
 
+#include <toml++/toml.h>
 #include <string>
 #include <string_view>
-#include <toml++/toml.h>
 
 namespace hbench {
 

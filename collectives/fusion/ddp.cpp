@@ -77,6 +77,7 @@ constinit const Fusion kDdp{
         "PVLDB 13(12), 2020",
     .fields = "bucket:first",
     .defaults = "25MiB:1MiB",
+    .learns = true,
     .make = [](std::string_view parameters,
                std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
       return std::make_unique<StaticBuckets>(read_parameters(kDdp, parameters), tensor_bytes);

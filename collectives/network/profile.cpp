@@ -41,14 +41,17 @@ Apply count_into(int& out) {
 
 template <class Q>
 void require_unit(std::string_view text, std::optional<double> number, Q (*parse)(std::string_view), Q& out) {
-  if (number) throw Error(ExitCode::usage, fmt::format("{} has no unit", text), "write it as text, such as \"25 Gbit/s\" or \"15 us\"");
+  if (number)
+    throw Error(ExitCode::usage, fmt::format("{} has no unit", text),
+                "write it as text, such as \"25 Gbit/s\" or \"15 us\"");
   out = parse(text);
 }
 
 Apply rate_into(BytesPerSecond& out) {
   return [&out](std::string_view text, std::optional<double> number) {
     require_unit(text, number, parse_rate, out);
-    if (!(out.value > 0)) throw Error(ExitCode::usage, fmt::format("{} is no bandwidth", text), "it must be more than 0");
+    if (!(out.value > 0))
+      throw Error(ExitCode::usage, fmt::format("{} is no bandwidth", text), "it must be more than 0");
   };
 }
 
@@ -70,21 +73,27 @@ void read_rates(const toml::table& table, std::string_view file_name, Profile& p
     const toml::table* fields = entry.as_table();
     const auto value = fields != nullptr ? (*fields)["value"].value<double>() : entry.value<double>();
     if (!value || !(*value > 0))
-      throw Error(ExitCode::usage, fmt::format("{}: rates.{} must be samples/s of one GPU", place_in(file_name, entry), key.str()),
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: rates.{} must be samples/s of one GPU", place_in(file_name, entry), key.str()),
                   "write a number, or { value = 219, batch = 64, source = \"...\" }");
     rate.samples_per_second = *value;
     rate.source = fmt::format("stated in {}", file_name);
     if (fields != nullptr) {
       for (const auto& [name, inner] : *fields)
         if (name != "value" && name != "batch" && name != "source")
-          throw Error(ExitCode::usage, fmt::format("{}: unknown key '{}' in rates.{}", place_in(file_name, inner), name.str(), key.str()),
-                      "a rate has 'value', 'batch' and 'source'");
+          throw Error(
+              ExitCode::usage,
+              fmt::format("{}: unknown key '{}' in rates.{}", place_in(file_name, inner), name.str(), key.str()),
+              "a rate has 'value', 'batch' and 'source'");
       const auto batch = (*fields)["batch"].value<std::int64_t>().value_or(0);
-      if (batch < 0) throw Error(ExitCode::usage, fmt::format("{}: rates.{}: batch {} is not a count", place_in(file_name, entry), key.str(), batch));
+      if (batch < 0)
+        throw Error(ExitCode::usage,
+                    fmt::format("{}: rates.{}: batch {} is not a count", place_in(file_name, entry), key.str(), batch));
       rate.batch = static_cast<int>(batch);
       rate.source = (*fields)["source"].value<std::string>().value_or(rate.source);
     }
-    profile.figures.push_back({fmt::format("rates.{}", key.str()), fmt::format("{} samples/s", rate.samples_per_second), rate.source});
+    profile.figures.push_back(
+        {fmt::format("rates.{}", key.str()), fmt::format("{} samples/s", rate.samples_per_second), rate.source});
     profile.rates.insert_or_assign(std::string(key.str()), rate);
   }
 }
@@ -97,8 +106,9 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
   const std::string name = "gpus/" + file.filename().string();
   const toml::table table = parse_toml(text, name);
   std::string title;
-  read_section(table, "", name, {{"title", false, text_into(title)}, {"memory_rate", true, rate_into(profile.memory_rate)}},
-               {"rates"}, profile.figures);
+  read_section(table, "", name,
+               {{"title", false, text_into(title)}, {"memory_rate", true, rate_into(profile.memory_rate)}}, {"rates"},
+               profile.figures);
   read_rates(table, name, profile);
   profile.digest = digest_text(text);
 }
@@ -115,10 +125,12 @@ BytesPerSecond Profile::path_rate() const {
 
 Profile Profile::slowed(double factor) const {
   Profile slow = *this;
-  for (BytesPerSecond Profile::*rate : {&Profile::local_rate, &Profile::line_rate, &Profile::stream_cap, &Profile::server_rate})
+  for (BytesPerSecond Profile::*rate :
+       {&Profile::local_rate, &Profile::line_rate, &Profile::stream_cap, &Profile::server_rate})
     slow.*rate = slow.*rate / factor;
-  slow.local_latency = local_latency * factor;
-  slow.network_latency = network_latency * factor;
+  for (Seconds Profile::*latency :
+       {&Profile::local_latency, &Profile::local_low_latency, &Profile::network_latency, &Profile::network_low_latency})
+    slow.*latency = slow.*latency * factor;
   return slow;
 }
 
@@ -135,17 +147,20 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
   read_section(table, "local", file_name,
                {{"latency", profile.gpus_per_node > 1, latency_into(profile.local_latency)},
+                {"low_latency", false, latency_into(profile.local_low_latency)},
                 {"rate", profile.gpus_per_node > 1, rate_into(profile.local_rate)}},
                {}, profile.figures);
   read_section(table, "network", file_name,
                {{"latency", true, latency_into(profile.network_latency)},
+                {"low_latency", false, latency_into(profile.network_low_latency)},
                 {"line_rate", true, rate_into(profile.line_rate)},
                 {"nics", false, count_into(profile.nics)},
                 {"stream_cap", false, rate_into(profile.stream_cap)},
                 {"streams", false, count_into(profile.streams)},
                 {"protocol_efficiency", false, number_into(profile.protocol_efficiency, 0.01, 1)}},
                {}, profile.figures);
-  read_section(table, "parameter_server", file_name, {{"rate", false, rate_into(profile.server_rate)}}, {}, profile.figures);
+  read_section(table, "parameter_server", file_name, {{"rate", false, rate_into(profile.server_rate)}}, {},
+               profile.figures);
   read_section(table, "compute", file_name,
                {{"memory_rate", false, rate_into(profile.memory_rate)},
                 {"overlap_slowdown", false, number_into(profile.overlap_slowdown, 0, 10)},
@@ -154,7 +169,8 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
   read_section(table, "prediction", file_name, {{"uncertainty", false, number_into(profile.uncertainty, 0, 0.9)}}, {},
                profile.figures);
   double price = -1;
-  read_section(table, "price", file_name, {{"usd_per_node_hour", false, number_into(price, 0, INFINITY)}}, {}, profile.figures);
+  read_section(table, "price", file_name, {{"usd_per_node_hour", false, number_into(price, 0, INFINITY)}}, {},
+               profile.figures);
   if (price >= 0) profile.usd_per_node_hour = price;
   read_rates(table, file_name, profile);
   profile.digest = digest_text(fmt::format("{}{}", profile.digest, text));

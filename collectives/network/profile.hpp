@@ -38,19 +38,23 @@ struct Profile {
   std::string gpu;
   int gpus_per_node = 1;
 
-  Seconds local_latency;          ///< per message inside a node
-  BytesPerSecond local_rate;      ///< per GPU inside a node
-  Seconds network_latency;        ///< per message between nodes
-  BytesPerSecond line_rate;       ///< of one NIC
-  int nics = 1;                   ///< per node
-  BytesPerSecond stream_cap;      ///< what one stream (TCP connection, say) reaches at most; 0: no cap
-  int streams = 1;                ///< parallel streams between two ranks
-  double protocol_efficiency = 1; ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
-  BytesPerSecond server_rate;     ///< what one parameter server handles, in and out together; 0: no limit of its own
-  BytesPerSecond memory_rate;     ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
-  double overlap_slowdown = 0;    ///< compute takes 1 + this while a collective is under way
-  double straggler = 0;           ///< relative standard deviation of a rank's compute time
-  double uncertainty = 0;         ///< relative uncertainty of the rates and latencies: the band of predictions
+  Seconds local_latency;      ///< per message inside a node
+  Seconds local_low_latency;  ///< see `network_low_latency`
+  BytesPerSecond local_rate;  ///< per GPU inside a node
+  Seconds network_latency;    ///< per message between nodes
+  /// Latency of a protocol for small messages that sends a flag with every word, so twice the bytes (NCCL's LL).
+  /// A message takes whichever is sooner. 0: there is none.
+  Seconds network_low_latency;
+  BytesPerSecond line_rate;        ///< of one NIC
+  int nics = 1;                    ///< per node
+  BytesPerSecond stream_cap;       ///< what one stream (TCP connection, say) reaches at most; 0: no cap
+  int streams = 1;                 ///< parallel streams between two ranks
+  double protocol_efficiency = 1;  ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
+  BytesPerSecond server_rate;      ///< what one parameter server handles, in and out together; 0: no limit of its own
+  BytesPerSecond memory_rate;      ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
+  double overlap_slowdown = 0;     ///< compute takes 1 + this while a collective is under way
+  double straggler = 0;            ///< relative standard deviation of a rank's compute time
+  double uncertainty = 0;          ///< relative uncertainty of the rates and latencies: the band of predictions
   std::optional<double> usd_per_node_hour;
   std::map<std::string, GpuRate, std::less<>> rates;  ///< by workload name
 

@@ -17,8 +17,9 @@ Network::Network(const Profile& profile, const World& world)
     : world_(world),
       reduce_seconds_per_byte_(kReduceTraffic * inverse(profile.memory_rate)),
       memory_seconds_per_byte_(inverse(profile.memory_rate)),
-      local_{profile.local_latency.value, inverse(profile.local_rate)},
-      remote_{profile.network_latency.value, inverse(profile.path_rate())} {
+      local_{profile.local_latency.value, profile.local_low_latency.value, inverse(profile.local_rate), false},
+      remote_{profile.network_latency.value, profile.network_low_latency.value, inverse(profile.path_rate()),
+              profile.path_rate() < profile.node_rate()} {
   const int worker_nodes = (world.workers + profile.gpus_per_node - 1) / profile.gpus_per_node;
   const int ranks = world.ranks();
   node_.resize(ranks);
@@ -38,7 +39,24 @@ Network::Network(const Profile& profile, const World& world)
   reset();
 }
 
-void Network::reset() { free_at_.assign(seconds_per_byte_.size(), 0); }
+void Network::reset() {
+  free_at_.assign(seconds_per_byte_.size(), 0);
+  streams_.assign(node_.size(), {});
+  last_streams_.assign(node_.size(), 0);
+}
+
+double& Network::streams_free_at(Rank from, Rank to) {
+  std::vector<Streams>& known = streams_[from];
+  std::size_t& last = last_streams_[from];
+  // Schedules send to one neighbour, or to all in turn: look where the last search ended, then all around.
+  for (std::size_t tried = 0; tried < known.size(); ++tried) {
+    if (last >= known.size()) last = 0;
+    if (known[last].to == to) return known[last].free_at;
+    ++last;
+  }
+  last = known.size();
+  return known.emplace_back(Streams{to, 0}).free_at;
+}
 
 double Network::pass(int resource, double start, double bytes) {
   double& free_at = free_at_[resource];
@@ -88,21 +106,30 @@ double SimulatedCollective::arrival(const Transfer& transfer) {
   if (elements == 0 || transfer.src == transfer.dst) return start;
 
   const double raw = static_cast<double>(elements) * sizeof(float);
-  const double bytes = static_cast<double>(compressor_->wire_bytes(elements));
   const int from = net.node_[transfer.src];
   const int to = net.node_[transfer.dst];
   const bool local = from == to;
-  const Network::Path& path = local ? net.local_ : net.remote_;
-  double passed = start + bytes * path.seconds_per_byte;
-  passed = std::max(passed, net.pass(local ? net.local_out(transfer.src) : net.nic_out(from), start, bytes));
+  const Network::Hop& hop = local ? net.local_ : net.remote_;
+  double bytes = static_cast<double>(compressor_->wire_bytes(elements));
+  double latency = hop.latency;
+  if (hop.low_latency > 0 && hop.low_latency + bytes * hop.seconds_per_byte < hop.latency) {
+    latency = hop.low_latency;
+    bytes *= 2;
+  }
+  double passed = net.pass(local ? net.local_out(transfer.src) : net.nic_out(from), start, bytes);
   passed = std::max(passed, net.pass(local ? net.local_in(transfer.dst) : net.nic_in(to), start, bytes));
+  if (!local && hop.own_queue) {
+    double& free_at = net.streams_free_at(transfer.src, transfer.dst);
+    free_at = std::max(free_at, start) + bytes * hop.seconds_per_byte;
+    passed = std::max(passed, free_at);
+  }
   // A push is handled by the server that receives it, a pull by the one that sends it.
   const int server = net.server_resource_[transfer.kind == TransferKind::reduce ? transfer.dst : transfer.src];
   if (server >= 0) passed = std::max(passed, net.pass(server, start, bytes));
 
   const double codec = 2 * raw * compressor_->memory_traffic * net.memory_seconds_per_byte_;
   const double reduction = transfer.kind == TransferKind::reduce ? raw * net.reduce_seconds_per_byte_ : 0;
-  return passed + path.latency + codec + reduction;
+  return passed + latency + codec + reduction;
 }
 
 void SimulatedCollective::advance() {

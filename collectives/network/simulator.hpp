@@ -5,7 +5,8 @@
 /// A transfer waits for its data (the chunk's last write at the sender), then passes every resource on
 /// its way: sender's and receiver's link inside a node, or the NICs of both nodes, and the parameter server
 /// that handles it. Each resource is a first-come-first-served queue with a rate; the transfer has arrived
-/// when the slowest of them has passed it, plus the latency, and never sooner than its own path allows.
+/// when the slowest of them has passed it, plus the latency. Where streams between two ranks are slower than the
+/// NICs (one TCP connection, say), they are a queue of their own.
 /// For one uncontended schedule this gives the closed forms of the literature exactly.
 
 #include <cstdint>
@@ -29,21 +30,32 @@ class Network {
 
  private:
   friend class SimulatedCollective;
-  struct Path {
+  /// What a message between two ranks meets, inside a node or across.
+  struct Hop {
     double latency;
-    double seconds_per_byte;  ///< of the path itself
+    double low_latency;       ///< 0: no such protocol
+    double seconds_per_byte;  ///< between two ranks, whatever else their NICs carry
+    bool own_queue;           ///< the two ranks' streams are slower than the NICs
+  };
+  /// The streams from one rank to another.
+  struct Streams {
+    Rank to;
+    double free_at;
   };
   double pass(int resource, double start, double bytes);
+  double& streams_free_at(Rank from, Rank to);
 
   World world_;
   double reduce_seconds_per_byte_;
   double memory_seconds_per_byte_;
-  Path local_, remote_;
-  std::vector<int> node_;               ///< by rank
-  std::vector<int> server_resource_;    ///< by rank; -1 where it serves nothing
+  Hop local_, remote_;
+  std::vector<int> node_;                 ///< by rank
+  std::vector<int> server_resource_;      ///< by rank; -1 where it serves nothing
   std::vector<double> seconds_per_byte_;  ///< by resource
   std::vector<double> free_at_;           ///< by resource
   int nodes_ = 0;
+  std::vector<std::vector<Streams>> streams_;  ///< by sender, where streams are the bottleneck
+  std::vector<std::size_t> last_streams_;      ///< by sender: where the last look-up ended; the next is near
 
   int local_out(Rank rank) const { return 2 * rank; }
   int local_in(Rank rank) const { return 2 * rank + 1; }

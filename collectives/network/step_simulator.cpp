@@ -34,6 +34,11 @@ double expected_largest_normal(int ranks) {
 StepSimulator::StepSimulator(const Profile& profile, const World& world)
     : profile_(&profile), world_(world), network_(profile, world), lateness_(expected_largest_normal(world.workers)) {}
 
+Network& StepSimulator::network(double factor) {
+  if (factor == 1) return network_;
+  return slowed_.try_emplace(factor, profile_->slowed(factor), world_).first->second;
+}
+
 Seconds StepSimulator::collective_time(const Algorithm& algorithm, const Compressor& compressor,
                                        std::int64_t elements) {
   const auto key = std::tuple(&algorithm, &compressor, elements);
@@ -48,8 +53,13 @@ Seconds StepSimulator::collective_time(const Algorithm& algorithm, const Compres
 /// One run of one workload: virtual clock, compute, policy, and the collectives under way.
 class StepRun {
  public:
-  StepRun(StepSimulator& simulator, const StepTimeline& timeline, const StepStrategy& strategy)
-      : simulator_(simulator), profile_(*simulator.profile_), timeline_(timeline), strategy_(strategy) {
+  StepRun(StepSimulator& simulator, const StepTimeline& timeline, const StepStrategy& strategy, double network_factor)
+      : simulator_(simulator),
+        profile_(*simulator.profile_),
+        timeline_(timeline),
+        strategy_(strategy),
+        network_(simulator.network(network_factor)),
+        network_factor_(network_factor) {
     std::vector<std::int64_t> elements;
     for (const GradientEvent& gradient : timeline.gradients) {
       elements.push_back(gradient.elements);
@@ -93,20 +103,18 @@ class StepRun {
   struct FlightEvent {
     double at;
     int flight;
-    bool operator>(const FlightEvent& other) const {
-      return at != other.at ? at > other.at : flight > other.flight;
-    }
+    bool operator>(const FlightEvent& other) const { return at != other.at ? at > other.at : flight > other.flight; }
   };
 
   /// Rank 0 gathers who is ready and tells all: twice a tree of messages.
   double negotiation_time() const {
     return simulator_.world_.workers == 1
                ? 0
-               : 2 * std::ceil(std::log2(simulator_.world_.workers)) * profile_.network_latency.value;
+               : 2 * std::ceil(std::log2(simulator_.world_.workers)) * profile_.network_latency.value * network_factor_;
   }
 
   void begin() {
-    now_ = done_work_ = communication_ = 0;
+    now_ = done_work_ = communication_ = negotiated_ = 0;
     next_gradient_ = launched_ = 0;
     backward_told_ = false;
     buckets_ = completed_ = 0;
@@ -114,13 +122,11 @@ class StepRun {
     stream_.clear();
     flights_.clear();
     events_ = {};
-    simulator_.network_.reset();
+    network_.reset();
     tell({FusionEventKind::step_begin, Seconds(0), 0});
   }
 
-  bool finished() const {
-    return backward_told_ && launched_ == timeline_.gradients.size() && completed_ == buckets_;
-  }
+  bool finished() const { return backward_told_ && launched_ == timeline_.gradients.size() && completed_ == buckets_; }
   bool busy() const { return completed_ < buckets_; }
   bool computing() const { return done_work_ < compute_end(); }
   double pace() const { return busy() && computing() ? 1 + profile_.overlap_slowdown : 1; }
@@ -138,7 +144,8 @@ class StepRun {
 
   double next_policy() const {
     const auto wakeup = policy_->wakeup();
-    return wakeup ? std::max(now_, wakeup->value) : kNever;
+    // The coordinator is one thread: the next cycle begins when it has told everyone about the last one.
+    return wakeup ? std::max({now_, wakeup->value, negotiated_}) : kNever;
   }
 
   double next_network() const {
@@ -178,11 +185,12 @@ class StepRun {
     // A lone tensor is reduced in place; several are copied into one buffer and back.
     const double packing =
         bucket.size() > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
+    if (negotiation_ > 0) negotiated_ = now_ + negotiation_;
     ++buckets_;
     launched_ += bucket.size();
     if (strategy_.algorithm->concurrent) return fly(bucket, elements, now_ + negotiation_ + packing);
     const Seconds time = simulator_.collective_time(*strategy_.algorithm, *strategy_.compressor, elements);
-    stream_.push_back({now_ + negotiation_, packing + time.value});
+    stream_.push_back({now_ + negotiation_, packing + network_factor_ * time.value});
   }
 
   void fly(const Bucket& bucket, std::int64_t elements, double start) {
@@ -192,8 +200,8 @@ class StepRun {
     Flying flight{strategy_.algorithm->build(simulator_.world_, shards), nullptr};
     flights_.push_back(std::make_unique<Flying>(std::move(flight)));
     Flying& flying = *flights_.back();
-    flying.collective = std::make_unique<SimulatedCollective>(simulator_.network_, flying.schedule,
-                                                              *strategy_.compressor, elements, Seconds(start));
+    flying.collective = std::make_unique<SimulatedCollective>(network_, flying.schedule, *strategy_.compressor,
+                                                              elements, Seconds(start));
     schedule_flight(static_cast<int>(flights_.size()) - 1);
   }
 
@@ -239,11 +247,14 @@ class StepRun {
   const Profile& profile_;
   const StepTimeline& timeline_;
   const StepStrategy& strategy_;
+  Network& network_;
+  double network_factor_;
   std::vector<std::int64_t> bytes_;
   std::vector<std::vector<Shard>> shards_;
   std::unique_ptr<FusionPolicy> policy_;
   double late_ = 1;
   double negotiation_ = 0;
+  double negotiated_ = 0;  ///< when the coordinator is free again
 
   double now_ = 0;
   double done_work_ = 0;  ///< undisturbed seconds of compute done
@@ -259,8 +270,8 @@ class StepRun {
   std::priority_queue<FlightEvent, std::vector<FlightEvent>, std::greater<>> events_;
 };
 
-StepTimes StepSimulator::run(const StepTimeline& timeline, const StepStrategy& strategy) {
-  StepRun run(*this, timeline, strategy);
+StepTimes StepSimulator::run(const StepTimeline& timeline, const StepStrategy& strategy, double network_factor) {
+  StepRun run(*this, timeline, strategy, network_factor);
   if (strategy.fusion.fusion->learns) run.step();
   return run.step();
 }

@@ -29,10 +29,10 @@ struct StepStrategy {
 /// One simulated step and where its time went. The parts add up to `step`.
 struct StepTimes {
   Seconds step;
-  Seconds compute;     ///< of one undisturbed GPU
-  Seconds straggler;   ///< the slowest of all ranks needs longer
-  Seconds slowdown;    ///< compute disturbed by communication under way
-  Seconds exposed;     ///< communication that nothing hid
+  Seconds compute;        ///< of one undisturbed GPU
+  Seconds straggler;      ///< the slowest of all ranks needs longer
+  Seconds slowdown;       ///< compute disturbed by communication under way
+  Seconds exposed;        ///< communication that nothing hid
   Seconds communication;  ///< time with a collective under way, hidden or not (not a part of the sum)
   int buckets = 0;
 };
@@ -47,16 +47,19 @@ class StepSimulator {
  public:
   StepSimulator(const Profile& profile, const World& world);
 
-  /// The second step of a run, when a policy that learns has learned. \pre strategy.algorithm suits the world.
-  StepTimes run(const StepTimeline& timeline, const StepStrategy& strategy);
+  /// A step after the policy has learned what it learns. `network_factor` makes every communication that much
+  /// slower (the profile's uncertainty). \pre strategy.algorithm is not opaque and suits the world.
+  StepTimes run(const StepTimeline& timeline, const StepStrategy& strategy, double network_factor = 1);
 
  private:
   friend class StepRun;
+  Network& network(double factor);
   Seconds collective_time(const Algorithm& algorithm, const Compressor& compressor, std::int64_t elements);
 
   const Profile* profile_;
   World world_;
   Network network_;
+  std::map<double, Network> slowed_;  ///< by network factor, for collectives that share the network
   double lateness_;
   std::map<const Algorithm*, Schedule> schedules_;
   std::map<std::tuple<const Algorithm*, const Compressor*, std::int64_t>, Seconds> times_;
