@@ -1,0 +1,20 @@
+#include <algorithm>
+#include <array>
+
+#include "collectives/executors/executor.hpp"
+
+namespace hbench {
+
+extern const ExecutorKind kThreadsExecutor;
+extern const ExecutorKind kMpiExecutor;
+extern const ExecutorKind kSimulateExecutor;
+
+namespace {
+constexpr std::array kExecutors{&kThreadsExecutor, &kMpiExecutor, &kSimulateExecutor};
+}
+
+std::span<const ExecutorKind* const> executors() { return kExecutors; }
+
+Seconds Timeline::slowest() const { return finish.empty() ? Seconds(0) : std::ranges::max(finish); }
+
+}  // namespace hbench
