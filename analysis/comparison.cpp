@@ -16,8 +16,8 @@ bool same_strategy(const Strategy& a, const Strategy& b) {
 }
 
 bool same_place(const Case& a, const Case& b) {
-  return a.workload == b.workload && a.gpus == b.gpus && a.profile == b.profile &&
-         a.batch_per_gpu == b.batch_per_gpu && same_strategy(a.strategy, b.strategy);
+  return a.workload == b.workload && a.gpus == b.gpus && a.profile == b.profile && a.batch_per_gpu == b.batch_per_gpu &&
+         same_strategy(a.strategy, b.strategy);
 }
 
 bool comparable(const Point& point, Evidence evidence) {

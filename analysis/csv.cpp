@@ -28,8 +28,9 @@ class Reader {
 
  private:
   [[noreturn]] void fail(std::size_t line, std::string_view what) const {
-    throw Error(ExitCode::usage, fmt::format("{}:{}: {}", file_, line, what),
-                "fields with commas, quotes or line breaks stand in double quotes, quotes within are doubled (RFC 4180)");
+    throw Error(
+        ExitCode::usage, fmt::format("{}:{}: {}", file_, line, what),
+        "fields with commas, quotes or line breaks stand in double quotes, quotes within are doubled (RFC 4180)");
   }
 
   bool take(char c) {

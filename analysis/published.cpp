@@ -34,9 +34,9 @@ enum Column {
   note
 };
 constexpr std::array<std::string_view, 17> kColumns{
-    "workload",   "profile", "gpus",    "batch_per_gpu", "algorithm",  "placement",           "server_mode", "servers",
-    "compressor", "fusion",  "overlap", "throughput",    "efficiency", "baseline_throughput", "year",        "source",
-    "note"};
+    "workload", "profile",    "gpus",   "batch_per_gpu", "algorithm",  "placement",  "server_mode",
+    "servers",  "compressor", "fusion", "overlap",       "throughput", "efficiency", "baseline_throughput",
+    "year",     "source",     "note"};
 
 /// Revision of the reading of the table, not of its rows.
 constexpr std::string_view kImplementation = "published/1";

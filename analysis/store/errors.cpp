@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <cstring>
-
 namespace hbench::store {
 namespace {
 
@@ -27,7 +25,6 @@ Error damaged(std::string_view file, const char* detail) {
 
 Error error_of(sqlite3* handle, std::string_view file) {
   const char* detail = sqlite3_errmsg(handle);
-  const int system = sqlite3_system_errno(handle);
   switch (sqlite3_errcode(handle)) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -39,22 +36,22 @@ Error error_of(sqlite3* handle, std::string_view file) {
     case SQLITE_PERM:
       return read_only(file);
     case SQLITE_CANTOPEN:
-      return Error(ExitCode::environment,
-                   fmt::format("'{}' cannot be opened: {}", file, system != 0 ? std::strerror(system) : detail),
+      return Error(ExitCode::environment, fmt::format("'{}' or its journal cannot be opened: {}", file, detail),
                    "check the permissions of the file and of its folder");
     case SQLITE_CORRUPT:
+      return damaged(file, detail);
+    case SQLITE_ERROR:
+      // Our statements are fixed: they fail where the tables are not those of the version that the file claims.
       return damaged(file, detail);
     case SQLITE_NOTADB:
       return Error(ExitCode::usage, fmt::format("'{}' is no hbench results database", file),
                    "name another file, or move this one away");
     case SQLITE_IOERR:
-      return Error(
-          ExitCode::environment,
-          fmt::format("reading or writing '{}' failed: {}", file, system != 0 ? std::strerror(system) : detail),
-          "check the disk, its quota and its limits; what was stored before is safe");
+      return Error(ExitCode::environment, fmt::format("reading or writing '{}' failed: {}", file, detail),
+                   "check the disk, its quota and its limits; what was stored before is safe");
     default:
-      return Error(ExitCode::internal, fmt::format("'{}': {} (SQLite code {})", file, detail,
-                                                   sqlite3_extended_errcode(handle)));
+      return Error(ExitCode::internal,
+                   fmt::format("'{}': {} (SQLite code {})", file, detail, sqlite3_extended_errcode(handle)));
   }
 }
 

@@ -94,9 +94,9 @@ void insert(Database& database, std::int64_t run, const CaseResult& result) {
   for (const Sample& sample : result.samples) {
     // SQLite would store a NaN as NULL.
     if (std::isnan(sample.value))
-      throw Error(ExitCode::wrong_data, fmt::format("{} of {} at {} GPUs, rank {}, iteration {}, is not a number",
-                                                    sample.metric, asked.workload, asked.gpus, sample.rank,
-                                                    sample.iteration));
+      throw Error(ExitCode::wrong_data,
+                  fmt::format("{} of {} at {} GPUs, rank {}, iteration {}, is not a number", sample.metric,
+                              asked.workload, asked.gpus, sample.rank, sample.iteration));
     row.run(id, seq++, sample.launch, sample.rank, sample.iteration, sample.warmup, sample.metric, sample.value,
             sample.unit);
   }

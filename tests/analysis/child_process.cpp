@@ -50,7 +50,8 @@ std::string in_child(const std::function<std::string()>& body) {
 
 void become_nobody() {
   constexpr uid_t kNobody = 65534;
-  if (geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) throw std::runtime_error("cannot become nobody");
+  if (geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0))
+    throw std::runtime_error("cannot become nobody");
 }
 
 }  // namespace hbench

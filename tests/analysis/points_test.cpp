@@ -88,10 +88,10 @@ TEST(MeasuredPoint, TakesTheNewestBaselineOfItsOwnKindOnly) {
 }
 
 TEST(SimulatedPoint, TurnsThePessimisticStepIntoTheLowEfficiency) {
-  const Point point = make_points({of(Evidence::simulated, {figure("step_seconds", 0.5), figure("step_seconds_low", 0.4),
-                                                            figure("step_seconds_high", 0.8),
-                                                            figure("baseline_throughput", 128)})})
-                          .front();
+  const Point point =
+      make_points({of(Evidence::simulated, {figure("step_seconds", 0.5), figure("step_seconds_low", 0.4),
+                                            figure("step_seconds_high", 0.8), figure("baseline_throughput", 128)})})
+          .front();
   EXPECT_DOUBLE_EQ(point.throughput, 256);
   EXPECT_THAT(point.efficiency, Optional(DoubleEq(0.5)));
   EXPECT_THAT(point.efficiency_low, Optional(DoubleEq(0.3125)));
@@ -125,7 +125,8 @@ TEST(PublishedPoint, KeepsWhatIsPrintedEvenWhereItDoesNotAddUp) {
 
 TEST(PublishedPoint, ComputesTheThroughputFromTheEfficiencyIfThereIsABaseline) {
   EXPECT_DOUBLE_EQ(
-      make_points({of(Evidence::published, {figure("efficiency", 0.9), figure("baseline_throughput", 100)})})[0].throughput,
+      make_points({of(Evidence::published, {figure("efficiency", 0.9), figure("baseline_throughput", 100)})})[0]
+          .throughput,
       360);
   const Point bare = make_points({of(Evidence::published, {figure("efficiency", 0.9)})}).front();
   EXPECT_EQ(bare.throughput, 0);

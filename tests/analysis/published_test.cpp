@@ -20,7 +20,8 @@ using testing::StartsWith;
 const std::string kHeader =
     "workload,profile,gpus,batch_per_gpu,algorithm,placement,server_mode,servers,compressor,fusion,overlap,throughput,"
     "efficiency,baseline_throughput,year,source,note\n";
-const std::string kRow = "vgg16,lab,16,64,ps,greedy,colocated,4,fp16,none,no,74.7,0.05,130.9,2017,https://x.org/a,seen\n";
+const std::string kRow =
+    "vgg16,lab,16,64,ps,greedy,colocated,4,fp16,none,no,74.7,0.05,130.9,2017,https://x.org/a,seen\n";
 
 std::vector<CaseResult> read(const std::string& text) {
   std::istringstream in(text);

@@ -50,24 +50,23 @@ TEST(StrategyLabel, ShowsWhatIsNotTheDefault) {
 }
 
 TEST(CaseKey, IsOneLineThatChangesWithEveryField) {
-  const std::vector<std::function<void(Case&)>> changes{
-      [](Case&) {},
-      [](Case& c) { c.evidence = Evidence::emulated; },
-      [](Case& c) { c.workload = "vgg16"; },
-      [](Case& c) { c.gpus = 8; },
-      [](Case& c) { c.strategy.algorithm = "ring"; },
-      [](Case& c) { c.strategy.placement = "sliced"; },
-      [](Case& c) { c.strategy.servers = 5; },
-      [](Case& c) { c.strategy.server_mode = "colocated"; },
-      [](Case& c) { c.strategy.compressor = "none"; },
-      [](Case& c) { c.strategy.fusion = "none"; },
-      [](Case& c) { c.strategy.overlap = true; },
-      [](Case& c) { c.profile = "remote"; },
-      [](Case& c) { c.batch_per_gpu = 33; },
-      [](Case& c) { c.image_size = 299; },
-      [](Case& c) { c.single_gpu_rate = 61.250001; },
-      [](Case& c) { c.implementation = "engine/2"; },
-      [](Case& c) { c.source = "elsewhere"; }};
+  const std::vector<std::function<void(Case&)>> changes{[](Case&) {},
+                                                        [](Case& c) { c.evidence = Evidence::emulated; },
+                                                        [](Case& c) { c.workload = "vgg16"; },
+                                                        [](Case& c) { c.gpus = 8; },
+                                                        [](Case& c) { c.strategy.algorithm = "ring"; },
+                                                        [](Case& c) { c.strategy.placement = "sliced"; },
+                                                        [](Case& c) { c.strategy.servers = 5; },
+                                                        [](Case& c) { c.strategy.server_mode = "colocated"; },
+                                                        [](Case& c) { c.strategy.compressor = "none"; },
+                                                        [](Case& c) { c.strategy.fusion = "none"; },
+                                                        [](Case& c) { c.strategy.overlap = true; },
+                                                        [](Case& c) { c.profile = "remote"; },
+                                                        [](Case& c) { c.batch_per_gpu = 33; },
+                                                        [](Case& c) { c.image_size = 299; },
+                                                        [](Case& c) { c.single_gpu_rate = 61.250001; },
+                                                        [](Case& c) { c.implementation = "engine/2"; },
+                                                        [](Case& c) { c.source = "elsewhere"; }};
   std::set<std::string> keys;
   for (const auto& change : changes) {
     Case asked = example_case();
