@@ -25,8 +25,10 @@ struct Point {
   std::size_t samples = 0;  ///< raw observations behind it
 };
 
-/// All points, in the order of `results`. A measured case's baseline is the measured case of the same
-/// workload, batch and image size with algorithm `none`; simulated and published ones carry their own.
+/// All points, in the order of `results`. The baseline of a measured (or emulated) case is the newest measured
+/// (emulated) case of the same profile, workload, batch and image size with algorithm `none`; simulated and
+/// published ones carry their own. What a source prints is kept as printed; a throughput of 0 is one that it
+/// does not state. With fewer than two timed iterations, here or in the baseline, there is no interval.
 std::vector<Point> make_points(const std::vector<CaseResult>& results);
 
 /// How far a simulated point is from a published one of the same workload, GPUs, strategy and profile.
@@ -35,6 +37,17 @@ struct Comparison {
   Point published;
   double difference = 0;  ///< simulated - published efficiency, in points of 1
 };
+/// Every such pair, in the order of the simulated points. Fusion policies are the same when their names are
+/// (sources seldom state parameters); the number of servers is not compared. Points without an efficiency
+/// are left out.
 std::vector<Comparison> compare_with_published(const std::vector<Point>& points);
+
+/// How far the pairs are apart: absolute differences, in points of 1; all 0 when there are none.
+struct ComparisonSummary {
+  std::size_t count = 0;
+  double mean = 0;
+  double maximum = 0;
+};
+ComparisonSummary summarize(const std::vector<Comparison>& comparisons);
 
 }  // namespace hbench

@@ -5,6 +5,7 @@
 /// Append-only; one writer, the parent process. The schema is documented in `analysis/store/README.md`
 /// because people will open the file with `sqlite3`.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -21,10 +22,14 @@ class Store {
  public:
   enum class Mode { read_write, read_only };
 
-  /// Opens `file`; read_write creates it when absent and migrates an older schema.
+  /// Opens `file`; read_write creates it when absent and migrates an older schema; read_only reads an older
+  /// schema as it is.
   /// \throws Error: usage when the file is no hbench database, was written by a newer hbench, or does not
-  /// exist (read_only); environment when the folder is read-only, the disk full or the file locked.
-  explicit Store(const std::filesystem::path& file, Mode mode = Mode::read_write);
+  /// exist (read_only); environment when the folder is read-only, the disk full or the file locked;
+  /// wrong_data when the file is damaged.
+  /// Locks of other processes are waited for as long as `patience`.
+  explicit Store(const std::filesystem::path& file, Mode mode = Mode::read_write,
+                 std::chrono::milliseconds patience = std::chrono::seconds(5));
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
@@ -32,7 +37,7 @@ class Store {
   /// Records the start of a run; its id. \throws Error (environment).
   std::int64_t begin_run(const Run& run);
   /// Appends one finished case with all its samples in one transaction: after a crash it is there whole,
-  /// or not at all. \throws Error (environment) when the disk is full.
+  /// or not at all. \throws Error (environment) when the disk is full, (wrong_data) for a value that is NaN.
   void append(std::int64_t run, const CaseResult& result);
   /// Appends many cases in one transaction (simulated and published points are quick and many).
   void append(std::int64_t run, const std::vector<CaseResult>& results);

@@ -1,0 +1,131 @@
+#include "analysis/points.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/timed_steps.hpp"
+
+namespace hbench {
+namespace {
+
+/// The one value of a metric; none when the case has no such sample.
+std::optional<double> value_of(const CaseResult& result, std::string_view metric) {
+  for (const Sample& sample : result.samples)
+    if (sample.metric == metric) return sample.value;
+  return std::nullopt;
+}
+
+bool is_timed(const Case& asked) {
+  return asked.evidence == Evidence::measured || asked.evidence == Evidence::emulated;
+}
+
+void set_step(Point& point, double seconds) {
+  const double samples = static_cast<double>(point.asked.gpus) * point.asked.batch_per_gpu;
+  point.step_seconds = seconds;
+  point.throughput = seconds > 0 ? samples / seconds : 0;
+  point.throughput_per_gpu = point.throughput / point.asked.gpus;
+}
+
+void set_throughput(Point& point, double throughput) {
+  const double samples = static_cast<double>(point.asked.gpus) * point.asked.batch_per_gpu;
+  point.throughput = throughput;
+  point.throughput_per_gpu = throughput / point.asked.gpus;
+  point.step_seconds = throughput > 0 ? samples / throughput : 0;
+}
+
+bool is_baseline_of(const CaseResult& candidate, const Case& asked) {
+  const Case& base = candidate.asked;
+  return candidate.status == CaseStatus::done && base.strategy.algorithm == "none" && base.evidence == asked.evidence &&
+         base.profile == asked.profile && base.workload == asked.workload &&
+         base.batch_per_gpu == asked.batch_per_gpu && base.image_size == asked.image_size;
+}
+
+/// The newest, because that is the machine as it is now.
+const CaseResult* baseline_of(const Case& asked, const std::vector<CaseResult>& results) {
+  for (auto candidate = results.rbegin(); candidate != results.rend(); ++candidate)
+    if (is_baseline_of(*candidate, asked)) return &*candidate;
+  return nullptr;
+}
+
+std::string launches_in_words(std::size_t launches) {
+  return launches == 1 ? "95 % bootstrap within 1 launch" : fmt::format("95 % bootstrap over {} launches", launches);
+}
+
+/// All processes take equal batches, so a ratio of rates per GPU is the inverse ratio of steps.
+void compare_with_baseline(Point& point, const TimedSteps& steps, const CaseResult& base) {
+  const TimedSteps base_steps = timed_steps(base);
+  if (base_steps.launches.empty()) return;
+  const double base_step = median_of_launches(base_steps.launches);
+  point.baseline = fmt::format("one process without communication, {:.4g} samples/s",
+                               base_step > 0 ? base.asked.batch_per_gpu / base_step : 0);
+  point.efficiency = base_step / point.step_seconds;
+  // A case is exactly as fast as itself, however uncertain its speed.
+  if (base.asked.key() == point.asked.key()) return;
+  if (steps.iterations() < 2 || base_steps.iterations() < 2) return;
+  const Interval interval = ratio_interval(base_steps.launches, steps.launches);
+  point.efficiency_low = interval.low;
+  point.efficiency_high = interval.high;
+  point.interval = launches_in_words(steps.launches.size());
+}
+
+void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseResult>& results) {
+  const TimedSteps steps = timed_steps(result);
+  point.samples = steps.observations;
+  if (steps.launches.empty()) return;
+  set_step(point, median_of_launches(steps.launches));
+  if (const CaseResult* base = baseline_of(result.asked, results)) compare_with_baseline(point, steps, *base);
+}
+
+void fill_simulated(Point& point, const CaseResult& result) {
+  const std::optional<double> step = value_of(result, "step_seconds");
+  if (!step) return;
+  set_step(point, *step);
+  point.samples = 1;
+  const std::optional<double> base = value_of(result, "baseline_throughput");
+  if (!base) return;
+  point.baseline = fmt::format("one GPU without communication, {:.4g} samples/s", *base);
+  const auto efficiency_at = [&](double seconds) { return point.asked.batch_per_gpu / (seconds * *base); };
+  point.efficiency = efficiency_at(*step);
+  const std::optional<double> optimistic = value_of(result, "step_seconds_low");
+  const std::optional<double> pessimistic = value_of(result, "step_seconds_high");
+  if (!optimistic || !pessimistic) return;
+  point.efficiency_low = efficiency_at(*pessimistic);
+  point.efficiency_high = efficiency_at(*optimistic);
+  point.interval = "profile uncertainty";
+}
+
+/// What the source prints is kept as printed, also where it does not add up.
+void fill_published(Point& point, const CaseResult& result) {
+  const std::optional<double> throughput = value_of(result, "throughput");
+  const std::optional<double> base = value_of(result, "baseline_throughput");
+  point.efficiency = value_of(result, "efficiency");
+  point.samples = throughput.has_value() + point.efficiency.has_value();
+  const double ideal = base.value_or(0) * point.asked.gpus;
+  set_throughput(point, throughput.value_or(point.efficiency.value_or(0) * ideal));
+  if (base)
+    point.baseline = fmt::format("one GPU as published, {:.4g} samples/s", *base);
+  else if (point.efficiency)
+    point.baseline = "as printed in the source, which does not state it";
+  if (!point.efficiency && throughput && ideal > 0) point.efficiency = *throughput / ideal;
+}
+
+}  // namespace
+
+std::vector<Point> make_points(const std::vector<CaseResult>& results) {
+  std::vector<Point> points;
+  for (const CaseResult& result : results) {
+    Point& point = points.emplace_back();
+    point.asked = result.asked;
+    point.failed = result.status == CaseStatus::failed;
+    point.failure = result.failure;
+    if (point.failed) continue;
+    if (is_timed(result.asked))
+      fill_timed(point, result, results);
+    else if (result.asked.evidence == Evidence::simulated)
+      fill_simulated(point, result);
+    else
+      fill_published(point, result);
+  }
+  return points;
+}
+
+}  // namespace hbench

@@ -1,0 +1,157 @@
+#include "analysis/published.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "analysis/csv.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+enum Column {
+  workload,
+  profile,
+  gpus,
+  batch_per_gpu,
+  algorithm,
+  placement,
+  server_mode,
+  servers,
+  compressor,
+  fusion,
+  overlap,
+  throughput,
+  efficiency,
+  baseline_throughput,
+  year,
+  source,
+  note
+};
+constexpr std::array<std::string_view, 17> kColumns{
+    "workload", "profile",    "gpus",   "batch_per_gpu", "algorithm",  "placement",  "server_mode",
+    "servers",  "compressor", "fusion", "overlap",       "throughput", "efficiency", "baseline_throughput",
+    "year",     "source",     "note"};
+
+/// Revision of the reading of the table, not of its rows.
+constexpr std::string_view kImplementation = "published/1";
+
+/// A row with its place, for errors.
+class Row {
+ public:
+  Row(const CsvRow& row, std::string_view file) : row_(row), file_(file) {}
+
+  const std::string& text(Column column) const { return row_.fields[column]; }
+
+  std::string required(Column column) const {
+    if (text(column).empty()) fail(fmt::format("no {}", kColumns[column]));
+    return text(column);
+  }
+
+  /// 0 when empty.
+  double number(Column column) const {
+    const std::string& field = text(column);
+    if (field.empty()) return 0;
+    double value = 0;
+    const auto [end, status] = std::from_chars(field.data(), field.data() + field.size(), value);
+    if (status != std::errc() || end != field.data() + field.size() || !std::isfinite(value) || value < 0)
+      fail(fmt::format("{} '{}' is not a number of at least 0", kColumns[column], field));
+    return value;
+  }
+
+  int count(Column column, int least) const {
+    const double value = number(column);
+    if (value != std::floor(value) || value < least || value > 1e9)
+      fail(fmt::format("{} '{}' is not a whole number of at least {}", kColumns[column], text(column), least));
+    return static_cast<int>(value);
+  }
+
+  bool yes(Column column) const {
+    if (text(column) != "yes" && text(column) != "no")
+      fail(fmt::format("{} is '{}', but must be 'yes' or 'no'", kColumns[column], text(column)));
+    return text(column) == "yes";
+  }
+
+  [[noreturn]] void fail(std::string_view what) const {
+    throw Error(ExitCode::usage, fmt::format("{}:{}: {}", file_, row_.line, what), "see analysis/README.md");
+  }
+
+ private:
+  const CsvRow& row_;
+  std::string_view file_;
+};
+
+void check_header(const CsvRow& header, std::string_view file) {
+  if (std::ranges::equal(header.fields, kColumns)) return;
+  for (const std::string& name : header.fields)
+    if (std::ranges::find(kColumns, name) == kColumns.end())
+      throw Error(ExitCode::usage,
+                  fmt::format("{}:{}: {}", file, header.line, unknown_name("column", name, kColumns).what()),
+                  fmt::format("the columns are {}", fmt::join(kColumns, ",")));
+  throw Error(ExitCode::usage, fmt::format("{}:{}: a column is missing or in another place", file, header.line),
+              fmt::format("the columns are {}", fmt::join(kColumns, ",")));
+}
+
+std::string citation(const Row& row) {
+  const std::string& remark = row.text(note);
+  return fmt::format("{} ({}{}{})", row.required(source), row.required(year), remark.empty() ? "" : "; ", remark);
+}
+
+Case case_of(const Row& row) {
+  Case asked;
+  asked.evidence = Evidence::published;
+  asked.workload = row.required(workload);
+  asked.gpus = row.count(gpus, 1);
+  asked.strategy = {.algorithm = row.required(algorithm),
+                    .placement = row.text(placement),
+                    .servers = row.count(servers, 0),
+                    .server_mode = row.text(server_mode),
+                    .compressor = row.required(compressor),
+                    .fusion = row.required(fusion),
+                    .overlap = row.yes(overlap)};
+  asked.profile = row.required(profile);
+  asked.batch_per_gpu = row.count(batch_per_gpu, 1);
+  asked.implementation = kImplementation;
+  asked.source = citation(row);
+  return asked;
+}
+
+void add_sample(CaseResult& result, const Row& row, Column column, std::string_view unit) {
+  if (row.text(column).empty()) return;
+  const double value = row.number(column);
+  if (value <= 0) row.fail(fmt::format("{} must be more than 0, or empty where it is not stated", kColumns[column]));
+  result.samples.push_back(Sample{.metric = std::string(kColumns[column]), .value = value, .unit = std::string(unit)});
+}
+
+CaseResult result_of(const Row& row) {
+  CaseResult result;
+  result.asked = case_of(row);
+  add_sample(result, row, throughput, "samples/s");
+  add_sample(result, row, efficiency, "1");
+  if (result.samples.empty()) row.fail("neither throughput nor efficiency");
+  add_sample(result, row, baseline_throughput, "samples/s");
+  return result;
+}
+
+}  // namespace
+
+std::vector<CaseResult> published_results(std::istream& in, std::string_view file_name) {
+  const std::vector<CsvRow> rows = read_csv(in, file_name);
+  if (rows.empty()) throw Error(ExitCode::usage, fmt::format("{}: empty", file_name), "see analysis/README.md");
+  check_header(rows.front(), file_name);
+  std::vector<CaseResult> results;
+  for (std::size_t i = 1; i < rows.size(); ++i) results.push_back(result_of(Row(rows[i], file_name)));
+  return results;
+}
+
+std::vector<CaseResult> published_results() {
+  std::istringstream table{std::string(published_table())};
+  return published_results(table, "published.csv");
+}
+
+}  // namespace hbench

@@ -1,0 +1,24 @@
+#pragma once
+
+/// Published scaling figures as results, to compare simulated points with.
+
+#include <istream>
+#include <string_view>
+#include <vector>
+
+#include "analysis/records.hpp"
+
+namespace hbench {
+
+/// Reads a table like `analysis/published.csv`; its columns are described in `analysis/README.md`. Each row
+/// becomes a case that is done, with the figures it states as samples.
+/// \throws Error (usage) that names `file_name` and the line: for a missing or an unknown column, a figure
+/// that is none, a row without a source, or a row that states neither throughput nor efficiency.
+std::vector<CaseResult> published_results(std::istream& in, std::string_view file_name);
+
+/// The project's own table, built into the program.
+std::vector<CaseResult> published_results();
+/// Its text, `analysis/published.csv`.
+std::string_view published_table();
+
+}  // namespace hbench

@@ -1,0 +1,50 @@
+#pragma once
+
+/// Robust estimates of a step's time, with their uncertainty.
+///
+/// The launch is the unit, not the iteration: iterations of one launch share its luck (placement, clocks,
+/// neighbours), so an interval that forgets the launches is far too narrow. The bootstrap therefore draws
+/// launches first and iterations within each: Efron & Tibshirani, "An Introduction to the Bootstrap", 1993,
+/// chapters 8 and 13; Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
+
+#include <cstdint>
+#include <vector>
+
+namespace hbench {
+
+/// The middle value, or the mean of the two in the middle. `values` must not be empty.
+double median(std::vector<double> values);
+
+/// The value below which a `share` (0 .. 1) of the values lies, linear between neighbours (type 7 of
+/// Hyndman & Fan, "Sample quantiles in statistical packages", 1996). `values` must not be empty.
+double percentile(std::vector<double> values, double share);
+
+/// Values of one launch, one per iteration; and those of several launches. None may be empty.
+using Launch = std::vector<double>;
+using Launches = std::vector<Launch>;
+
+/// The median over launches of each launch's median.
+double median_of_launches(const Launches& launches);
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+/// How often the bootstrap draws, and from which seed. The same values and seed give the same interval on
+/// every platform.
+struct Bootstrap {
+  int draws = 2000;
+  std::uint64_t seed = 1993;
+};
+
+/// 95 % percentile interval of `median_of_launches`.
+Interval median_interval(const Launches& launches, const Bootstrap& bootstrap = {});
+
+/// 95 % percentile interval of `median_of_launches(above) / median_of_launches(below)`, both redrawn: the
+/// baseline of an efficiency is as uncertain as what it is compared with.
+Interval ratio_interval(const Launches& above, const Launches& below, const Bootstrap& bootstrap = {});
+
+}  // namespace hbench

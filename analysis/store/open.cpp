@@ -1,0 +1,77 @@
+#include "analysis/store/open.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/store/migrate.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(std::string message, std::string hint) {
+  throw Error(ExitCode::usage, std::move(message), std::move(hint));
+}
+
+void check_path(const fs::path& file, bool must_exist) {
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) refuse(fmt::format("'{}' is a folder", file.string()), "name a file in it");
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (!must_exist && !fs::is_directory(folder, ignored))
+    refuse(fmt::format("there is no folder '{}' for '{}'", folder.string(), file.filename().string()),
+           fmt::format("make it: mkdir -p '{}'", folder.string()));
+  if (must_exist && fs::status(file, ignored).type() == fs::file_type::not_found)
+    refuse(fmt::format("there is no results database '{}'", file.string()),
+           "check the name, or make one with `hbench sweep`");
+}
+
+bool is_empty(Database& database) {
+  return database.integer("PRAGMA application_id") == 0 && schema_version(database) == 0 &&
+         database.integer("SELECT count(*) FROM sqlite_master") == 0;
+}
+
+void check_is_ours(Database& database, std::span<const Migration> steps) {
+  if (database.integer("PRAGMA application_id") != kApplicationId)
+    refuse(fmt::format("'{}' is a database of another program", database.file()),
+           "name another file; hbench leaves this one as it is");
+  const int version = schema_version(database);
+  if (version > steps.back().version)
+    refuse(fmt::format("'{}' has schema version {}; this hbench knows versions up to {}", database.file(), version,
+                       steps.back().version),
+           "use the newer hbench that wrote it");
+}
+
+}  // namespace
+
+Database open_for_writing(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps) {
+  check_path(file, false);
+  Database database(file, true, patience);
+  const bool fresh = is_empty(database);
+  if (!fresh) check_is_ours(database, steps);
+  if (database.read_only())
+    throw Error(ExitCode::environment, fmt::format("'{}' is read-only", database.file()),
+                "results are appended to it: change its permissions or name another file");
+  // Not WAL: that needs shared memory, which network file systems lack, and write permission for readers.
+  database.text("PRAGMA journal_mode = DELETE");
+  database.run("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+  if (fresh || schema_version(database) < steps.back().version) migrate(database, steps);
+  return database;
+}
+
+Database open_for_reading(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps) {
+  check_path(file, true);
+  Database database(file, false, patience);
+  if (is_empty(database))
+    refuse(fmt::format("'{}' is empty", database.file()), "check the name, or fill it with `hbench sweep`");
+  check_is_ours(database, steps);
+  if (schema_version(database) < steps.back().version) {
+    Database copy = database.copied_to_memory();
+    migrate(copy, steps);
+    return copy;
+  }
+  database.run("PRAGMA query_only = ON");
+  return database;
+}
+
+}  // namespace hbench::store

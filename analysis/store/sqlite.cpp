@@ -1,0 +1,103 @@
+#include "analysis/store/sqlite.hpp"
+
+#include <sqlite3.h>
+
+#include "analysis/store/errors.hpp"
+
+namespace hbench::store {
+
+void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+
+Database::Database(const std::filesystem::path& file, bool create, std::chrono::milliseconds patience)
+    : file_(file.string()) {
+  // An absolute path, because SQLite reads "" and ":memory:" in a way of its own.
+  open(std::filesystem::absolute(file).string(), SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0));
+  sqlite3_busy_timeout(handle_.get(), static_cast<int>(patience.count()));
+}
+
+void Database::open(const std::string& name, int flags) {
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);
+  handle_.reset(raw);
+  if (code != SQLITE_OK) throw error_of(raw, file_);
+}
+
+Database Database::copied_to_memory() {
+  Database copy(file_);
+  copy.open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", handle(), "main");
+  if (backup == nullptr) throw error_of(copy.handle(), file_);
+  sqlite3_backup_step(backup, -1);
+  if (sqlite3_backup_finish(backup) != SQLITE_OK) throw error_of(copy.handle(), file_);
+  return copy;
+}
+
+void Database::run(std::string_view sql) {
+  if (sqlite3_exec(handle(), std::string(sql).c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+    throw error_of(handle(), file_);
+}
+
+std::int64_t Database::integer(std::string_view sql) {
+  Statement statement(*this, sql);
+  statement.step();
+  return statement.integer(0);
+}
+
+std::string Database::text(std::string_view sql) {
+  Statement statement(*this, sql);
+  statement.step();
+  return statement.text(0);
+}
+
+bool Database::read_only() const { return sqlite3_db_readonly(handle(), "main") == 1; }
+std::int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(handle()); }
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Statement::Statement(Database& database, std::string_view sql) : database_(&database) {
+  sqlite3_stmt* raw = nullptr;
+  check(sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr));
+  statement_.reset(raw);
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_.get());
+  if (code != SQLITE_ROW && code != SQLITE_DONE) throw error_of(database_->handle(), database_->file());
+  return code == SQLITE_ROW;
+}
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+
+std::string Statement::text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  return text == nullptr ? std::string() : std::string(reinterpret_cast<const char*>(text), size);
+}
+
+// Gives the error of the step before once more, which `step` has already thrown.
+void Statement::reset() { sqlite3_reset(statement_.get()); }
+
+void Statement::put(int index, std::int64_t value) { check(sqlite3_bind_int64(statement_.get(), index, value)); }
+void Statement::put(int index, double value) { check(sqlite3_bind_double(statement_.get(), index, value)); }
+void Statement::put(int index, std::string_view value) {
+  check(sqlite3_bind_text(statement_.get(), index, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT));
+}
+
+void Statement::check(int code) const {
+  if (code != SQLITE_OK) throw error_of(database_->handle(), database_->file());
+}
+
+Transaction::Transaction(Database& database, Kind kind) : database_(database) {
+  database.run(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+}
+
+Transaction::~Transaction() {
+  // SQLite itself has rolled back after some errors, such as a full disk.
+  if (sqlite3_get_autocommit(database_.handle()) == 0)
+    sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() { database_.run("COMMIT"); }
+
+}  // namespace hbench::store

@@ -1,0 +1,66 @@
+#include "analysis/store/store.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/store/migrations.hpp"
+#include "analysis/store/open.hpp"
+#include "analysis/store/rows.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+
+using store::Database;
+using store::Statement;
+using store::Transaction;
+
+struct Store::Connection {
+  Database database;
+};
+
+Store::Store(const std::filesystem::path& file, Mode mode, std::chrono::milliseconds patience)
+    : connection_(std::make_unique<Connection>(
+          Connection{mode == Mode::read_write ? store::open_for_writing(file, patience, store::migrations())
+                                              : store::open_for_reading(file, patience, store::migrations())})) {}
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+
+std::int64_t Store::begin_run(const Run& run) {
+  Transaction transaction(connection_->database, Transaction::Kind::write);
+  const std::int64_t id = store::insert(connection_->database, run);
+  transaction.commit();
+  return id;
+}
+
+void Store::append(std::int64_t run, const CaseResult& result) { append(run, std::vector{result}); }
+
+void Store::append(std::int64_t run, const std::vector<CaseResult>& results) {
+  Transaction transaction(connection_->database, Transaction::Kind::write);
+  for (const CaseResult& result : results) store::insert(connection_->database, run, result);
+  transaction.commit();
+}
+
+std::set<std::string> Store::finished_keys() const {
+  std::set<std::string> keys;
+  Statement row(connection_->database, "SELECT DISTINCT key FROM scaling_case WHERE status = 'done'");
+  while (row.step()) keys.insert(row.text(0));
+  return keys;
+}
+
+std::vector<CaseResult> Store::results() const {
+  Database& database = connection_->database;
+  // One transaction, so that the cases and their samples are of one moment.
+  Transaction snapshot(database, Transaction::Kind::read);
+  const std::string health = database.text("PRAGMA quick_check(1)");
+  if (health != "ok")
+    throw Error(ExitCode::wrong_data, fmt::format("'{}' is damaged: {}", database.file(), health),
+                fmt::format("save what can be read: sqlite3 '{}' .recover | sqlite3 recovered.db", database.file()));
+  return store::select_results(database);
+}
+
+std::vector<Run> Store::runs() const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_runs(connection_->database);
+}
+
+}  // namespace hbench

@@ -1,0 +1,161 @@
+#include "analysis/points.hpp"
+
+#include <gmock/gmock.h>
+
+#include "example_results.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::DoubleEq;
+using testing::Optional;
+
+CaseResult measured(std::vector<std::vector<std::vector<double>>> seconds) {
+  return {.asked = example_case(), .samples = steps(seconds)};
+}
+
+CaseResult baseline(std::vector<std::vector<std::vector<double>>> seconds) {
+  CaseResult result = measured(std::move(seconds));
+  result.asked.gpus = 1;
+  result.asked.strategy = {.algorithm = "none"};
+  return result;
+}
+
+CaseResult of(Evidence evidence, std::vector<Sample> samples) {
+  return {.asked = example_case(evidence), .samples = std::move(samples)};
+}
+
+TEST(MeasuredPoint, TakesTheSlowestRankOfEachIteration) {
+  // Slowest per iteration 2, 4, 3; the median of the ranks' means would be less.
+  const Point point = make_points({measured({{{1, 2}, {4, 1}, {3, 3}}})}).front();
+  EXPECT_EQ(point.step_seconds, 3);
+  EXPECT_DOUBLE_EQ(point.throughput, 4 * 32 / 3.0);
+  EXPECT_DOUBLE_EQ(point.throughput_per_gpu, 32 / 3.0);
+  EXPECT_EQ(point.samples, 6u);
+  EXPECT_EQ(point.efficiency, std::nullopt);
+  EXPECT_EQ(point.baseline, "");
+}
+
+TEST(MeasuredPoint, LeavesWarmUpAndOtherMetricsOut) {
+  CaseResult result = measured({{{1}, {1}}});
+  result.samples.push_back({.iteration = 7, .warmup = true, .metric = "step_seconds", .value = 50});
+  result.samples.push_back({.iteration = 8, .metric = "ledger/wait", .value = 60});
+  EXPECT_EQ(make_points({result}).front().step_seconds, 1);
+  EXPECT_EQ(make_points({result}).front().samples, 2u);
+}
+
+TEST(MeasuredPoint, HasTheEfficiencyAgainstOneProcessWithAnInterval) {
+  const std::vector<Point> points =
+      make_points({measured({{{2}, {2.1}}, {{2.2}, {2}}}), baseline({{{1}, {1.1}}, {{1}, {1.2}}})});
+  // Launch medians 2.05 and 2.1, 1.05 and 1.1.
+  EXPECT_THAT(points[0].efficiency, Optional(DoubleEq(1.075 / 2.075)));
+  EXPECT_EQ(points[0].baseline, "one process without communication, 29.77 samples/s");
+  EXPECT_EQ(points[0].interval, "95 % bootstrap over 2 launches");
+  EXPECT_LT(*points[0].efficiency_low, *points[0].efficiency);
+  EXPECT_GT(*points[0].efficiency_high, *points[0].efficiency);
+  EXPECT_GE(*points[0].efficiency_low, 1 / 2.2);
+  EXPECT_LE(*points[0].efficiency_high, 1.2 / 2);
+}
+
+TEST(MeasuredPoint, IsExactlyAsFastAsItself) {
+  const Point point = make_points({baseline({{{1}, {2}, {3}}})}).front();
+  EXPECT_THAT(point.efficiency, Optional(1.0));
+  EXPECT_EQ(point.efficiency_low, std::nullopt);
+}
+
+TEST(MeasuredPoint, HasNoIntervalWithFewerThanTwoTimedIterations) {
+  for (const auto& [own, base] : {std::pair{1, 5}, {5, 1}}) {
+    const Point point = make_points({measured({std::vector<std::vector<double>>(own, {2.0})}),
+                                     baseline({std::vector<std::vector<double>>(base, {1.0})})})
+                            .front();
+    EXPECT_THAT(point.efficiency, Optional(0.5));
+    EXPECT_EQ(point.efficiency_low, std::nullopt);
+    EXPECT_EQ(point.interval, "");
+  }
+}
+
+TEST(MeasuredPoint, TakesTheNewestBaselineOfItsOwnKindOnly) {
+  std::vector<CaseResult> results{measured({{{4}}}), baseline({{{1}}}), baseline({{{2}}})};
+  for (auto change : std::vector<void (*)(CaseResult&)>{
+           [](CaseResult& r) { r.asked.workload = "vgg16"; }, [](CaseResult& r) { r.asked.batch_per_gpu = 64; },
+           [](CaseResult& r) { r.asked.image_size = 64; }, [](CaseResult& r) { r.asked.profile = "other"; },
+           [](CaseResult& r) { r.asked.evidence = Evidence::emulated; },
+           [](CaseResult& r) { r.status = CaseStatus::failed; }}) {
+    results.push_back(baseline({{{3}}}));
+    change(results.back());
+  }
+  EXPECT_THAT(make_points(results).front().efficiency, Optional(0.5));
+}
+
+TEST(SimulatedPoint, TurnsThePessimisticStepIntoTheLowEfficiency) {
+  const Point point =
+      make_points({of(Evidence::simulated, {figure("step_seconds", 0.5), figure("step_seconds_low", 0.4),
+                                            figure("step_seconds_high", 0.8), figure("baseline_throughput", 128)})})
+          .front();
+  EXPECT_DOUBLE_EQ(point.throughput, 256);
+  EXPECT_THAT(point.efficiency, Optional(DoubleEq(0.5)));
+  EXPECT_THAT(point.efficiency_low, Optional(DoubleEq(0.3125)));
+  EXPECT_THAT(point.efficiency_high, Optional(DoubleEq(0.625)));
+  EXPECT_EQ(point.interval, "profile uncertainty");
+  EXPECT_EQ(point.baseline, "one GPU without communication, 128 samples/s");
+}
+
+TEST(SimulatedPoint, HasNoEfficiencyWithoutABaseline) {
+  const Point point = make_points({of(Evidence::simulated, {figure("step_seconds", 0.5)})}).front();
+  EXPECT_DOUBLE_EQ(point.throughput, 256);
+  EXPECT_EQ(point.efficiency, std::nullopt);
+}
+
+TEST(PublishedPoint, ComputesTheEfficiencyThatIsNotPrinted) {
+  const Point point =
+      make_points({of(Evidence::published, {figure("throughput", 300), figure("baseline_throughput", 100)})}).front();
+  EXPECT_THAT(point.efficiency, Optional(DoubleEq(0.75)));
+  EXPECT_DOUBLE_EQ(point.step_seconds, 128 / 300.0);
+  EXPECT_EQ(point.baseline, "one GPU as published, 100 samples/s");
+}
+
+TEST(PublishedPoint, KeepsWhatIsPrintedEvenWhereItDoesNotAddUp) {
+  const Point point = make_points({of(Evidence::published, {figure("throughput", 300), figure("efficiency", 0.8),
+                                                            figure("baseline_throughput", 100)})})
+                          .front();
+  EXPECT_EQ(point.throughput, 300);
+  EXPECT_THAT(point.efficiency, Optional(0.8));
+  EXPECT_EQ(point.samples, 2u);
+}
+
+TEST(PublishedPoint, ComputesTheThroughputFromTheEfficiencyIfThereIsABaseline) {
+  EXPECT_DOUBLE_EQ(
+      make_points({of(Evidence::published, {figure("efficiency", 0.9), figure("baseline_throughput", 100)})})[0]
+          .throughput,
+      360);
+  const Point bare = make_points({of(Evidence::published, {figure("efficiency", 0.9)})}).front();
+  EXPECT_EQ(bare.throughput, 0);
+  EXPECT_EQ(bare.step_seconds, 0);
+  EXPECT_THAT(bare.efficiency, Optional(0.9));
+}
+
+TEST(FailedPoint, KeepsItsReasonAndHasNoFigures) {
+  CaseResult result = measured({{{1}, {2}}});
+  result.status = CaseStatus::failed;
+  result.failure = "rank 3 was killed";
+  const Point point = make_points({result, baseline({{{1}}})}).front();
+  EXPECT_TRUE(point.failed);
+  EXPECT_EQ(point.failure, "rank 3 was killed");
+  EXPECT_EQ(point.throughput, 0);
+  EXPECT_EQ(point.efficiency, std::nullopt);
+}
+
+TEST(Points, ComeInTheOrderOfTheResultsAndSurviveCasesWithoutSamples) {
+  const std::vector<CaseResult> results{of(Evidence::published, {}), of(Evidence::emulated, {}),
+                                        of(Evidence::simulated, {}), of(Evidence::measured, {}), baseline({})};
+  const std::vector<Point> points = make_points(results);
+  ASSERT_EQ(points.size(), results.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(points[i].asked.key(), results[i].asked.key());
+    EXPECT_EQ(points[i].throughput, 0);
+    EXPECT_EQ(points[i].efficiency, std::nullopt);
+  }
+}
+
+}  // namespace
+}  // namespace hbench

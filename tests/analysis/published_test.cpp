@@ -1,0 +1,141 @@
+#include "analysis/published.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <set>
+#include <sstream>
+
+#include "analysis/points.hpp"
+#include "analysis/random.hpp"
+#include "collectives/base/error.hpp"
+#include "example_results.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kHeader =
+    "workload,profile,gpus,batch_per_gpu,algorithm,placement,server_mode,servers,compressor,fusion,overlap,throughput,"
+    "efficiency,baseline_throughput,year,source,note\n";
+const std::string kRow =
+    "vgg16,lab,16,64,ps,greedy,colocated,4,fp16,none,no,74.7,0.05,130.9,2017,https://x.org/a,seen\n";
+
+std::vector<CaseResult> read(const std::string& text) {
+  std::istringstream in(text);
+  return published_results(in, "mine.csv");
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    read(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+/// kRow with one field replaced.
+std::string with(const std::string& old_field, const std::string& new_field) {
+  std::string row = kRow;
+  const std::size_t at = row.find(old_field);
+  return kHeader + row.replace(at, old_field.size(), new_field);
+}
+
+TEST(PublishedTable, BecomesCasesWithTheFiguresAsSamples) {
+  const auto results = read(kHeader + kRow);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(text_of(results[0]),
+            "evidence=published;workload=vgg16;gpus=16;algorithm=ps;placement=greedy;servers=4;server_mode=colocated;"
+            "compressor=fp16;fusion=none;overlap=no;profile=lab;batch_per_gpu=64;image_size=0;single_gpu_rate=0;"
+            "implementation=published/1;source=https://x.org/a (2017\\; seen) done '' 0\n"
+            "  0 0 0 false throughput 74.7 samples/s\n"
+            "  0 0 0 false efficiency 0.05 1\n"
+            "  0 0 0 false baseline_throughput 130.9 samples/s\n");
+}
+
+TEST(PublishedTable, LeavesOutWhatIsNotStated) {
+  const auto results = read(with("74.7,0.05,130.9", ",0.05,"));
+  ASSERT_EQ(results[0].samples.size(), 1u);
+  EXPECT_EQ(results[0].samples[0].metric, "efficiency");
+}
+
+TEST(PublishedTable, NamesFileAndLineOfWhatIsWrong) {
+  EXPECT_EQ(error_of(""), "mine.csv: empty");
+  EXPECT_EQ(error_of("workload,profil\n"), "mine.csv:1: no column 'profil'; did you mean 'profile'?");
+  EXPECT_EQ(error_of("workload,profile\n"), "mine.csv:1: a column is missing or in another place");
+  EXPECT_EQ(error_of(kHeader + kRow + "x\n"), "mine.csv:3: 1 fields, but the header has 17");
+  EXPECT_EQ(error_of(with("vgg16", "")), "mine.csv:2: no workload");
+  EXPECT_EQ(error_of(with("https://x.org/a", "")), "mine.csv:2: no source");
+  EXPECT_EQ(error_of(with("74.7,0.05", ",")), "mine.csv:2: neither throughput nor efficiency");
+  EXPECT_EQ(error_of(with("74.7", "74,7")), "mine.csv:2: 18 fields, but the header has 17");
+  EXPECT_EQ(error_of(with("74.7", "~74")), "mine.csv:2: throughput '~74' is not a number of at least 0");
+  EXPECT_EQ(error_of(with("74.7", "0")), "mine.csv:2: throughput must be more than 0, or empty where it is not stated");
+  EXPECT_EQ(error_of(with("16,64", "0,64")), "mine.csv:2: gpus '0' is not a whole number of at least 1");
+  EXPECT_EQ(error_of(with("16,64", "16,6.4")), "mine.csv:2: batch_per_gpu '6.4' is not a whole number of at least 1");
+  EXPECT_EQ(error_of(with(",no,", ",never,")), "mine.csv:2: overlap is 'never', but must be 'yes' or 'no'");
+}
+
+TEST(PublishedTable, TakesOrRefusesADamagedTableButNeverBreaks) {
+  Random random(3);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text = kHeader + kRow + kRow;
+    for (int i = 0; i < 3; ++i) text[random.below(text.size())] = static_cast<char>(random.below(256));
+    try {
+      EXPECT_LE(read(text).size(), 3u);
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), StartsWith("mine.csv:"));
+    }
+  }
+}
+
+TEST(OurPublishedTable, CitesAnAddressInEveryRowAndRepeatsNone) {
+  std::set<std::string> keys;
+  const auto results = published_results();
+  for (const CaseResult& result : results) {
+    EXPECT_THAT(result.asked.source, StartsWith("https://"));
+    EXPECT_TRUE(keys.insert(result.asked.key()).second) << result.asked.key();
+  }
+  EXPECT_GT(results.size(), 100u);
+}
+
+TEST(OurPublishedTable, KeepsServersAndTheirPlacementTogether) {
+  for (const CaseResult& result : published_results()) {
+    const Strategy& strategy = result.asked.strategy;
+    const bool servers = strategy.algorithm == "ps";
+    EXPECT_EQ(strategy.servers > 0, servers) << text_of(result);
+    EXPECT_EQ(!strategy.placement.empty(), servers) << text_of(result);
+    EXPECT_EQ(!strategy.server_mode.empty(), servers) << text_of(result);
+  }
+}
+
+TEST(OurPublishedTable, HasPlausibleEfficiencies) {
+  for (const Point& point : make_points(published_results()))
+    if (point.efficiency) {
+      EXPECT_GT(*point.efficiency, 0.01) << point.asked.key();
+      EXPECT_LT(*point.efficiency, 1.01) << point.asked.key();
+    }
+}
+
+// 74.7 / (16 * 130.9): the collapse of VGG-16 at parameter servers, Horovod's README of September 2017.
+TEST(OurPublishedTable, HoldsTheFiguresThatEverybodyQuotes) {
+  const auto points = make_points(published_results());
+  const auto efficiency = [&](std::string_view workload, std::string_view profile, std::string_view label, int gpus) {
+    for (const Point& point : points)
+      if (point.asked.workload == workload && point.asked.profile == profile && point.asked.gpus == gpus &&
+          point.asked.strategy.label() == label)
+        return point.efficiency.value_or(-1);
+    return -2.0;
+  };
+  EXPECT_DOUBLE_EQ(efficiency("vgg16", "uber-p100-25gbe-tcp", "ps (greedy, colocated)", 16), 74.7 / (16 * 130.9));
+  EXPECT_DOUBLE_EQ(efficiency("vgg16", "uber-p100-25gbe-roce", "ring, horovod-2018", 16), 1787.4 / (16 * 130.9));
+  EXPECT_EQ(efficiency("vgg16", "uber-p100-25gbe-roce", "ring, horovod-2018", 512), 0.68);
+  EXPECT_EQ(efficiency("resnet101", "uber-p100-25gbe-roce", "ring, horovod-2018", 512), 0.9);
+  EXPECT_DOUBLE_EQ(efficiency("resnet50", "capped-5gbit", "ring + fp16, horovod-2018", 4), 835 / (4 * 249.2));
+}
+
+}  // namespace
+}  // namespace hbench

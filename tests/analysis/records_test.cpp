@@ -1,0 +1,92 @@
+#include "analysis/records.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <set>
+
+#include "collectives/base/error.hpp"
+#include "example_results.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Evidence, IsReadBackFromItsText) {
+  for (Evidence evidence : {Evidence::measured, Evidence::emulated, Evidence::simulated, Evidence::published})
+    EXPECT_EQ(parse_evidence(to_string(evidence)), evidence);
+}
+
+TEST(Evidence, WithASlipOfThePenSuggestsWhatWasMeant) {
+  try {
+    parse_evidence("mesured");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_STREQ(error.what(), "no evidence 'mesured'; did you mean 'measured'?");
+  }
+}
+
+TEST(StrategyLabel, NamesWhatALegendNeeds) {
+  const Strategy ring{.algorithm = "ring", .compressor = "none", .fusion = "horovod:128MiB:1ms"};
+  const Strategy servers{
+      .algorithm = "ps", .placement = "greedy", .servers = 4, .server_mode = "colocated", .fusion = "none"};
+  EXPECT_EQ(ring.label(), "ring");
+  EXPECT_EQ(servers.label(), "ps (greedy, colocated)");
+  EXPECT_EQ((Strategy{.algorithm = "none", .fusion = "none", .overlap = false}.label()), "none");
+}
+
+TEST(StrategyLabel, ShowsWhatIsNotTheDefault) {
+  Strategy ring{.algorithm = "ring", .compressor = "fp16", .fusion = "horovod:128MiB:1ms"};
+  EXPECT_EQ(ring.label(), "ring + fp16");
+  ring.fusion = "horovod:64MiB:5ms";
+  EXPECT_EQ(ring.label(), "ring + fp16, horovod:64MiB:5ms");
+  ring.fusion = "none";
+  ring.overlap = false;
+  EXPECT_EQ(ring.label(), "ring + fp16, no fusion, no overlap");
+  const Strategy servers{.algorithm = "ps", .placement = "sliced", .server_mode = "dedicated", .fusion = "ddp:25MiB"};
+  EXPECT_EQ(servers.label(), "ps (sliced, dedicated), ddp:25MiB");
+}
+
+TEST(CaseKey, IsOneLineThatChangesWithEveryField) {
+  const std::vector<std::function<void(Case&)>> changes{[](Case&) {},
+                                                        [](Case& c) { c.evidence = Evidence::emulated; },
+                                                        [](Case& c) { c.workload = "vgg16"; },
+                                                        [](Case& c) { c.gpus = 8; },
+                                                        [](Case& c) { c.strategy.algorithm = "ring"; },
+                                                        [](Case& c) { c.strategy.placement = "sliced"; },
+                                                        [](Case& c) { c.strategy.servers = 5; },
+                                                        [](Case& c) { c.strategy.server_mode = "colocated"; },
+                                                        [](Case& c) { c.strategy.compressor = "none"; },
+                                                        [](Case& c) { c.strategy.fusion = "none"; },
+                                                        [](Case& c) { c.strategy.overlap = true; },
+                                                        [](Case& c) { c.profile = "remote"; },
+                                                        [](Case& c) { c.batch_per_gpu = 33; },
+                                                        [](Case& c) { c.image_size = 299; },
+                                                        [](Case& c) { c.single_gpu_rate = 61.250001; },
+                                                        [](Case& c) { c.implementation = "engine/2"; },
+                                                        [](Case& c) { c.source = "elsewhere"; }};
+  std::set<std::string> keys;
+  for (const auto& change : changes) {
+    Case asked = example_case();
+    change(asked);
+    EXPECT_EQ(asked.key().find('\n'), std::string::npos);
+    keys.insert(asked.key());
+  }
+  EXPECT_EQ(keys.size(), changes.size());
+}
+
+TEST(CaseKey, CannotBeForgedByASeparatorWithinAField) {
+  Case one = example_case();
+  Case other = example_case();
+  one.implementation = "a;source=b";
+  one.source = "c";
+  other.implementation = "a";
+  other.source = "b;source=c";
+  EXPECT_NE(one.key(), other.key());
+  EXPECT_THAT(other.key(), HasSubstr("implementation=a;source=b\\;source=c"));
+}
+
+}  // namespace
+}  // namespace hbench

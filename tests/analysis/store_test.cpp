@@ -1,0 +1,153 @@
+#include "analysis/store/store.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "collectives/base/error.hpp"
+#include "example_results.hpp"
+#include "temporary_folder.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Run kRun{.command = "hbench sweep --gpus 1..4",
+               .version = "0.1.0",
+               .started_at = "2026-11-21T09:00:00Z",
+               .environment = {{"cpu", "some \"CPU\""}, {"cores", "2"}}};
+
+TEST(Store, GivesBackEverythingThatWasAppended) {
+  const TemporaryFolder folder;
+  CaseResult failed = example_result(1, 0);
+  failed.status = CaseStatus::failed;
+  failed.failure = "rank 2 was killed by signal 9";
+  failed.exit_code = static_cast<int>(ExitCode::lost_rank);
+  CaseResult extreme = example_result(2, 4);
+  extreme.samples[0].value = std::numeric_limits<double>::denorm_min();
+  extreme.samples[1].value = -std::numeric_limits<double>::max();
+  extreme.samples[2].value = std::numeric_limits<double>::infinity();
+  extreme.asked.workload = std::string("na\xc3\xafve\ttrace");
+  std::vector<CaseResult> all{example_result(0, 50), failed, extreme};
+  for (Evidence evidence : {Evidence::measured, Evidence::emulated, Evidence::simulated, Evidence::published})
+    all.push_back({.asked = example_case(evidence)});
+  {
+    Store store(folder / "results.db");
+    const std::int64_t run = store.begin_run(kRun);
+    store.append(run, all[0]);
+    store.append(run, {all.begin() + 1, all.end()});
+    EXPECT_EQ(texts_of(store.results()), texts_of(all));
+  }
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write})
+    EXPECT_EQ(texts_of(Store(folder / "results.db", mode).results()), texts_of(all));
+}
+
+TEST(Store, GivesBackRunsWithTheirEnvironment) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  const hbench::Run other{.command = "hbench report", .version = "0.2.0", .started_at = "2026-11-22T10:00:00Z", .environment = {}};
+  const std::int64_t first = store.begin_run(kRun);
+  EXPECT_NE(store.begin_run(other), first);
+  const std::vector<hbench::Run> runs = store.runs();
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].command, kRun.command);
+  EXPECT_EQ(runs[0].version, kRun.version);
+  EXPECT_EQ(runs[0].started_at, kRun.started_at);
+  EXPECT_EQ(runs[0].environment, kRun.environment);
+  EXPECT_EQ(runs[1].command, other.command);
+  EXPECT_THAT(runs[1].environment, IsEmpty());
+}
+
+TEST(Store, GivesTheNewestOfCasesWithOneKey) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  const std::int64_t run = store.begin_run(kRun);
+  CaseResult first = example_result(1);
+  CaseResult second = first;
+  second.samples[0].value = 77;
+  store.append(run, {first, example_result(2), second});
+  EXPECT_EQ(texts_of(store.results()), (std::vector{text_of(example_result(2)), text_of(second)}));
+}
+
+TEST(Store, PrefersADoneCaseToAFailedOneWhicheverCameFirst) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  const std::int64_t run = store.begin_run(kRun);
+  for (int number : {1, 2}) {
+    const CaseResult done = example_result(number);
+    CaseResult failed = example_result(number, 0);
+    failed.status = CaseStatus::failed;
+    failed.failure = "time-out";
+    store.append(run, number == 1 ? std::vector{done, failed} : std::vector{failed, done});
+  }
+  EXPECT_EQ(texts_of(store.results()), (std::vector{text_of(example_result(1)), text_of(example_result(2))}));
+}
+
+TEST(Store, NamesTheKeysThatAreDone) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  CaseResult failed = example_result(9);
+  failed.status = CaseStatus::failed;
+  store.append(store.begin_run(kRun), {example_result(1), failed, example_result(1)});
+  EXPECT_THAT(store.finished_keys(), ElementsAre(example_result(1).asked.key()));
+}
+
+TEST(Store, AppendsAllOrNothing) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  const std::int64_t run = store.begin_run(kRun);
+  CaseResult broken = example_result(2);
+  broken.samples[1].value = std::numeric_limits<double>::quiet_NaN();
+  try {
+    store.append(run, {example_result(1), broken});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::wrong_data);
+    EXPECT_STREQ(error.what(), "ledger/wait of resnet50 at 4 GPUs, rank 1, iteration 1, is not a number");
+  }
+  EXPECT_THAT(store.results(), IsEmpty());
+  store.append(run, example_result(1));
+  EXPECT_EQ(store.results().size(), 1u);
+}
+
+TEST(Store, RefusesACaseOfARunThatDoesNotExist) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  EXPECT_THROW(store.append(5, example_result(1)), Error);
+  EXPECT_THAT(store.results(), IsEmpty());
+}
+
+TEST(Store, TakesTheNameOfAFileLiterally) {
+  const TemporaryFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  for (const char* name : {":memory:", "file:results.db?mode=memory", "with space's.db"}) {
+    { Store(name).begin_run(kRun); }
+    EXPECT_TRUE(std::filesystem::exists(folder / name));
+    EXPECT_EQ(Store(name, Store::Mode::read_only).runs().size(), 1u);
+  }
+  std::filesystem::current_path(before);
+}
+
+TEST(Store, CanBeMoved) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  Store moved = std::move(store);
+  store = std::move(moved);
+  EXPECT_EQ(store.begin_run(kRun), 1);
+}
+
+TEST(Store, DoesNotWriteWhenItIsReadOnly) {
+  const TemporaryFolder folder;
+  { Store(folder / "results.db").begin_run(kRun); }
+  Store store(folder / "results.db", Store::Mode::read_only);
+  const std::string before = bytes_of(folder / "results.db");
+  EXPECT_THROW(store.begin_run(kRun), Error);
+  EXPECT_EQ(bytes_of(folder / "results.db"), before);
+}
+
+}  // namespace
+}  // namespace hbench
