@@ -2,6 +2,10 @@
 
 /// A report as a tree: headings, paragraphs, tables, charts, verdicts. Reports build it, renderers turn it
 /// into bytes; N reports + M formats instead of N x M. Nothing here knows SQLite, MPI or files.
+///
+/// All text is plain UTF-8 on one line: renderers escape it, and `readable()` in `prepare.hpp` replaces
+/// what is not UTF-8 and turns control characters into spaces. Numbers of charts may be infinite or NaN;
+/// such points are left out of pictures with a note. Every member has a default, for designated initializers.
 
 #include <optional>
 #include <string>
@@ -12,23 +16,23 @@ namespace hbench {
 
 struct Heading {
   int level = 1;  ///< 1 .. 3
-  std::string text;
+  std::string text{};
 };
 
 struct Paragraph {
-  std::string text;  ///< plain text; renderers escape it
+  std::string text{};  ///< plain text; renderers escape it
 };
 
-/// The answer in a sentence; shown large at the top.
+/// The answer in a sentence, shown large. A report puts it first.
 struct Verdict {
-  std::string text;
+  std::string text{};
 };
 
 struct Table {
-  std::string caption;
-  std::vector<std::string> columns;
-  std::vector<bool> numeric;  ///< per column: right-aligned
-  std::vector<std::vector<std::string>> rows;
+  std::string caption{};
+  std::vector<std::string> columns{};
+  std::vector<bool> numeric{};  ///< per column: right-aligned
+  std::vector<std::vector<std::string>> rows{};
   /// Long tables are folded by renderers that can.
   bool folded = false;
 };
@@ -39,42 +43,46 @@ enum class Mark { measured, emulated, simulated, published, ideal };
 struct ChartPoint {
   double x = 0;
   double y = 0;
-  std::optional<double> low, high;  ///< interval of y
-  std::string note;                 ///< shown on hover: source, baseline
+  std::optional<double> low{}, high{};  ///< interval of y
+  std::string note{};                   ///< shown on hover: source, baseline
 };
 
 struct Series {
-  std::string label;
+  std::string label{};
   Mark mark = Mark::simulated;
-  /// Series of one group share a colour (a strategy on a network); the mark tells them apart.
-  std::string group;
-  std::vector<ChartPoint> points;
+  /// Series of one group share a colour (a strategy, say); the mark tells them apart. Empty: the label.
+  std::string group{};
+  /// Series of one family share a dash pattern (a network, say); the first family of a document is solid.
+  std::string family{};
+  std::vector<ChartPoint> points{};
   /// Shown at first; a reader may switch others on.
   bool shown = true;
 };
 
 struct Chart {
-  std::string id;  ///< file name of its SVG and PNG, without extension: `efficiency-vgg16`
-  std::string title;
-  std::string x_title, y_title;
+  /// File name of its SVG and PNG, without extension: `efficiency-vgg16`. Letters, digits, `-` and `_`;
+  /// unique in its document (`readable()` sees to both).
+  std::string id{};
+  std::string title{};
+  std::string x_title{}, y_title{};
   bool x_log2 = false;
   bool y_percent = false;  ///< y is a fraction, shown in per cent
-  std::optional<double> y_min, y_max;
-  std::vector<Series> series;
-  std::string caption;
+  std::optional<double> y_min{}, y_max{};
+  std::vector<Series> series{};
+  std::string caption{};
 };
 
 /// Charts of which a reader sees one at a time (one per workload, say).
 struct ChartGroup {
-  std::string title;
-  std::vector<Chart> charts;  ///< the first is shown first; titles name the choices
+  std::string title{};
+  std::vector<Chart> charts{};  ///< the first is shown first; titles name the choices
 };
 
 using Block = std::variant<Heading, Paragraph, Verdict, Table, Chart, ChartGroup>;
 
 struct Document {
-  std::string title;
-  std::vector<Block> blocks;
+  std::string title{};
+  std::vector<Block> blocks{};
 };
 
 }  // namespace hbench

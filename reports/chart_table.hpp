@@ -1,0 +1,13 @@
+#pragma once
+
+/// A chart as a table: for people who cannot or will not look at the picture.
+
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// One row per series, one column per x; a cell holds y and, in parentheses, its interval.
+/// \param chart prepared with `drawable()`.
+Table chart_table(const Chart& chart);
+
+}  // namespace hbench
