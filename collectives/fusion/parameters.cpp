@@ -18,7 +18,7 @@ struct Unit {
 
 constexpr Unit kSizes[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}};
 constexpr Unit kTimes[] = {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};
-constexpr double kNanosecond = 1e-9;
+constexpr double kNanoseconds = 1e9;  // per second
 /// Whole numbers up to here are exact in a double.
 constexpr double kLargest = 0x1p53;
 
@@ -47,7 +47,7 @@ std::vector<std::string_view> split(std::string_view text) {
 bool is_time(std::string_view text) { return text.ends_with('s'); }
 
 Amount parse_amount(std::string_view text, bool time) {
-  const double count = std::round(time ? parse_seconds(text).value / kNanosecond : parse_bytes(text).value);
+  const double count = std::round(time ? parse_seconds(text).value * kNanoseconds : parse_bytes(text).value);
   if (!(count >= 1 && count <= kLargest))
     throw Error(ExitCode::usage, fmt::format("'{}' is out of range", text),
                 time ? "from 1 ns on" : "at least one byte");
@@ -59,15 +59,18 @@ std::string right_form(const Fusion& fusion) {
   return fmt::format("write {0}:{1}, such as {0}:{2}", fusion.name, fusion.fields, fusion.defaults);
 }
 
+Error too_many(const Fusion& fusion, std::size_t known, std::string_view given, std::size_t count) {
+  const std::string but =
+      known == 0 ? fmt::format("takes no parameters, but '{}' was given", given)
+                 : fmt::format("takes {} parameter{}, but '{}' has {}", known, known == 1 ? "" : "s", given, count);
+  return Error(ExitCode::usage, fmt::format("fusion policy '{}' {}", fusion.name, but), right_form(fusion));
+}
+
 std::vector<Amount> read(const Fusion& fusion, std::string_view given) {
   const auto names = split(fusion.fields);
   const auto defaults = split(fusion.defaults);
   const auto texts = split(given);
-  if (texts.size() > names.size())
-    throw Error(ExitCode::usage,
-                fmt::format("fusion policy '{}' takes {} parameters, but '{}' has {}", fusion.name, names.size(), given,
-                            texts.size()),
-                right_form(fusion));
+  if (texts.size() > names.size()) throw too_many(fusion, names.size(), given, texts.size());
   std::vector<Amount> amounts;
   for (std::size_t i = 0; i < names.size(); ++i) {
     try {
@@ -85,7 +88,7 @@ std::vector<Amount> read(const Fusion& fusion, std::string_view given) {
 std::vector<double> read_parameters(const Fusion& fusion, std::string_view given) {
   std::vector<double> values;
   for (const Amount& amount : read(fusion, given))
-    values.push_back(static_cast<double>(amount.count) * (amount.is_time ? kNanosecond : 1));
+    values.push_back(static_cast<double>(amount.count) / (amount.is_time ? kNanoseconds : 1));
   return values;
 }
 
