@@ -14,10 +14,13 @@ constexpr std::string_view kExitCodes =
     "4 wrong data, 5 a rank was lost or timed out, 130 interrupted.\n";
 
 void print_help() {
-  fmt::print("hbench measures, predicts and explains how data-parallel training scales.\n\nUsage: hbench <verb> [options]\n\n");
+  fmt::print(
+      "hbench measures, predicts and explains how data-parallel training scales.\n\nUsage: hbench <verb> "
+      "[options]\n\n");
   for (const Verb* verb : verbs())
     if (!verb->hidden) fmt::print("  {:10} {}\n", verb->name, verb->summary);
-  fmt::print("\nStart with: hbench sweep --gpus 1..128\nEach verb explains itself: hbench <verb> --help\n\n{}", kExitCodes);
+  fmt::print("\nStart with: hbench sweep --gpus 1..128\nEach verb explains itself: hbench <verb> --help\n\n{}",
+             kExitCodes);
 }
 
 std::vector<std::string_view> visible_verbs() {

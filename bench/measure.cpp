@@ -68,7 +68,8 @@ std::string last_line(const std::string& text) {
   const std::size_t end = text.find_last_not_of(" \n\r-");
   if (end == std::string::npos) return "";
   const std::size_t begin = text.rfind('\n', end);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                     end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
 /// Which ranks are behind the others, for a job that fell silent.
@@ -98,12 +99,14 @@ Verdict judge(const LaunchLog& log, const Exit& exit, int processes, Seconds sil
     return {static_cast<ExitCode>(log.failures.front().exit_code), reason};
   }
   if (exit.silent)
-    return {ExitCode::lost_rank, fmt::format("no rank reported for {:.0f} s; last heard of {}", silence.value, behind(log, processes))};
+    return {ExitCode::lost_rank,
+            fmt::format("no rank reported for {:.0f} s; last heard of {}", silence.value, behind(log, processes))};
   if (exit.code == 0 && log.done == processes) return {};
   const std::string lost = lost_rank(exit.error_tail);
   if (!lost.empty()) return {ExitCode::lost_rank, fmt::format("{}; last heard of {}", lost, behind(log, processes))};
   if (exit.code > 128) return {ExitCode::lost_rank, fmt::format("the process was ended by signal {}", exit.code - 128)};
-  return {ExitCode::lost_rank, fmt::format("the job ended with exit code {}: {}", exit.code, last_line(exit.error_tail))};
+  return {ExitCode::lost_rank,
+          fmt::format("the job ended with exit code {}: {}", exit.code, last_line(exit.error_tail))};
 }
 
 }  // namespace
@@ -129,10 +132,12 @@ CaseResult measure(const Case& asked, const MeasureOptions& options, const std::
     Spawn spawn;
     spawn.argv = launcher.argv(job);
     // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
-    for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}) spawn.environment[name] = "1";
+    for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
+      spawn.environment[name] = "1";
     spawn.silence = options.timeout + kGrace;
     spawn.on_line = [&](std::string_view text) {
-      if (const auto line = parse_worker_line(text)) std::visit([&](const auto& said) { note(log, launch, said); }, *line);
+      if (const auto line = parse_worker_line(text))
+        std::visit([&](const auto& said) { note(log, launch, said); }, *line);
     };
     const Exit exit = run_process(spawn);
     result.samples.insert(result.samples.end(), log.samples.begin(), log.samples.end());

@@ -55,7 +55,8 @@ class Planner {
     const std::string name = profile.name;
     const auto [known, added] = plan_.catalog.profiles.try_emplace(name, std::move(profile));
     if (!added && known->second.digest != data_.profiles.load(name_or_file).digest)
-      throw Error(ExitCode::usage, fmt::format("two different profiles are called '{}'", name), "rename one of the files");
+      throw Error(ExitCode::usage, fmt::format("two different profiles are called '{}'", name),
+                  "rename one of the files");
     return name;
   }
 
@@ -82,13 +83,15 @@ class Planner {
   }
 
   void refuse(std::string what, std::string why) {
-    const bool known = std::ranges::any_of(plan_.refused, [&](const Refusal& r) { return r.what == what && r.why == why; });
+    const bool known =
+        std::ranges::any_of(plan_.refused, [&](const Refusal& r) { return r.what == what && r.why == why; });
     if (!known) plan_.refused.push_back({std::move(what), std::move(why)});
   }
 
   [[noreturn]] void nothing_left() const {
     std::string why;
-    for (const Refusal& refusal : plan_.refused) why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", refusal.what, refusal.why);
+    for (const Refusal& refusal : plan_.refused)
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", refusal.what, refusal.why);
     throw Error(ExitCode::usage, "nothing to do: every combination was refused", why);
   }
 
@@ -111,7 +114,8 @@ class Planner {
           refuse(fmt::format("{} with {}", name, compressor), "the library's own all-reduce takes plain float32");
           continue;
         }
-        for (const std::string& fusion : fusions_for(algorithm)) add_strategies(algorithm, compressor, fusion, nodes, evidence, all);
+        for (const std::string& fusion : fusions_for(algorithm))
+          add_strategies(algorithm, compressor, fusion, nodes, evidence, all);
       }
     }
     return all;
@@ -196,8 +200,9 @@ class Planner {
     }
     if (!too_many.empty())
       refuse(fmt::format("measured with {} ranks", fmt::join(too_many, ", ")),
-             machine_.asked_for ? fmt::format("--oversubscribe {} allows no more", machine_.ranks)
-                                : fmt::format("this machine has {} cores; --oversubscribe N measures up to N ranks", machine_.ranks));
+             machine_.asked_for
+                 ? fmt::format("--oversubscribe {} allows no more", machine_.ranks)
+                 : fmt::format("this machine has {} cores; --oversubscribe N measures up to N ranks", machine_.ranks));
   }
 
   void simulated() {
@@ -229,8 +234,9 @@ class Planner {
     const Profile& profile = plan_.catalog.profiles.at(profile_name);
     const auto rate = profile.rates.find(trace.name);
     if (request_.single_gpu_rate == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
-      return refuse(fmt::format("{} on {}", trace.name, profile.name),
-             "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry");
+      return refuse(
+          fmt::format("{} on {}", trace.name, profile.name),
+          "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry");
     }
     Case asked;
     asked.evidence = Evidence::simulated;
@@ -244,10 +250,11 @@ class Planner {
     if (asked.batch_per_gpu == 0 && rate != profile.rates.end()) asked.batch_per_gpu = rate->second.batch;
     if (asked.batch_per_gpu == 0) asked.batch_per_gpu = trace.timeline.batch;
     asked.implementation = kSimulatorRevision;
-    asked.source = fmt::format("profile {} ({}); timeline {} ({}); one GPU: {}", profile.name, profile.digest, trace.name, trace.source,
-                               request_.single_gpu_rate > 0    ? "given by --single-gpu-rate"
+    asked.source = fmt::format("profile {} ({}); timeline {} ({}); one GPU: {}", profile.name, profile.digest,
+                               trace.name, trace.source,
+                               request_.single_gpu_rate > 0  ? "given by --single-gpu-rate"
                                : rate != profile.rates.end() ? rate->second.source
-                                                               : "as recorded in the timeline");
+                                                             : "as recorded in the timeline");
     plan_.cases.push_back(asked);
   }
 
@@ -263,7 +270,8 @@ class Planner {
     std::vector<Case> twins;
     for (CaseResult& figure : published_results()) {
       if (!in_range(figure.asked)) continue;
-      if (!figure.asked.strategy.fusion.empty()) figure.asked.strategy.fusion = canonical_fusion(figure.asked.strategy.fusion);
+      if (!figure.asked.strategy.fusion.empty())
+        figure.asked.strategy.fusion = canonical_fusion(figure.asked.strategy.fusion);
       twins.push_back(figure.asked);
       plan_.published.push_back(std::move(figure));
     }
@@ -286,14 +294,15 @@ class Planner {
   bool already_planned(const Case& twin) const {
     return std::ranges::any_of(plan_.cases, [&](const Case& asked) {
       return asked.evidence == Evidence::simulated && asked.workload == twin.workload && asked.gpus == twin.gpus &&
-             asked.profile == twin.profile && asked.strategy == twin.strategy && asked.batch_per_gpu == twin.batch_per_gpu;
+             asked.profile == twin.profile && asked.strategy == twin.strategy &&
+             asked.batch_per_gpu == twin.batch_per_gpu;
     });
   }
 
   const SweepRequest& request_;
   const Data& data_;
   const LocalMachine& machine_;
-  std::vector<std::string> profiles_, traces_;  ///< asked for, by their names in the catalog
+  std::vector<std::string> profiles_, traces_;     ///< asked for, by their names in the catalog
   std::set<std::string, std::less<>> own_traces_;  ///< from files of the user's
   Plan plan_;
 };

@@ -37,8 +37,8 @@ struct SweepRequest {
 
 /// What this machine can measure.
 struct LocalMachine {
-  int ranks = 1;           ///< measured runs use at most this many workers
-  bool asked_for = false;  ///< by --oversubscribe
+  int ranks = 1;                    ///< measured runs use at most this many workers
+  bool asked_for = false;           ///< by --oversubscribe
   std::vector<std::string> models;  ///< trainable here
   std::string no_training;          ///< why nothing can be measured; empty when it can
   std::string revision;             ///< of LibTorch and MPI, for the case's source
@@ -58,7 +58,7 @@ struct Catalog {
 
 struct Plan {
   Catalog catalog;
-  std::vector<Case> cases;         ///< measured, then simulated
+  std::vector<Case> cases;            ///< measured, then simulated
   std::vector<CaseResult> published;  ///< within the range asked for
   std::vector<Refusal> refused;
 };

@@ -16,9 +16,9 @@ namespace hbench {
 
 /// How a child ended.
 struct Exit {
-  int code = 0;           ///< exit status; 128 + signal when a signal ended it
-  bool started = true;    ///< false: there is no such program
-  bool silent = false;    ///< stopped because it said nothing for too long
+  int code = 0;              ///< exit status; 128 + signal when a signal ended it
+  bool started = true;       ///< false: there is no such program
+  bool silent = false;       ///< stopped because it said nothing for too long
   bool interrupted = false;  ///< stopped because of Ctrl-C
   std::string error_tail;    ///< the end of its standard error
 };
@@ -26,7 +26,7 @@ struct Exit {
 /// What to start, and what to do with what it says.
 struct Spawn {
   std::vector<std::string> argv;
-  std::map<std::string, std::string> environment;  ///< added to ours
+  std::map<std::string, std::string> environment;      ///< added to ours
   std::function<void(std::string_view line)> on_line;  ///< each line of standard output, without its end
   std::string input;                                   ///< fed to standard input
   Seconds silence{0};                                  ///< stop it after this long without output; 0: never

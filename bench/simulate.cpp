@@ -8,7 +8,8 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
   if (profile_name != last_profile_ || world.workers != last_workers_) simulators_.clear();
   last_profile_ = profile_name;
   last_workers_ = world.workers;
-  return simulators_.try_emplace({world.servers, world.colocated}, catalog_.profiles.at(profile_name), world).first->second;
+  return simulators_.try_emplace({world.servers, world.colocated}, catalog_.profiles.at(profile_name), world)
+      .first->second;
 }
 
 CaseResult SimulatedRunner::run(const Case& asked) {

@@ -18,16 +18,11 @@ struct Overloaded : Ts... {
 
 json case_json(const Case& asked) {
   const Strategy& strategy = asked.strategy;
-  return {{"workload", asked.workload},
-          {"gpus", asked.gpus},
-          {"batch", asked.batch_per_gpu},
-          {"image_size", asked.image_size},
-          {"algorithm", strategy.algorithm},
-          {"placement", strategy.placement},
-          {"servers", strategy.servers},
-          {"server_mode", strategy.server_mode},
-          {"compressor", strategy.compressor},
-          {"fusion", strategy.fusion},
+  return {{"workload", asked.workload},        {"gpus", asked.gpus},
+          {"batch", asked.batch_per_gpu},      {"image_size", asked.image_size},
+          {"algorithm", strategy.algorithm},   {"placement", strategy.placement},
+          {"servers", strategy.servers},       {"server_mode", strategy.server_mode},
+          {"compressor", strategy.compressor}, {"fusion", strategy.fusion},
           {"overlap", strategy.overlap}};
 }
 
@@ -53,8 +48,8 @@ Case case_from(const json& object) {
 }  // namespace
 
 std::string to_json(const WorkOrder& order) {
-  return json{{"case", case_json(order.asked)},        {"warmup_steps", order.warmup_steps}, {"steps", order.steps},
-              {"budget", order.budget.value},          {"timeout", order.timeout.value},     {"cores", order.cores}}
+  return json{{"case", case_json(order.asked)}, {"warmup_steps", order.warmup_steps}, {"steps", order.steps},
+              {"budget", order.budget.value},   {"timeout", order.timeout.value},     {"cores", order.cores}}
       .dump();
 }
 
@@ -77,7 +72,9 @@ WorkOrder parse_work_order(std::string_view text) {
 std::string to_json(const WorkerLine& line) {
   const json object = std::visit(
       Overloaded{
-          [](const HelloLine& hello) { return json{{"hello", {{"rank", hello.rank}, {"pid", hello.pid}}}}; },
+          [](const HelloLine& hello) {
+            return json{{"hello", {{"rank", hello.rank}, {"pid", hello.pid}}}};
+          },
           [](const StepLine& step) {
             return json{{"step",
                          {{"rank", step.rank},
@@ -86,9 +83,12 @@ std::string to_json(const WorkerLine& line) {
                           {"seconds", step.seconds},
                           {"exposed", step.exposed}}}};
           },
-          [](const DoneLine& done) { return json{{"done", {{"rank", done.rank}, {"digest", done.digest}}}}; },
+          [](const DoneLine& done) {
+            return json{{"done", {{"rank", done.rank}, {"digest", done.digest}}}};
+          },
           [](const FailureLine& failure) {
-            return json{{"failure", {{"rank", failure.rank}, {"exit_code", failure.exit_code}, {"message", failure.message}}}};
+            return json{
+                {"failure", {{"rank", failure.rank}, {"exit_code", failure.exit_code}, {"message", failure.message}}}};
           },
       },
       line);
@@ -104,10 +104,11 @@ std::optional<WorkerLine> parse_worker_line(std::string_view text) {
     const int rank = body.at("rank").get<int>();
     if (kind == "hello") return HelloLine{rank, body.at("pid").get<int>()};
     if (kind == "step")
-      return StepLine{rank, body.at("iteration").get<int>(), body.at("warmup").get<bool>(), body.at("seconds").get<double>(),
-                      body.at("exposed").get<double>()};
+      return StepLine{rank, body.at("iteration").get<int>(), body.at("warmup").get<bool>(),
+                      body.at("seconds").get<double>(), body.at("exposed").get<double>()};
     if (kind == "done") return DoneLine{rank, body.at("digest").get<std::string>()};
-    if (kind == "failure") return FailureLine{rank, body.at("exit_code").get<int>(), body.at("message").get<std::string>()};
+    if (kind == "failure")
+      return FailureLine{rank, body.at("exit_code").get<int>(), body.at("message").get<std::string>()};
   } catch (const json::exception&) {
   }
   return std::nullopt;

@@ -17,9 +17,9 @@ struct WorkOrder {
   Case asked;
   int warmup_steps = 3;
   int steps = 20;
-  Seconds budget{0};   ///< of the timed steps
+  Seconds budget{0};  ///< of the timed steps
   Seconds timeout{60};
-  int cores = 1;       ///< rank r runs on core r modulo this
+  int cores = 1;  ///< rank r runs on core r modulo this
 };
 
 std::string to_json(const WorkOrder& order);
