@@ -51,6 +51,8 @@ struct Fusion {
   std::string_view name;
   std::string_view summary;
   std::string_view citation;
+  /// Names of the parameters, such as `threshold:cycle`; empty when there are none.
+  std::string_view fields;
   /// Text form of the default parameters, such as `128MiB:1ms`; empty when there are none.
   std::string_view defaults;
   /// Whether ranks must agree on what is ready through a coordinator before a bucket may leave.

@@ -1,0 +1,32 @@
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/fusion/parameters.hpp"
+
+namespace hbench {
+namespace {
+
+class Unfused final : public FusionPolicy {
+ public:
+  std::vector<Bucket> on(const FusionEvent& event) override {
+    if (event.kind != FusionEventKind::gradient_ready) return {};
+    return {{event.index}};
+  }
+};
+
+}  // namespace
+
+extern const Fusion kNone;
+constinit const Fusion kNone{
+    .name = "none",
+    .summary = "every gradient leaves alone, as soon as it is ready",
+    .citation =
+        "Zhang et al., Poseidon: An Efficient Communication Architecture for Distributed Deep Learning on "
+        "GPU Clusters, USENIX ATC 2017 (wait-free backpropagation)",
+    .fields = {},
+    .defaults = {},
+    .make = [](std::string_view parameters, std::span<const std::int64_t>) -> std::unique_ptr<FusionPolicy> {
+      read_parameters(kNone, parameters);
+      return std::make_unique<Unfused>();
+    },
+};
+
+}  // namespace hbench

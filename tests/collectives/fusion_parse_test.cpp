@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/fusion/parameters.hpp"
+#include "tests/collectives/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using ::hbench::testing::expect_usage_error;
+
+TEST(ParseFusion, FillsInDefaultsAndKeepsTheNameOfTheRow) {
+  EXPECT_EQ(parse_fusion("none").text(), "none");
+  EXPECT_EQ(parse_fusion("threshold").text(), "threshold:25MiB");
+  EXPECT_EQ(parse_fusion("horovod").text(), "horovod:128MiB:1ms");
+  EXPECT_EQ(parse_fusion("horovod:64MiB").text(), "horovod:64MiB:1ms");
+  EXPECT_EQ(parse_fusion("horovod-2018").text(), "horovod-2018:64MiB:5ms");
+  EXPECT_EQ(parse_fusion("horovod-2018:1GiB").text(), "horovod-2018:1GiB:5ms");
+  EXPECT_EQ(parse_fusion("ddp").text(), "ddp:25MiB:1MiB");
+}
+
+TEST(ParseFusion, WritesEqualChoicesAlike) {
+  for (const char* text : {"horovod:64MiB:5ms", "horovod:65536KiB:5000us", "horovod: 67108864 B : 0.005 s"})
+    EXPECT_EQ(parse_fusion(text).text(), "horovod:64MiB:5ms") << text;
+}
+
+TEST(ParseFusion, KeepsEveryDigit) {
+  EXPECT_EQ(parse_fusion("horovod:64MB:3.5ms").text(), "horovod:62500KiB:3500us");
+  EXPECT_EQ(parse_fusion("horovod:1000001B:123456789ns").text(), "horovod:1000001B:123456789ns");
+  EXPECT_EQ(parse_fusion("horovod:0.1MiB:1.0000004us").text(), "horovod:104858B:1us");  // whole bytes, whole ns
+}
+
+TEST(ParseFusion, DefaultsAreCanonical) {
+  for (const Fusion* fusion : fusions()) {
+    EXPECT_EQ(parse_fusion(fusion->name).parameters, fusion->defaults) << fusion->name;
+    EXPECT_EQ(parse_fusion(fusion->name).fusion, fusion);
+  }
+}
+
+TEST(ParseFusion, GivesValuesInBytesAndSeconds) {
+  const Fusion& horovod = *parse_fusion("horovod").fusion;
+  EXPECT_EQ(read_parameters(horovod, "1KiB:5ms"), (std::vector<double>{1024, 0.005}));
+  EXPECT_EQ(read_parameters(horovod, ""), (std::vector<double>{134217728, 0.001}));
+}
+
+TEST(ParseFusion, NamesTheFieldAndTheRightForm) {
+  const char* form = "write horovod:threshold:cycle, such as horovod:128MiB:1ms";
+  expect_usage_error([] { parse_fusion("horovod:64MiB:5"); },
+                     "cycle of fusion policy 'horovod': the time '5' has no unit", form);
+  expect_usage_error([] { parse_fusion("horovod:64:5ms"); },
+                     "threshold of fusion policy 'horovod': the size '64' has no unit", form);
+  expect_usage_error([] { parse_fusion("horovod:5ms"); },
+                     "threshold of fusion policy 'horovod': 'ms' in '5ms' is not a unit of a size", form);
+  expect_usage_error([] { parse_fusion("horovod::5ms"); }, "threshold of fusion policy 'horovod': '' is not a size",
+                     form);
+  expect_usage_error([] { parse_fusion("horovod:64MiB:0ms"); },
+                     "cycle of fusion policy 'horovod': '0ms' is out of range", form);
+  expect_usage_error([] { parse_fusion("horovod:-1MiB"); },
+                     "threshold of fusion policy 'horovod': '-1MiB' is out of range", form);
+  expect_usage_error([] { parse_fusion("ddp:25MiB:1e300GiB"); },
+                     "first of fusion policy 'ddp': '1e300GiB' is out of range",
+                     "write ddp:bucket:first, such as ddp:25MiB:1MiB");
+}
+
+TEST(ParseFusion, RefusesTooManyParametersAndAnEmptyTail) {
+  expect_usage_error([] { parse_fusion("horovod:1MiB:1ms:7"); },
+                     "fusion policy 'horovod' takes 2 parameters, but '1MiB:1ms:7' has 3", "horovod:threshold:cycle");
+  expect_usage_error([] { parse_fusion("threshold:1MiB:2MiB"); },
+                     "fusion policy 'threshold' takes 1 parameter, but '1MiB:2MiB' has 2", "threshold:25MiB");
+  expect_usage_error([] { parse_fusion("none:1MiB"); },
+                     "fusion policy 'none' takes no parameters, but '1MiB' was given", "write none");
+  expect_usage_error([] { parse_fusion("horovod:"); }, "nothing follows the colon of 'horovod:'",
+                     "leave the colon out");
+}
+
+TEST(ParseFusion, SuggestsTheNameThatWasMeant) {
+  expect_usage_error([] { parse_fusion("horowod:64MiB"); }, "no fusion policy 'horowod'; did you mean 'horovod'?",
+                     "known: none, threshold, horovod, horovod-2018, ddp");
+  expect_usage_error([] { parse_fusion(""); }, "no fusion policy ''", "known:");
+}
+
+TEST(ParseFusion, SurvivesRandomText) {
+  const std::vector<std::string> pieces{
+      "horovod", "ddp", "threshold", "none", "horovod-2018", ":",   ":",   ":",  "1", "64",  "MiB", "ms", "s", "B",
+      "e9",      "-",   ".",         " ",    "inf",          "nan", "KiB", "us", "0", "\xFF"};
+  std::mt19937 random(5);
+  std::uniform_int_distribution<std::size_t> length(0, 9);
+  std::uniform_int_distribution<std::size_t> piece(0, pieces.size() - 1);
+  int understood = 0;
+  for (int i = 0; i < 50000; ++i) {
+    // Half begin with a name, or hardly any would be understood.
+    std::string text = i % 2 == 0 ? pieces[static_cast<std::size_t>(i / 2 % 5)] + ":" : "";
+    for (std::size_t n = length(random); n > 0; --n) text += pieces[piece(random)];
+    try {
+      const FusionChoice choice = parse_fusion(text);
+      ++understood;
+      ASSERT_EQ(parse_fusion(choice.text()).text(), choice.text()) << text;
+      ASSERT_NE(choice.make(std::vector<std::int64_t>{1, 2}), nullptr) << text;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), ExitCode::usage) << text;
+    }
+  }
+  EXPECT_GT(understood, 100);
+}
+
+}  // namespace
+}  // namespace hbench

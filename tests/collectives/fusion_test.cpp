@@ -1,0 +1,127 @@
+/// What every fusion policy must do, whatever the order and the times.
+
+#include "collectives/fusion/fusion.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "collectives/base/table.hpp"
+#include "tests/collectives/drive.hpp"
+
+namespace hbench {
+namespace {
+
+using ::hbench::testing::drive;
+using ::hbench::testing::Launch;
+using ::hbench::testing::Ready;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// Every policy with its defaults and with parameters that bite on small tensors.
+const std::vector<std::string> kChoices{
+    "none",         "threshold",           "threshold:1B",     "threshold:700B",   "horovod",
+    "horovod-2018", "horovod:500B:100 us", "horovod:1B:300us", "horovod:1GiB:2ms", "horovod-2018:2000B",
+    "ddp",          "ddp:600B:100B",       "ddp:1B:1B",        "ddp:1B:1GiB"};
+
+TEST(Fusions, AreListedInTheDocumentedOrder) {
+  EXPECT_THAT(names_of(fusions()), ElementsAre("none", "threshold", "horovod", "horovod-2018", "ddp"));
+  for (const Fusion* fusion : fusions()) {
+    EXPECT_THAT(fusion->summary, Not(IsEmpty())) << fusion->name;
+    EXPECT_THAT(fusion->citation, Not(IsEmpty())) << fusion->name;
+    EXPECT_EQ(fusion->fields.empty(), fusion->defaults.empty()) << fusion->name;
+    EXPECT_EQ(std::ranges::count(fusion->fields, ':'), std::ranges::count(fusion->defaults, ':')) << fusion->name;
+  }
+}
+
+TEST(Fusions, OnlyHorovodNegotiates) {
+  for (const Fusion* fusion : fusions())
+    EXPECT_EQ(fusion->negotiates, fusion->name.starts_with("horovod")) << fusion->name;
+}
+
+/// Each tensor left exactly once, in no empty bucket, and not before all of its bucket were ready.
+void expect_total(const std::vector<Launch>& launches, const std::vector<Ready>& ready) {
+  std::vector<double> ready_at(ready.size());
+  for (const Ready& event : ready) ready_at.at(static_cast<std::size_t>(event.tensor)) = event.at;
+  std::vector<int> left(ready.size());
+  for (const Launch& launch : launches) {
+    ASSERT_THAT(launch.bucket, Not(IsEmpty()));
+    for (const int tensor : launch.bucket) {
+      ++left.at(static_cast<std::size_t>(tensor));
+      ASSERT_GE(launch.at, ready_at[static_cast<std::size_t>(tensor)]);
+    }
+  }
+  ASSERT_EQ(left, std::vector<int>(ready.size(), 1));
+}
+
+struct Step {
+  std::vector<Ready> ready;
+  double backward_done = 0;
+};
+
+Step random_step(std::size_t tensors, bool overlap, std::mt19937& random) {
+  std::vector<int> order(tensors);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::shuffle(order, random);
+  std::exponential_distribution<double> gap(1 / 3e-4);
+  std::bernoulli_distribution at_once(0.2);
+  Step step;
+  for (const int tensor : order) {
+    if (!at_once(random)) step.backward_done += gap(random);
+    step.ready.push_back({step.backward_done, tensor});
+  }
+  step.backward_done += gap(random);
+  if (!overlap)
+    for (Ready& event : step.ready) event.at = step.backward_done;
+  return step;
+}
+
+TEST(Fusions, LetEveryTensorLeaveOnceInEveryStep) {
+  std::mt19937 random(4);
+  std::uniform_int_distribution<std::size_t> tensor_count(0, 12);
+  std::uniform_int_distribution<std::int64_t> size(0, 400);
+  std::exponential_distribution<double> late(1 / 2e-4);
+  for (const std::string& text : kChoices)
+    for (int trial = 0; trial < 200; ++trial) {
+      std::vector<std::int64_t> bytes(tensor_count(random));
+      for (auto& tensor_bytes : bytes) tensor_bytes = size(random);
+      const auto policy = parse_fusion(text).make(bytes);
+      const auto twin = parse_fusion(parse_fusion(text).text()).make(bytes);
+      for (int step_index = 0; step_index < 4; ++step_index) {
+        SCOPED_TRACE(text + ", trial " + std::to_string(trial) + ", step " + std::to_string(step_index));
+        const Step step = random_step(bytes.size(), trial % 3 != 0, random);
+        std::mt19937 same_lateness(static_cast<unsigned>(trial));
+        std::mt19937 again = same_lateness;
+        const bool punctual = trial % 2 == 0;
+        const auto launches =
+            drive(*policy, step.ready, step.backward_done, [&] { return punctual ? 0 : late(same_lateness); });
+        ASSERT_NO_FATAL_FAILURE(expect_total(launches, step.ready));
+        late.reset();
+        const auto twin_launches =
+            drive(*twin, step.ready, step.backward_done, [&] { return punctual ? 0 : late(again); });
+        late.reset();
+        ASSERT_EQ(launches, twin_launches) << "not deterministic";
+        ASSERT_EQ(policy->wakeup(), std::nullopt);
+      }
+    }
+}
+
+TEST(Fusions, NeverAskForATimerInThePast) {
+  const std::vector<std::int64_t> bytes{100, 100, 100};
+  for (const Fusion* fusion : fusions()) {
+    const auto policy = fusion->make({}, bytes);
+    policy->on({FusionEventKind::step_begin, Seconds(0), 0});
+    double now = 0;
+    for (int tick = 0; tick < 50 && policy->wakeup(); ++tick) {
+      ASSERT_GT(policy->wakeup()->value, now) << fusion->name;
+      now = policy->wakeup()->value * 1.3;
+      policy->on({FusionEventKind::timer, Seconds(now), 0});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,64 @@
+#include "collectives/base/table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/placement/placement.hpp"
+#include "tests/collectives/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using ::hbench::testing::expect_usage_error;
+
+constexpr std::array<std::string_view, 5> kNames{"ring", "ps", "vendor", "horovod", "horovod-2018"};
+
+TEST(NearestName, ForgivesASlip) {
+  EXPECT_EQ(nearest_name("rng", kNames), "ring");
+  EXPECT_EQ(nearest_name("RING", kNames), "ring");
+  EXPECT_EQ(nearest_name("venodr", kNames), "vendor");
+  EXPECT_EQ(nearest_name("horovod2018", kNames), "horovod-2018");
+}
+
+TEST(NearestName, TakesABeginning) {
+  EXPECT_EQ(nearest_name("ven", kNames), "vendor");
+  EXPECT_EQ(nearest_name("horo", kNames), "horovod");
+}
+
+TEST(NearestName, IsSilentWhenNothingIsNear) {
+  EXPECT_EQ(nearest_name("butterfly", kNames), "");
+  EXPECT_EQ(nearest_name("", kNames), "");
+  EXPECT_EQ(nearest_name("ring", {}), "");
+}
+
+TEST(FindEntry, ReturnsTheEntryOfThatName) {
+  EXPECT_EQ(find_entry(algorithms(), "ps", "algorithm").name, "ps");
+  EXPECT_EQ(find_entry(placements(), "sliced", "placement").name, "sliced");
+}
+
+TEST(FindEntry, SuggestsAndListsOnAnUnknownName) {
+  expect_usage_error([] { find_entry(algorithms(), "rng", "algorithm"); }, "no algorithm 'rng'; did you mean 'ring'?",
+                     "known: ring, ps, vendor");
+  expect_usage_error([] { find_entry(placements(), "zebra", "placement"); }, "no placement 'zebra'",
+                     "known: greedy, round-robin, sliced");
+}
+
+template <class T>
+void expect_distinct_names(std::span<const T* const> table) {
+  auto names = names_of(table);
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end()) << *std::ranges::adjacent_find(names);
+}
+
+TEST(Tables, HaveDistinctNames) {
+  expect_distinct_names(algorithms());
+  expect_distinct_names(placements());
+  expect_distinct_names(fusions());
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,127 @@
+#include "collectives/base/units_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "tests/collectives/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using ::hbench::testing::expect_usage_error;
+
+TEST(Units, ArithmeticKeepsTheDimension) {
+  EXPECT_DOUBLE_EQ((Bytes(1e9) / BytesPerSecond(2e9)).value, 0.5);
+  EXPECT_DOUBLE_EQ((Bytes(1e9) / Seconds(0.5)).value, 2e9);
+  EXPECT_DOUBLE_EQ((BytesPerSecond(2e9) * Seconds(0.25)).value, 5e8);
+  EXPECT_DOUBLE_EQ(Seconds(3) / Seconds(2), 1.5);
+}
+
+TEST(ParseSeconds, KnowsItsUnits) {
+  EXPECT_DOUBLE_EQ(parse_seconds("2 s").value, 2);
+  EXPECT_DOUBLE_EQ(parse_seconds("5ms").value, 5e-3);
+  EXPECT_DOUBLE_EQ(parse_seconds("15 us").value, 15e-6);
+  EXPECT_DOUBLE_EQ(parse_seconds("15 µs").value, 15e-6);
+  EXPECT_DOUBLE_EQ(parse_seconds(" 1.5e2 ns ").value, 1.5e-7);
+}
+
+TEST(ParseBytes, IsBinaryOnlyWhenToldSo) {
+  EXPECT_EQ(parse_bytes("64MiB").value, 67108864);
+  EXPECT_EQ(parse_bytes("64 MB").value, 64e6);
+  EXPECT_EQ(parse_bytes("1KiB").value, 1024);
+  EXPECT_EQ(parse_bytes("1kB").value, 1000);
+  EXPECT_EQ(parse_bytes("1KB").value, 1000);
+  EXPECT_EQ(parse_bytes("2GiB").value, 2147483648.0);
+  EXPECT_EQ(parse_bytes("7 B").value, 7);
+}
+
+TEST(ParseRate, TakesBitsAndBytes) {
+  EXPECT_DOUBLE_EQ(parse_rate("25 Gbit/s").value, 3.125e9);
+  EXPECT_DOUBLE_EQ(parse_rate("12 GB/s").value, 12e9);
+  EXPECT_DOUBLE_EQ(parse_rate("8 bit/s").value, 1);
+  EXPECT_DOUBLE_EQ(parse_rate("1.6Tbit/s").value, 2e11);
+}
+
+TEST(ParseUnits, SaysWhatIsWrongAndHowToWriteIt) {
+  expect_usage_error([] { parse_seconds("5"); }, "the time '5' has no unit",
+                     "write a number and a unit (s, ms, us, µs, ns)");
+  expect_usage_error([] { parse_bytes("64Mib"); }, "'Mib' in '64Mib' is not a unit of a size", "MiB");
+  expect_usage_error([] { parse_rate("25 GiB/s"); }, "'GiB/s' in '25 GiB/s' is not a unit of a rate", "Gbit/s");
+  expect_usage_error([] { parse_seconds("fast"); }, "'fast' is not a time", "write a number and a unit");
+  expect_usage_error([] { parse_bytes(""); }, "'' is not a size", "B, kB");
+  expect_usage_error([] { parse_bytes("inf B"); }, "'inf B' is not a size", "B, kB");
+  expect_usage_error([] { parse_bytes("nan B"); }, "'nan B' is not a size", "B, kB");
+  expect_usage_error([] { parse_seconds("1e999 s"); }, "'1e999 s' is not a time", "ms");
+  expect_usage_error([] { parse_seconds("5 ms ms"); }, "'ms ms' in '5 ms ms' is not a unit of a time", "ms");
+}
+
+TEST(FormatUnits, PicksTheUnitThatSuits) {
+  EXPECT_EQ(format(Seconds(0.0123)), "12.3 ms");
+  EXPECT_EQ(format(Seconds(1)), "1 s");
+  EXPECT_EQ(format(Seconds(123.4)), "123 s");
+  EXPECT_EQ(format(Seconds(15e-6)), "15 us");
+  EXPECT_EQ(format(Seconds(0)), "0 ns");
+  EXPECT_EQ(format(Seconds(-0.25)), "-250 ms");
+  EXPECT_EQ(format(Bytes(67108864)), "64 MiB");
+  EXPECT_EQ(format(Bytes(4096000)), "3.91 MiB");
+  EXPECT_EQ(format(Bytes(1023)), "1023 B");
+  EXPECT_EQ(format(BytesPerSecond(3.125e9)), "25 Gbit/s");
+  EXPECT_EQ(format(BytesPerSecond(2.9875e9)), "23.9 Gbit/s");
+}
+
+TEST(FormatUnits, RoundsIntoTheNextUnit) {
+  EXPECT_EQ(format(Seconds(0.99951)), "1 s");
+  EXPECT_EQ(format(Seconds(0.999)), "999 ms");
+  EXPECT_EQ(format(Bytes(1048575)), "1 MiB");
+  EXPECT_EQ(format(Seconds(9.999)), "10 s");
+  EXPECT_EQ(format(Seconds(99.99)), "100 s");
+}
+
+TEST(FormatUnits, IsReadBackToThreeDigits) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> exponent(-8.9, 4);
+  for (int i = 0; i < 20000; ++i) {
+    const double time = std::pow(10, exponent(random));
+    ASSERT_NEAR(parse_seconds(format(Seconds(time))).value / time, 1, 0.00501) << time;
+    const double size = time * 1e9;
+    ASSERT_NEAR(parse_bytes(format(Bytes(size))).value / size, 1, 0.00501) << size;
+    ASSERT_NEAR(parse_rate(format(BytesPerSecond(size))).value / size, 1, 0.00501) << size;
+  }
+}
+
+TEST(FormatUnits, OfReadTextIsStable) {
+  for (const char* text : {"12.3 ms", "64 MiB", "1 s", "250 ns"}) {
+    const bool size = std::string_view(text).ends_with("B");
+    EXPECT_EQ(size ? format(parse_bytes(text)) : format(parse_seconds(text)), text);
+  }
+}
+
+TEST(ParseUnits, SurvivesRandomText) {
+  static constexpr std::string_view kAlphabet = "0123456789.eE+- smunMGKiBbkt/:xyz\xC2\xB5\0infa";
+  std::mt19937 random(2);
+  std::uniform_int_distribution<std::size_t> length(0, 12);
+  std::uniform_int_distribution<std::size_t> letter(0, kAlphabet.size() - 1);
+  int understood = 0;
+  const auto tried = [&](const std::function<double()>& parse, const std::string& text) {
+    try {
+      EXPECT_FALSE(std::isnan(parse())) << text;
+      ++understood;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage) << text;
+    }
+  };
+  for (int i = 0; i < 50000; ++i) {
+    std::string text;
+    for (std::size_t n = length(random); n > 0; --n) text += kAlphabet[letter(random)];
+    tried([&] { return parse_seconds(text).value; }, text);
+    tried([&] { return parse_bytes(text).value; }, text);
+    tried([&] { return parse_rate(text).value; }, text);
+  }
+  EXPECT_GT(understood, 0);  // otherwise the alphabet is too wild to test much
+}
+
+}  // namespace
+}  // namespace hbench
