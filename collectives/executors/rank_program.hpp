@@ -31,7 +31,9 @@ struct RankPlan {
 RankPlan plan_for(const Schedule& schedule, Rank rank);
 
 /// A running collective. `plan`, `compressor`, `transport` and `buffer` outlive it. Once complete the
-/// buffer holds the sum (on workers). Many programs may be in flight on one transport with different tags.
+/// buffer holds the sum (on workers): the same bits on all of them, with lossy compressors too. Nothing is
+/// sent before the first `progress`. Destroyed early, it cancels what it has posted. Many programs may be in flight on
+/// one transport with different tags.
 class RankProgram final : public Operation {
  public:
   RankProgram(const RankPlan& plan, const Compressor& compressor, Transport& transport, int tag,

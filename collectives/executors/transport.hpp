@@ -22,6 +22,9 @@ class Transport {
   virtual Request receive(Rank from, int tag, std::span<std::byte> payload) = 0;
   /// Whether the request is complete; a completed request is forgotten and must not be tested again.
   virtual bool test(Request request) = 0;
+  /// Forgets a request that will not be waited for; afterwards its buffer is left alone. For ends that come
+  /// early: its peer is left waiting, and a library that cannot recall a send (MPI) must be aborted next.
+  virtual void cancel(Request request) = 0;
 };
 
 }  // namespace hbench

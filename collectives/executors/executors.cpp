@@ -1,0 +1,19 @@
+#include <algorithm>
+#include <array>
+
+#include "collectives/executors/executor.hpp"
+
+namespace hbench {
+
+extern const ExecutorKind kThreadsExecutor;
+extern const ExecutorKind kMpiExecutor;
+
+namespace {
+constexpr std::array kExecutors{&kThreadsExecutor, &kMpiExecutor};
+}
+
+std::span<const ExecutorKind* const> executors() { return kExecutors; }
+
+Seconds Timeline::slowest() const { return finish.empty() ? Seconds(0) : std::ranges::max(finish); }
+
+}  // namespace hbench

@@ -1,0 +1,20 @@
+#include "collectives/executors/rank_program.hpp"
+
+namespace hbench {
+
+RankPlan plan_for(const Schedule& schedule, Rank rank) {
+  RankPlan plan;
+  plan.rank = rank;
+  plan.schedule = {schedule.world, schedule.chunks, schedule.rounds, {}, schedule.offsets};
+  for (const Transfer& transfer : schedule.transfers) {
+    if (transfer.src == transfer.dst || (transfer.src != rank && transfer.dst != rank)) continue;
+    const auto& mine = plan.schedule.transfers;
+    if (mine.empty() || mine.back().round != transfer.round) plan.steps.emplace_back();
+    RankPlan::Step& step = plan.steps.back();
+    (transfer.src == rank ? step.sends : step.receives).push_back(transfer);
+    plan.schedule.transfers.push_back(transfer);
+  }
+  return plan;
+}
+
+}  // namespace hbench

@@ -1,0 +1,17 @@
+#pragma once
+
+/// How a rank waits. Shared by the executors and the training engine.
+
+#include <string_view>
+
+#include "collectives/base/units.hpp"
+#include "collectives/executors/operation.hpp"
+
+namespace hbench {
+
+/// Progresses `operation` until it is complete. Spins for a moment, then yields, then sleeps briefly, so that
+/// ranks that share a core do not starve each other.
+/// \throws Error (lost_rank) after `timeout`: `<what>: waited 60 s for rank 3 in round 2 of 6`.
+void wait_for(Operation& operation, Seconds timeout, std::string_view what);
+
+}  // namespace hbench

@@ -1,0 +1,193 @@
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <random>
+
+#include "collectives/base/table.hpp"
+#include "collectives/executors/executor.hpp"
+#include "tests/collectives/contributions.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::awkward_counts;
+using testing::contribution_of;
+using testing::expected_sum;
+using testing::text_of;
+using testing::worlds_of;
+
+constexpr int kWorlds[] = {1, 2, 3, 4, 5, 7, 8};
+
+std::unique_ptr<Executor> threads() {
+  return find_entry(executors(), "threads", "executor").make(nullptr, Seconds(60));
+}
+
+using Buffers = std::vector<std::vector<float>>;
+
+/// Runs the collective on `buffers`, one per rank.
+Timeline all_reduce(const Schedule& schedule, const Compressor& compressor, Buffers& buffers) {
+  Collective collective{&schedule, &compressor, std::ssize(buffers.front()), {}};
+  for (std::vector<float>& buffer : buffers) collective.buffers.emplace_back(buffer);
+  return threads()->run(collective);
+}
+
+Buffers contributions(const World& world, std::int64_t elements) {
+  Buffers buffers;
+  for (Rank rank = 0; rank < world.ranks(); ++rank) buffers.push_back(contribution_of(rank, elements));
+  return buffers;
+}
+
+/// Sums of small integers are exact with every compressor.
+void expect_exact_sum(const Schedule& schedule, const Compressor& compressor, std::int64_t elements) {
+  Buffers buffers = contributions(schedule.world, elements);
+  const Timeline timeline = all_reduce(schedule, compressor, buffers);
+  EXPECT_EQ(std::ssize(timeline.finish), schedule.world.ranks());
+  EXPECT_GT(timeline.slowest(), Seconds(0));
+  const std::vector<float> sum = expected_sum(schedule.world.workers, elements);
+  for (int worker = 0; worker < schedule.world.workers; ++worker) {
+    ASSERT_EQ(buffers[static_cast<std::size_t>(worker)], sum) << "worker " << worker;
+  }
+}
+
+/// Every algorithm with a schedule, compressor and world of these sizes.
+template <class Function>
+void for_each_case(std::span<const int> sizes, Function function) {
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->opaque()) continue;
+    for (const Compressor* compressor : compressors()) {
+      for (const int ranks : sizes) {
+        for (const World& world : worlds_of(*algorithm, ranks)) {
+          SCOPED_TRACE(std::string(algorithm->name) + " " + std::string(compressor->name) + ", " + text_of(world));
+          function(*algorithm, *compressor, world);
+        }
+      }
+    }
+  }
+}
+
+TEST(Threads, SumEveryContributionOnceForEveryAlgorithmAndCompressor) {
+  for_each_case(kWorlds, [](const Algorithm& algorithm, const Compressor& compressor, const World& world) {
+    const Schedule schedule = algorithm.build(world, {});
+    for (const std::int64_t elements : awkward_counts(world.ranks())) {
+      SCOPED_TRACE(elements);
+      expect_exact_sum(schedule, compressor, elements);
+    }
+  });
+}
+
+/// Gradients as they come: not exact, so that a missing rounding step on one rank shows.
+Buffers random_gradients(int ranks, std::size_t elements) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> gradient(0.0F, 0.01F);
+  Buffers buffers(static_cast<std::size_t>(ranks), std::vector<float>(elements));
+  for (auto& buffer : buffers) {
+    for (float& value : buffer) value = gradient(random);
+  }
+  return buffers;
+}
+
+TEST(Threads, EndWithTheSameBitsOnEveryWorkerAndWithinTheDeclaredError) {
+  for_each_case(kWorlds, [](const Algorithm& algorithm, const Compressor& compressor, const World& world) {
+    const Schedule schedule = algorithm.build(world, {});
+    const Buffers given = random_gradients(world.ranks(), 1009);
+    Buffers buffers = given;
+    all_reduce(schedule, compressor, buffers);
+    for (int worker = 1; worker < world.workers; ++worker) {
+      ASSERT_EQ(buffers[static_cast<std::size_t>(worker)], buffers[0]) << "worker " << worker;
+    }
+    for (std::size_t i = 0; i < buffers[0].size(); ++i) {
+      double sum = 0;
+      double magnitude = 0;
+      for (int worker = 0; worker < world.workers; ++worker) {
+        const double value = given[static_cast<std::size_t>(worker)][i];
+        sum += value;
+        magnitude += std::abs(value);
+      }
+      // A term is encoded at most once a round and rounded to float32 at most once a worker. Below a half's
+      // normals its step is 2^-24, wherever it is encoded.
+      const double roundings = schedule.rounds * compressor.relative_error + world.workers * 0x1p-24;
+      const double subnormal = compressor.relative_error > 0 ? schedule.rounds * world.workers * 0x1p-25 : 0;
+      ASSERT_LE(std::abs(buffers[0][i] - sum), 1.1 * roundings * magnitude + subnormal) << "element " << i;
+    }
+  });
+}
+
+TEST(Threads, SumOnServersThatHoldShardsFromEveryPlacement) {
+  const Algorithm& ps = find_entry(algorithms(), "ps", "algorithm");
+  const std::vector<std::int64_t> tensors{1000, 3, 5000, 1, 77};
+  for (const Placement* placement : placements()) {
+    for (const int servers : {1, 2, 3}) {
+      std::vector<Shard> shards;
+      for (const auto& tensor : placement->place(tensors, servers))
+        shards.insert(shards.end(), tensor.begin(), tensor.end());
+      for (const World& world : {World{4, servers, false}, World{4, servers, true}, World{3, servers, true}}) {
+        SCOPED_TRACE(std::string(placement->name) + ", " + text_of(world));
+        for (const Compressor* compressor : compressors()) expect_exact_sum(ps.build(world, shards), *compressor, 6081);
+      }
+    }
+  }
+}
+
+const Compressor& compressor_called(std::string_view name) { return find_entry(compressors(), name, "compressor"); }
+
+/// Both ranks send their whole buffer and add the other's: recursive doubling's round.
+const Schedule kExchange{
+    {2, 0, false}, 2, 1, {{0, 0, 1, 0, 2, TransferKind::reduce}, {0, 1, 0, 0, 2, TransferKind::reduce}}, {}};
+
+TEST(Threads, ExchangeWhatIsBeingAddedToInTheSameRound) {
+  for (const Compressor* compressor : compressors()) expect_exact_sum(kExchange, *compressor, 40001);
+}
+
+TEST(Threads, ExchangeLossyReducesWithTheSameBitsOnBothRanks) {
+  Buffers buffers{{1.0F + 0x1p-12F}, {0x1p-13F}};
+  all_reduce(kExchange, compressor_called("fp16"), buffers);
+  EXPECT_EQ(buffers[0], std::vector<float>{1.0F + 0x1p-13F});
+  EXPECT_EQ(buffers[1], buffers[0]);
+}
+
+TEST(Threads, ReadTheStateBeforeTheRoundWhenChunksSwapPlaces) {
+  // Not an all-reduce: rank 0 and 1 swap chunk 0 by copies.
+  const Schedule swap{
+      {2, 0, false}, 1, 1, {{0, 0, 1, 0, 1, TransferKind::copy}, {0, 1, 0, 0, 1, TransferKind::copy}}, {}};
+  for (const Compressor* compressor : compressors()) {
+    Buffers buffers = contributions(swap.world, 1003);
+    all_reduce(swap, *compressor, buffers);
+    EXPECT_EQ(buffers[0], contribution_of(1, 1003)) << compressor->name;
+    EXPECT_EQ(buffers[1], contribution_of(0, 1003)) << compressor->name;
+  }
+}
+
+TEST(Threads, LetTheOwnerOfALossySumHoldWhatItsPeersDecode) {
+  // Rank 0 ends the reduction with the second element, rank 1 with the first.
+  Buffers buffers{{0.0F, 1.0F + 0x1p-12F}, {1.0F + 0x1p-12F, 0.0F}};
+  all_reduce(find_entry(algorithms(), "ring", "algorithm").build({2, 0, false}, {}), compressor_called("fp16"),
+             buffers);
+  EXPECT_EQ(buffers[0], (std::vector<float>{1.0F, 1.0F}));
+  EXPECT_EQ(buffers[1], buffers[0]);
+}
+
+TEST(Threads, AddSeveralMessagesOfOneRoundInPostingOrder) {
+  // Server 3 adds 1e8, then -1e8, then 1: another order would lose the 1.
+  const Schedule schedule = find_entry(algorithms(), "ps", "algorithm").build({3, 1, false}, {});
+  for (int repetition = 0; repetition < 50; ++repetition) {
+    Buffers buffers{{1e8F}, {-1e8F}, {1.0F}, {5.0F}};
+    all_reduce(schedule, compressor_called("none"), buffers);
+    ASSERT_EQ(buffers[0], std::vector<float>{1.0F});
+  }
+}
+
+TEST(Threads, RefuseAVendorsAllReduce) {
+  std::vector<float> buffer(3);
+  EXPECT_THROW(threads()->run({nullptr, &compressor_called("none"), 3, {buffer}}), Error);
+}
+
+TEST(EveryExecutor, IsThereOrSaysWhyNotAndWhatToDo) {
+  for (const ExecutorKind* executor : executors()) {
+    const Availability availability = executor->availability();
+    EXPECT_EQ(availability.reason.empty(), availability.available) << executor->name;
+    EXPECT_EQ(availability.cure.empty(), availability.available) << executor->name;
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,191 @@
+#include "collectives/executors/rank_program.hpp"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "collectives/base/error.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/executors/endpoint.hpp"
+#include "collectives/executors/wait.hpp"
+#include "tests/collectives/contributions.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::contribution_of;
+using ::testing::ElementsAre;
+using testing::expected_sum;
+using ::testing::HasSubstr;
+
+const Compressor& compressor(std::string_view name) { return find_entry(compressors(), name, "compressor"); }
+
+Schedule ring(int workers) { return find_entry(algorithms(), "ring", "algorithm").build({workers, 0, false}, {}); }
+
+/// One program of one rank with what it needs.
+struct Running {
+  Running(const Schedule& schedule, Endpoint& endpoint, int tag, std::vector<float> values,
+          std::string_view compression = "none")
+      : plan(plan_for(schedule, endpoint.transport().rank())),
+        buffer(std::move(values)),
+        program(plan, compressor(compression), endpoint.transport(), tag, buffer) {}
+
+  RankPlan plan;
+  std::vector<float> buffer;
+  RankProgram program;
+};
+
+TEST(Plan, KeepsARanksOwnTransfersInOrderAndDropsThoseToItself) {
+  const Schedule schedule{{3, 0, false},
+                          2,
+                          3,
+                          {{0, 0, 0, 0, 1, TransferKind::copy},
+                           {0, 1, 2, 0, 1, TransferKind::reduce},
+                           {1, 0, 1, 1, 1, TransferKind::reduce},
+                           {1, 2, 0, 0, 1, TransferKind::copy},
+                           {1, 0, 2, 0, 1, TransferKind::copy}},
+                          {}};
+  const RankPlan plan = plan_for(schedule, 0);
+  ASSERT_EQ(plan.steps.size(), 1U);
+  EXPECT_THAT(plan.steps[0].sends, ElementsAre(schedule.transfers[2], schedule.transfers[4]));
+  EXPECT_THAT(plan.steps[0].receives, ElementsAre(schedule.transfers[3]));
+  EXPECT_EQ(plan.schedule.transfers.size(), 3U);
+  EXPECT_EQ(plan.schedule.rounds, 3);
+}
+
+TEST(RankProgram, IsCompleteAtOnceWhereThereIsNobodyToTalkTo) {
+  const auto endpoints = make_thread_endpoints(1);
+  Running alone(ring(1), *endpoints[0], 0, {1, 2, 3});
+  EXPECT_TRUE(alone.program.progress());
+  EXPECT_EQ(alone.program.waiting_for(), "");
+  EXPECT_THAT(alone.buffer, ElementsAre(1, 2, 3));
+}
+
+TEST(RankProgram, SaysWhomItWaitsForAndInWhichRound) {
+  const auto endpoints = make_thread_endpoints(3);
+  Running rank1(ring(3), *endpoints[1], 0, {1, 2, 3});
+  EXPECT_FALSE(rank1.program.progress());
+  EXPECT_THAT(rank1.program.waiting_ranks(), ElementsAre(0, 2));
+  EXPECT_EQ(rank1.program.waiting_for(), "ranks 0, 2 in round 1 of 4");
+
+  Running rank0(ring(3), *endpoints[0], 0, {1, 2, 3});
+  EXPECT_FALSE(rank0.program.progress());
+  EXPECT_FALSE(rank1.program.progress());
+  EXPECT_EQ(rank1.program.waiting_for(), "rank 2 in round 1 of 4");
+}
+
+TEST(RankProgram, ThatTimesOutNamesTheRankThatNeverStarted) {
+  const auto endpoints = make_thread_endpoints(2);
+  Running rank0(ring(2), *endpoints[0], 0, {1, 2, 3});
+  try {
+    wait_for(rank0.program, Seconds(0.002), "rank 0, bucket 7");
+    FAIL() << "rank 1 never started";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::lost_rank);
+    EXPECT_THAT(error.what(), HasSubstr("rank 0, bucket 7: waited 2"));
+    EXPECT_THAT(error.what(), HasSubstr("for rank 1 in round 1 of 2"));
+    EXPECT_NE(error.hint(), "");
+  }
+}
+
+TEST(RankProgram, DestroyedEarlyLeavesNothingBehind) {
+  const auto endpoints = make_thread_endpoints(2);
+  const Compressor& fp16 = compressor("fp16");
+  const RankPlan plan = plan_for(ring(2), 0);
+  std::vector<float> abandoned{50, 60};
+  { RankProgram(plan, fp16, endpoints[0]->transport(), 0, abandoned).progress(); }
+
+  Running rank0(ring(2), *endpoints[0], 0, {1, 2}, "fp16");
+  Running rank1(ring(2), *endpoints[1], 0, {10, 20}, "fp16");
+  for (int turn = 0; turn < 10; ++turn) {
+    rank0.program.progress();
+    rank1.program.progress();
+  }
+  EXPECT_THAT(rank0.buffer, ElementsAre(11, 22));
+  EXPECT_THAT(rank1.buffer, ElementsAre(11, 22));
+}
+
+TEST(RankProgram, ZeroesTheBufferOfADedicatedServer) {
+  const Schedule schedule = find_entry(algorithms(), "ps", "algorithm").build({1, 1, false}, {});
+  const auto endpoints = make_thread_endpoints(2);
+  Running worker(schedule, *endpoints[0], 0, {1, 2});
+  Running server(schedule, *endpoints[1], 0, {70, 80});
+  while (!worker.program.progress()) server.program.progress();
+  EXPECT_THAT(worker.buffer, ElementsAre(1, 2));
+  EXPECT_THAT(server.buffer, ElementsAre(1, 2));
+}
+
+/// Every rank runs all its programs at once, looking at them in an order of its own.
+void run_many(Endpoint& endpoint, const Schedule& schedule, int programs) {
+  const Rank rank = endpoint.transport().rank();
+  std::vector<std::unique_ptr<Running>> running;
+  for (int tag = 0; tag < programs; ++tag) {
+    running.push_back(std::make_unique<Running>(schedule, endpoint, tag, contribution_of(rank, 100 + tag),
+                                                tag % 2 == 0 ? "none" : "fp16"));
+  }
+  for (int left = programs; left > 0;) {
+    left = 0;
+    for (int i = 0; i < programs; ++i) {
+      const int next = (i * (rank + 1) + rank) % programs;
+      if (!running[static_cast<std::size_t>(next)]->program.progress()) ++left;
+    }
+    std::this_thread::yield();
+  }
+  for (const auto& one : running) {
+    EXPECT_EQ(one->buffer, expected_sum(schedule.world.workers, std::ssize(one->buffer))) << "rank " << rank;
+  }
+}
+
+TEST(RankProgram, RunsBesideOthersWithOtherTags) {
+  constexpr int kRanks = 4;
+  constexpr int kPrograms = 31;  // a prime, so that every rank's stride visits all
+  const Schedule schedule = ring(kRanks);
+  const auto endpoints = make_thread_endpoints(kRanks);
+  std::vector<std::jthread> threads;
+  for (const auto& endpoint : endpoints) threads.emplace_back([&] { run_many(*endpoint, schedule, kPrograms); });
+}
+
+TEST(ThreadTransport, KeepsTheOrderOfMessagesWithOneTagWhicheverIsTestedFirst) {
+  const auto endpoints = make_thread_endpoints(2);
+  const std::vector<std::byte> first{std::byte{1}};
+  const std::vector<std::byte> second{std::byte{2}};
+  std::vector<std::byte> a(1);
+  std::vector<std::byte> b(1);
+  Transport& sender = endpoints[0]->transport();
+  Transport& receiver = endpoints[1]->transport();
+  const auto receive_a = receiver.receive(0, 5, a);
+  const auto receive_b = receiver.receive(0, 5, b);
+  const auto send_first = sender.send(1, 5, first);
+  EXPECT_FALSE(receiver.test(receive_b));
+  EXPECT_TRUE(sender.test(send_first));
+  const auto send_second = sender.send(1, 5, second);
+  EXPECT_FALSE(sender.test(send_second));
+  EXPECT_TRUE(receiver.test(receive_b));
+  EXPECT_TRUE(receiver.test(receive_a));
+  EXPECT_TRUE(sender.test(send_second));
+  EXPECT_EQ(a, first);
+  EXPECT_EQ(b, second);
+}
+
+TEST(ThreadTransport, TellsTheOthersWhoStoppedTheJob) {
+  const auto endpoints = make_thread_endpoints(2);
+  std::vector<std::byte> buffer(4);
+  const auto request = endpoints[0]->transport().receive(1, 0, buffer);
+  EXPECT_FALSE(endpoints[0]->transport().test(request));
+  EXPECT_THROW(endpoints[1]->abort(static_cast<int>(ExitCode::wrong_data)), Error);
+  try {
+    endpoints[0]->transport().test(request);
+    FAIL() << "the job was stopped";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::wrong_data);
+    EXPECT_STREQ(error.what(), "rank 1 stopped the job");
+  }
+}
+
+TEST(ThreadEndpoint, HasNoVendorsAllReduce) {
+  std::vector<float> buffer(3);
+  EXPECT_THROW(make_thread_endpoints(1)[0]->vendor_all_reduce(buffer), Error);
+}
+
+}  // namespace
+}  // namespace hbench
