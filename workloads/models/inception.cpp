@@ -110,9 +110,7 @@ Shapes grid_35(int pooled) {
 }
 
 Shapes from_35_to_17() {
-  return {{.path = {valid(384, 3, 2)}},
-          {.path = {conv(64, 1), conv(96, 3), valid(96, 3, 2)}},
-          {.pool = Pool::maximum}};
+  return {{.path = {valid(384, 3, 2)}}, {.path = {conv(64, 1), conv(96, 3), valid(96, 3, 2)}}, {.pool = Pool::maximum}};
 }
 
 /// Figure 6: 7 x 7 convolutions as pairs of 1 x 7 and 7 x 1.
@@ -161,8 +159,7 @@ class Inception final : public Model {
  public:
   explicit Inception(bool auxiliary) {
     for (const ConvShape& shape : {valid(32, 3, 2), valid(32, 3), conv(64, 3), conv(80, 1), valid(192, 3)}) {
-      stem_.push_back(
-          register_module("stem" + std::to_string(stem_.size()), std::make_shared<Conv>(channels_, shape)));
+      stem_.push_back(register_module("stem" + std::to_string(stem_.size()), std::make_shared<Conv>(channels_, shape)));
       channels_ = shape.out;
     }
     for (const Shapes& shapes : {grid_35(32), grid_35(64), grid_35(64), from_35_to_17(), grid_17(128), grid_17(160),

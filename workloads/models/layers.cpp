@@ -14,11 +14,9 @@ torch::nn::Conv2dOptions options(int in, const ConvShape& shape) {
 
 }  // namespace
 
-Conv::Conv(int in, const ConvShape& shape)
-    : conv_(register_module("conv", torch::nn::Conv2d(options(in, shape)))) {
+Conv::Conv(int in, const ConvShape& shape) : conv_(register_module("conv", torch::nn::Conv2d(options(in, shape)))) {
   if (!shape.norm) return;
-  norm_ = register_module("norm",
-                          torch::nn::BatchNorm2d(torch::nn::BatchNorm2dOptions(shape.out).eps(shape.epsilon)));
+  norm_ = register_module("norm", torch::nn::BatchNorm2d(torch::nn::BatchNorm2dOptions(shape.out).eps(shape.epsilon)));
 }
 
 at::Tensor Conv::forward(const at::Tensor& x) {

@@ -50,8 +50,8 @@ std::vector<ConvShape> shapes_of(BlockKind kind, int width, int stride) {
 class ResNet final : public Model {
  public:
   ResNet(BlockKind kind, const std::array<int, 4>& stages)
-      : stem_(register_module(
-            "stem", std::make_shared<Conv>(3, ConvShape{.out = 64, .height = 7, .width = 7, .stride = 2}))) {
+      : stem_(register_module("stem",
+                              std::make_shared<Conv>(3, ConvShape{.out = 64, .height = 7, .width = 7, .stride = 2}))) {
     int channels = 64;
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
       const int width = 64 << stage;
