@@ -51,12 +51,15 @@ void set_threads(int threads) {
   });
 }
 
-std::shared_ptr<Model> build(const ModelEntry& entry, unsigned seed) {
+std::shared_ptr<Model> build(const ModelEntry& entry, const ReplicaOptions& options) {
   // The generator is the process's: ranks that are threads take turns.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
-  torch::manual_seed(seed);
-  return entry.build();
+  torch::manual_seed(options.seed);
+  std::shared_ptr<Model> model = entry.build();
+  // What is drawn from now on (dropout) differs between ranks.
+  torch::manual_seed(options.seed + 1 + static_cast<unsigned>(options.rank));
+  return model;
 }
 
 Data make_batch(const ModelEntry& entry, unsigned seed, std::uint64_t first, int batch, int image_size) {
@@ -86,7 +89,7 @@ struct ReadyHook final : torch::autograd::FunctionPostHook {
 struct Replica::State {
   State(const ModelEntry& of, const ReplicaOptions& with) : entry(of), options(with) {
     set_threads(options.threads);
-    model = build(entry, options.seed);
+    model = build(entry, options);
     model->train();
     if (options.freeze_batch_norm) freeze();
     for (const auto& item : model->named_parameters()) {
@@ -156,10 +159,7 @@ struct Replica::State {
 };
 
 Replica::Replica(const ModelEntry& entry, const ReplicaOptions& options)
-    : state_(translated([&] { return std::make_unique<State>(entry, options); })) {
-  // What is drawn from now on (dropout) differs between ranks.
-  torch::manual_seed(options.seed + 1 + static_cast<unsigned>(options.rank));
-}
+    : state_(translated([&] { return std::make_unique<State>(entry, options); })) {}
 
 Replica::~Replica() = default;
 
