@@ -19,9 +19,7 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
 }
 
 /// Smallest images, and the smallest batch that batch normalisation accepts.
-Replica smallest(const ModelEntry& entry) {
-  return {entry, {.batch = 2, .image_size = entry.smallest_image}};
-}
+Replica smallest(const ModelEntry& entry) { return {entry, {.batch = 2, .image_size = entry.smallest_image}}; }
 
 const ModelEntry& entry(std::string_view name) {
   for (const ModelEntry* model : models()) {
