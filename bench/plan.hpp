@@ -12,6 +12,7 @@
 
 #include "analysis/records.hpp"
 #include "bench/data.hpp"
+#include "collectives/schedule.hpp"
 
 namespace hbench {
 

@@ -65,10 +65,15 @@ std::string points_json(const std::vector<Point>& points) {
 
 std::string points_csv(const std::vector<Point>& points) {
   std::string header, rows;
-  for (const auto& [key, value] : point_json(Point{}).items()) header += (header.empty() ? "" : ",") + key;
+  const Json keys = point_json(Point{});
+  for (const auto& [key, value] : keys.items()) {
+    if (!header.empty()) header += ',';
+    header += key;
+  }
   for (const Point& point : points) {
+    const Json object = point_json(point);
     std::string row;
-    for (const auto& [key, value] : point_json(point).items()) {
+    for (const auto& [key, value] : object.items()) {
       if (!row.empty()) row += ',';
       row += csv_cell(value);
     }
