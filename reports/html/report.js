@@ -135,11 +135,15 @@
 
   function yAxis(spec) {
     const percent = {callback: value => Math.round(value * 1000) / 10 + " %"};
+    // Chart.js looks at y alone; intervals are to fit too.
+    const points = spec.series.filter(series => series.shown).flatMap(series => series.points);
     return {
       type: "linear",
       title: {display: true, text: spec.yTitle},
       min: spec.yMin ?? undefined,
       max: spec.yMax ?? undefined,
+      suggestedMin: points.length ? Math.min(...points.map(p => p.low ?? p.y)) : 0,
+      suggestedMax: points.length ? Math.max(...points.map(p => p.high ?? p.y)) : 1,
       grid: {},
       ticks: spec.percent ? percent : {},
     };

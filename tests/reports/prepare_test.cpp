@@ -91,6 +91,14 @@ TEST(Style, GroupsShareAColourAndFamiliesADash) {
   EXPECT_FALSE(looks[5].line) << "published points are alone";
 }
 
+TEST(Style, ABandNeedsTwoIntervals) {
+  const ChartPoint with{1, 1, 0.5, 1.5, ""}, without{2, 1, {}, {}, ""};
+  const Chart chart{.series = {{.label = "one", .points = {with, without}}, {.label = "two", .points = {with, with}}}};
+  const Styles styles({&chart});
+  EXPECT_FALSE(styles.of(chart, chart.series[0]).band);
+  EXPECT_TRUE(styles.of(chart, chart.series[1]).band);
+}
+
 TEST(Style, MoreGroupsThanColoursStillDiffer) {
   Chart chart;
   for (int i = 0; i < 14; ++i) chart.series.push_back({.label = std::to_string(i), .group = std::to_string(i)});

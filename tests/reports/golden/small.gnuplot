@@ -35,8 +35,8 @@ set yrange [0:*]
 set format y '%g %%'
 set terminal svg size 1000,640 dynamic noenhanced font 'sans-serif,14' background '#ffffff'
 set output 'efficiency.svg'
-plot $i1 using 1:3:4 with filledcurves fs transparent solid 0.1 noborder lc rgb '#0072b2' notitle, \
-     $p0 using 1:2 with lines lw 1 dt (12,6) lc rgb '#8a8a8a' title 'ideal', \
+plot $p0 using 1:2 with lines lw 1 dt (12,6) lc rgb '#8a8a8a' title 'ideal', \
+     $i1 using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '#0072b2' notitle, \
      $p1 using 1:2 with linespoints pt 7 ps 0.4 lw 2 dt solid lc rgb '#0072b2' title 'ring (simulated)', \
      $i2 using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '#0072b2' notitle, \
      $p2 using 1:2 with points pt 7 ps 1.2 lw 2 dt solid lc rgb '#0072b2' title 'ring (measured)', \
@@ -79,8 +79,8 @@ set xrange [0.86:8.14]
 set yrange [0:*]
 set terminal svg size 1000,640 dynamic noenhanced font 'sans-serif,14' background '#ffffff'
 set output 'step-time.svg'
-plot $i1 using 1:3:4 with filledcurves fs transparent solid 0.1 noborder lc rgb '#0072b2' notitle, \
-     $p0 using 1:2 with lines lw 1 dt (12,6) lc rgb '#8a8a8a' title 'ideal', \
+plot $p0 using 1:2 with lines lw 1 dt (12,6) lc rgb '#8a8a8a' title 'ideal', \
+     $i1 using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '#0072b2' notitle, \
      $p1 using 1:2 with linespoints pt 7 ps 0.4 lw 2 dt solid lc rgb '#0072b2' title 'ring (simulated)', \
      $i2 using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '#0072b2' notitle, \
      $p2 using 1:2 with points pt 7 ps 1.2 lw 2 dt solid lc rgb '#0072b2' title 'ring (measured)', \
