@@ -1,0 +1,126 @@
+#include "reports/scaling_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <tuple>
+
+#include "reports/text.hpp"
+
+namespace hbench {
+namespace {
+
+std::string title_in(const std::map<std::string, std::string>& titles, const std::string& name) {
+  const auto found = titles.find(name);
+  return found == titles.end() || found->second.empty() ? name : found->second;
+}
+
+/// `8 x V100`: says nothing of the network.
+bool counts_gpus(std::string_view part) {
+  const std::size_t digits = part.find_first_not_of("0123456789");
+  if (digits == 0 || digits == part.npos || !part.substr(digits).starts_with(" x ")) return false;
+  return part.size() > digits + 3 && std::isalpha(static_cast<unsigned char>(part[digits + 3]));
+}
+
+/// The first part and those that do not count GPUs.
+std::string short_title(std::string_view title) {
+  constexpr std::string_view kSeparator = ", ";
+  std::string text;
+  while (true) {
+    const std::size_t end = title.find(kSeparator);
+    const std::string_view part = title.substr(0, end);
+    if (text.empty())
+      text = part;
+    else if (!counts_gpus(part))
+      text += fmt::format("{}{}", kSeparator, part);
+    if (end == title.npos) return text;
+    title.remove_prefix(end + kSeparator.size());
+  }
+}
+
+std::map<std::string, std::string> short_titles(const std::map<std::string, std::string>& titles) {
+  std::map<std::string, int> uses;
+  for (const auto& [profile, title] : titles) ++uses[short_title(title)];
+  std::map<std::string, std::string> result;
+  for (const auto& [profile, title] : titles) {
+    const std::string brief = short_title(title);
+    result[profile] = uses[brief] > 1 ? title : brief;
+  }
+  return result;
+}
+
+/// Published points count servers in their own way.
+bool servers_matter(const std::vector<Point>& points) {
+  std::map<std::tuple<Evidence, std::string, int, std::string, int, std::string>, std::set<int>> servers;
+  for (const Point& point : points) {
+    const Case& asked = point.asked;
+    if (asked.evidence == Evidence::published) continue;
+    auto& seen =
+        servers[{asked.evidence, asked.workload, asked.image_size, asked.profile, asked.gpus, asked.strategy.label()}];
+    seen.insert(asked.strategy.servers);
+    if (seen.size() > 1) return true;
+  }
+  return false;
+}
+
+std::string servers_in_a_sentence(const Strategy& strategy) {
+  const std::string mode = strategy.server_mode == "colocated" ? "co-located" : strategy.server_mode;
+  const char* held = strategy.placement == "sliced" ? "slices of tensors" : "whole tensors";
+  return fmt::format("{}{}parameter servers that hold {}", mode, mode.empty() ? "" : " ", held);
+}
+
+}  // namespace
+
+ScalingWords::ScalingWords(const ReportInput& input)
+    : input_(input), networks_(short_titles(input.profile_titles)), tell_servers_(servers_matter(input.points)) {}
+
+std::string ScalingWords::workload(const Case& asked) const {
+  const std::string title = title_in(input_.workload_titles, asked.workload);
+  return asked.image_size > 0 ? fmt::format("{0} at {1}x{1}", title, asked.image_size) : title;
+}
+
+std::string ScalingWords::network(const std::string& profile) const {
+  return profile == "local" ? "this machine" : title_in(networks_, profile);
+}
+
+std::string ScalingWords::strategy(const Case& asked) const {
+  const std::string label = asked.strategy.label();
+  if (asked.strategy.algorithm == "none") return "no communication";
+  if (!tell_servers_ || asked.strategy.servers == 0) return label;
+  return fmt::format("{}, {}", label, counted(static_cast<std::size_t>(asked.strategy.servers), "server"));
+}
+
+std::string ScalingWords::in_a_sentence(const Strategy& strategy) {
+  std::string text = strategy.algorithm;
+  if (strategy.algorithm == "ring") text = "ring all-reduce";
+  if (strategy.algorithm == "vendor") text = "the library's own all-reduce";
+  if (strategy.algorithm == "ps") text = servers_in_a_sentence(strategy);
+  if (!strategy.compressor.empty() && strategy.compressor != "none")
+    text += fmt::format(" and {} gradients", strategy.compressor);
+  return text;
+}
+
+std::string whole_percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
+
+std::string percent_cell(std::optional<double> fraction) { return fraction ? format_figure(*fraction, true) : "-"; }
+
+std::string interval_cell(const Point& point) {
+  if (!point.efficiency_low || !point.efficiency_high) return "-";
+  return fmt::format("{:.1f} to {}", *point.efficiency_low * 100, format_figure(*point.efficiency_high, true));
+}
+
+std::string rate_cell(double samples_per_second) {
+  return samples_per_second > 0 ? format_figure(samples_per_second, false) : "-";
+}
+
+std::string signed_points(double fraction) { return fmt::format("{:+.1f}", fraction * 100); }
+std::string unsigned_points(double fraction) { return fmt::format("{:.1f}", fraction * 100); }
+
+std::string counted(std::size_t count, const std::string& noun) {
+  const char* ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
+  return fmt::format("{} {}{}", count, noun, ending);
+}
+
+}  // namespace hbench
