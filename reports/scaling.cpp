@@ -10,10 +10,11 @@ namespace {
 std::string title_of(const std::vector<Point>& points) {
   const std::string title = "Scaling of data-parallel training";
   if (points.empty()) return title;
-  const auto [fewest, most] = std::ranges::minmax(points, {}, [](const Point& point) { return point.asked.gpus; });
-  const std::size_t last = static_cast<std::size_t>(most.asked.gpus);
-  if (fewest.asked.gpus == most.asked.gpus) return fmt::format("{} on {}", title, counted(last, "GPU"));
-  return fmt::format("{} on {} to {}", title, fewest.asked.gpus, counted(last, "GPU"));
+  const auto [fewest, most] =
+      std::ranges::minmax_element(points, {}, [](const Point& point) { return point.asked.gpus; });
+  const std::string last = counted(static_cast<std::size_t>(most->asked.gpus), "GPU");
+  if (fewest->asked.gpus == most->asked.gpus) return fmt::format("{} on {}", title, last);
+  return fmt::format("{} on {} to {}", title, fewest->asked.gpus, last);
 }
 
 Document build(const ReportInput& input) {

@@ -23,6 +23,14 @@ struct Scaling {
   std::optional<Headline> headline;
 };
 
+/// How far simulated figures of one algorithm are from published ones.
+struct AlgorithmError {
+  std::string algorithm;
+  ComparisonSummary error;
+};
+/// The algorithm with the most figures first.
+std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& comparisons);
+
 /// The answer, and how it is known.
 Blocks scaling_verdict(const Scaling& scaling);
 Blocks failed_cases(const Scaling& scaling);

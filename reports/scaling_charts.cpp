@@ -13,17 +13,27 @@ struct Quantity {
   const char* id;
   const char* group;
   const char* y_title;
-  const char* caption;
   bool efficiency;
 };
 
-constexpr Quantity kEfficiency{
-    "efficiency", "Scaling efficiency", "Scaling efficiency",
-    "Throughput on N GPUs over N times that of one GPU without communication. Lines are simulated, their bands the "
-    "uncertainty of the network's figures; whiskers are 95 % bootstrap intervals over launches.",
-    true};
-constexpr Quantity kThroughput{"throughput", "Throughput", "Samples/s, all GPUs",
-                               "Networks differ in their GPUs too: compare slopes, not heights.", false};
+constexpr Quantity kEfficiency{"efficiency", "Scaling efficiency", "Scaling efficiency", true};
+constexpr Quantity kThroughput{"throughput", "Throughput", "Samples/s, all GPUs", false};
+
+bool has(const std::vector<Series>& all, Mark mark) {
+  return std::ranges::any_of(all, [&](const Series& series) { return series.mark == mark; });
+}
+
+std::string caption_of(const std::vector<Series>& all, const Quantity& quantity) {
+  std::string text = quantity.efficiency
+                         ? "Throughput on N GPUs over N times that of one GPU without communication."
+                         : "Networks come with different GPUs: compare how straight the lines are, not their heights.";
+  if (has(all, Mark::simulated))
+    text += " Lines with small dots are simulated; bands: the uncertainty of the network's figures.";
+  if (has(all, Mark::measured) || has(all, Mark::emulated))
+    text += " Large dots are timed; whiskers: 95 % bootstrap intervals over launches.";
+  if (has(all, Mark::published)) text += " Stars are published by others.";
+  return text;
+}
 
 std::optional<double> times(std::optional<double> value, double factor) {
   return value ? std::optional(*value * factor) : std::nullopt;
@@ -76,7 +86,7 @@ double efficiency_limit(const std::vector<Series>& all) {
   double highest = 1;
   for (const Series& series : all)
     for (const ChartPoint& point : series.points) highest = std::max({highest, point.y, point.high.value_or(0)});
-  return std::isfinite(highest) ? std::ceil(highest * 20 + 1e-9) / 20 + (highest > 1 ? 0 : 0.05) : 1.05;
+  return std::isfinite(highest) ? std::max(1.1, std::ceil(highest * 10) / 10) : 1.1;
 }
 
 bool is_local(const std::vector<Curve>& curves) {
@@ -95,8 +105,8 @@ std::optional<Chart> chart_of(const Scaling& scaling, const std::vector<Curve>& 
               .x_log2 = quantity.efficiency,
               .y_percent = quantity.efficiency,
               .y_min = 0,
-              .series = std::move(series),
-              .caption = quantity.caption};
+              .series = std::move(series)};
+  chart.caption = caption_of(chart.series, quantity);
   if (quantity.efficiency) {
     chart.y_max = efficiency_limit(chart.series);
     chart.series.insert(chart.series.begin(), ideal_line(chart.series));

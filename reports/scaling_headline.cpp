@@ -61,9 +61,15 @@ std::vector<Subject> subjects_of(const std::vector<Point>& points) {
   return subjects;
 }
 
-bool is_uncompressed(const Point* point) {
-  const std::string& compressor = point->asked.strategy.compressor;
-  return compressor.empty() || compressor == "none";
+/// Takes no more machines than the workers' and sends plain gradients.
+bool is_plain(const Point* point) {
+  const Strategy& strategy = point->asked.strategy;
+  return (strategy.compressor.empty() || strategy.compressor == "none") && strategy.server_mode != "dedicated";
+}
+
+Pointers plain_if_any(const Pointers& points) {
+  Pointers plain = filtered(points, is_plain);
+  return plain.empty() ? points : plain;
 }
 
 bool same_label(const Point* a, const Point* b) { return a->asked.strategy.label() == b->asked.strategy.label(); }
@@ -76,22 +82,17 @@ const Point* least(const Pointers& points, const Point* than) {
 
 /// \pre points are not empty and of one subject, evidence and GPU count.
 Headline headline_of(const Pointers& points) {
-  const Pointers uncompressed = filtered(points, is_uncompressed);
-  Headline headline;
-  headline.best = *std::ranges::max_element(uncompressed.empty() ? points : uncompressed, {}, efficiency_of);
-  const Point* best = headline.best;
-  headline.elsewhere = least(filtered(points,
-                                      [&](const Point* point) {
-                                        return same_label(point, best) && point->asked.profile != best->asked.profile;
-                                      }),
-                             best);
-  const Point* there = headline.elsewhere ? headline.elsewhere : best;
-  headline.worst = least(filtered(points,
-                                  [&](const Point* point) {
-                                    return !same_label(point, best) && point->asked.profile == there->asked.profile;
-                                  }),
-                         there);
-  return headline;
+  const Pointers plain = plain_if_any(points);
+  const Point* best = *std::ranges::max_element(plain, {}, efficiency_of);
+  const auto same_elsewhere = [&](const Point* point) {
+    return same_label(point, best) && point->asked.profile != best->asked.profile;
+  };
+  const Point* elsewhere = least(filtered(points, same_elsewhere), best);
+  const Point* there = elsewhere ? elsewhere : best;
+  const auto other_there = [&](const Point* point) {
+    return !same_label(point, best) && point->asked.profile == there->asked.profile;
+  };
+  return {best, elsewhere, least(plain_if_any(filtered(points, other_there)), there)};
 }
 
 }  // namespace

@@ -10,10 +10,12 @@
 
 namespace hbench {
 
-/// Points of one evidence at its largest GPU count, of the workload with the widest spread of efficiency.
-/// Strategies are told apart by their labels. The pointers are into the points that were given.
+/// Points of one evidence at its largest GPU count, of the workload with the widest spread of efficiency. Where
+/// there are such, best and worst are of strategies that take the same machines and send the same gradients: no
+/// dedicated servers, no compression. Strategies are told apart by their labels. The pointers are into the points
+/// that were given.
 struct Headline {
-  const Point* best = nullptr;       ///< the most efficient, among uncompressed strategies if there are any
+  const Point* best = nullptr;       ///< the most efficient
   const Point* elsewhere = nullptr;  ///< its strategy on the network that suits it least; null if there is none
   /// The least efficient other strategy there (on the network of `elsewhere`, else of `best`); null if there is none.
   const Point* worst = nullptr;

@@ -50,7 +50,7 @@ std::string plain_label(Strategy strategy) {
 
 Series series_of(const Case& asked, const ScalingWords& words, const std::set<std::string>& published) {
   const std::string label = asked.strategy.label();
-  Series series{.label = fmt::format("{} on {}", words.strategy(asked), words.network(asked.profile)),
+  Series series{.label = fmt::format("{} on {}", words.strategy(asked), words.network_in_brief(asked.profile)),
                 .mark = mark_of(asked.evidence),
                 .group = published.contains(label) ? plain_label(asked.strategy) : label,
                 .family = words.network(asked.profile)};

@@ -50,6 +50,18 @@ void want(Names& profiles, Names& labels, const Headline& headline) {
     if (point) labels.push_back(point->asked.strategy.label());
 }
 
+/// What is published of lines that are shown.
+void show_published(std::vector<Curve>& curves, const Names& profiles) {
+  const auto has_line = [&](const Curve& published) {
+    return std::ranges::any_of(curves, [&](const Curve& line) {
+      return !is_published(line) && line.series.shown && line.series.group == published.series.group &&
+             line.asked().strategy.overlap == published.asked().strategy.overlap;
+    });
+  };
+  for (Curve& curve : curves)
+    if (is_published(curve)) curve.series.shown = contains(profiles, profile_of(curve)) && has_line(curve);
+}
+
 /// The report's headline comes first, so that all charts show the same lines where they can.
 void show_few(std::vector<Curve>& curves, const Scaling& scaling, const Headline& own) {
   Names profiles, labels;
@@ -62,7 +74,8 @@ void show_few(std::vector<Curve>& curves, const Scaling& scaling, const Headline
   labels = first_known(labels, names_of(curves, label_of), 2);
   for (Curve& curve : curves)
     curve.series.shown =
-        contains(profiles, profile_of(curve)) && (is_published(curve) || contains(labels, label_of(curve)));
+        contains(profiles, profile_of(curve)) && !is_published(curve) && contains(labels, label_of(curve));
+  show_published(curves, profiles);
 }
 
 /// In the legend: what is shown, then the rest; in either, lines before single marks.

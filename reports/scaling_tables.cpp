@@ -56,7 +56,7 @@ Table points_of(Evidence evidence, const Scaling& scaling, Sources& sources) {
 
 Blocks measured_points(const Scaling& scaling) {
   Table table{.caption = "",
-              .columns = {"workload", "network", "ranks", "strategy", "samples/s", "per rank", "efficiency",
+              .columns = {"workload", "where", "ranks", "strategy", "samples/s", "per rank", "efficiency",
                           "95 % interval", "baseline", "iterations", "launches"},
               .numeric = {false, false, true, false, true, true, true, true, false, true, true}};
   for (const Point& point : scaling.input.points) {

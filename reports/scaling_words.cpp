@@ -17,38 +17,39 @@ std::string title_in(const std::map<std::string, std::string>& titles, const std
   return found == titles.end() || found->second.empty() ? name : found->second;
 }
 
-/// `8 x V100`: says nothing of the network.
+constexpr std::string_view kSeparator = ", ";
+
+/// `8 x V100`, `4 GPUs per node`: says nothing of the network.
 bool counts_gpus(std::string_view part) {
   const std::size_t digits = part.find_first_not_of("0123456789");
-  if (digits == 0 || digits == part.npos || !part.substr(digits).starts_with(" x ")) return false;
-  return part.size() > digits + 3 && std::isalpha(static_cast<unsigned char>(part[digits + 3]));
+  if (digits == 0 || digits == part.npos) return false;
+  part.remove_prefix(digits);
+  if (part.starts_with(" GPU")) return true;
+  return part.starts_with(" x ") && part.size() > 3 && std::isalpha(static_cast<unsigned char>(part[3])) != 0;
 }
 
-/// The first part and those that do not count GPUs.
-std::string short_title(std::string_view title) {
-  constexpr std::string_view kSeparator = ", ";
+/// Without the parts that count GPUs, if anything else is left.
+std::string short_title(const std::string& title) {
   std::string text;
-  while (true) {
-    const std::size_t end = title.find(kSeparator);
-    const std::string_view part = title.substr(0, end);
-    if (text.empty())
-      text = part;
-    else if (!counts_gpus(part))
-      text += fmt::format("{}{}", kSeparator, part);
-    if (end == title.npos) return text;
-    title.remove_prefix(end + kSeparator.size());
+  std::string_view rest = title;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(kSeparator));
+    if (!counts_gpus(part)) text += fmt::format("{}{}", text.empty() ? "" : kSeparator, part);
+    rest.remove_prefix(std::min(rest.size(), part.size() + kSeparator.size()));
   }
+  return text.empty() ? title : text;
 }
 
-std::map<std::string, std::string> short_titles(const std::map<std::string, std::string>& titles) {
+/// Of the profiles that occur.
+std::map<std::string, std::string> short_titles(const ReportInput& input) {
+  std::map<std::string, std::string> titles;
+  for (const Point& point : input.points)
+    titles[point.asked.profile] = title_in(input.profile_titles, point.asked.profile);
   std::map<std::string, int> uses;
   for (const auto& [profile, title] : titles) ++uses[short_title(title)];
-  std::map<std::string, std::string> result;
-  for (const auto& [profile, title] : titles) {
-    const std::string brief = short_title(title);
-    result[profile] = uses[brief] > 1 ? title : brief;
-  }
-  return result;
+  for (auto& [profile, title] : titles)
+    if (uses[short_title(title)] == 1) title = short_title(title);
+  return titles;
 }
 
 /// Published points count servers in their own way.
@@ -74,7 +75,7 @@ std::string servers_in_a_sentence(const Strategy& strategy) {
 }  // namespace
 
 ScalingWords::ScalingWords(const ReportInput& input)
-    : input_(input), networks_(short_titles(input.profile_titles)), tell_servers_(servers_matter(input.points)) {}
+    : input_(input), networks_(short_titles(input)), tell_servers_(servers_matter(input.points)) {}
 
 std::string ScalingWords::workload(const Case& asked) const {
   const std::string title = title_in(input_.workload_titles, asked.workload);
@@ -85,6 +86,20 @@ std::string ScalingWords::network(const std::string& profile) const {
   return profile == "local" ? "this machine" : title_in(networks_, profile);
 }
 
+std::string ScalingWords::network_in_brief(const std::string& profile) const {
+  const auto first_part = [](const std::string& text) { return text.substr(0, text.find(kSeparator)); };
+  const std::string full = network(profile), brief = first_part(full);
+  const auto same = [&](const auto& entry) { return first_part(entry.second) == brief; };
+  return std::ranges::count_if(networks_, same) > 1 ? full : brief;
+}
+
+std::string ScalingWords::network_in_a_sentence(const std::string& profile) const {
+  std::string text = network(profile);
+  const std::size_t first = text.find(kSeparator);
+  if (first == text.npos) return text;
+  return text.replace(first, kSeparator.size(), " (") + ")";
+}
+
 std::string ScalingWords::strategy(const Case& asked) const {
   const std::string label = asked.strategy.label();
   if (asked.strategy.algorithm == "none") return "no communication";
@@ -93,16 +108,23 @@ std::string ScalingWords::strategy(const Case& asked) const {
 }
 
 std::string ScalingWords::in_a_sentence(const Strategy& strategy) {
-  std::string text = strategy.algorithm;
-  if (strategy.algorithm == "ring") text = "ring all-reduce";
-  if (strategy.algorithm == "vendor") text = "the library's own all-reduce";
-  if (strategy.algorithm == "ps") text = servers_in_a_sentence(strategy);
+  std::string text = strategy.algorithm == "ps" ? servers_in_a_sentence(strategy) : family(strategy.algorithm);
   if (!strategy.compressor.empty() && strategy.compressor != "none")
     text += fmt::format(" and {} gradients", strategy.compressor);
   return text;
 }
 
-std::string whole_percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
+std::string ScalingWords::family(const std::string& algorithm) {
+  if (algorithm == "ring") return "ring all-reduce";
+  if (algorithm == "vendor") return "the library's own all-reduce";
+  if (algorithm == "ps") return "parameter servers";
+  return algorithm;
+}
+
+std::string whole_percent(double fraction) {
+  const double percent = fraction * 100;
+  return fmt::format("{:.{}f}\u00a0%", percent, percent < 0.95 ? 1 : 0);
+}
 
 std::string percent_cell(std::optional<double> fraction) { return fraction ? format_figure(*fraction, true) : "-"; }
 

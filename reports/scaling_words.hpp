@@ -16,13 +16,19 @@ class ScalingWords {
 
   /// `VGG-16`; `ResNet-18 at 64x64` where the image size is a choice.
   std::string workload(const Case& asked) const;
-  /// `AWS p3.16xlarge, 25 Gbit/s`: the title without the count of GPUs, unless two titles then are the same.
+  /// `AWS p3.16xlarge, 25 Gbit/s`: the title without its counts of GPUs, unless two titles then are the same.
   /// `this machine` for `local`.
   std::string network(const std::string& profile) const;
+  /// `AWS p3.16xlarge`: its first part where that says enough. For legends.
+  std::string network_in_brief(const std::string& profile) const;
+  /// `AWS p3.16xlarge (25 Gbit/s)`.
+  std::string network_in_a_sentence(const std::string& profile) const;
   /// The strategy's label; with the number of servers where points differ in nothing else.
   std::string strategy(const Case& asked) const;
   /// For sentences: `ring all-reduce`, `dedicated parameter servers that hold whole tensors and fp16 gradients`.
   static std::string in_a_sentence(const Strategy& strategy);
+  /// `ring all-reduce`, `parameter servers`.
+  static std::string family(const std::string& algorithm);
 
  private:
   const ReportInput& input_;
@@ -30,7 +36,7 @@ class ScalingWords {
   bool tell_servers_ = false;
 };
 
-/// `78 %`.
+/// `78 %`, with a no-break space; below 1 % with a decimal.
 std::string whole_percent(double fraction);
 /// `94.1 %`, or `-`.
 std::string percent_cell(std::optional<double> fraction);
