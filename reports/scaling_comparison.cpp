@@ -39,8 +39,9 @@ Table pairs(const Scaling& scaling) {
   for (const Comparison* pair : sorted) {
     const Case& asked = pair->published.asked;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
-                          std::to_string(asked.gpus), asked.strategy.label(), percent_cell(pair->published.efficiency),
-                          percent_cell(pair->simulated.efficiency), signed_points(pair->difference), asked.source});
+                          std::to_string(asked.gpus), scaling.words.strategy(asked),
+                          percent_cell(pair->published.efficiency), percent_cell(pair->simulated.efficiency),
+                          signed_points(pair->difference), asked.source});
   }
   return table;
 }
@@ -56,7 +57,7 @@ Table unpaired(const Scaling& scaling) {
     const Case& asked = point.asked;
     if (asked.evidence != Evidence::published || point.failed || paired.contains(asked.key())) continue;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
-                          std::to_string(asked.gpus), asked.strategy.label(), rate_cell(point.throughput),
+                          std::to_string(asked.gpus), scaling.words.strategy(asked), rate_cell(point.throughput),
                           percent_cell(point.efficiency),
                           point.efficiency ? "not simulated here" : "no rate of one GPU stated", asked.source});
   }

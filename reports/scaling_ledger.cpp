@@ -43,7 +43,7 @@ Table empty_table(std::string caption) {
 
 std::vector<std::string> row_of(const Point& point, const ScalingWords& words) {
   const Case& asked = point.asked;
-  std::vector<std::string> row{words.workload(asked), std::to_string(asked.gpus), words.network(asked.profile),
+  std::vector<std::string> row{words.workload(asked), std::to_string(asked.gpus), words.network_in_brief(asked.profile),
                                words.strategy(asked), fmt::format("{:.1f}", point.step_seconds * 1e3)};
   for (const Part& part : kParts) {
     const auto found = point.ledger.find(part.name);

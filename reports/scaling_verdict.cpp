@@ -52,8 +52,8 @@ std::string fastest_sentence(const Scaling& scaling) {
   const Case& asked = fastest->asked;
   return fmt::format(
       "No point has a baseline, so no efficiency is known; the fastest is {} with {} on {}, {}: {} samples/s.",
-      scaling.words.workload(asked), ScalingWords::in_a_sentence(asked.strategy), scaling.words.network(asked.profile),
-      gpus_in_words(asked), rate_cell(fastest->throughput));
+      scaling.words.workload(asked), ScalingWords::in_a_sentence(asked.strategy),
+      scaling.words.network_in_a_sentence(asked.profile), gpus_in_words(asked), rate_cell(fastest->throughput));
 }
 
 std::size_t failures_of(const Scaling& scaling) {

@@ -101,8 +101,13 @@ std::string ScalingWords::network_in_a_sentence(const std::string& profile) cons
 }
 
 std::string ScalingWords::strategy(const Case& asked) const {
-  const std::string label = asked.strategy.label();
   if (asked.strategy.algorithm == "none") return "no communication";
+  if (asked.evidence == Evidence::published) {
+    Strategy named = asked.strategy;
+    named.fusion = named.fusion.substr(0, named.fusion.find(':'));
+    return named.label();
+  }
+  const std::string label = asked.strategy.label();
   if (!tell_servers_ || asked.strategy.servers == 0) return label;
   return fmt::format("{}, {}", label, counted(static_cast<std::size_t>(asked.strategy.servers), "server"));
 }

@@ -23,7 +23,8 @@ class ScalingWords {
   std::string network_in_brief(const std::string& profile) const;
   /// `AWS p3.16xlarge (25 Gbit/s)`.
   std::string network_in_a_sentence(const std::string& profile) const;
-  /// The strategy's label; with the number of servers where points differ in nothing else.
+  /// The strategy's label; with the number of servers where points differ in nothing else. A published
+  /// one names its fusion policy without parameters, which sources seldom state.
   std::string strategy(const Case& asked) const;
   /// For sentences: `ring all-reduce`, `dedicated parameter servers that hold whole tensors and fp16 gradients`.
   static std::string in_a_sentence(const Strategy& strategy);
