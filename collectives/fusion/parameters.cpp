@@ -94,7 +94,10 @@ std::vector<double> read_parameters(const Fusion& fusion, std::string_view given
 
 std::string canonical_parameters(const Fusion& fusion, std::string_view given) {
   std::string text;
-  for (const Amount& amount : read(fusion, given)) text += (text.empty() ? "" : ":") + amount.text();
+  for (const Amount& amount : read(fusion, given)) {
+    if (!text.empty()) text += ':';
+    text += amount.text();
+  }
   return text;
 }
 
