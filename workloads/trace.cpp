@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::string_view kHelp = "workloads/traces/README.md documents the format; `hbench calibrate` writes one";
 
+// Beyond these, sums of bytes and nanoseconds of time would be lost.
+constexpr std::int64_t kMostElements = 1'000'000'000'000;
+constexpr Seconds kMostTime(3600);
+
 class Reader {
  public:
   Reader(const toml::table& table, std::string_view file_name) : table_(table), file_name_(file_name) {}
@@ -45,7 +49,7 @@ class Reader {
     } catch (const Error& error) {
       fail(node, fmt::format("{}: {}", key, error.what()));
     }
-    if (time.value < 0) fail(node, fmt::format("'{}' must not be negative", key));
+    if (time.value < 0 || time > kMostTime) fail(node, fmt::format("'{}' must lie between 0 and 1 hour", key));
     return time;
   }
 
@@ -56,8 +60,9 @@ class Reader {
     const auto elements = (*row)[1].value_exact<std::int64_t>();
     const auto ready = (*row)[2].value<double>();
     if (!name || !elements || !ready) fail(node, "a gradient is [\"tensor\", elements, ready in microseconds]");
-    if (*elements < 1) fail(node, fmt::format("'{}' has {} elements", *name, *elements));
+    if (*elements < 1 || *elements > kMostElements) fail(node, fmt::format("'{}' has {} elements", *name, *elements));
     const Seconds at(*ready * 1e-6);
+    if (!(at.value >= 0)) fail(node, fmt::format("'{}' is ready before the backward pass", *name));
     if (at < earliest) fail(node, fmt::format("'{}' is ready before the gradient above it", *name));
     // Half a nanosecond: times are written rounded.
     if (at.value > latest.value + 5e-10) fail(node, fmt::format("'{}' is ready after the backward pass", *name));
@@ -112,9 +117,9 @@ std::string format_trace(const Trace& trace) {
     std::string out;
     for (const char c : text) {
       if (c == '"' || c == '\\') out += '\\';
-      out += c == '\n' ? ' ' : c;
+      out += c;
     }
-    return '"' + out + '"';
+    return fmt::format("\"{}\"", one_line(std::move(out)));
   };
   std::string out = fmt::format(
       "format = 1\ntitle = {}\nsource = {}\nbatch = {}\nforward = \"{:.3f} us\"\nbackward = \"{:.3f} us\"\n",

@@ -25,11 +25,19 @@ enum class ExitCode : int {
   not_comparable = 12  ///< or no baseline
 };
 
+/// `text` on one line: control characters become spaces. Messages quote what users wrote, line breaks and all.
+inline std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return text;
+}
+
 /// Ends a command: `bench/main.cpp` prints `hbench: <message>` and `  <hint>`, and exits with `code`.
+/// The message is one line, whatever it quotes.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, std::string message, std::string hint = {})
-      : std::runtime_error(std::move(message)), code_(code), hint_(std::move(hint)) {}
+      : std::runtime_error(one_line(std::move(message))), code_(code), hint_(std::move(hint)) {}
 
   ExitCode code() const noexcept { return code_; }
   /// What to do about it; may be empty.

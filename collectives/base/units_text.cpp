@@ -47,7 +47,10 @@ double parse(std::string_view text, std::span<const Unit> units, std::string_vie
   const std::string_view name = trimmed(whole.substr(static_cast<std::size_t>(rest - whole.data())));
   if (name.empty()) throw Error(ExitCode::usage, fmt::format("the {} '{}' has no unit", what, text), hint);
   for (const Unit& unit : units)
-    if (unit.name == name) return number * unit.scale;
+    if (unit.name == name) {
+      if (std::isfinite(number * unit.scale)) return number * unit.scale;
+      throw Error(ExitCode::usage, fmt::format("'{}' is too large for a {}", text, what));
+    }
   throw Error(ExitCode::usage, fmt::format("'{}' in '{}' is not a unit of a {}", name, text, what), hint);
 }
 

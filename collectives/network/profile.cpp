@@ -13,6 +13,11 @@
 namespace hbench {
 namespace {
 
+// Beyond these, virtual time would lose its microseconds.
+constexpr BytesPerSecond kLeastRate(125);
+constexpr Seconds kMostLatency(60);
+constexpr double kMostSamplesPerSecond = 1e12;
+
 using Apply = std::function<void(std::string_view, std::optional<double>)>;
 
 Apply text_into(std::string& out) {
@@ -25,8 +30,7 @@ Apply number_into(double& out, double least, double most) {
       throw Error(ExitCode::usage, fmt::format("'{}' is not a number", text), "write a plain number without quotes");
     if (!(*number >= least && *number <= most))
       throw Error(ExitCode::usage, fmt::format("{} is out of range", text),
-                  std::isinf(most) ? fmt::format("it must be at least {}", least)
-                                   : fmt::format("it must lie between {} and {}", least, most));
+                  fmt::format("it must lie between {} and {}", least, most));
     out = *number;
   };
 }
@@ -50,16 +54,25 @@ void require_unit(std::string_view text, std::optional<double> number, Q (*parse
 Apply rate_into(BytesPerSecond& out) {
   return [&out](std::string_view text, std::optional<double> number) {
     require_unit(text, number, parse_rate, out);
-    if (!(out.value > 0))
-      throw Error(ExitCode::usage, fmt::format("{} is no bandwidth", text), "it must be more than 0");
+    if (out < kLeastRate)
+      throw Error(ExitCode::usage, fmt::format("{} is no bandwidth", text), "it must be at least 1 kbit/s");
   };
 }
 
 Apply latency_into(Seconds& out) {
   return [&out](std::string_view text, std::optional<double> number) {
     require_unit(text, number, parse_seconds, out);
-    if (out.value < 0) throw Error(ExitCode::usage, fmt::format("{} is no latency", text), "it must be 0 or more");
+    if (out.value < 0 || out > kMostLatency)
+      throw Error(ExitCode::usage, fmt::format("{} is no latency", text), "it must lie between 0 and 1 minute");
   };
+}
+
+int read_batch(const toml::node& node, std::string_view workload, std::string_view file_name) {
+  const auto batch = node.value_exact<std::int64_t>();
+  if (!batch || *batch < 1 || *batch > 1'000'000)
+    throw Error(ExitCode::usage, fmt::format("{}: rates.{}: batch is not a count", place_in(file_name, node), workload),
+                "write a whole number of at least 1");
+  return static_cast<int>(*batch);
 }
 
 /// `[rates]`: samples/s by workload, as `resnet50 = 219` or `{ value = 219, batch = 64, source = "..." }`.
@@ -72,7 +85,7 @@ void read_rates(const toml::table& table, std::string_view file_name, Profile& p
     GpuRate rate;
     const toml::table* fields = entry.as_table();
     const auto value = fields != nullptr ? (*fields)["value"].value<double>() : entry.value<double>();
-    if (!value || !(*value > 0))
+    if (!value || !(*value >= 1 / kMostSamplesPerSecond && *value <= kMostSamplesPerSecond))
       throw Error(ExitCode::usage,
                   fmt::format("{}: rates.{} must be samples/s of one GPU", place_in(file_name, entry), key.str()),
                   "write a number, or { value = 219, batch = 64, source = \"...\" }");
@@ -85,11 +98,7 @@ void read_rates(const toml::table& table, std::string_view file_name, Profile& p
               ExitCode::usage,
               fmt::format("{}: unknown key '{}' in rates.{}", place_in(file_name, inner), name.str(), key.str()),
               "a rate has 'value', 'batch' and 'source'");
-      const auto batch = (*fields)["batch"].value<std::int64_t>().value_or(0);
-      if (batch < 0)
-        throw Error(ExitCode::usage,
-                    fmt::format("{}: rates.{}: batch {} is not a count", place_in(file_name, entry), key.str(), batch));
-      rate.batch = static_cast<int>(batch);
+      if (const toml::node* batch = fields->get("batch")) rate.batch = read_batch(*batch, key.str(), file_name);
       rate.source = (*fields)["source"].value<std::string>().value_or(rate.source);
     }
     profile.figures.push_back(
@@ -101,7 +110,9 @@ void read_rates(const toml::table& table, std::string_view file_name, Profile& p
 /// `gpus/<name>.toml`: memory rate and samples/s of one GPU.
 void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
   const std::filesystem::path file = gpus / (profile.gpu + ".toml");
-  if (!std::filesystem::exists(file)) return;  // a GPU that only the cluster's own file describes
+  std::error_code absent;
+  // A GPU that only the cluster's own file describes, or no name of a file at all.
+  if (profile.gpu.find('/') != std::string::npos || !std::filesystem::is_regular_file(file, absent)) return;
   const std::string text = read_file(file);
   const std::string name = "gpus/" + file.filename().string();
   const toml::table table = parse_toml(text, name);
@@ -169,7 +180,7 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
   read_section(table, "prediction", file_name, {{"uncertainty", false, number_into(profile.uncertainty, 0, 0.9)}}, {},
                profile.figures);
   double price = -1;
-  read_section(table, "price", file_name, {{"usd_per_node_hour", false, number_into(price, 0, INFINITY)}}, {},
+  read_section(table, "price", file_name, {{"usd_per_node_hour", false, number_into(price, 0, 1e9)}}, {},
                profile.figures);
   if (price >= 0) profile.usd_per_node_hour = price;
   read_rates(table, file_name, profile);

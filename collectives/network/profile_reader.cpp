@@ -38,7 +38,14 @@ Value read_value(const toml::node& node, std::string_view key, std::string_view 
   const toml::node* inner = table->get("value");
   auto value = inner != nullptr ? plain_value(*inner) : std::nullopt;
   if (!value) throw Error(ExitCode::usage, fmt::format("{}: '{}' has no value", place_in(file_name, node), key));
-  if (const toml::node* source = table->get("source")) value->source = source->value<std::string>().value_or("");
+  if (const toml::node* source = table->get("source")) {
+    const auto text = source->value_exact<std::string>();
+    if (!text || text->empty())
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: the source of '{}' must be text", place_in(file_name, *source), key),
+                  "say where the figure comes from, or leave 'source' out");
+    value->source = *text;
+  }
   return *value;
 }
 

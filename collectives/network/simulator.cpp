@@ -11,38 +11,65 @@ constexpr double kReduceTraffic = 3;
 
 double inverse(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
 
+/// A queue: begins when it is free, and is free again when all has passed.
+double pass(double& free_at, double start, double duration) {
+  free_at = std::max(free_at, start) + duration;
+  return free_at;
+}
+
 }  // namespace
 
 Network::Network(const Profile& profile, const World& world)
     : world_(world),
-      reduce_seconds_per_byte_(kReduceTraffic * inverse(profile.memory_rate)),
       memory_seconds_per_byte_(inverse(profile.memory_rate)),
-      local_{profile.local_latency.value, profile.local_low_latency.value, inverse(profile.local_rate), false},
-      remote_{profile.network_latency.value, profile.network_low_latency.value, inverse(profile.path_rate()),
-              profile.path_rate() < profile.node_rate()} {
+      server_seconds_per_byte_(inverse(profile.server_rate)),
+      local_{profile.local_latency.value, profile.local_low_latency.value, inverse(profile.local_rate), 0},
+      remote_{profile.network_latency.value, profile.network_low_latency.value, inverse(profile.node_rate()),
+              profile.path_rate() < profile.node_rate() ? inverse(profile.path_rate()) : 0} {
   const int worker_nodes = (world.workers + profile.gpus_per_node - 1) / profile.gpus_per_node;
   const int ranks = world.ranks();
   node_.resize(ranks);
   for (Rank rank = 0; rank < ranks; ++rank)
     node_[rank] = rank < world.workers ? rank / profile.gpus_per_node : worker_nodes + rank - world.workers;
-  nodes_ = worker_nodes + (ranks - world.workers);
+  const int nodes = worker_nodes + (ranks - world.workers);
+  link_out_.resize(ranks);
+  link_in_.resize(ranks);
+  nic_out_.resize(nodes);
+  nic_in_.resize(nodes);
 
-  seconds_per_byte_.assign(2 * (ranks + nodes_), inverse(profile.local_rate));
-  std::fill(seconds_per_byte_.begin() + 2 * ranks, seconds_per_byte_.end(), inverse(profile.node_rate()));
-  server_resource_.assign(ranks, -1);
-  for (int server = 0; server < world.servers; ++server) {
-    int& resource = server_resource_[world.server_rank(server)];
-    if (resource >= 0) continue;  // more servers than ranks: they share one
-    resource = static_cast<int>(seconds_per_byte_.size());
-    seconds_per_byte_.push_back(inverse(profile.server_rate));
+  server_.assign(ranks, -1);
+  for (int server = 0; server < world.servers && server_seconds_per_byte_ > 0; ++server) {
+    int& queue = server_[world.server_rank(server)];
+    if (queue >= 0) continue;  // more servers than ranks: they share one
+    queue = static_cast<int>(servers_free_at_.size());
+    servers_free_at_.push_back(0);
   }
   reset();
 }
 
 void Network::reset() {
-  free_at_.assign(seconds_per_byte_.size(), 0);
+  for (auto* free_at : {&link_out_, &link_in_, &nic_out_, &nic_in_, &servers_free_at_}) std::ranges::fill(*free_at, 0);
   streams_.assign(node_.size(), {});
   last_streams_.assign(node_.size(), 0);
+}
+
+Network::Message Network::message(bool local, TransferKind kind, std::int64_t elements,
+                                  const Compressor& compressor) const {
+  const Hop& hop = local ? local_ : remote_;
+  double bytes = static_cast<double>(compressor.wire_bytes(elements));
+  double latency = hop.latency;
+  // Twice the bytes at the low latency: sooner where it saves more latency than the second half takes.
+  if (hop.low_latency > 0 && hop.low_latency + bytes * std::max(hop.link, hop.streams) < hop.latency) {
+    latency = hop.low_latency;
+    bytes *= 2;
+  }
+  const double raw = static_cast<double>(elements) * sizeof(float);
+  const double coding = 2 * compressor.memory_traffic;
+  const double reduction = kind == TransferKind::reduce ? kReduceTraffic : 0;
+  return {.link = bytes * hop.link,
+          .streams = bytes * hop.streams,
+          .server = bytes * server_seconds_per_byte_,
+          .afterwards = latency + raw * (coding + reduction) * memory_seconds_per_byte_};
 }
 
 double& Network::streams_free_at(Rank from, Rank to) {
@@ -58,12 +85,6 @@ double& Network::streams_free_at(Rank from, Rank to) {
   return known.emplace_back(Streams{to, 0}).free_at;
 }
 
-double Network::pass(int resource, double start, double bytes) {
-  double& free_at = free_at_[resource];
-  free_at = std::max(free_at, start) + bytes * seconds_per_byte_[resource];
-  return free_at;
-}
-
 SimulatedCollective::SimulatedCollective(Network& network, const Schedule& schedule, const Compressor& compressor,
                                          std::int64_t elements, Seconds start)
     : network_(&network),
@@ -71,85 +92,67 @@ SimulatedCollective::SimulatedCollective(Network& network, const Schedule& sched
       compressor_(&compressor),
       chunks_(static_cast<std::size_t>(schedule.chunks)),
       ready_(static_cast<std::size_t>(schedule.world.ranks()) * chunks_, start.value),
-      chunk_elements_(chunks_) {
+      finish_(static_cast<std::size_t>(schedule.world.ranks()), start.value),
+      chunk_begin_(chunks_ + 1) {
   for (int chunk = 0; chunk < schedule.chunks; ++chunk)
-    chunk_elements_[chunk] = schedule.range(chunk, 1, elements).size();
-}
-
-std::size_t SimulatedCollective::round_end() const {
-  const auto& transfers = schedule_->transfers;
-  std::size_t end = next_;
-  while (end < transfers.size() && transfers[end].round == transfers[next_].round) ++end;
-  return end;
+    chunk_begin_[chunk + 1] = schedule.range(chunk, 1, elements).end;
 }
 
 double SimulatedCollective::data_ready(const Transfer& transfer) const {
-  double latest = 0;
-  for (int chunk = transfer.first_chunk; chunk < transfer.first_chunk + transfer.chunk_count; ++chunk)
-    latest = std::max(latest, ready(transfer.src, chunk));
+  const double* at = &ready_[slot(transfer.src, transfer.first_chunk)];
+  double latest = *at;
+  for (int chunk = 1; chunk < transfer.chunk_count; ++chunk) latest = std::max(latest, at[chunk]);
   return latest;
 }
 
 Seconds SimulatedCollective::next_round() const {
+  const auto& transfers = schedule_->transfers;
   double earliest = std::numeric_limits<double>::infinity();
-  for (std::size_t i = next_, end = round_end(); i < end; ++i)
-    earliest = std::min(earliest, data_ready(schedule_->transfers[i]));
+  for (std::size_t i = next_; i < transfers.size() && transfers[i].round == transfers[next_].round; ++i)
+    earliest = std::min(earliest, data_ready(transfers[i]));
   return Seconds(earliest);
+}
+
+const Network::Message& SimulatedCollective::message(bool local, TransferKind kind, std::int64_t elements) {
+  Known& known = known_[(local ? 2 : 0) + (kind == TransferKind::reduce ? 1 : 0)];
+  if (known.elements != elements) known = {elements, network_->message(local, kind, elements, *compressor_)};
+  return known.message;
 }
 
 double SimulatedCollective::arrival(const Transfer& transfer) {
   Network& net = *network_;
-  std::int64_t elements = 0;
-  for (int chunk = transfer.first_chunk; chunk < transfer.first_chunk + transfer.chunk_count; ++chunk)
-    elements += chunk_elements_[chunk];
+  const auto [round, src, dst, first_chunk, chunk_count, kind] = transfer;
+  const std::int64_t elements = chunk_begin_[first_chunk + chunk_count] - chunk_begin_[first_chunk];
   const double start = data_ready(transfer);
-  if (elements == 0 || transfer.src == transfer.dst) return start;
+  if (elements == 0 || src == dst) return start;
 
-  const double raw = static_cast<double>(elements) * sizeof(float);
-  const int from = net.node_[transfer.src];
-  const int to = net.node_[transfer.dst];
+  const int from = net.node_[src];
+  const int to = net.node_[dst];
   const bool local = from == to;
-  const Network::Hop& hop = local ? net.local_ : net.remote_;
-  double bytes = static_cast<double>(compressor_->wire_bytes(elements));
-  double latency = hop.latency;
-  if (hop.low_latency > 0 && hop.low_latency + bytes * hop.seconds_per_byte < hop.latency) {
-    latency = hop.low_latency;
-    bytes *= 2;
-  }
-  double passed = net.pass(local ? net.local_out(transfer.src) : net.nic_out(from), start, bytes);
-  passed = std::max(passed, net.pass(local ? net.local_in(transfer.dst) : net.nic_in(to), start, bytes));
-  if (!local && hop.own_queue) {
-    double& free_at = net.streams_free_at(transfer.src, transfer.dst);
-    free_at = std::max(free_at, start) + bytes * hop.seconds_per_byte;
-    passed = std::max(passed, free_at);
-  }
+  const Network::Message& sent = message(local, kind, elements);
+  double passed = pass(local ? net.link_out_[src] : net.nic_out_[from], start, sent.link);
+  passed = std::max(passed, pass(local ? net.link_in_[dst] : net.nic_in_[to], start, sent.link));
+  if (sent.streams > 0) passed = std::max(passed, pass(net.streams_free_at(src, dst), start, sent.streams));
   // A push is handled by the server that receives it, a pull by the one that sends it.
-  const int server = net.server_resource_[transfer.kind == TransferKind::reduce ? transfer.dst : transfer.src];
-  if (server >= 0) passed = std::max(passed, net.pass(server, start, bytes));
-
-  const double codec = 2 * raw * compressor_->memory_traffic * net.memory_seconds_per_byte_;
-  const double reduction = transfer.kind == TransferKind::reduce ? raw * net.reduce_seconds_per_byte_ : 0;
-  return passed + latency + codec + reduction;
+  const int server = net.server_[kind == TransferKind::reduce ? dst : src];
+  if (server >= 0) passed = std::max(passed, pass(net.servers_free_at_[server], start, sent.server));
+  return passed + sent.afterwards;
 }
 
 void SimulatedCollective::advance() {
-  const std::size_t end = round_end();
+  const auto& transfers = schedule_->transfers;
+  const std::size_t begin = next_;
   arrivals_.clear();
-  for (std::size_t i = next_; i < end; ++i) arrivals_.push_back(arrival(schedule_->transfers[i]));
+  for (; next_ < transfers.size() && transfers[next_].round == transfers[begin].round; ++next_)
+    arrivals_.push_back(arrival(transfers[next_]));
   // Written after all were read: a round reads the state before it.
-  for (std::size_t i = next_; i < end; ++i) {
-    const Transfer& transfer = schedule_->transfers[i];
-    for (int chunk = transfer.first_chunk; chunk < transfer.first_chunk + transfer.chunk_count; ++chunk) {
-      double& at = ready_[static_cast<std::size_t>(transfer.dst) * chunks_ + chunk];
-      at = std::max(at, arrivals_[i - next_]);
-    }
+  for (std::size_t i = begin; i < next_; ++i) {
+    const Transfer& transfer = transfers[i];
+    const double arrived = arrivals_[i - begin];
+    double* at = &ready_[slot(transfer.dst, transfer.first_chunk)];
+    for (int chunk = 0; chunk < transfer.chunk_count; ++chunk) at[chunk] = std::max(at[chunk], arrived);
+    finish_[transfer.dst] = std::max(finish_[transfer.dst], arrived);
   }
-  next_ = end;
-}
-
-Seconds SimulatedCollective::finish(Rank rank) const {
-  const auto begin = ready_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rank) * chunks_);
-  return Seconds(*std::max_element(begin, begin + static_cast<std::ptrdiff_t>(chunks_)));
 }
 
 Seconds SimulatedCollective::finish() const {

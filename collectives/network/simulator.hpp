@@ -9,6 +9,7 @@
 /// NICs (one TCP connection, say), they are a queue of their own.
 /// For one uncontended schedule this gives the closed forms of the literature exactly.
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -30,37 +31,39 @@ class Network {
 
  private:
   friend class SimulatedCollective;
-  /// What a message between two ranks meets, inside a node or across.
+  /// What a message between two ranks meets, inside a node or across: rates as seconds per byte.
   struct Hop {
     double latency;
-    double low_latency;       ///< 0: no such protocol
-    double seconds_per_byte;  ///< between two ranks, whatever else their NICs carry
-    bool own_queue;           ///< the two ranks' streams are slower than the NICs
+    double low_latency;  ///< 0: no such protocol
+    double link;         ///< of a rank's link inside a node, of all NICs of a node together
+    double streams;      ///< of the streams between two ranks; 0 where the links are slower than these
+  };
+  /// How long one message holds what it passes, whoever sends it: all links of a kind are alike.
+  struct Message {
+    double link;
+    double streams;  ///< 0: they are no bottleneck
+    double server;
+    double afterwards;  ///< from the last byte's passage until the data are there: latency, coding, reduction
   };
   /// The streams from one rank to another.
   struct Streams {
     Rank to;
     double free_at;
   };
-  double pass(int resource, double start, double bytes);
+  Message message(bool local, TransferKind kind, std::int64_t elements, const Compressor& compressor) const;
   double& streams_free_at(Rank from, Rank to);
 
   World world_;
-  double reduce_seconds_per_byte_;
   double memory_seconds_per_byte_;
+  double server_seconds_per_byte_;
   Hop local_, remote_;
-  std::vector<int> node_;                 ///< by rank
-  std::vector<int> server_resource_;      ///< by rank; -1 where it serves nothing
-  std::vector<double> seconds_per_byte_;  ///< by resource
-  std::vector<double> free_at_;           ///< by resource
-  int nodes_ = 0;
+  std::vector<int> node_;                      ///< by rank
+  std::vector<int> server_;                    ///< by rank: its queue in `servers_free_at_`; -1 where it is none
+  std::vector<double> link_out_, link_in_;     ///< by rank: when its link inside the node is free
+  std::vector<double> nic_out_, nic_in_;       ///< by node
+  std::vector<double> servers_free_at_;        ///< by rank that serves, in order
   std::vector<std::vector<Streams>> streams_;  ///< by sender, where streams are the bottleneck
   std::vector<std::size_t> last_streams_;      ///< by sender: where the last look-up ended; the next is near
-
-  int local_out(Rank rank) const { return 2 * rank; }
-  int local_in(Rank rank) const { return 2 * rank + 1; }
-  int nic_out(int node) const { return 2 * world_.ranks() + 2 * node; }
-  int nic_in(int node) const { return nic_out(node) + 1; }
 };
 
 /// One schedule on its way through a `Network`, round by round, so that a caller can interleave several in
@@ -76,24 +79,31 @@ class SimulatedCollective {
   /// Sends the transfers of the next round.
   void advance();
   /// When `rank` holds all of its final data. Valid when `done`.
-  Seconds finish(Rank rank) const;
+  Seconds finish(Rank rank) const { return Seconds(finish_[rank]); }
   /// The last worker's `finish`.
   Seconds finish() const;
 
  private:
-  double ready(Rank rank, int chunk) const { return ready_[static_cast<std::size_t>(rank) * chunks_ + chunk]; }
+  /// The last message of its kind: schedules send many of one size.
+  struct Known {
+    std::int64_t elements = -1;
+    Network::Message message{};
+  };
+  std::size_t slot(Rank rank, int chunk) const { return static_cast<std::size_t>(rank) * chunks_ + chunk; }
   double data_ready(const Transfer& transfer) const;
   double arrival(const Transfer& transfer);
-  std::size_t round_end() const;
+  const Network::Message& message(bool local, TransferKind kind, std::int64_t elements);
 
   Network* network_;
   const Schedule* schedule_;
   const Compressor* compressor_;
   std::size_t chunks_;
   std::size_t next_ = 0;
-  std::vector<double> ready_;                 ///< by rank and chunk
-  std::vector<std::int64_t> chunk_elements_;  ///< by chunk
-  std::vector<double> arrivals_;              ///< of the round in hand
+  std::vector<double> ready_;              ///< by rank and chunk
+  std::vector<double> finish_;             ///< by rank: its latest `ready_`
+  std::vector<std::int64_t> chunk_begin_;  ///< by chunk, in elements; one more for the end
+  std::vector<double> arrivals_;           ///< of the round in hand
+  std::array<Known, 4> known_;             ///< local or not, reduce or copy
 };
 
 /// The time of one collective on an idle network.

@@ -1,0 +1,54 @@
+#pragma once
+
+/// Small clusters with round figures, whose times can be worked out by hand.
+
+#include <string_view>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/network/simulator.hpp"
+
+namespace hbench::testing {
+
+/// One GPU per node; 1 ms per message, 4 MB/s: 1000 elements per millisecond. Reductions are free.
+inline Profile round_cluster() {
+  Profile profile;
+  profile.local_latency = Seconds(1e-4);
+  profile.local_rate = BytesPerSecond(4e7);
+  profile.network_latency = Seconds(1e-3);
+  profile.line_rate = BytesPerSecond(4e6);
+  return profile;
+}
+
+/// The same without latencies: what is left is bandwidth.
+inline Profile without_latency(Profile profile) {
+  profile.local_latency = profile.network_latency = Seconds(0);
+  return profile;
+}
+
+/// float32 on the wire, as `none`.
+inline constexpr Compressor kPlain{
+    .name = "plain", .summary = {}, .citation = {}, .wire_bytes = [](std::int64_t n) { return 4 * n; }};
+/// Half the bytes for nothing.
+inline constexpr Compressor kHalf{
+    .name = "half", .summary = {}, .citation = {}, .wire_bytes = [](std::int64_t n) { return 2 * n; }};
+
+inline const Algorithm& algorithm(std::string_view name) { return find_entry(algorithms(), name, "algorithm"); }
+
+/// Seconds of one all-reduce on an idle network.
+inline double time_of(const Profile& profile, const Schedule& schedule, std::int64_t elements,
+                      const Compressor& compressor = kPlain) {
+  Network network(profile, schedule.world);
+  return simulate(network, schedule, compressor, elements).value;
+}
+
+inline double ring_time(const Profile& profile, int workers, std::int64_t elements,
+                        const Compressor& compressor = kPlain) {
+  return time_of(profile, algorithm("ring").build({.workers = workers}, {}), elements, compressor);
+}
+
+inline double server_time(const Profile& profile, const World& world, std::int64_t elements) {
+  return time_of(profile, algorithm("ps").build(world, {}), elements);
+}
+
+}  // namespace hbench::testing

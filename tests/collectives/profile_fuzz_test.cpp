@@ -1,0 +1,41 @@
+#include <gtest/gtest.h>
+
+#include "collectives/base/file.hpp"
+#include "collectives/network/profile.hpp"
+#include "tests/collectives/clusters.hpp"
+#include "tests/collectives/profile_text.hpp"
+#include "tests/mutate.hpp"
+
+namespace hbench {
+namespace {
+
+using namespace ::hbench::testing;
+
+// A profile that is accepted must also be one that can be simulated: the time of a collective is a finite number.
+void parse_and_simulate(const std::string& text) {
+  const Profile profile = parse_profile(text, "mutant.toml", kProfiles / "gpus");
+  if (profile.gpus_per_node > 1000) return;
+  const double time = ring_time(profile, 5, 1000);
+  ASSERT_TRUE(std::isfinite(time) && time >= 0) << time << '\n' << text;
+}
+
+TEST(ProfileParser, SurvivesMutationsOfEveryKey) { survive_mutations(kProfileText, 20'000, 1, parse_and_simulate); }
+
+TEST(ProfileParser, SurvivesMutationsOfShippedProfiles) {
+  unsigned seed = 2;
+  const ProfileLibrary library(kProfiles);
+  for (const std::string& name : library.names())
+    survive_mutations(read_file(kProfiles / (name + ".toml")), 500, seed++, parse_and_simulate);
+}
+
+TEST(ProfileParser, SurvivesDeepNesting) {
+  for (const char* piece : {"[", "{a=", "a.", "[[", "\""}) {
+    std::string text = "title = ";
+    if (*piece == 'a') text.clear();
+    for (int i = 0; i < 20'000; ++i) text += piece;
+    EXPECT_THROW(parse_profile(text, "deep.toml", kProfiles / "gpus"), Error) << piece;
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,188 @@
+#include "collectives/network/profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "collectives/base/file.hpp"
+#include "tests/collectives/expect_error.hpp"
+#include "tests/collectives/profile_text.hpp"
+
+namespace hbench {
+namespace {
+
+using namespace ::hbench::testing;
+
+Profile parse(const std::string& text) { return parse_profile(text, "my.toml", kProfiles / "gpus"); }
+
+void expect_refused(const std::string& text, const std::string& message, const std::string& hint) {
+  expect_usage_error([&] { parse(text); }, message, hint);
+}
+
+TEST(Profile, ReadsEveryKey) {
+  const Profile profile = parse(kProfileText);
+  EXPECT_EQ(profile.name, "my");
+  EXPECT_EQ(profile.title, "Mine");
+  EXPECT_EQ(profile.gpu, "v100");
+  EXPECT_EQ(profile.gpus_per_node, 2);
+  EXPECT_DOUBLE_EQ(profile.local_latency.value, 3e-6);
+  EXPECT_DOUBLE_EQ(profile.local_low_latency.value, 1e-6);
+  EXPECT_DOUBLE_EQ(profile.local_rate.value, 1e10);
+  EXPECT_DOUBLE_EQ(profile.network_latency.value, 15e-6);
+  EXPECT_DOUBLE_EQ(profile.network_low_latency.value, 5e-6);
+  EXPECT_DOUBLE_EQ(profile.line_rate.value, 25e9 / 8);
+  EXPECT_EQ(profile.nics, 2);
+  EXPECT_DOUBLE_EQ(profile.stream_cap.value, 10e9 / 8);
+  EXPECT_EQ(profile.streams, 4);
+  EXPECT_DOUBLE_EQ(profile.protocol_efficiency, 0.95);
+  EXPECT_DOUBLE_EQ(profile.server_rate.value, 1e9);
+  EXPECT_DOUBLE_EQ(profile.memory_rate.value, 8e11) << "the cluster's own figure goes before the GPU's";
+  EXPECT_DOUBLE_EQ(profile.overlap_slowdown, 0.15);
+  EXPECT_DOUBLE_EQ(profile.straggler, 0.01);
+  EXPECT_DOUBLE_EQ(profile.uncertainty, 0.1);
+  EXPECT_EQ(profile.usd_per_node_hour, 12);
+  EXPECT_DOUBLE_EQ(profile.rates.at("mine").samples_per_second, 100);
+  EXPECT_EQ(profile.rates.at("mine").batch, 16);
+  EXPECT_EQ(profile.rates.at("mine").source, "measured");
+  EXPECT_DOUBLE_EQ(profile.rates.at("plain").samples_per_second, 50.5);
+  EXPECT_EQ(profile.rates.at("resnet50").samples_per_second, 384) << "from the GPU's file";
+}
+
+TEST(Profile, KnowsWhereEachFigureComesFrom) {
+  std::map<std::string, Figure> figures;
+  const Profile profile = parse(kProfileText);
+  for (const Figure& figure : profile.figures) figures[figure.key] = figure;
+  EXPECT_EQ(figures.at("network.latency").text, "15 us");
+  EXPECT_EQ(figures.at("network.latency").source, "ping");
+  EXPECT_EQ(figures.at("network.line_rate").source, "stated in my.toml");
+  EXPECT_EQ(figures.at("rates.mine").source, "measured");
+}
+
+TEST(Profile, DigestTellsItsContentsAndItsGpusApart) {
+  EXPECT_EQ(parse(kProfileText).digest, parse(kProfileText).digest);
+  EXPECT_NE(parse(kProfileText).digest, parse(with("15 us", "16 us")).digest);
+  EXPECT_NE(parse(kProfileText).digest, parse(kProfileText + "\n").digest);
+}
+
+TEST(Profile, DividesAPathIntoLineStreamsAndEfficiency) {
+  Profile profile = parse(kProfileText);
+  EXPECT_DOUBLE_EQ(profile.node_rate().value, 0.95 * 2 * 25e9 / 8);
+  EXPECT_DOUBLE_EQ(profile.path_rate().value, 0.95 * 4 * 10e9 / 8);
+  profile.streams = 8;
+  EXPECT_DOUBLE_EQ(profile.path_rate().value, profile.node_rate().value);
+}
+
+TEST(Profile, ErrorsNameFileAndLine) {
+  expect_refused(with("\"25 Gbit/s\"", "25"), "my.toml:10: network.line_rate: 25 has no unit", "25 Gbit/s");
+  expect_refused(with("25 Gbit/s", "25"), "my.toml:10: network.line_rate: the rate '25' has no unit", "Gbit/s");
+  expect_refused(with("25 Gbit/s", "-25 Gbit/s"), "my.toml:10: network.line_rate: -25 Gbit/s is no bandwidth",
+                 "at least 1 kbit/s");
+  expect_refused(with("25 Gbit/s", "0 Gbit/s"), "my.toml:10: network.line_rate: 0 Gbit/s is no bandwidth",
+                 "at least 1 kbit/s");
+  expect_refused(with("25 Gbit/s", "1e308 TB/s"), "my.toml:10: network.line_rate: '1e308 TB/s' is too large for a rate",
+                 "");
+  expect_refused(with("15 us", "-1 us"), "my.toml:9: network.latency: -1 us is no latency", "between 0 and 1 minute");
+  expect_refused(with("line_rate", "line_rat"), "my.toml:10: unknown key 'network.line_rat'",
+                 "did you mean 'line_rate'?");
+  expect_refused(with("[price]", "[prices]"), "my.toml:24: unknown key 'prices'", "did you mean 'price'?");
+  expect_refused(with("= 0.95", "= \"much\""), "my.toml:15: network.protocol_efficiency: 'much' is not a number",
+                 "without quotes");
+  expect_refused(with("= 0.95", "= 1.5"), "my.toml:15: network.protocol_efficiency: 1.5 is out of range",
+                 "between 0.01 and 1");
+  expect_refused(with("= 0.95", "= nan"), "my.toml:15: network.protocol_efficiency: nan is out of range", "between");
+  expect_refused(with("= 0.95", "= [1]"), "my.toml:15: 'protocol_efficiency' must be a figure", "a text with a unit");
+  expect_refused(with("nics = 2", "nics = 1.5"), "my.toml:12: network.nics: 1.5 is not a count", "whole number");
+  expect_refused(with("nics = 2", "nics = 0"), "my.toml:12: network.nics: 0 is not a count", "at least 1");
+  expect_refused(with("\"ping\"", "7"), "my.toml:9: the source of 'latency' must be text", "leave 'source' out");
+  expect_refused(with("\"ping\"", "\"\""), "my.toml:9: the source of 'latency' must be text", "where the figure");
+  expect_refused(with("source = \"ping\"", "sauce = 1"), "my.toml:9: unknown key 'sauce' in 'latency'", "'source'");
+  expect_refused(with("value = \"15 us\", ", ""), "my.toml:9: 'latency' has no value", "");
+  expect_refused(with("title", "title = 1\ntitle"),
+                 "my.toml:2: Error while parsing key-value pair: cannot redefine "
+                 "existing integer 'title'",
+                 "toml.io");
+}
+
+TEST(Profile, MissingKeysAreNamed) {
+  expect_refused(with("gpus_per_node = 2\n", ""), "my.toml: 'gpus_per_node' is missing", "README.md lists every key");
+  expect_refused(with("line_rate = \"25 Gbit/s\"\n", ""), "my.toml: 'network.line_rate' is missing", "every key");
+  expect_refused(with("rate = \"10 GB/s\"\n", ""), "my.toml: 'local.rate' is missing", "every key");
+  expect_refused("", "my.toml: 'gpus_per_node' is missing", "every key");
+  EXPECT_NO_THROW(parse("gpus_per_node = 1\n[network]\nlatency = \"1 us\"\nline_rate = \"1 Gbit/s\"\n"))
+      << "one GPU per node needs no links inside nodes";
+}
+
+TEST(Profile, SectionsMustBeSections) {
+  expect_refused("gpus_per_node = 1\nnetwork = 3\n", "my.toml:2: 'network' must be a section [network]", "");
+  expect_refused(with("[rates]", "[[rates]]"), "my.toml:26: 'rates' must be a section [rates]", "");
+}
+
+TEST(Profile, RatesAreChecked) {
+  expect_refused(with("50.5", "-1"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
+  expect_refused(with("50.5", "inf"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
+  expect_refused(with("50.5", "\"fast\""), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
+  expect_refused(with("batch = 16", "batch = 0"), "my.toml:27: rates.mine: batch is not a count", "whole number");
+  expect_refused(with("batch = 16", "batch = \"16\""), "my.toml:27: rates.mine: batch is not a count", "whole");
+  expect_refused(with("batch = 16", "bach = 16"), "my.toml:27: unknown key 'bach' in rates.mine", "'batch'");
+}
+
+TEST(Profile, QuotedLineBreaksStayOnOneLine) {
+  expect_refused("\"a\\nb\" = 1\n", "my.toml:1: unknown key 'a b'", "known here");
+}
+
+TEST(ProfileLibrary, EveryShippedProfileIsSourcedAndKnowsResNet50) {
+  const ProfileLibrary library(kProfiles);
+  EXPECT_GE(library.names().size(), 13U);
+  std::set<std::string> digests;
+  for (const std::string& name : library.names()) {
+    const Profile profile = library.load(name);
+    EXPECT_EQ(profile.name, name);
+    EXPECT_TRUE(profile.rates.contains("resnet50")) << name;
+    EXPECT_GT(profile.memory_rate.value, 0) << name;
+    EXPECT_GT(profile.uncertainty, 0) << name;
+    EXPECT_TRUE(digests.insert(profile.digest).second) << name << " is a copy of another";
+    for (const auto& [workload, rate] : profile.rates) EXPECT_GT(rate.batch, 0) << name << ' ' << workload;
+    for (const Figure& figure : profile.figures) {
+      if (figure.key == "title" || figure.key == "gpu") continue;
+      EXPECT_FALSE(figure.source.empty() || figure.source.starts_with("stated in")) << name << ' ' << figure.key;
+    }
+  }
+}
+
+TEST(ProfileLibrary, UnknownNamesAndFilesAreSaidSo) {
+  const ProfileLibrary library(kProfiles);
+  expect_usage_error([&] { library.load("dgx-1-v10"); }, "no profile 'dgx-1-v10'; did you mean 'dgx-1-v100'?",
+                     "known: aws-p3-25gbe");
+  expect_usage_error([&] { library.load("absent/my.toml"); }, "cannot read absent/my.toml: No such file or directory",
+                     "");
+  try {
+    const ProfileLibrary absent(kProfiles / "absent");
+    ADD_FAILURE() << "a folder that is not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::environment);
+  }
+}
+
+// The README's example of a profile of one's own: everything between the fence that names it and the next.
+TEST(ProfileReadme, ItsMinimalExampleWorks) {
+  const std::string readme = read_file(kProfiles / "README.md");
+  const std::string fence = "```toml\n# my-cluster.toml\n";
+  const std::size_t begin = readme.find(fence);
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t body = begin + std::string("```toml\n").size();
+  const std::string example = readme.substr(body, readme.find("```", body) - body);
+  const Profile profile = parse_profile(example, "my-cluster.toml", kProfiles / "gpus");
+  EXPECT_TRUE(profile.rates.contains("resnet50"));
+}
+
+TEST(ProfileReadme, ListsEveryKey) {
+  const std::string readme = read_file(kProfiles / "README.md");
+  const Profile profile = parse(kProfileText);
+  for (const Figure& figure : profile.figures) {
+    if (figure.key.starts_with("rates.") || figure.key == "memory_rate") continue;
+    EXPECT_NE(readme.find("`" + figure.key + "`"), std::string::npos) << figure.key;
+  }
+}
+
+}  // namespace
+}  // namespace hbench

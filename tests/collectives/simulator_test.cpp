@@ -1,0 +1,220 @@
+#include "collectives/network/simulator.hpp"
+
+#include <gtest/gtest.h>
+
+#include "collectives/executors/executor.hpp"
+#include "tests/collectives/clusters.hpp"
+
+namespace hbench {
+namespace {
+
+using namespace ::hbench::testing;
+
+void expect_equal(double simulated, double derived) { EXPECT_NEAR(simulated / derived, 1, 1e-9) << derived << " s"; }
+
+// Patarasuk and Yuan: 2(N-1) rounds, in each of which every rank sends 1/N of the buffer to its neighbour; half of
+// the rounds add what came, reading two operands and writing one: 3 bytes of memory traffic per byte.
+TEST(Simulator, RingOfNodesTakesTheClosedForm) {
+  Profile profile = round_cluster();
+  profile.memory_rate = BytesPerSecond(3e8);
+  for (int ranks = 2; ranks <= 64; ++ranks) {
+    const double chunk = 4.0 * 5000;
+    const double derived = 2 * (ranks - 1) * (1e-3 + chunk / 4e6) + (ranks - 1) * chunk * 3 / 3e8;
+    expect_equal(ring_time(profile, ranks, 5000 * ranks), derived);
+  }
+}
+
+// The same inside one node: latency and rate are those of the links between GPUs.
+TEST(Simulator, RingInsideOneNodeNeverMeetsTheNetwork) {
+  Profile profile = round_cluster();
+  profile.gpus_per_node = 64;
+  for (int ranks = 2; ranks <= 64; ++ranks)
+    expect_equal(ring_time(profile, ranks, 5000 * ranks), 2 * (ranks - 1) * (1e-4 + 4.0 * 5000 / 4e7));
+}
+
+// With free links inside nodes, the ring leaves each node through one GPU only: each NIC carries one chunk per round
+// and direction, 2(N-1) of them back to back, however many GPUs there are behind it.
+TEST(Simulator, FlatRingOverNodesIsBoundByOneCrossingPerDirection) {
+  Profile profile = without_latency(round_cluster());
+  profile.local_rate = BytesPerSecond(0);
+  for (const int gpus : {1, 2, 4, 8}) {
+    profile.gpus_per_node = gpus;
+    expect_equal(ring_time(profile, 16, 16'000), 2 * 15 * 4.0 * 1000 / 4e6);
+  }
+}
+
+TEST(Simulator, OneWorkerHasNothingToSend) {
+  Network network(round_cluster(), {.workers = 1});
+  EXPECT_EQ(simulate(network, algorithm("ring").build({.workers = 1}, {}), kPlain, 1000).value, 0);
+}
+
+// Each server takes in its share from every worker, N S/k bytes through one NIC, which is more than the S that a
+// worker sends while k <= N; then adds the last one, and sends as much back.
+TEST(Simulator, DedicatedServersAreBoundByTheirNics) {
+  Profile profile = round_cluster();
+  profile.memory_rate = BytesPerSecond(3e8);
+  for (int workers = 1; workers <= 16; ++workers)
+    for (int servers = 1; servers <= workers; ++servers) {
+      const std::int64_t elements = 3000 * servers;
+      const double share = 4.0 * 3000;
+      const double derived = 2 * (1e-3 + workers * share / 4e6) + share * 3 / 3e8;
+      expect_equal(server_time(profile, {.workers = workers, .servers = servers}, elements), derived);
+    }
+}
+
+// What a server handles, in and out together, can be slower than its NIC: 2 MB/s against 4.
+TEST(Simulator, SlowServersAreBoundByTheirOwnRate) {
+  Profile profile = round_cluster();
+  profile.server_rate = BytesPerSecond(2e6);
+  expect_equal(server_time(profile, {.workers = 8, .servers = 2}, 6000), 2 * (1e-3 + 8 * 4.0 * 3000 / 2e6));
+  profile.server_rate = BytesPerSecond(8e6);  // faster than its NIC: no bound
+  expect_equal(server_time(profile, {.workers = 8, .servers = 2}, 6000), 2 * (1e-3 + 8 * 4.0 * 3000 / 4e6));
+}
+
+// With a server on every worker each node sends N-1 shares of S/N and receives as many, twice: the bytes of the ring.
+TEST(Simulator, AServerOnEveryWorkerMovesWhatTheRingMoves) {
+  for (int ranks = 2; ranks <= 32; ++ranks) {
+    const World world{.workers = ranks, .servers = ranks, .colocated = true};
+    const double bytes = 2 * (ranks - 1) * 4.0 * 1000;
+    expect_equal(server_time(round_cluster(), world, 1000 * ranks), 2 * 1e-3 + bytes / 4e6);
+    const Profile no_latency = without_latency(round_cluster());
+    expect_equal(server_time(no_latency, world, 1000 * ranks), ring_time(no_latency, ranks, 1000 * ranks));
+  }
+}
+
+// Whole tensors: the server with the most bytes is the last, 4 workers x 9000 elements each way.
+TEST(Simulator, WholeTensorsWaitForTheFullestServer) {
+  const std::vector<Shard> shards{{.server = 0, .elements = 9000}, {.server = 1, .elements = 1000}};
+  const Schedule schedule = algorithm("ps").build({.workers = 4, .servers = 2}, shards);
+  expect_equal(time_of(round_cluster(), schedule, 10'000), 2 * (1e-3 + 4 * 4.0 * 9000 / 4e6));
+}
+
+TEST(Simulator, HalfTheBytesTakeHalfTheTime) {
+  const Profile profile = without_latency(round_cluster());
+  for (const int ranks : {2, 5, 16})
+    expect_equal(2 * ring_time(profile, ranks, 1000 * ranks, kHalf), ring_time(profile, ranks, 1000 * ranks));
+}
+
+// Coding is done by sender and receiver of every hop: with a traffic of 1.5, 2 x 1.5 bytes of memory per byte.
+TEST(Simulator, EveryHopPaysForCoding) {
+  Profile profile = without_latency(round_cluster());
+  profile.memory_rate = BytesPerSecond(3e8);
+  Compressor coded = kHalf;
+  coded.memory_traffic = 1.5;
+  const double chunk = 4.0 * 1000;
+  const double derived = 2 * 7 * (chunk / 2 / 4e6 + 2 * 1.5 * chunk / 3e8) + 7 * 3 * chunk / 3e8;
+  expect_equal(ring_time(profile, 8, 8000, coded), derived);
+}
+
+// One path carries min(line, streams x cap) x efficiency. Two workers of a server have a path each and are bound by
+// it; eight together are bound by the server's NIC.
+TEST(Simulator, StreamsBoundAPathAndNicsTheirSum) {
+  Profile profile = without_latency(round_cluster());
+  profile.line_rate = BytesPerSecond(10e6);
+  profile.stream_cap = BytesPerSecond(1e6);
+  profile.streams = 2;
+  profile.protocol_efficiency = 0.8;
+  const double bytes = 4.0 * 1000;
+  expect_equal(ring_time(profile, 4, 4000), 2 * 3 * bytes / (0.8 * 2e6));
+  expect_equal(server_time(profile, {.workers = 2, .servers = 1}, 1000), 2 * bytes / (0.8 * 2e6));
+  expect_equal(server_time(profile, {.workers = 8, .servers = 1}, 1000), 2 * 8 * bytes / (0.8 * 10e6));
+  profile.streams = 20;  // more than the line carries
+  expect_equal(ring_time(profile, 4, 4000), 2 * 3 * bytes / (0.8 * 10e6));
+}
+
+TEST(Simulator, NicsOfANodeAddUp) {
+  Profile profile = without_latency(round_cluster());
+  profile.nics = 4;
+  expect_equal(ring_time(profile, 4, 4000), 2 * 3 * 4.0 * 1000 / (4 * 4e6));
+}
+
+// The protocol for small messages sends twice the bytes at a tenth of the latency: worth it below 0.9 ms of
+// bandwidth, which are 900 elements.
+TEST(Simulator, SmallMessagesTakeTheProtocolOfLowLatency) {
+  Profile profile = round_cluster();
+  profile.network_low_latency = Seconds(1e-4);
+  expect_equal(ring_time(profile, 4, 4 * 899), 2 * 3 * (1e-4 + 2 * 4.0 * 899 / 4e6));
+  expect_equal(ring_time(profile, 4, 4 * 901), 2 * 3 * (1e-3 + 4.0 * 901 / 4e6));
+}
+
+// L workers of one node push all they have through one NIC, 4 x S, though either server takes in half of it only.
+TEST(Simulator, WorkersOfANodeShareItsNic) {
+  Profile profile = without_latency(round_cluster());
+  for (const int gpus : {2, 4}) {
+    profile.gpus_per_node = gpus;
+    expect_equal(server_time(profile, {.workers = gpus, .servers = 2}, 2000), 2 * gpus * 4.0 * 2000 / 4e6);
+  }
+}
+
+// Workers 0 and 1 of a node of two have their servers' shares beside them on links ten times as fast.
+TEST(Simulator, AServerInTheSameNodeIsReachedInside) {
+  Profile profile = without_latency(round_cluster());
+  profile.gpus_per_node = 2;
+  const World world{.workers = 2, .servers = 2, .colocated = true};
+  expect_equal(server_time(profile, world, 2000), 2 * 4.0 * 1000 / 4e7);
+}
+
+// 2 of 5 chunks are one element longer; on a ring, some round waits for a longer one in each hop.
+TEST(Simulator, UnevenChunksLieBetweenTheEvenOnes) {
+  const Profile profile = round_cluster();
+  const double uneven = ring_time(profile, 5, 5002);
+  EXPECT_GT(uneven, ring_time(profile, 5, 5000));
+  EXPECT_LE(uneven, ring_time(profile, 5, 5005));
+}
+
+TEST(Simulator, ASlowedClusterIsSlowerByTheFactor) {
+  Profile profile = round_cluster();
+  profile.gpus_per_node = 4;
+  profile.stream_cap = BytesPerSecond(1e6);
+  profile.server_rate = BytesPerSecond(2e6);
+  profile.local_low_latency = Seconds(1e-5);
+  profile.network_low_latency = Seconds(1e-4);
+  const Profile slow = profile.slowed(3);
+  expect_equal(ring_time(slow, 16, 16'000), 3 * ring_time(profile, 16, 16'000));
+  const World world{.workers = 16, .servers = 3};
+  expect_equal(server_time(slow, world, 600), 3 * server_time(profile, world, 600));
+}
+
+// A collective that begins while another is under way waits for what the other has put on the links.
+TEST(Simulator, CollectivesUnderWayShareTheNetwork) {
+  const Profile profile = without_latency(round_cluster());
+  const Schedule schedule = algorithm("ring").build({.workers = 2}, {});
+  Network network(profile, schedule.world);
+  SimulatedCollective first(network, schedule, kPlain, 2000, Seconds(0));
+  SimulatedCollective second(network, schedule, kPlain, 2000, Seconds(0));
+  while (!first.done()) {
+    first.advance();
+    second.advance();
+  }
+  expect_equal(first.finish().value, 3e-3);  // its second chunk waits for the other's first
+  expect_equal(second.finish().value, 4e-3);
+}
+
+TEST(Simulator, AResetNetworkHasForgottenAllTraffic) {
+  const Schedule schedule = algorithm("ps").build({.workers = 3, .servers = 2}, {});
+  Profile profile = round_cluster();
+  profile.server_rate = BytesPerSecond(3e6);
+  profile.stream_cap = BytesPerSecond(2e6);
+  Network network(profile, schedule.world);
+  const Seconds once = simulate(network, schedule, kPlain, 1001);
+  EXPECT_EQ(simulate(network, schedule, kPlain, 1001), once);
+}
+
+TEST(SimulateExecutor, GivesTheSimulatedTimeOfEveryRank) {
+  Profile profile = round_cluster();
+  profile.gpus_per_node = 2;
+  const auto& kind = find_entry(executors(), "simulate", "executor");
+  const auto executor = kind.make(&profile, Seconds(1));
+  for (const Algorithm* entry : algorithms()) {
+    if (entry->opaque()) continue;
+    const World world{.workers = 5, .servers = entry->uses_servers ? 2 : 0};
+    const Schedule schedule = entry->build(world, {});
+    const Timeline timeline =
+        executor->run({.schedule = &schedule, .compressor = &kPlain, .elements = 1001, .buffers = {}});
+    ASSERT_EQ(timeline.finish.size(), static_cast<std::size_t>(world.ranks())) << entry->name;
+    EXPECT_EQ(timeline.slowest().value, time_of(profile, schedule, 1001)) << entry->name;
+  }
+}
+
+}  // namespace
+}  // namespace hbench
