@@ -21,6 +21,12 @@ std::string suggestion(const CLI::App& app, const std::string& flag) {
 }  // namespace
 
 bool parse_arguments(CLI::App& app, const Call& call) {
+  // A script's unset variable must not come to mean the default.
+  if (const auto empty = std::ranges::find(call.arguments, ""); empty != call.arguments.end())
+    throw Error(ExitCode::usage,
+                empty == call.arguments.begin() ? "the first argument is empty"
+                                                : fmt::format("nothing is given after {}", *(empty - 1)),
+                "give a value, or leave the option out for its default");
   std::vector<std::string> reversed(call.arguments.rbegin(), call.arguments.rend());
   try {
     app.parse(reversed);
@@ -30,9 +36,19 @@ bool parse_arguments(CLI::App& app, const Call& call) {
     return true;
   } catch (const CLI::ExtrasError&) {
     for (const std::string& argument : app.remaining())
-      throw Error(ExitCode::usage, fmt::format("unknown option '{}'{}", argument, suggestion(app, argument)),
-                  fmt::format("{} --help lists them all", app.get_name()));
+      throw Error(ExitCode::usage,
+                  argument.starts_with('-') ? fmt::format("unknown option '{}'{}", argument, suggestion(app, argument))
+                                            : fmt::format("unexpected argument '{}'", argument),
+                  fmt::format("{} --help lists what there is", app.get_name()));
     throw;
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string what = error.what();
+    const std::string flag = what.substr(0, what.find(':'));
+    if (what.find("At Most") == std::string::npos)
+      throw Error(ExitCode::usage, fmt::format("{} needs a value", flag),
+                  fmt::format("{} --help explains every option", app.get_name()));
+    throw Error(ExitCode::usage, fmt::format("{} is given more than once", flag),
+                "give it once; where it takes several values, as a,b,c");
   } catch (const CLI::ParseError& error) {
     std::string what = error.what();
     std::ranges::replace(what, '\n', ' ');

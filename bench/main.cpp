@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "bench/verbs/verb.hpp"
 #include "collectives/base/table.hpp"
@@ -51,12 +53,18 @@ ExitCode run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace hbench;
   try {
-    return static_cast<int>(run(argc, argv));
+    const ExitCode code = run(argc, argv);
+    // What is printed last may still fail: on a full disk, say, or when a pager has gone.
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
+    return static_cast<int>(code);
   } catch (const Error& error) {
     std::fflush(stdout);
     fmt::print(stderr, "hbench: {}\n", error.what());
     if (!error.hint().empty()) fmt::print(stderr, "  {}\n", error.hint());
     return static_cast<int>(error.code());
+  } catch (const std::system_error& error) {
+    fmt::print(stderr, "hbench: cannot read or write: {}\n", error.what());
+    return static_cast<int>(ExitCode::environment);
   } catch (const std::exception& error) {
     fmt::print(stderr, "hbench: internal error: {}\n", error.what());
     return static_cast<int>(ExitCode::internal);

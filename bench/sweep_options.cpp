@@ -1,5 +1,10 @@
 #include "bench/sweep_options.hpp"
 
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
 #include "bench/arguments.hpp"
 #include "bench/gpu_range.hpp"
 #include "collectives/base/units_text.hpp"
@@ -10,14 +15,22 @@ namespace {
 /// The texts of the flags, before they are understood.
 struct Texts {
   std::string gpus = "1..128";
-  std::string workload, profile, algorithm, compressor, fusion, placement, servers;
+  std::optional<std::string> workload, profile, algorithm, compressor, fusion, placement, servers;
   std::string evidence = "measured,simulated,published";
   std::string budget = "3 s", timeout = "60 s";
   bool no_overlap = false;
 };
 
-std::vector<std::string> list(const std::string& text, std::string_view flag) {
-  return text.empty() ? std::vector<std::string>() : split_list(text, flag);
+std::vector<std::string> list(const std::optional<std::string>& text, std::string_view flag) {
+  return text ? split_list(*text, flag) : std::vector<std::string>();
+}
+
+/// CLI::PositiveNumber takes NaN, and its message prints the largest double in full.
+std::string check_rate(const std::string& text) {
+  double rate = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), rate);
+  const bool number = status == std::errc() && end == text.data() + text.size();
+  return number && rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
 }
 
 Seconds time_flag(const std::string& text, std::string_view flag) {
@@ -75,7 +88,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_flag("--no-overlap", texts.no_overlap, "gradients leave only after the backward pass");
   app.add_option("--batch", options.request.batch, "samples per GPU and step")->check(CLI::Range(1, 1'000'000));
   app.add_option("--single-gpu-rate", options.request.single_gpu_rate, "samples/s of one GPU: rescales the timeline")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(check_rate, ""));
   app.add_option("--evidence", texts.evidence, "measured, simulated, published (comma list)")->capture_default_str();
   app.add_option("--oversubscribe", options.oversubscribe,
                  "measure with up to N ranks, also when there are fewer cores")

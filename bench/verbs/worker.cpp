@@ -52,7 +52,9 @@ TrainingRequest request_for(const WorkOrder& order) {
 
 ExitCode run_worker(const Call& call) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives its launcher
-  const WorkOrder order = parse_work_order(call.arguments.at(0));
+  if (call.arguments.size() != 1)
+    throw Error(ExitCode::usage, "workers are started by hbench sweep, not by people", "hbench --help lists the verbs");
+  const WorkOrder order = parse_work_order(call.arguments.front());
   const TrainingRequest request = request_for(order);
   std::unique_ptr<Endpoint> endpoint;
   if (request.algorithm != nullptr) endpoint = make_mpi_endpoint();
