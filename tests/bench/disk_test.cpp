@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+
+#include "tests/bench/program.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kSweep =
+    "$HBENCH sweep --workload resnet50,vgg16 --profile hkbu-10gbe,aws-p3-25gbe --evidence simulated "
+    "--quiet ";
+
+/// Whether file systems of one's own may be mounted here; they need no rights in a namespace of one's own.
+bool can_mount(const Workplace& workplace) {
+  return workplace.shell("mkdir m && unshare -rm mount -t tmpfs none m && rmdir m").code == 0;
+}
+
+TEST(Report, ThatCannotBeWrittenIsSaidBeforeAnyWork) {
+  const Workplace workplace;
+  write_bytes(workplace / "in-the-way", "precious");
+  for (const char* folder : {"in-the-way", "in-the-way/report", "/proc/report"}) {
+    const Outcome outcome = workplace.shell(std::string(kSweep) + "--report " + folder);
+    expect_mistake(outcome, 3, std::string("cannot write the report into ") + folder, "--report DIR");
+  }
+  EXPECT_EQ(bytes_of(workplace / "in-the-way"), "precious");
+  EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
+}
+
+TEST(Report, OfStoredResultsThatCannotBeWrittenIsSaid) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.shell(kSweep).code, 0);
+  for (const char* folder : {"hbench.db", "/proc/report"})
+    expect_mistake(workplace.run({"report", "--report", folder}), 3, std::string("cannot write ") + folder, "folder");
+}
+
+TEST(Database, WhereNothingCanBeWrittenIsAnErrorOfTheEnvironment) {
+  const Workplace workplace;
+  expect_mistake(workplace.shell(std::string(kSweep) + "--db /proc/r.db"), 3, "'/proc/r.db'", "permissions");
+}
+
+TEST(Database, OnAReadOnlyDiskIsRefusedAndStillRead) {
+  const Workplace workplace;
+  if (!can_mount(workplace)) GTEST_SKIP() << "mounts in a namespace of one's own are not allowed here";
+  ASSERT_EQ(
+      workplace.shell("mkdir m && " + std::string(kSweep) + "--db m/r.db && $HBENCH export --db m/r.db > before").code,
+      0);
+  const Outcome outcome = workplace.shell(
+      "unshare -rm sh -c 'mount --bind m m && mount -o remount,ro,bind m m && { $HBENCH export --db m/r.db > after; " +
+      std::string(kSweep) + "--db m/r.db; }'");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("m/r.db"));
+  EXPECT_EQ(bytes_of(workplace / "after"), bytes_of(workplace / "before"));
+}
+
+TEST(Database, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
+  const Workplace workplace;
+  if (!can_mount(workplace)) GTEST_SKIP() << "mounts in a namespace of one's own are not allowed here";
+  const Outcome outcome = workplace.shell(
+      "mkdir m; unshare -rm sh -c 'mount -t tmpfs -o size=1m none m; " + std::string(kSweep) +
+      "--gpus 1..8 --db m/r.db > first || exit 90; $HBENCH export --db m/r.db > before; "
+      "dd if=/dev/zero of=m/ballast bs=4096 2> dd; " +
+      std::string(kSweep) + "--db m/r.db > second 2> full; echo $? > code; $HBENCH export --db m/r.db > after; " +
+      "rm m/ballast; mount -o remount,size=16m m; " + std::string(kSweep) +
+      "--db m/r.db --resume > third || exit 91; $HBENCH export --db m/r.db > end'");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(bytes_of(workplace / "code"), "3\n");
+  EXPECT_THAT(bytes_of(workplace / "full"), HasSubstr("the disk is full"));
+  const auto points = [&](const char* file) { return nlohmann::json::parse(bytes_of(workplace / file)); };
+  EXPECT_FALSE(points("before").empty());
+  EXPECT_EQ(points("before"), points("after"));
+  EXPECT_GT(points("end").size(), points("before").size());
+  for (const auto& point : points("before")) EXPECT_THAT(points("end"), testing::Contains(point));
+}
+
+TEST(StandardOutput, ThatIsFullIsAnErrorOfTheEnvironment) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.shell(kSweep).code, 0);
+  for (const char* arguments : {"--help", "list profiles", "export", "report --format text"}) {
+    const Outcome outcome = workplace.shell(std::string("$HBENCH ") + arguments + " > /dev/full");
+    EXPECT_EQ(outcome.code, 3) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr("No space left on device")) << arguments;
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,193 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/bench/program.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::vector<std::string> kMeasured{"sweep",
+                                         "--evidence",
+                                         "measured,simulated",
+                                         "--image-size",
+                                         "32",
+                                         "--batch",
+                                         "4",
+                                         "--launches",
+                                         "1",
+                                         "--warmup",
+                                         "1",
+                                         "--timeout",
+                                         "3s",
+                                         "--quiet",
+                                         "--oversubscribe",
+                                         "2",
+                                         "--profile",
+                                         "hkbu-10gbe"};
+
+/// A timeline of our own, quick to simulate.
+constexpr const char* kTimeline = R"(
+format = 1
+title = "a model of mine"
+source = "a test"
+batch = 10
+forward = "10 ms"
+backward = "20 ms"
+gradients = [["b", 100, 1000.0], ["a", 5000, 20000.0]]
+)";
+
+/// A case that does not end by itself in the time of a test.
+const std::vector<std::string> kEndless{"--steps", "1000000", "--budget", "1000s"};
+
+std::vector<std::string> with(std::vector<std::string> some, const std::vector<std::string>& more) {
+  some.insert(some.end(), more.begin(), more.end());
+  return some;
+}
+
+/// Workers that appear have yet to load LibTorch and to say who they are.
+void let_them_work() { std::this_thread::sleep_for(std::chrono::milliseconds(2500)); }
+
+/// The point of an algorithm.
+json point_of(const json& points, std::string_view algorithm) {
+  for (const json& point : points)
+    if (point.at("algorithm") == algorithm) return point;
+  ADD_FAILURE() << "no point of " << algorithm;
+  return {};
+}
+
+/// Two ranks at work, the baseline behind them.
+class LostRank : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+    write_bytes(workplace_ / "mine.toml", kTimeline);
+    ASSERT_EQ(run({"--workload", "lenet5", "--gpus", "1024", "--steps", "3", "--evidence", "measured"}).code, 0);
+  }
+
+  /// A flag given here replaces the one of every sweep.
+  static std::vector<std::string> arguments(const std::vector<std::string>& more) {
+    std::vector<std::string> all = kMeasured;
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      const auto same = std::ranges::find(all, more[i]);
+      if (more[i].starts_with("--") && same != all.end() && i + 1 < more.size())
+        *(same + 1) = more[++i];
+      else
+        all.push_back(more[i]);
+    }
+    return all;
+  }
+
+  Outcome run(const std::vector<std::string>& more) const { return workplace_.run(arguments(more)); }
+
+  Workplace workplace_;
+};
+
+TEST_F(LostRank, ThatIsKilledFailsItsCaseByNameAndTheOthersGoOn) {
+  Sweeping sweeping(workplace_, arguments({"--workload", "lenet5", "--gpus", "2", "--evidence", "measured", "--resume",
+                                           "--algorithm", "ring,vendor", "--steps", "1000000", "--budget", "5s"}));
+  const std::vector<pid_t> ranks = sweeping.workers(2);
+  ASSERT_EQ(ranks.size(), 2);
+  let_them_work();
+  kill(ranks[1], SIGKILL);
+  const Outcome outcome = sweeping.wait();
+  EXPECT_EQ(outcome.code, 5) << outcome.err;
+  EXPECT_TRUE(all_die(ranks));
+  const json points = exported(workplace_);
+  EXPECT_EQ(points.size(), 3);
+  EXPECT_EQ(point_of(points, "none").at("status"), "done");
+  EXPECT_EQ(point_of(points, "vendor").at("status"), "done");
+  EXPECT_EQ(point_of(points, "ring").at("status"), "failed");
+  EXPECT_THAT(point_of(points, "ring").at("failure").get<std::string>(),
+              testing::ContainsRegex("rank [01] was ended by signal 9"));
+}
+
+TEST_F(LostRank, ThatHangsFailsItsCaseByName) {
+  Sweeping sweeping(workplace_, with(arguments({"--workload", "lenet5", "--gpus", "2", "--evidence", "measured",
+                                                "--resume", "--algorithm", "ring"}),
+                                     kEndless));
+  const std::vector<pid_t> ranks = sweeping.workers(2);
+  ASSERT_EQ(ranks.size(), 2);
+  let_them_work();
+  kill(ranks[1], SIGSTOP);
+  const Outcome outcome = sweeping.wait();
+  EXPECT_EQ(outcome.code, 5) << outcome.err;
+  EXPECT_TRUE(all_die(ranks));
+  const std::string failure = point_of(exported(workplace_), "ring").at("failure");
+  EXPECT_THAT(failure, testing::ContainsRegex("rank [01]: step [0-9]+: waited 3 s for .* of rank [01]"));
+}
+
+/// Simulated cases are done and a measured one is under way.
+class Interrupted : public LostRank {
+ protected:
+  void SetUp() override {
+    if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+    write_bytes(workplace_ / "mine.toml", kTimeline);
+  }
+
+  const std::vector<std::string> what_{"--workload", "./mine.toml,lenet5", "--gpus", "2", "--algorithm", "ring,vendor"};
+
+  /// After the end of a sweep that was cut off in its first measured case.
+  void expect_the_rest_can_be_done() {
+    const json kept = exported(workplace_);
+    ASSERT_EQ(kept.size(), 2) << "ring, with and without compression";
+    for (const json& point : kept) EXPECT_EQ(point.at("evidence"), "simulated");
+    run_sql(workplace_ / "hbench.db", "UPDATE sample SET value = value * 2");  // to know them again
+    const json marked = exported(workplace_);
+    const Outcome outcome = run(with(what_, {"--steps", "4", "--resume"}));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const json all = exported(workplace_);
+    EXPECT_EQ(all.size(), 5);
+    for (const json& point : marked) EXPECT_THAT(all, testing::Contains(point));
+    for (const json& point : all) EXPECT_EQ(point.at("status"), "done");
+  }
+};
+
+TEST_F(Interrupted, ByCtrlCKeepsWhatIsDoneLeavesNoProcessAndDoesTheRestWithResume) {
+  Sweeping sweeping(workplace_, with(arguments(what_), kEndless));
+  const std::vector<pid_t> workers = sweeping.workers(1);
+  ASSERT_EQ(workers.size(), 1);
+  let_them_work();
+  kill(sweeping.pid(), SIGINT);
+  const Outcome outcome = sweeping.wait();
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_THAT(outcome.err, HasSubstr("interrupted; every finished case is in hbench.db"));
+  EXPECT_THAT(outcome.err, HasSubstr("--resume"));
+  EXPECT_TRUE(all_die(workers));
+  expect_the_rest_can_be_done();
+}
+
+TEST_F(Interrupted, ByForceKeepsWhatIsDoneLeavesNoProcessAndDoesTheRestWithResume) {
+  Sweeping sweeping(workplace_, with(arguments(what_), kEndless));
+  const std::vector<pid_t> workers = sweeping.workers(1);
+  ASSERT_EQ(workers.size(), 1);
+  let_them_work();
+  kill(sweeping.pid(), SIGKILL);
+  EXPECT_EQ(sweeping.wait().code, 128 + SIGKILL);
+  EXPECT_TRUE(all_die(workers));
+  expect_the_rest_can_be_done();
+}
+
+TEST_F(LostRank, DoesNotOutliveASweepThatIsKilled) {
+  for (const int signal : {SIGKILL, SIGINT}) {
+    Sweeping sweeping(workplace_, with(arguments({"--workload", "lenet5", "--gpus", "2", "--evidence", "measured",
+                                                  "--resume", "--algorithm", "ring"}),
+                                       kEndless));
+    const std::vector<pid_t> ranks = sweeping.workers(2);
+    ASSERT_EQ(ranks.size(), 2);
+    kill(ranks[0], SIGSTOP);  // not even this holds it
+    kill(sweeping.pid(), signal);
+    EXPECT_EQ(sweeping.wait().code, signal == SIGINT ? 130 : 128 + signal);
+    EXPECT_TRUE(all_die(ranks)) << "after signal " << signal;
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,209 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/bench/program.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::vector<std::string> sweep(std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments{"sweep",     "--gpus",     "1..64",      "--workload",          "resnet50,vgg16",
+                                     "--profile", "hkbu-10gbe", "--evidence", "simulated,published", "--quiet"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(SimulatedSweep, ExportsTheSameBytesTwice) {
+  const Workplace first, second;
+  ASSERT_EQ(first.run(sweep()).code, 0);
+  ASSERT_EQ(second.run(sweep()).code, 0);
+  const std::string text = first.run({"export", "--json"}).out;
+  EXPECT_EQ(text, second.run({"export", "--json"}).out);
+  EXPECT_GT(json::parse(text).size(), 50);
+}
+
+TEST(SimulatedSweep, PrintsItsPointsAsJsonAndNothingElse) {
+  const Workplace workplace;
+  const Outcome outcome = workplace.run(sweep({"--json"}));
+  ASSERT_EQ(outcome.code, 0);
+  EXPECT_EQ(json::parse(outcome.out), exported(workplace));
+}
+
+TEST(SimulatedSweep, SaysWhereItsReportAndResultsAre) {
+  const Workplace workplace;
+  const Outcome outcome = workplace.run(sweep({"--report", "my/report", "--db", "my.db"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Report: my/report/index.html\nResults: my.db\n"));
+  EXPECT_THAT(bytes_of(workplace / "my/report/index.html"), HasSubstr("</html>"));
+}
+
+TEST(SimulatedSweep, WithResumeRepeatsNothing) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.run(sweep()).code, 0);
+  run_sql(workplace / "hbench.db", "UPDATE sample SET value = value * 2");  // to know them again
+  const json before = exported(workplace);
+  const Outcome outcome = workplace.run(sweep({"--resume"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(exported(workplace), before);
+}
+
+TEST(SimulatedSweep, WithResumeDoesWhatIsNew) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.run(sweep({"--algorithm", "ring"})).code, 0);
+  const json before = exported(workplace);
+  ASSERT_EQ(workplace.run(sweep({"--algorithm", "ring,ps", "--resume"})).code, 0);
+  const json after = exported(workplace);
+  EXPECT_GT(after.size(), before.size());
+  for (const json& point : before) EXPECT_THAT(after, testing::Contains(point));
+}
+
+TEST(DryRun, PrintsThePlanAndRunsNothing) {
+  const Workplace workplace;
+  const Outcome outcome = workplace.run(sweep({"--dry-run", "--algorithm", "ring,vendor"}));
+  ASSERT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("\nsimulated +vgg16 +64 GPUs +ring +hkbu-10gbe\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("left out  vendor, simulated: "));
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("[0-9]+ cases and [0-9]+ published points, about"));
+  EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));
+  EXPECT_FALSE(std::filesystem::exists(workplace / "hbench-report"));
+}
+
+TEST(Export, HasARowOfCsvForEveryPoint) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.run(sweep()).code, 0);
+  const Outcome outcome = workplace.run({"export", "--csv"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(outcome.out.starts_with("evidence,status,failure,workload,gpus,")) << outcome.out.substr(0, 100);
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), exported(workplace).size() + 1);
+}
+
+TEST(ReportVerb, WritesAFolderOrPrintsAnyFormat) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.run(sweep()).code, 0);
+  const Outcome folder = workplace.run({"report", "--report", "again"});
+  EXPECT_EQ(folder.code, 0) << folder.err;
+  EXPECT_EQ(folder.out, "again/index.html\n");
+  EXPECT_TRUE(std::filesystem::exists(workplace / "again/index.html"));
+  for (const char* format : {"text", "markdown", "html", "csv"}) {
+    const Outcome outcome = workplace.run({"report", "--format", format});
+    EXPECT_EQ(outcome.code, 0) << format;
+    EXPECT_THAT(outcome.out, HasSubstr("hkbu-10gbe")) << format;
+  }
+}
+
+TEST(List, PrintsEveryFamilyInEveryForm) {
+  const Workplace workplace;
+  for (const char* name : {"algorithms", "compressors", "fusion", "placements", "executors", "launchers", "profiles",
+                           "workloads", "models", "reports", "formats"}) {
+    EXPECT_EQ(workplace.run({"list", name}).code, 0) << name;
+    EXPECT_EQ(workplace.run({"list", name, "--markdown"}).code, 0) << name;
+    const Outcome outcome = workplace.run({"list", name, "--json"});
+    EXPECT_EQ(outcome.code, 0) << name;
+    EXPECT_TRUE(json::parse(outcome.out).is_array()) << name;
+  }
+}
+
+TEST(Help, IsOfferedByTheProgramAndByEveryVerb) {
+  const Workplace workplace;
+  EXPECT_EQ(workplace.run({}).out, workplace.run({"--help"}).out);
+  for (const char* verb : {"sweep", "report", "export", "list", "calibrate", "doctor"}) {
+    const Outcome outcome = workplace.run({verb, "--help"});
+    EXPECT_EQ(outcome.code, 0) << verb;
+    EXPECT_THAT(outcome.out, HasSubstr("Example")) << verb;
+    EXPECT_EQ(outcome.err, "") << verb;
+  }
+}
+
+/// Flags of a quick measured sweep.
+std::vector<std::string> measured(std::vector<std::string> more) {
+  std::vector<std::string> arguments{"sweep",
+                                     "--evidence",
+                                     "measured",
+                                     "--workload",
+                                     "lenet5",
+                                     "--image-size",
+                                     "32",
+                                     "--batch",
+                                     "4",
+                                     "--launches",
+                                     "1",
+                                     "--warmup",
+                                     "1",
+                                     "--steps",
+                                     "4",
+                                     "--quiet",
+                                     "--oversubscribe",
+                                     "2"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(Calibrate, RecordsATimelineThatCanBeSwept) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  const Outcome recorded = workplace.run(
+      {"calibrate", "--model", "lenet5", "--image-size", "32", "--batch", "4", "--steps", "3", "--out", "mine.toml"});
+  ASSERT_EQ(recorded.code, 0) << recorded.err;
+  EXPECT_THAT(recorded.out, HasSubstr("Wrote mine.toml"));
+  const Outcome swept = workplace.run({"sweep", "--gpus", "1..16", "--workload", "mine.toml", "--profile", "hkbu-10gbe",
+                                       "--evidence", "simulated", "--json", "--quiet"});
+  ASSERT_EQ(swept.code, 0) << swept.err;
+  const json points = json::parse(swept.out);
+  EXPECT_GT(points.size(), 5);
+  for (const json& point : points) {
+    EXPECT_EQ(point.at("workload"), "mine");
+    EXPECT_GT(point.at("throughput"), 0);
+  }
+}
+
+TEST(MeasuredSweep, TimesTheBaselineAndEveryStrategy) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  const Outcome outcome = workplace.run(measured({"--gpus", "2", "--algorithm", "ring,ps,vendor", "--json"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json points = json::parse(outcome.out);
+  ASSERT_EQ(points.size(), 4);
+  EXPECT_EQ(points[0].at("algorithm"), "none");
+  for (const json& point : points) {
+    EXPECT_EQ(point.at("status"), "done");
+    EXPECT_EQ(point.at("profile"), "local");
+    EXPECT_GT(point.at("throughput"), 0);
+    EXPECT_FALSE(point.at("efficiency").is_null());
+  }
+}
+
+TEST(MeasuredSweep, WithoutMpirunFailsWhatNeedsItAndDoesTheRest) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  const Outcome outcome = workplace.run(measured({"--gpus", "2", "--algorithm", "ring,ps"}),
+                                        {{"PATH", workplace.folder().path().string()}});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("mpirun is not on the PATH"));
+  const json points = exported(workplace);
+  ASSERT_EQ(points.size(), 3);
+  EXPECT_EQ(points[0].at("algorithm"), "none");
+  EXPECT_EQ(points[0].at("status"), "done");
+  for (int i : {1, 2}) {
+    EXPECT_EQ(points[i].at("status"), "failed");
+    EXPECT_EQ(points[i].at("failure"),
+              "cannot start ranks: mpirun is not on the PATH; install Open MPI (Debian: openmpi-bin)");
+  }
+}
+
+TEST(MeasuredSweep, AfterAFailureDoesTheFailedCasesWithResumeAndIsGood) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  const auto arguments = measured({"--gpus", "2", "--algorithm", "ring", "--resume"});
+  EXPECT_EQ(workplace.run(arguments, {{"PATH", "/nowhere"}}).code, 3);
+  EXPECT_EQ(workplace.run(arguments).code, 0);
+  const json points = exported(workplace);
+  ASSERT_EQ(points.size(), 2);
+  for (const json& point : points) EXPECT_EQ(point.at("status"), "done");
+}
+
+}  // namespace
+}  // namespace hbench
