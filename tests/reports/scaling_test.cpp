@@ -267,6 +267,24 @@ TEST(ScalingCharts, GivePublishedVariantsTheColourOfTheirStrategy) {
   EXPECT_EQ(chart.series.at(2).group, chart.series.at(1).group);
 }
 
+TEST(ScalingCharts, ShowTheHeadlinesStrategiesOnTheNetworksThatTellMost) {
+  std::vector<Point> points{published("c", 8, kRing, 0.6), published("b", 8, kDedicated, 0.6),
+                            published("c", 8, kServers, 0.3)};
+  double efficiency = 0.9;
+  for (const char* network : {"a", "b", "c", "d"}) {
+    points.push_back(simulated("vgg16", network, 8, kRing, efficiency));
+    points.push_back(simulated("vgg16", network, 8, kRingFp16, efficiency + 0.05));
+    points.push_back(simulated("vgg16", network, 8, kServers, efficiency - 0.3));
+    efficiency -= 0.1;
+  }
+  const Chart chart = all_of<ChartGroup>(report_on(points)).at(0).charts.at(0);
+  EXPECT_THAT(shown_labels(chart),
+              ElementsAre("ideal", "ring on a", "ps (greedy, colocated) on a", "ring on c",
+                          "ps (greedy, colocated) on c", "ring on d", "ps (greedy, colocated) on d",
+                          "ring on c (published)", "ps (greedy, colocated) on c (published)"));
+  EXPECT_EQ(chart.series.size(), 16u);
+}
+
 TEST(ScalingCharts, TellNumbersOfServersAndBatchesApart) {
   Point few = simulated("vgg16", "slow", 8, kServers, 0.2), many = few,
         large = simulated("vgg16", "slow", 8, kRing, 0.5);
