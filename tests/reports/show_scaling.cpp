@@ -3,7 +3,7 @@
 
 #include "reports/write_report.hpp"
 #include "tests/reports/default_sweep.hpp"
-#include "tests/reports/run_process.hpp"
+#include "tests/reports/run_gnuplot.hpp"
 
 /// show_scaling <folder>: writes the report of a sweep like the default one there, to look at after a change.
 
