@@ -3,6 +3,7 @@
 /// Real data-parallel training of one model on this machine: LibTorch gradients, our fusion policy, our
 /// collectives. No LibTorch type appears here, so that the program builds without it.
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ struct TrainingRequest {
   unsigned seed = 1;
   int threads = 1;  ///< LibTorch's threads per rank
   double learning_rate = 0.01;
+  /// Batch normalisation with its running statistics: samples then do not see each other, and it makes no
+  /// difference how they are spread over workers.
+  bool freeze_batch_norm = false;
 };
 
 /// One step of one rank, as it ends.

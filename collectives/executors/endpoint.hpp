@@ -17,8 +17,9 @@ class Endpoint {
  public:
   virtual ~Endpoint() = default;
   virtual Transport& transport() = 0;
-  /// The library's own all-reduce (sum) over all ranks, in place. Ranks call it in the same order.
-  /// \throws Error (usage) where there is no library behind the transport.
+  /// The library's own all-reduce (sum) over all ranks, in place; its `progress` may block until all are there. Ranks
+  /// call it in the same order; it begins with the call. \throws Error (usage) where there is no library behind the
+  /// transport.
   virtual std::unique_ptr<Operation> vendor_all_reduce(std::span<float> buffer) = 0;
   /// Stops the whole job at once, after this rank has said why.
   [[noreturn]] virtual void abort(int exit_code) = 0;

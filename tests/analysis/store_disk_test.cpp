@@ -60,8 +60,7 @@ TEST(StoreOnAFullDisk, SaysSoKeepsWhatWasCommittedAndGoesOnWhenThereIsRoom) {
   const fs::path file = folder / "r.db";
   const std::string outcome = in_child([&] {
     if (!mount_tiny_disk(folder.path())) return std::string("no namespaces");
-    return append_until_error(
-        file, [&] { mount("tmpfs", folder.path().c_str(), "tmpfs", MS_REMOUNT, "size=4096k"); });
+    return append_until_error(file, [&] { mount("tmpfs", folder.path().c_str(), "tmpfs", MS_REMOUNT, "size=4096k"); });
   });
   if (outcome == "no namespaces") GTEST_SKIP() << "user namespaces with mounts are not allowed here";
   EXPECT_EQ(outcome, fmt::format("3: the disk is full: '{}' could not be written, all cases kept", file.string()));
@@ -78,8 +77,7 @@ TEST(StoreBeyondTheLimitOfFileSize, SaysSoKeepsWhatWasCommittedAndGoesOnWhenItIs
     setrlimit(RLIMIT_FSIZE, &tight);
     return append_until_error(file, [&] { setrlimit(RLIMIT_FSIZE, &limit); });
   });
-  EXPECT_EQ(outcome,
-            fmt::format("3: reading or writing '{}' failed: disk I/O error, all cases kept", file.string()));
+  EXPECT_EQ(outcome, fmt::format("3: reading or writing '{}' failed: disk I/O error, all cases kept", file.string()));
 }
 
 }  // namespace

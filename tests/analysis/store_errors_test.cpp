@@ -39,7 +39,8 @@ std::string error_of_opening(const fs::path& file, Store::Mode mode) {
 
 void fill(const fs::path& file, int cases, int samples) {
   Store store(file);
-  const std::int64_t run = store.begin_run({.command = "hbench", .version = "1", .started_at = "now", .environment = {}});
+  const std::int64_t run =
+      store.begin_run({.command = "hbench", .version = "1", .started_at = "now", .environment = {}});
   for (int i = 0; i < cases; ++i) store.append(run, example_result(i, samples));
 }
 
@@ -119,8 +120,8 @@ TEST(StoreErrors, SayThatTheFolderOrTheFileIsReadOnly) {
   fs::create_directory(folder / "sealed");
   fill(folder / "sealed/r.db", 2, 3);
   fs::permissions(folder / "sealed/r.db", fs::perms::owner_read | fs::perms::others_read);
-  fs::permissions(folder / "sealed", fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
-                                         fs::perms::others_exec);
+  fs::permissions(folder / "sealed",
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
   const auto as_nobody = [&](const char* name, Store::Mode mode) {
     return in_child([&] {
       become_nobody();

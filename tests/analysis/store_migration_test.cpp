@@ -14,9 +14,9 @@ namespace hbench {
 namespace {
 
 namespace fs = std::filesystem;
+using std::chrono::milliseconds;
 using store::Database;
 using store::Migration;
-using std::chrono::milliseconds;
 
 const fs::path kSource = HBENCH_SOURCE_DIR;
 

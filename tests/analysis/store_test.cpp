@@ -48,7 +48,8 @@ TEST(Store, GivesBackEverythingThatWasAppended) {
 TEST(Store, GivesBackRunsWithTheirEnvironment) {
   const TemporaryFolder folder;
   Store store(folder / "results.db");
-  const hbench::Run other{.command = "hbench report", .version = "0.2.0", .started_at = "2026-11-22T10:00:00Z", .environment = {}};
+  const hbench::Run other{
+      .command = "hbench report", .version = "0.2.0", .started_at = "2026-11-22T10:00:00Z", .environment = {}};
   const std::int64_t first = store.begin_run(kRun);
   EXPECT_NE(store.begin_run(other), first);
   const std::vector<hbench::Run> runs = store.runs();

@@ -105,6 +105,22 @@ TEST(RankProgram, DestroyedEarlyLeavesNothingBehind) {
   EXPECT_THAT(rank1.buffer, ElementsAre(11, 22));
 }
 
+TEST(RankProgram, LetsItsPeerReadAChunkBeforeItOverwritesIt) {
+  for (const TransferKind kind : {TransferKind::copy, TransferKind::reduce}) {
+    const Schedule swap{{2, 0, false}, 1, 1, {{0, 0, 1, 0, 1, kind}, {0, 1, 0, 0, 1, kind}}, {}};
+    const auto endpoints = make_thread_endpoints(2);
+    Running rank0(swap, *endpoints[0], 0, {1});
+    Running rank1(swap, *endpoints[1], 0, {10});
+    EXPECT_FALSE(rank0.program.progress());
+    EXPECT_FALSE(rank1.program.progress());  // has rank 0's message; its own has not been taken
+    EXPECT_THAT(rank1.buffer, ElementsAre(10));
+    EXPECT_TRUE(rank0.program.progress());
+    EXPECT_TRUE(rank1.program.progress());
+    EXPECT_THAT(rank0.buffer, ElementsAre(kind == TransferKind::copy ? 10 : 11));
+    EXPECT_THAT(rank1.buffer, ElementsAre(kind == TransferKind::copy ? 1 : 11));
+  }
+}
+
 TEST(RankProgram, ZeroesTheBufferOfADedicatedServer) {
   const Schedule schedule = find_entry(algorithms(), "ps", "algorithm").build({1, 1, false}, {});
   const auto endpoints = make_thread_endpoints(2);

@@ -1,0 +1,51 @@
+#include "bench/environment.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include <fstream>
+
+#include "collectives/executors/endpoint.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+std::string state(const Availability& availability) {
+  return availability.available ? "built in" : "absent: " + availability.reason;
+}
+
+}  // namespace
+
+int available_cores() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+std::map<std::string, std::string> environment_facts() {
+  utsname kernel{};
+  uname(&kernel);
+  struct sysinfo memory {};
+  sysinfo(&memory);
+  return {
+      {"cpu", cpu_name()},
+      {"cores", std::to_string(available_cores())},
+      {"memory", fmt::format("{:.0f} GiB", static_cast<double>(memory.totalram) * memory.mem_unit / 0x1p30)},
+      {"kernel", fmt::format("{} {}", kernel.sysname, kernel.release)},
+      {"compiler", "g++ " __VERSION__},
+      {"torch", state(torch_availability())},
+      {"mpi", state(mpi_availability())},
+      {"gpu", "none used: ranks run on CPU cores"},
+  };
+}
+
+}  // namespace hbench

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace hbench {
+
+/// GPU counts as people write them: `8`, `1,2,4`, `1..128` (doubling, the end included), `1..12:1` (steps of
+/// 1). Ascending, without repeats. \throws Error (usage) that quotes `text` and says how to write it.
+std::vector<int> parse_gpu_range(std::string_view text);
+
+}  // namespace hbench

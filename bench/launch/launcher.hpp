@@ -1,0 +1,39 @@
+#pragma once
+
+/// The family of launchers: how worker processes are started. Pure: a job in, an argument vector out;
+/// `process.cpp` is the one file that spawns.
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/executors/executor.hpp"
+
+namespace hbench {
+
+/// What is to be started.
+struct Job {
+  int processes = 1;
+  bool oversubscribed = false;  ///< more processes than cores
+  bool as_root = false;
+  std::vector<std::string> worker;  ///< program and arguments of every process
+};
+
+/// One entry of the family.
+struct Launcher {
+  std::string_view name;
+  std::string_view summary;
+  /// Looks for the launcher's program on `path` (the PATH variable).
+  Availability (*availability)(std::string_view path);
+  std::vector<std::string> (*argv)(const Job& job);
+};
+
+/// The table, in the order in which `hbench list launchers` prints it.
+std::span<const Launcher* const> launchers();
+
+/// Whether `program` stands in a folder of `path` and may be run.
+bool on_path(std::string_view program, std::string_view path);
+
+}  // namespace hbench

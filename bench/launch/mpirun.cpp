@@ -1,0 +1,32 @@
+#include <string>
+
+#include "bench/launch/launcher.hpp"
+
+namespace hbench {
+namespace {
+
+std::vector<std::string> mpirun_argv(const Job& job) {
+  // Workers choose their cores themselves, the same way with and without a launcher.
+  std::vector<std::string> argv{"mpirun", "-n", std::to_string(job.processes), "--bind-to", "none"};
+  if (job.oversubscribed) argv.push_back("--oversubscribe");
+  // Open MPI refuses root unless told; a container's only user is often root.
+  if (job.as_root) argv.push_back("--allow-run-as-root");
+  argv.insert(argv.end(), job.worker.begin(), job.worker.end());
+  return argv;
+}
+
+}  // namespace
+
+extern const Launcher kMpirunLauncher;
+constinit const Launcher kMpirunLauncher{
+    .name = "mpirun",
+    .summary = "Open MPI's mpirun on this host",
+    .availability =
+        [](std::string_view path) {
+          if (on_path("mpirun", path)) return Availability{};
+          return Availability{false, "mpirun is not on the PATH", "install Open MPI (Debian: openmpi-bin)"};
+        },
+    .argv = mpirun_argv,
+};
+
+}  // namespace hbench

@@ -1,0 +1,22 @@
+#pragma once
+
+/// The families of hbench as tables: what `hbench list` prints and the README is generated from.
+
+#include <span>
+#include <string_view>
+
+#include "bench/data.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// One family.
+struct Listing {
+  std::string_view name;  ///< `algorithms`
+  std::string_view summary;
+  Table (*table)(const Data& data);
+};
+
+std::span<const Listing> listings();
+
+}  // namespace hbench

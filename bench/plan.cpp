@@ -1,0 +1,337 @@
+#include "bench/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "analysis/published.hpp"
+#include "bench/revision.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/placement/placement.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr int kMeasuredBatch = 16;
+
+const std::vector<std::string> kDefaultWorkloads{"resnet50", "resnet101", "inception_v3", "vgg16"};
+const std::vector<std::string> kDefaultProfiles{"uber-p100-25gbe-tcp", "uber-p100-25gbe-roce", "aws-p3-25gbe",
+                                                "aws-p3dn-tcp",        "azure-nd96asr-v4",     "hkbu-10gbe"};
+constexpr std::string_view kDefaultModel = "resnet18";
+
+bool contains(const std::vector<std::string>& list, std::string_view item) {
+  return std::ranges::find(list, item) != list.end();
+}
+
+bool is_file(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".toml"); }
+
+/// Builds the plan: every method adds to it or to the refusals.
+class Planner {
+ public:
+  Planner(const SweepRequest& request, const Data& data, const LocalMachine& machine)
+      : request_(request), data_(data), machine_(machine) {
+    check_names();
+    for (const std::string& name : request_.profiles) profiles_.push_back(add_profile(name));
+    for (const std::string& name : request_.workloads)
+      if (is_file(name) || contains(data_.traces.names(), name)) traces_.push_back(add_trace(name));
+  }
+
+  Plan make() {
+    if (request_.evidence.contains(Evidence::measured)) measured();
+    if (request_.evidence.contains(Evidence::simulated)) simulated();
+    if (request_.evidence.contains(Evidence::published)) published();
+    if (plan_.cases.empty() && plan_.published.empty()) nothing_left();
+    return std::move(plan_);
+  }
+
+ private:
+  /// Loads a profile or trace into the catalog; its name there.
+  std::string add_profile(const std::string& name_or_file) {
+    Profile profile = data_.profiles.load(name_or_file);
+    const std::string name = profile.name;
+    const auto [known, added] = plan_.catalog.profiles.try_emplace(name, std::move(profile));
+    if (!added && known->second.digest != data_.profiles.load(name_or_file).digest)
+      throw Error(ExitCode::usage, fmt::format("two different profiles are called '{}'", name),
+                  "rename one of the files");
+    return name;
+  }
+
+  std::string add_trace(const std::string& name_or_file) {
+    Trace trace = data_.traces.load(name_or_file);
+    const std::string name = trace.name;
+    if (is_file(name_or_file)) own_traces_.insert(name);
+    if (!plan_.catalog.traces.try_emplace(name, std::move(trace)).second)
+      throw Error(ExitCode::usage, fmt::format("two workloads are called '{}'", name), "rename one of the files");
+    return name;
+  }
+
+  void check_names() const {
+    for (const std::string& name : request_.algorithms) find_entry(algorithms(), name, "algorithm");
+    for (const std::string& name : request_.compressors) find_entry(compressors(), name, "compressor");
+    for (const std::string& name : request_.placements) find_entry(placements(), name, "placement");
+    for (const std::string& text : request_.fusions) parse_fusion(text);
+    for (const std::string& name : request_.workloads) {
+      if (is_file(name) || contains(data_.traces.names(), name) || contains(machine_.models, name)) continue;
+      std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
+      known.insert(known.end(), machine_.models.begin(), machine_.models.end());
+      throw unknown_name("workload", name, known);
+    }
+  }
+
+  void refuse(std::string what, std::string why) {
+    const bool known =
+        std::ranges::any_of(plan_.refused, [&](const Refusal& r) { return r.what == what && r.why == why; });
+    if (!known) plan_.refused.push_back({std::move(what), std::move(why)});
+  }
+
+  [[noreturn]] void nothing_left() const {
+    std::string why;
+    for (const Refusal& refusal : plan_.refused)
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", refusal.what, refusal.why);
+    throw Error(ExitCode::usage, "nothing to do: every combination was refused", why);
+  }
+
+  /// The strategies of one world; `nodes` is the default number of parameter servers.
+  std::vector<Strategy> strategies(Evidence evidence, int nodes) {
+    std::vector<std::string> algorithm_names = request_.algorithms;
+    if (algorithm_names.empty()) {
+      algorithm_names = {"ring", "ps"};
+      if (evidence == Evidence::measured) algorithm_names.push_back("vendor");
+    }
+    std::vector<Strategy> all;
+    for (const std::string& name : algorithm_names) {
+      const Algorithm& algorithm = find_entry(algorithms(), name, "algorithm");
+      if (algorithm.opaque() && evidence == Evidence::simulated) {
+        refuse(fmt::format("{}, simulated", name), "a library's own collective has no schedule to simulate");
+        continue;
+      }
+      for (const std::string& compressor : compressors_for(algorithm, evidence)) {
+        if (algorithm.opaque() && compressor != "none") {
+          refuse(fmt::format("{} with {}", name, compressor), "the library's own all-reduce takes plain float32");
+          continue;
+        }
+        for (const std::string& fusion : fusions_for(algorithm))
+          add_strategies(algorithm, compressor, fusion, nodes, evidence, all);
+      }
+    }
+    return all;
+  }
+
+  std::vector<std::string> compressors_for(const Algorithm& algorithm, Evidence evidence) const {
+    if (!request_.compressors.empty()) return request_.compressors;
+    if (algorithm.uses_servers || evidence == Evidence::measured) return {"none"};
+    return {"none", "fp16"};
+  }
+
+  std::vector<std::string> fusions_for(const Algorithm& algorithm) const {
+    if (!request_.fusions.empty()) return request_.fusions;
+    return {algorithm.uses_servers ? "none" : "horovod"};
+  }
+
+  void add_strategies(const Algorithm& algorithm, const std::string& compressor, const std::string& fusion, int nodes,
+                      Evidence evidence, std::vector<Strategy>& all) const {
+    Strategy strategy;
+    strategy.algorithm = algorithm.name;
+    strategy.compressor = compressor;
+    strategy.fusion = parse_fusion(fusion).text();
+    strategy.overlap = request_.overlap;
+    if (!algorithm.uses_servers) {
+      all.push_back(strategy);
+      return;
+    }
+    for (const std::string& placement : placements_for(evidence))
+      for (const ServerChoice& servers : servers_for(evidence)) {
+        strategy.placement = placement;
+        strategy.servers = servers.count > 0 ? servers.count : nodes;
+        strategy.server_mode = servers.colocated ? "colocated" : "dedicated";
+        all.push_back(strategy);
+      }
+  }
+
+  std::vector<std::string> placements_for(Evidence evidence) const {
+    if (!request_.placements.empty()) return request_.placements;
+    if (evidence == Evidence::measured) return {"greedy"};
+    return {"greedy", "sliced"};
+  }
+
+  std::vector<ServerChoice> servers_for(Evidence evidence) const {
+    if (!request_.servers.empty()) return request_.servers;
+    if (evidence == Evidence::measured) return {{false, 0}};
+    return {{true, 0}, {false, 0}};
+  }
+
+  void measured() {
+    if (!machine_.no_training.empty()) return refuse("measured runs", machine_.no_training);
+    std::vector<std::string> models;
+    for (const std::string& name : request_.workloads)
+      if (contains(machine_.models, name)) models.push_back(name);
+    if (request_.workloads.empty()) models.push_back(std::string(kDefaultModel));
+    for (const std::string& model : models) measured(model);
+  }
+
+  void measured(const std::string& model) {
+    Case asked;
+    asked.evidence = Evidence::measured;
+    asked.workload = model;
+    asked.profile = "local";
+    asked.batch_per_gpu = request_.batch > 0 ? request_.batch : kMeasuredBatch;
+    asked.image_size = request_.image_size;
+    asked.implementation = kEngineRevision;
+    asked.source = machine_.revision;
+    asked.strategy.algorithm = "none";
+    asked.strategy.overlap = false;
+    plan_.cases.push_back(asked);  // the baseline: one process without communication
+    std::vector<int> too_many;
+    for (const int gpus : request_.gpus) {
+      if (gpus > machine_.ranks) {
+        too_many.push_back(gpus);
+        continue;
+      }
+      asked.gpus = gpus;
+      for (const Strategy& strategy : strategies(Evidence::measured, 1)) {
+        asked.strategy = strategy;
+        if (strategy.server_mode == "colocated") asked.strategy.servers = std::min(strategy.servers, gpus);
+        plan_.cases.push_back(asked);
+      }
+    }
+    if (!too_many.empty())
+      refuse(fmt::format("measured with {} ranks", fmt::join(too_many, ", ")),
+             machine_.asked_for
+                 ? fmt::format("--oversubscribe {} allows no more", machine_.ranks)
+                 : fmt::format("this machine has {} cores; --oversubscribe N measures up to N ranks", machine_.ranks));
+  }
+
+  void simulated() {
+    for (const std::string& name : request_.workloads)
+      if (!is_file(name) && !contains(data_.traces.names(), name))
+        refuse(fmt::format("{}, simulated", name),
+               fmt::format("no recorded timeline; hbench calibrate --model {} records one", name));
+    if (request_.workloads.empty())
+      for (const std::string& name : kDefaultWorkloads) traces_.push_back(add_trace(name));
+    if (request_.profiles.empty())
+      for (const std::string& name : kDefaultProfiles) profiles_.push_back(add_profile(name));
+    for (const std::string& profile : profiles_)
+      // One world after the other: the simulator keeps what it knows of a world.
+      for (const int gpus : request_.gpus)
+        for (const std::string& trace : traces_) simulated(trace, profile, gpus);
+  }
+
+  void simulated(const std::string& trace, const std::string& profile_name, int gpus) {
+    const Profile& profile = plan_.catalog.profiles.at(profile_name);
+    const int nodes = (gpus + profile.gpus_per_node - 1) / profile.gpus_per_node;
+    for (const Strategy& strategy : strategies(Evidence::simulated, nodes))
+      add_simulated(trace, profile_name, gpus, strategy);
+  }
+
+  /// Keeps the case when a single GPU's speed is known.
+  void add_simulated(const std::string& trace_name, const std::string& profile_name, int gpus, const Strategy& strategy,
+                     int batch = 0) {
+    const Trace& trace = plan_.catalog.traces.at(trace_name);
+    const Profile& profile = plan_.catalog.profiles.at(profile_name);
+    const auto rate = profile.rates.find(trace.name);
+    if (request_.single_gpu_rate == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
+      return refuse(
+          fmt::format("{} on {}", trace.name, profile.name),
+          "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry");
+    }
+    Case asked;
+    asked.evidence = Evidence::simulated;
+    asked.workload = trace.name;
+    asked.profile = profile.name;
+    asked.gpus = gpus;
+    asked.strategy = strategy;
+    if (strategy.server_mode == "colocated") asked.strategy.servers = std::min(strategy.servers, gpus);
+    asked.single_gpu_rate = request_.single_gpu_rate;
+    asked.batch_per_gpu = batch > 0 ? batch : request_.batch;
+    if (asked.batch_per_gpu == 0 && rate != profile.rates.end()) asked.batch_per_gpu = rate->second.batch;
+    if (asked.batch_per_gpu == 0) asked.batch_per_gpu = trace.timeline.batch;
+    asked.implementation = kSimulatorRevision;
+    asked.source = fmt::format("profile {} ({}); timeline {} ({}); one GPU: {}", profile.name, profile.digest,
+                               trace.name, trace.source,
+                               request_.single_gpu_rate > 0  ? "given by --single-gpu-rate"
+                               : rate != profile.rates.end() ? rate->second.source
+                                                             : "as recorded in the timeline");
+    plan_.cases.push_back(asked);
+  }
+
+  bool in_range(const Case& figure) const {
+    if (figure.gpus < request_.gpus.front() || figure.gpus > request_.gpus.back()) return false;
+    if (!contains(request_.workloads.empty() ? kDefaultWorkloads : traces_, figure.workload)) return false;
+    if (!request_.profiles.empty() && !contains(profiles_, figure.profile)) return false;
+    return request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm);
+  }
+
+  /// Published figures, each with a simulated twin of the very strategy it was measured with.
+  void published() {
+    std::vector<Case> twins;
+    for (CaseResult& figure : published_results()) {
+      if (!in_range(figure.asked)) continue;
+      if (!figure.asked.strategy.fusion.empty())
+        figure.asked.strategy.fusion = canonical_fusion(figure.asked.strategy.fusion);
+      twins.push_back(figure.asked);
+      plan_.published.push_back(std::move(figure));
+    }
+    if (!request_.evidence.contains(Evidence::simulated)) return;
+    for (const Case& twin : twins) {
+      if (!plan_.catalog.profiles.contains(twin.profile)) {
+        if (!contains(data_.profiles.names(), twin.profile)) continue;
+        add_profile(twin.profile);
+      }
+      if (!plan_.catalog.traces.contains(twin.workload) || already_planned(twin)) continue;
+      add_simulated(twin.workload, twin.profile, twin.gpus, twin.strategy, twin.batch_per_gpu);
+    }
+  }
+
+  /// `threshold` in a published row means: everything in one bucket.
+  static std::string canonical_fusion(const std::string& text) {
+    return parse_fusion(text == "threshold" ? "threshold:1GiB" : text).text();
+  }
+
+  bool already_planned(const Case& twin) const {
+    return std::ranges::any_of(plan_.cases, [&](const Case& asked) {
+      return asked.evidence == Evidence::simulated && asked.workload == twin.workload && asked.gpus == twin.gpus &&
+             asked.profile == twin.profile && asked.strategy == twin.strategy &&
+             asked.batch_per_gpu == twin.batch_per_gpu;
+    });
+  }
+
+  const SweepRequest& request_;
+  const Data& data_;
+  const LocalMachine& machine_;
+  std::vector<std::string> profiles_, traces_;     ///< asked for, by their names in the catalog
+  std::set<std::string, std::less<>> own_traces_;  ///< from files of the user's
+  Plan plan_;
+};
+
+}  // namespace
+
+ServerChoice parse_servers(std::string_view text) {
+  ServerChoice choice;
+  std::string_view digits = text;
+  for (const std::string_view mode : {"colocated", "dedicated"}) {
+    if (!text.starts_with(mode)) continue;
+    choice.colocated = mode == "colocated";
+    if (text == mode) return choice;
+    digits = text.substr(mode.size());
+    if (digits.starts_with(':')) digits.remove_prefix(1);
+  }
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), choice.count);
+  if (status != std::errc() || end != digits.data() + digits.size() || choice.count < 1)
+    throw Error(ExitCode::usage, fmt::format("--servers {}: not a choice of servers", text),
+                "write colocated, dedicated, a number of dedicated servers (4), or colocated:4");
+  return choice;
+}
+
+Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine& machine) {
+  return Planner(request, data, machine).make();
+}
+
+World world_of(const Case& asked) {
+  return {asked.gpus, asked.strategy.servers, asked.strategy.server_mode == "colocated"};
+}
+
+}  // namespace hbench

@@ -1,0 +1,73 @@
+#pragma once
+
+/// The plan of a sweep: what was asked, as an ordered list of cases. Pure.
+///
+/// The plan is the product of the lists that were given, less the pairs that make no sense; each of those is
+/// named with its reason. Lists that were not given have defaults that make a good first sweep.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/records.hpp"
+#include "bench/data.hpp"
+#include "collectives/schedule.hpp"
+
+namespace hbench {
+
+/// How parameter servers are placed: `colocated`, `dedicated`, `4` (dedicated), `colocated:4`.
+struct ServerChoice {
+  bool colocated = false;
+  int count = 0;  ///< 0: one for each node
+};
+/// \throws Error (usage).
+ServerChoice parse_servers(std::string_view text);
+
+/// What was asked for. Empty lists take their defaults.
+struct SweepRequest {
+  std::vector<int> gpus;
+  std::vector<std::string> workloads, profiles, algorithms, compressors, fusions, placements;
+  std::vector<ServerChoice> servers;
+  std::set<Evidence> evidence;
+  int batch = 0;               ///< per GPU; 0: the profile's, or 16 for measured runs
+  double single_gpu_rate = 0;  ///< samples/s; 0: the profile's
+  int image_size = 64;         ///< of measured runs
+  bool overlap = true;
+};
+
+/// What this machine can measure.
+struct LocalMachine {
+  int ranks = 1;                    ///< measured runs use at most this many workers
+  bool asked_for = false;           ///< by --oversubscribe
+  std::vector<std::string> models;  ///< trainable here
+  std::string no_training;          ///< why nothing can be measured; empty when it can
+  std::string revision;             ///< of LibTorch and MPI, for the case's source
+};
+
+/// A combination that was not planned.
+struct Refusal {
+  std::string what;
+  std::string why;
+};
+
+/// The profiles and traces that a plan's cases name.
+struct Catalog {
+  std::map<std::string, Profile, std::less<>> profiles;
+  std::map<std::string, Trace, std::less<>> traces;
+};
+
+struct Plan {
+  Catalog catalog;
+  std::vector<Case> cases;            ///< measured, then simulated
+  std::vector<CaseResult> published;  ///< within the range asked for
+  std::vector<Refusal> refused;
+};
+
+/// \throws Error (usage) for a name that nothing knows, and when nothing is left to do.
+Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine& machine);
+
+/// The world that a case runs in.
+World world_of(const Case& asked);
+
+}  // namespace hbench

@@ -1,0 +1,10 @@
+#pragma once
+
+/// Name and revision of what produces results; stored with them. Raise one when its results change meaning.
+
+namespace hbench {
+
+inline constexpr const char* kSimulatorRevision = "simulator/1";
+inline constexpr const char* kEngineRevision = "engine/1";
+
+}  // namespace hbench

@@ -1,0 +1,17 @@
+#include "bench/strategy.hpp"
+
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+
+StepStrategy resolve(const Strategy& strategy) {
+  StepStrategy resolved;
+  resolved.algorithm = &find_entry(algorithms(), strategy.algorithm, "algorithm");
+  if (!strategy.placement.empty()) resolved.placement = &find_entry(placements(), strategy.placement, "placement");
+  resolved.compressor = &find_entry(compressors(), strategy.compressor, "compressor");
+  resolved.fusion = parse_fusion(strategy.fusion);
+  resolved.overlap = strategy.overlap;
+  return resolved;
+}
+
+}  // namespace hbench

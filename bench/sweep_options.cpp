@@ -1,0 +1,109 @@
+#include "bench/sweep_options.hpp"
+
+#include "bench/arguments.hpp"
+#include "bench/gpu_range.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+/// The texts of the flags, before they are understood.
+struct Texts {
+  std::string gpus = "1..128";
+  std::string workload, profile, algorithm, compressor, fusion, placement, servers;
+  std::string evidence = "measured,simulated,published";
+  std::string budget = "3 s", timeout = "60 s";
+  bool no_overlap = false;
+};
+
+std::vector<std::string> list(const std::string& text, std::string_view flag) {
+  return text.empty() ? std::vector<std::string>() : split_list(text, flag);
+}
+
+Seconds time_flag(const std::string& text, std::string_view flag) {
+  try {
+    const Seconds time = parse_seconds(text);
+    if (time.value <= 0) throw Error(ExitCode::usage, "it must be more than 0");
+    return time;
+  } catch (const Error& error) {
+    throw Error(ExitCode::usage, std::string(flag) + " " + text + ": " + error.what(),
+                "write a time such as 30s or 500ms");
+  }
+}
+
+void understand(const Texts& texts, SweepOptions& options) {
+  SweepRequest& request = options.request;
+  request.gpus = parse_gpu_range(texts.gpus);
+  request.workloads = list(texts.workload, "--workload");
+  request.profiles = list(texts.profile, "--profile");
+  request.algorithms = list(texts.algorithm, "--algorithm");
+  request.compressors = list(texts.compressor, "--compressor");
+  request.fusions = list(texts.fusion, "--fusion");
+  request.placements = list(texts.placement, "--placement");
+  for (const std::string& choice : list(texts.servers, "--servers")) request.servers.push_back(parse_servers(choice));
+  for (const std::string& evidence : list(texts.evidence, "--evidence"))
+    request.evidence.insert(parse_evidence(evidence));
+  request.overlap = !texts.no_overlap;
+  options.measure.budget = time_flag(texts.budget, "--budget");
+  options.measure.timeout = time_flag(texts.timeout, "--timeout");
+}
+
+}  // namespace
+
+std::optional<SweepOptions> parse_sweep_options(const Call& call) {
+  SweepOptions options;
+  Texts texts;
+  CLI::App app(
+      "Sweeps GPU counts: measures what this machine can, simulates the rest, compares with what was published.",
+      "hbench sweep");
+  app.footer(
+      "Examples:\n"
+      "  hbench sweep --gpus 1..128\n"
+      "  hbench sweep --gpus 1..64 --workload vgg16 --profile aws-p3-25gbe --algorithm ring,ps --compressor none,fp16\n"
+      "  hbench sweep --gpus 8,16 --profile my-cluster.toml --workload resnet50 --single-gpu-rate 390 --evidence "
+      "simulated\n"
+      "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements");
+  app.add_option("--gpus", texts.gpus, "GPU counts: 1..128 doubles, 1..12:1 counts, 1,2,4 lists")
+      ->capture_default_str();
+  app.add_option("--workload", texts.workload, "models and timelines, or a timeline file of your own (comma list)");
+  app.add_option("--profile", texts.profile, "clusters to simulate, or a TOML file of your own (comma list)");
+  app.add_option("--algorithm", texts.algorithm, "ring, ps (parameter server), vendor (comma list)");
+  app.add_option("--compressor", texts.compressor, "none, fp16 (comma list)");
+  app.add_option("--fusion", texts.fusion, "none, threshold:25MiB, horovod:128MiB:1ms, horovod-2018, ddp (comma list)");
+  app.add_option("--placement", texts.placement, "of parameters on servers: greedy, round-robin, sliced (comma list)");
+  app.add_option("--servers", texts.servers, "colocated, dedicated (one per node), or a number (comma list)");
+  app.add_flag("--no-overlap", texts.no_overlap, "gradients leave only after the backward pass");
+  app.add_option("--batch", options.request.batch, "samples per GPU and step")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--single-gpu-rate", options.request.single_gpu_rate, "samples/s of one GPU: rescales the timeline")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--evidence", texts.evidence, "measured, simulated, published (comma list)")->capture_default_str();
+  app.add_option("--oversubscribe", options.oversubscribe,
+                 "measure with up to N ranks, also when there are fewer cores")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--image-size", options.request.image_size, "of measured runs, in pixels")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--launches", options.measure.launches, "fresh processes per measured case")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--steps", options.measure.steps, "timed steps per launch, at most")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--warmup", options.measure.warmup_steps, "steps before them")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--budget", texts.budget, "time for the timed steps of a launch")->capture_default_str();
+  app.add_option("--timeout", texts.timeout, "a rank that does not answer for this long is lost")
+      ->capture_default_str();
+  app.add_option("--db", options.database, "results database")->capture_default_str();
+  app.add_option("--report", options.report, "folder of the report")->capture_default_str();
+  app.add_flag("--resume", options.resume, "go on after an interruption: run only what the database lacks");
+  app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
+  app.add_flag("--json", options.json, "print the points as JSON instead of a table");
+  app.add_flag("--quiet", options.quiet, "no progress");
+  if (parse_arguments(app, call)) return std::nullopt;
+  understand(texts, options);
+  return options;
+}
+
+}  // namespace hbench

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+
+#include "bench/measure.hpp"
+#include "bench/plan.hpp"
+#include "bench/verbs/verb.hpp"
+
+namespace hbench {
+
+/// What `hbench sweep` was asked for.
+struct SweepOptions {
+  SweepRequest request;
+  MeasureOptions measure;
+  int oversubscribe = 0;  ///< ranks; 0: as many as cores
+  std::filesystem::path database = "hbench.db";
+  std::filesystem::path report = "hbench-report";
+  bool resume = false;
+  bool dry_run = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Nothing when help was asked for and printed. \throws Error (usage).
+std::optional<SweepOptions> parse_sweep_options(const Call& call);
+
+}  // namespace hbench

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "bench/arguments.hpp"
+#include "bench/data.hpp"
+#include "bench/environment.hpp"
+#include "bench/launch/launcher.hpp"
+#include "collectives/executors/executor.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+/// One thing looked at.
+struct Finding {
+  std::string what;
+  std::string state;
+  std::string cure;  ///< empty: nothing to do
+};
+
+Finding from(std::string what, const Availability& availability, std::string good) {
+  return availability.available ? Finding{std::move(what), std::move(good), ""}
+                                : Finding{std::move(what), availability.reason, availability.cure};
+}
+
+Finding cores() {
+  const int count = available_cores();
+  return {"CPU cores", std::to_string(count),
+          count > 1 ? "" : "one core measures one rank; --oversubscribe N measures more, slowly"};
+}
+
+/// GFLOP/s of one core, from a training step of known size.
+Finding blas() {
+  if (!torch_availability().available) return {"LibTorch speed", "not measured: no LibTorch", ""};
+  // ResNet-18 at 64 x 64: 0.149 G multiply-adds forward, twice that backward, two operations each.
+  constexpr double kOperationsPerImage = 2 * 3 * 0.149e9;
+  const StepTimeline step = record_timeline("resnet18", 16, 64, 3, 1);
+  const double gflops = step.samples_per_second() * kOperationsPerImage / 1e9;
+  return {
+      "LibTorch speed", fmt::format("{:.0f} GFLOP/s on one core (training ResNet-18)", gflops),
+      gflops > 10 ? "" : "a core should reach 20 or more; install an optimised BLAS (Debian: libopenblas0-pthread)"};
+}
+
+Finding space() {
+  std::error_code status;
+  const auto room = std::filesystem::space(".", status);
+  const double gib = status ? 0 : static_cast<double>(room.available) / 0x1p30;
+  return {"disk here", fmt::format("{:.1f} GiB free", gib), gib > 0.1 ? "" : "results and reports need some 10 MB"};
+}
+
+ExitCode run_doctor(const Call& call) {
+  CLI::App app("Looks at this machine and says what hbench can do on it, and what is wrong.", "hbench doctor");
+  app.footer("Example:\n  hbench doctor");
+  if (parse_arguments(app, call)) return ExitCode::good;
+  const char* variable = std::getenv("PATH");
+  const std::string path = variable != nullptr ? variable : "";
+  std::vector<Finding> findings{cores(), from("LibTorch", torch_availability(), "built in")};
+  for (const ExecutorKind* executor : executors())
+    findings.push_back(from(fmt::format("executor {}", executor->name), executor->availability(), "available"));
+  for (const Launcher* launcher : launchers())
+    findings.push_back(from(fmt::format("launcher {}", launcher->name), launcher->availability(path), "available"));
+  findings.push_back(on_path("gnuplot", path) ? Finding{"gnuplot", "available", ""}
+                                              : Finding{"gnuplot", "not on the PATH: reports lack SVG and PNG charts",
+                                                        "install gnuplot (Debian: gnuplot-nox)"});
+  findings.push_back({"GPU", "not used by this version: ranks run on CPU cores", ""});
+  findings.push_back(space());
+  const Data data = load_data();
+  findings.push_back(
+      {"data", fmt::format("{} profiles, {} timelines", data.profiles.names().size(), data.traces.names().size()), ""});
+  findings.push_back(blas());
+  int problems = 0;
+  for (const Finding& finding : findings) {
+    fmt::print("{} {:20} {}\n", finding.cure.empty() ? "ok " : "!! ", finding.what, finding.state);
+    if (finding.cure.empty()) continue;
+    ++problems;
+    fmt::print("   {:20} -> {}\n", "", finding.cure);
+  }
+  fmt::print("{}\n", problems == 0 ? "Nothing to mend."
+                                   : fmt::format("{} thing{} to mend.", problems, problems == 1 ? "" : "s"));
+  return problems == 0 ? ExitCode::good : ExitCode::environment;
+}
+
+}  // namespace
+
+extern const Verb kDoctor;
+constinit const Verb kDoctor{
+    .name = "doctor", .summary = "look at this machine and say what is missing", .run = run_doctor};
+
+}  // namespace hbench

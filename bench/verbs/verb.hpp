@@ -1,0 +1,34 @@
+#pragma once
+
+/// The verbs of the program: one file each, listed in `verbs.cpp`.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+
+/// What a verb was called with.
+struct Call {
+  std::string program;                 ///< path of this very program, for workers
+  std::vector<std::string> arguments;  ///< after the verb
+  std::string command;                 ///< the whole line as typed
+};
+
+/// One entry of the table.
+struct Verb {
+  std::string_view name;
+  std::string_view summary;
+  /// Hidden verbs are for the program itself.
+  bool hidden = false;
+  /// Reads its arguments, does its work, gives the exit code. \throws Error.
+  ExitCode (*run)(const Call& call);
+};
+
+/// In the order in which `hbench --help` prints them.
+std::span<const Verb* const> verbs();
+
+}  // namespace hbench

@@ -1,0 +1,15 @@
+#include <array>
+
+#include "bench/verbs/verb.hpp"
+
+namespace hbench {
+
+extern const Verb kSweep, kReport, kExport, kList, kCalibrate, kDoctor, kWorker;
+
+namespace {
+constexpr std::array kVerbs{&kSweep, &kReport, &kExport, &kList, &kCalibrate, &kDoctor, &kWorker};
+}
+
+std::span<const Verb* const> verbs() { return kVerbs; }
+
+}  // namespace hbench

@@ -1,0 +1,79 @@
+#include "workloads/engine/coordinator.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+namespace hbench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr std::array<std::int64_t, 3> kBytes{4, 8, 12};
+
+Coordinator make_coordinator(std::string_view fusion, int workers) {
+  return {parse_fusion(fusion).make(kBytes), static_cast<int>(kBytes.size()), workers};
+}
+
+std::vector<Bucket> announce(Coordinator& coordinator, int worker, std::vector<std::int32_t> tensors, double at) {
+  return coordinator.announced(worker, tensors, Seconds(at));
+}
+
+TEST(Coordinator, ReleasesATensorWhenTheLastWorkerHasIt) {
+  Coordinator coordinator = make_coordinator("none", 2);
+  EXPECT_THAT(coordinator.begin_step(), IsEmpty());
+  EXPECT_THAT(announce(coordinator, 0, {0, 1, 2}, 0.1), IsEmpty());
+  EXPECT_THAT(announce(coordinator, 1, {1}, 0.2), ElementsAre(Bucket{1}));
+  EXPECT_EQ(coordinator.missing(0), 0);
+  EXPECT_EQ(coordinator.missing(1), 2);
+  EXPECT_FALSE(coordinator.all_launched());
+  EXPECT_THAT(announce(coordinator, 1, {2, 0}, 0.3), ElementsAre(Bucket{2}, Bucket{0}));
+  EXPECT_TRUE(coordinator.all_launched());
+}
+
+TEST(Coordinator, DeliversTimersOnceTheyAreDue) {
+  Coordinator coordinator = make_coordinator("horovod:1KiB:10ms", 1);
+  coordinator.begin_step();
+  EXPECT_THAT(announce(coordinator, 0, {0, 2}, 0.001), IsEmpty());
+  EXPECT_THAT(coordinator.tick(Seconds(0.009)), IsEmpty());
+  EXPECT_THAT(coordinator.tick(Seconds(0.0101)), ElementsAre(Bucket{0, 2}));
+  EXPECT_THAT(announce(coordinator, 0, {1}, 0.011), IsEmpty());
+  EXPECT_FALSE(coordinator.stuck(0)) << "a timer is to come";
+  EXPECT_THAT(coordinator.tick(Seconds(0.5)), ElementsAre(Bucket{1}));
+}
+
+TEST(Coordinator, BeginsEveryStepAfresh) {
+  Coordinator coordinator = make_coordinator("none", 1);
+  for (int step = 0; step < 3; ++step) {
+    coordinator.begin_step();
+    EXPECT_FALSE(coordinator.all_launched());
+    EXPECT_THAT(announce(coordinator, 0, {2, 1, 0}, 0), ElementsAre(Bucket{2}, Bucket{1}, Bucket{0}));
+    EXPECT_TRUE(coordinator.all_launched());
+  }
+}
+
+TEST(Coordinator, RefusesASecondAnnouncementOfOneTensor) {
+  Coordinator coordinator = make_coordinator("none", 2);
+  coordinator.begin_step();
+  announce(coordinator, 1, {1}, 0);
+  EXPECT_THROW(announce(coordinator, 1, {1}, 0), std::logic_error);
+}
+
+/// Keeps everything: what a mistaken policy does.
+class Miser final : public FusionPolicy {
+ public:
+  std::vector<Bucket> on(const FusionEvent&) override { return {}; }
+};
+
+TEST(Coordinator, NoticesAPolicyThatKeepsGradientsBack) {
+  Coordinator coordinator(std::make_unique<Miser>(), 1, 1);
+  coordinator.begin_step();
+  EXPECT_FALSE(coordinator.stuck(0));
+  announce(coordinator, 0, {0}, 0);
+  EXPECT_FALSE(coordinator.stuck(1)) << "a bucket that completes could make it go on";
+  EXPECT_TRUE(coordinator.stuck(0));
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,94 @@
+#include "workloads/models/models.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <numeric>
+
+#include "workloads/engine/replica.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+std::int64_t sum(const std::vector<std::int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+
+/// Smallest images, and the smallest batch that batch normalisation accepts.
+Replica smallest(const ModelEntry& entry) { return {entry, {.batch = 2, .image_size = entry.smallest_image}}; }
+
+const ModelEntry& entry(std::string_view name) {
+  for (const ModelEntry* model : models()) {
+    if (model->name == name) return *model;
+  }
+  throw std::out_of_range("no such model");
+}
+
+TEST(Models, HaveThePublishedParameterCountsAndUseEveryParameter) {
+  for (const ModelEntry* model : models()) {
+    SCOPED_TRACE(model->name);
+    Replica replica = smallest(*model);
+    const auto elements = replica.tensor_elements();
+    EXPECT_EQ(sum(elements), model->parameters);
+    const GradientLayout layout = replica.record_layout();
+    EXPECT_THAT(layout.parameters, SizeIs(elements.size()));
+    EXPECT_EQ(layout.total(), model->parameters);
+    // The first layer's gradients come last.
+    EXPECT_LT(layout.parameters.back(), 3);
+  }
+}
+
+TEST(Models, HaveTheTensorsOfTheirArchitecture) {
+  // Convolutions of 7 x 7 x 3 x 64 and, in the first bottleneck, 64 x 64, 9 x 64 x 64, 64 x 256 and the
+  // projection's 64 x 256; each with scale and shift.
+  const auto resnet = smallest(entry("resnet50")).tensor_elements();
+  EXPECT_THAT(std::vector(resnet.begin(), resnet.begin() + 15),
+              ElementsAre(9408, 64, 64, 4096, 64, 64, 36864, 64, 64, 16384, 256, 256, 16384, 256, 256));
+  EXPECT_THAT(resnet, SizeIs(161));
+  // The three dense layers hold 123,642,856 of VGG-16's 138,357,544 parameters.
+  const auto vgg = smallest(entry("vgg16")).tensor_elements();
+  EXPECT_THAT(std::vector(vgg.end() - 6, vgg.end()), ElementsAre(102760448, 4096, 16777216, 4096, 4096000, 1000));
+  EXPECT_THAT(vgg, SizeIs(32));
+  EXPECT_THAT(smallest(entry("inception_v3")).tensor_elements(), SizeIs(284));
+  EXPECT_THAT(smallest(entry("lenet5")).tensor_elements(),
+              ElementsAre(150, 6, 2400, 16, 48000, 120, 10080, 84, 840, 10));
+}
+
+TEST(Models, AcceptLargerAndOddImages) {
+  for (const char* name : {"lenet5", "resnet18", "inception_v3"}) {
+    const ModelEntry& model = entry(name);
+    Replica replica(model, {.batch = 2, .image_size = model.smallest_image + 9});
+    EXPECT_GT(replica.forward(0), 0) << name;
+  }
+}
+
+TEST(Models, StartFromTheSameParametersWithTheSameSeedOnly) {
+  const ModelEntry& model = entry("lenet5");
+  const auto digest = [&](unsigned seed, int rank) {
+    return Replica(model, {.batch = 1, .image_size = 32, .seed = seed, .rank = rank, .workers = 4}).digest();
+  };
+  EXPECT_EQ(digest(3, 0), digest(3, 2));
+  EXPECT_NE(digest(3, 0), digest(4, 0));
+}
+
+TEST(Timeline, ListsEveryGradientInTheOrderInWhichItIsReady) {
+  const StepTimeline timeline = record_timeline("lenet5", 4, 32, 3, 1);
+  ASSERT_THAT(timeline.gradients, SizeIs(10));
+  EXPECT_EQ(timeline.batch, 4);
+  EXPECT_THAT(timeline.gradients.back().tensor, testing::StartsWith("conv1."));
+  EXPECT_THAT(timeline.gradients.front().tensor, testing::StartsWith("fc3."));
+  Seconds before{0};
+  for (const GradientEvent& gradient : timeline.gradients) {
+    EXPECT_GE(gradient.ready, before);
+    before = gradient.ready;
+  }
+  EXPECT_LE(before, timeline.backward);
+  EXPECT_GT(timeline.forward, Seconds(0));
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,80 @@
+#pragma once
+
+// What the tests of training with threads and with MPI share.
+
+#include <cmath>
+#include <vector>
+
+#include "collectives/base/table.hpp"
+#include "workloads/engine/digest.hpp"
+#include "workloads/engine/worker.hpp"
+
+namespace hbench {
+
+/// Two samples per worker, three steps, so fast a descent that a wrong gradient shows.
+inline TrainingRequest small_request(const char* model, World world, const char* algorithm) {
+  TrainingRequest request;
+  request.model = model;
+  request.batch = 2;
+  request.image_size = 32;
+  request.world = world;
+  request.freeze_batch_norm = true;
+  request.fusion = parse_fusion("none");
+  request.compressor = &find_entry(compressors(), "none", "compressor");
+  request.placement = &find_entry(placements(), "greedy", "placement");
+  if (algorithm != nullptr) request.algorithm = &find_entry(algorithms(), algorithm, "algorithm");
+  request.warmup_steps = 1;
+  request.steps = 2;
+  request.learning_rate = 0.05;
+  return request;
+}
+
+inline Replica make_replica(const TrainingRequest& request, int rank) {
+  return {find_entry(models(), request.model, "model"),
+          {.batch = request.batch,
+           .image_size = request.image_size,
+           .seed = request.seed,
+           .rank = rank,
+           .workers = request.world.workers,
+           .freeze_batch_norm = request.freeze_batch_norm}};
+}
+
+/// The parameters that one worker ends with when it sees all samples of the job.
+inline std::vector<float> reference_parameters(TrainingRequest request) {
+  request.batch *= request.world.workers;
+  request.world = {.workers = 1};
+  Replica replica = make_replica(request, 0);
+  train_alone(replica, request, [](const StepReport&) {});
+  return replica.parameters();
+}
+
+/// The parameters this rank ends with; none for a dedicated server.
+inline std::vector<float> trained_parameters(const TrainingRequest& request, Endpoint& endpoint) {
+  const Rank rank = endpoint.transport().rank();
+  if (rank >= request.world.workers) {
+    serve(request, endpoint);
+    return {};
+  }
+  Replica replica = make_replica(request, rank);
+  train_together(replica, request, endpoint, [](const StepReport&) {});
+  compare_digests(replica.digest(), request, endpoint.transport());
+  return replica.parameters();
+}
+
+inline double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return HUGE_VAL;
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(a[i]) - b[i]);
+    // Not std::max: a NaN must show.
+    if (!(difference <= largest)) largest = difference;
+  }
+  return largest;
+}
+
+/// Sums of another order differ by roundings; half precision loses 2^-11 of a gradient.
+inline double tolerance(const TrainingRequest& request) {
+  return request.compressor->relative_error == 0 ? 2e-6 : 2e-4;
+}
+
+}  // namespace hbench

@@ -1,0 +1,203 @@
+// Real training with ranks that are threads of this process.
+
+#include "workloads/training.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "tests/workloads/training_cases.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+/// What each rank returned or, if it failed, why.
+template <class T>
+struct Outcome {
+  T value{};
+  std::string failure;
+  ExitCode code = ExitCode::good;
+};
+
+template <class Body>
+auto on_all_ranks(int ranks, Body body) {
+  using Value = decltype(body(std::declval<Endpoint&>()));
+  auto endpoints = make_thread_endpoints(ranks);
+  std::vector<Outcome<Value>> outcomes(endpoints.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t rank = 0; rank < endpoints.size(); ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        outcomes[rank].value = body(*endpoints[rank]);
+      } catch (const Error& error) {
+        outcomes[rank].failure = error.what();
+        outcomes[rank].code = error.code();
+      }
+    });
+  }
+  threads.clear();
+  return outcomes;
+}
+
+void expect_as_one_worker(const TrainingRequest& request) {
+  const std::vector<float> expected = reference_parameters(request);
+  const auto outcomes =
+      on_all_ranks(request.world.ranks(), [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
+  for (int rank = 0; rank < request.world.ranks(); ++rank) {
+    const auto& outcome = outcomes[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(outcome.failure, "") << "rank " << rank;
+    if (rank >= request.world.workers) continue;
+    EXPECT_LE(largest_difference(outcome.value, expected), tolerance(request)) << "rank " << rank;
+    EXPECT_EQ(outcome.value, outcomes[0].value) << "rank " << rank;
+  }
+}
+
+struct Variant {
+  const char* algorithm;
+  const char* placement;
+  World world;
+};
+
+constexpr Variant kVariants[] = {
+    {"ring", "greedy", {.workers = 1}},
+    {"ring", "greedy", {.workers = 2}},
+    {"ring", "greedy", {.workers = 3}},
+    {"ps", "greedy", {.workers = 2, .servers = 1}},
+    {"ps", "sliced", {.workers = 2, .servers = 2}},
+    {"ps", "greedy", {.workers = 2, .servers = 2, .colocated = true}},
+    {"ps", "sliced", {.workers = 3, .servers = 2, .colocated = true}},
+};
+
+TEST(Training, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
+  for (const Variant& variant : kVariants) {
+    for (const char* fusion : {"none", "threshold", "horovod", "ddp"}) {
+      for (const char* compressor : {"none", "fp16"}) {
+        for (const bool overlap : {true, false}) {
+          SCOPED_TRACE(fmt::format("{} {} workers {} servers {} {} {} {} {}", variant.algorithm, variant.world.workers,
+                                   variant.world.servers, variant.world.colocated ? "co-located" : "dedicated",
+                                   variant.placement, fusion, compressor, overlap ? "overlap" : "no overlap"));
+          TrainingRequest request = small_request("lenet5", variant.world, variant.algorithm);
+          request.placement = &find_entry(placements(), variant.placement, "placement");
+          request.fusion = parse_fusion(fusion);
+          request.compressor = &find_entry(compressors(), compressor, "compressor");
+          request.overlap = overlap;
+          expect_as_one_worker(request);
+        }
+      }
+    }
+  }
+}
+
+TEST(Training, OfAResNetOnTwoWorkersEndsWhereOneWorkerDoes) {
+  TrainingRequest request = small_request("resnet18", {.workers = 2}, "ring");
+  request.fusion = parse_fusion("horovod");
+  request.learning_rate = 1e-3;
+  expect_as_one_worker(request);
+}
+
+TEST(Training, MovesTheParameters) {
+  TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  const std::vector<float> before = make_replica(request, 0).parameters();
+  EXPECT_GT(largest_difference(reference_parameters(request), before), 100 * 2e-4)
+      << "the comparisons with one worker would pass without any training";
+}
+
+TEST(Training, GivesAllWorkersOneDigestAndServersNone) {
+  const TrainingRequest request = small_request("lenet5", {.workers = 2, .servers = 1}, "ps");
+  const auto outcomes =
+      on_all_ranks(3, [&](Endpoint& endpoint) { return train(request, &endpoint, [](const StepReport&) {}); });
+  EXPECT_EQ(outcomes[0].value, outcomes[1].value);
+  EXPECT_NE(outcomes[0].value, 0U);
+  EXPECT_EQ(outcomes[2].value, 0U);
+}
+
+TEST(Training, ReportsEveryStepOnEveryWorkerWarmUpFirst) {
+  TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
+  request.warmup_steps = 2;
+  request.steps = 3;
+  const auto outcomes = on_all_ranks(2, [&](Endpoint& endpoint) {
+    std::vector<StepReport> reports;
+    train(request, &endpoint, [&](const StepReport& report) { reports.push_back(report); });
+    return reports;
+  });
+  for (const auto& outcome : outcomes) {
+    ASSERT_THAT(outcome.value, SizeIs(5));
+    for (int i = 0; i < 5; ++i) {
+      const StepReport& report = outcome.value[static_cast<std::size_t>(i)];
+      EXPECT_EQ(report.iteration, i);
+      EXPECT_EQ(report.warmup, i < 2);
+      EXPECT_GT(report.step, report.exposed);
+    }
+  }
+}
+
+TEST(Training, RunsOneProcessWithoutAnAlgorithm) {
+  TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  int steps = 0;
+  train(request, nullptr, [&](const StepReport& report) {
+    ++steps;
+    EXPECT_EQ(report.exposed, Seconds(0));
+  });
+  EXPECT_EQ(steps, 3);
+}
+
+TEST(Training, NamesARankThatStopsAnswering) {
+  TrainingRequest request = small_request("lenet5", {.workers = 3}, "ring");
+  request.steps = 1000;
+  request.timeout = Seconds(0.5);
+  const auto outcomes = on_all_ranks(3, [&](Endpoint& endpoint) {
+    return train(request, &endpoint, [&](const StepReport& report) {
+      if (endpoint.transport().rank() == 1 && report.iteration == 2) throw Error(ExitCode::internal, "struck");
+    });
+  });
+  EXPECT_EQ(outcomes[1].failure, "struck");
+  for (const std::size_t rank : {0U, 2U}) {
+    EXPECT_EQ(outcomes[rank].code, ExitCode::lost_rank);
+    EXPECT_THAT(outcomes[rank].failure, HasSubstr("step 3"));
+    EXPECT_THAT(outcomes[rank].failure, HasSubstr("rank 1"));
+  }
+}
+
+TEST(Training, NoticesThatWorkersEndWithDifferentParameters) {
+  const TrainingRequest request = small_request("lenet5", {.workers = 3}, "ring");
+  const auto outcomes = on_all_ranks(3, [&](Endpoint& endpoint) {
+    compare_digests(endpoint.transport().rank() == 2 ? 8 : 7, request, endpoint.transport());
+    return 0;
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(outcome.code, ExitCode::wrong_data);
+    EXPECT_THAT(outcome.failure, HasSubstr("rank 2 differ"));
+  }
+}
+
+ExitCode refusal(const TrainingRequest& request, Endpoint* endpoint, std::string_view part) {
+  try {
+    train(request, endpoint, [](const StepReport&) {});
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(std::string(part)));
+    return error.code();
+  }
+  return ExitCode::good;
+}
+
+TEST(Training, RefusesWhatMakesNoSense) {
+  const auto endpoints = make_thread_endpoints(2);
+  TrainingRequest request = small_request("resnet81", {.workers = 1}, nullptr);
+  EXPECT_EQ(refusal(request, nullptr, "did you mean 'resnet18'"), ExitCode::usage);
+  request.model = "inception_v3";
+  EXPECT_EQ(refusal(request, nullptr, "75 pixels"), ExitCode::usage);
+  request = small_request("lenet5", {.workers = 3}, "ring");
+  EXPECT_EQ(refusal(request, endpoints[0].get(), "2 ranks"), ExitCode::usage);
+  EXPECT_EQ(refusal(request, nullptr, "ranks to talk to"), ExitCode::usage);
+  request = small_request("lenet5", {.workers = 2}, "vendor");
+  request.compressor = &find_entry(compressors(), "fp16", "compressor");
+  EXPECT_EQ(refusal(request, endpoints[0].get(), "compressor"), ExitCode::usage);
+}
+
+}  // namespace
+}  // namespace hbench

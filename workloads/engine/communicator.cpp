@@ -1,0 +1,83 @@
+#include "workloads/engine/communicator.hpp"
+
+#include <thread>
+
+namespace hbench {
+namespace {
+
+/// A server that has nothing to do for so many looks leaves its core to workers that compute.
+constexpr int kPatience = 200;
+constexpr std::chrono::microseconds kNap{50};
+
+}  // namespace
+
+Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
+                           std::span<float> gradients)
+    : request_(request),
+      role_(endpoint.transport().rank() == 0 ? make_leader(request, endpoint.transport(), layout)
+                                             : make_follower(request, endpoint.transport())),
+      reducer_(request, endpoint, layout, gradients) {}
+
+void Communicator::run(Handover& handover) noexcept {
+  try {
+    while (const auto begun = handover.wait_for_step()) {
+      role_->begin_step(*begun);
+      step(handover);
+    }
+  } catch (...) {
+    handover.fail(std::current_exception());
+  }
+}
+
+void Communicator::step(Handover& handover) {
+  int completed = 0;
+  bool announced = false;
+  while (true) {
+    const std::vector<int> ready = handover.take();
+    announced = announced || !ready.empty();
+    role_->announce(ready);
+    completed = pass(completed);
+    if (role_->all_launched() && reducer_.in_flight() == 0) break;
+    // No bucket can leave before this worker's first gradient.
+    if (completed == 0 && !handover.rest(!announced)) return;
+  }
+  ++step_;
+  handover.end_step(role_->next());
+  if (role_->next() == Phase::stop) role_->finish();
+}
+
+void Communicator::serve() {
+  do {
+    role_->begin_step(Role::Clock::now());
+    int completed = 0;
+    int idle = 0;
+    do {
+      completed = pass(completed);
+      idle = completed > 0 ? 0 : idle + 1;
+      if (idle > kPatience) {
+        std::this_thread::sleep_for(kNap);
+      } else {
+        std::this_thread::yield();
+      }
+    } while (!role_->all_launched() || reducer_.in_flight() > 0);
+    ++step_;
+  } while (role_->next() != Phase::stop);
+  role_->finish();
+}
+
+/// One look at everything; `completed` is what the look before has completed, the result what this one has.
+int Communicator::pass(int completed) {
+  for (Bucket& bucket : role_->poll(completed, reducer_.in_flight())) reducer_.launch(std::move(bucket));
+  const int now_completed = reducer_.progress();
+  if (now_completed == 0) check_late();
+  return now_completed;
+}
+
+void Communicator::check_late() {
+  const Operation* late = reducer_.late();
+  if (late == nullptr) return;
+  role_->give_up(late->waiting_ranks());
+  throw late_ranks(step_, request_.timeout, late->waiting_for());
+}
+
+}  // namespace hbench

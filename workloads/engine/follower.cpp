@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "collectives/base/units_text.hpp"
+#include "workloads/engine/mail.hpp"
+#include "workloads/engine/role.hpp"
+
+namespace hbench {
+namespace {
+
+/// Rank 0 finds out first who is late, and says so; its own silence must last longer to count.
+constexpr double kMorePatience = 2;
+
+class Follower final : public Role {
+ public:
+  Follower(const TrainingRequest& request, Transport& transport)
+      : request_(request), outbox_(transport), orders_(transport, 0, kOrderTag) {}
+
+  void begin_step(Clock::time_point at) override {
+    heard_ = at;
+    ended_ = false;
+    orders_.expect();
+  }
+
+  void announce(std::span<const int> tensors) override {
+    Announcement message;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      message.tensors[static_cast<std::size_t>(message.count++)] = tensors[i];
+      const bool full = message.count == static_cast<std::int32_t>(message.tensors.size());
+      if (!full && i + 1 < tensors.size()) continue;
+      outbox_.send(0, kAnnouncementTag, message);
+      message.count = 0;
+    }
+  }
+
+  std::vector<Bucket> poll(int, int) override {
+    outbox_.progress();
+    std::vector<Bucket> launch;
+    while (const auto order = orders_.poll()) {
+      heard_ = Clock::now();
+      obey(*order, launch);
+      if (!ended_) orders_.expect();
+    }
+    const double silence = std::chrono::duration<double>(Clock::now() - heard_).count();
+    if (!ended_ && silence > kMorePatience * request_.timeout.value) {
+      throw late_ranks(step_, request_.timeout * kMorePatience, "rank 0");
+    }
+    return launch;
+  }
+
+  bool all_launched() const override { return ended_; }
+  Phase next() const override { return next_; }
+  void finish() override { flush(outbox_, request_.timeout, "ending the job"); }
+  void give_up(std::span<const Rank>) override {}
+
+ private:
+  void obey(const Order& order, std::vector<Bucket>& launch) {
+    const auto list = std::span(order.tensors).first(static_cast<std::size_t>(order.count));
+    switch (order.kind) {
+      case OrderKind::alive:
+        return;
+      case OrderKind::give_up:
+        throw late_ranks(step_, request_.timeout, fmt::format("rank {}, says rank 0", fmt::join(list, ", ")));
+      case OrderKind::step_end:
+        next_ = order.phase;
+        ended_ = true;
+        ++step_;
+        return;
+      case OrderKind::bucket:
+        partial_.insert(partial_.end(), list.begin(), list.end());
+        if (order.more == 0) launch.push_back(std::exchange(partial_, {}));
+    }
+  }
+
+  const TrainingRequest& request_;
+  Outbox outbox_;
+  Inbox<Order> orders_;
+  Bucket partial_;  ///< of a bucket whose list goes on
+  Phase next_ = Phase::stop;
+  bool ended_ = true;
+  int step_ = 0;
+  Clock::time_point heard_;
+};
+
+}  // namespace
+
+std::unique_ptr<Role> make_follower(const TrainingRequest& request, Transport& transport) {
+  return std::make_unique<Follower>(request, transport);
+}
+
+Error late_ranks(int step, Seconds timeout, std::string_view what) {
+  return {ExitCode::lost_rank, fmt::format("step {}: waited {} for {}", step, format(timeout), what),
+          "see what that rank said last; if it is only slow, allow more time"};
+}
+
+}  // namespace hbench

@@ -1,0 +1,36 @@
+#pragma once
+
+/// How the gradients of a model lie in one flat buffer.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectives/base/units.hpp"
+#include "collectives/executors/transport.hpp"
+#include "collectives/fusion/fusion.hpp"
+
+namespace hbench {
+
+/// Tensors in backward order: the order in which rank 0's gradients became ready. Tensor `i` of the job is
+/// the model's parameter `parameters[i]` and occupies [offset(i), offset(i + 1)) of the buffer.
+struct GradientLayout {
+  std::vector<int> parameters;
+  std::vector<std::int64_t> elements;
+
+  int tensors() const { return static_cast<int>(elements.size()); }
+  std::int64_t total() const;
+  std::vector<std::int64_t> offsets() const;  ///< `tensors() + 1` of them
+  std::vector<std::int64_t> bytes() const;    ///< as float32
+
+  friend bool operator==(const GradientLayout&, const GradientLayout&) = default;
+};
+
+/// Gives every rank rank 0's layout. `own` is this rank's, null on a dedicated server.
+/// \throws Error: wrong_data when this worker's tensors have other sizes; lost_rank.
+GradientLayout share_layout(const GradientLayout* own, Transport& transport, Seconds timeout);
+
+/// Whether the tensors of `bucket` are neighbours in the buffer, in order.
+bool contiguous(const Bucket& bucket);
+
+}  // namespace hbench

@@ -1,0 +1,66 @@
+#pragma once
+
+/// Buckets on their way: each is one collective on a part of the gradient buffer.
+
+#include <chrono>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectives/executors/endpoint.hpp"
+#include "collectives/executors/rank_program.hpp"
+#include "workloads/engine/layout.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+
+/// One rank's. Every rank launches the same buckets in the same order. Used by one thread at a time.
+class Reducer {
+ public:
+  /// Everything given outlives the reducer. `gradients` is laid out as `layout` says.
+  Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, std::span<float> gradients);
+
+  /// The bucket leaves now, or after those before it where the algorithm is not concurrent.
+  void launch(Bucket bucket);
+  /// Does what can be done now; how many buckets were completed by it.
+  int progress();
+  int in_flight() const { return static_cast<int>(running_.size() + waiting_.size()); }
+
+  /// The collective that has run longer than the request's time-out, if there is one.
+  const Operation* late() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Running {
+    Bucket bucket;
+    std::span<float> buffer;
+    std::vector<float> staging;  ///< holds `buffer` when the tensors are not neighbours
+    Clock::time_point begin;
+    std::unique_ptr<Operation> operation;
+  };
+
+  void start(Bucket bucket);
+  std::unique_ptr<Operation> operation(const Bucket& bucket, std::span<float> buffer);
+  const RankPlan& plan(const Bucket& bucket);
+  std::span<float> tensor(int index) const;
+  void pack(Running& running);
+  void unpack(Running& running);
+
+  const TrainingRequest& request_;
+  const Compressor& compressor_;
+  Endpoint& endpoint_;
+  std::span<float> gradients_;
+  std::vector<std::int64_t> offsets_;
+  std::vector<std::vector<Shard>> shards_;  ///< per tensor, with servers only
+  std::map<Bucket, RankPlan> plans_;
+  std::deque<Bucket> waiting_;
+  std::list<Running> running_;
+  std::vector<std::vector<float>> spare_;  ///< staging buffers to use again
+  int launched_ = 0;
+};
+
+}  // namespace hbench

@@ -1,0 +1,26 @@
+#include "collectives/base/error.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr const char* kReason = "hbench was built without LibTorch";
+constexpr const char* kCure =
+    "install LibTorch (Debian: libtorch-dev) or unpack it and set CMAKE_PREFIX_PATH, then build again with "
+    "-DHBENCH_WITH_TORCH=ON";
+
+}  // namespace
+
+std::vector<std::string_view> model_names() { return {}; }
+
+Availability torch_availability() { return {.available = false, .reason = kReason, .cure = kCure}; }
+
+std::uint64_t train(const TrainingRequest&, Endpoint*, const std::function<void(const StepReport&)>&) {
+  throw Error(ExitCode::environment, kReason, kCure);
+}
+
+StepTimeline record_timeline(std::string_view, int, int, int, int) {
+  throw Error(ExitCode::environment, kReason, kCure);
+}
+
+}  // namespace hbench

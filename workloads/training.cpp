@@ -1,0 +1,84 @@
+#include "workloads/training.hpp"
+
+#include <fmt/format.h>
+
+#include "collectives/base/table.hpp"
+#include "workloads/engine/digest.hpp"
+#include "workloads/engine/worker.hpp"
+#include "workloads/models/models.hpp"
+
+namespace hbench {
+namespace {
+
+void require(bool holds, const std::string& message, const std::string& hint = {}) {
+  if (!holds) throw Error(ExitCode::usage, message, hint);
+}
+
+void check_model(const ModelEntry& model, int batch, int image_size) {
+  require(batch >= 1, "the batch must be at least 1");
+  require(image_size >= model.smallest_image,
+          fmt::format("{} needs images of {} pixels and more, not {}", model.name, model.smallest_image, image_size),
+          fmt::format("give an image size of {} or more", model.smallest_image));
+}
+
+void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
+  require((request.algorithm == nullptr) == (endpoint == nullptr),
+          "training with an algorithm needs ranks to talk to, and without one there are none");
+  if (request.algorithm == nullptr) {
+    require(request.world.ranks() == 1, "without an algorithm only one process can train");
+    return;
+  }
+  const Algorithm& algorithm = *request.algorithm;
+  const std::string refusal = algorithm.refuses(request.world);
+  require(refusal.empty(), refusal);
+  require(!algorithm.uses_servers || request.placement != nullptr,
+          fmt::format("{} needs a placement of tensors on servers", algorithm.name));
+  require(!algorithm.opaque() || request.compressor == nullptr || request.compressor->memory_traffic == 0,
+          fmt::format("{} cannot be combined with a compressor: it sends float32 by itself", algorithm.name));
+  require(request.fusion.fusion != nullptr, "training needs a fusion policy");
+}
+
+void check_request(const TrainingRequest& request, const ModelEntry& model, Endpoint* endpoint) {
+  check_model(model, request.batch, request.image_size);
+  require(request.steps >= 1 && request.warmup_steps >= 0, "at least one step must be timed");
+  check_strategy(request, endpoint);
+  if (endpoint == nullptr) return;
+  require(endpoint->transport().size() == request.world.ranks(),
+          fmt::format("the job has {} ranks where {} workers and servers were asked for", endpoint->transport().size(),
+                      request.world.ranks()),
+          "start as many ranks as there are workers and dedicated servers");
+}
+
+}  // namespace
+
+std::vector<std::string_view> model_names() { return names_of(models()); }
+
+Availability torch_availability() { return {}; }
+
+std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
+                    const std::function<void(const StepReport&)>& on_step) {
+  const ModelEntry& model = find_entry(models(), request.model, "model");
+  check_request(request, model, endpoint);
+  const Rank rank = endpoint == nullptr ? 0 : endpoint->transport().rank();
+  if (rank >= request.world.workers) {
+    serve(request, *endpoint);
+    return 0;
+  }
+  Replica replica(model, {.batch = request.batch,
+                          .image_size = request.image_size,
+                          .seed = request.seed,
+                          .rank = rank,
+                          .workers = request.world.workers,
+                          .freeze_batch_norm = request.freeze_batch_norm,
+                          .threads = request.threads});
+  if (endpoint == nullptr) {
+    train_alone(replica, request, on_step);
+    return replica.digest();
+  }
+  train_together(replica, request, *endpoint, on_step);
+  const std::uint64_t digest = replica.digest();
+  compare_digests(digest, request, endpoint->transport());
+  return digest;
+}
+
+}  // namespace hbench
