@@ -38,7 +38,9 @@ Network::Network(const Profile& profile, const World& world)
   nic_in_.resize(nodes);
 
   server_.assign(ranks, -1);
-  for (int server = 0; server < world.servers && server_seconds_per_byte_ > 0; ++server) {
+  // On one node parameters are passed within a process: no server handles messages there.
+  const bool limited = nodes > 1 && server_seconds_per_byte_ > 0;
+  for (int server = 0; limited && server < world.servers; ++server) {
     int& queue = server_[world.server_rank(server)];
     if (queue >= 0) continue;  // more servers than ranks: they share one
     queue = static_cast<int>(servers_free_at_.size());
