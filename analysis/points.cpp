@@ -70,9 +70,19 @@ void compare_with_baseline(Point& point, const TimedSteps& steps, const CaseResu
 void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseResult>& results) {
   const TimedSteps steps = timed_steps(result);
   point.samples = steps.observations;
+  point.launches = steps.launches.size();
+  point.iterations = steps.iterations();
   if (steps.launches.empty()) return;
   set_step(point, median_of_launches(steps.launches));
   if (const CaseResult* base = baseline_of(result.asked, results)) compare_with_baseline(point, steps, *base);
+}
+
+std::map<std::string, double> ledger_of(const CaseResult& result) {
+  constexpr std::string_view kPrefix = "ledger/";
+  std::map<std::string, double> ledger;
+  for (const Sample& sample : result.samples)
+    if (sample.metric.starts_with(kPrefix)) ledger[sample.metric.substr(kPrefix.size())] = sample.value;
+  return ledger;
 }
 
 void fill_simulated(Point& point, const CaseResult& result) {
@@ -80,6 +90,7 @@ void fill_simulated(Point& point, const CaseResult& result) {
   if (!step) return;
   set_step(point, *step);
   point.samples = 1;
+  point.ledger = ledger_of(result);
   const std::optional<double> base = value_of(result, "baseline_throughput");
   if (!base) return;
   point.baseline = fmt::format("one GPU without communication, {:.4g} samples/s", *base);

@@ -2,6 +2,7 @@
 
 /// Points: what reports and exports show, computed from stored results. Pure functions.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,10 @@ struct Point {
   std::string baseline;     ///< in words, with its figure: `one process without communication, 61.2 samples/s`
   std::string interval;     ///< what low and high mean: `95 % bootstrap over 3 launches`, `profile uncertainty`
   std::size_t samples = 0;  ///< raw observations behind it
+  std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only
+  /// Where a simulated step's time goes, in seconds: `compute`, `straggler`, `slowdown`, `exposed`. The samples
+  /// `ledger/...` of the result, without that prefix.
+  std::map<std::string, double> ledger;
 };
 
 /// All points, in the order of `results`. The baseline of a measured (or emulated) case is the newest measured

@@ -10,9 +10,9 @@ namespace hbench {
 namespace {
 
 constexpr std::string_view kSvgTerminal =
-    "svg size 1000,560 dynamic noenhanced font 'sans-serif,14' background '#ffffff'";
+    "svg size 1000,640 dynamic noenhanced font 'sans-serif,14' background '#ffffff'";
 constexpr std::string_view kPngTerminal =
-    "pngcairo size 1500,840 noenhanced font 'sans,16' linewidth 1.5 background '#ffffff'";
+    "pngcairo size 1500,960 noenhanced font 'sans,16' linewidth 1.5 background '#ffffff'";
 constexpr std::string_view kDashTypes[] = {"solid", "(12,6)", "(3,5)", "(14,5,3,5)"};
 
 /// Single quotes keep backslashes, backquotes and macros as text; only the quote itself is doubled.
@@ -31,7 +31,7 @@ int point_type(Mark mark) {
     case Mark::simulated:
       return 7;
     case Mark::published:
-      return 3;  // star
+      return 2;  // cross
     case Mark::ideal:
       break;
   }
@@ -88,7 +88,11 @@ class ChartScript {
                                     ideal        ? "lines"
                                     : style.line ? "linespoints"
                                                  : "points");
-    if (!ideal) drawn += fmt::format(" pt {} ps {}", point_type(series.mark), style.small ? 0.4 : 1.1);
+    if (!ideal)
+      drawn += fmt::format(" pt {} ps {}", point_type(series.mark),
+                           style.small                      ? 0.4
+                           : series.mark == Mark::published ? 1.6
+                                                            : 1.2);
     drawn += fmt::format(" lw {} dt {} lc rgb '{}' title {}", ideal ? 1 : 2, kDashTypes[style.dash], style.colour.light,
                          quoted(series.label));
     plots_.push_back(drawn);
@@ -96,11 +100,12 @@ class ChartScript {
 
   std::string labels() const {
     return fmt::format(
-        "set encoding utf8\nset title {} noenhanced\nset xlabel {} noenhanced\nset ylabel {} noenhanced\n"
-        "set key outside right center vertical Left reverse samplen 3 noenhanced\n"
+        "set encoding utf8\nset title {} noenhanced\nset xlabel {} offset 0,0.3 noenhanced\nset ylabel {} noenhanced\n"
+        "set key below vertical Left reverse samplen 3 maxrows {} noenhanced\n"
         "set border 3 lc rgb '#888888'\nset tics nomirror textcolor rgb '#333333'\n"
-        "set grid lc rgb '#dddddd' lt 1 lw 0.5\nset bars small\n",
-        quoted(chart_.title), quoted(chart_.x_title), quoted(chart_.y_title));
+        "set grid lc rgb '#dddddd' lt 1 lw 0.5\nset bars 0.7\n",
+        quoted(chart_.title), quoted(chart_.x_title), quoted(chart_.y_title),
+        std::max<std::size_t>(1, (count_ + 1) / 2));
   }
 
   std::string x_axis() const {

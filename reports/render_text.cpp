@@ -39,7 +39,10 @@ struct TextWriter {
   void operator()(const Heading& heading) { out += '\n' + underlined(heading.text, heading.level == 1 ? '=' : '-'); }
   void operator()(const Paragraph& paragraph) { out += '\n' + wrapped(paragraph.text); }
   void operator()(const Verdict& verdict) { out += '\n' + wrapped("=> " + verdict.text); }
-  void operator()(const Chart& chart) { point_at(chart); }
+  void operator()(const Chart& chart) {
+    out += '\n';
+    point_at(chart);
+  }
 
   void operator()(const ChartGroup& group) {
     out += fmt::format("\n{}\n", group.title);

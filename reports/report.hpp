@@ -2,6 +2,9 @@
 
 /// Reports: one file each that turns results into a `Document`. Pure functions of what was stored.
 
+#include <map>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +19,9 @@ struct ReportInput {
   std::vector<Point> points;            ///< from `make_points`
   std::vector<Comparison> comparisons;  ///< from `compare_with_published`
   std::vector<Run> runs;                ///< what was run where
+  /// Titles for people, by name: `aws-p3-25gbe` is `AWS p3.16xlarge, 8 x V100, 25 Gbit/s`. A name without one
+  /// stands for itself.
+  std::map<std::string, std::string> profile_titles, workload_titles;
 };
 
 /// A question, and the function that writes its answer.
@@ -24,5 +30,13 @@ struct Report {
   std::string_view summary;  ///< one line for `hbench list reports`
   Document (*build)(const ReportInput& input);
 };
+
+extern const Report kScalingReport;
+
+/// All reports, in the order of `hbench list reports`.
+std::span<const Report* const> reports();
+
+/// \throws Error (usage) with a suggestion.
+const Report& find_report(std::string_view name);
 
 }  // namespace hbench

@@ -28,6 +28,12 @@ bool has_model_line(const Chart& chart, const Series& observed) {
   });
 }
 
+/// A band needs two places to stretch between.
+bool has_band(const Series& series) {
+  return series.mark == Mark::simulated &&
+         std::ranges::count_if(series.points, [](const ChartPoint& point) { return point.low || point.high; }) > 1;
+}
+
 }  // namespace
 
 Styles::Styles(const std::vector<const Chart*>& charts) {
@@ -48,7 +54,7 @@ SeriesStyle Styles::of(const Chart& chart, const Series& series) const {
           .dash = (position(families_, series.family) + group / colours) % kDashes,
           .line = simulated || (series.mark != Mark::published && !has_model_line(chart, series)),
           .small = simulated,
-          .band = simulated};
+          .band = has_band(series)};
 }
 
 }  // namespace hbench

@@ -30,10 +30,14 @@ struct TrainingRequest {
   bool overlap = true;  ///< gradients leave during the backward pass
   int warmup_steps = 5;
   int steps = 20;       ///< timed steps
-  Seconds budget{0};    ///< stop after the step that exceeds it (rank 0 decides for all); 0: no limit
+  /// Since the first step; rank 0 decides for all. Once it is spent the warm-up ends, and the job after the
+  /// step that is under way, but never before one step was timed. 0: no limit.
+  Seconds budget{0};
   Seconds timeout{60};  ///< a collective that takes longer names the late ranks and fails
   unsigned seed = 1;
-  int threads = 1;  ///< LibTorch's threads per rank
+  /// LibTorch's threads per rank. Whoever starts the ranks sets OMP_NUM_THREADS and OPENBLAS_NUM_THREADS to
+  /// the same number, because the libraries below LibTorch read them when the process begins.
+  int threads = 1;
   double learning_rate = 0.01;
   /// Batch normalisation with its running statistics: samples then do not see each other, and it makes no
   /// difference how they are spread over workers.

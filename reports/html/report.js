@@ -8,11 +8,11 @@
   const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
   const pointStyles = {measured: "circle", emulated: "triangle", simulated: "circle", published: "star", ideal: false};
   const darkScheme = matchMedia("(prefers-color-scheme: dark)");
-  let printing = false;
+  const root = document.documentElement;
 
-  const isDark = () => darkScheme.matches && !printing;
+  const isDark = () => darkScheme.matches && !root.classList.contains("printing");
   const colourOf = series => (isDark() ? series.dark : series.light);
-  const cssColour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const cssColour = name => getComputedStyle(root).getPropertyValue(name).trim();
   const faded = (colour, alpha) => colour + Math.round(alpha * 255).toString(16).padStart(2, "0");
 
   function figure(value, percent) {
@@ -95,6 +95,7 @@
 
   function datasetOf(series) {
     const ideal = series.mark === "ideal";
+    const size = innerWidth < 520 ? 0.75 : 1;
     const dataset = {
       series,
       label: series.label,
@@ -104,7 +105,8 @@
       borderDash: ideal ? [4, 4] : dashes[series.dash],
       borderWidth: ideal ? 1.25 : 2,
       pointStyle: pointStyles[series.mark],
-      pointRadius: ideal ? 0 : series.small ? 2 : series.mark === "published" ? 6 : 5,
+      clip: 8,  // a mark on the edge stays whole
+      pointRadius: ideal ? 0 : series.small ? 2 : size * (series.mark === "published" ? 6 : 5),
       pointHoverRadius: ideal ? 0 : 7,
       pointHitRadius: ideal ? 0 : 6,
       pointBorderWidth: series.mark === "published" ? 2 : 1,
@@ -133,11 +135,15 @@
 
   function yAxis(spec) {
     const percent = {callback: value => Math.round(value * 1000) / 10 + " %"};
+    // Chart.js looks at y alone; intervals are to fit too.
+    const points = spec.series.filter(series => series.shown).flatMap(series => series.points);
     return {
       type: "linear",
       title: {display: true, text: spec.yTitle},
       min: spec.yMin ?? undefined,
       max: spec.yMax ?? undefined,
+      suggestedMin: points.length ? Math.min(...points.map(p => p.low ?? p.y)) : 0,
+      suggestedMax: points.length ? Math.max(...points.map(p => p.high ?? p.y)) : 1,
       grid: {},
       ticks: spec.percent ? percent : {},
     };
@@ -287,17 +293,18 @@
 
   const figures = [...document.querySelectorAll("figure.chart")];
   const recolourAll = () => charts.forEach(recolour);
-  document.documentElement.classList.add("scripted");
+  root.classList.add("scripted");
   document.querySelectorAll("[role=tablist]").forEach(makeTabs);
   figures.filter(element => !element.classList.contains("unselected")).forEach(show);
   darkScheme.addEventListener("change", recolourAll);
+  // Paper has no tabs: every chart of a group is printed.
   addEventListener("beforeprint", () => {
-    printing = true;
+    root.classList.add("printing");
     figures.forEach(show);
     recolourAll();
   });
   addEventListener("afterprint", () => {
-    printing = false;
+    root.classList.remove("printing");
     recolourAll();
   });
 })();

@@ -36,6 +36,15 @@ TEST(MeasuredPoint, TakesTheSlowestRankOfEachIteration) {
   EXPECT_EQ(point.baseline, "");
 }
 
+TEST(MeasuredPoint, CountsLaunchesAndTheirTimedIterations) {
+  CaseResult result{.asked = example_case()};
+  result.samples = steps({{{1, 2}, {1, 2}, {1, 2}}, {{1, 2}, {1, 2}}});
+  result.samples[0].warmup = result.samples[1].warmup = true;
+  const Point point = make_points({result}).at(0);
+  EXPECT_EQ(point.launches, 2u);
+  EXPECT_EQ(point.iterations, 4u);
+}
+
 TEST(MeasuredPoint, LeavesWarmUpAndOtherMetricsOut) {
   CaseResult result = measured({{{1}, {1}}});
   result.samples.push_back({.iteration = 7, .warmup = true, .metric = "step_seconds", .value = 50});
@@ -98,6 +107,13 @@ TEST(SimulatedPoint, TurnsThePessimisticStepIntoTheLowEfficiency) {
   EXPECT_THAT(point.efficiency_high, Optional(DoubleEq(0.625)));
   EXPECT_EQ(point.interval, "profile uncertainty");
   EXPECT_EQ(point.baseline, "one GPU without communication, 128 samples/s");
+}
+
+TEST(SimulatedPoint, KeepsTheLedgerOfItsStep) {
+  CaseResult result{.asked = example_case(Evidence::simulated)};
+  result.samples = {figure("step_seconds", 0.5), figure("ledger/compute", 0.375), figure("ledger/exposed", 0.125)};
+  EXPECT_EQ(make_points({result}).at(0).ledger,
+            (std::map<std::string, double>{{"compute", 0.375}, {"exposed", 0.125}}));
 }
 
 TEST(SimulatedPoint, HasNoEfficiencyWithoutABaseline) {

@@ -2,7 +2,7 @@
 #include <exception>
 
 #include "reports/write_report.hpp"
-#include "tests/reports/run_process.hpp"
+#include "tests/reports/run_gnuplot.hpp"
 #include "tests/reports/samples.hpp"
 
 /// show_sample <folder>: writes the rich sample there, to look at after a change of style.

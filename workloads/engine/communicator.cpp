@@ -5,6 +5,13 @@
 namespace hbench {
 namespace {
 
+/// How long the thread sleeps between two looks while this rank computes. Every look takes 15 us of the
+/// core on a virtual machine, and delays that end before the backward pass cost nothing.
+constexpr std::chrono::microseconds kBucketsInFlight{100};
+constexpr std::chrono::microseconds kNothingInFlight{300};
+/// No bucket can leave before this worker's first gradient; only to see whether the others are well.
+constexpr std::chrono::milliseconds kNothingAnnounced{20};
+
 /// A server that has nothing to do for so many looks leaves its core to workers that compute.
 constexpr int kPatience = 200;
 constexpr std::chrono::microseconds kNap{50};
@@ -38,8 +45,9 @@ void Communicator::step(Handover& handover) {
     role_->announce(ready);
     completed = pass(completed);
     if (role_->all_launched() && reducer_.in_flight() == 0) break;
-    // No bucket can leave before this worker's first gradient.
-    if (completed == 0 && !handover.rest(!announced)) return;
+    if (completed > 0) continue;
+    const auto nap = reducer_.in_flight() > 0 ? kBucketsInFlight : kNothingInFlight;
+    if (!handover.rest(announced ? nap : kNothingAnnounced)) return;
   }
   ++step_;
   handover.end_step(role_->next());

@@ -60,7 +60,10 @@ class Follower final : public Role {
       case OrderKind::alive:
         return;
       case OrderKind::give_up:
-        throw late_ranks(step_, request_.timeout, fmt::format("rank {}, says rank 0", fmt::join(list, ", ")));
+        // Some libraries do not tell whom they wait for.
+        throw late_ranks(
+            step_, request_.timeout,
+            list.empty() ? "another rank, says rank 0" : fmt::format("rank {}, says rank 0", fmt::join(list, ", ")));
       case OrderKind::step_end:
         next_ = order.phase;
         ended_ = true;

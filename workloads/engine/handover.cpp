@@ -4,15 +4,6 @@
 #include <utility>
 
 namespace hbench {
-namespace {
-
-/// Long enough to leave the core to the compute thread, short enough that a round is not held up much.
-constexpr std::chrono::microseconds kNap{50};
-/// How long an idle thread sleeps before it looks whether the others are still well.
-constexpr std::chrono::milliseconds kIdle{20};
-
-}  // namespace
-
 void Handover::begin_step(Clock::time_point at) {
   const std::scoped_lock lock(mutex_);
   begun_ = at;
@@ -29,6 +20,7 @@ void Handover::announce(int tensor) {
 Phase Handover::wait_for_step_end() {
   std::unique_lock lock(mutex_);
   compute_waits_ = true;
+  for_communication_.notify_one();
   for_compute_.wait(lock, [&] { return next_ || failure_; });
   compute_waits_ = false;
   if (failure_) std::rethrow_exception(failure_);
@@ -53,22 +45,15 @@ std::vector<int> Handover::take() {
   return std::exchange(announced_, {});
 }
 
-bool Handover::rest(bool idle) {
+bool Handover::rest(std::chrono::microseconds longest) {
   std::unique_lock lock(mutex_);
-  if (closed_) return false;
-  if (!announced_.empty()) return true;
-  if (idle) {
-    for_communication_.wait_for(lock, kIdle, [&] { return closed_ || !announced_.empty(); });
-    return !closed_;
-  }
-  const bool hurry = compute_waits_;
-  lock.unlock();
-  if (hurry) {
+  if (compute_waits_ && !closed_) {
+    lock.unlock();
     std::this_thread::yield();
-  } else {
-    std::this_thread::sleep_for(kNap);
+    return true;
   }
-  return true;
+  for_communication_.wait_for(lock, longest, [&] { return closed_ || compute_waits_ || !announced_.empty(); });
+  return !closed_;
 }
 
 void Handover::end_step(Phase next) {

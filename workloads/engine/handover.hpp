@@ -36,9 +36,9 @@ class Handover {
   std::optional<Clock::time_point> wait_for_step();
   /// The tensors announced since the last call, in ready order.
   std::vector<int> take();
-  /// Blocks for a moment, and not at all while the compute thread waits: `idle` says that nothing can happen
-  /// before the next announcement. False when closed.
-  bool rest(bool idle);
+  /// Leaves the core to the compute thread until a gradient is announced, but at most for `longest`; while
+  /// the compute thread waits, it only lets others pass. False when closed.
+  bool rest(std::chrono::microseconds longest);
   void end_step(Phase next);
   void fail(std::exception_ptr failure);
   /// @}

@@ -1,4 +1,4 @@
-#include "tests/reports/run_process.hpp"
+#include "tests/reports/run_gnuplot.hpp"
 
 #include <sys/wait.h>
 

@@ -1,0 +1,48 @@
+#pragma once
+
+/// The parts of the report on scaling, one file each. Pure functions of the input; a part of which the input
+/// holds nothing is empty.
+
+#include <string>
+#include <vector>
+
+#include "reports/report.hpp"
+#include "reports/scaling_headline.hpp"
+#include "reports/scaling_words.hpp"
+
+namespace hbench {
+
+using Blocks = std::vector<Block>;
+
+/// What every part is given: computed once. `input` outlives it.
+struct Scaling {
+  explicit Scaling(const ReportInput& of) : input(of), words(of), headline(find_headline(of.points)) {}
+
+  const ReportInput& input;
+  ScalingWords words;
+  std::optional<Headline> headline;
+};
+
+/// How far simulated figures of one algorithm are from published ones.
+struct AlgorithmError {
+  std::string algorithm;
+  ComparisonSummary error;
+};
+/// The algorithm with the most figures first.
+std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& comparisons);
+
+/// The answer, and how it is known.
+Blocks scaling_verdict(const Scaling& scaling);
+Blocks failed_cases(const Scaling& scaling);
+/// Efficiency and throughput, a chart per workload; the workload of the headline comes first.
+Blocks scaling_charts(const Scaling& scaling);
+/// Simulated against published figures.
+Blocks published_comparison(const Scaling& scaling);
+/// Where the time of simulated steps goes, on the most GPUs of each workload.
+Blocks step_ledger(const Scaling& scaling);
+Blocks measured_points(const Scaling& scaling);
+Blocks all_points(const Scaling& scaling);
+/// What ran where, and what the words mean.
+Blocks method(const Scaling& scaling);
+
+}  // namespace hbench

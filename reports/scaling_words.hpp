@@ -1,0 +1,54 @@
+#pragma once
+
+/// The words and figures of the report on scaling: one name for each thing, everywhere in it.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "reports/report.hpp"
+
+namespace hbench {
+
+class ScalingWords {
+ public:
+  explicit ScalingWords(const ReportInput& input);
+
+  /// `VGG-16`; `ResNet-18 at 64x64` where the image size is a choice.
+  std::string workload(const Case& asked) const;
+  /// `AWS p3.16xlarge, 25 Gbit/s`: the title without its counts of GPUs, unless two titles then are the same.
+  /// `this machine` for `local`.
+  std::string network(const std::string& profile) const;
+  /// `AWS p3.16xlarge`: its first part where that says enough. For legends.
+  std::string network_in_brief(const std::string& profile) const;
+  /// `AWS p3.16xlarge (25 Gbit/s)`.
+  std::string network_in_a_sentence(const std::string& profile) const;
+  /// The strategy's label; with the number of servers where points differ in nothing else. A published
+  /// one names its fusion policy without parameters, which sources seldom state.
+  std::string strategy(const Case& asked) const;
+  /// For sentences: `ring all-reduce`, `dedicated parameter servers that hold whole tensors and fp16 gradients`.
+  static std::string in_a_sentence(const Strategy& strategy);
+  /// `ring all-reduce`, `parameter servers`.
+  static std::string family(const std::string& algorithm);
+
+ private:
+  const ReportInput& input_;
+  std::map<std::string, std::string> networks_;  ///< short titles by profile
+  bool tell_servers_ = false;
+};
+
+/// `78 %`, with a no-break space; below 1 % with a decimal.
+std::string whole_percent(double fraction);
+/// `94.1 %`, or `-`.
+std::string percent_cell(std::optional<double> fraction);
+/// `91.0 to 96.2 %`, or `-`.
+std::string interval_cell(const Point& point);
+/// Of a rate; `-` for 0, which is one that is not known.
+std::string rate_cell(double samples_per_second);
+/// A difference of efficiencies in percentage points: `+3.1`.
+std::string signed_points(double fraction);
+std::string unsigned_points(double fraction);
+/// `1 GPU`, `3 launches`.
+std::string counted(std::size_t count, const std::string& noun);
+
+}  // namespace hbench

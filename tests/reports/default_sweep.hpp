@@ -1,0 +1,13 @@
+#pragma once
+
+/// What `hbench sweep --gpus 1..128` gives a report, without the program.
+
+#include "reports/report.hpp"
+
+namespace hbench {
+
+/// Simulated points of the default grid, the published figures of its workloads with their simulated twins, and
+/// measured points of made-up step times. \pre the working tree is at HBENCH_SOURCE_DIR.
+ReportInput default_sweep();
+
+}  // namespace hbench

@@ -1,0 +1,111 @@
+reset
+$p0 << END
+1 100
+8 100
+END
+$p1 << END
+1 100
+8 75
+END
+$i1 << END
+8 75 70 80
+END
+$p2 << END
+2 90
+END
+$i2 << END
+2 90 87.5 92.5
+END
+$p3 << END
+4 50
+END
+set encoding utf8
+set title 'VGG-16' noenhanced
+set xlabel 'GPUs' offset 0,0.3 noenhanced
+set ylabel 'Scaling efficiency' noenhanced
+set key below vertical Left reverse samplen 3 maxrows 2 noenhanced
+set border 3 lc rgb '#888888'
+set tics nomirror textcolor rgb '#333333'
+set grid lc rgb '#dddddd' lt 1 lw 0.5
+set bars 0.7
+set logscale x 2
+set xrange [0.9090909090909091:8.8]
+set xtics (1, 2, 4, 8)
+set yrange [0:*]
+set format y '%g %%'
+set terminal svg size 1000,640 dynamic noenhanced font 'sans-serif,14' background '#ffffff'
+set output 'efficiency.svg'
+plot $p0 using 1:2 with lines lw 1 dt (12,6) lc rgb '#8a8a8a' title 'ideal', \
+     $i1 using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '#0072b2' notitle, \
+     $p1 using 1:2 with linespoints pt 7 ps 0.4 lw 2 dt solid lc rgb '#0072b2' title 'ring (simulated)', \
+     $i2 using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '#0072b2' notitle, \
+     $p2 using 1:2 with points pt 7 ps 1.2 lw 2 dt solid lc rgb '#0072b2' title 'ring (measured)', \
+     $p3 using 1:2 with linespoints pt 9 ps 1.2 lw 2 dt solid lc rgb '#d55e00' title 'ps (emulated)'
+set terminal pngcairo size 1500,960 noenhanced font 'sans,16' linewidth 1.5 background '#ffffff'
+set output 'efficiency.png'
+replot
+unset output
+reset
+$p0 << END
+1 1
+8 1
+END
+$p1 << END
+1 1
+8 0.75
+END
+$i1 << END
+8 0.75 0.7 0.8
+END
+$p2 << END
+2 0.9
+END
+$i2 << END
+2 0.9 0.875 0.925
+END
+$p3 << END
+4 0.5
+END
+set encoding utf8
+set title 'Step time' noenhanced
+set xlabel 'GPUs' offset 0,0.3 noenhanced
+set ylabel 'ms' noenhanced
+set key below vertical Left reverse samplen 3 maxrows 2 noenhanced
+set border 3 lc rgb '#888888'
+set tics nomirror textcolor rgb '#333333'
+set grid lc rgb '#dddddd' lt 1 lw 0.5
+set bars 0.7
+set xrange [0.86:8.14]
+set yrange [0:*]
+set terminal svg size 1000,640 dynamic noenhanced font 'sans-serif,14' background '#ffffff'
+set output 'step-time.svg'
+plot $p0 using 1:2 with lines lw 1 dt (12,6) lc rgb '#8a8a8a' title 'ideal', \
+     $i1 using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '#0072b2' notitle, \
+     $p1 using 1:2 with linespoints pt 7 ps 0.4 lw 2 dt solid lc rgb '#0072b2' title 'ring (simulated)', \
+     $i2 using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '#0072b2' notitle, \
+     $p2 using 1:2 with points pt 7 ps 1.2 lw 2 dt solid lc rgb '#0072b2' title 'ring (measured)', \
+     $p3 using 1:2 with linespoints pt 9 ps 1.2 lw 2 dt solid lc rgb '#d55e00' title 'ps (emulated)'
+set terminal pngcairo size 1500,960 noenhanced font 'sans,16' linewidth 1.5 background '#ffffff'
+set output 'step-time.png'
+replot
+unset output
+reset
+set encoding utf8
+set title 'Nothing yet' noenhanced
+set xlabel 'x' offset 0,0.3 noenhanced
+set ylabel 'y' noenhanced
+set key below vertical Left reverse samplen 3 maxrows 1 noenhanced
+set border 3 lc rgb '#888888'
+set tics nomirror textcolor rgb '#333333'
+set grid lc rgb '#dddddd' lt 1 lw 0.5
+set bars 0.7
+set xrange [0:1]
+set yrange [0:1]
+set terminal svg size 1000,640 dynamic noenhanced font 'sans-serif,14' background '#ffffff'
+set output 'empty.svg'
+set label 'no points' at graph 0.5,0.5 center
+plot NaN notitle
+set terminal pngcairo size 1500,960 noenhanced font 'sans,16' linewidth 1.5 background '#ffffff'
+set output 'empty.png'
+replot
+unset output

@@ -1,0 +1,137 @@
+#include "reports/prepare.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <set>
+
+#include "reports/chart_table.hpp"
+#include "reports/formats.hpp"
+#include "reports/style.hpp"
+#include "reports/text.hpp"
+#include "tests/reports/samples.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+
+const Chart& first_chart(const Document& document) { return *charts_of(document).front(); }
+
+Document with_holes() {
+  return {.title = "holes",
+          .blocks = {Chart{.id = "c",
+                           .title = "c",
+                           .x_log2 = true,
+                           .series = {{.label = "s",
+                                       .points = {{1, 1, NAN, 2.0, ""},
+                                                  {2, NAN, {}, {}, "lost"},
+                                                  {4, INFINITY, {}, {}, ""},
+                                                  {-INFINITY, 1, {}, {}, ""},
+                                                  {0, 1, {}, {}, ""},
+                                                  {8, 3, {}, {}, ""}}}},
+                           .caption = "Caption."}}};
+}
+
+TEST(Prepare, DropsWhatCannotBeDrawnAndSaysSo) {
+  const Document document = drawable(with_holes());
+  const auto& points = first_chart(document).series[0].points;
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0].x, 1);
+  EXPECT_FALSE(points[0].low) << "a limit that is not a number is none";
+  EXPECT_EQ(points[0].high, 2.0);
+  EXPECT_EQ(points[1].x, 8);
+  EXPECT_EQ(first_chart(document).caption, "Caption. 4 points without a finite place are not shown.");
+}
+
+TEST(Prepare, ChangesNothingTheSecondTime) {
+  const Document once = drawable(with_holes());
+  EXPECT_EQ(first_chart(drawable(once)).caption, first_chart(once).caption);
+  for (const Format* format : formats())
+    EXPECT_EQ(format->render(readable(rich_document())), format->render(rich_document())) << format->name;
+}
+
+TEST(Prepare, LeavesHolesInTheDataForThoseWhoCompute) {
+  EXPECT_THAT(kCsvFormat.render(with_holes()), testing::HasSubstr("c,s,simulated,2,,,,\"lost; not finite\"\n"));
+}
+
+TEST(Prepare, FillsShortRowsAndCutsLongOnes) {
+  const Document document =
+      readable({.title = "", .blocks = {Table{"", {"a", "b"}, {true}, {{"1"}, {"1", "2", "3"}}}}});
+  const auto& table = std::get<Table>(document.blocks[0]);
+  EXPECT_THAT(table.numeric, ElementsAre(true, false));
+  EXPECT_THAT(table.rows, ElementsAre(ElementsAre("1", ""), ElementsAre("1", "2")));
+}
+
+TEST(ChartTable, HasARowPerSeriesAndAColumnPerPlace) {
+  const Document document = drawable(small_document());
+  const Table table = chart_table(first_chart(document));
+  EXPECT_THAT(table.columns, ElementsAre("series", "evidence", "1", "2", "4", "8"));
+  EXPECT_THAT(table.rows[1], ElementsAre("ring (simulated)", "simulated", "100.0 %", "", "", "75.0 % (70.0 to 80.0)"));
+}
+
+TEST(Style, GroupsShareAColourAndFamiliesADash) {
+  Chart chart{.series = {{.label = "a", .group = "ring", .family = "slow"},
+                         {.label = "b", .group = "ring", .family = "fast"},
+                         {.label = "c", .group = "ps", .family = "fast"},
+                         {.label = "d", .mark = Mark::measured, .group = "ps", .family = "fast"},
+                         {.label = "e", .mark = Mark::measured, .group = "other", .family = "slow"},
+                         {.label = "f", .mark = Mark::published, .group = "other", .family = "slow"}}};
+  const Styles styles({&chart});
+  std::vector<SeriesStyle> looks;
+  for (const Series& series : chart.series) looks.push_back(styles.of(chart, series));
+  EXPECT_EQ(looks[0].colour.light, looks[1].colour.light);
+  EXPECT_NE(looks[1].colour.light, looks[2].colour.light);
+  EXPECT_EQ(looks[2].colour.light, looks[3].colour.light);
+  EXPECT_EQ(looks[0].dash, 0);
+  EXPECT_EQ(looks[1].dash, 1);
+  EXPECT_EQ(looks[2].dash, 1);
+  EXPECT_FALSE(looks[3].line) << "its model has the line";
+  EXPECT_TRUE(looks[4].line) << "there is no model's line";
+  EXPECT_FALSE(looks[5].line) << "published points are alone";
+}
+
+TEST(Style, ABandNeedsTwoIntervals) {
+  const ChartPoint with{1, 1, 0.5, 1.5, ""}, without{2, 1, {}, {}, ""};
+  const Chart chart{.series = {{.label = "one", .points = {with, without}}, {.label = "two", .points = {with, with}}}};
+  const Styles styles({&chart});
+  EXPECT_FALSE(styles.of(chart, chart.series[0]).band);
+  EXPECT_TRUE(styles.of(chart, chart.series[1]).band);
+}
+
+TEST(Style, MoreGroupsThanColoursStillDiffer) {
+  Chart chart;
+  for (int i = 0; i < 14; ++i) chart.series.push_back({.label = std::to_string(i), .group = std::to_string(i)});
+  const Styles styles({&chart});
+  std::set<std::pair<std::string_view, int>> looks;
+  for (const Series& series : chart.series) {
+    const SeriesStyle style = styles.of(chart, series);
+    looks.insert({style.colour.light, style.dash});
+  }
+  EXPECT_EQ(looks.size(), 14u);
+}
+
+TEST(Text, CleansBrokenUtf8AndControlCharacters) {
+  EXPECT_EQ(clean_text("a\tb\nc\x7f"), "a b c ");
+  EXPECT_EQ(clean_text("gr\xc3\xbc\xc3\x9f 90 \xe2\x82\xac \xf0\x9f\x9a\x80"),
+            "gr\xc3\xbc\xc3\x9f 90 \xe2\x82\xac \xf0\x9f\x9a\x80");
+  EXPECT_EQ(clean_text("\xff|\xc0\xaf|\xe2\x82"), "\xEF\xBF\xBD|\xEF\xBF\xBD\xEF\xBF\xBD|\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(clean_text("a\xe2\x80\xa8z"), "a z");
+}
+
+TEST(Text, FormatsFiguresForPeople) {
+  EXPECT_EQ(format_figure(0.83449, true), "83.4 %");
+  EXPECT_EQ(format_figure(61.25, false), "61.25");
+  EXPECT_EQ(format_figure(123456.7, false), "123457");
+  EXPECT_EQ(format_figure(128, false), "128");
+  EXPECT_EQ(format_figure(NAN, true), "-");
+}
+
+TEST(Text, PadsByWhatIsSeen) {
+  EXPECT_EQ(padded("\xc3\xbc", 3, false), "\xc3\xbc  ");
+  EXPECT_EQ(padded("12", 4, true), "  12");
+  EXPECT_EQ(padded("long", 2, true), "long");
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,375 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "collectives/base/error.hpp"
+#include "reports/formats.hpp"
+#include "reports/report.hpp"
+#include "tests/reports/document_parts.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const Strategy kRing{.algorithm = "ring", .compressor = "none", .fusion = "horovod"};
+const Strategy kRingFp16{.algorithm = "ring", .compressor = "fp16", .fusion = "horovod"};
+const Strategy kServers{
+    .algorithm = "ps", .placement = "greedy", .server_mode = "colocated", .compressor = "none", .fusion = "none"};
+const Strategy kDedicated{
+    .algorithm = "ps", .placement = "sliced", .server_mode = "dedicated", .compressor = "none", .fusion = "none"};
+const Strategy kNone{.algorithm = "none"};
+
+Point point(Evidence evidence, const std::string& workload, const std::string& profile, int gpus,
+            const Strategy& strategy, double efficiency) {
+  Point result;
+  result.asked = {.evidence = evidence,
+                  .workload = workload,
+                  .gpus = gpus,
+                  .strategy = strategy,
+                  .profile = profile,
+                  .batch_per_gpu = 32};
+  result.efficiency = efficiency;
+  result.throughput = 100 * gpus * efficiency;
+  result.throughput_per_gpu = 100 * efficiency;
+  result.step_seconds = 32 / result.throughput_per_gpu;
+  return result;
+}
+
+Point simulated(const std::string& workload, const std::string& profile, int gpus, const Strategy& strategy,
+                double efficiency) {
+  return point(Evidence::simulated, workload, profile, gpus, strategy, efficiency);
+}
+
+Point published(const std::string& profile, int gpus, const Strategy& strategy, double efficiency) {
+  Point result = point(Evidence::published, "vgg16", profile, gpus, strategy, efficiency);
+  result.asked.source = "a paper";
+  return result;
+}
+
+Point measured(int ranks, const Strategy& strategy, double efficiency) {
+  Point result = point(Evidence::measured, "resnet18", "local", ranks, strategy, efficiency);
+  result.asked.image_size = 64;
+  result.efficiency_low = efficiency - 0.03;
+  result.efficiency_high = efficiency + 0.02;
+  result.baseline = "one process without communication, 100 samples/s";
+  result.launches = 3;
+  result.iterations = 30;
+  return result;
+}
+
+Point failure(const std::string& reason) {
+  Point result = point(Evidence::measured, "resnet18", "local", 2, kRing, 0);
+  result.efficiency.reset();
+  result.throughput = 0;
+  result.failed = true;
+  result.failure = reason;
+  return result;
+}
+
+ReportInput input_of(std::vector<Point> points) {
+  ReportInput input;
+  input.points = std::move(points);
+  input.comparisons = compare_with_published(input.points);
+  input.profile_titles = {{"fast", "Fast cloud, 8 x A100, 200 Gbit/s"}, {"slow", "4 GPUs per node, 10 GbE"}};
+  input.workload_titles = {{"vgg16", "VGG-16"}, {"resnet50", "ResNet-50"}, {"resnet18", "ResNet-18"}};
+  return input;
+}
+
+Document report_on(std::vector<Point> points) { return kScalingReport.build(input_of(std::move(points))); }
+
+/// No-break spaces as plain ones, so that expectations can be read.
+std::string plain(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\u00a0", at)) != std::string::npos;) text.replace(at, 2, " ");
+  return text;
+}
+
+std::string verdict_on(std::vector<Point> points) {
+  return plain(std::get<Verdict>(report_on(std::move(points)).blocks.at(0)).text);
+}
+
+/// The sentence after the verdict.
+std::string reason_for(std::vector<Point> points) {
+  return std::get<Paragraph>(report_on(std::move(points)).blocks.at(1)).text;
+}
+
+/// The rows of the table with this caption; none when there is no such table.
+std::vector<std::vector<std::string>> rows_of(const Document& document, const std::string& caption) {
+  for (const Table& table : all_of<Table>(document))
+    if (table.caption == caption) return table.rows;
+  return {};
+}
+
+TEST(ScalingVerdict, NamesBestNetworkWorstNetworkAndWorstStrategyThere) {
+  EXPECT_EQ(
+      verdict_on({simulated("vgg16", "fast", 128, kRing, 0.9449), simulated("vgg16", "slow", 128, kRing, 0.41),
+                  simulated("vgg16", "fast", 128, kServers, 0.3), simulated("vgg16", "slow", 128, kServers, 0.004),
+                  simulated("vgg16", "slow", 256 / 4, kServers, 0.001)}),
+      "At 128 GPUs VGG-16 keeps 94 % of ideal speed with ring all-reduce on Fast cloud (200 Gbit/s), but 41 % on "
+      "10 GbE; with co-located parameter servers that hold whole tensors, 0.4 % there.");
+}
+
+TEST(ScalingVerdict, TakesTheWorkloadWithTheWidestSpread) {
+  EXPECT_EQ(verdict_on({simulated("resnet50", "fast", 8, kRing, 0.99), simulated("resnet50", "slow", 8, kRing, 0.8),
+                        simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "slow", 8, kRing, 0.5)}),
+            "At 8 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on Fast cloud (200 Gbit/s), but 50 % on "
+            "10 GbE.");
+}
+
+TEST(ScalingVerdict, ComparesStrategiesOnOneNetwork) {
+  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 8, kRing, 0.9), simulated("vgg16", "slow", 8, kServers, 0.2)}),
+            "At 8 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE; with co-located parameter "
+            "servers that hold whole tensors, 20 %.");
+}
+
+TEST(ScalingVerdict, LeavesCompressionAndExtraMachinesOutWhileThereIsAnythingElse) {
+  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRing, 0.9),
+                        simulated("vgg16", "slow", 8, kDedicated, 0.97), simulated("vgg16", "slow", 8, kServers, 0.2)}),
+            "At 8 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE; with co-located parameter "
+            "servers that hold whole tensors, 20 %.");
+  EXPECT_EQ(
+      verdict_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kDedicated, 0.97)}),
+      "At 8 GPUs VGG-16 keeps 97 % of ideal speed with dedicated parameter servers that hold slices of tensors on "
+      "10 GbE; with ring all-reduce and fp16 gradients, 95 %.");
+}
+
+TEST(ScalingVerdict, SaysLessWhenThereIsLess) {
+  EXPECT_EQ(verdict_on({simulated("vgg16", "unknown", 4, kRing, 0.9)}),
+            "At 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on unknown.");
+}
+
+TEST(ScalingVerdict, CountsRanksAndGivesIntervalsForMeasuredPoints) {
+  const std::vector<Point> points{measured(1, kNone, 1), measured(2, kRing, 0.8), measured(2, kServers, 0.6)};
+  EXPECT_EQ(verdict_on(points),
+            "At 2 ranks ResNet-18 at 64x64 keeps 80 % (77 to 82) of ideal speed with ring all-reduce on this machine; "
+            "with co-located parameter servers that hold whole tensors, 60 % (57 to 62).");
+  EXPECT_EQ(reason_for(points), "Measured on this machine: 3 launches, 30 iterations.");
+}
+
+TEST(ScalingVerdict, HasNothingToScaleOnOneGpu) {
+  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 1, kRing, 1)}),
+            "With 1 GPU nothing is exchanged, so there is nothing to scale yet; ask for more, such as --gpus 1..8.");
+}
+
+TEST(ScalingVerdict, FallsBackToSpeedWithoutABaseline) {
+  Point slow = simulated("vgg16", "slow", 8, kRing, 0.5), fast = simulated("vgg16", "fast", 8, kRing, 0.75);
+  slow.efficiency.reset();
+  fast.efficiency.reset();
+  EXPECT_EQ(verdict_on({slow, fast}),
+            "No point has a baseline, so no efficiency is known; the fastest is VGG-16 with ring all-reduce on Fast "
+            "cloud (200 Gbit/s), 8 GPUs: 600 samples/s.");
+}
+
+TEST(ScalingVerdict, UsesPublishedFiguresOnlyWhereThereIsNothingElse) {
+  const Point theirs = published("slow", 512, kRing, 0.5);
+  EXPECT_THAT(verdict_on({theirs, simulated("vgg16", "slow", 4, kRing, 0.9)}), HasSubstr("At 4 GPUs"));
+  EXPECT_EQ(verdict_on({theirs}), "At 512 GPUs VGG-16 keeps 50 % of ideal speed with ring all-reduce on 10 GbE.");
+  EXPECT_EQ(reason_for({theirs}), "As published elsewhere; nothing was simulated or measured.");
+}
+
+TEST(ScalingVerdict, IgnoresEfficienciesThatAreNoNumbers) {
+  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 4, kRing, 0.9),
+                        simulated("vgg16", "slow", 8, kRing, std::numeric_limits<double>::quiet_NaN())}),
+            "At 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE.");
+}
+
+TEST(ScalingVerdict, IsFollowedByTheErrorOfEachAlgorithm) {
+  EXPECT_EQ(reason_for({simulated("vgg16", "slow", 8, kServers, 0.3), published("slow", 8, kServers, 0.5),
+                        simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88),
+                        simulated("vgg16", "slow", 8, kRing, 0.7), published("slow", 8, kRing, 0.74)}),
+            "Simulated; the mean error against published figures of these workloads is 3.0 percentage points for ring "
+            "all-reduce (2 figures, largest 4.0), 20.0 for parameter servers (1 figure, largest 20.0).");
+  EXPECT_EQ(reason_for({simulated("vgg16", "slow", 8, kServers, 0.3)}),
+            "Simulated; no published figure was found to compare it with.");
+}
+
+TEST(ScalingReport, OfNothingSaysSo) {
+  const Document document = report_on({});
+  EXPECT_EQ(std::get<Verdict>(document.blocks.at(0)).text, "There are no results yet.");
+  EXPECT_THAT(all_of<ChartGroup>(document), IsEmpty());
+  for (const Format* format : {&kHtmlFormat, &kMarkdownFormat, &kTextFormat})
+    EXPECT_THAT(format->render(document), HasSubstr("There are no results yet."));
+}
+
+TEST(ScalingReport, OfFailuresOnlyHasTheirReasonsAndNoCharts) {
+  EXPECT_EQ(verdict_on({failure("rank 1 was lost")}), "The only case failed: there is nothing to show.");
+  const Document document = report_on({failure("rank 1 was lost"), failure("")});
+  EXPECT_EQ(std::get<Verdict>(document.blocks.at(0)).text, "All 2 cases failed: there is nothing to show.");
+  EXPECT_THAT(std::get<Table>(document.blocks.at(1)).rows,
+              ElementsAre(ElementsAre("ResNet-18", "measured", "this machine", "2", "ring", "rank 1 was lost"),
+                          ElementsAre("ResNet-18", "measured", "this machine", "2", "ring", "no reason given")));
+  EXPECT_THAT(all_of<ChartGroup>(document), IsEmpty());
+}
+
+TEST(ScalingReport, MentionsFailuresInTheVerdictAndListsThemBelowIt) {
+  const Document document = report_on({simulated("vgg16", "slow", 4, kRing, 0.9), failure("out of time")});
+  EXPECT_EQ(
+      plain(std::get<Verdict>(document.blocks.at(0)).text),
+      "At 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE. 1 of 2 cases failed; the reasons "
+      "are below.");
+  EXPECT_EQ(std::get<Table>(document.blocks.at(2)).caption, "Failed cases");
+}
+
+TEST(ScalingCharts, HaveOneSeriesPerStrategyAndNetworkByRisingGpus) {
+  const Document document =
+      report_on({simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 2, kRing, 0.8),
+                 simulated("vgg16", "fast", 2, kRing, 0.9), published("slow", 8, kRing, 0.45)});
+  const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
+  EXPECT_EQ(chart.id, "efficiency-vgg16");
+  ASSERT_THAT(shown_labels(chart),
+              ElementsAre("ideal", "ring on 10 GbE", "ring on Fast cloud", "ring on 10 GbE (published)"));
+  const Series& slow = chart.series[1];
+  ASSERT_EQ(slow.points.size(), 2u);
+  EXPECT_EQ(slow.points[0].x, 2);
+  EXPECT_EQ(slow.points[0].y, 0.8);
+  EXPECT_EQ(slow.points[1].x, 8);
+  EXPECT_EQ(chart.series[3].group, slow.group);
+  EXPECT_EQ(chart.series[3].family, slow.family);
+  EXPECT_EQ(chart.series[3].mark, Mark::published);
+  EXPECT_EQ(chart.series[0].points.at(1).x, 8);
+}
+
+TEST(ScalingCharts, LeaveBaselinesOutAndShowEfficienciesBeyondOneHundredPerCent) {
+  const Document document = report_on({measured(1, kNone, 1), measured(2, kRing, 1.13)});
+  const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
+  EXPECT_THAT(shown_labels(chart), ElementsAre("ideal", "ring on this machine (measured)"));
+  EXPECT_EQ(chart.x_title, "Ranks");
+  EXPECT_DOUBLE_EQ(chart.y_max.value(), 1.2);
+}
+
+TEST(ScalingCharts, GivePublishedVariantsTheColourOfTheirStrategy) {
+  Strategy variant = kRing;
+  variant.fusion = "horovod-2018:64MiB:5ms";
+  const Document document = report_on({simulated("vgg16", "slow", 8, kRing, 0.5), published("slow", 8, variant, 0.45)});
+  const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
+  EXPECT_EQ(chart.series.at(2).label, "ring, horovod-2018 on 10 GbE (published)");
+  EXPECT_EQ(chart.series.at(2).group, chart.series.at(1).group);
+}
+
+TEST(ScalingCharts, ShowTheHeadlinesStrategiesOnTheNetworksThatTellMost) {
+  std::vector<Point> points{published("c", 8, kRing, 0.6), published("b", 8, kDedicated, 0.6),
+                            published("c", 8, kServers, 0.3)};
+  double efficiency = 0.9;
+  for (const char* network : {"a", "b", "c", "d"}) {
+    points.push_back(simulated("vgg16", network, 8, kRing, efficiency));
+    points.push_back(simulated("vgg16", network, 8, kRingFp16, efficiency + 0.05));
+    points.push_back(simulated("vgg16", network, 8, kServers, efficiency - 0.3));
+    efficiency -= 0.1;
+  }
+  const Chart chart = all_of<ChartGroup>(report_on(points)).at(0).charts.at(0);
+  EXPECT_THAT(shown_labels(chart),
+              ElementsAre("ideal", "ring on a", "ps (greedy, colocated) on a", "ring on c",
+                          "ps (greedy, colocated) on c", "ring on d", "ps (greedy, colocated) on d",
+                          "ring on c (published)", "ps (greedy, colocated) on c (published)"));
+  EXPECT_EQ(chart.series.size(), 16u);
+}
+
+TEST(ScalingCharts, TellNumbersOfServersAndBatchesApart) {
+  Point few = simulated("vgg16", "slow", 8, kServers, 0.2), many = few,
+        large = simulated("vgg16", "slow", 8, kRing, 0.5);
+  few.asked.strategy.servers = 1;
+  many.asked.strategy.servers = 4;
+  large.asked.batch_per_gpu = 64;
+  const Document document = report_on({few, many, large, simulated("vgg16", "slow", 8, kRing, 0.4)});
+  EXPECT_THAT(
+      shown_labels(all_of<ChartGroup>(document).at(0).charts.at(0)),
+      ElementsAre("ideal", "ps (greedy, colocated), 1 server on 10 GbE", "ps (greedy, colocated), 4 servers on 10 GbE",
+                  "ring on 10 GbE, batch 64", "ring on 10 GbE, batch 32"));
+}
+
+TEST(ScalingTables, PutTheLargestDifferenceFirstAndNameUnpairedFigures) {
+  Point speed_only = published("slow", 32, kRing, 0);
+  speed_only.efficiency.reset();
+  speed_only.throughput = 2744.9;
+  const Document document = report_on({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88),
+                                       simulated("vgg16", "slow", 8, kRing, 0.7), published("slow", 8, kRing, 0.74),
+                                       published("slow", 16, kRing, 0.6), speed_only});
+  EXPECT_THAT(rows_of(document, "Simulated against published efficiency, the largest difference first"),
+              ElementsAre(ElementsAre("VGG-16", "10 GbE", "8", "ring", "74.0 %", "70.0 %", "-4.0", "a paper"),
+                          ElementsAre("VGG-16", "10 GbE", "4", "ring", "88.0 %", "90.0 %", "+2.0", "a paper")));
+  EXPECT_THAT(
+      rows_of(document, "Published figures without a simulated counterpart"),
+      ElementsAre(ElementsAre("VGG-16", "10 GbE", "16", "ring", "960", "60.0 %", "not simulated here", "a paper"),
+                  ElementsAre("VGG-16", "10 GbE", "32", "ring", "2745", "-", "no rate of one GPU stated", "a paper")));
+}
+
+TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
+  Point large = simulated("vgg16", "slow", 8, kRing, 0.5), small = simulated("vgg16", "slow", 4, kRing, 0.8);
+  large.step_seconds = 0.2;
+  large.ledger = {{"compute", 0.1}, {"straggler", 0.01}, {"slowdown", 0.02}, {"exposed", 0.07}};
+  small.ledger = large.ledger;
+  EXPECT_THAT(
+      rows_of(report_on({small, large}), "All workloads, networks and strategies"),
+      ElementsAre(ElementsAre("VGG-16", "8", "10 GbE", "ring", "200.0", "50.0 %", "5.0 %", "10.0 %", "35.0 %")));
+}
+
+TEST(ScalingTables, ListMeasuredPointsWithTheirBaselineAndRepetitions) {
+  const auto rows = rows_of(report_on({measured(2, kRing, 0.8)}), "");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_THAT(rows[0], ElementsAre("ResNet-18 at 64x64", "this machine", "2", "ring", "160", "80", "80.0 %",
+                                   "77.0 to 82.0 %", "one process without communication, 100 samples/s", "30", "3"));
+}
+
+TEST(ScalingTables, ListEveryPointThatDidNotFailByEvidenceWithNumberedSources) {
+  const Document document =
+      report_on({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88), failure("lost")});
+  EXPECT_THAT(rows_of(document, "1 simulated point"), testing::SizeIs(1));
+  EXPECT_THAT(
+      rows_of(document, "1 published point"),
+      ElementsAre(ElementsAre("VGG-16", "10 GbE", "ring", "4", "32", "published", "352", "88.0 %", "-", "-", "S1")));
+  EXPECT_THAT(rows_of(document, "Sources"), ElementsAre(ElementsAre("S1", "a paper")));
+}
+
+TEST(ScalingReport, TellsWhatRanWhere) {
+  ReportInput input = input_of({simulated("vgg16", "slow", 4, kRing, 0.9)});
+  input.runs = {{.command = "hbench sweep",
+                 .version = "0.1.0",
+                 .started_at = "2026-01-02T03:04:05Z",
+                 .environment = {{"cpu", "x"}}}};
+  EXPECT_THAT(
+      rows_of(kScalingReport.build(input), "Run of 2026-01-02T03:04:05Z"),
+      ElementsAre(ElementsAre("command", "hbench sweep"), ElementsAre("hbench", "0.1.0"), ElementsAre("cpu", "x")));
+}
+
+TEST(ScalingReport, KeepsFullTitlesOfNetworksThatWouldReadTheSame) {
+  ReportInput input = input_of({simulated("vgg16", "a", 4, kRing, 0.9), simulated("vgg16", "b", 4, kRing, 0.5)});
+  input.profile_titles = {{"a", "8 x V100 nodes, 100 GbE"}, {"b", "4 GPUs per node, 100 GbE"}};
+  EXPECT_THAT(std::get<Verdict>(kScalingReport.build(input).blocks.at(0)).text,
+              HasSubstr("on 8 x V100 nodes (100 GbE), but"));
+}
+
+TEST(ScalingReport, SurvivesHostileNames) {
+  const std::string hostile = "</script><script>alert(1)</script>|\n`\x1b[31m\xff\"'";
+  Point ours = simulated(hostile, hostile, 4, kRing, 0.9), theirs = ours, lost = failure(hostile);
+  theirs.asked.evidence = Evidence::published;
+  for (Point* point : {&ours, &theirs, &lost}) {
+    point->asked.workload = point->asked.profile = point->asked.source = point->baseline = point->interval = hostile;
+    point->asked.strategy.algorithm = point->asked.strategy.compressor = point->asked.strategy.fusion = hostile;
+    point->asked.strategy.placement = point->asked.strategy.server_mode = hostile;
+  }
+  ReportInput input = input_of({ours, theirs, lost});
+  input.profile_titles[hostile] = input.workload_titles[hostile] = hostile;
+  input.runs = {{.command = hostile, .version = hostile, .started_at = hostile, .environment = {{hostile, hostile}}}};
+  const Document document = kScalingReport.build(input);
+  EXPECT_THAT(kHtmlFormat.render(document), Not(HasSubstr("<script>alert")));
+  for (const Format* format : formats()) EXPECT_THAT(format->render(document), Not(HasSubstr("\x1b")));
+}
+
+TEST(Reports, AreFoundByNameOrSuggested) {
+  EXPECT_EQ(&find_report("scaling"), &kScalingReport);
+  try {
+    find_report("scalign");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'scaling'"));
+  }
+}
+
+}  // namespace
+}  // namespace hbench
