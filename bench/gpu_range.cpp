@@ -17,13 +17,14 @@ constexpr int kMostGpus = 65536;
               "write a range (1..128 doubles, 1..12:1 counts) or a list (1,2,4,8)");
 }
 
-int number(std::string_view text, std::string_view digits) {
+int number(std::string_view text, std::string_view digits, std::string_view what = "GPU count") {
   int value = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (status != std::errc() || end != digits.data() + digits.size())
+  if (status == std::errc::invalid_argument || end != digits.data() + digits.size())
     fail(text, fmt::format("'{}' is not a number", digits));
-  if (value < 1) fail(text, fmt::format("a GPU count is at least 1, not {}", value));
-  if (value > kMostGpus) fail(text, fmt::format("{} GPUs are more than hbench simulates ({})", value, kMostGpus));
+  if (value < 1 && status == std::errc()) fail(text, fmt::format("a {} is at least 1, not {}", what, value));
+  if (value > kMostGpus || status != std::errc())
+    fail(text, fmt::format("{} GPUs are more than hbench simulates ({})", digits, kMostGpus));
   return value;
 }
 
@@ -34,7 +35,7 @@ void add_range(std::string_view text, std::string_view item, std::size_t dots, s
   const int last = number(text, rest.substr(0, colon));
   if (last < first) fail(text, fmt::format("the range runs backwards; you may mean {}..{}", last, first));
   if (colon != std::string_view::npos) {
-    const int step = number(text, rest.substr(colon + 1));
+    const int step = number(text, rest.substr(colon + 1), "step");
     for (int count = first; count <= last; count += step) counts.insert(count);
   } else {
     for (long count = first; count <= last; count *= 2) counts.insert(static_cast<int>(count));

@@ -8,6 +8,7 @@
 #include "analysis/published.hpp"
 #include "bench/revision.hpp"
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/digest.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
@@ -64,8 +65,11 @@ class Planner {
     Trace trace = data_.traces.load(name_or_file);
     const std::string name = trace.name;
     if (is_file(name_or_file)) own_traces_.insert(name);
-    if (!plan_.catalog.traces.try_emplace(name, std::move(trace)).second)
-      throw Error(ExitCode::usage, fmt::format("two workloads are called '{}'", name), "rename one of the files");
+    const std::string digest = digest_text(format_trace(trace));
+    plan_.catalog.traces.try_emplace(name, std::move(trace));
+    if (trace_digests_.try_emplace(name, digest).first->second != digest)
+      throw Error(ExitCode::usage, fmt::format("two different workloads are called '{}'", name),
+                  "rename one of the files");
     return name;
   }
 
@@ -77,9 +81,15 @@ class Planner {
     for (const std::string& name : request_.workloads) {
       if (is_file(name) || contains(data_.traces.names(), name) || contains(machine_.models, name)) continue;
       std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
-      known.insert(known.end(), machine_.models.begin(), machine_.models.end());
+      for (const std::string& model : machine_.models)
+        if (!contains(data_.traces.names(), model)) known.push_back(model);
       throw unknown_name("workload", name, known);
     }
+  }
+
+  /// Lists may name one thing twice, and two choices of servers come to the same in a small world.
+  void plan_case(const Case& asked) {
+    if (keys_.insert(asked.key()).second) plan_.cases.push_back(asked);
   }
 
   void refuse(std::string what, std::string why) {
@@ -92,6 +102,9 @@ class Planner {
     std::string why;
     for (const Refusal& refusal : plan_.refused)
       why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", refusal.what, refusal.why);
+    if (why.empty())
+      throw Error(ExitCode::usage, "nothing to do: there is nothing of the evidence asked for in this range",
+                  "published figures are few and none is emulated; add simulated or measured to --evidence");
     throw Error(ExitCode::usage, "nothing to do: every combination was refused", why);
   }
 
@@ -184,7 +197,7 @@ class Planner {
     asked.source = machine_.revision;
     asked.strategy.algorithm = "none";
     asked.strategy.overlap = false;
-    plan_.cases.push_back(asked);  // the baseline: one process without communication
+    plan_case(asked);  // the baseline: one process without communication
     std::vector<int> too_many;
     for (const int gpus : request_.gpus) {
       if (gpus > machine_.ranks) {
@@ -195,7 +208,7 @@ class Planner {
       for (const Strategy& strategy : strategies(Evidence::measured, 1)) {
         asked.strategy = strategy;
         if (strategy.server_mode == "colocated") asked.strategy.servers = std::min(strategy.servers, gpus);
-        plan_.cases.push_back(asked);
+        plan_case(asked);
       }
     }
     if (!too_many.empty())
@@ -250,12 +263,12 @@ class Planner {
     if (asked.batch_per_gpu == 0 && rate != profile.rates.end()) asked.batch_per_gpu = rate->second.batch;
     if (asked.batch_per_gpu == 0) asked.batch_per_gpu = trace.timeline.batch;
     asked.implementation = kSimulatorRevision;
-    asked.source = fmt::format("profile {} ({}); timeline {} ({}); one GPU: {}", profile.name, profile.digest,
-                               trace.name, trace.source,
+    asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); one GPU: {}", profile.name, profile.digest,
+                               trace.name, trace_digests_.at(trace.name), trace.source,
                                request_.single_gpu_rate > 0  ? "given by --single-gpu-rate"
                                : rate != profile.rates.end() ? rate->second.source
                                                              : "as recorded in the timeline");
-    plan_.cases.push_back(asked);
+    plan_case(asked);
   }
 
   bool in_range(const Case& figure) const {
@@ -305,8 +318,10 @@ class Planner {
   const SweepRequest& request_;
   const Data& data_;
   const LocalMachine& machine_;
-  std::vector<std::string> profiles_, traces_;     ///< asked for, by their names in the catalog
-  std::set<std::string, std::less<>> own_traces_;  ///< from files of the user's
+  std::vector<std::string> profiles_, traces_;                     ///< asked for, by their names in the catalog
+  std::set<std::string, std::less<>> own_traces_;                  ///< from files of the user's
+  std::map<std::string, std::string, std::less<>> trace_digests_;  ///< of the catalog's, by name
+  std::set<std::string> keys_;                                     ///< of the planned cases
   Plan plan_;
 };
 

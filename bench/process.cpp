@@ -24,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kNoProgram = 127;
 constexpr std::size_t kErrorTail = 4096;
 constexpr auto kPoliteWait = std::chrono::seconds(3);
+constexpr auto kLinger = std::chrono::seconds(10);
 
 std::atomic<bool> interrupt_seen = false;
 
@@ -92,39 +93,88 @@ class Lines {
   std::string rest_;
 };
 
-/// Waits for the child at most `patience`; whether it has ended.
-bool ended_within(pid_t child, std::chrono::milliseconds patience, int& status) {
-  const auto deadline = Clock::now() + patience;
-  do {
-    if (waitpid(child, &status, WNOHANG) == child) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  } while (Clock::now() < deadline);
-  return false;
+/// Whether the child has ended. It stays a zombie until it is waited for, so that its number, which is also its
+/// group's, cannot come to mean another process.
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
 }
 
-/// Ends the child's whole process group.
+bool ends_within(pid_t child, std::chrono::milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  while (!has_ended(child) && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return has_ended(child);
+}
+
+/// Ends what is left of the child's process group; how the child ended.
 int stop(pid_t child) {
-  int status = 0;
-  kill(-child, SIGTERM);
-  kill(-child, SIGCONT);
-  if (!ended_within(child, kPoliteWait, status)) {
-    kill(-child, SIGKILL);
-    waitpid(child, &status, 0);
+  if (!has_ended(child)) {
+    kill(-child, SIGTERM);
+    kill(-child, SIGCONT);
+    ends_within(child, kPoliteWait);
   }
   kill(-child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
   return status;
 }
 
-void feed(Pipe& in, const std::string& input) {
-  std::size_t sent = 0;
-  while (sent < input.size()) {
-    const ssize_t count = write(in.write_end, input.data() + sent, input.size() - sent);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;  // the child does not want it
-    sent += static_cast<std::size_t>(count);
+/// What goes in and comes out of a child, as far as its pipes are ready.
+class Conversation {
+ public:
+  Conversation(const Spawn& spawn, Pipe& in, Pipe& out, Pipe& err, std::string& error_tail)
+      : spawn_(spawn), in_(in), out_(out), err_(err), lines_(spawn.on_line), error_tail_(error_tail) {
+    fcntl(in_.write_end, F_SETFL, O_NONBLOCK);
+    if (spawn_.input.empty()) in_.close_write();
   }
-  in.close_write();
-}
+
+  bool open() const { return out_.read_end >= 0 || err_.read_end >= 0; }
+  Clock::time_point last_word() const { return last_word_; }
+  void finish() { lines_.finish(); }
+
+  /// Waits a moment; whether there was anything.
+  bool go_on() {
+    // poll() passes by negative numbers: pipes that are closed.
+    pollfd fds[3] = {{out_.read_end, POLLIN, 0}, {err_.read_end, POLLIN, 0}, {in_.write_end, POLLOUT, 0}};
+    if (poll(fds, 3, 100) <= 0) return false;
+    if (fds[0].revents != 0) hear();
+    if (fds[1].revents != 0) hear_errors();
+    if (fds[2].revents != 0) feed();
+    return true;
+  }
+
+ private:
+  std::string_view read_from(Pipe& pipe) {
+    const ssize_t count = read(pipe.read_end, buffer_, sizeof buffer_);
+    if (count == 0 || (count < 0 && errno != EINTR)) pipe.close_read();
+    return {buffer_, count > 0 ? static_cast<std::size_t>(count) : 0};
+  }
+
+  void hear() {
+    lines_.add(read_from(out_));
+    last_word_ = Clock::now();
+  }
+
+  void hear_errors() {
+    error_tail_ += read_from(err_);
+    if (error_tail_.size() > kErrorTail) error_tail_.erase(0, error_tail_.size() - kErrorTail);
+  }
+
+  void feed() {
+    const ssize_t count = write(in_.write_end, spawn_.input.data() + fed_, spawn_.input.size() - fed_);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (count > 0) fed_ += static_cast<std::size_t>(count);
+    if (count <= 0 || fed_ == spawn_.input.size()) in_.close_write();  // all is said, or the child does not want it
+  }
+
+  const Spawn& spawn_;
+  Pipe &in_, &out_, &err_;
+  Lines lines_;
+  std::string& error_tail_;
+  std::size_t fed_ = 0;
+  Clock::time_point last_word_ = Clock::now();
+  char buffer_[65536];
+};
 
 }  // namespace
 
@@ -155,45 +205,20 @@ Exit run_process(const Spawn& spawn) {
   err.close_write();
 
   Exit exit;
-  Lines lines(spawn.on_line);
-  auto last_word = Clock::now();
-  feed(in, spawn.input);
-  bool open = true;
-  while (open && !exit.silent && !exit.interrupted) {
-    pollfd fds[2] = {{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}};
-    poll(fds, 2, 100);
-    char buffer[65536];
-    for (int i = 0; i < 2; ++i) {
-      Pipe& pipe = i == 0 ? out : err;
-      if (pipe.read_end < 0 || fds[i].revents == 0) continue;
-      const ssize_t count = read(pipe.read_end, buffer, sizeof buffer);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) {
-        pipe.close_read();
-        continue;
-      }
-      const std::string_view bytes(buffer, static_cast<std::size_t>(count));
-      if (i == 0) {
-        last_word = Clock::now();
-        lines.add(bytes);
-      } else {
-        exit.error_tail += bytes;
-        if (exit.error_tail.size() > kErrorTail) exit.error_tail.erase(0, exit.error_tail.size() - kErrorTail);
-      }
-    }
-    open = out.read_end >= 0 || err.read_end >= 0;
+  Conversation talk(spawn, in, out, err, exit.error_tail);
+  bool left_alone = false;  // its children must not hold us by a pipe that they keep open
+  while (talk.open() && !exit.silent && !exit.interrupted && !left_alone) {
+    const bool ended = has_ended(child);
+    if (ended) kill(-child, SIGKILL);
+    left_alone = !talk.go_on() && ended;
     exit.interrupted = interrupt_seen;
     exit.silent = spawn.silence.value > 0 &&
-                  std::chrono::duration<double>(Clock::now() - last_word).count() > spawn.silence.value;
+                  std::chrono::duration<double>(Clock::now() - talk.last_word()).count() > spawn.silence.value;
   }
-  int status = 0;
-  if (exit.silent || exit.interrupted)
-    status = stop(child);
-  else if (!ended_within(child, std::chrono::seconds(10), status))
-    status = stop(child);  // it closed its output and stayed
-  lines.finish();
+  if (!exit.silent && !exit.interrupted) ends_within(child, kLinger);  // it may have closed its output and stayed
+  const int status = stop(child);
+  talk.finish();
   exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  exit.started = !(WIFEXITED(status) && WEXITSTATUS(status) == kNoProgram);
   return exit;
 }
 

@@ -16,8 +16,7 @@ namespace hbench {
 
 /// How a child ended.
 struct Exit {
-  int code = 0;              ///< exit status; 128 + signal when a signal ended it
-  bool started = true;       ///< false: there is no such program
+  int code = 0;              ///< exit status; 128 + signal when a signal ended it; 127 when there is no such program
   bool silent = false;       ///< stopped because it said nothing for too long
   bool interrupted = false;  ///< stopped because of Ctrl-C
   std::string error_tail;    ///< the end of its standard error
@@ -33,7 +32,8 @@ struct Spawn {
 };
 
 /// Runs a child to its end. Stops it, politely and then by force, with everything it started in its process
-/// group, on silence or Ctrl-C. If this process dies the child is told to end too.
+/// group, on silence or Ctrl-C; nothing of that group outlives it. If this process dies the child is told to end
+/// too.
 Exit run_process(const Spawn& spawn);
 
 /// From now on Ctrl-C (and SIGTERM) only sets a flag: `interrupted()`.

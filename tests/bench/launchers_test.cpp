@@ -1,0 +1,75 @@
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "bench/launch/launcher.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+
+Job job_of(int processes) { return {.processes = processes, .worker = {"/path/hbench", "worker", "{\"a b\": 1}"}}; }
+
+const Launcher& launcher(const char* name) { return find_entry(launchers(), name, "launcher"); }
+
+TEST(LocalLauncher, StartsTheWorkerItself) {
+  EXPECT_THAT(launcher("local").argv(job_of(1)), ElementsAre("/path/hbench", "worker", "{\"a b\": 1}"));
+  EXPECT_TRUE(launcher("local").availability("").available);
+}
+
+TEST(MpirunLauncher, StartsTheWorkerOnEveryRankUnbound) {
+  EXPECT_THAT(launcher("mpirun").argv(job_of(3)),
+              ElementsAre("mpirun", "-n", "3", "--bind-to", "none", "/path/hbench", "worker", "{\"a b\": 1}"));
+}
+
+TEST(MpirunLauncher, SaysWhatOpenMpiWantsToHear) {
+  Job job = job_of(4);
+  job.oversubscribed = true;
+  EXPECT_THAT(launcher("mpirun").argv(job), ElementsAre("mpirun", "-n", "4", "--bind-to", "none", "--oversubscribe",
+                                                        "/path/hbench", "worker", "{\"a b\": 1}"));
+  job.as_root = true;
+  EXPECT_THAT(launcher("mpirun").argv(job),
+              ElementsAre("mpirun", "-n", "4", "--bind-to", "none", "--oversubscribe", "--allow-run-as-root",
+                          "/path/hbench", "worker", "{\"a b\": 1}"));
+}
+
+TEST(MpirunLauncher, IsAbsentWithACureWhenNoFolderOfThePathHasIt) {
+  const TemporaryFolder folder;
+  const Availability there = launcher("mpirun").availability(folder.path().string() + ":/nowhere");
+  EXPECT_FALSE(there.available);
+  EXPECT_EQ(there.reason, "mpirun is not on the PATH");
+  EXPECT_THAT(there.cure, testing::HasSubstr("openmpi-bin"));
+}
+
+TEST(OnPath, FindsProgramsThatMayBeRunInAnyFolder) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "tool", "#!/bin/sh\n");
+  const std::string path = "/nowhere::" + folder.path().string();
+  chmod((folder / "tool").c_str(), 0600);
+  EXPECT_FALSE(on_path("tool", path));
+  chmod((folder / "tool").c_str(), 0700);
+  EXPECT_TRUE(on_path("tool", path));
+  EXPECT_FALSE(on_path("tool", "/nowhere"));
+  EXPECT_FALSE(on_path("tool", ""));
+}
+
+TEST(OnPath, PassesByFoldersOfThatName) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "tool");
+  EXPECT_FALSE(on_path("tool", folder.path().string()));
+}
+
+TEST(Launchers, HaveNamesAndSummariesOfTheirOwn) {
+  std::set<std::string_view> names, summaries;
+  for (const Launcher* entry : launchers()) {
+    names.insert(entry->name);
+    summaries.insert(entry->summary);
+  }
+  EXPECT_EQ(names.size(), launchers().size());
+  EXPECT_EQ(summaries.size(), launchers().size());
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "bench/plan.hpp"
+
+namespace hbench {
+
+/// A machine that can train two models on two ranks.
+inline LocalMachine machine_of_two() {
+  LocalMachine machine;
+  machine.ranks = 2;
+  machine.models = {"lenet5", "resnet50"};
+  machine.revision = "a test's machine";
+  return machine;
+}
+
+/// A request for one small simulated sweep; tests change what they are about.
+inline SweepRequest small_request() {
+  SweepRequest request;
+  request.gpus = {1, 8};
+  request.workloads = {"resnet50"};
+  request.profiles = {"hkbu-10gbe"};
+  request.algorithms = {"ring"};
+  request.compressors = {"none"};
+  request.evidence = {Evidence::simulated};
+  return request;
+}
+
+inline Plan plan_of(const SweepRequest& request, const LocalMachine& machine = machine_of_two()) {
+  static const Data kData = load_data();
+  return make_plan(request, kData, machine);
+}
+
+}  // namespace hbench

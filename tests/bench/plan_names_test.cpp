@@ -1,0 +1,178 @@
+#include <gmock/gmock.h>
+
+#include "bench/plan.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+#include "tests/bench/plan_example.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kProfile = R"(
+title = "a cluster of mine"
+gpus_per_node = 4
+[local]
+latency = "5 us"
+rate = "10 GB/s"
+[network]
+latency = "20 us"
+line_rate = "10 Gbit/s"
+[rates]
+resnet50 = { value = 300, batch = 64 }
+)";
+
+constexpr const char* kTrace = R"(
+format = 1
+title = "a model of mine"
+source = "a test"
+batch = 10
+forward = "10 ms"
+backward = "20 ms"
+gradients = [["b", 100, 1000.0], ["a", 5000, 20000.0]]
+)";
+
+SweepRequest request_with(std::vector<std::string> SweepRequest::*list, std::string name) {
+  SweepRequest request = small_request();
+  request.*list = {std::move(name)};
+  return request;
+}
+
+void expect_suggestion(std::vector<std::string> SweepRequest::*list, const char* name, const std::string& message) {
+  expect_error([&] { plan_of(request_with(list, name)); }, ExitCode::usage, testing::Eq(message),
+               testing::StartsWith("known: "));
+}
+
+TEST(UnknownName, OfEveryFamilyIsAnErrorWithASuggestion) {
+  expect_suggestion(&SweepRequest::workloads, "resnet5", "no workload 'resnet5'; did you mean 'resnet50'?");
+  expect_suggestion(&SweepRequest::workloads, "lenet", "no workload 'lenet'; did you mean 'lenet5'?");
+  expect_suggestion(&SweepRequest::profiles, "hkbu-10gb", "no profile 'hkbu-10gb'; did you mean 'hkbu-10gbe'?");
+  expect_suggestion(&SweepRequest::algorithms, "rng", "no algorithm 'rng'; did you mean 'ring'?");
+  expect_suggestion(&SweepRequest::compressors, "fp61", "no compressor 'fp61'; did you mean 'fp16'?");
+  expect_suggestion(&SweepRequest::fusions, "horovd:64MiB", "no fusion policy 'horovd'; did you mean 'horovod'?");
+  expect_suggestion(&SweepRequest::placements, "greedi", "no placement 'greedi'; did you mean 'greedy'?");
+}
+
+TEST(UnknownName, GetsEveryKnownWorkloadOnce) {
+  expect_error([] { plan_of(request_with(&SweepRequest::workloads, "transformer")); }, ExitCode::usage,
+               testing::Eq("no workload 'transformer'"),
+               testing::Eq("known: inception_v3, resnet101, resnet50, vgg16, lenet5"));
+}
+
+TEST(UnknownName, ThatResemblesNothingGetsTheList) {
+  expect_error([] { plan_of(request_with(&SweepRequest::algorithms, "quicksort")); }, ExitCode::usage,
+               Not(HasSubstr("did you mean")), AllOf(HasSubstr("ring"), HasSubstr("ps"), HasSubstr("vendor")));
+}
+
+TEST(UnknownName, OfAWorkloadIsToldApartFromOneThatCannotBeSimulated) {
+  EXPECT_NO_THROW(plan_of([] {
+    SweepRequest request = small_request();
+    request.workloads = {"lenet5", "resnet50"};
+    return request;
+  }()));
+}
+
+TEST(Servers, AreAModeANumberOrBoth) {
+  const auto is = [](std::string_view text, bool colocated, int count) {
+    const ServerChoice choice = parse_servers(text);
+    EXPECT_EQ(choice.colocated, colocated) << text;
+    EXPECT_EQ(choice.count, count) << text;
+  };
+  is("colocated", true, 0);
+  is("dedicated", false, 0);
+  is("4", false, 4);
+  is("dedicated:4", false, 4);
+  is("colocated:12", true, 12);
+}
+
+TEST(Servers, ThatMakeNoSenseAreQuotedWithTheChoices) {
+  for (const char* text : {"0", "-1", "", "four", "colocated:", "colocated:0", "dedicated:x", "4x", ":4", "colocate",
+                           "colocated:4:5", "99999999999999"})
+    expect_error([&] { parse_servers(text); }, ExitCode::usage, HasSubstr(std::string("--servers ") + text),
+                 AllOf(HasSubstr("colocated"), HasSubstr("dedicated")));
+}
+
+TEST(OwnFiles, AreProfilesAndWorkloads) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "mine.toml", kProfile);
+  write_bytes(folder / "my-model.toml", kTrace);
+  SweepRequest request = small_request();
+  request.profiles = {(folder / "mine.toml").string()};
+  request.workloads = {"resnet50", (folder / "my-model.toml").string()};
+  const Plan plan = plan_of(request);
+  ASSERT_EQ(plan.cases.size(), 4);
+  EXPECT_EQ(plan.cases[0].workload, "resnet50");
+  EXPECT_EQ(plan.cases[1].workload, "my-model");
+  EXPECT_EQ(plan.cases[1].profile, "mine");
+  EXPECT_EQ(plan.cases[1].batch_per_gpu, 10) << "as recorded in the timeline";
+  EXPECT_TRUE(plan.catalog.profiles.contains("mine"));
+  EXPECT_TRUE(plan.catalog.traces.contains("my-model"));
+}
+
+TEST(OwnFiles, ThatChangeAreOtherCases) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "mine.toml", kProfile);
+  SweepRequest request = small_request();
+  request.profiles = {(folder / "mine.toml").string()};
+  const std::string before = plan_of(request).cases.front().key();
+  EXPECT_EQ(plan_of(request).cases.front().key(), before);
+  write_bytes(folder / "mine.toml", std::string(kProfile) + "\n# another figure\n");
+  EXPECT_NE(plan_of(request).cases.front().key(), before);
+}
+
+TEST(OwnTimelines, ThatChangeAreOtherCases) {
+  const TemporaryFolder folder;
+  SweepRequest request = small_request();
+  request.workloads = {(folder / "my-model.toml").string()};
+  write_bytes(folder / "my-model.toml", kTrace);
+  const std::string before = plan_of(request).cases.front().key();
+  std::string slower = kTrace;
+  slower.replace(slower.find("20 ms"), 5, "25 ms");
+  write_bytes(folder / "my-model.toml", slower);
+  EXPECT_NE(plan_of(request).cases.front().key(), before);
+}
+
+TEST(OwnFiles, OfOneNameMustBeTheSame) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  std::filesystem::create_directory(folder / "b");
+  write_bytes(folder / "a" / "mine.toml", kProfile);
+  write_bytes(folder / "b" / "mine.toml", std::string(kProfile) + "# other\n");
+  SweepRequest request = small_request();
+  request.profiles = {(folder / "a" / "mine.toml").string(), (folder / "b" / "mine.toml").string()};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("two different profiles are called 'mine'"),
+               HasSubstr("rename"));
+}
+
+TEST(OwnFiles, MayNotTakeTheNameOfAnotherWorkload) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "resnet50.toml", kTrace);
+  SweepRequest request = small_request();
+  request.workloads = {"resnet50", (folder / "resnet50.toml").string()};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("two different workloads are called 'resnet50'"),
+               HasSubstr("rename"));
+}
+
+TEST(OwnProfiles, WithoutARateOfOneGpuNeedOneFromTheFlag) {
+  const TemporaryFolder folder;
+  std::string profile = kProfile;
+  write_bytes(folder / "mine.toml", profile.substr(0, profile.find("[rates]")));
+  SweepRequest request = small_request();
+  request.profiles = {(folder / "mine.toml").string()};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"),
+               AllOf(HasSubstr("resnet50 on mine"), HasSubstr("--single-gpu-rate")));
+  request.single_gpu_rate = 100;
+  EXPECT_EQ(plan_of(request).cases.size(), 2);
+}
+
+TEST(OwnFiles, ThatAreMissingAreNamed) {
+  for (const auto list : {&SweepRequest::profiles, &SweepRequest::workloads})
+    expect_error([&] { plan_of(request_with(list, "./no/such/file.toml")); }, ExitCode::usage,
+                 HasSubstr("no/such/file.toml"), testing::_);
+}
+
+}  // namespace
+}  // namespace hbench

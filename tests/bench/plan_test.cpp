@@ -1,0 +1,279 @@
+#include "bench/plan.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "bench/revision.hpp"
+#include "tests/bench/expect_error.hpp"
+#include "tests/bench/plan_example.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+/// `resnet50 8 ring` for each case.
+std::vector<std::string> names(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Case& asked : plan.cases)
+    all.push_back(fmt::format("{} {} {}", asked.workload, asked.gpus, asked.strategy.label()));
+  return all;
+}
+
+std::vector<std::string> refusals(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Refusal& refusal : plan.refused) all.push_back(refusal.what + ": " + refusal.why);
+  return all;
+}
+
+std::set<std::string> keys(const Plan& plan) {
+  std::set<std::string> all;
+  for (const Case& asked : plan.cases) all.insert(asked.key());
+  return all;
+}
+
+TEST(Plan, IsTheProductOfTheLists) {
+  SweepRequest request = small_request();
+  request.compressors = {"none", "fp16"};
+  request.fusions = {"horovod", "none"};
+  EXPECT_THAT(names(plan_of(request)),
+              ElementsAre("resnet50 1 ring", "resnet50 1 ring, no fusion", "resnet50 1 ring + fp16",
+                          "resnet50 1 ring + fp16, no fusion", "resnet50 8 ring", "resnet50 8 ring, no fusion",
+                          "resnet50 8 ring + fp16", "resnet50 8 ring + fp16, no fusion"));
+}
+
+TEST(Plan, GivesServersToParameterServersOnly) {
+  SweepRequest request = small_request();
+  request.gpus = {8};
+  request.algorithms = {"ring", "ps"};
+  request.placements = {"sliced"};
+  request.servers = {{true, 3}, {false, 0}};
+  const Plan plan = plan_of(request);
+  ASSERT_EQ(plan.cases.size(), 3);
+  EXPECT_EQ(plan.cases[0].strategy.servers, 0);
+  EXPECT_EQ(plan.cases[0].strategy.placement, "");
+  EXPECT_EQ(plan.cases[1].strategy.servers, 3);
+  EXPECT_EQ(plan.cases[1].strategy.server_mode, "colocated");
+  EXPECT_EQ(plan.cases[2].strategy.servers, 2) << "one for each node of 4 GPUs";
+  EXPECT_EQ(plan.cases[2].strategy.server_mode, "dedicated");
+  EXPECT_EQ(world_of(plan.cases[1]), (World{8, 3, true}));
+  EXPECT_EQ(world_of(plan.cases[2]), (World{8, 2, false}));
+}
+
+TEST(Plan, HasNoMoreColocatedServersThanWorkers) {
+  SweepRequest request = small_request();
+  request.gpus = {2};
+  request.algorithms = {"ps"};
+  request.placements = {"greedy"};
+  request.servers = {{true, 8}};
+  request.workloads = {"resnet50"};
+  request.evidence = {Evidence::measured, Evidence::simulated};
+  for (const Case& asked : plan_of(request).cases) EXPECT_LE(asked.strategy.servers, 2);
+}
+
+TEST(Plan, StatesForEachSimulatedCaseWhereItsFiguresComeFrom) {
+  for (const Case& asked : plan_of(small_request()).cases) {
+    EXPECT_EQ(asked.evidence, Evidence::simulated);
+    EXPECT_EQ(asked.profile, "hkbu-10gbe");
+    EXPECT_EQ(asked.implementation, kSimulatorRevision);
+    EXPECT_GT(asked.batch_per_gpu, 0);
+    EXPECT_THAT(asked.source, AllOf(HasSubstr("profile hkbu-10gbe"), HasSubstr("timeline resnet50")));
+  }
+}
+
+TEST(Plan, TakesTheBatchFromTheFlagThenFromTheProfile) {
+  SweepRequest request = small_request();
+  const int of_profile = plan_of(request).catalog.profiles.at("hkbu-10gbe").rates.at("resnet50").batch;
+  EXPECT_EQ(plan_of(request).cases.front().batch_per_gpu, of_profile);
+  request.batch = of_profile + 3;
+  EXPECT_EQ(plan_of(request).cases.front().batch_per_gpu, of_profile + 3);
+}
+
+TEST(Plan, KeepsTheRateThatWasGiven) {
+  SweepRequest request = small_request();
+  request.single_gpu_rate = 123.5;
+  for (const Case& asked : plan_of(request).cases) {
+    EXPECT_EQ(asked.single_gpu_rate, 123.5);
+    EXPECT_THAT(asked.source, HasSubstr("--single-gpu-rate"));
+  }
+}
+
+TEST(Plan, WithNothingGivenIsAGoodFirstSweep) {
+  SweepRequest request;
+  request.gpus = {1, 2, 4, 8, 16};
+  request.evidence = {Evidence::measured, Evidence::simulated, Evidence::published};
+  LocalMachine machine = machine_of_two();
+  machine.models.push_back("resnet18");
+  const Plan plan = plan_of(request, machine);
+  std::set<std::string> workloads, algorithms;
+  std::set<Evidence> evidence;
+  for (const Case& asked : plan.cases) {
+    workloads.insert(asked.workload);
+    algorithms.insert(asked.strategy.algorithm);
+    evidence.insert(asked.evidence);
+  }
+  EXPECT_THAT(workloads, UnorderedElementsAre("resnet18", "resnet50", "resnet101", "inception_v3", "vgg16"));
+  EXPECT_THAT(algorithms, UnorderedElementsAre("none", "ring", "ps", "vendor"));
+  EXPECT_THAT(evidence, UnorderedElementsAre(Evidence::measured, Evidence::simulated));
+  EXPECT_THAT(plan.published, testing::Not(IsEmpty()));
+  EXPECT_EQ(keys(plan).size(), plan.cases.size());
+}
+
+TEST(Plan, HasEveryCaseOnceHoweverOftenItWasAskedFor) {
+  SweepRequest request = small_request();
+  request.gpus = {2, 4};
+  request.evidence = {Evidence::measured, Evidence::simulated, Evidence::published};
+  request.profiles = {"hkbu-10gbe", "hkbu-10gbe"};
+  request.workloads = {"resnet50", "resnet50"};
+  request.algorithms = {"ring", "ps", "ring"};
+  request.compressors = {"none", "none"};
+  request.fusions = {"horovod", "horovod:128MiB:1ms"};
+  request.placements = {"greedy", "greedy"};
+  request.servers = {{true, 8}, {true, 4}, {false, 0}, {false, 1}};
+  const Plan plan = plan_of(request);
+  EXPECT_EQ(keys(plan).size(), plan.cases.size());
+  EXPECT_THAT(plan.cases, testing::Not(IsEmpty()));
+}
+
+TEST(Plan, MeasuresTheBaselineFirstForEveryModel) {
+  SweepRequest request = small_request();
+  request.gpus = {2};
+  request.workloads = {"resnet50", "lenet5"};
+  request.evidence = {Evidence::measured};
+  const Plan plan = plan_of(request);
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 ring", "lenet5 1 none", "lenet5 2 ring"));
+  EXPECT_THAT(refusals(plan), IsEmpty());
+  EXPECT_EQ(plan.cases[0].implementation, kEngineRevision);
+  EXPECT_EQ(plan.cases[0].source, "a test's machine");
+}
+
+TEST(Plan, MeasuresTheBaselineWhenEveryCountIsTooLarge) {
+  SweepRequest request = small_request();
+  request.evidence = {Evidence::measured};
+  request.gpus = {4, 8};
+  const Plan plan = plan_of(request);
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none"));
+  EXPECT_THAT(refusals(plan), ElementsAre("measured with 4, 8 ranks: this machine has 2 cores; --oversubscribe N "
+                                          "measures up to N ranks"));
+}
+
+TEST(Plan, MeasuresMoreRanksThanCoresOnlyWhenAskedTo) {
+  SweepRequest request = small_request();
+  request.evidence = {Evidence::measured};
+  request.gpus = {4, 8};
+  LocalMachine machine = machine_of_two();
+  machine.ranks = 4;
+  machine.asked_for = true;
+  const Plan plan = plan_of(request, machine);
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 4 ring"));
+  EXPECT_THAT(refusals(plan), ElementsAre("measured with 8 ranks: --oversubscribe 4 allows no more"));
+}
+
+TEST(Plan, RefusesWhatCannotBeMeasuredHereAndDoesTheRest) {
+  SweepRequest request = small_request();
+  request.evidence = {Evidence::measured, Evidence::simulated};
+  LocalMachine machine = machine_of_two();
+  machine.no_training = "built without LibTorch; install it";
+  const Plan plan = plan_of(request, machine);
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 ring", "resnet50 8 ring"));
+  EXPECT_THAT(refusals(plan), ElementsAre("measured runs: built without LibTorch; install it"));
+}
+
+TEST(Plan, RefusesToSimulateALibrarysOwnCollective) {
+  SweepRequest request = small_request();
+  request.algorithms = {"vendor", "ring"};
+  const Plan plan = plan_of(request);
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 ring", "resnet50 8 ring"));
+  EXPECT_THAT(refusals(plan), ElementsAre("vendor, simulated: a library's own collective has no schedule to simulate"));
+}
+
+TEST(Plan, RefusesToCompressForALibrarysOwnCollective) {
+  SweepRequest request = small_request();
+  request.gpus = {2};
+  request.evidence = {Evidence::measured};
+  request.algorithms = {"vendor"};
+  request.compressors = {"none", "fp16"};
+  const Plan plan = plan_of(request);
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 vendor"));
+  EXPECT_THAT(refusals(plan), ElementsAre("vendor with fp16: the library's own all-reduce takes plain float32"));
+}
+
+TEST(Plan, RefusesToSimulateAModelWithoutATimelineAndNamesTheCure) {
+  SweepRequest request = small_request();
+  request.workloads = {"resnet50", "lenet5"};
+  EXPECT_THAT(refusals(plan_of(request)),
+              ElementsAre(AllOf(HasSubstr("lenet5, simulated"), HasSubstr("hbench calibrate --model lenet5"))));
+}
+
+TEST(Plan, WithNothingLeftSaysWhy) {
+  SweepRequest request = small_request();
+  request.algorithms = {"vendor"};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("has no schedule"));
+}
+
+TEST(Plan, WithNothingThatMatchesSaysWhatToDo) {
+  SweepRequest request = small_request();
+  request.evidence = {Evidence::published};
+  request.gpus = {3};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("published"));
+  request.evidence = {Evidence::emulated};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("emulated"));
+}
+
+TEST(Plan, GivesEveryPublishedFigureASimulatedTwin) {
+  SweepRequest request;
+  request.gpus = {1, 64};
+  request.evidence = {Evidence::simulated, Evidence::published};
+  const Plan plan = plan_of(request);
+  ASSERT_GT(plan.published.size(), 10);
+  int twins = 0;
+  for (const CaseResult& figure : plan.published) {
+    EXPECT_EQ(figure.asked.evidence, Evidence::published);
+    EXPECT_GE(figure.asked.gpus, 1);
+    EXPECT_LE(figure.asked.gpus, 64);
+    const bool refused = std::ranges::any_of(plan.refused, [&](const Refusal& refusal) {
+      return refusal.what == fmt::format("{} on {}", figure.asked.workload, figure.asked.profile);
+    });
+    const bool twin = std::ranges::any_of(plan.cases, [&](const Case& asked) {
+      return asked.workload == figure.asked.workload && asked.profile == figure.asked.profile &&
+             asked.gpus == figure.asked.gpus && asked.strategy == figure.asked.strategy;
+    });
+    EXPECT_TRUE(twin || refused) << figure.asked.key();
+    twins += twin;
+  }
+  EXPECT_GT(twins, 10);
+}
+
+TEST(Plan, TakesPublishedFiguresOfWhatWasAskedForOnly) {
+  SweepRequest request = small_request();
+  request.gpus = {8, 16};
+  request.evidence = {Evidence::published};
+  const Plan plan = plan_of(request);
+  ASSERT_THAT(plan.published, testing::Not(IsEmpty()));
+  for (const CaseResult& figure : plan.published) {
+    EXPECT_EQ(figure.asked.workload, "resnet50");
+    EXPECT_EQ(figure.asked.profile, "hkbu-10gbe");
+    EXPECT_EQ(figure.asked.strategy.algorithm, "ring");
+    EXPECT_THAT(figure.asked.gpus, testing::AnyOf(8, 16));
+  }
+  EXPECT_THAT(plan.cases, IsEmpty());
+}
+
+TEST(Plan, IsTheSameTwice) {
+  SweepRequest request;
+  request.gpus = {1, 2, 16};
+  request.evidence = {Evidence::measured, Evidence::simulated, Evidence::published};
+  LocalMachine machine = machine_of_two();
+  machine.models.push_back("resnet18");
+  const Plan first = plan_of(request, machine), second = plan_of(request, machine);
+  EXPECT_EQ(names(first), names(second));
+  EXPECT_EQ(keys(first), keys(second));
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,144 @@
+#include "bench/points_json.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+namespace hbench {
+namespace {
+
+using nlohmann::json;
+
+Point full_point() {
+  Point point;
+  point.asked.evidence = Evidence::simulated;
+  point.asked.workload = "vgg16";
+  point.asked.gpus = 16;
+  point.asked.strategy = {.algorithm = "ps",
+                          .placement = "sliced",
+                          .servers = 4,
+                          .server_mode = "colocated",
+                          .compressor = "fp16",
+                          .fusion = "threshold:25MiB",
+                          .overlap = false};
+  point.asked.profile = "hkbu-10gbe";
+  point.asked.batch_per_gpu = 32;
+  point.asked.implementation = "simulator/1";
+  point.asked.source = "a \"source\", with\na line break";
+  point.step_seconds = 0.5;
+  point.throughput = 1024;
+  point.throughput_per_gpu = 64;
+  point.efficiency = 0.8;
+  point.efficiency_low = 0.75;
+  point.efficiency_high = 0.85;
+  point.interval = "profile uncertainty";
+  point.baseline = "one GPU, 80 samples/s";
+  point.samples = 8;
+  return point;
+}
+
+TEST(PointsJson, HasEveryFieldOfTheFormat) {
+  const json object = json::parse(points_json({full_point()})).at(0);
+  EXPECT_EQ(object.at("evidence"), "simulated");
+  EXPECT_EQ(object.at("status"), "done");
+  EXPECT_TRUE(object.at("failure").is_null());
+  EXPECT_EQ(object.at("workload"), "vgg16");
+  EXPECT_EQ(object.at("gpus"), 16);
+  EXPECT_EQ(object.at("strategy"), full_point().asked.strategy.label());
+  EXPECT_EQ(object.at("algorithm"), "ps");
+  EXPECT_EQ(object.at("placement"), "sliced");
+  EXPECT_EQ(object.at("servers"), 4);
+  EXPECT_EQ(object.at("server_mode"), "colocated");
+  EXPECT_EQ(object.at("compressor"), "fp16");
+  EXPECT_EQ(object.at("fusion"), "threshold:25MiB");
+  EXPECT_EQ(object.at("overlap"), false);
+  EXPECT_EQ(object.at("profile"), "hkbu-10gbe");
+  EXPECT_EQ(object.at("throughput"), 1024);
+  EXPECT_EQ(object.at("throughput_per_gpu"), 64);
+  EXPECT_EQ(object.at("efficiency"), 0.8);
+  EXPECT_EQ(object.at("efficiency_low"), 0.75);
+  EXPECT_EQ(object.at("efficiency_high"), 0.85);
+  EXPECT_EQ(object.at("baseline"), "one GPU, 80 samples/s");
+  EXPECT_EQ(object.at("step_seconds"), 0.5);
+  EXPECT_EQ(object.at("batch_per_gpu"), 32);
+  EXPECT_EQ(object.at("source"), "a \"source\", with\na line break");
+}
+
+TEST(PointsJson, SaysNullForWhatIsNotKnown) {
+  Point point;
+  point.asked.evidence = Evidence::published;
+  point.asked.workload = "resnet50";
+  point.asked.strategy.algorithm = "ring";
+  const json object = json::parse(points_json({point})).at(0);
+  for (const char* field :
+       {"failure", "placement", "servers", "server_mode", "compressor", "fusion", "throughput", "throughput_per_gpu",
+        "efficiency", "efficiency_low", "efficiency_high", "interval", "baseline", "step_seconds", "batch_per_gpu"})
+    EXPECT_TRUE(object.at(field).is_null()) << field;
+}
+
+TEST(PointsJson, SaysWhyAPointFailed) {
+  Point point = full_point();
+  point.failed = true;
+  point.failure = "rank 1 was lost";
+  const json object = json::parse(points_json({point})).at(0);
+  EXPECT_EQ(object.at("status"), "failed");
+  EXPECT_EQ(object.at("failure"), "rank 1 was lost");
+}
+
+TEST(PointsJson, KeepsTheOrderAndIsAnArrayWithoutPointsToo) {
+  Point first = full_point(), second = full_point();
+  second.asked.gpus = 4;
+  const json array = json::parse(points_json({first, second}));
+  ASSERT_EQ(array.size(), 2);
+  EXPECT_EQ(array[0].at("gpus"), 16);
+  EXPECT_EQ(array[1].at("gpus"), 4);
+  EXPECT_EQ(points_json({}), "[]\n");
+}
+
+TEST(PointsJson, HoldsWhateverBytesAFailureQuotes) {
+  Point point = full_point();
+  point.failure = "not UTF-8: \xff";
+  EXPECT_NO_THROW(json::parse(points_json({point})));
+}
+
+/// Fields of CSV text: quotes may hide commas, quotes and line breaks.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows{{""}};
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' && quoted && i + 1 < text.size() && text[i + 1] == '"')
+      rows.back().back() += text[++i];
+    else if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      rows.back().emplace_back();
+    else if (c == '\n' && !quoted)
+      rows.push_back({""});
+    else
+      rows.back().back() += c;
+  }
+  rows.pop_back();
+  return rows;
+}
+
+TEST(PointsCsv, HasTheFieldsOfTheJsonInItsOrder) {
+  const auto rows = parse_csv(points_csv({full_point(), Point{}}));
+  ASSERT_EQ(rows.size(), 3);
+  const auto object = nlohmann::ordered_json::parse(points_json({full_point()})).at(0);
+  ASSERT_EQ(rows[0].size(), object.size());
+  ASSERT_EQ(rows[1].size(), object.size());
+  ASSERT_EQ(rows[2].size(), object.size());
+  std::size_t column = 0;
+  for (const auto& [key, value] : object.items()) {
+    EXPECT_EQ(rows[0][column], key);
+    const std::string expected = value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
+    EXPECT_EQ(rows[1][column], expected) << key;
+    ++column;
+  }
+}
+
+TEST(PointsCsv, HasAHeaderWithoutPointsToo) { EXPECT_EQ(parse_csv(points_csv({})).size(), 1); }
+
+}  // namespace
+}  // namespace hbench

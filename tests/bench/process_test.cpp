@@ -1,0 +1,180 @@
+#include "bench/process.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "tests/analysis/child_process.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+
+/// A shell's script with what it says.
+struct Shell {
+  std::vector<std::string> lines;
+  Spawn spawn;
+
+  explicit Shell(const std::string& script) {
+    spawn.argv = {"/bin/sh", "-c", script};
+    spawn.on_line = [this](std::string_view line) { lines.emplace_back(line); };
+  }
+  Exit run() const { return run_process(spawn); }
+};
+
+/// Whether a process is there and no zombie.
+bool lives(int pid) {
+  std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(stat, text);
+  const std::size_t end = text.rfind(')');
+  return end != std::string::npos && text.substr(end + 2, 1) != "Z";
+}
+
+bool dies(int pid) {
+  for (int i = 0; i < 1000 && lives(pid); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return !lives(pid);
+}
+
+TEST(Process, GivesEachLineWithoutItsEndAndTheExitCode) {
+  Shell shell("echo one; printf 'two\\n\\n'; printf 'no end'; exit 7");
+  EXPECT_EQ(shell.run().code, 7);
+  EXPECT_THAT(shell.lines, ElementsAre("one", "two", "", "no end"));
+}
+
+TEST(Process, HasItsInputAndTheAddedEnvironment) {
+  Shell shell("read line; echo \"$line $HBENCH_TEST_VARIABLE $HOME\"");
+  shell.spawn.input = "first\nsecond\n";
+  shell.spawn.environment = {{"HBENCH_TEST_VARIABLE", "is set"}};
+  setenv("HOME", "/home/of/test", 1);
+  EXPECT_EQ(shell.run().code, 0);
+  EXPECT_THAT(shell.lines, ElementsAre("first is set /home/of/test"));
+}
+
+TEST(Process, TalksWhileItListens) {
+  Shell shell("cat");
+  std::string line(999, 'x');
+  for (int i = 0; i < 3000; ++i) shell.spawn.input += line + "\n";  // far more than pipes hold
+  EXPECT_EQ(shell.run().code, 0);
+  EXPECT_EQ(shell.lines.size(), 3000);
+  EXPECT_THAT(shell.lines, testing::Each(line));
+}
+
+TEST(Process, NeedNotListen) {
+  Shell shell("exec <&-; echo deaf");
+  shell.spawn.input = std::string(1 << 20, 'x');
+  EXPECT_EQ(shell.run().code, 0);
+  EXPECT_THAT(shell.lines, ElementsAre("deaf"));
+}
+
+TEST(Process, ThatDoesNotExistGives127) {
+  EXPECT_EQ(run_process({.argv = {"hbench-no-such-program"}}).code, 127);
+  EXPECT_EQ(run_process({.argv = {"/proc/version"}}).code, 127);
+}
+
+TEST(Process, EndedByASignalGives128AndTheSignal) {
+  EXPECT_EQ(Shell("kill -9 $$").run().code, 128 + SIGKILL);
+  EXPECT_EQ(Shell("kill -15 $$").run().code, 128 + SIGTERM);
+}
+
+TEST(Process, KeepsTheEndOfItsErrors) {
+  const Exit exit = Shell("i=0; while [ $i -lt 2000 ]; do echo error $i >&2; i=$((i+1)); done; exit 1").run();
+  EXPECT_EQ(exit.code, 1);
+  EXPECT_LE(exit.error_tail.size(), 4096);
+  EXPECT_TRUE(exit.error_tail.ends_with("error 1998\nerror 1999\n")) << exit.error_tail;
+}
+
+TEST(Process, ThatFallsSilentIsStopped) {
+  Shell shell("echo last words; sleep 1000");
+  shell.spawn.silence = Seconds(0.3);
+  const Exit exit = shell.run();
+  EXPECT_TRUE(exit.silent);
+  EXPECT_EQ(exit.code, 128 + SIGTERM);
+  EXPECT_THAT(shell.lines, ElementsAre("last words"));
+}
+
+TEST(Process, ThatIgnoresOurListeningIsStillStopped) {
+  Shell shell("sleep 1000");
+  shell.spawn.input = std::string(1 << 20, 'x');  // it never reads
+  shell.spawn.silence = Seconds(0.3);
+  EXPECT_TRUE(shell.run().silent);
+}
+
+TEST(Process, ThatWillNotEndIsEndedByForce) {
+  Shell shell("trap '' TERM; echo started; while true; do sleep 1; done");
+  shell.spawn.silence = Seconds(0.5);
+  EXPECT_EQ(shell.run().code, 128 + SIGKILL);
+  EXPECT_THAT(shell.lines, ElementsAre("started"));
+}
+
+TEST(Process, ThatIsStoppedByASignalIsEndedToo) {
+  Shell shell("echo started; kill -STOP $$");
+  shell.spawn.silence = Seconds(0.5);
+  EXPECT_TRUE(shell.run().silent);
+}
+
+TEST(Process, LeavesNoGrandchildrenWhenItIsStopped) {
+  Shell shell("sleep 1000 & echo $!; wait");
+  shell.spawn.silence = Seconds(0.5);
+  EXPECT_TRUE(shell.run().silent);
+  ASSERT_EQ(shell.lines.size(), 1);
+  EXPECT_TRUE(dies(std::stoi(shell.lines.front())));
+}
+
+TEST(Process, LeavesNoGrandchildrenWhenItEndsAndIsNotHeldByTheirPipes) {
+  Shell shell("sleep 1000 & echo $!");
+  EXPECT_EQ(shell.run().code, 0);
+  ASSERT_EQ(shell.lines.size(), 1);
+  EXPECT_TRUE(dies(std::stoi(shell.lines.front())));
+}
+
+TEST(Process, IsNotHeldByAGrandchildThatLeftTheGroup) {
+  Shell shell("setsid sleep 1000 & echo $!");
+  EXPECT_EQ(shell.run().code, 0);
+  ASSERT_EQ(shell.lines.size(), 1);
+  kill_processes({std::stoi(shell.lines.front())});
+  EXPECT_TRUE(dies(std::stoi(shell.lines.front())));
+}
+
+TEST(Process, IsStoppedByCtrlC) {
+  const std::string outcome = in_child([] {
+    catch_interrupts();
+    Shell shell("echo started; sleep 1000");
+    shell.spawn.on_line = [](std::string_view) { raise(SIGINT); };
+    const Exit exit = shell.run();
+    return fmt::format("interrupted {} {}, code {}, silent {}", interrupted(), exit.interrupted, exit.code,
+                       exit.silent);
+  });
+  EXPECT_EQ(outcome, "interrupted true true, code 143, silent false");
+}
+
+TEST(Process, EndsWhenItsParentIsKilled) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "pid").string();
+  const std::string outcome = in_child([&] {
+    Shell shell(fmt::format("echo $$ > {}; echo started; exec sleep 1000", file));
+    shell.spawn.on_line = [](std::string_view) { raise(SIGKILL); };
+    shell.run();
+    return std::string("lives");
+  });
+  EXPECT_EQ(outcome, "killed by signal 9");
+  EXPECT_TRUE(dies(std::stoi(bytes_of(file))));
+}
+
+TEST(KillProcesses, PassesByThoseThatAreGoneAndNumbersThatMeanMany) {
+  EXPECT_EQ(in_child([] {
+              kill_processes({-1, 0, 1, 4194304});
+              return std::string("lives");
+            }),
+            "lives");
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,91 @@
+#include "bench/worker_protocol.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+WorkOrder example_order() {
+  WorkOrder order;
+  order.asked.evidence = Evidence::measured;
+  order.asked.workload = "lenet5";
+  order.asked.gpus = 3;
+  order.asked.profile = "local";
+  order.asked.batch_per_gpu = 7;
+  order.asked.image_size = 28;
+  order.asked.strategy = {.algorithm = "ps",
+                          .placement = "sliced",
+                          .servers = 2,
+                          .server_mode = "dedicated",
+                          .compressor = "fp16",
+                          .fusion = "horovod:64MiB:5ms",
+                          .overlap = false};
+  order.warmup_steps = 4;
+  order.steps = 11;
+  order.budget = Seconds(0.3);
+  order.timeout = Seconds(2.5);
+  order.cores = 6;
+  return order;
+}
+
+TEST(WorkOrder, ArrivesAsItWasSent) {
+  const WorkOrder sent = example_order();
+  const std::string text = to_json(sent);
+  const WorkOrder got = parse_work_order(text);
+  EXPECT_EQ(got.asked.key(), sent.asked.key());
+  EXPECT_EQ(got.warmup_steps, 4);
+  EXPECT_EQ(got.steps, 11);
+  EXPECT_EQ(got.budget.value, 0.3);
+  EXPECT_EQ(got.timeout.value, 2.5);
+  EXPECT_EQ(got.cores, 6);
+  EXPECT_EQ(text.find('\n'), std::string::npos) << "an order is one argument on one line";
+}
+
+TEST(WorkOrder, ThatIsNoneIsOurOwnMistake) {
+  for (const char* text : {"", "{}", "[]", "{\"case\": 3}", "not json", "{\"case\": {\"workload\": \"a\"}}"})
+    expect_error([&] { parse_work_order(text); }, ExitCode::internal, testing::HasSubstr("cannot read its order"),
+                 testing::_);
+}
+
+TEST(WorkerLine, OfEveryKindArrivesAsItWasSaid) {
+  const auto hello = std::get<HelloLine>(*parse_worker_line(to_json(HelloLine{2, 4711})));
+  EXPECT_EQ(hello.rank, 2);
+  EXPECT_EQ(hello.pid, 4711);
+
+  const auto step = std::get<StepLine>(*parse_worker_line(to_json(StepLine{1, 9, true, 0.1234567890123, 3e-9})));
+  EXPECT_EQ(step.rank, 1);
+  EXPECT_EQ(step.iteration, 9);
+  EXPECT_TRUE(step.warmup);
+  EXPECT_EQ(step.seconds, 0.1234567890123);
+  EXPECT_EQ(step.exposed, 3e-9);
+
+  const auto done = std::get<DoneLine>(*parse_worker_line(to_json(DoneLine{3, "00ff"})));
+  EXPECT_EQ(done.rank, 3);
+  EXPECT_EQ(done.digest, "00ff");
+
+  const auto failure = std::get<FailureLine>(*parse_worker_line(to_json(FailureLine{4, 5, "a \"b\"\nc\\ ü"})));
+  EXPECT_EQ(failure.rank, 4);
+  EXPECT_EQ(failure.exit_code, 5);
+  EXPECT_EQ(failure.message, "a \"b\"\nc\\ ü");
+}
+
+TEST(WorkerLine, IsOneLineWhateverItQuotes) {
+  const std::string line = to_json(FailureLine{0, 1, "two\nlines, \xff no UTF-8"});
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_TRUE(parse_worker_line(line).has_value());
+}
+
+TEST(WorkerLine, OfSomebodyElseIsPassedBy) {
+  for (const char* text :
+       {"", "hello", "[W] a library's warning", "{", "{}", "[]", "3", "null", "\"hello\"", "{\"hello\":3}",
+        "{\"hello\":{}}", "{\"hello\":{\"rank\":0}}", "{\"hello\":{\"rank\":\"0\",\"pid\":1}}",
+        "{\"bye\":{\"rank\":0,\"pid\":1}}", "{\"step\":{\"rank\":0,\"iteration\":1,\"warmup\":false}}",
+        "{\"done\":{\"rank\":0,\"digest\":7}}", "{\"hello\":{\"rank\":0,\"pid\":1},\"more\":{}}",
+        "{\"failure\":{\"rank\":0,\"exit_code\":5}}", "\xff\xfe"})
+    EXPECT_FALSE(parse_worker_line(text).has_value()) << text;
+}
+
+}  // namespace
+}  // namespace hbench
