@@ -291,8 +291,13 @@ class Planner {
     if (!request_.evidence.contains(Evidence::simulated)) return;
     for (const Case& twin : twins) {
       // Some sources measured what hbench has no schedule for (BytePS adds up inside a node first).
-      if (!std::ranges::any_of(algorithms(), [&](const Algorithm* known) { return known->name == twin.strategy.algorithm; }))
+      if (!std::ranges::any_of(algorithms(),
+                               [&](const Algorithm* known) { return known->name == twin.strategy.algorithm; })) {
+        refuse(
+            fmt::format("{} on {}", twin.workload, twin.profile),
+            fmt::format("published {} has no simulated twin: hbench has no schedule for it", twin.strategy.algorithm));
         continue;
+      }
       if (!plan_.catalog.profiles.contains(twin.profile)) {
         if (!contains(data_.profiles.names(), twin.profile)) continue;
         add_profile(twin.profile);
