@@ -353,8 +353,11 @@ Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine
   return Planner(request, data, machine).make();
 }
 
-World world_of(const Case& asked) {
-  return {asked.gpus, asked.strategy.servers, asked.strategy.server_mode == "colocated"};
+World world_of(const Case& asked, int gpus_per_node) {
+  World world{asked.gpus, asked.strategy.servers, asked.strategy.server_mode == "colocated"};
+  if (!asked.strategy.placement.empty() && find_entry(placements(), asked.strategy.placement, "placement").groups_nodes)
+    world.group = gpus_per_node;
+  return world;
 }
 
 }  // namespace hbench

@@ -136,8 +136,10 @@ double SimulatedCollective::arrival(const Transfer& transfer) {
   passed = std::max(passed, pass(local ? net.link_in_[dst] : net.nic_in_[to], start, sent.link));
   if (sent.streams > 0) passed = std::max(passed, pass(net.streams_free_at(src, dst), start, sent.streams));
   // A push is handled by the server that receives it, a pull by the one that sends it.
+  // Within a group no server is involved.
+  const bool served = !(local && schedule_->world.group > 1);
   const int server = net.server_[kind == TransferKind::reduce ? dst : src];
-  if (server >= 0) passed = std::max(passed, pass(net.servers_free_at_[server], start, sent.server));
+  if (served && server >= 0) passed = std::max(passed, pass(net.servers_free_at_[server], start, sent.server));
   return passed + sent.afterwards;
 }
 

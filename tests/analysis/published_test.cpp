@@ -105,7 +105,7 @@ TEST(OurPublishedTable, CitesAnAddressInEveryRowAndRepeatsNone) {
 TEST(OurPublishedTable, KeepsServersAndTheirPlacementTogether) {
   for (const CaseResult& result : published_results()) {
     const Strategy& strategy = result.asked.strategy;
-    const bool servers = strategy.algorithm == "ps" || strategy.algorithm == "byteps";
+    const bool servers = strategy.algorithm == "ps";
     EXPECT_EQ(strategy.servers > 0, servers) << text_of(result);
     EXPECT_EQ(!strategy.placement.empty(), servers) << text_of(result);
     EXPECT_EQ(!strategy.server_mode.empty(), servers) << text_of(result);
