@@ -53,7 +53,7 @@ class Planner {
   /// Loads a profile or trace into the catalog; its name there.
   std::string add_profile(const std::string& name_or_file) {
     Profile profile = data_.profiles.load(name_or_file);
-    const std::string name = profile.name;
+    std::string name = profile.name;
     const auto [known, added] = plan_.catalog.profiles.try_emplace(name, std::move(profile));
     if (!added && known->second.digest != data_.profiles.load(name_or_file).digest)
       throw Error(ExitCode::usage, fmt::format("two different profiles are called '{}'", name),
@@ -63,7 +63,7 @@ class Planner {
 
   std::string add_trace(const std::string& name_or_file) {
     Trace trace = data_.traces.load(name_or_file);
-    const std::string name = trace.name;
+    std::string name = trace.name;
     if (is_file(name_or_file)) own_traces_.insert(name);
     const std::string digest = digest_text(format_trace(trace));
     plan_.catalog.traces.try_emplace(name, std::move(trace));
