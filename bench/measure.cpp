@@ -119,7 +119,7 @@ CaseResult measure(const Case& asked, const MeasureOptions& options, const std::
 
   const WorkOrder order{asked, options.warmup_steps, options.steps, options.budget, options.timeout, options.cores};
   Job job;
-  job.processes = world_of(asked).ranks();
+  job.processes = world_of(asked, asked.gpus).ranks();
   job.oversubscribed = job.processes > options.cores;
   job.as_root = options.as_root;
   job.worker = {options.program, "worker", to_json(order)};

@@ -53,7 +53,7 @@ class Planner {
   /// Loads a profile or trace into the catalog; its name there.
   std::string add_profile(const std::string& name_or_file) {
     Profile profile = data_.profiles.load(name_or_file);
-    const std::string name = profile.name;
+    std::string name = profile.name;
     const auto [known, added] = plan_.catalog.profiles.try_emplace(name, std::move(profile));
     if (!added && known->second.digest != data_.profiles.load(name_or_file).digest)
       throw Error(ExitCode::usage, fmt::format("two different profiles are called '{}'", name),
@@ -63,7 +63,7 @@ class Planner {
 
   std::string add_trace(const std::string& name_or_file) {
     Trace trace = data_.traces.load(name_or_file);
-    const std::string name = trace.name;
+    std::string name = trace.name;
     if (is_file(name_or_file)) own_traces_.insert(name);
     const std::string digest = digest_text(format_trace(trace));
     plan_.catalog.traces.try_emplace(name, std::move(trace));
@@ -290,6 +290,14 @@ class Planner {
     }
     if (!request_.evidence.contains(Evidence::simulated)) return;
     for (const Case& twin : twins) {
+      // Some sources measured what hbench has no schedule for (BytePS adds up inside a node first).
+      if (!std::ranges::any_of(algorithms(),
+                               [&](const Algorithm* known) { return known->name == twin.strategy.algorithm; })) {
+        refuse(
+            fmt::format("{} on {}", twin.workload, twin.profile),
+            fmt::format("published {} has no simulated twin: hbench has no schedule for it", twin.strategy.algorithm));
+        continue;
+      }
       if (!plan_.catalog.profiles.contains(twin.profile)) {
         if (!contains(data_.profiles.names(), twin.profile)) continue;
         add_profile(twin.profile);
@@ -345,8 +353,11 @@ Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine
   return Planner(request, data, machine).make();
 }
 
-World world_of(const Case& asked) {
-  return {asked.gpus, asked.strategy.servers, asked.strategy.server_mode == "colocated"};
+World world_of(const Case& asked, int gpus_per_node) {
+  World world{asked.gpus, asked.strategy.servers, asked.strategy.server_mode == "colocated"};
+  if (!asked.strategy.placement.empty() && find_entry(placements(), asked.strategy.placement, "placement").groups_nodes)
+    world.group = gpus_per_node;
+  return world;
 }
 
 }  // namespace hbench

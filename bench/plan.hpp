@@ -67,7 +67,7 @@ struct Plan {
 /// \throws Error (usage) for a name that nothing knows, and when nothing is left to do.
 Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine& machine);
 
-/// The world that a case runs in.
-World world_of(const Case& asked);
+/// The world that a case runs in; `gpus_per_node` is the profile's, and all of them where everything is on one node.
+World world_of(const Case& asked, int gpus_per_node);
 
 }  // namespace hbench

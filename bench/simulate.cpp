@@ -8,7 +8,8 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
   if (profile_name != last_profile_ || world.workers != last_workers_) simulators_.clear();
   last_profile_ = profile_name;
   last_workers_ = world.workers;
-  return simulators_.try_emplace({world.servers, world.colocated}, catalog_.profiles.at(profile_name), world)
+  return simulators_
+      .try_emplace({world.servers, world.colocated, world.group}, catalog_.profiles.at(profile_name), world)
       .first->second;
 }
 
@@ -21,7 +22,7 @@ CaseResult SimulatedRunner::run(const Case& asked) {
                                                      : recorded.timeline.samples_per_second();
   const StepTimeline timeline = recorded.timeline.rescaled(rate, asked.batch_per_gpu);
   const StepStrategy strategy = resolve(asked.strategy);
-  StepSimulator& steps = simulator(asked.profile, world_of(asked));
+  StepSimulator& steps = simulator(asked.profile, world_of(asked, cluster.gpus_per_node));
 
   CaseResult result;
   result.asked = asked;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "analysis/records.hpp"
 #include "bench/plan.hpp"
@@ -22,7 +23,8 @@ class SimulatedRunner {
   const Catalog& catalog_;
   std::string last_profile_;
   int last_workers_ = 0;
-  std::map<std::pair<int, bool>, StepSimulator> simulators_;  ///< of the last profile and worker count, by servers
+  /// Of the last profile and worker count, by servers, co-location and group.
+  std::map<std::tuple<int, bool, int>, StepSimulator> simulators_;
 };
 
 }  // namespace hbench

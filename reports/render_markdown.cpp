@@ -94,9 +94,11 @@ struct MarkdownWriter {
 
 std::string render_markdown(const Document& given) {
   const Document document = drawable(given);
-  MarkdownWriter writer{.out = fmt::format("# {}\n", escaped(document.title))};
+  MarkdownWriter writer;
+  if (!document.title.empty()) writer.out = fmt::format("# {}\n", escaped(document.title));
   for (const Block& block : document.blocks) std::visit(writer, block);
-  return writer.out;
+  // A document without a title is a part of somebody else's.
+  return document.title.empty() && writer.out.starts_with('\n') ? writer.out.substr(1) : writer.out;
 }
 
 }  // namespace

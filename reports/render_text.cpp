@@ -78,7 +78,8 @@ struct TextWriter {
 
 std::string render_text(const Document& given) {
   const Document document = drawable(given);
-  TextWriter writer{.out = underlined(document.title, '=')};
+  TextWriter writer;
+  if (!document.title.empty()) writer.out = underlined(document.title, '=');
   for (const Block& block : document.blocks) std::visit(writer, block);
   return writer.out;
 }

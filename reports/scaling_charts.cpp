@@ -31,7 +31,7 @@ std::string caption_of(const std::vector<Series>& all, const Quantity& quantity)
     text += " Lines with small dots are simulated; bands: the uncertainty of the network's figures.";
   if (has(all, Mark::measured) || has(all, Mark::emulated))
     text += " Large dots are timed; whiskers: 95 % bootstrap intervals over launches.";
-  if (has(all, Mark::published)) text += " Stars are published by others.";
+  if (has(all, Mark::published)) text += " Marks without a line are published by others.";
   return text;
 }
 

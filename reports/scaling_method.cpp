@@ -23,7 +23,7 @@ Table definitions() {
                {"emulated", "timed here on links slowed to a profile"},
                {"simulated",
                 "computed from a recorded timeline of a step, the schedule of the collective and a network profile "
-                "(docs: the wire model in collectives/network). Band: the profile's uncertainty, applied to its "
+                "(collectives/network). Band: the profile's uncertainty, applied to its "
                 "rates and latencies"},
                {"published", "as printed by its source; not repeated here"},
                {"ring", "ring all-reduce: every rank sends and receives 2(N-1)/N of the gradients"},

@@ -22,7 +22,7 @@ std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject);
 
 /// Decides which curves of one subject are shown at first, and puts these first. All, where all is little;
 /// else the two strategies of the headline on the few networks that tell most (the best, the worst, the one of
-/// which most is published), and what is published of these.
+/// which most is published), what is published of these, and whatever was timed.
 void choose_shown(std::vector<Curve>& curves, const Scaling& scaling);
 
 }  // namespace hbench

@@ -16,6 +16,8 @@ bool contains(const Names& names, const std::string& name) { return std::ranges:
 
 bool is_published(const Curve& curve) { return curve.series.mark == Mark::published; }
 
+bool is_timed(const Curve& curve) { return curve.series.mark == Mark::measured || curve.series.mark == Mark::emulated; }
+
 /// Names in the order of their first use among the curves that are not published.
 Names names_of(const std::vector<Curve>& curves, auto name) {
   Names names;
@@ -73,8 +75,8 @@ void show_few(std::vector<Curve>& curves, const Scaling& scaling, const Headline
   profiles = first_known(profiles, all_profiles, kTellingNetworks);
   labels = first_known(labels, names_of(curves, label_of), 2);
   for (Curve& curve : curves)
-    curve.series.shown =
-        contains(profiles, profile_of(curve)) && !is_published(curve) && contains(labels, label_of(curve));
+    curve.series.shown = is_timed(curve) || (!is_published(curve) && contains(profiles, profile_of(curve)) &&
+                                             contains(labels, label_of(curve)));
   show_published(curves, profiles);
 }
 

@@ -35,7 +35,7 @@ TrainingRequest request_for(const WorkOrder& order) {
   request.model = order.asked.workload;
   request.batch = order.asked.batch_per_gpu;
   request.image_size = order.asked.image_size;
-  request.world = world_of(order.asked);
+  request.world = world_of(order.asked, order.asked.gpus);  // one node
   request.overlap = order.asked.strategy.overlap;
   request.warmup_steps = order.warmup_steps;
   request.steps = order.steps;

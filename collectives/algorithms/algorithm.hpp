@@ -41,7 +41,7 @@ struct Algorithm {
   /// Algorithms without servers ignore them. Null for a vendor's opaque collective: there is no schedule
   /// to prove or to simulate, only a library call.
   Schedule (*build)(const World& world, std::span<const Shard> shards);
-  /// Closed form of the cost, for an even split. Null exactly where `build` is null.
+  /// Closed form of the cost, for an even split and groups of one worker. Null exactly where `build` is null.
   Cost (*cost)(const World& world, std::int64_t elements);
 
   bool opaque() const { return build == nullptr; }

@@ -8,6 +8,7 @@ namespace {
 std::string refuses(const World& world) {
   if (world.workers < 1) return "it needs at least 1 worker";
   if (world.servers < 1) return "it needs at least 1 parameter server";
+  if (world.group < 1) return "a group has at least 1 worker";
   return {};
 }
 
@@ -40,33 +41,110 @@ Layout chunks_of(std::span<const Shard> shards) {
   return layout;
 }
 
-/// Workers push every chunk to its server, which adds them up; then each server sends the sums back.
+/// Every chunk in up to `pieces` parts, so that as many workers of a group share the way to its server.
+Layout in_pieces(const Layout& whole, int pieces) {
+  if (pieces == 1) return whole;
+  Layout layout;
+  for (std::size_t chunk = 0; chunk < whole.server.size(); ++chunk) {
+    if (whole.offsets.empty()) {
+      layout.server.insert(layout.server.end(), static_cast<std::size_t>(pieces), whole.server[chunk]);
+      continue;
+    }
+    if (layout.offsets.empty()) layout.offsets.push_back(0);
+    const std::int64_t elements = whole.offsets[chunk + 1] - whole.offsets[chunk];
+    const std::int64_t parts = std::min<std::int64_t>(pieces, elements);
+    for (std::int64_t part = 1; part <= parts; ++part) {
+      layout.server.push_back(whole.server[chunk]);
+      layout.offsets.push_back(whole.offsets[chunk] + elements * part / parts);
+    }
+  }
+  return layout;
+}
+
+/// The transfers of one world and layout, phase by phase.
+class Builder {
+ public:
+  Builder(const World& world, const Layout& layout) : world_(world), layout_(layout) {
+    schedule_.world = world;
+    schedule_.chunks = static_cast<int>(layout.server.size());
+    schedule_.offsets = layout.offsets;
+    groups_ = (world.workers + world.group - 1) / world.group;
+  }
+
+  /// Groups add up, push to the servers, take the sums back, spread them.
+  Schedule schedule() {
+    within_groups(TransferKind::reduce);
+    end_phase();
+    push();
+    end_phase();
+    pull();
+    end_phase();
+    within_groups(TransferKind::copy);
+    end_phase();
+    return std::move(schedule_);
+  }
+
+ private:
+  Rank server_of(int chunk) const { return world_.server_rank(layout_.server[static_cast<std::size_t>(chunk)]); }
+  Rank first_of(int group) const { return group * world_.group; }
+  Rank end_of(int group) const { return std::min(world_.workers, first_of(group) + world_.group); }
+
+  /// Who of `group` talks to the chunk's server: the server itself where it is one of them.
+  Rank leader(int group, int chunk) const {
+    const Rank server = server_of(chunk);
+    if (server >= first_of(group) && server < end_of(group)) return server;
+    return first_of(group) + chunk % (end_of(group) - first_of(group));
+  }
+
+  void add(Rank src, Rank dst, int chunk, TransferKind kind) {
+    if (src != dst) schedule_.transfers.push_back({schedule_.rounds, src, dst, chunk, 1, kind});
+  }
+
+  /// A phase without transfers is no round.
+  void end_phase() {
+    if (schedule_.transfers.size() > sent_) ++schedule_.rounds;
+    sent_ = schedule_.transfers.size();
+  }
+
+  void within_groups(TransferKind kind) {
+    for (int chunk = 0; chunk < schedule_.chunks; ++chunk)
+      for (Rank worker = 0; worker < world_.workers; ++worker) {
+        const Rank head = leader(worker / world_.group, chunk);
+        kind == TransferKind::reduce ? add(worker, head, chunk, kind) : add(head, worker, chunk, kind);
+      }
+  }
+
+  // Every group begins at another chunk and every chunk returns to another group first; otherwise all would queue
+  // at one end while the others idle.
+  void push() {
+    for (int step = 0; step < schedule_.chunks; ++step)
+      for (int group = 0; group < groups_; ++group) {
+        const int chunk = (group + step) % schedule_.chunks;
+        add(leader(group, chunk), server_of(chunk), chunk, TransferKind::reduce);
+      }
+  }
+
+  void pull() {
+    for (int step = 0; step < groups_; ++step)
+      for (int chunk = 0; chunk < schedule_.chunks; ++chunk)
+        add(server_of(chunk), leader((chunk + step) % groups_, chunk), chunk, TransferKind::copy);
+  }
+
+  const World& world_;
+  const Layout& layout_;
+  int groups_ = 0;
+  std::size_t sent_ = 0;  ///< transfers of the phases that have ended
+  Schedule schedule_;
+};
+
 Schedule build(const World& world, std::span<const Shard> shards) {
   Layout layout = chunks_of(shards);
   if (layout.server.empty()) layout = even_split(world.servers);
-  const int chunks = static_cast<int>(layout.server.size());
-  const int workers = world.workers;
-  Schedule schedule{.world = world, .chunks = chunks, .rounds = 0, .transfers = {}, .offsets = layout.offsets};
-  const auto server_of = [&](int chunk) { return world.server_rank(layout.server[static_cast<std::size_t>(chunk)]); };
-  // Every worker begins at another chunk and every chunk returns to another worker first; otherwise all would
-  // queue at one end while the others idle.
-  for (int step = 0; step < chunks; ++step)
-    for (Rank worker = 0; worker < workers; ++worker) {
-      const int chunk = (worker + step) % chunks;
-      if (server_of(chunk) == worker) continue;  // its own contribution is there already
-      schedule.transfers.push_back({0, worker, server_of(chunk), chunk, 1, TransferKind::reduce});
-    }
-  for (int step = 0; step < workers; ++step)
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      const Rank worker = (chunk + step) % workers;
-      if (server_of(chunk) == worker) continue;
-      schedule.transfers.push_back({1, server_of(chunk), worker, chunk, 1, TransferKind::copy});
-    }
-  schedule.rounds = schedule.transfers.empty() ? 0 : 2;
-  return schedule;
+  layout = in_pieces(layout, world.group);
+  return Builder(world, layout).schedule();
 }
 
-/// A worker sends and receives all it has not got itself, a server what it holds once per other worker.
+/// Without groups: a worker sends and receives all it has not got itself, a server what it holds once per other worker.
 Cost cost(const World& world, std::int64_t elements) {
   const std::int64_t servers = world.servers;
   const std::int64_t workers = world.workers;

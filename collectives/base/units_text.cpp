@@ -49,7 +49,7 @@ double parse(std::string_view text, std::span<const Unit> units, std::string_vie
   for (const Unit& unit : units)
     if (unit.name == name) {
       if (std::isfinite(number * unit.scale)) return number * unit.scale;
-      throw Error(ExitCode::usage, fmt::format("'{}' is too large for a {}", text, what));
+      throw Error(ExitCode::usage, fmt::format("'{}' is out of range", text), hint);
     }
   throw Error(ExitCode::usage, fmt::format("'{}' in '{}' is not a unit of a {}", name, text, what), hint);
 }

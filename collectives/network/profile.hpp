@@ -50,7 +50,7 @@ struct Profile {
   BytesPerSecond stream_cap;       ///< what one stream (TCP connection, say) reaches at most; 0: no cap
   int streams = 1;                 ///< parallel streams between two ranks
   double protocol_efficiency = 1;  ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
-  BytesPerSecond server_rate;      ///< what one parameter server handles, in and out together; 0: no limit of its own
+  BytesPerSecond server_rate;      ///< of one parameter server on a network, in and out together; 0: no limit
   BytesPerSecond memory_rate;      ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
   double overlap_slowdown = 0;     ///< compute takes 1 + this while a collective is under way
   double straggler = 0;            ///< relative standard deviation of a rank's compute time

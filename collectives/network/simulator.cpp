@@ -38,7 +38,9 @@ Network::Network(const Profile& profile, const World& world)
   nic_in_.resize(nodes);
 
   server_.assign(ranks, -1);
-  for (int server = 0; server < world.servers && server_seconds_per_byte_ > 0; ++server) {
+  // On one node parameters are passed within a process: no server handles messages there.
+  const bool limited = nodes > 1 && server_seconds_per_byte_ > 0;
+  for (int server = 0; limited && server < world.servers; ++server) {
     int& queue = server_[world.server_rank(server)];
     if (queue >= 0) continue;  // more servers than ranks: they share one
     queue = static_cast<int>(servers_free_at_.size());
@@ -134,8 +136,10 @@ double SimulatedCollective::arrival(const Transfer& transfer) {
   passed = std::max(passed, pass(local ? net.link_in_[dst] : net.nic_in_[to], start, sent.link));
   if (sent.streams > 0) passed = std::max(passed, pass(net.streams_free_at(src, dst), start, sent.streams));
   // A push is handled by the server that receives it, a pull by the one that sends it.
+  // Within a group no server is involved.
+  const bool served = !(local && schedule_->world.group > 1);
   const int server = net.server_[kind == TransferKind::reduce ? dst : src];
-  if (server >= 0) passed = std::max(passed, pass(net.servers_free_at_[server], start, sent.server));
+  if (served && server >= 0) passed = std::max(passed, pass(net.servers_free_at_[server], start, sent.server));
   return passed + sent.afterwards;
 }
 

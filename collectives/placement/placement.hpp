@@ -25,6 +25,8 @@ struct Placement {
   std::string_view name;
   std::string_view summary;
   std::string_view citation;
+  /// The GPUs of a node add up before one of them talks to a server, as BytePS and MXNet do (`World::group`).
+  bool groups_nodes = false;
   /// For each tensor (elements, in backward order) its shards, in element order; `servers` >= 1.
   std::vector<std::vector<Shard>> (*place)(std::span<const std::int64_t> tensor_elements, int servers);
 };

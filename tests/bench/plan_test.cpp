@@ -61,8 +61,9 @@ TEST(Plan, GivesServersToParameterServersOnly) {
   EXPECT_EQ(plan.cases[1].strategy.server_mode, "colocated");
   EXPECT_EQ(plan.cases[2].strategy.servers, 2) << "one for each node of 4 GPUs";
   EXPECT_EQ(plan.cases[2].strategy.server_mode, "dedicated");
-  EXPECT_EQ(world_of(plan.cases[1]), (World{8, 3, true}));
-  EXPECT_EQ(world_of(plan.cases[2]), (World{8, 2, false}));
+  EXPECT_EQ(world_of(plan.cases[1], 4), (World{8, 3, true, 4})) << "with slices the 4 GPUs of a node add up first";
+  EXPECT_EQ(world_of(plan.cases[2], 4), (World{8, 2, false, 4}));
+  EXPECT_EQ(world_of(plan.cases[0], 4), (World{8, 0, false, 1}));
 }
 
 TEST(Plan, HasNoMoreColocatedServersThanWorkers) {

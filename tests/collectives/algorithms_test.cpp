@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "collectives/base/table.hpp"
@@ -13,6 +14,7 @@
 namespace hbench {
 namespace {
 
+using ::hbench::testing::grouped_instances;
 using ::hbench::testing::Instance;
 using ::hbench::testing::instances;
 using ::testing::ElementsAre;
@@ -60,6 +62,38 @@ TEST(Algorithms, AreProvedForEveryWorldAndPlacement) {
       }
   // ring, and ps with 4 server counts x 2 modes x (even and 3 placements)
   EXPECT_EQ(proved, kLargestWorld * (1 + 4 * 2 * 4));
+}
+
+TEST(Algorithms, AreProvedWhereTheWorkersOfANodeAddUpFirst) {
+  int proved = 0;
+  for (const Algorithm* algorithm : algorithms())
+    for (int workers = 1; workers <= kLargestWorld; ++workers)
+      for (const Instance& instance : grouped_instances(*algorithm, workers)) {
+        const auto fault = check(instance.schedule);
+        ASSERT_FALSE(fault.has_value()) << instance.name << ": " << fault->what;
+        ++proved;
+      }
+  // 4 group sizes x 3 server counts x 2 modes x (even and 3 placements)
+  EXPECT_EQ(proved, kLargestWorld * 4 * 3 * 2 * 4);
+}
+
+/// Elements that cross between groups, out of the busiest group.
+std::int64_t busiest_group_sends(const Schedule& schedule, std::int64_t elements) {
+  std::vector<std::int64_t> sent(static_cast<std::size_t>(schedule.world.workers));
+  const int group = schedule.world.group;
+  for (const Transfer& transfer : schedule.transfers)
+    if (transfer.src / group != transfer.dst / group)
+      sent[static_cast<std::size_t>(transfer.src / group)] += schedule.range(transfer.first_chunk, 1, elements).size();
+  return *std::max_element(sent.begin(), sent.end());
+}
+
+TEST(ParameterServer, SendsOneCopyPerNodeWhereANodeAddsUpFirst) {
+  // 4 nodes of 4 workers and a co-located server, S = 16000: each node pushes the 3/4 S of the other servers and
+  // sends its own S/4 to the 3 other nodes: 1.5 S. Without groups 4 workers push and pull for themselves: 6 S.
+  EXPECT_EQ(busiest_group_sends(ps().build({16, 4, true, 4}, {}), 16000), 24000);
+  Schedule flat = ps().build({16, 4, true, 1}, {});
+  flat.world.group = 4;  // count by node
+  EXPECT_EQ(busiest_group_sends(flat, 16000), 96000);
 }
 
 TEST(Algorithms, DeclareTheCostThatIsCounted) {

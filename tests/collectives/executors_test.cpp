@@ -120,7 +120,8 @@ TEST(Threads, SumOnServersThatHoldShardsFromEveryPlacement) {
       std::vector<Shard> shards;
       for (const auto& tensor : placement->place(tensors, servers))
         shards.insert(shards.end(), tensor.begin(), tensor.end());
-      for (const World& world : {World{4, servers, false}, World{4, servers, true}, World{3, servers, true}}) {
+      for (const World& world : {World{4, servers, false}, World{4, servers, true}, World{3, servers, true},
+                                 World{5, servers, false, 2}, World{5, servers, true, 3}}) {
         SCOPED_TRACE(std::string(placement->name) + ", " + text_of(world));
         for (const Compressor* compressor : compressors()) expect_exact_sum(ps.build(world, shards), *compressor, 6081);
       }

@@ -65,4 +65,20 @@ inline std::vector<Instance> instances(const Algorithm& algorithm, int workers) 
   return all;
 }
 
+/// Algorithms with servers where the workers of a node add up first; their cost has no closed form.
+inline std::vector<Instance> grouped_instances(const Algorithm& algorithm, int workers) {
+  std::vector<Instance> all;
+  if (!algorithm.uses_servers) return all;
+  for (const int group : {2, 3, 4, workers})
+    for (const int servers : {1, 2, 3})
+      for (const bool colocated : {false, true}) {
+        const World world{.workers = workers, .servers = servers, .colocated = colocated, .group = group};
+        all.push_back(make_instance(algorithm, world, {}, fmt::format(", even, groups of {}", group)));
+        for (const Placement* placement : placements())
+          all.push_back(make_instance(algorithm, world, place_in_one_buffer(*placement, servers),
+                                      fmt::format(", {}, groups of {}", placement->name, group)));
+      }
+  return all;
+}
+
 }  // namespace hbench::testing

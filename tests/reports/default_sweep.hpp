@@ -1,6 +1,6 @@
 #pragma once
 
-/// What `hbench sweep --gpus 1..128` gives a report, without the program.
+/// What `hbench sweep --gpus 1..128` gives a report, with made-up measured steps.
 
 #include "reports/report.hpp"
 

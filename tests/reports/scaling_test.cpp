@@ -3,12 +3,11 @@
 
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "collectives/base/error.hpp"
 #include "reports/formats.hpp"
 #include "reports/report.hpp"
-#include "tests/reports/default_sweep.hpp"
+#include "tests/reports/document_parts.hpp"
 
 namespace hbench {
 namespace {
@@ -99,26 +98,11 @@ std::string reason_for(std::vector<Point> points) {
   return std::get<Paragraph>(report_on(std::move(points)).blocks.at(1)).text;
 }
 
-template <class T>
-std::vector<T> all_of(const Document& document) {
-  std::vector<T> found;
-  for (const Block& block : document.blocks)
-    if (const T* one = std::get_if<T>(&block)) found.push_back(*one);
-  return found;
-}
-
 /// The rows of the table with this caption; none when there is no such table.
 std::vector<std::vector<std::string>> rows_of(const Document& document, const std::string& caption) {
   for (const Table& table : all_of<Table>(document))
     if (table.caption == caption) return table.rows;
   return {};
-}
-
-std::vector<std::string> shown_labels(const Chart& chart) {
-  std::vector<std::string> labels;
-  for (const Series& series : chart.series)
-    if (series.shown) labels.push_back(series.label);
-  return labels;
 }
 
 TEST(ScalingVerdict, NamesBestNetworkWorstNetworkAndWorstStrategyThere) {
@@ -267,6 +251,24 @@ TEST(ScalingCharts, GivePublishedVariantsTheColourOfTheirStrategy) {
   EXPECT_EQ(chart.series.at(2).group, chart.series.at(1).group);
 }
 
+TEST(ScalingCharts, ShowTheHeadlinesStrategiesOnTheNetworksThatTellMost) {
+  std::vector<Point> points{published("c", 8, kRing, 0.6), published("b", 8, kDedicated, 0.6),
+                            published("c", 8, kServers, 0.3)};
+  double efficiency = 0.9;
+  for (const char* network : {"a", "b", "c", "d"}) {
+    points.push_back(simulated("vgg16", network, 8, kRing, efficiency));
+    points.push_back(simulated("vgg16", network, 8, kRingFp16, efficiency + 0.05));
+    points.push_back(simulated("vgg16", network, 8, kServers, efficiency - 0.3));
+    efficiency -= 0.1;
+  }
+  const Chart chart = all_of<ChartGroup>(report_on(points)).at(0).charts.at(0);
+  EXPECT_THAT(shown_labels(chart),
+              ElementsAre("ideal", "ring on a", "ps (greedy, colocated) on a", "ring on c",
+                          "ps (greedy, colocated) on c", "ring on d", "ps (greedy, colocated) on d",
+                          "ring on c (published)", "ps (greedy, colocated) on c (published)"));
+  EXPECT_EQ(chart.series.size(), 16u);
+}
+
 TEST(ScalingCharts, TellNumbersOfServersAndBatchesApart) {
   Point few = simulated("vgg16", "slow", 8, kServers, 0.2), many = few,
         large = simulated("vgg16", "slow", 8, kRing, 0.5);
@@ -367,45 +369,6 @@ TEST(Reports, AreFoundByNameOrSuggested) {
     EXPECT_EQ(error.code(), ExitCode::usage);
     EXPECT_THAT(error.what(), HasSubstr("did you mean 'scaling'"));
   }
-}
-
-class DefaultSweep : public testing::Test {
- protected:
-  static void SetUpTestSuite() { document_ = kScalingReport.build(default_sweep()); }
-  static Document document_;
-};
-Document DefaultSweep::document_;
-
-TEST_F(DefaultSweep, OpensWithTheWorkloadOfTheVerdict) {
-  EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text, HasSubstr("At 128 GPUs VGG-16 keeps "));
-  EXPECT_THAT(std::get<Paragraph>(document_.blocks.at(1)).text,
-              HasSubstr("Simulated; the mean error against published"));
-  EXPECT_EQ(std::get<ChartGroup>(document_.blocks.at(2)).charts.at(0).title, "VGG-16");
-}
-
-TEST_F(DefaultSweep, HasAChartForEachWorkloadAndShowsFewLinesOfIt) {
-  const auto groups = all_of<ChartGroup>(document_);
-  ASSERT_EQ(groups.size(), 2u);
-  for (const ChartGroup& group : groups) {
-    EXPECT_EQ(group.charts.size(), 5u);
-    for (const Chart& chart : group.charts) {
-      EXPECT_GE(shown_labels(chart).size(), 3u) << chart.id;
-      EXPECT_LE(shown_labels(chart).size(), 12u) << chart.id;
-    }
-  }
-}
-
-TEST_F(DefaultSweep, NeverGivesTwoSeriesOfAChartOneLabel) {
-  for (const ChartGroup& group : all_of<ChartGroup>(document_))
-    for (const Chart& chart : group.charts) {
-      std::set<std::string> labels;
-      for (const Series& series : chart.series) EXPECT_TRUE(labels.insert(series.label).second) << series.label;
-    }
-}
-
-TEST_F(DefaultSweep, GivesTheSameReportTwice) {
-  const Document again = kScalingReport.build(default_sweep());
-  for (const Format* format : formats()) EXPECT_EQ(format->render(again), format->render(document_)) << format->name;
 }
 
 }  // namespace

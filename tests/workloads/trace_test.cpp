@@ -154,6 +154,15 @@ TEST(TraceLibrary, EveryShippedTraceIsInOrderAndRoundTrips) {
   }
 }
 
+TEST(TraceReadme, ItsExampleWorks) {
+  const std::string readme = read_file(kTraces / "README.md");
+  const std::string fence = "```toml\n";
+  const std::size_t begin = readme.find(fence) + fence.size();
+  ASSERT_NE(begin, std::string::npos + fence.size());
+  const std::string example = readme.substr(begin, readme.find("```", begin) - begin);
+  EXPECT_EQ(parse_trace(example, "example.toml").timeline.gradients.size(), 2U);
+}
+
 TEST(TraceLibrary, UnknownNamesAreSaidSo) {
   const TraceLibrary library(kTraces);
   expect_usage_error([&] { library.load("resnet5"); }, "no workload 'resnet5'; did you mean 'resnet50'?", "vgg16");

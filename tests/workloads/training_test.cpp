@@ -71,6 +71,7 @@ constexpr Variant kVariants[] = {
     {"ps", "sliced", {.workers = 2, .servers = 2}},
     {"ps", "greedy", {.workers = 2, .servers = 2, .colocated = true}},
     {"ps", "sliced", {.workers = 3, .servers = 2, .colocated = true}},
+    {"ps", "sliced", {.workers = 3, .servers = 1, .group = 3}},
 };
 
 TEST(Training, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {

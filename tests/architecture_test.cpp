@@ -1,0 +1,136 @@
+// The house rule of folders as layers, checked on every #include. See the root README and each folder's own.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hbench {
+namespace {
+
+/// What each folder may include from, beside itself.
+struct Layer {
+  std::string_view folder;
+  std::vector<std::string_view> below;
+};
+const std::vector<Layer> kLayers{
+    {"collectives", {}},
+    {"workloads", {"collectives"}},
+    {"analysis", {"collectives"}},
+    {"reports", {"analysis", "collectives"}},
+    {"bench", {"collectives", "workloads", "analysis", "reports"}},
+};
+
+/// Headers of others that have one home.
+struct Home {
+  std::string_view header;  ///< its beginning
+  std::string_view path;    ///< of the files that may include it, its beginning
+};
+constexpr Home kHomes[] = {
+    {"sqlite3", "analysis/store/"},
+    {"mpi", "collectives/executors/mpi"},
+    {"toml++/", "collectives/base/"},
+    {"torch/", "workloads/"},
+    {"ATen/", "workloads/"},
+    {"c10/", "workloads/"},
+    {"CLI/", "bench/"},
+    {"benchmark/", "bench/micro/"},
+    {"gtest/", "tests/"},
+    {"gmock/", "tests/"},
+};
+
+std::string_view folder_of(std::string_view path) { return path.substr(0, path.find('/')); }
+
+/// Why `file` may not include `header` (with its brackets or quotes); nothing when it may.
+std::optional<std::string> refusal(std::string_view file, std::string_view header) {
+  const std::string_view name = header.substr(1, header.size() - 2);
+  const std::string edge = std::string(file) + " includes " + std::string(header) + ": ";
+  if (header.front() == '<') {
+    for (const Home& home : kHomes)
+      if (name.starts_with(home.header) && !file.starts_with(home.path)) return edge + "only " + std::string(home.path);
+    return std::nullopt;
+  }
+  const std::string_view from = folder_of(file);
+  const std::string_view to = folder_of(name);
+  const auto layer = std::ranges::find(kLayers, from, &Layer::folder);
+  if (layer == kLayers.end() || std::ranges::find(kLayers, to, &Layer::folder) == kLayers.end())
+    return edge + "write includes from the root";
+  if (from == "reports" && name.starts_with("analysis/store/")) return edge + "reports never see the store";
+  if (from != to && std::ranges::find(layer->below, to) == layer->below.end())
+    return edge + "a folder includes only from those below it";
+  return std::nullopt;
+}
+
+/// The header of an include line, with its brackets or quotes; nothing for other lines.
+std::optional<std::string> included(std::string line) {
+  std::erase_if(line, [](char c) { return c == ' ' || c == '\t'; });
+  constexpr std::string_view kDirective = "#include";
+  if (!line.starts_with(kDirective) || line.size() < kDirective.size() + 3) return std::nullopt;
+  const std::string header = line.substr(kDirective.size());
+  const std::size_t end = header.find(header.front() == '<' ? '>' : '"', 1);
+  return header.substr(0, end + 1);
+}
+
+bool is_source(const std::filesystem::path& file) {
+  const std::string extension = file.extension().string();
+  return extension == ".cpp" || extension == ".hpp" || extension == ".cu";
+}
+
+TEST(Architecture, FoldersIncludeOnlyWhatIsBelowThem) {
+  const std::filesystem::path root = HBENCH_SOURCE_DIR;
+  int includes = 0;
+  for (const Layer& layer : kLayers) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / layer.folder)) {
+      if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+      const std::string file = std::filesystem::relative(entry.path(), root).generic_string();
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) {
+        const auto header = included(line);
+        if (!header) continue;
+        ++includes;
+        const auto why = refusal(file, *header);
+        EXPECT_FALSE(why.has_value()) << *why;
+      }
+    }
+  }
+  EXPECT_GT(includes, 500) << "were the files found at all?";
+}
+
+TEST(ArchitectureRule, FindsIncludes) {
+  EXPECT_EQ(included("#include \"a/b.hpp\"  // why"), "\"a/b.hpp\"");
+  EXPECT_EQ(included("  # include <mpi.h>"), "<mpi.h>");
+  EXPECT_EQ(included("// #include <mpi.h>"), std::nullopt);
+}
+
+TEST(ArchitectureRule, AcceptsWhatIsBelow) {
+  EXPECT_EQ(refusal("collectives/cost.cpp", "\"collectives/schedule.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("reports/text.cpp", "\"analysis/points.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("bench/main.cpp", "\"reports/report.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("collectives/executors/mpi_endpoint.cpp", "<mpi.h>"), std::nullopt);
+  EXPECT_EQ(refusal("analysis/store/sqlite.cpp", "<sqlite3.h>"), std::nullopt);
+  EXPECT_EQ(refusal("analysis/csv.cpp", "<vector>"), std::nullopt);
+}
+
+TEST(ArchitectureRule, RefusesEveryOtherEdge) {
+  EXPECT_TRUE(refusal("collectives/cost.cpp", "\"workloads/trace.hpp\""));
+  EXPECT_TRUE(refusal("workloads/trace.cpp", "\"analysis/records.hpp\""));
+  EXPECT_TRUE(refusal("analysis/points.cpp", "\"reports/document.hpp\""));
+  EXPECT_TRUE(refusal("reports/text.cpp", "\"bench/plan.hpp\""));
+  EXPECT_TRUE(refusal("reports/text.cpp", "\"workloads/trace.hpp\""));
+  EXPECT_TRUE(refusal("reports/text.cpp", "\"analysis/store/store.hpp\""));
+  EXPECT_TRUE(refusal("collectives/cost.cpp", "\"tests/mutate.hpp\""));
+  EXPECT_TRUE(refusal("collectives/cost.cpp", "\"schedule.hpp\""));
+  EXPECT_TRUE(refusal("analysis/points.cpp", "<sqlite3.h>"));
+  EXPECT_TRUE(refusal("bench/data.cpp", "<sqlite3.h>"));
+  EXPECT_TRUE(refusal("bench/worker.cpp", "<mpi.h>"));
+  EXPECT_TRUE(refusal("collectives/network/profile.cpp", "<torch/torch.h>"));
+  EXPECT_TRUE(refusal("bench/main.cpp", "<benchmark/benchmark.h>"));
+}
+
+}  // namespace
+}  // namespace hbench
