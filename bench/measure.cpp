@@ -134,7 +134,8 @@ CaseResult measure(const Case& asked, const MeasureOptions& options, const std::
     // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
     for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
       spawn.environment[name] = "1";
-    spawn.silence = options.timeout + kGrace;
+    // When rank 0 hangs, the others wait for twice the time-out before they say so.
+    spawn.silence = options.timeout * (alone ? 1 : 2) + kGrace;
     spawn.on_line = [&](std::string_view text) {
       if (const auto line = parse_worker_line(text))
         std::visit([&](const auto& said) { note(log, launch, said); }, *line);

@@ -120,10 +120,11 @@ void write_report_folder(const Document& document, const std::filesystem::path& 
 
 void check_report_folder(const std::filesystem::path& folder) {
   std::error_code status;
-  std::filesystem::create_directories(folder, status);
+  const bool made = std::filesystem::create_directories(folder, status);
   const std::filesystem::path probe = folder / ".hbench-probe";
   const bool written = !status && static_cast<bool>(std::ofstream(probe) << "probe" << std::flush);
   std::filesystem::remove(probe, status);
+  if (made) std::filesystem::remove(folder, status);  // nothing is left behind when the work fails
   if (!written)
     throw Error(ExitCode::environment, fmt::format("cannot write the report into {}", folder.string()),
                 "choose a folder that can be written with --report DIR");

@@ -21,7 +21,7 @@ Document summary(const std::vector<Point>& points, const Document& report);
 /// \throws Error (environment) when the folder cannot be written.
 void write_report_folder(const Document& document, const std::filesystem::path& folder);
 
-/// Fails early, before hours of work: makes the folder and writes a file into it.
+/// Fails early, before hours of work: tries to write into the folder, and leaves things as they were.
 /// \throws Error (environment).
 void check_report_folder(const std::filesystem::path& folder);
 

@@ -60,8 +60,8 @@ class Sweep {
 
   ExitCode run() {
     if (options_.dry_run) return print_plan(), ExitCode::good;
-    Store store(options_.database);
     check_report_folder(options_.report);
+    Store store(options_.database);
     catch_interrupts();
     execute(store);
     if (interrupted()) return report_interruption();

@@ -20,7 +20,7 @@ constexpr std::chrono::microseconds kNap{50};
 
 Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                            std::span<float> gradients)
-    : request_(request),
+    : patience_(request.timeout * (endpoint.transport().rank() == 0 ? 1 : kMorePatience)),
       role_(endpoint.transport().rank() == 0 ? make_leader(request, endpoint.transport(), layout)
                                              : make_follower(request, endpoint.transport())),
       reducer_(request, endpoint, layout, gradients) {}
@@ -82,10 +82,10 @@ int Communicator::pass(int completed) {
 }
 
 void Communicator::check_late() {
-  const Operation* late = reducer_.late();
+  const Operation* late = reducer_.late(patience_);
   if (late == nullptr) return;
   role_->give_up(late->waiting_ranks());
-  throw late_ranks(step_, request_.timeout, late->waiting_for());
+  throw late_ranks(step_, patience_, late->waiting_for());
 }
 
 }  // namespace hbench

@@ -31,7 +31,7 @@ class Communicator {
   int pass(int completed);
   void check_late();
 
-  const TrainingRequest& request_;
+  Seconds patience_;  ///< with a collective that does not end
   std::unique_ptr<Role> role_;
   Reducer reducer_;
   int step_ = 0;

@@ -8,9 +8,6 @@
 namespace hbench {
 namespace {
 
-/// Rank 0 finds out first who is late, and says so; its own silence must last longer to count.
-constexpr double kMorePatience = 2;
-
 class Follower final : public Role {
  public:
   Follower(const TrainingRequest& request, Transport& transport)

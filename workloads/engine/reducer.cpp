@@ -50,10 +50,10 @@ int Reducer::progress() {
   return completed;
 }
 
-const Operation* Reducer::late() const {
+const Operation* Reducer::late(Seconds patience) const {
   const auto now = Clock::now();
   const auto found = std::ranges::find_if(running_, [&](const Running& running) {
-    return std::chrono::duration<double>(now - running.begin).count() > request_.timeout.value;
+    return std::chrono::duration<double>(now - running.begin).count() > patience.value;
   });
   return found == running_.end() ? nullptr : found->operation.get();
 }

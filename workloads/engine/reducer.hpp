@@ -30,8 +30,8 @@ class Reducer {
   int progress();
   int in_flight() const { return static_cast<int>(running_.size() + waiting_.size()); }
 
-  /// The collective that has run longer than the request's time-out, if there is one.
-  const Operation* late() const;
+  /// The collective that has run longer than `patience`, if there is one.
+  const Operation* late(Seconds patience) const;
 
  private:
   using Clock = std::chrono::steady_clock;

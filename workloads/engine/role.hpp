@@ -16,6 +16,9 @@
 
 namespace hbench {
 
+/// Rank 0 finds out first who is late, and says so; the others wait so many times longer before they judge.
+inline constexpr double kMorePatience = 2;
+
 /// Used by one thread at a time, step after step.
 class Role {
  public:
