@@ -107,6 +107,7 @@ class Builder {
   }
 
   void within_groups(TransferKind kind) {
+    if (world_.group == 1) return;  // a worker alone has nobody to add up with
     for (int chunk = 0; chunk < schedule_.chunks; ++chunk)
       for (Rank worker = 0; worker < world_.workers; ++worker) {
         const Rank head = leader(worker / world_.group, chunk);
