@@ -41,6 +41,9 @@ Layout chunks_of(std::span<const Shard> shards) {
   return layout;
 }
 
+/// What is worth a message of its own, in elements.
+constexpr std::int64_t kLeastPiece = 4096;
+
 /// Every chunk in up to `pieces` parts, so that as many workers of a group share the way to its server.
 Layout in_pieces(const Layout& whole, int pieces) {
   if (pieces == 1) return whole;
@@ -52,7 +55,7 @@ Layout in_pieces(const Layout& whole, int pieces) {
     }
     if (layout.offsets.empty()) layout.offsets.push_back(0);
     const std::int64_t elements = whole.offsets[chunk + 1] - whole.offsets[chunk];
-    const std::int64_t parts = std::min<std::int64_t>(pieces, elements);
+    const std::int64_t parts = std::clamp<std::int64_t>(elements / kLeastPiece, 1, pieces);
     for (std::int64_t part = 1; part <= parts; ++part) {
       layout.server.push_back(whole.server[chunk]);
       layout.offsets.push_back(whole.offsets[chunk] + elements * part / parts);
