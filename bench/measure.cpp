@@ -27,10 +27,9 @@ struct LaunchLog {
   int done = 0;
 };
 
-void note(LaunchLog& log, int launch, const HelloLine& hello) {
+void note(LaunchLog& log, int, const HelloLine& hello) {
   log.pids[hello.rank] = hello.pid;
   log.last_step.try_emplace(hello.rank, -1);
-  (void)launch;
 }
 
 void note(LaunchLog& log, int launch, const StepLine& step) {

@@ -9,6 +9,7 @@
 #include "bench/revision.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/digest.hpp"
+#include "collectives/base/library.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
@@ -28,8 +29,6 @@ bool contains(const std::vector<std::string>& list, std::string_view item) {
   return std::ranges::find(list, item) != list.end();
 }
 
-bool is_file(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".toml"); }
-
 /// Builds the plan: every method adds to it or to the refusals.
 class Planner {
  public:
@@ -38,7 +37,7 @@ class Planner {
     check_names();
     for (const std::string& name : request_.profiles) profiles_.push_back(add_profile(name));
     for (const std::string& name : request_.workloads)
-      if (is_file(name) || contains(data_.traces.names(), name)) traces_.push_back(add_trace(name));
+      if (is_file_name(name) || contains(data_.traces.names(), name)) traces_.push_back(add_trace(name));
   }
 
   Plan make() {
@@ -64,7 +63,7 @@ class Planner {
   std::string add_trace(const std::string& name_or_file) {
     Trace trace = data_.traces.load(name_or_file);
     std::string name = trace.name;
-    if (is_file(name_or_file)) own_traces_.insert(name);
+    if (is_file_name(name_or_file)) own_traces_.insert(name);
     const std::string digest = digest_text(format_trace(trace));
     plan_.catalog.traces.try_emplace(name, std::move(trace));
     if (trace_digests_.try_emplace(name, digest).first->second != digest)
@@ -79,7 +78,7 @@ class Planner {
     for (const std::string& name : request_.placements) find_entry(placements(), name, "placement");
     for (const std::string& text : request_.fusions) parse_fusion(text);
     for (const std::string& name : request_.workloads) {
-      if (is_file(name) || contains(data_.traces.names(), name) || contains(machine_.models, name)) continue;
+      if (is_file_name(name) || contains(data_.traces.names(), name) || contains(machine_.models, name)) continue;
       std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
       for (const std::string& model : machine_.models)
         if (!contains(data_.traces.names(), model)) known.push_back(model);
@@ -220,7 +219,7 @@ class Planner {
 
   void simulated() {
     for (const std::string& name : request_.workloads)
-      if (!is_file(name) && !contains(data_.traces.names(), name))
+      if (!is_file_name(name) && !contains(data_.traces.names(), name))
         refuse(fmt::format("{}, simulated", name),
                fmt::format("no recorded timeline; hbench calibrate --model {} records one", name));
     if (request_.workloads.empty())

@@ -3,7 +3,6 @@
 #include "analysis/store/store.hpp"
 #include "bench/arguments.hpp"
 #include "bench/reporting.hpp"
-#include "collectives/base/table.hpp"
 #include "reports/formats.hpp"
 #include "reports/report.hpp"
 
@@ -22,7 +21,7 @@ ExitCode run_report(const Call& call) {
   app.add_option("--report", folder, "folder to write")->capture_default_str();
   app.add_option("--format", format, "print it as html, markdown, csv or text instead of writing a folder");
   if (parse_arguments(app, call)) return ExitCode::good;
-  const Report& report = find_entry(reports(), name, "report");
+  const Report& report = find_report(name);
   const Format* chosen = format.empty() ? nullptr : &find_format(format);
   const Store store(database, Store::Mode::read_only);
   const Document document = report.build(report_input(store.results(), store.runs(), load_data()));

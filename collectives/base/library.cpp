@@ -10,6 +10,8 @@
 
 namespace hbench {
 
+bool is_file_name(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".toml"); }
+
 TomlLibrary::TomlLibrary(std::filesystem::path folder, std::string what)
     : folder_(std::move(folder)), what_(std::move(what)) {
   std::error_code status;
@@ -23,8 +25,7 @@ TomlLibrary::TomlLibrary(std::filesystem::path folder, std::string what)
 }
 
 NamedText TomlLibrary::read(std::string_view name_or_file) const {
-  const bool is_file = name_or_file.find('/') != std::string_view::npos || name_or_file.ends_with(".toml");
-  if (is_file) return {std::string(name_or_file), read_file(std::string(name_or_file))};
+  if (is_file_name(name_or_file)) return {std::string(name_or_file), read_file(std::string(name_or_file))};
   const std::vector<std::string_view> known(names_.begin(), names_.end());
   if (std::ranges::find(known, name_or_file) == known.end()) throw unknown_name(what_, name_or_file, known);
   const std::string file = std::string(name_or_file) + ".toml";

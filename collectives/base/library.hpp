@@ -15,6 +15,9 @@ struct NamedText {
   std::string text;
 };
 
+/// Whether a name on the command line means a file of the user's own: it has a `/` or ends in `.toml`.
+bool is_file_name(std::string_view name);
+
 /// The `*.toml` files of one folder, by stem. Immutable.
 class TomlLibrary {
  public:
