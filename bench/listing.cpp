@@ -32,7 +32,9 @@ Table algorithm_table(const Data&) {
     std::string rounds = "-", sent = "-";
     if (!entry->opaque()) {
       constexpr std::int64_t kElements = 8'000'000;
-      const Cost cost = entry->cost({8, entry->uses_servers ? 2 : 0, false}, kElements);
+      const World world{.workers = 8, .servers = entry->uses_servers ? 2 : 0, .group = entry->uses_groups ? 4 : 1};
+      const AlgorithmChoice choice = parse_algorithm(entry->name, entry->goal);
+      const Cost cost = entry->cost({.world = world, .parameters = choice.parameters}, kElements);
       rounds = std::to_string(cost.rounds);
       sent = fmt::format("{:.3g} S{}", static_cast<double>(cost.sent) / static_cast<double>(kElements),
                          entry->uses_servers ? " (2 servers)" : "");
@@ -48,7 +50,7 @@ Table compressor_table(const Data&) {
   for (const Compressor* entry : compressors()) {
     constexpr std::int64_t kElements = 1'000'000;
     table.rows.push_back({text(entry->name), text(entry->summary),
-                          fmt::format("{:g}", 8.0 * static_cast<double>(entry->wire_bytes(kElements)) / kElements),
+                          fmt::format("{:g}", 8.0 * static_cast<double>(parse_compressor(entry->name).codec->max_wire_bytes(kElements)) / kElements),
                           fmt::format("{:.2g}", entry->relative_error), text(entry->citation)});
   }
   return table;

@@ -73,8 +73,8 @@ class Planner {
   }
 
   void check_names() const {
-    for (const std::string& name : request_.algorithms) find_entry(algorithms(), name, "algorithm");
-    for (const std::string& name : request_.compressors) find_entry(compressors(), name, "compressor");
+    for (const std::string& name : request_.algorithms) parse_algorithm_rule(name);
+    for (const std::string& name : request_.compressors) parse_compressor(name);
     for (const std::string& name : request_.placements) find_entry(placements(), name, "placement");
     for (const std::string& text : request_.fusions) parse_fusion(text);
     for (const std::string& name : request_.workloads) {
@@ -116,12 +116,13 @@ class Planner {
     }
     std::vector<Strategy> all;
     for (const std::string& name : algorithm_names) {
-      const Algorithm& algorithm = find_entry(algorithms(), name, "algorithm");
+      const AlgorithmRule algorithm = parse_algorithm_rule(name);
       if (algorithm.opaque() && evidence == Evidence::simulated) {
         refuse(fmt::format("{}, simulated", name), "a library's own collective has no schedule to simulate");
         continue;
       }
-      for (const std::string& compressor : compressors_for(algorithm, evidence)) {
+      for (const std::string& given : compressors_for(algorithm, evidence)) {
+        const std::string compressor = parse_compressor(given).text();
         if (algorithm.opaque() && compressor != "none") {
           refuse(fmt::format("{} with {}", name, compressor), "the library's own all-reduce takes plain float32");
           continue;
@@ -133,25 +134,25 @@ class Planner {
     return all;
   }
 
-  std::vector<std::string> compressors_for(const Algorithm& algorithm, Evidence evidence) const {
+  std::vector<std::string> compressors_for(const AlgorithmRule& algorithm, Evidence evidence) const {
     if (!request_.compressors.empty()) return request_.compressors;
-    if (algorithm.uses_servers || evidence == Evidence::measured) return {"none"};
+    if (algorithm.uses_servers() || evidence == Evidence::measured) return {"none"};
     return {"none", "fp16"};
   }
 
-  std::vector<std::string> fusions_for(const Algorithm& algorithm) const {
+  std::vector<std::string> fusions_for(const AlgorithmRule& algorithm) const {
     if (!request_.fusions.empty()) return request_.fusions;
-    return {algorithm.uses_servers ? "none" : "horovod"};
+    return {algorithm.uses_servers() ? "none" : "horovod"};
   }
 
-  void add_strategies(const Algorithm& algorithm, const std::string& compressor, const std::string& fusion, int nodes,
+  void add_strategies(const AlgorithmRule& algorithm, const std::string& compressor, const std::string& fusion, int nodes,
                       Evidence evidence, std::vector<Strategy>& all) const {
     Strategy strategy;
-    strategy.algorithm = algorithm.name;
+    strategy.algorithm = algorithm.text();
     strategy.compressor = compressor;
     strategy.fusion = parse_fusion(fusion).text();
     strategy.overlap = request_.overlap;
-    if (!algorithm.uses_servers) {
+    if (!algorithm.uses_servers()) {
       all.push_back(strategy);
       return;
     }

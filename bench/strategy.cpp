@@ -6,9 +6,9 @@ namespace hbench {
 
 StepStrategy resolve(const Strategy& strategy) {
   StepStrategy resolved;
-  resolved.algorithm = &find_entry(algorithms(), strategy.algorithm, "algorithm");
+  resolved.algorithm = parse_algorithm_rule(strategy.algorithm);
   if (!strategy.placement.empty()) resolved.placement = &find_entry(placements(), strategy.placement, "placement");
-  resolved.compressor = &find_entry(compressors(), strategy.compressor, "compressor");
+  resolved.compressor = parse_compressor(strategy.compressor);
   resolved.fusion = parse_fusion(strategy.fusion);
   resolved.overlap = strategy.overlap;
   return resolved;

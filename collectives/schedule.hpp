@@ -10,9 +10,9 @@
 ///   1. The buffer of every rank is cut into `chunks` parts, the same on all ranks (see `range`).
 ///   2. Within a round every transfer reads the state *before* the round.
 ///   3. Between rounds only data dependencies order things; there is no barrier.
-///   4. `reduce` adds the payload to the destination chunk, `copy` replaces it.
-///   5. Workers begin with their contribution; a rank that only serves begins with zeros.
-///   6. Afterwards every worker holds, in every chunk, the sum over all workers.
+///   4. `reduce` combines the payload with the destination chunk (adds it, for a sum), `copy` replaces it.
+///   5. What ranks hold before and after is the schedule's `Goal`; a rank that only serves begins with the
+///      operation's neutral element (zeros for a sum).
 
 #include <cstdint>
 #include <span>
@@ -21,6 +21,15 @@
 #include "collectives/base/units.hpp"
 
 namespace hbench {
+
+/// What a schedule is for. `Part` r of a buffer is the r-th of `workers` runs of equally many chunks, so a schedule
+/// whose goal speaks of parts has a multiple of `workers` chunks. Every buffer has the full length.
+enum class Goal : std::uint8_t {
+  all_reduce,      ///< every worker brings a contribution to every chunk, and ends with the reduction of all of it
+  reduce_scatter,  ///< the same contributions; worker r ends with the reduction of part r, the rest is scratch
+  all_gather,      ///< worker r brings part r; every worker ends with all parts
+  broadcast,       ///< worker 0 brings everything; every worker ends with it
+};
 
 enum class TransferKind : std::uint8_t { reduce, copy };
 
@@ -65,6 +74,7 @@ struct ElementRange {
 /// See the top of the file. A plain value; copy it, mutate it in tests, compare it.
 struct Schedule {
   World world;
+  Goal goal = Goal::all_reduce;
   int chunks = 1;
   int rounds = 0;
   /// Sorted by round; within a round in the order in which a rank should post them.

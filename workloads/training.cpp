@@ -22,19 +22,18 @@ void check_model(const ModelEntry& model, int batch, int image_size) {
 }
 
 void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
-  require((request.algorithm == nullptr) == (endpoint == nullptr),
+  require((request.algorithm.empty()) == (endpoint == nullptr),
           "training with an algorithm needs ranks to talk to, and without one there are none");
-  if (request.algorithm == nullptr) {
+  if (request.algorithm.empty()) {
     require(request.world.ranks() == 1, "without an algorithm only one process can train");
     return;
   }
-  const Algorithm& algorithm = *request.algorithm;
-  const std::string refusal = algorithm.refuses(request.world);
+  const std::string refusal = request.algorithm.refuses(request.world);
   require(refusal.empty(), refusal);
-  require(!algorithm.uses_servers || request.placement != nullptr,
-          fmt::format("{} needs a placement of tensors on servers", algorithm.name));
-  require(!algorithm.opaque() || request.compressor == nullptr || request.compressor->memory_traffic == 0,
-          fmt::format("{} cannot be combined with a compressor: it sends float32 by itself", algorithm.name));
+  require(!request.algorithm.uses_servers() || request.placement != nullptr,
+          fmt::format("{} needs a placement of tensors on servers", request.algorithm.text()));
+  require(!request.algorithm.opaque() || request.compressor.verbatim(),
+          fmt::format("{} cannot be combined with a compressor: it sends float32 by itself", request.algorithm.text()));
   require(request.fusion.fusion != nullptr, "training needs a fusion policy");
 }
 

@@ -23,9 +23,9 @@ struct TrainingRequest {
   int batch = 16;                        ///< samples per worker and step
   int image_size = 64;                   ///< pixels, square
   World world;                           ///< workers (and servers) of the job
-  const Algorithm* algorithm = nullptr;  ///< null: one process, no communication
+  AlgorithmRule algorithm;               ///< empty: one process, no communication
   const Placement* placement = nullptr;  ///< parameter servers only
-  const Compressor* compressor = nullptr;
+  CompressorChoice compressor = parse_compressor("none");
   FusionChoice fusion;
   bool overlap = true;  ///< gradients leave during the backward pass
   int warmup_steps = 5;
@@ -57,7 +57,7 @@ struct StepReport {
 std::vector<std::string_view> model_names();
 Availability torch_availability();
 
-/// Trains on this rank; `endpoint` may be null exactly when `request.algorithm` is. Dedicated server ranks
+/// Trains on this rank; `endpoint` may be null exactly when `request.algorithm` is empty. Dedicated server ranks
 /// only serve. Every worker starts from the same seeded parameters and ends with identical ones.
 /// Returns a digest of the final parameters (equal on all workers; 0 on servers).
 /// \throws Error (lost_rank) naming late ranks, usage for an unknown model, wrong_data when ranks disagree.

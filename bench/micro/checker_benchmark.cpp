@@ -13,7 +13,7 @@ void prove(benchmark::State& state, const char* name) {
   const Algorithm& algorithm = find_entry(algorithms(), name, "algorithm");
   const int workers = static_cast<int>(state.range(0));
   const World world{.workers = workers, .servers = algorithm.uses_servers ? workers : 0, .colocated = true};
-  const Schedule schedule = algorithm.build(world, {});
+  const Schedule schedule = algorithm.build({.world = world});
   for (auto _ : state)
     if (check(schedule).has_value()) state.SkipWithError("a schedule that is no all-reduce");
   const auto transfers = static_cast<double>(schedule.transfers.size());

@@ -32,13 +32,11 @@ void all_reduce(benchmark::State& state, std::string_view kind, const char* algo
   const ExecutorKind& found = find_entry(executors(), kind, "executor");
   const std::unique_ptr<Executor> executor = found.make(nullptr, Seconds(60));
   const Algorithm& algorithm = find_entry(algorithms(), algorithm_name, "algorithm");
-  const Schedule schedule = algorithm.opaque() ? Schedule{} : algorithm.build({kRanks, 0, false}, {});
+  const Schedule schedule = algorithm.opaque() ? Schedule{} : algorithm.build({.world = {.workers = kRanks}});
   auto buffers = make_buffers(kind == "threads" ? kRanks : 1, state.range(0));
-  Collective collective{algorithm.opaque() ? nullptr : &schedule,
-                        &find_entry(compressors(), compressor, "compressor"),
-                        std::ssize(buffers.front()),
-                        {}};
-  for (auto& buffer : buffers) collective.buffers.emplace_back(buffer);
+  const CompressorChoice choice = parse_compressor(compressor);
+  Collective collective{algorithm.opaque() ? nullptr : &schedule, choice.encoding(), std::ssize(buffers.front()), {}};
+  for (auto& buffer : buffers) collective.operands.push_back(Operand::of(buffer));
   executor->run(collective);
   for (auto _ : state) state.SetIterationTime(executor->run(collective).slowest().value);
   state.SetBytesProcessed(state.iterations() * state.range(0));

@@ -21,10 +21,9 @@ World world_of(const Algorithm& algorithm, std::int64_t workers) {
 void collective(benchmark::State& state, const char* name) {
   const Algorithm& algorithm = find_entry(algorithms(), name, "algorithm");
   const Profile profile = cluster();
-  const Schedule schedule = algorithm.build(world_of(algorithm, state.range(0)), {});
+  const Schedule schedule = algorithm.build({.world = world_of(algorithm, state.range(0))});
   Network network(profile, schedule.world);
-  const Compressor& none = find_entry(compressors(), "none", "compressor");
-  for (auto _ : state) benchmark::DoNotOptimize(simulate(network, schedule, none, 25'557'032));
+  for (auto _ : state) benchmark::DoNotOptimize(simulate(network, schedule, Encoding(), 25'557'032));
   const auto transfers = static_cast<double>(schedule.transfers.size());
   state.counters["transfers/s"] = benchmark::Counter(transfers, benchmark::Counter::kIsIterationInvariantRate);
 }
@@ -38,9 +37,8 @@ void step(benchmark::State& state, const char* name, const char* fusion) {
                                     .load("resnet50")
                                     .timeline.rescaled(rate.samples_per_second, rate.batch);
   const StepStrategy strategy{
-      .algorithm = &algorithm,
+      .algorithm = parse_algorithm_rule(name),
       .placement = algorithm.uses_servers ? &find_entry(placements(), "sliced", "placement") : nullptr,
-      .compressor = &find_entry(compressors(), "none", "compressor"),
       .fusion = parse_fusion(fusion),
       .overlap = true};
   for (auto _ : state) {

@@ -57,7 +57,7 @@ ExitCode run_worker(const Call& call) {
   const WorkOrder order = parse_work_order(call.arguments.front());
   const TrainingRequest request = request_for(order);
   std::unique_ptr<Endpoint> endpoint;
-  if (request.algorithm != nullptr) endpoint = make_mpi_endpoint();
+  if (!request.algorithm.empty()) endpoint = make_mpi_endpoint();
   const int rank = endpoint ? endpoint->transport().rank() : 0;
   pin_to_core(rank % order.cores);
   say(HelloLine{rank, getpid()});

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The family of all-reduce algorithms.
+/// The family of algorithms: all-reduces, and the reduce-scatters, all-gathers and broadcasts they are made of.
 ///
 /// One algorithm is one file that defines one constant and is listed in `algorithms.cpp`. What an entry
 /// declares (worlds, rounds, bytes) is tested for every entry against what its schedules really do.
@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collectives/placement/placement.hpp"
 #include "collectives/schedule.hpp"
@@ -25,29 +26,108 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
-/// One entry of the family.
+/// What a schedule is asked for.
+struct ScheduleRequest {
+  World world;
+  /// Into how many pieces a pipelined algorithm cuts what it sends; the others ignore it.
+  int segments = 1;
+  /// Complete, as `AlgorithmChoice::parameters`.
+  std::string_view parameters = {};
+  /// They cover the buffer in order and name their servers; empty means an even split. Algorithms without servers
+  /// ignore them.
+  std::span<const Shard> shards = {};
+};
+
+/// One entry of the family. Names are unique for each goal.
 struct Algorithm {
   std::string_view name;
   std::string_view summary;
   std::string_view citation;
+  Goal goal = Goal::all_reduce;
+  /// Names and defaults of text parameters, separated by colons (`inner:outer`); empty when there are none.
+  std::string_view fields = {};
+  std::string_view defaults = {};
   /// Needs `World::servers` >= 1; the others need 0.
   bool uses_servers = false;
+  /// `World::group` is the number of consecutive ranks that share a node; the others ignore it.
+  bool uses_groups = false;
   /// Many buckets may be in flight at once (every tensor is its own request to a server); otherwise
   /// buckets follow each other on one stream, as with Horovod and NCCL.
   bool concurrent = false;
   /// Why `world` is not possible, or empty when it is.
   std::string (*refuses)(const World& world);
-  /// The schedule. `shards` cover the buffer in order and name their servers; empty means an even split.
-  /// Algorithms without servers ignore them. Null for a vendor's opaque collective: there is no schedule
-  /// to prove or to simulate, only a library call.
-  Schedule (*build)(const World& world, std::span<const Shard> shards);
-  /// Closed form of the cost, for an even split and groups of one worker. Null exactly where `build` is null.
-  Cost (*cost)(const World& world, std::int64_t elements);
+  /// The schedule. Null for a vendor's opaque collective: there is no schedule to prove or to simulate, only a
+  /// library call.
+  Schedule (*build)(const ScheduleRequest& request);
+  /// Closed form of the cost, for an even split (`shards` is empty). Parameter servers: for groups of one worker.
+  /// Null exactly where `build` is null.
+  Cost (*cost)(const ScheduleRequest& request, std::int64_t elements);
+  /// A good number of segments for a buffer of `bytes` per rank; null where nothing is pipelined.
+  int (*segments)(const World& world, std::int64_t bytes) = nullptr;
+  /// \throws Error (usage) when parameters make no sense; null where there are none.
+  void (*check_parameters)(std::string_view parameters) = nullptr;
 
   bool opaque() const { return build == nullptr; }
 };
 
 /// The table, in the order in which `hbench list algorithms` prints it.
 std::span<const Algorithm* const> algorithms();
+
+/// The entries of one goal, in table order.
+std::vector<const Algorithm*> algorithms_for(Goal goal);
+
+/// An algorithm with its parameters.
+struct AlgorithmChoice {
+  const Algorithm* algorithm = nullptr;
+  std::string parameters;  ///< complete, defaults filled in; empty when there are none
+
+  /// `ring`, `hierarchical:direct:ring`.
+  std::string text() const;
+  /// What `Algorithm::segments` says for a buffer of `bytes`; 1 where nothing is pipelined.
+  int segments(const World& world, std::int64_t bytes) const;
+  /// The schedule of `world` with so many segments. \pre not opaque; the world is not refused.
+  Schedule build(const World& world, int segments, std::span<const Shard> shards = {}) const;
+};
+
+/// `name` or `name:parameters`. \throws Error (usage), with a suggestion.
+AlgorithmChoice parse_algorithm(std::string_view text, Goal goal = Goal::all_reduce);
+
+/// `all-reduce`, `reduce-scatter`, ...
+std::string_view to_string(Goal goal);
+/// \throws Error (usage), with a suggestion.
+Goal parse_goal(std::string_view text);
+
+/// Which all-reduce serves which message size: `ring`, or `recursive-doubling@16KiB/halving-doubling@1MiB/ring`.
+/// What `auto` resolves to, and what a user may write.
+class AlgorithmRule {
+ public:
+  AlgorithmRule() = default;
+  explicit AlgorithmRule(AlgorithmChoice only) : ranges_{{.choice = std::move(only)}} {}
+
+  bool empty() const { return ranges_.empty(); }
+  /// The algorithm for a buffer of `bytes`. \pre not empty.
+  const AlgorithmChoice& at(std::int64_t bytes) const;
+  /// Of the one algorithm; a rule of several has no servers and nothing concurrent or opaque in it.
+  bool uses_servers() const { return !empty() && ranges_.front().choice.algorithm->uses_servers; }
+  bool uses_groups() const;
+  bool concurrent() const { return !empty() && ranges_.front().choice.algorithm->concurrent; }
+  bool opaque() const { return !empty() && ranges_.front().choice.algorithm->opaque(); }
+  /// Why `world` is not possible, or empty when it is.
+  std::string refuses(const World& world) const;
+  /// The canonical text.
+  std::string text() const;
+
+  friend AlgorithmRule parse_algorithm_rule(std::string_view text);
+
+ private:
+  struct Range {
+    std::int64_t below = INT64_MAX;  ///< bytes; the last range has no end
+    AlgorithmChoice choice;
+  };
+  std::vector<Range> ranges_;
+};
+
+/// \throws Error (usage).
+AlgorithmRule parse_algorithm_rule(std::string_view text);
 
 }  // namespace hbench

@@ -141,15 +141,16 @@ class Builder {
   Schedule schedule_;
 };
 
-Schedule build(const World& world, std::span<const Shard> shards) {
-  Layout layout = chunks_of(shards);
-  if (layout.server.empty()) layout = even_split(world.servers);
-  layout = in_pieces(layout, world.group);
-  return Builder(world, layout).schedule();
+Schedule build(const ScheduleRequest& request) {
+  Layout layout = chunks_of(request.shards);
+  if (layout.server.empty()) layout = even_split(request.world.servers);
+  layout = in_pieces(layout, request.world.group);
+  return Builder(request.world, layout).schedule();
 }
 
 /// Without groups: a worker sends and receives all it has not got itself, a server what it holds once per other worker.
-Cost cost(const World& world, std::int64_t elements) {
+Cost cost(const ScheduleRequest& request, std::int64_t elements) {
+  const World& world = request.world;
   const std::int64_t servers = world.servers;
   const std::int64_t workers = world.workers;
   if (world.colocated && workers == 1) return {};

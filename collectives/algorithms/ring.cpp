@@ -6,10 +6,10 @@ namespace {
 
 /// P chunks travel around the ring twice: P-1 rounds in which each rank adds the chunk that it receives and
 /// passes the sum on, then P-1 rounds in which the finished chunks are copied along.
-Schedule build_ring(const World& world, std::span<const Shard>) {
-  const int ranks = world.workers;
+Schedule build_ring(const ScheduleRequest& request) {
+  const int ranks = request.world.workers;
   const int half = ranks - 1;
-  Schedule schedule{.world = world, .chunks = ranks, .rounds = 2 * half, .transfers = {}, .offsets = {}};
+  Schedule schedule{.world = request.world, .chunks = ranks, .rounds = 2 * half, .transfers = {}, .offsets = {}};
   schedule.transfers.reserve(static_cast<std::size_t>(2 * half) * static_cast<std::size_t>(ranks));
   for (int round = 0; round < 2 * half; ++round) {
     const bool reducing = round < half;
@@ -29,8 +29,8 @@ Schedule build_ring(const World& world, std::span<const Shard>) {
 }
 
 /// Each rank sends everything twice, less two neighbouring chunks; the busiest keeps the two shortest.
-Cost cost_ring(const World& world, std::int64_t elements) {
-  const std::int64_t ranks = world.workers;
+Cost cost_ring(const ScheduleRequest& request, std::int64_t elements) {
+  const std::int64_t ranks = request.world.workers;
   if (ranks == 1) return {};
   const std::int64_t short_chunks = ranks - elements % ranks;
   const std::int64_t kept = 2 * (elements / ranks) + (short_chunks == 1 ? 1 : 0);

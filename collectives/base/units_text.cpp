@@ -99,6 +99,12 @@ std::string format(Bytes size) {
   return format_in(size.value, kSteps);
 }
 
+std::string exact_text(Bytes size) {
+  for (const auto& [name, scale] : {Unit{"GiB", 0x1p30}, Unit{"MiB", 0x1p20}, Unit{"KiB", 1024}})
+    if (size.value >= scale && std::fmod(size.value, scale) == 0) return fmt::format("{:.0f}{}", size.value / scale, name);
+  return fmt::format("{:.0f}B", size.value);
+}
+
 std::string format(BytesPerSecond rate) {
   static constexpr std::array kSteps{Step{1.25e11, 1.25e11, "Tbit/s"}, Step{1.25e8, 1.25e8, "Gbit/s"},
                                      Step{1.25e5, 1.25e5, "Mbit/s"}, Step{125, 125, "kbit/s"}, Step{0, 0.125, "bit/s"}};

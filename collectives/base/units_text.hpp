@@ -26,6 +26,8 @@ BytesPerSecond parse_rate(std::string_view text);
 std::string format(Seconds time);
 /// `"64 MiB"`, binary.
 std::string format(Bytes size);
+/// `"16KiB"`: the largest binary unit of which `size` is a whole number; `parse_bytes` gives the same size back.
+std::string exact_text(Bytes size);
 /// `"23.9 Gbit/s"`, decimal.
 std::string format(BytesPerSecond rate);
 

@@ -7,10 +7,9 @@ namespace hbench {
 extern const Compressor kNoCompression;
 extern const Compressor kFp16;
 
-namespace {
-constexpr std::array kCompressors{&kNoCompression, &kFp16};
+std::span<const Compressor* const> compressors() {
+  static constexpr std::array<const Compressor*, 2> kTable{&kNoCompression, &kFp16};
+  return kTable;
 }
-
-std::span<const Compressor* const> compressors() { return kCompressors; }
 
 }  // namespace hbench

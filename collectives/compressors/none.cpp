@@ -5,12 +5,6 @@
 namespace hbench {
 namespace {
 
-std::int64_t wire_bytes(std::int64_t elements) { return static_cast<std::int64_t>(sizeof(float)) * elements; }
-
-void encode(std::span<const float> in, std::span<std::byte> out) {
-  if (!in.empty()) std::memcpy(out.data(), in.data(), in.size_bytes());
-}
-
 void add(std::span<const std::byte> in, std::span<float> out) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     float term;  // `in` may lie at any address
@@ -19,13 +13,25 @@ void add(std::span<const std::byte> in, std::span<float> out) {
   }
 }
 
-void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) {
-  if (kind == TransferKind::reduce) {
-    add(in, out);
-  } else if (!out.empty()) {
-    std::memcpy(out.data(), in.data(), out.size_bytes());
+class Verbatim final : public Codec {
+ public:
+  std::int64_t max_wire_bytes(std::int64_t elements) const override {
+    return static_cast<std::int64_t>(sizeof(float)) * elements;
   }
-}
+
+  std::int64_t encode(std::span<const float> in, const Draw&, std::span<std::byte> out) const override {
+    if (!in.empty()) std::memcpy(out.data(), in.data(), in.size_bytes());
+    return static_cast<std::int64_t>(in.size_bytes());
+  }
+
+  void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
+    if (kind == TransferKind::reduce) {
+      add(in, out);
+    } else if (!out.empty()) {
+      std::memcpy(out.data(), in.data(), out.size_bytes());
+    }
+  }
+};
 
 }  // namespace
 
@@ -34,11 +40,7 @@ constinit const Compressor kNoCompression{
     .name = "none",
     .summary = "float32 elements as they are",
     .citation = "",
-    .wire_bytes = wire_bytes,
-    .memory_traffic = 0,
-    .relative_error = 0,
-    .encode = encode,
-    .decode = decode,
+    .make = [](std::string_view) -> std::unique_ptr<Codec> { return std::make_unique<Verbatim>(); },
 };
 
 }  // namespace hbench

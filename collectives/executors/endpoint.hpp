@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/executors/executor.hpp"
+#include "collectives/executors/operand.hpp"
 #include "collectives/executors/operation.hpp"
 #include "collectives/executors/transport.hpp"
 
@@ -17,12 +18,23 @@ class Endpoint {
  public:
   virtual ~Endpoint() = default;
   virtual Transport& transport() = 0;
-  /// The library's own all-reduce (sum) over all ranks, in place; its `progress` may block until all are there. Ranks
+  /// Memory for buffers of collectives, aligned to a cache line and zeroed: of the kind that this endpoint's
+  /// collectives are fastest on. Lives as long as the endpoint. All ranks call it in the same order with the same size.
+  virtual std::span<std::byte> allocate(std::size_t bytes);
+  /// This rank's part of `schedule` on `operand`; nothing moves before the first `progress`. Ranks prepare their
+  /// collectives in the same order. `codec` (per-hop) encodes what travels, and is null where elements travel as they
+  /// are; it and the operand's memory outlive the operation.
+  virtual std::unique_ptr<Operation> prepare(const Schedule& schedule, const Operand& operand, const Codec* codec);
+  /// The library's own collective over all ranks, in place; its `progress` may block until all are there. Ranks
   /// call it in the same order; it begins with the call. \throws Error (usage) where there is no library behind the
-  /// transport.
-  virtual std::unique_ptr<Operation> vendor_all_reduce(std::span<float> buffer) = 0;
+  /// transport, or it lacks the type.
+  virtual std::unique_ptr<Operation> vendor(Goal goal, const Operand& operand) = 0;
   /// Stops the whole job at once, after this rank has said why.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+
+ private:
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  int prepared_ = 0;
 };
 
 /// Endpoints of `ranks` ranks that are threads of this process; they share what they need.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/operand.hpp"
 #include "collectives/schedule.hpp"
 
 namespace hbench {
@@ -27,14 +28,14 @@ struct Timeline {
   Seconds slowest() const;
 };
 
-/// One all-reduce to execute.
+/// One collective to execute.
 struct Collective {
   const Schedule* schedule = nullptr;  ///< null asks for the vendor's own all-reduce
-  const Compressor* compressor = nullptr;
-  std::int64_t elements = 0;  ///< per rank
-  /// In and out, one buffer of `elements` floats per local rank: all ranks for `threads`, this process's
-  /// for `mpi`, none for `simulate`. Servers get a buffer too; its initial content does not matter.
-  std::vector<std::span<float>> buffers;
+  Encoding encoding;
+  std::int64_t elements = 0;           ///< per rank
+  /// One of `elements` elements per local rank: all ranks for `threads`, this process's for `mpi`, none for
+  /// `simulate`. Servers get a buffer too; its initial content does not matter.
+  std::vector<Operand> operands;
 };
 
 /// Executes collectives; not thread-safe.

@@ -19,8 +19,8 @@ bool overlaps_any(const Transfer& transfer, const std::vector<Transfer>& others)
 /// Works through a plan round by round.
 class Layout {
  public:
-  Layout(const RankPlan& plan, const Compressor& compressor, std::int64_t elements)
-      : plan_(plan), compressor_(compressor), elements_(elements), settled_(plan.schedule.chunks) {}
+  Layout(const RankPlan& plan, const Codec* codec, std::int64_t elements, std::size_t element_size)
+      : plan_(plan), codec_(codec), elements_(elements), element_size_(element_size), settled_(plan.schedule.chunks) {}
 
   MessageRound round(const RankPlan::Step& step) {
     MessageRound round;
@@ -36,7 +36,8 @@ class Layout {
     message.peer = peer;
     message.range = plan_.schedule.range(transfer.first_chunk, transfer.chunk_count, elements_);
     message.kind = transfer.kind;
-    message.bytes = static_cast<std::size_t>(compressor_.wire_bytes(message.range.size()));
+    message.bytes = codec_ != nullptr ? static_cast<std::size_t>(codec_->max_wire_bytes(message.range.size()))
+                                      : static_cast<std::size_t>(message.range.size()) * element_size_;
     return message;
   }
 
@@ -49,7 +50,7 @@ class Layout {
   void add_send(const Transfer& transfer, const RankPlan::Step& step, MessageRound& round) {
     Message send = message(transfer, transfer.dst);
     if (send.range.size() == 0) return;
-    if (!is_verbatim(compressor_)) {
+    if (codec_ != nullptr) {
       encode_once(send, round);
       send.settles = settles(transfer, step);
     }
@@ -72,7 +73,7 @@ class Layout {
 
   bool settles(const Transfer& transfer, const RankPlan::Step& step) {
     const bool wants_the_sum = plan_.rank < plan_.schedule.world.workers;
-    if (compressor_.relative_error == 0 || !wants_the_sum) return false;
+    if (!wants_the_sum) return false;
     const bool exchange = std::ranges::any_of(step.receives, [&](const Transfer& receive) {
       return receive.kind == TransferKind::reduce && overlap(receive, transfer);
     });
@@ -87,7 +88,7 @@ class Layout {
     Message receive = message(transfer, transfer.src);
     mark(transfer, transfer.kind == TransferKind::copy);
     if (receive.range.size() == 0) return;
-    const bool verbatim = is_verbatim(compressor_);
+    const bool verbatim = codec_ == nullptr;
     receive.after_sends = verbatim && overlaps_any(transfer, step.sends);
     if (!verbatim || receive.after_sends || receive.kind == TransferKind::reduce) stage(receive, round);
     round.receives.push_back(receive);
@@ -98,18 +99,18 @@ class Layout {
   }
 
   const RankPlan& plan_;
-  const Compressor& compressor_;
+  const Codec* codec_;
   std::int64_t elements_;
+  std::size_t element_size_;
   /// Chunks whose value on this rank survives encoding.
   std::vector<bool> settled_;
 };
 
 }  // namespace
 
-bool is_verbatim(const Compressor& compressor) { return compressor.memory_traffic == 0; }
-
-std::vector<MessageRound> lay_out(const RankPlan& plan, const Compressor& compressor, std::int64_t elements) {
-  Layout layout(plan, compressor, elements);
+std::vector<MessageRound> lay_out(const RankPlan& plan, const Codec* codec, std::int64_t elements,
+                                  std::size_t element_size) {
+  Layout layout(plan, codec, elements, element_size);
   std::vector<MessageRound> rounds;
   for (const RankPlan::Step& step : plan.steps) {
     MessageRound round = layout.round(step);

@@ -35,15 +35,14 @@ struct MessageRound {
   std::size_t staging = 0;  ///< bytes
 };
 
-/// Whether the compressor leaves floats as they are, so that they need no encoding.
-bool is_verbatim(const Compressor& compressor);
-
-/// The rounds of `plan`. Messages without elements are dropped; the peer drops them too.
+/// The rounds of `plan` for a buffer of `elements` elements of `element_size` bytes, encoded by `codec` or, where it is
+/// null, travelling as they are. Messages without elements are dropped; the peer drops them too.
 ///
 /// Lossy compressors: a worker must end with the very bits its peers end with, so whoever sends a *copy* keeps
 /// the decoded form of what it sent, and so do two ranks that exchange *reduces* of one chunk (each then adds
 /// the same two numbers). A chunk that has settled so stays settled until something is added to it; encoding
 /// what was decoded changes nothing.
-std::vector<MessageRound> lay_out(const RankPlan& plan, const Compressor& compressor, std::int64_t elements);
+std::vector<MessageRound> lay_out(const RankPlan& plan, const Codec* codec, std::int64_t elements,
+                                  std::size_t element_size);
 
 }  // namespace hbench

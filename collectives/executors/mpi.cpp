@@ -18,14 +18,14 @@ class Mpi final : public Executor {
   explicit Mpi(Seconds timeout) : timeout_(timeout), endpoint_(make_mpi_endpoint()) {}
 
   Timeline run(const Collective& collective) override {
-    if (collective.buffers.size() != 1) throw std::logic_error("mpi: this process has one rank and one buffer");
+    if (collective.operands.size() != 1) throw std::logic_error("mpi: this process has one rank and one buffer");
     std::unique_ptr<Operation> operation;
     if (collective.schedule != nullptr) operation = prepare(collective);
     const std::string what = fmt::format("rank {}", endpoint_->transport().rank());
     meet(what);
     const auto begin = Clock::now();
     // The library's own begins when it is made, so not before the clock.
-    if (operation == nullptr) operation = endpoint_->vendor_all_reduce(collective.buffers.front());
+    if (operation == nullptr) operation = endpoint_->vendor(Goal::all_reduce, collective.operands.front());
     wait_for(*operation, timeout_, what);
     const std::chrono::duration<double> taken = Clock::now() - begin;
     return {{Seconds(taken.count())}};
@@ -38,13 +38,13 @@ class Mpi final : public Executor {
       throw std::logic_error("mpi: the schedule is for another number of ranks than were started");
     }
     plan_ = plan_for(*collective.schedule, transport.rank());
-    return std::make_unique<RankProgram>(plan_, *collective.compressor, transport, 0, collective.buffers.front());
+    return std::make_unique<RankProgram>(plan_, collective.encoding.codec, transport, 0, collective.operands.front());
   }
 
   /// The ranks begin together: an all-reduce ends nowhere before it has begun everywhere.
   void meet(const std::string& what) {
     float nothing = 0;
-    wait_for(*endpoint_->vendor_all_reduce({&nothing, 1}), timeout_, what);
+    wait_for(*endpoint_->vendor(Goal::all_reduce, Operand::of({&nothing, 1})), timeout_, what);
   }
 
   Seconds timeout_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ class Operation {
   virtual ~Operation() = default;
   /// Does what can be done now. True once this rank's part is complete; its buffer is then free again.
   virtual bool progress() = 0;
+  /// Begins again on the same buffer, as MPI's persistent collectives do. \pre complete, on every rank.
+  virtual void restart() { throw std::logic_error("this operation runs once"); }
   /// What it waits for, for a person: `rank 3 in round 2 of 6`. Empty when complete.
   virtual std::string waiting_for() const = 0;
   /// The ranks whose messages are outstanding (receives first), for naming a late rank; may be empty where

@@ -5,7 +5,12 @@ namespace hbench {
 RankPlan plan_for(const Schedule& schedule, Rank rank) {
   RankPlan plan;
   plan.rank = rank;
-  plan.schedule = {schedule.world, schedule.chunks, schedule.rounds, {}, schedule.offsets};
+  plan.schedule = {.world = schedule.world,
+                   .goal = schedule.goal,
+                   .chunks = schedule.chunks,
+                   .rounds = schedule.rounds,
+                   .transfers = {},
+                   .offsets = schedule.offsets};
   for (const Transfer& transfer : schedule.transfers) {
     if (transfer.src == transfer.dst || (transfer.src != rank && transfer.dst != rank)) continue;
     const auto& mine = plan.schedule.transfers;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/executors/messages.hpp"
 
 namespace hbench {
@@ -18,17 +19,17 @@ struct Posted {
 }  // namespace
 
 struct RankProgram::State {
-  State(const RankPlan& plan, const Compressor& with, Transport& over, int with_tag, std::span<float> on)
-      : compressor(with),
+  State(const RankPlan& of, const Codec* with, Transport& over, int with_tag, const Operand& on)
+      : plan(of),
+        codec(with),
         transport(over),
         tag(with_tag),
-        buffer(on),
-        total_rounds(plan.schedule.rounds),
-        rounds(lay_out(plan, with, static_cast<std::int64_t>(on.size()))) {
+        operand(on),
+        rounds(lay_out(of, with, on.elements(), size_of(on.type))) {
     std::size_t needed = 0;
     for (const MessageRound& round : rounds) needed = std::max(needed, round.staging);
     staging = std::make_unique_for_overwrite<std::byte[]>(needed);
-    if (plan.rank >= plan.schedule.world.workers) std::ranges::fill(buffer, 0.0F);
+    prepare_buffer();
   }
 
   ~State() {
@@ -45,14 +46,34 @@ struct RankProgram::State {
   const MessageRound& round() const { return rounds[current]; }
   bool complete() const { return current == rounds.size(); }
 
-  std::span<float> part(const Message& message) const {
-    return buffer.subspan(static_cast<std::size_t>(message.range.begin),
-                          static_cast<std::size_t>(message.range.size()));
+  void prepare_buffer() const {
+    if (plan.rank >= plan.schedule.world.workers) fill_neutral(operand.type, operand.op, operand.buffer);
+  }
+
+  std::span<std::byte> part(const Message& message) const {
+    const std::size_t size = size_of(operand.type);
+    return operand.buffer.subspan(static_cast<std::size_t>(message.range.begin) * size,
+                                  static_cast<std::size_t>(message.range.size()) * size);
+  }
+
+  std::span<float> floats(const Message& message) const {
+    const std::span<std::byte> bytes = part(message);
+    return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
   }
 
   std::span<std::byte> wire(const Message& message) const {
-    if (message.staged) return {staging.get() + message.offset, message.bytes};
-    return std::as_writable_bytes(part(message));
+    return message.staged ? std::span(staging.get() + message.offset, message.bytes) : part(message);
+  }
+
+  void encode(const Message& message) const {
+    codec->encode(floats(message), {.rank = plan.rank, .step = run, .offset = message.range.begin}, wire(message));
+  }
+
+  /// What arrived, or was encoded, becomes part of the buffer.
+  void take(const Message& message, TransferKind kind) const {
+    if (codec != nullptr) return codec->decode(wire(message), kind, floats(message));
+    if (kind == TransferKind::reduce) return accumulate(operand.type, operand.op, wire(message), part(message));
+    std::ranges::copy(wire(message), part(message).begin());
   }
 
   void enter() {
@@ -60,8 +81,8 @@ struct RankProgram::State {
       receives.push_back({transport.receive(message.peer, tag, wire(message))});
     }
     for (const Message& message : round().sends) {
-      if (message.encodes) compressor.encode(part(message), wire(message));
-      if (message.settles) compressor.decode(wire(message), TransferKind::copy, part(message));
+      if (message.encodes) encode(message);
+      if (message.settles) take(message, TransferKind::copy);
       sends.push_back({transport.send(message.peer, tag, wire(message))});
     }
     applied = 0;
@@ -73,7 +94,7 @@ struct RankProgram::State {
     for (; applied < receives.size() && receives[applied].done; ++applied) {
       const Message& message = round().receives[applied];
       if (message.after_sends && !sends_left) return;
-      if (message.staged) compressor.decode(wire(message), message.kind, part(message));
+      if (message.staged) take(message, message.kind);
     }
   }
 
@@ -98,7 +119,16 @@ struct RankProgram::State {
       entered = false;
       ++current;
     }
+    if (!finished) finish(operand.type, operand.op, plan.schedule.world.workers, operand.buffer);
+    finished = true;
     return true;
+  }
+
+  void restart() {
+    prepare_buffer();
+    current = 0;
+    finished = false;
+    ++run;
   }
 
   std::vector<Rank> waiting_ranks() const {
@@ -115,33 +145,37 @@ struct RankProgram::State {
     return ranks;
   }
 
-  const Compressor& compressor;
+  const RankPlan& plan;
+  const Codec* codec;
   Transport& transport;
   int tag;
-  std::span<float> buffer;
-  int total_rounds;
+  Operand operand;
   std::vector<MessageRound> rounds;
   std::unique_ptr<std::byte[]> staging;
   std::size_t current = 0;  ///< index into `rounds`
   bool entered = false;     ///< the current round's messages are posted
+  bool finished = false;
+  std::int32_t run = 0;     ///< how often it was restarted
   std::size_t applied = 0;  ///< receives whose content is in the buffer
   std::vector<Posted> receives;
   std::vector<Posted> sends;
 };
 
-RankProgram::RankProgram(const RankPlan& plan, const Compressor& compressor, Transport& transport, int tag,
-                         std::span<float> buffer)
-    : state_(std::make_unique<State>(plan, compressor, transport, tag, buffer)) {}
+RankProgram::RankProgram(const RankPlan& plan, const Codec* codec, Transport& transport, int tag,
+                         const Operand& operand)
+    : state_(std::make_unique<State>(plan, codec, transport, tag, operand)) {}
 
 RankProgram::~RankProgram() = default;
 
 bool RankProgram::progress() { return state_->progress(); }
 
+void RankProgram::restart() { state_->restart(); }
+
 std::string RankProgram::waiting_for() const {
   const std::vector<Rank> ranks = state_->waiting_ranks();
   if (ranks.empty()) return {};
   return fmt::format("{} {} in round {} of {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "),
-                     state_->round().round + 1, state_->total_rounds);
+                     state_->round().round + 1, state_->plan.schedule.rounds);
 }
 
 std::vector<Rank> RankProgram::waiting_ranks() const { return state_->waiting_ranks(); }

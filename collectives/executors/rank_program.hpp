@@ -10,6 +10,7 @@
 #include <string>
 
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/operand.hpp"
 #include "collectives/executors/operation.hpp"
 #include "collectives/executors/transport.hpp"
 #include "collectives/schedule.hpp"
@@ -30,19 +31,19 @@ struct RankPlan {
 /// Transfers from a rank to itself are dropped: the data is there.
 RankPlan plan_for(const Schedule& schedule, Rank rank);
 
-/// A running collective. `plan`, `compressor`, `transport` and `buffer` outlive it. Once complete the
-/// buffer holds the sum (on workers): the same bits on all of them, with lossy compressors too. Nothing is
+/// A running collective. `plan`, `codec` (null: elements travel as they are), `transport` and the operand's memory
+/// outlive it. Once complete the buffer holds the result: the same bits on all workers, with lossy codecs too. Nothing is
 /// sent before the first `progress`. Destroyed early, it cancels what it has posted. Many programs may be in flight on
 /// one transport with different tags.
 class RankProgram final : public Operation {
  public:
-  RankProgram(const RankPlan& plan, const Compressor& compressor, Transport& transport, int tag,
-              std::span<float> buffer);
+  RankProgram(const RankPlan& plan, const Codec* codec, Transport& transport, int tag, const Operand& operand);
   ~RankProgram() override;
   RankProgram(const RankProgram&) = delete;
   RankProgram& operator=(const RankProgram&) = delete;
 
   bool progress() override;
+  void restart() override;
   std::string waiting_for() const override;
   std::vector<Rank> waiting_ranks() const override;
 

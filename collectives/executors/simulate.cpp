@@ -15,7 +15,7 @@ class SimulateExecutor final : public Executor {
       throw Error(ExitCode::usage, "a library's own all-reduce cannot be simulated: its schedule is not known",
                   "choose an algorithm with a schedule (hbench list algorithms)");
     Network network(profile_, collective.schedule->world);
-    SimulatedCollective run(network, *collective.schedule, *collective.compressor, collective.elements, Seconds(0));
+    SimulatedCollective run(network, *collective.schedule, collective.encoding, collective.elements, Seconds(0));
     while (!run.done()) run.advance();
     Timeline timeline;
     for (Rank rank = 0; rank < collective.schedule->world.ranks(); ++rank) timeline.finish.push_back(run.finish(rank));

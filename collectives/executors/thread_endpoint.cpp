@@ -199,7 +199,7 @@ class ThreadEndpoint final : public Endpoint {
 
   Transport& transport() override { return transport_; }
 
-  std::unique_ptr<Operation> vendor_all_reduce(std::span<float>) override {
+  std::unique_ptr<Operation> vendor(Goal, const Operand&) override {
     throw Error(ExitCode::usage, "there is no library, and so no all-reduce of its own, between threads",
                 "choose another algorithm, or the executor mpi");
   }

@@ -30,17 +30,17 @@ struct Participant {
 std::vector<Participant> prepare(const Collective& collective) {
   const Schedule& schedule = *collective.schedule;
   const int ranks = schedule.world.ranks();
-  if (collective.buffers.size() != static_cast<std::size_t>(ranks)) {
+  if (collective.operands.size() != static_cast<std::size_t>(ranks)) {
     throw std::logic_error("threads: one buffer for every rank is needed");
   }
   std::vector<std::unique_ptr<Endpoint>> endpoints = make_thread_endpoints(ranks);
-  std::vector<Participant> participants(collective.buffers.size());
+  std::vector<Participant> participants(collective.operands.size());
   for (std::size_t i = 0; i < participants.size(); ++i) {
     Participant& participant = participants[i];
     participant.plan = plan_for(schedule, static_cast<Rank>(i));
     participant.endpoint = std::move(endpoints[i]);
-    participant.program = std::make_unique<RankProgram>(participant.plan, *collective.compressor,
-                                                        participant.endpoint->transport(), 0, collective.buffers[i]);
+    participant.program = std::make_unique<RankProgram>(
+        participant.plan, collective.encoding.codec, participant.endpoint->transport(), 0, collective.operands[i]);
   }
   return participants;
 }

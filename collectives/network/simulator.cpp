@@ -56,17 +56,17 @@ void Network::reset() {
 }
 
 Network::Message Network::message(bool local, TransferKind kind, std::int64_t elements,
-                                  const Compressor& compressor) const {
+                                  const Encoding& encoding) const {
   const Hop& hop = local ? local_ : remote_;
-  double bytes = static_cast<double>(compressor.wire_bytes(elements));
+  double bytes = static_cast<double>(encoding.wire_bytes(elements));
   double latency = hop.latency;
   // Twice the bytes at the low latency: sooner where it saves more latency than the second half takes.
   if (hop.low_latency > 0 && hop.low_latency + bytes * std::max(hop.link, hop.streams) < hop.latency) {
     latency = hop.low_latency;
     bytes *= 2;
   }
-  const double raw = static_cast<double>(elements) * sizeof(float);
-  const double coding = 2 * compressor.memory_traffic;
+  const double raw = static_cast<double>(elements) * static_cast<double>(encoding.element_size);
+  const double coding = 2 * encoding.memory_traffic;
   const double reduction = kind == TransferKind::reduce ? kReduceTraffic : 0;
   return {.link = bytes * hop.link,
           .streams = bytes * hop.streams,
@@ -87,11 +87,11 @@ double& Network::streams_free_at(Rank from, Rank to) {
   return known.emplace_back(Streams{to, 0}).free_at;
 }
 
-SimulatedCollective::SimulatedCollective(Network& network, const Schedule& schedule, const Compressor& compressor,
+SimulatedCollective::SimulatedCollective(Network& network, const Schedule& schedule, const Encoding& encoding,
                                          std::int64_t elements, Seconds start)
     : network_(&network),
       schedule_(&schedule),
-      compressor_(&compressor),
+      encoding_(encoding),
       chunks_(static_cast<std::size_t>(schedule.chunks)),
       ready_(static_cast<std::size_t>(schedule.world.ranks()) * chunks_, start.value),
       finish_(static_cast<std::size_t>(schedule.world.ranks()), start.value),
@@ -117,7 +117,7 @@ Seconds SimulatedCollective::next_round() const {
 
 const Network::Message& SimulatedCollective::message(bool local, TransferKind kind, std::int64_t elements) {
   Known& known = known_[(local ? 2 : 0) + (kind == TransferKind::reduce ? 1 : 0)];
-  if (known.elements != elements) known = {elements, network_->message(local, kind, elements, *compressor_)};
+  if (known.elements != elements) known = {elements, network_->message(local, kind, elements, encoding_)};
   return known.message;
 }
 
@@ -165,9 +165,9 @@ Seconds SimulatedCollective::finish() const {
   return last;
 }
 
-Seconds simulate(Network& network, const Schedule& schedule, const Compressor& compressor, std::int64_t elements) {
+Seconds simulate(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements) {
   network.reset();
-  SimulatedCollective collective(network, schedule, compressor, elements, Seconds(0));
+  SimulatedCollective collective(network, schedule, encoding, elements, Seconds(0));
   while (!collective.done()) collective.advance();
   return collective.finish();
 }

@@ -50,7 +50,7 @@ class Network {
     Rank to;
     double free_at;
   };
-  Message message(bool local, TransferKind kind, std::int64_t elements, const Compressor& compressor) const;
+  Message message(bool local, TransferKind kind, std::int64_t elements, const Encoding& encoding) const;
   double& streams_free_at(Rank from, Rank to);
 
   World world_;
@@ -70,7 +70,7 @@ class Network {
 /// the order of time. `schedule` and `network` outlive it.
 class SimulatedCollective {
  public:
-  SimulatedCollective(Network& network, const Schedule& schedule, const Compressor& compressor, std::int64_t elements,
+  SimulatedCollective(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements,
                       Seconds start);
 
   bool done() const { return next_ == schedule_->transfers.size(); }
@@ -96,7 +96,7 @@ class SimulatedCollective {
 
   Network* network_;
   const Schedule* schedule_;
-  const Compressor* compressor_;
+  Encoding encoding_;
   std::size_t chunks_;
   std::size_t next_ = 0;
   std::vector<double> ready_;              ///< by rank and chunk
@@ -107,6 +107,6 @@ class SimulatedCollective {
 };
 
 /// The time of one collective on an idle network.
-Seconds simulate(Network& network, const Schedule& schedule, const Compressor& compressor, std::int64_t elements);
+Seconds simulate(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements);
 
 }  // namespace hbench

@@ -39,13 +39,16 @@ Network& StepSimulator::network(double factor) {
   return slowed_.try_emplace(factor, profile_->slowed(factor), world_).first->second;
 }
 
-Seconds StepSimulator::collective_time(const Algorithm& algorithm, const Compressor& compressor,
-                                       std::int64_t elements) {
-  const auto key = std::tuple(&algorithm, &compressor, elements);
+Seconds StepSimulator::collective_time(const StepStrategy& strategy, std::int64_t elements) {
+  const std::int64_t bytes = elements * static_cast<std::int64_t>(sizeof(float));
+  const AlgorithmChoice& algorithm = strategy.algorithm.at(bytes);
+  const auto key = std::tuple(algorithm.text(), strategy.compressor.text(), elements);
   if (const auto known = times_.find(key); known != times_.end()) return known->second;
-  auto schedule = schedules_.find(&algorithm);
-  if (schedule == schedules_.end()) schedule = schedules_.emplace(&algorithm, algorithm.build(world_, {})).first;
-  const Seconds time = simulate(network_, schedule->second, compressor, elements);
+  const int segments = algorithm.segments(world_, bytes);
+  auto schedule = schedules_.find({algorithm.text(), segments});
+  if (schedule == schedules_.end())
+    schedule = schedules_.emplace(std::pair(algorithm.text(), segments), algorithm.build(world_, segments)).first;
+  const Seconds time = simulate(network_, schedule->second, strategy.compressor.encoding(), elements);
   times_.emplace(key, time);
   return time;
 }
@@ -149,7 +152,7 @@ class StepRun {
   }
 
   double next_network() const {
-    if (!strategy_.algorithm->concurrent) return stream_.empty() ? kNever : stream_end();
+    if (!strategy_.algorithm.concurrent()) return stream_.empty() ? kNever : stream_end();
     return events_.empty() ? kNever : std::max(now_, events_.top().at);
   }
 
@@ -188,8 +191,8 @@ class StepRun {
     if (negotiation_ > 0) negotiated_ = now_ + negotiation_;
     ++buckets_;
     launched_ += bucket.size();
-    if (strategy_.algorithm->concurrent) return fly(bucket, elements, now_ + negotiation_ + packing);
-    const Seconds time = simulator_.collective_time(*strategy_.algorithm, *strategy_.compressor, elements);
+    if (strategy_.algorithm.concurrent()) return fly(bucket, elements, now_ + negotiation_ + packing);
+    const Seconds time = simulator_.collective_time(strategy_, elements);
     stream_.push_back({now_ + negotiation_, packing + network_factor_ * time.value});
   }
 
@@ -197,11 +200,12 @@ class StepRun {
     std::vector<Shard> shards;
     if (!shards_.empty())
       for (const int tensor : bucket) shards.insert(shards.end(), shards_[tensor].begin(), shards_[tensor].end());
-    Flying flight{strategy_.algorithm->build(simulator_.world_, shards), nullptr};
+    const AlgorithmChoice& algorithm = strategy_.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
+    Flying flight{algorithm.build(simulator_.world_, 1, shards), nullptr};
     flights_.push_back(std::make_unique<Flying>(std::move(flight)));
     Flying& flying = *flights_.back();
-    flying.collective = std::make_unique<SimulatedCollective>(network_, flying.schedule, *strategy_.compressor,
-                                                              elements, Seconds(start));
+    flying.collective = std::make_unique<SimulatedCollective>(network_, flying.schedule,
+                                                              strategy_.compressor.encoding(), elements, Seconds(start));
     schedule_flight(static_cast<int>(flights_.size()) - 1);
   }
 
@@ -211,7 +215,7 @@ class StepRun {
   }
 
   void network_event() {
-    if (!strategy_.algorithm->concurrent) {
+    if (!strategy_.algorithm.concurrent()) {
       stream_free_ = now_;
       stream_.pop_front();
       return bucket_done();

@@ -19,9 +19,9 @@ namespace hbench {
 
 /// How gradients travel in a simulated step.
 struct StepStrategy {
-  const Algorithm* algorithm = nullptr;  ///< not opaque
+  AlgorithmRule algorithm;               ///< not opaque
   const Placement* placement = nullptr;  ///< with servers only
-  const Compressor* compressor = nullptr;
+  CompressorChoice compressor = parse_compressor("none");
   FusionChoice fusion;
   bool overlap = true;
 };
@@ -54,15 +54,16 @@ class StepSimulator {
  private:
   friend class StepRun;
   Network& network(double factor);
-  Seconds collective_time(const Algorithm& algorithm, const Compressor& compressor, std::int64_t elements);
+  Seconds collective_time(const StepStrategy& strategy, std::int64_t elements);
 
   const Profile* profile_;
   World world_;
   Network network_;
   std::map<double, Network> slowed_;  ///< by network factor, for collectives that share the network
   double lateness_;
-  std::map<const Algorithm*, Schedule> schedules_;
-  std::map<std::tuple<const Algorithm*, const Compressor*, std::int64_t>, Seconds> times_;
+  std::map<std::pair<std::string, int>, Schedule> schedules_;  ///< by algorithm and segments
+  /// By algorithm, compressor and elements.
+  std::map<std::tuple<std::string, std::string, std::int64_t>, Seconds> times_;
 };
 
 }  // namespace hbench

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "collectives/base/table.hpp"
 #include "workloads/engine/messages.hpp"
 
 namespace hbench {
@@ -16,15 +15,14 @@ constexpr std::size_t kMostPlans = 2048;
 Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                  std::span<float> gradients)
     : request_(request),
-      compressor_(request.compressor ? *request.compressor : find_entry(compressors(), "none", "compressor")),
       endpoint_(endpoint),
       gradients_(gradients),
       offsets_(layout.offsets()) {
-  if (request.algorithm->uses_servers) shards_ = request.placement->place(layout.elements, request.world.servers);
+  if (request.algorithm.uses_servers()) shards_ = request.placement->place(layout.elements, request.world.servers);
 }
 
 void Reducer::launch(Bucket bucket) {
-  if (request_.algorithm->concurrent || running_.empty()) {
+  if (request_.algorithm.concurrent() || running_.empty()) {
     start(std::move(bucket));
   } else {
     waiting_.push_back(std::move(bucket));
@@ -67,24 +65,27 @@ void Reducer::start(Bucket bucket) {
 }
 
 std::unique_ptr<Operation> Reducer::operation(const Bucket& bucket, std::span<float> buffer) {
-  if (request_.algorithm->opaque()) return endpoint_.vendor_all_reduce(buffer);
+  if (request_.algorithm.opaque()) return endpoint_.vendor(Goal::all_reduce, Operand::of(buffer));
   const int tag = kFirstBucketTag + launched_++ % kBucketTags;
-  return std::make_unique<RankProgram>(plan(bucket), compressor_, endpoint_.transport(), tag, buffer);
+  return std::make_unique<RankProgram>(plan(bucket, buffer.size_bytes()), request_.compressor.encoding().codec,
+                                       endpoint_.transport(), tag, Operand::of(buffer));
 }
 
-const RankPlan& Reducer::plan(const Bucket& bucket) {
+const RankPlan& Reducer::plan(const Bucket& bucket, std::size_t bytes) {
+  const AlgorithmChoice& algorithm = request_.algorithm.at(static_cast<std::int64_t>(bytes));
+  const int segments = algorithm.segments(request_.world, static_cast<std::int64_t>(bytes));
   // Without servers one schedule serves any number of elements.
-  const Bucket key = shards_.empty() ? Bucket() : bucket;
+  const PlanKey key{algorithm.text(), segments, shards_.empty() ? Bucket() : bucket};
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
   // The bucket being started is the only one without an operation.
   if (plans_.size() >= kMostPlans && running_.size() == 1) plans_.clear();
   std::vector<Shard> shards;
-  for (const int tensor : key) {
+  for (const int tensor : std::get<Bucket>(key)) {
     const auto& own = shards_[static_cast<std::size_t>(tensor)];
     shards.insert(shards.end(), own.begin(), own.end());
   }
-  const Schedule schedule = request_.algorithm->build(request_.world, shards);
+  const Schedule schedule = algorithm.build(request_.world, segments, shards);
   return plans_.emplace(key, plan_for(schedule, endpoint_.transport().rank())).first->second;
 }
 

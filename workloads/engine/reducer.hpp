@@ -35,6 +35,8 @@ class Reducer {
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// Algorithm, segments and, with servers, the tensors.
+  using PlanKey = std::tuple<std::string, int, Bucket>;
   struct Running {
     Bucket bucket;
     std::span<float> buffer;
@@ -45,18 +47,17 @@ class Reducer {
 
   void start(Bucket bucket);
   std::unique_ptr<Operation> operation(const Bucket& bucket, std::span<float> buffer);
-  const RankPlan& plan(const Bucket& bucket);
+  const RankPlan& plan(const Bucket& bucket, std::size_t bytes);
   std::span<float> tensor(int index) const;
   void pack(Running& running);
   void unpack(Running& running);
 
   const TrainingRequest& request_;
-  const Compressor& compressor_;
   Endpoint& endpoint_;
   std::span<float> gradients_;
   std::vector<std::int64_t> offsets_;
   std::vector<std::vector<Shard>> shards_;  ///< per tensor, with servers only
-  std::map<Bucket, RankPlan> plans_;
+  std::map<PlanKey, RankPlan> plans_;
   std::deque<Bucket> waiting_;
   std::list<Running> running_;
   std::vector<std::vector<float>> spare_;  ///< staging buffers to use again

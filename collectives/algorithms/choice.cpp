@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/parameters.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::array<std::string_view, 4> kGoals{"all-reduce", "reduce-scatter", "all-gather", "broadcast"};
+
+}  // namespace
+
+std::vector<const Algorithm*> algorithms_for(Goal goal) {
+  std::vector<const Algorithm*> all;
+  std::ranges::copy_if(algorithms(), std::back_inserter(all), [&](const Algorithm* entry) { return entry->goal == goal; });
+  return all;
+}
+
+std::string AlgorithmChoice::text() const {
+  return parameters.empty() ? std::string(algorithm->name) : fmt::format("{}:{}", algorithm->name, parameters);
+}
+
+int AlgorithmChoice::segments(const World& world, std::int64_t bytes) const {
+  return algorithm->segments == nullptr ? 1 : algorithm->segments(world, bytes);
+}
+
+Schedule AlgorithmChoice::build(const World& world, int segments, std::span<const Shard> shards) const {
+  return algorithm->build({.world = world, .segments = segments, .parameters = parameters, .shards = shards});
+}
+
+AlgorithmChoice parse_algorithm(std::string_view text, Goal goal) {
+  const auto [name, given] = split_name(text);
+  const std::vector<const Algorithm*> candidates = algorithms_for(goal);
+  const Algorithm& algorithm = find_entry(std::span<const Algorithm* const>(candidates), name, "algorithm");
+  AlgorithmChoice choice{&algorithm,
+                         complete_parameters("algorithm", name, algorithm.fields, algorithm.defaults, given)};
+  if (algorithm.check_parameters != nullptr) algorithm.check_parameters(choice.parameters);
+  return choice;
+}
+
+std::string_view to_string(Goal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
+
+Goal parse_goal(std::string_view text) {
+  const auto found = std::ranges::find(kGoals, text);
+  if (found == kGoals.end()) throw unknown_name("collective", text, kGoals);
+  return static_cast<Goal>(found - kGoals.begin());
+}
+
+const AlgorithmChoice& AlgorithmRule::at(std::int64_t bytes) const {
+  return std::ranges::find_if(ranges_, [&](const Range& range) { return bytes < range.below; })->choice;
+}
+
+bool AlgorithmRule::uses_groups() const {
+  return std::ranges::any_of(ranges_, [](const Range& range) { return range.choice.algorithm->uses_groups; });
+}
+
+std::string AlgorithmRule::refuses(const World& world) const {
+  for (const Range& range : ranges_)
+    if (std::string why = range.choice.algorithm->refuses(world); !why.empty()) return why;
+  return {};
+}
+
+std::string AlgorithmRule::text() const {
+  std::string text;
+  for (const Range& range : ranges_) {
+    if (!text.empty()) text += '/';
+    text += range.choice.text();
+    if (range.below != INT64_MAX) text += fmt::format("@{}", exact_text(Bytes(static_cast<double>(range.below))));
+  }
+  return text;
+}
+
+AlgorithmRule parse_algorithm_rule(std::string_view text) {
+  AlgorithmRule rule;
+  const std::vector<std::string_view> parts = split(text, '/');
+  for (const std::string_view part : parts) {
+    const std::size_t at = part.find('@');
+    const bool last = rule.ranges_.size() + 1 == parts.size();
+    if (last != (at == std::string_view::npos))
+      throw Error(ExitCode::usage, fmt::format("'{}' does not say which algorithm serves which size", text),
+                  "write such as recursive-doubling@16KiB/ring: all but the last with the size below which they serve");
+    AlgorithmRule::Range range{.choice = parse_algorithm(part.substr(0, at))};
+    if (!last) range.below = static_cast<std::int64_t>(parse_bytes(part.substr(at + 1)).value);
+    if (!rule.ranges_.empty() && range.below <= rule.ranges_.back().below)
+      throw Error(ExitCode::usage, fmt::format("the sizes of '{}' do not ascend", text), "sort them");
+    const Algorithm& algorithm = *range.choice.algorithm;
+    if (parts.size() > 1 && (algorithm.uses_servers || algorithm.concurrent || algorithm.opaque()))
+      throw Error(ExitCode::usage, fmt::format("'{}' cannot be one of several algorithms for different sizes", algorithm.name),
+                  "give it alone");
+    rule.ranges_.push_back(std::move(range));
+  }
+  return rule;
+}
+
+}  // namespace hbench

@@ -1,0 +1,31 @@
+#pragma once
+
+/// What collectives do with elements, for every type and operation: vectorised, chosen at run time for the processor.
+///
+/// Buffers are bytes that hold whole elements, of any alignment. `average` combines as `sum` does; `finish` divides.
+/// float16 and bfloat16 are combined in float32 and rounded to nearest even once per call. Integers wrap around.
+/// min and max: a NaN in either operand gives NaN.
+
+#include <cstddef>
+#include <span>
+
+#include "collectives/arithmetic/data_type.hpp"
+
+namespace hbench {
+
+/// inout = inout (op) in, element by element. \pre equal sizes; the ranges are equal or do not overlap.
+void accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::span<std::byte> inout);
+
+/// Every target = sources[0] (op) sources[1] (op) ..., in this order, each element read and written once. `divisor`
+/// divides the result (`average`); 1 leaves it. \pre at least one source and one target, all `bytes` long; a target
+/// may be one of the sources.
+void combine(DataType type, ReduceOp op, std::span<const std::byte* const> sources,
+             std::span<std::byte* const> targets, std::size_t bytes, int divisor);
+
+/// The element that leaves others as they are: 0, 1, the largest, the smallest.
+void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer);
+
+/// What is left to do when all `workers` contributions are combined: the division of `average`, else nothing.
+void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer);
+
+}  // namespace hbench

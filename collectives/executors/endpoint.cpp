@@ -1,0 +1,44 @@
+#include "collectives/executors/endpoint.hpp"
+
+#include "collectives/executors/rank_program.hpp"
+
+namespace hbench {
+namespace {
+
+/// Tags of `Endpoint::prepare` begin here; lower ones are their owner's.
+constexpr int kFirstTag = 20000;
+constexpr int kTags = 8192;
+constexpr std::size_t kCacheLine = 64;
+
+/// A program that owns its plan.
+class PreparedProgram final : public Operation {
+ public:
+  PreparedProgram(const Schedule& schedule, const Codec* codec, Transport& transport, int tag, const Operand& operand)
+      : plan_(plan_for(schedule, transport.rank())), program_(plan_, codec, transport, tag, operand) {}
+
+  bool progress() override { return program_.progress(); }
+  void restart() override { program_.restart(); }
+  std::string waiting_for() const override { return program_.waiting_for(); }
+  std::vector<Rank> waiting_ranks() const override { return program_.waiting_ranks(); }
+
+ private:
+  RankPlan plan_;
+  RankProgram program_;
+};
+
+}  // namespace
+
+std::span<std::byte> Endpoint::allocate(std::size_t bytes) {
+  const std::size_t size = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine + kCacheLine;
+  memory_.push_back(std::make_unique<std::byte[]>(size));
+  void* at = memory_.back().get();
+  std::size_t space = size;
+  return {static_cast<std::byte*>(std::align(kCacheLine, bytes, at, space)), bytes};
+}
+
+std::unique_ptr<Operation> Endpoint::prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) {
+  const int tag = kFirstTag + prepared_++ % kTags;
+  return std::make_unique<PreparedProgram>(schedule, codec, transport(), tag, operand);
+}
+
+}  // namespace hbench
