@@ -145,8 +145,8 @@ class Planner {
     return {algorithm.uses_servers() ? "none" : "horovod"};
   }
 
-  void add_strategies(const AlgorithmRule& algorithm, const std::string& compressor, const std::string& fusion, int nodes,
-                      Evidence evidence, std::vector<Strategy>& all) const {
+  void add_strategies(const AlgorithmRule& algorithm, const std::string& compressor, const std::string& fusion,
+                      int nodes, Evidence evidence, std::vector<Strategy>& all) const {
     Strategy strategy;
     strategy.algorithm = algorithm.text();
     strategy.compressor = compressor;
