@@ -151,7 +151,8 @@ TEST(Mutations, ThatChangeTheMeaningAreRefusedForEveryAlgorithm) {
   std::map<std::pair<std::string, const Algorithm*>, int> tried, refused;
   for (const Algorithm* algorithm : algorithms())
     for (const int workers : {1, 2, 3, 4, 5, 7})
-      for (const Instance& instance : instances(*algorithm, workers))
+      for (const Instance& instance : instances(*algorithm, workers)) {
+        if (instance.segments > 2) continue;  // two meet everything that more do
         for (const Mutation& mutation : kMutations)
           for (std::size_t i = 0; i < instance.schedule.transfers.size(); ++i) {
             Schedule mutant = instance.schedule;
@@ -165,6 +166,7 @@ TEST(Mutations, ThatChangeTheMeaningAreRefusedForEveryAlgorithm) {
             ++tried[{mutation.name, algorithm}];
             refused[{mutation.name, algorithm}] += accepted ? 0 : 1;
           }
+      }
   // No mutation is a blank: each was refused somewhere, in each algorithm that it changes (a schedule of one round has
   // no rounds to exchange).
   for (const auto& [mutation, count] : tried)
