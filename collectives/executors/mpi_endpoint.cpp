@@ -135,8 +135,8 @@ class VendorCollective final : public Operation {
         operand_(operand),
         type_(mpi_type(operand.type)),
         op_(mpi_op(operand.op)),
-        count_(count_of(static_cast<std::size_t>(operand.elements()),
-                        Bytes(static_cast<double>(operand.buffer.size())))) {
+        count_(
+            count_of(static_cast<std::size_t>(operand.elements()), Bytes(static_cast<double>(operand.buffer.size())))) {
     MPI_Comm_size(communicator_, &ranks_);
     if ((goal == Goal::reduce_scatter || goal == Goal::all_gather) && count_ % ranks_ != 0)
       throw Error(ExitCode::usage, fmt::format("{} elements do not divide among {} ranks", count_, ranks_),
