@@ -32,7 +32,7 @@ struct Timeline {
 struct Collective {
   const Schedule* schedule = nullptr;  ///< null asks for the vendor's own all-reduce
   Encoding encoding;
-  std::int64_t elements = 0;           ///< per rank
+  std::int64_t elements = 0;  ///< per rank
   /// One of `elements` elements per local rank: all ranks for `threads`, this process's for `mpi`, none for
   /// `simulate`. Servers get a buffer too; its initial content does not matter.
   std::vector<Operand> operands;

@@ -32,9 +32,9 @@ struct RankPlan {
 RankPlan plan_for(const Schedule& schedule, Rank rank);
 
 /// A running collective. `plan`, `codec` (null: elements travel as they are), `transport` and the operand's memory
-/// outlive it. Once complete the buffer holds the result: the same bits on all workers, with lossy codecs too. Nothing is
-/// sent before the first `progress`. Destroyed early, it cancels what it has posted. Many programs may be in flight on
-/// one transport with different tags.
+/// outlive it. Once complete the buffer holds the result: the same bits on all workers, with lossy codecs too. Nothing
+/// is sent before the first `progress`. Destroyed early, it cancels what it has posted. Many programs may be in flight
+/// on one transport with different tags.
 class RankProgram final : public Operation {
  public:
   RankProgram(const RankPlan& plan, const Codec* codec, Transport& transport, int tag, const Operand& operand);

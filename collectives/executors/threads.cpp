@@ -39,8 +39,8 @@ std::vector<Participant> prepare(const Collective& collective) {
     Participant& participant = participants[i];
     participant.plan = plan_for(schedule, static_cast<Rank>(i));
     participant.endpoint = std::move(endpoints[i]);
-    participant.program = std::make_unique<RankProgram>(
-        participant.plan, collective.encoding.codec, participant.endpoint->transport(), 0, collective.operands[i]);
+    participant.program = std::make_unique<RankProgram>(participant.plan, collective.encoding.codec,
+                                                        participant.endpoint->transport(), 0, collective.operands[i]);
   }
   return participants;
 }
