@@ -10,22 +10,6 @@ constexpr int kFirstTag = 20000;
 constexpr int kTags = 8192;
 constexpr std::size_t kCacheLine = 64;
 
-/// A program that owns its plan.
-class PreparedProgram final : public Operation {
- public:
-  PreparedProgram(const Schedule& schedule, const Codec* codec, Transport& transport, int tag, const Operand& operand)
-      : plan_(plan_for(schedule, transport.rank())), program_(plan_, codec, transport, tag, operand) {}
-
-  bool progress() override { return program_.progress(); }
-  void restart() override { program_.restart(); }
-  std::string waiting_for() const override { return program_.waiting_for(); }
-  std::vector<Rank> waiting_ranks() const override { return program_.waiting_ranks(); }
-
- private:
-  RankPlan plan_;
-  RankProgram program_;
-};
-
 }  // namespace
 
 std::span<std::byte> Endpoint::allocate(std::size_t bytes) {
@@ -38,7 +22,7 @@ std::span<std::byte> Endpoint::allocate(std::size_t bytes) {
 
 std::unique_ptr<Operation> Endpoint::prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) {
   const int tag = kFirstTag + prepared_++ % kTags;
-  return std::make_unique<PreparedProgram>(schedule, codec, transport(), tag, operand);
+  return std::make_unique<RankProgram>(plan_for(schedule, transport().rank()), codec, transport(), tag, operand);
 }
 
 }  // namespace hbench
