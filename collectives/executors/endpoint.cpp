@@ -5,7 +5,7 @@
 namespace hbench {
 namespace {
 
-/// Tags of `Endpoint::prepare` begin here; lower ones are their owner's.
+/// Tags that are reserved begin here; lower ones are their owner's.
 constexpr int kFirstTag = 20000;
 constexpr int kTags = 8192;
 constexpr std::size_t kCacheLine = 64;
@@ -20,9 +20,11 @@ std::span<std::byte> Endpoint::allocate(std::size_t bytes) {
   return {static_cast<std::byte*>(std::align(kCacheLine, bytes, at, space)), bytes};
 }
 
+int Endpoint::reserve_tag() { return kFirstTag + reserved_++ % kTags; }
+
 std::unique_ptr<Operation> Endpoint::prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) {
-  const int tag = kFirstTag + prepared_++ % kTags;
-  return std::make_unique<RankProgram>(plan_for(schedule, transport().rank()), codec, transport(), tag, operand);
+  return std::make_unique<RankProgram>(plan_for(schedule, transport().rank()), codec, transport(), reserve_tag(),
+                                       operand);
 }
 
 }  // namespace hbench
