@@ -24,23 +24,6 @@ const Kernels& kernels() {
   return best;
 }
 
-<<<<<<< Updated upstream
-template <class T>
-T combined(ReduceOp op, T a, T b) {
-  // Integers wrap around, which signed arithmetic must not do.
-  const auto wrap = [](auto f, T x, T y) {
-    if constexpr (std::is_integral_v<T>) {
-      using U = std::make_unsigned_t<T>;
-      return static_cast<T>(
-          f(static_cast<std::uint64_t>(static_cast<U>(x)), static_cast<std::uint64_t>(static_cast<U>(y))));
-    } else {
-      return f(x, y);
-    }
-  };
-  if constexpr (std::is_floating_point_v<T>)
-    if (op == ReduceOp::min || op == ReduceOp::max)
-      if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
-=======
 arithmetic::Value value_of(DataType type) {
   switch (type) {
     case DataType::float64:
@@ -60,7 +43,6 @@ arithmetic::Value value_of(DataType type) {
 }
 
 arithmetic::Operation operation_of(ReduceOp op) {
->>>>>>> Stashed changes
   switch (op) {
     case ReduceOp::min:
       return arithmetic::kMin;
@@ -86,9 +68,12 @@ const HalfConversion& halves() {
   return best;
 }
 
-constexpr Conversion kFloat16{
-    [](const std::byte* in, float* out, std::size_t n) { halves().widen({in, 2 * n}, {out, n}); },
-    [](const float* in, std::byte* out, std::size_t n) { halves().narrow({in, n}, {out, 2 * n}); }};
+constexpr Conversion kFloat16{[](const std::byte* in, float* out, std::size_t n) {
+                                halves().widen({in, 2 * n}, {out, n});
+                              },
+                              [](const float* in, std::byte* out, std::size_t n) {
+                                halves().narrow({in, n}, {out, 2 * n});
+                              }};
 
 constexpr Conversion kBfloat16{
     [](const std::byte* in, float* out, std::size_t n) { kernels().widen_bfloat16(in, out, n); },

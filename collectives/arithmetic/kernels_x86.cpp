@@ -4,7 +4,8 @@ namespace hbench::arithmetic {
 
 KernelList supported_kernels() {
   KernelList list{};
-  for (const Kernels* kernels : {&kAvx512, &kAvx2, &kBaseline})
+  const Kernels* const all[] = {&kAvx512, &kAvx2, &kBaseline};
+  for (const Kernels* kernels : all)
     if (kernels->supported()) list.at[list.count++] = kernels;
   return list;
 }
