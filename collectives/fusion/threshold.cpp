@@ -24,12 +24,12 @@ class Accumulate final : public FusionPolicy {
  private:
   std::vector<Bucket> launch() {
     bytes_ = 0;
-    return {std::exchange(waiting_, {})};
+    return {Bucket(std::exchange(waiting_, {}))};
   }
 
   std::int64_t threshold_;
   std::vector<std::int64_t> tensor_bytes_;
-  Bucket waiting_;
+  std::vector<int> waiting_;
   std::int64_t bytes_ = 0;
 };
 

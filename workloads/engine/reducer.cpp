@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collectives/fusion/shards.hpp"
 #include "workloads/engine/messages.hpp"
 
 namespace hbench {
@@ -77,12 +78,8 @@ const RankPlan& Reducer::plan(const Bucket& bucket, std::size_t bytes) {
   if (known != plans_.end()) return known->second;
   // The bucket being started is the only one without an operation.
   if (plans_.size() >= kMostPlans && running_.size() == 1) plans_.clear();
-  std::vector<Shard> shards;
-  for (const int tensor : std::get<Bucket>(key)) {
-    const auto& own = shards_[static_cast<std::size_t>(tensor)];
-    shards.insert(shards.end(), own.begin(), own.end());
-  }
-  const Schedule schedule = algorithm.build(request_.world, segments, shards);
+  const Schedule schedule =
+      algorithm.build(request_.world, segments, shards_.empty() ? std::vector<Shard>() : shards_of(bucket, shards_));
   return plans_.emplace(key, plan_for(schedule, endpoint_.transport().rank())).first->second;
 }
 
@@ -95,9 +92,12 @@ std::span<float> Reducer::tensor(int index) const {
 void Reducer::pack(Running& running) {
   const Bucket& bucket = running.bucket;
   if (contiguous(bucket)) {
-    const std::span<float> last = tensor(bucket.back());
-    const std::span<float> first = tensor(bucket.front());
+    const std::span<float> last = tensor(bucket.tensors.back());
+    const std::span<float> first = tensor(bucket.tensors.front());
     running.buffer = {first.data(), last.data() + last.size()};
+    if (!bucket.whole())
+      running.buffer = running.buffer.subspan(static_cast<std::size_t>(bucket.begin) / sizeof(float),
+                                              static_cast<std::size_t>(bucket.end - bucket.begin) / sizeof(float));
     return;
   }
   if (!spare_.empty()) {
@@ -105,7 +105,7 @@ void Reducer::pack(Running& running) {
     spare_.pop_back();
   }
   running.staging.clear();
-  for (const int index : bucket) {
+  for (const int index : bucket.tensors) {
     const std::span<float> part = tensor(index);
     running.staging.insert(running.staging.end(), part.begin(), part.end());
   }
@@ -115,7 +115,7 @@ void Reducer::pack(Running& running) {
 void Reducer::unpack(Running& running) {
   if (contiguous(running.bucket)) return;
   auto from = running.staging.begin();
-  for (const int index : running.bucket) {
+  for (const int index : running.bucket.tensors) {
     const std::span<float> part = tensor(index);
     std::copy_n(from, part.size(), part.begin());
     from += static_cast<std::ptrdiff_t>(part.size());
