@@ -25,12 +25,12 @@ struct Half {
   using Value = float;
   static float load(std::uint16_t stored) {
     float value = 0;
-    kPortableHalves.widen(std::as_bytes(std::span(&stored, 1)), {&value, 1});
+    float16_conversion().widen(std::as_bytes(std::span(&stored, 1)), {&value, 1});
     return value;
   }
   static std::uint16_t store(float value) {
     std::uint16_t stored = 0;
-    kPortableHalves.narrow({&value, 1}, std::as_writable_bytes(std::span(&stored, 1)));
+    float16_conversion().narrow({&value, 1}, std::as_writable_bytes(std::span(&stored, 1)));
     return stored;
   }
 };
