@@ -85,6 +85,8 @@ struct Fusion {
   Negotiation negotiation = Negotiation::none;
   /// The policy changes after its first step, so that only later ones are typical.
   bool learns = false;
+  /// Buckets may differ from step to step, with the clock or with the order in which gradients become ready.
+  bool varies = false;
   /// A policy for tensors of these sizes (bytes, backward order). `parameters` as in `defaults`, fields may
   /// be left out from the end. \throws Error (usage) when they make no sense.
   std::unique_ptr<FusionPolicy> (*make)(std::string_view parameters, std::span<const std::int64_t> tensor_bytes);

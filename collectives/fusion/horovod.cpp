@@ -86,6 +86,7 @@ constinit const Fusion kHorovod{
     .fields = "threshold:cycle",
     .defaults = "128MiB:1ms",
     .negotiation = Negotiation::bits,
+    .varies = true,
     .make = [](std::string_view parameters,
                std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
       return std::make_unique<Cycle>(read_parameters(kHorovod, parameters), tensor_bytes);
@@ -100,6 +101,7 @@ constinit const Fusion kHorovod2018{
     .fields = "threshold:cycle",
     .defaults = "64MiB:5ms",
     .negotiation = Negotiation::names,
+    .varies = true,
     .make = [](std::string_view parameters,
                std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
       return std::make_unique<Cycle>(read_parameters(kHorovod2018, parameters), tensor_bytes);

@@ -44,6 +44,7 @@ constinit const Fusion kThreshold{
         "INFOCOM 2019 (why gradients are merged; this is the simplest rule)",
     .fields = "threshold",
     .defaults = "25MiB",
+    .varies = true,
     .make = [](std::string_view parameters,
                std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
       return std::make_unique<Accumulate>(read_parameters(kThreshold, parameters)[0], tensor_bytes);

@@ -16,13 +16,11 @@
 
 namespace hbench {
 
-/// Tags of the messages; buckets use those from `kFirstBucketTag` in turn.
+/// Tags of the messages; those of buckets are the endpoint's (`Endpoint::reserve_tag`).
 inline constexpr int kLayoutTag = 1;
 inline constexpr int kAnnouncementTag = 2;
 inline constexpr int kOrderTag = 3;
 inline constexpr int kDigestTag = 4;
-inline constexpr int kFirstBucketTag = 16;
-inline constexpr int kBucketTags = 16384;
 
 /// Numbers in a window of `64 * Words` from `first`, which is a multiple of that.
 template <std::size_t Words>
