@@ -7,6 +7,7 @@
 #include <numbers>
 #include <queue>
 
+#include "collectives/executors/exchange_parts.hpp"
 #include "collectives/fusion/departures.hpp"
 #include "collectives/fusion/shards.hpp"
 
@@ -42,18 +43,57 @@ Network& StepSimulator::network(double factor) {
   return slowed_.try_emplace(factor, profile_->slowed(factor), world_).first->second;
 }
 
-Seconds StepSimulator::collective_time(const StepStrategy& strategy, std::int64_t elements) {
-  const std::int64_t bytes = elements * static_cast<std::int64_t>(sizeof(float));
-  const AlgorithmChoice& algorithm = strategy.algorithm.at(bytes);
-  const auto key = std::tuple(algorithm.text(), strategy.compressor.text(), elements);
+Seconds StepSimulator::exchange_time(const StepStrategy& strategy, std::int64_t elements) {
+  const AlgorithmChoice& algorithm = strategy.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
+  const CompressorChoice& compressor = strategy.compressor;
+  const auto key = std::tuple(algorithm.text(), compressor.text(), elements);
   if (const auto known = times_.find(key); known != times_.end()) return known->second;
-  const int segments = algorithm.segments(world_, bytes);
-  auto schedule = schedules_.find({algorithm.text(), segments});
-  if (schedule == schedules_.end())
-    schedule = schedules_.emplace(std::pair(algorithm.text(), segments), algorithm.build(world_, segments)).first;
-  const Seconds time = simulate(network_, schedule->second, strategy.compressor.encoding(), elements);
+  Seconds time;
+  switch (compressor.compressor->exchange) {
+    case Exchange::per_hop:
+      time = schedule_time(algorithm, compressor.encoding(), elements);
+      break;
+    case Exchange::gather:
+      time = gather_time(algorithm, compressor, elements);
+      break;
+    case Exchange::low_rank:
+      time = low_rank_time(algorithm, compressor, elements);
+      break;
+  }
   times_.emplace(key, time);
   return time;
+}
+
+Seconds StepSimulator::gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
+                                   std::int64_t elements) {
+  const AlgorithmChoice gather = all_gather_of(algorithm).value();
+  const std::int64_t payload = compressor.codec->max_wire_bytes(elements);
+  return schedule_time(gather, {.element_size = sizeof(std::int64_t)}, world_.workers) +
+         schedule_time(gather, {.element_size = 1}, payload * world_.workers) +
+         coding_time(compressor, elements, 1 + world_.workers);
+}
+
+Seconds StepSimulator::low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
+                                     std::int64_t elements) {
+  const std::int64_t factor =
+      compressor.codec->max_wire_bytes(elements) / (2 * static_cast<std::int64_t>(sizeof(float)));
+  return 2 * schedule_time(algorithm, {}, factor) + coding_time(compressor, elements, 2);
+}
+
+Seconds StepSimulator::schedule_time(const AlgorithmChoice& algorithm, const Encoding& encoding,
+                                     std::int64_t elements) {
+  const std::int64_t bytes = elements * static_cast<std::int64_t>(encoding.element_size);
+  const int segments = algorithm.segments(world_, bytes);
+  const auto key = std::tuple(algorithm.algorithm->goal, algorithm.text(), segments);
+  auto schedule = schedules_.find(key);
+  if (schedule == schedules_.end()) schedule = schedules_.emplace(key, algorithm.build(world_, segments)).first;
+  return simulate(network_, schedule->second, encoding, elements);
+}
+
+Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const {
+  if (profile_->memory_rate.value == 0) return Seconds(0);
+  const double traffic = static_cast<double>(elements) * sizeof(float) * compressor.compressor->memory_traffic;
+  return Bytes(passes * traffic) / profile_->memory_rate;
 }
 
 /// One run of one workload: virtual clock, compute, policy, and the collectives under way.
@@ -201,7 +241,7 @@ class StepRun {
     ++buckets_;
     launched_.leave(bucket);
     if (strategy_.algorithm.concurrent()) return fly(bucket, elements, now_ + negotiation_ + packing);
-    const Seconds time = simulator_.collective_time(strategy_, elements);
+    const Seconds time = simulator_.exchange_time(strategy_, elements);
     stream_.push_back({now_ + negotiation_, packing + network_factor_ * time.value});
   }
 

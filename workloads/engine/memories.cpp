@@ -5,6 +5,9 @@
 namespace hbench {
 namespace {
 
+/// Of SplitMix64: sums with small numbers are far apart.
+constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+
 /// The memories of a bucket's parts, as the memory of the whole: what the bucket decodes to is handed to each as if it
 /// alone had been sent, as it is.
 class OfParts final : public GradientMemory {
@@ -43,7 +46,7 @@ class OfParts final : public GradientMemory {
 GradientMemories::GradientMemories(const CompressorChoice& compressor, const GradientLayout& layout, std::uint64_t seed)
     : compressor_(compressor), layout_(layout), seed_(seed) {}
 
-std::shared_ptr<ExchangeMemory> GradientMemories::of(const Bucket& bucket, std::int32_t exchange) {
+std::shared_ptr<ExchangeMemory> GradientMemories::of(const Bucket& bucket, std::int32_t step) {
   if (compressor_.verbatim() || compressor_.compressor->exchange == Exchange::per_hop) return nullptr;
   if (compressor_.compressor->exchange == Exchange::low_rank) {
     const std::int64_t elements = bucket.bytes(layout_.bytes()) / static_cast<std::int64_t>(sizeof(float));
@@ -51,9 +54,12 @@ std::shared_ptr<ExchangeMemory> GradientMemories::of(const Bucket& bucket, std::
     if (known == nullptr) known = std::make_shared<ExchangeMemory>(compressor_, elements, seed_);
     return known;
   }
-  auto memory = std::make_shared<ExchangeMemory>(compressor_, 0, seed_);
-  // Every exchange of the job draws other numbers.
-  memory->step = exchange;
+  // Buckets of one step draw different numbers.
+  const auto first = static_cast<std::size_t>(bucket.tensors.front());
+  const std::uint64_t place =
+      static_cast<std::uint64_t>(layout_.offsets()[first]) * sizeof(float) + static_cast<std::uint64_t>(bucket.begin);
+  auto memory = std::make_shared<ExchangeMemory>(compressor_, 0, seed_ + place * kOdd);
+  memory->step = step;
   if (memory->gradient != nullptr) memory->gradient = of_parts(bucket);
   return memory;
 }

@@ -68,7 +68,7 @@ std::unique_ptr<Operation> Reducer::operation(const Bucket& bucket, std::span<fl
                            .compressor = request_.compressor,
                            .operand = Operand::of(buffer),
                            .shards = shards,
-                           .memory = memories_.of(bucket, launched_++)});
+                           .memory = memories_.of(bucket, step_)});
 }
 
 std::span<float> Reducer::tensor(int index) const {

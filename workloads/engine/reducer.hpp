@@ -22,6 +22,7 @@ class Reducer {
   /// Everything given outlives the reducer. `gradients` is laid out as `layout` says.
   Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, std::span<float> gradients);
 
+  void begin_step() { ++step_; }
   /// The bucket leaves now, or after those before it where the algorithm is not concurrent.
   void launch(Bucket bucket);
   /// Does what can be done now; how many buckets were completed by it.
@@ -56,7 +57,7 @@ class Reducer {
   std::deque<Bucket> waiting_;
   std::list<Running> running_;
   std::vector<std::vector<float>> spare_;  ///< staging buffers to use again
-  std::int32_t launched_ = 0;
+  std::int32_t step_ = -1;
 };
 
 }  // namespace hbench
