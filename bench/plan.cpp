@@ -7,6 +7,7 @@
 
 #include "analysis/published.hpp"
 #include "bench/revision.hpp"
+#include "bench/strategy.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/library.hpp"
@@ -14,6 +15,7 @@
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/placement/placement.hpp"
+#include "workloads/refusal.hpp"
 
 namespace hbench {
 namespace {
@@ -44,6 +46,7 @@ class Planner {
     if (request_.evidence.contains(Evidence::measured)) measured();
     if (request_.evidence.contains(Evidence::simulated)) simulated();
     if (request_.evidence.contains(Evidence::published)) published();
+    refuse_unsuited();
     if (plan_.cases.empty() && plan_.published.empty()) nothing_left();
     return std::move(plan_);
   }
@@ -88,7 +91,27 @@ class Planner {
 
   /// Lists may name one thing twice, and two choices of servers come to the same in a small world.
   void plan_case(const Case& asked) {
+    if (asked.strategy.algorithm != "none") {
+      const StepStrategy strategy = resolve(asked.strategy);
+      const World world = world_of(asked, gpus_per_node(asked));
+      std::string why = refuse_strategy(strategy.algorithm, strategy.compressor, strategy.fusion, world);
+      if (!why.empty()) {
+        unsuited_[{asked.strategy.label(), std::move(why)}].insert(asked.gpus);
+        return;
+      }
+    }
     if (keys_.insert(asked.key()).second) plan_.cases.push_back(asked);
+  }
+
+  /// Measured ranks share one node.
+  int gpus_per_node(const Case& asked) const {
+    return asked.evidence == Evidence::measured ? asked.gpus : plan_.catalog.profiles.at(asked.profile).gpus_per_node;
+  }
+
+  /// Strategies that some worlds or compressors do not go with, once each.
+  void refuse_unsuited() {
+    for (const auto& [strategy, gpus] : unsuited_)
+      refuse(fmt::format("{} on {} GPUs", strategy.first, fmt::join(gpus, ", ")), strategy.second);
   }
 
   void refuse(std::string what, std::string why) {
@@ -122,13 +145,9 @@ class Planner {
         continue;
       }
       for (const std::string& given : compressors_for(algorithm, evidence)) {
-        const std::string compressor = parse_compressor(given).text();
-        if (algorithm.opaque() && compressor != "none") {
-          refuse(fmt::format("{} with {}", name, compressor), "the library's own all-reduce takes plain float32");
-          continue;
-        }
-        for (const std::string& fusion : fusions_for(algorithm))
-          add_strategies(algorithm, compressor, fusion, nodes, evidence, all);
+        const CompressorChoice compressor = parse_compressor(given);
+        for (const std::string& fusion : fusions_for(algorithm, compressor))
+          add_strategies(algorithm, compressor.text(), fusion, nodes, evidence, all);
       }
     }
     return all;
@@ -140,9 +159,10 @@ class Planner {
     return {"none", "fp16"};
   }
 
-  std::vector<std::string> fusions_for(const AlgorithmRule& algorithm) const {
+  std::vector<std::string> fusions_for(const AlgorithmRule& algorithm, const CompressorChoice& compressor) const {
     if (!request_.fusions.empty()) return request_.fusions;
-    return {algorithm.uses_servers() ? "none" : "horovod"};
+    if (algorithm.uses_servers()) return {"none"};
+    return {compressor.compressor->exchange == Exchange::low_rank ? "ddp" : "horovod"};
   }
 
   void add_strategies(const AlgorithmRule& algorithm, const std::string& compressor, const std::string& fusion,
@@ -327,6 +347,8 @@ class Planner {
   std::set<std::string, std::less<>> own_traces_;                  ///< from files of the user's
   std::map<std::string, std::string, std::less<>> trace_digests_;  ///< of the catalog's, by name
   std::set<std::string> keys_;                                     ///< of the planned cases
+  /// GPU counts, by strategy and reason.
+  std::map<std::pair<std::string, std::string>, std::set<int>> unsuited_;
   Plan plan_;
 };
 

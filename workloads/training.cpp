@@ -6,6 +6,7 @@
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/worker.hpp"
 #include "workloads/models/models.hpp"
+#include "workloads/refusal.hpp"
 
 namespace hbench {
 namespace {
@@ -28,13 +29,11 @@ void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
     require(request.world.ranks() == 1, "without an algorithm only one process can train");
     return;
   }
-  const std::string refusal = request.algorithm.refuses(request.world);
-  require(refusal.empty(), refusal);
+  require(request.fusion.fusion != nullptr, "training needs a fusion policy");
   require(!request.algorithm.uses_servers() || request.placement != nullptr,
           fmt::format("{} needs a placement of tensors on servers", request.algorithm.text()));
-  require(!request.algorithm.opaque() || request.compressor.verbatim(),
-          fmt::format("{} cannot be combined with a compressor: it sends float32 by itself", request.algorithm.text()));
-  require(request.fusion.fusion != nullptr, "training needs a fusion policy");
+  const std::string refusal = refuse_strategy(request.algorithm, request.compressor, request.fusion, request.world);
+  require(refusal.empty(), refusal);
 }
 
 void check_request(const TrainingRequest& request, const ModelEntry& model, Endpoint* endpoint) {

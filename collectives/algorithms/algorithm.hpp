@@ -117,6 +117,12 @@ class AlgorithmRule {
   bool empty() const { return ranges_.empty(); }
   /// The algorithm for a buffer of `bytes`. \pre not empty.
   const AlgorithmChoice& at(std::int64_t bytes) const;
+  /// All of them, from small buffers to large ones.
+  std::vector<AlgorithmChoice> choices() const {
+    std::vector<AlgorithmChoice> all;
+    for (const Range& range : ranges_) all.push_back(range.choice);
+    return all;
+  }
   /// Of the one algorithm; a rule of several has no servers and nothing concurrent or opaque in it.
   bool uses_servers() const { return !empty() && ranges_.front().choice.algorithm->uses_servers; }
   bool uses_groups() const;

@@ -8,10 +8,11 @@
 ///
 /// Protocol, per step: `step_begin`, then any of `gradient_ready` (once per tensor), `timer` (at or after
 /// `wakeup()`), `bucket_done`, and `backward_done` after the last `gradient_ready`. Times never decrease.
-/// By the end of the step every tensor has left in exactly one bucket. A policy is reused step after step
-/// and may keep what it has learned.
+/// By the end of the step every byte of every tensor has left in exactly one bucket. A policy is reused step after
+/// step and may keep what it has learned.
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,8 +24,26 @@
 
 namespace hbench {
 
-/// Tensors that travel together, as indices into the layout (backward order), in buffer order.
-using Bucket = std::vector<int>;
+/// What travels together: whole tensors, or a piece of one tensor.
+struct Bucket {
+  static constexpr std::int64_t kEnd = INT64_MAX;
+
+  Bucket() = default;
+  Bucket(std::initializer_list<int> whole) : tensors(whole) {}
+  explicit Bucket(std::vector<int> whole) : tensors(std::move(whole)) {}
+  /// The bytes [begin, end) of `tensor`.
+  static Bucket piece(int tensor, std::int64_t begin, std::int64_t end);
+
+  bool whole() const { return end == kEnd; }
+  std::int64_t bytes(std::span<const std::int64_t> tensor_bytes) const;
+
+  std::vector<int> tensors;  ///< indices into the layout (backward order)
+  std::int64_t begin = 0;    ///< of a piece, in bytes: whole float32 elements
+  std::int64_t end = kEnd;
+
+  friend bool operator==(const Bucket&, const Bucket&) = default;
+  friend auto operator<=>(const Bucket&, const Bucket&) = default;
+};
 
 enum class FusionEventKind : std::uint8_t { step_begin, gradient_ready, timer, bucket_done, backward_done };
 
@@ -46,6 +65,13 @@ class FusionPolicy {
   virtual std::optional<Seconds> wakeup() const { return std::nullopt; }
 };
 
+/// How ranks agree on what is ready before a bucket may leave.
+enum class Negotiation : std::uint8_t {
+  none,   ///< they need not: buckets are the same everywhere
+  names,  ///< rank 0 gathers from every rank which tensors are ready, and tells every rank what leaves
+  bits,   ///< all have seen these tensors before (a response cache): one all-reduce of a bit per tensor
+};
+
 /// One entry of the family.
 struct Fusion {
   std::string_view name;
@@ -55,10 +81,12 @@ struct Fusion {
   std::string_view fields;
   /// Text form of the default parameters, such as `128MiB:1ms`; empty when there are none.
   std::string_view defaults;
-  /// Whether ranks must agree on what is ready through a coordinator before a bucket may leave.
-  bool negotiates = false;
+  /// In the library that the policy is named after; what the simulator charges.
+  Negotiation negotiation = Negotiation::none;
   /// The policy changes after its first step, so that only later ones are typical.
   bool learns = false;
+  /// Buckets may differ from step to step, with the clock or with the order in which gradients become ready.
+  bool varies = false;
   /// A policy for tensors of these sizes (bytes, backward order). `parameters` as in `defaults`, fields may
   /// be left out from the end. \throws Error (usage) when they make no sense.
   std::unique_ptr<FusionPolicy> (*make)(std::string_view parameters, std::span<const std::int64_t> tensor_bytes);

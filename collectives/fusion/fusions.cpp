@@ -1,4 +1,5 @@
 #include <array>
+#include <numeric>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
@@ -12,10 +13,25 @@ extern const Fusion kThreshold;
 extern const Fusion kHorovod;
 extern const Fusion kHorovod2018;
 extern const Fusion kDdp;
+extern const Fusion kByteps;
+extern const Fusion kMgWfbp;
 
 std::span<const Fusion* const> fusions() {
-  static constexpr std::array<const Fusion*, 5> kTable{&kNone, &kThreshold, &kHorovod, &kHorovod2018, &kDdp};
+  static constexpr std::array kTable{&kNone, &kThreshold, &kHorovod, &kHorovod2018, &kDdp, &kByteps, &kMgWfbp};
   return kTable;
+}
+
+Bucket Bucket::piece(int tensor, std::int64_t begin, std::int64_t end) {
+  Bucket piece{tensor};
+  piece.begin = begin;
+  piece.end = end;
+  return piece;
+}
+
+std::int64_t Bucket::bytes(std::span<const std::int64_t> tensor_bytes) const {
+  if (!whole()) return end - begin;
+  return std::transform_reduce(tensors.begin(), tensors.end(), std::int64_t{0}, std::plus<>(),
+                               [&](int tensor) { return tensor_bytes[static_cast<std::size_t>(tensor)]; });
 }
 
 std::string FusionChoice::text() const {

@@ -48,13 +48,15 @@ class Cycle final : public FusionPolicy {
     outstanding_ -= ready_.size();
     std::vector<Bucket> buckets;
     std::int64_t bytes = 0;
+    // Horovod (FuseResponses) looks past tensors of another type for more of the same. Where all are float32, the first
+    // one that does not fit ends its look ahead, because skipped bytes count against the threshold as well.
     for (const int tensor : ready_) {
       const std::int64_t size = tensor_bytes_[static_cast<std::size_t>(tensor)];
       if (buckets.empty() || bytes + size > threshold_) {
         buckets.emplace_back();
         bytes = 0;
       }
-      buckets.back().push_back(tensor);
+      buckets.back().tensors.push_back(tensor);
       bytes += size;
     }
     ready_.clear();
@@ -77,11 +79,14 @@ constexpr std::string_view kCitation =
 extern const Fusion kHorovod;
 constinit const Fusion kHorovod{
     .name = "horovod",
-    .summary = "each cycle, all that is ready leaves in buckets of at most the threshold; Horovod since v0.21",
+    .summary =
+        "each cycle, all that is ready leaves in buckets of at most the threshold, agreed on by a bit per tensor; "
+        "Horovod since v0.21",
     .citation = kCitation,
     .fields = "threshold:cycle",
     .defaults = "128MiB:1ms",
-    .negotiates = true,
+    .negotiation = Negotiation::bits,
+    .varies = true,
     .make = [](std::string_view parameters,
                std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
       return std::make_unique<Cycle>(read_parameters(kHorovod, parameters), tensor_bytes);
@@ -91,11 +96,12 @@ constinit const Fusion kHorovod{
 extern const Fusion kHorovod2018;
 constinit const Fusion kHorovod2018{
     .name = "horovod-2018",
-    .summary = "the same with Horovod's defaults until November 2020",
+    .summary = "the same as it was in 2018: other defaults, and without a response cache tensors are agreed on by name",
     .citation = kCitation,
     .fields = "threshold:cycle",
     .defaults = "64MiB:5ms",
-    .negotiates = true,
+    .negotiation = Negotiation::names,
+    .varies = true,
     .make = [](std::string_view parameters,
                std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
       return std::make_unique<Cycle>(read_parameters(kHorovod2018, parameters), tensor_bytes);

@@ -8,7 +8,7 @@ class Unfused final : public FusionPolicy {
  public:
   std::vector<Bucket> on(const FusionEvent& event) override {
     if (event.kind != FusionEventKind::gradient_ready) return {};
-    return {{event.index}};
+    return {Bucket{event.index}};
   }
 };
 

@@ -24,12 +24,12 @@ class Accumulate final : public FusionPolicy {
  private:
   std::vector<Bucket> launch() {
     bytes_ = 0;
-    return {std::exchange(waiting_, {})};
+    return {Bucket(std::exchange(waiting_, {}))};
   }
 
   std::int64_t threshold_;
   std::vector<std::int64_t> tensor_bytes_;
-  Bucket waiting_;
+  std::vector<int> waiting_;
   std::int64_t bytes_ = 0;
 };
 
@@ -44,6 +44,7 @@ constinit const Fusion kThreshold{
         "INFOCOM 2019 (why gradients are merged; this is the simplest rule)",
     .fields = "threshold",
     .defaults = "25MiB",
+    .varies = true,
     .make = [](std::string_view parameters,
                std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {
       return std::make_unique<Accumulate>(read_parameters(kThreshold, parameters)[0], tensor_bytes);

@@ -7,6 +7,10 @@
 #include <numbers>
 #include <queue>
 
+#include "collectives/executors/exchange_parts.hpp"
+#include "collectives/fusion/departures.hpp"
+#include "collectives/fusion/shards.hpp"
+
 namespace hbench {
 namespace {
 
@@ -39,18 +43,57 @@ Network& StepSimulator::network(double factor) {
   return slowed_.try_emplace(factor, profile_->slowed(factor), world_).first->second;
 }
 
-Seconds StepSimulator::collective_time(const StepStrategy& strategy, std::int64_t elements) {
-  const std::int64_t bytes = elements * static_cast<std::int64_t>(sizeof(float));
-  const AlgorithmChoice& algorithm = strategy.algorithm.at(bytes);
-  const auto key = std::tuple(algorithm.text(), strategy.compressor.text(), elements);
+Seconds StepSimulator::exchange_time(const StepStrategy& strategy, std::int64_t elements) {
+  const AlgorithmChoice& algorithm = strategy.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
+  const CompressorChoice& compressor = strategy.compressor;
+  const auto key = std::tuple(algorithm.text(), compressor.text(), elements);
   if (const auto known = times_.find(key); known != times_.end()) return known->second;
-  const int segments = algorithm.segments(world_, bytes);
-  auto schedule = schedules_.find({algorithm.text(), segments});
-  if (schedule == schedules_.end())
-    schedule = schedules_.emplace(std::pair(algorithm.text(), segments), algorithm.build(world_, segments)).first;
-  const Seconds time = simulate(network_, schedule->second, strategy.compressor.encoding(), elements);
+  Seconds time;
+  switch (compressor.compressor->exchange) {
+    case Exchange::per_hop:
+      time = schedule_time(algorithm, compressor.encoding(), elements);
+      break;
+    case Exchange::gather:
+      time = gather_time(algorithm, compressor, elements);
+      break;
+    case Exchange::low_rank:
+      time = low_rank_time(algorithm, compressor, elements);
+      break;
+  }
   times_.emplace(key, time);
   return time;
+}
+
+Seconds StepSimulator::gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
+                                   std::int64_t elements) {
+  const AlgorithmChoice gather = all_gather_of(algorithm).value();
+  const std::int64_t payload = compressor.codec->max_wire_bytes(elements);
+  return schedule_time(gather, {.element_size = sizeof(std::int64_t)}, world_.workers) +
+         schedule_time(gather, {.element_size = 1}, payload * world_.workers) +
+         coding_time(compressor, elements, 1 + world_.workers);
+}
+
+Seconds StepSimulator::low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
+                                     std::int64_t elements) {
+  const std::int64_t factor =
+      compressor.codec->max_wire_bytes(elements) / (2 * static_cast<std::int64_t>(sizeof(float)));
+  return 2 * schedule_time(algorithm, {}, factor) + coding_time(compressor, elements, 2);
+}
+
+Seconds StepSimulator::schedule_time(const AlgorithmChoice& algorithm, const Encoding& encoding,
+                                     std::int64_t elements) {
+  const std::int64_t bytes = elements * static_cast<std::int64_t>(encoding.element_size);
+  const int segments = algorithm.segments(world_, bytes);
+  const auto key = std::tuple(algorithm.algorithm->goal, algorithm.text(), segments);
+  auto schedule = schedules_.find(key);
+  if (schedule == schedules_.end()) schedule = schedules_.emplace(key, algorithm.build(world_, segments)).first;
+  return simulate(network_, schedule->second, encoding, elements);
+}
+
+Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const {
+  if (profile_->memory_rate.value == 0) return Seconds(0);
+  const double traffic = static_cast<double>(elements) * sizeof(float) * compressor.compressor->memory_traffic;
+  return Bytes(passes * traffic) / profile_->memory_rate;
 }
 
 /// One run of one workload: virtual clock, compute, policy, and the collectives under way.
@@ -62,16 +105,15 @@ class StepRun {
         timeline_(timeline),
         strategy_(strategy),
         network_(simulator.network(network_factor)),
-        network_factor_(network_factor) {
+        network_factor_(network_factor),
+        bytes_(bytes_of(timeline)),
+        launched_(bytes_) {
     std::vector<std::int64_t> elements;
-    for (const GradientEvent& gradient : timeline.gradients) {
-      elements.push_back(gradient.elements);
-      bytes_.push_back(gradient.elements * static_cast<std::int64_t>(sizeof(float)));
-    }
+    for (const GradientEvent& gradient : timeline.gradients) elements.push_back(gradient.elements);
     if (strategy.placement != nullptr) shards_ = strategy.placement->place(elements, simulator.world_.servers);
     policy_ = strategy.fusion.make(bytes_);
     late_ = 1 + profile_.straggler * simulator.lateness_;
-    negotiation_ = strategy.fusion.fusion->negotiates ? negotiation_time() : 0;
+    negotiation_ = negotiation_time(strategy.fusion.fusion->negotiation);
   }
 
   StepTimes step() {
@@ -109,16 +151,24 @@ class StepRun {
     bool operator>(const FlightEvent& other) const { return at != other.at ? at > other.at : flight > other.flight; }
   };
 
-  /// Rank 0 gathers who is ready and tells all: twice a tree of messages.
-  double negotiation_time() const {
-    return simulator_.world_.workers == 1
-               ? 0
-               : 2 * std::ceil(std::log2(simulator_.world_.workers)) * profile_.network_latency.value * network_factor_;
+  static std::vector<std::int64_t> bytes_of(const StepTimeline& timeline) {
+    std::vector<std::int64_t> bytes;
+    for (const GradientEvent& gradient : timeline.gradients)
+      bytes.push_back(gradient.elements * static_cast<std::int64_t>(sizeof(float)));
+    return bytes;
+  }
+
+  /// Messages to and from rank 0 along a tree, or one all-reduce of some bytes by recursive doubling: half as many.
+  double negotiation_time(Negotiation negotiation) const {
+    if (negotiation == Negotiation::none || simulator_.world_.workers == 1) return 0;
+    const double hops = std::ceil(std::log2(simulator_.world_.workers));
+    return (negotiation == Negotiation::names ? 2 : 1) * hops * profile_.network_latency.value * network_factor_;
   }
 
   void begin() {
     now_ = done_work_ = communication_ = negotiated_ = 0;
-    next_gradient_ = launched_ = 0;
+    next_gradient_ = 0;
+    launched_.begin_step();
     backward_told_ = false;
     buckets_ = completed_ = 0;
     stream_free_ = 0;
@@ -129,7 +179,7 @@ class StepRun {
     tell({FusionEventKind::step_begin, Seconds(0), 0});
   }
 
-  bool finished() const { return backward_told_ && launched_ == timeline_.gradients.size() && completed_ == buckets_; }
+  bool finished() const { return backward_told_ && launched_.complete() && completed_ == buckets_; }
   bool busy() const { return completed_ < buckets_; }
   bool computing() const { return done_work_ < compute_end(); }
   double pace() const { return busy() && computing() ? 1 + profile_.overlap_slowdown : 1; }
@@ -182,24 +232,22 @@ class StepRun {
   }
 
   void launch(const Bucket& bucket) {
-    std::int64_t elements = 0;
-    for (const int tensor : bucket) elements += timeline_.gradients[tensor].elements;
+    const std::int64_t elements = bucket.bytes(bytes_) / static_cast<std::int64_t>(sizeof(float));
     const double memory = profile_.memory_rate.value;
     // A lone tensor is reduced in place; several are copied into one buffer and back.
     const double packing =
-        bucket.size() > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
+        bucket.tensors.size() > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
     if (negotiation_ > 0) negotiated_ = now_ + negotiation_;
     ++buckets_;
-    launched_ += bucket.size();
+    launched_.leave(bucket);
     if (strategy_.algorithm.concurrent()) return fly(bucket, elements, now_ + negotiation_ + packing);
-    const Seconds time = simulator_.collective_time(strategy_, elements);
+    const Seconds time = simulator_.exchange_time(strategy_, elements);
     stream_.push_back({now_ + negotiation_, packing + network_factor_ * time.value});
   }
 
   void fly(const Bucket& bucket, std::int64_t elements, double start) {
     std::vector<Shard> shards;
-    if (!shards_.empty())
-      for (const int tensor : bucket) shards.insert(shards.end(), shards_[tensor].begin(), shards_[tensor].end());
+    if (!shards_.empty()) shards = shards_of(bucket, shards_);
     const AlgorithmChoice& algorithm = strategy_.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
     Flying flight{algorithm.build(simulator_.world_, 1, shards), nullptr};
     flights_.push_back(std::make_unique<Flying>(std::move(flight)));
@@ -253,7 +301,8 @@ class StepRun {
   const StepStrategy& strategy_;
   Network& network_;
   double network_factor_;
-  std::vector<std::int64_t> bytes_;
+  std::vector<std::int64_t> bytes_;  ///< by tensor
+  Departures launched_;
   std::vector<std::vector<Shard>> shards_;
   std::unique_ptr<FusionPolicy> policy_;
   double late_ = 1;
@@ -265,7 +314,6 @@ class StepRun {
   double backward_at_ = 0;
   double communication_ = 0;
   std::size_t next_gradient_ = 0;
-  std::size_t launched_ = 0;  ///< tensors that have left
   bool backward_told_ = false;
   int buckets_ = 0, completed_ = 0;
   double stream_free_ = 0;

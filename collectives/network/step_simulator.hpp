@@ -17,7 +17,7 @@
 
 namespace hbench {
 
-/// How gradients travel in a simulated step.
+/// How gradients travel in a simulated step. `refuse_strategy` has nothing against it.
 struct StepStrategy {
   AlgorithmRule algorithm;               ///< not opaque
   const Placement* placement = nullptr;  ///< with servers only
@@ -54,14 +54,23 @@ class StepSimulator {
  private:
   friend class StepRun;
   Network& network(double factor);
-  Seconds collective_time(const StepStrategy& strategy, std::int64_t elements);
+  /// One bucket on an idle network, coding included.
+  Seconds exchange_time(const StepStrategy& strategy, std::int64_t elements);
+  /// Every rank's encoding to all: their lengths, then as many bytes as they may have; each is decoded everywhere.
+  Seconds gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
+  /// Two all-reduces of a factor of half the bytes each.
+  Seconds low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
+  Seconds schedule_time(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements);
+  /// So many passes over the gradients at the compressor's declared traffic.
+  Seconds coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const;
 
   const Profile* profile_;
   World world_;
   Network network_;
   std::map<double, Network> slowed_;  ///< by network factor, for collectives that share the network
   double lateness_;
-  std::map<std::pair<std::string, int>, Schedule> schedules_;  ///< by algorithm and segments
+  /// By goal, algorithm and segments.
+  std::map<std::tuple<Goal, std::string, int>, Schedule> schedules_;
   /// By algorithm, compressor and elements.
   std::map<std::tuple<std::string, std::string, std::int64_t>, Seconds> times_;
 };

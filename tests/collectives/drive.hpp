@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <vector>
 
@@ -24,10 +25,12 @@ struct Launch {
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Launch& launch) {
-  return out << launch.at << " s: " << ::testing::PrintToString(launch.bucket);
+  out << launch.at << " s: " << ::testing::PrintToString(launch.bucket.tensors);
+  return launch.bucket.whole() ? out : out << " bytes " << launch.bucket.begin << " to " << launch.bucket.end;
 }
 
-/// `ready` has ascending times. `lateness` says by how much the next timer comes too late.
+/// `ready` has ascending times; every bucket is complete as soon as it has left. `lateness` says by how much the next
+/// timer comes too late.
 inline std::vector<Launch> drive(
     FusionPolicy& policy, const std::vector<Ready>& ready, double backward_done,
     const std::function<double()>& lateness = [] { return 0.0; }) {
@@ -36,11 +39,16 @@ inline std::vector<Launch> drive(
   int completed = 0;
   const auto deliver = [&](FusionEventKind kind, double at, int index = 0) {
     now = std::max(now, at);
-    const auto buckets = policy.on({kind, Seconds(now), index});
-    for (const Bucket& bucket : buckets) launches.push_back({now, bucket});
-    for (std::size_t i = 0; i < buckets.size(); ++i)
-      for (const Bucket& more : policy.on({FusionEventKind::bucket_done, Seconds(now), ++completed}))
-        launches.push_back({now, more});
+    std::deque<Bucket> under_way;
+    const auto launch = [&](const std::vector<Bucket>& buckets) {
+      for (const Bucket& bucket : buckets) {
+        launches.push_back({now, bucket});
+        under_way.push_back(bucket);
+      }
+    };
+    launch(policy.on({kind, Seconds(now), index}));
+    for (; !under_way.empty(); under_way.pop_front())
+      launch(policy.on({FusionEventKind::bucket_done, Seconds(now), ++completed}));
   };
   const auto timers_before = [&](double limit) {
     while (policy.wakeup() && policy.wakeup()->value < limit)

@@ -19,11 +19,16 @@ TEST(ParseFusion, FillsInDefaultsAndKeepsTheNameOfTheRow) {
   EXPECT_EQ(parse_fusion("horovod-2018").text(), "horovod-2018:64MiB:5ms");
   EXPECT_EQ(parse_fusion("horovod-2018:1GiB").text(), "horovod-2018:1GiB:5ms");
   EXPECT_EQ(parse_fusion("ddp").text(), "ddp:25MiB:1MiB");
+  EXPECT_EQ(parse_fusion("byteps").text(), "byteps:4000KiB:20000KiB");
+  EXPECT_EQ(parse_fusion("mg-wfbp").text(), "mg-wfbp:523us:9334Mbit/s");
+  EXPECT_EQ(parse_fusion("mg-wfbp:1ms").text(), "mg-wfbp:1ms:9334Mbit/s");
 }
 
 TEST(ParseFusion, WritesEqualChoicesAlike) {
   for (const char* text : {"horovod:64MiB:5ms", "horovod:65536KiB:5000us", "horovod: 67108864 B : 0.005 s"})
     EXPECT_EQ(parse_fusion(text).text(), "horovod:64MiB:5ms") << text;
+  EXPECT_EQ(parse_fusion("byteps:4096000B:20480kB").text(), "byteps:4000KiB:20000KiB");
+  EXPECT_EQ(parse_fusion("mg-wfbp:0.5ms:1.25 GB/s").text(), "mg-wfbp:500us:10Gbit/s");
 }
 
 TEST(ParseFusion, KeepsEveryDigit) {
@@ -43,6 +48,7 @@ TEST(ParseFusion, GivesValuesInBytesAndSeconds) {
   const Fusion& horovod = *parse_fusion("horovod").fusion;
   EXPECT_EQ(read_parameters(horovod, "1KiB:5ms"), (std::vector<double>{1024, 0.005}));
   EXPECT_EQ(read_parameters(horovod, ""), (std::vector<double>{134217728, 0.001}));
+  EXPECT_EQ(read_parameters(*parse_fusion("mg-wfbp").fusion, "1ms:8kbit/s"), (std::vector<double>{0.001, 1000}));
 }
 
 TEST(ParseFusion, NamesTheFieldAndTheRightForm) {
@@ -62,6 +68,11 @@ TEST(ParseFusion, NamesTheFieldAndTheRightForm) {
   expect_usage_error([] { parse_fusion("ddp:25MiB:1e300GiB"); },
                      "first of fusion policy 'ddp': '1e300GiB' is out of range",
                      "write ddp:bucket:first, such as ddp:25MiB:1MiB");
+  const char* merging = "write mg-wfbp:startup:bandwidth, such as mg-wfbp:523us:9334Mbit/s";
+  expect_usage_error([] { parse_fusion("mg-wfbp:1ms:5ms"); },
+                     "bandwidth of fusion policy 'mg-wfbp': 'ms' in '5ms' is not a unit of a rate", merging);
+  expect_usage_error([] { parse_fusion("mg-wfbp:1ms:0Gbit/s"); },
+                     "bandwidth of fusion policy 'mg-wfbp': '0Gbit/s' is out of range", merging);
 }
 
 TEST(ParseFusion, RefusesTooManyParametersAndAnEmptyTail) {
@@ -77,21 +88,22 @@ TEST(ParseFusion, RefusesTooManyParametersAndAnEmptyTail) {
 
 TEST(ParseFusion, SuggestsTheNameThatWasMeant) {
   expect_usage_error([] { parse_fusion("horowod:64MiB"); }, "no fusion policy 'horowod'; did you mean 'horovod'?",
-                     "known: none, threshold, horovod, horovod-2018, ddp");
+                     "known: none, threshold, horovod, horovod-2018, ddp, byteps, mg-wfbp");
   expect_usage_error([] { parse_fusion(""); }, "no fusion policy ''", "known:");
 }
 
 TEST(ParseFusion, SurvivesRandomText) {
-  const std::vector<std::string> pieces{
-      "horovod", "ddp", "threshold", "none", "horovod-2018", ":",   ":",   ":",  "1", "64",  "MiB", "ms", "s", "B",
-      "e9",      "-",   ".",         " ",    "inf",          "nan", "KiB", "us", "0", "\xFF"};
+  const std::vector<std::string> pieces{"horovod", "ddp", "threshold", "none", "byteps", "mg-wfbp", "horovod-2018",
+                                        ":",       ":",   ":",         "1",    "64",     "MiB",     "ms",
+                                        "s",       "B",   "Gbit/s",    "e9",   "-",      ".",       " ",
+                                        "inf",     "nan", "KiB",       "us",   "0",      "\xFF"};
   std::mt19937 random(5);
   std::uniform_int_distribution<std::size_t> length(0, 9);
   std::uniform_int_distribution<std::size_t> piece(0, pieces.size() - 1);
   int understood = 0;
   for (int i = 0; i < 50000; ++i) {
     // Half begin with a name, or hardly any would be understood.
-    std::string text = i % 2 == 0 ? pieces[static_cast<std::size_t>(i / 2 % 5)] + ":" : "";
+    std::string text = i % 2 == 0 ? pieces[static_cast<std::size_t>(i / 2 % 7)] + ":" : "";
     for (std::size_t n = length(random); n > 0; --n) text += pieces[piece(random)];
     try {
       const FusionChoice choice = parse_fusion(text);

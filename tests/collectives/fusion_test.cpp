@@ -22,13 +22,32 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// Every policy with its defaults and with parameters that bite on small tensors.
-const std::vector<std::string> kChoices{
-    "none",         "threshold",           "threshold:1B",     "threshold:700B",   "horovod",
-    "horovod-2018", "horovod:500B:100 us", "horovod:1B:300us", "horovod:1GiB:2ms", "horovod-2018:2000B",
-    "ddp",          "ddp:600B:100B",       "ddp:1B:1B",        "ddp:1B:1GiB"};
+const std::vector<std::string> kChoices{"none",
+                                        "threshold",
+                                        "threshold:1B",
+                                        "threshold:700B",
+                                        "horovod",
+                                        "horovod-2018",
+                                        "horovod:500B:100 us",
+                                        "horovod:1B:300us",
+                                        "horovod:1GiB:2ms",
+                                        "horovod-2018:2000B",
+                                        "ddp",
+                                        "ddp:600B:100B",
+                                        "ddp:1B:1B",
+                                        "ddp:1B:1GiB",
+                                        "byteps",
+                                        "byteps:100B:300B",
+                                        "byteps:1B:1B",
+                                        "byteps:64B:1GiB",
+                                        "mg-wfbp",
+                                        "mg-wfbp:100us:8Mbit/s",
+                                        "mg-wfbp:1s",
+                                        "mg-wfbp:1ns:1GB/s"};
 
 TEST(Fusions, AreListedInTheDocumentedOrder) {
-  EXPECT_THAT(names_of(fusions()), ElementsAre("none", "threshold", "horovod", "horovod-2018", "ddp"));
+  EXPECT_THAT(names_of(fusions()),
+              ElementsAre("none", "threshold", "horovod", "horovod-2018", "ddp", "byteps", "mg-wfbp"));
   for (const Fusion* fusion : fusions()) {
     EXPECT_THAT(fusion->summary, Not(IsEmpty())) << fusion->name;
     EXPECT_THAT(fusion->citation, Not(IsEmpty())) << fusion->name;
@@ -37,24 +56,44 @@ TEST(Fusions, AreListedInTheDocumentedOrder) {
   }
 }
 
-TEST(Fusions, OnlyHorovodNegotiates) {
-  for (const Fusion* fusion : fusions())
-    EXPECT_EQ(fusion->negotiates, fusion->name.starts_with("horovod")) << fusion->name;
+TEST(Fusions, OnlyHorovodNegotiatesSinceItsResponseCacheByBits) {
+  for (const Fusion* fusion : fusions()) {
+    const Negotiation expected = fusion->name == "horovod"        ? Negotiation::bits
+                                 : fusion->name == "horovod-2018" ? Negotiation::names
+                                                                  : Negotiation::none;
+    EXPECT_EQ(fusion->negotiation, expected) << fusion->name;
+  }
 }
 
-/// Each tensor left exactly once, in no empty bucket, and not before all of its bucket were ready.
-void expect_total(const std::vector<Launch>& launches, const std::vector<Ready>& ready) {
+/// Every byte left exactly once, in no empty bucket, and not before all of its bucket were ready.
+void expect_total(const std::vector<Launch>& launches, const std::vector<Ready>& ready,
+                  const std::vector<std::int64_t>& bytes) {
   std::vector<double> ready_at(ready.size());
   for (const Ready& event : ready) ready_at.at(static_cast<std::size_t>(event.tensor)) = event.at;
-  std::vector<int> left(ready.size());
+  std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> left(ready.size());
   for (const Launch& launch : launches) {
-    ASSERT_THAT(launch.bucket, Not(IsEmpty()));
-    for (const int tensor : launch.bucket) {
-      ++left.at(static_cast<std::size_t>(tensor));
-      ASSERT_GE(launch.at, ready_at[static_cast<std::size_t>(tensor)]);
+    ASSERT_THAT(launch.bucket.tensors, Not(IsEmpty()));
+    ASSERT_TRUE(launch.bucket.whole() || launch.bucket.tensors.size() == 1) << "a piece of one tensor";
+    for (const int tensor : launch.bucket.tensors) {
+      const auto index = static_cast<std::size_t>(tensor);
+      left.at(index).emplace_back(launch.bucket.begin, launch.bucket.whole() ? bytes[index] : launch.bucket.end);
+      ASSERT_GE(launch.at, ready_at[index]);
     }
   }
-  ASSERT_EQ(left, std::vector<int>(ready.size(), 1));
+  for (std::size_t tensor = 0; tensor < left.size(); ++tensor) {
+    ASSERT_THAT(left[tensor], Not(IsEmpty())) << "tensor " << tensor << " did not leave";
+    std::ranges::sort(left[tensor]);
+    std::int64_t end = 0;
+    for (const auto& [begin, piece_end] : left[tensor]) {
+      ASSERT_EQ(begin, end) << "a gap or an overlap in tensor " << tensor;
+      ASSERT_EQ(begin % 4, 0) << "a float32 is cut in tensor " << tensor;
+      end = piece_end;
+    }
+    ASSERT_EQ(end, bytes[tensor]);
+    if (bytes[tensor] == 0) {
+      ASSERT_EQ(left[tensor].size(), 1U);
+    }
+  }
 }
 
 struct Step {
@@ -79,7 +118,7 @@ Step random_step(std::size_t tensors, bool overlap, std::mt19937& random) {
   return step;
 }
 
-TEST(Fusions, LetEveryTensorLeaveOnceInEveryStep) {
+TEST(Fusions, LetEveryByteLeaveOnceInEveryStep) {
   std::mt19937 random(4);
   std::uniform_int_distribution<std::size_t> tensor_count(0, 12);
   std::uniform_int_distribution<std::int64_t> size(0, 400);
@@ -98,7 +137,7 @@ TEST(Fusions, LetEveryTensorLeaveOnceInEveryStep) {
         const bool punctual = trial % 2 == 0;
         const auto launches =
             drive(*policy, step.ready, step.backward_done, [&] { return punctual ? 0 : late(same_lateness); });
-        ASSERT_NO_FATAL_FAILURE(expect_total(launches, step.ready));
+        ASSERT_NO_FATAL_FAILURE(expect_total(launches, step.ready, bytes));
         late.reset();
         const auto twin_launches =
             drive(*twin, step.ready, step.backward_done, [&] { return punctual ? 0 : late(again); });

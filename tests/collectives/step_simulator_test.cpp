@@ -110,20 +110,39 @@ TEST(StepSimulator, TheSlowestRankIsWaitedFor) {
   EXPECT_NEAR(times.step.value, 0.042 + 0.003 * 0.5641895835477563, 1e-11);
 }
 
-// Ready at 15.5, 20.5 and 29.5 ms: Horovod's cycles of 1 ms notice them at 16, 21 and 30. Rank 0 asks and tells, a
-// tree of one message each way: 2 ms. So they travel from 18 to 21, 23 to 27 and 32 to 37 ms.
+// Ready at 15.5, 20.5 and 29.5 ms: Horovod's cycles of 1 ms notice them at 16, 21 and 30. All have seen these tensors
+// before: an all-reduce of bits between two ranks is one message each, 1 ms. So they travel from 17 to 20, 22 to 26 and
+// 31 to 36 ms. Without the response cache rank 0 asks and tells, a tree of one message each way: 2 ms.
 TEST(StepSimulator, HorovodWaitsForItsCycleAndItsCoordinator) {
-  const StepTimes times = run_pair(round_cluster(), three_tensors(5.5, 10.5, 19.5, 19.5), ring("horovod"));
-  EXPECT_NEAR(times.step.value, 0.037, kTolerance);
-  EXPECT_NEAR(times.exposed.value, 0.0075, kTolerance);
+  const StepTimeline timeline = three_tensors(5.5, 10.5, 19.5, 19.5);
+  const StepTimes times = run_pair(round_cluster(), timeline, ring("horovod"));
+  EXPECT_NEAR(times.step.value, 0.036, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.0065, kTolerance);
   EXPECT_EQ(times.buckets, 3);
+  EXPECT_NEAR(run_pair(round_cluster(), timeline, ring("horovod-2018:128MiB:1ms")).step.value, 0.037, kTolerance);
 }
 
-// All three ready between two cycles of 20 ms, at 20 and 40: one bucket of 6000 elements, 40 + 2 + 8 ms.
+// All three ready between two cycles of 20 ms, at 20 and 40: one bucket of 6000 elements, 40 + 1 + 8 ms.
 TEST(StepSimulator, HorovodFusesWhatACycleFinds) {
   const StepTimes times = run_pair(round_cluster(), three_tensors(11, 12, 18), ring("horovod:64MiB:20ms"));
-  EXPECT_NEAR(times.step.value, 0.050, kTolerance);
+  EXPECT_NEAR(times.step.value, 0.049, kTolerance);
   EXPECT_EQ(times.buckets, 1);
+}
+
+// Pieces of at most 1000 elements, 2 + 1 ms each, and all the credit: the ring starts six times, 30 + 6 x 3 ms.
+TEST(StepSimulator, PiecesOfTensorsTravelApart) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(5, 10, 20), ring("byteps:4kB:1GiB", false));
+  EXPECT_EQ(times.buckets, 6);
+  EXPECT_NEAR(times.step.value, 0.048, kTolerance);
+}
+
+// The model of the cluster is 2 ms + 1 ms per 4000 B = 4 MB/s, so the merge is what ends soonest here. Ready at 26, 27
+// and 28 ms, 1000 + 2000 + 3000 elements: all at once 28 + 8 = 36 ms; the first alone 26 to 29, the others 29 + 7 = 36
+// ms; two and one 27 to 32, 32 + 5 = 37 ms; one by one 38 ms. Of equals, the fewer all-reduces.
+TEST(StepSimulator, MergingFollowsTheModelOfTheNetwork) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(16, 17, 18), ring("mg-wfbp:2ms:4MB/s"));
+  EXPECT_EQ(times.buckets, 1);
+  EXPECT_NEAR(times.step.value, 0.036, kTolerance);
 }
 
 StepTimes run_servers(int servers) {

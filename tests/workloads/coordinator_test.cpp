@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 constexpr std::array<std::int64_t, 3> kBytes{4, 8, 12};
 
 Coordinator make_coordinator(std::string_view fusion, int workers) {
-  return {parse_fusion(fusion).make(kBytes), static_cast<int>(kBytes.size()), workers};
+  return {parse_fusion(fusion).make(kBytes), {kBytes.begin(), kBytes.end()}, workers};
 }
 
 std::vector<Bucket> announce(Coordinator& coordinator, int worker, std::vector<std::int32_t> tensors, double at) {
@@ -53,6 +53,22 @@ TEST(Coordinator, BeginsEveryStepAfresh) {
   }
 }
 
+TEST(Coordinator, TellsTensorsInLayoutOrderWhateverTheirReadyOrder) {
+  Coordinator coordinator = make_coordinator("threshold:1GiB", 1);
+  coordinator.begin_step();
+  EXPECT_THAT(announce(coordinator, 0, {2, 0, 1}, 0), ElementsAre(Bucket{0, 1, 2}));
+}
+
+TEST(Coordinator, CountsATensorAsLaunchedWithItsLastPiece) {
+  Coordinator coordinator = make_coordinator("byteps:8B:4B", 1);
+  coordinator.begin_step();
+  EXPECT_THAT(announce(coordinator, 0, {0, 1, 2}, 0), ElementsAre(Bucket::piece(0, 0, 4)));
+  EXPECT_THAT(coordinator.bucket_done(Seconds(1)), ElementsAre(Bucket::piece(2, 0, 8)));
+  EXPECT_THAT(coordinator.bucket_done(Seconds(2)), ElementsAre(Bucket::piece(2, 8, 12)));
+  EXPECT_THAT(coordinator.bucket_done(Seconds(3)), ElementsAre(Bucket::piece(1, 0, 8)));
+  EXPECT_TRUE(coordinator.all_launched());
+}
+
 TEST(Coordinator, RefusesASecondAnnouncementOfOneTensor) {
   Coordinator coordinator = make_coordinator("none", 2);
   coordinator.begin_step();
@@ -67,7 +83,7 @@ class Miser final : public FusionPolicy {
 };
 
 TEST(Coordinator, NoticesAPolicyThatKeepsGradientsBack) {
-  Coordinator coordinator(std::make_unique<Miser>(), 1, 1);
+  Coordinator coordinator(std::make_unique<Miser>(), {4}, 1);
   coordinator.begin_step();
   EXPECT_FALSE(coordinator.stuck(0));
   announce(coordinator, 0, {0}, 0);

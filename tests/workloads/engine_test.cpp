@@ -120,7 +120,8 @@ constexpr Variant kVariants[] = {
 
 TEST(Engine, SumsEveryGradientInEveryStepWhateverTheAlgorithmAndTheFusion) {
   for (const Variant& variant : kVariants) {
-    for (const char* fusion : {"none", "threshold:1KiB", "horovod:16KiB:100us", "ddp"}) {
+    for (const char* fusion :
+         {"none", "threshold:1KiB", "horovod:16KiB:100us", "ddp", "byteps:4KB:10KB", "mg-wfbp:1us:1Gbit/s"}) {
       SCOPED_TRACE(fmt::format("{} {} workers {} servers {} {}", variant.algorithm, variant.world.workers,
                                variant.world.servers, variant.placement, fusion));
       const TrainingRequest request = make_request(variant.world, variant.algorithm, variant.placement, fusion);

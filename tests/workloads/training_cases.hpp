@@ -72,8 +72,6 @@ inline double largest_difference(const std::vector<float>& a, const std::vector<
 }
 
 /// Sums of another order differ by roundings; half precision loses 2^-11 of a gradient.
-inline double tolerance(const TrainingRequest& request) {
-  return request.compressor.verbatim() ? 2e-6 : 2e-4;
-}
+inline double tolerance(const TrainingRequest& request) { return request.compressor.verbatim() ? 2e-6 : 2e-4; }
 
 }  // namespace hbench

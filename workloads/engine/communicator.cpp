@@ -29,6 +29,7 @@ void Communicator::run(Handover& handover) noexcept {
   try {
     while (const auto begun = handover.wait_for_step()) {
       role_->begin_step(*begun);
+      reducer_.begin_step();
       step(handover);
     }
   } catch (...) {
@@ -57,6 +58,7 @@ void Communicator::step(Handover& handover) {
 void Communicator::serve() {
   do {
     role_->begin_step(Role::Clock::now());
+    reducer_.begin_step();
     int completed = 0;
     int idle = 0;
     do {

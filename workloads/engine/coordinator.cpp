@@ -5,14 +5,18 @@
 
 namespace hbench {
 
-Coordinator::Coordinator(std::unique_ptr<FusionPolicy> policy, int tensors, int workers)
-    : policy_(std::move(policy)), tensors_(tensors), workers_(workers) {}
+Coordinator::Coordinator(std::unique_ptr<FusionPolicy> policy, std::vector<std::int64_t> tensor_bytes, int workers)
+    : policy_(std::move(policy)),
+      tensors_(static_cast<int>(tensor_bytes.size())),
+      workers_(workers),
+      launched_(std::move(tensor_bytes)) {}
 
 std::vector<Bucket> Coordinator::begin_step() {
   votes_.assign(static_cast<std::size_t>(tensors_), 0);
   seen_.assign(static_cast<std::size_t>(workers_), std::vector<bool>(static_cast<std::size_t>(tensors_)));
   missing_.assign(static_cast<std::size_t>(workers_), tensors_);
-  ready_ = launched_ = done_ = 0;
+  launched_.begin_step();
+  ready_ = done_ = 0;
   std::vector<Bucket> buckets;
   deliver(FusionEventKind::step_begin, Seconds(0), 0, buckets);
   return buckets;
@@ -59,7 +63,9 @@ bool Coordinator::stuck(int buckets_in_flight) const {
 
 void Coordinator::deliver(FusionEventKind kind, Seconds at, int index, std::vector<Bucket>& out) {
   for (Bucket& bucket : policy_->on({kind, at, index})) {
-    launched_ += static_cast<int>(bucket.size());
+    launched_.leave(bucket);
+    // Neighbours in this order are reduced where they lie, and a set of tensors takes less to tell than a list.
+    std::ranges::sort(bucket.tensors);
     out.push_back(std::move(bucket));
   }
 }

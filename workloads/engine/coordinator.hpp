@@ -7,15 +7,16 @@
 #include <span>
 #include <vector>
 
+#include "collectives/fusion/departures.hpp"
 #include "collectives/fusion/fusion.hpp"
 
 namespace hbench {
 
 /// One per job; not thread-safe. Times are seconds since rank 0's step began and never decrease. Every member
-/// that returns buckets returns those to launch now, in order.
+/// that returns buckets returns those to launch now, in order, each with its tensors in layout order.
 class Coordinator {
  public:
-  Coordinator(std::unique_ptr<FusionPolicy> policy, int tensors, int workers);
+  Coordinator(std::unique_ptr<FusionPolicy> policy, std::vector<std::int64_t> tensor_bytes, int workers);
 
   std::vector<Bucket> begin_step();
   /// `worker` has these gradients. A tensor that all workers have is ready. \throws std::logic_error when a
@@ -27,7 +28,7 @@ class Coordinator {
   std::vector<Bucket> tick(Seconds at);
 
   /// Every tensor has left.
-  bool all_launched() const { return launched_ == tensors_; }
+  bool all_launched() const { return launched_.complete(); }
   /// No event is to come that could make the policy release what it holds: its mistake, or ours.
   bool stuck(int buckets_in_flight) const;
   /// Gradients of `worker` that are still to be announced.
@@ -42,8 +43,8 @@ class Coordinator {
   std::vector<int> votes_;               ///< per tensor
   std::vector<std::vector<bool>> seen_;  ///< per worker and tensor
   std::vector<int> missing_;             ///< per worker
+  Departures launched_;
   int ready_ = 0;
-  int launched_ = 0;
   int done_ = 0;
 };
 

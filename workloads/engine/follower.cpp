@@ -20,14 +20,8 @@ class Follower final : public Role {
   }
 
   void announce(std::span<const int> tensors) override {
-    Announcement message;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      message.tensors[static_cast<std::size_t>(message.count++)] = tensors[i];
-      const bool full = message.count == static_cast<std::int32_t>(message.tensors.size());
-      if (!full && i + 1 < tensors.size()) continue;
+    for (const Announcement& message : to_sets<Announcement>({tensors.begin(), tensors.end()}))
       outbox_.send(0, kAnnouncementTag, message);
-      message.count = 0;
-    }
   }
 
   std::vector<Bucket> poll(int, int) override {
@@ -52,23 +46,26 @@ class Follower final : public Role {
 
  private:
   void obey(const Order& order, std::vector<Bucket>& launch) {
-    const auto list = std::span(order.tensors).first(static_cast<std::size_t>(order.count));
+    const std::vector<std::int32_t> members = order.members.numbers();
     switch (order.kind) {
       case OrderKind::alive:
         return;
       case OrderKind::give_up:
         // Some libraries do not tell whom they wait for.
-        throw late_ranks(
-            step_, request_.timeout,
-            list.empty() ? "another rank, says rank 0" : fmt::format("rank {}, says rank 0", fmt::join(list, ", ")));
+        throw late_ranks(step_, request_.timeout,
+                         members.empty() ? "another rank, says rank 0"
+                                         : fmt::format("rank {}, says rank 0", fmt::join(members, ", ")));
       case OrderKind::step_end:
         next_ = order.phase;
         ended_ = true;
         ++step_;
         return;
       case OrderKind::bucket:
-        partial_.insert(partial_.end(), list.begin(), list.end());
-        if (order.more == 0) launch.push_back(std::exchange(partial_, {}));
+        partial_.tensors.insert(partial_.tensors.end(), members.begin(), members.end());
+        if (order.more != 0) return;
+        partial_.begin = order.begin;
+        partial_.end = order.end;
+        launch.push_back(std::exchange(partial_, {}));
     }
   }
 

@@ -92,7 +92,7 @@ GradientLayout share_layout(const GradientLayout* own, Transport& transport, Sec
 }
 
 bool contiguous(const Bucket& bucket) {
-  return std::ranges::adjacent_find(bucket, [](int a, int b) { return b != a + 1; }) == bucket.end();
+  return std::ranges::adjacent_find(bucket.tensors, [](int a, int b) { return b != a + 1; }) == bucket.tensors.end();
 }
 
 }  // namespace hbench

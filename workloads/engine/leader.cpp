@@ -21,7 +21,7 @@ class Leader final : public Role {
   Leader(const TrainingRequest& request, Transport& transport, const GradientLayout& layout)
       : request_(request),
         transport_(transport),
-        coordinator_(request.fusion.make(layout.bytes()), layout.tensors(), request.world.workers),
+        coordinator_(request.fusion.make(layout.bytes()), layout.bytes(), request.world.workers),
         outbox_(transport) {
     for (Rank worker = 1; worker < request.world.workers; ++worker) {
       inboxes_.push_back(std::make_unique<Inbox<Announcement>>(transport, worker, kAnnouncementTag));
@@ -64,11 +64,9 @@ class Leader final : public Role {
 
   void give_up(std::span<const Rank> late) override {
     Order message{.kind = OrderKind::give_up};
-    for (const Rank rank : late) {
-      if (message.count < static_cast<std::int32_t>(message.tensors.size())) {
-        message.tensors[static_cast<std::size_t>(message.count++)] = rank;
-      }
-    }
+    // One message for all: of very many late ranks the first are named.
+    const auto sets = to_sets<Order::Members>({late.begin(), late.end()});
+    if (!sets.empty()) message.members = sets.front();
     for (Rank rank = 1; rank < transport_.size(); ++rank) {
       if (std::ranges::find(late, rank) == late.end()) outbox_.send(rank, kOrderTag, message);
     }
@@ -89,8 +87,7 @@ class Leader final : public Role {
     for (const auto& inbox : inboxes_) {
       while (const auto message = inbox->poll()) {
         heard_ = Clock::now();
-        order(coordinator_.announced(
-            inbox->from(), std::span(message->tensors).first(static_cast<std::size_t>(message->count)), now()));
+        order(coordinator_.announced(inbox->from(), message->numbers(), now()));
         if (coordinator_.missing(inbox->from()) > 0) inbox->expect();
       }
     }
@@ -109,15 +106,13 @@ class Leader final : public Role {
   }
 
   void broadcast_bucket(const Bucket& bucket) {
-    Order message{.kind = OrderKind::bucket};
-    for (std::size_t i = 0; i < bucket.size(); ++i) {
-      message.tensors[static_cast<std::size_t>(message.count++)] = bucket[i];
-      const bool last = i + 1 == bucket.size();
-      if (!last && message.count < static_cast<std::int32_t>(message.tensors.size())) continue;
-      message.more = last ? 0 : 1;
-      broadcast(message);
-      message.count = 0;
-    }
+    const auto sets = to_sets<Order::Members>(bucket.tensors);
+    for (std::size_t i = 0; i < sets.size(); ++i)
+      broadcast({.kind = OrderKind::bucket,
+                 .more = i + 1 < sets.size() ? 1 : 0,
+                 .begin = bucket.begin,
+                 .end = bucket.end,
+                 .members = sets[i]});
   }
 
   void end_step() {

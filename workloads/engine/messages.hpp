@@ -3,46 +3,78 @@
 /// What the ranks of a training job tell each other beside gradients: small messages of fixed size.
 ///
 /// As in Horovod, rank 0 coordinates: workers announce the tensors that are ready, rank 0 orders every rank
-/// to reduce the buckets that its fusion policy makes, in one order for all.
+/// to reduce the buckets that its fusion policy makes, in one order for all. Tensors are bits and not names, as in
+/// Horovod's response cache once it is warm: what the bits stand for is agreed when the layout is shared.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "collectives/base/units.hpp"
 
 namespace hbench {
 
-/// Tags of the messages; buckets use those from `kFirstBucketTag` in turn.
+/// Tags of the messages; those of buckets are the endpoint's (`Endpoint::reserve_tag`).
 inline constexpr int kLayoutTag = 1;
 inline constexpr int kAnnouncementTag = 2;
 inline constexpr int kOrderTag = 3;
 inline constexpr int kDigestTag = 4;
-inline constexpr int kFirstBucketTag = 16;
-inline constexpr int kBucketTags = 16384;
+
+/// Numbers in a window of `64 * Words` from `first`, which is a multiple of that.
+template <std::size_t Words>
+struct BitSet {
+  static constexpr std::int32_t kBits = 64 * static_cast<std::int32_t>(Words);
+
+  std::int32_t first = 0;
+  std::array<std::uint64_t, Words> words{};
+
+  std::vector<std::int32_t> numbers() const {
+    std::vector<std::int32_t> all;
+    for (std::int32_t bit = 0; bit < kBits; ++bit)
+      if ((words[static_cast<std::size_t>(bit / 64)] >> (bit % 64) & 1U) != 0) all.push_back(first + bit);
+    return all;
+  }
+};
+
+/// `numbers`, in ascending order, as few sets as hold them.
+template <class Set>
+std::vector<Set> to_sets(std::vector<std::int32_t> numbers) {
+  std::ranges::sort(numbers);
+  std::vector<Set> sets;
+  for (const std::int32_t number : numbers) {
+    const std::int32_t first = number / Set::kBits * Set::kBits;
+    if (sets.empty() || sets.back().first != first) sets.push_back({.first = first});
+    const std::int32_t bit = number - first;
+    sets.back().words[static_cast<std::size_t>(bit / 64)] |= std::uint64_t{1} << (bit % 64);
+  }
+  return sets;
+}
 
 /// From a worker to rank 0: these tensors' gradients are ready.
-struct Announcement {
-  std::int32_t count = 0;
-  std::array<std::int32_t, 15> tensors{};
-};
+using Announcement = BitSet<8>;
 
 /// What the next step is: rank 0 decides for all.
 enum class Phase : std::int32_t { warmup, timed, stop };
 
 enum class OrderKind : std::int32_t {
-  bucket,    ///< reduce these tensors together
+  bucket,    ///< reduce these tensors together, or a piece of one
   step_end,  ///< no more buckets in this step; `phase` says what comes next
   alive,     ///< rank 0 has nothing to say, and is well
-  give_up    ///< rank 0 waits no longer for the ranks in `tensors`
+  give_up    ///< rank 0 waits no longer for the ranks in `members`
 };
 
 /// From rank 0 to every other rank.
 struct Order {
+  using Members = BitSet<12>;
+
   OrderKind kind = OrderKind::alive;
   Phase phase = Phase::stop;
-  std::int32_t more = 0;  ///< the list goes on in the next message
-  std::int32_t count = 0;
-  std::array<std::int32_t, 28> tensors{};
+  std::int32_t more = 0;   ///< the set goes on in the next message
+  std::int64_t begin = 0;  ///< as `Bucket`
+  std::int64_t end = 0;
+  Members members;
 };
 
 }  // namespace hbench

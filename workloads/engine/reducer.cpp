@@ -2,19 +2,18 @@
 
 #include <algorithm>
 
-#include "workloads/engine/messages.hpp"
+#include "collectives/executors/exchange.hpp"
+#include "collectives/fusion/shards.hpp"
 
 namespace hbench {
-namespace {
-
-/// Plans kept for buckets that come again; a policy that follows the clock makes ever new ones.
-constexpr std::size_t kMostPlans = 2048;
-
-}  // namespace
 
 Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                  std::span<float> gradients)
-    : request_(request), endpoint_(endpoint), gradients_(gradients), offsets_(layout.offsets()) {
+    : request_(request),
+      endpoint_(endpoint),
+      gradients_(gradients),
+      offsets_(layout.offsets()),
+      memories_(request.compressor, layout, request.seed) {
   if (request.algorithm.uses_servers()) shards_ = request.placement->place(layout.elements, request.world.servers);
 }
 
@@ -62,28 +61,14 @@ void Reducer::start(Bucket bucket) {
 }
 
 std::unique_ptr<Operation> Reducer::operation(const Bucket& bucket, std::span<float> buffer) {
-  if (request_.algorithm.opaque()) return endpoint_.vendor(Goal::all_reduce, Operand::of(buffer));
-  const int tag = kFirstBucketTag + launched_++ % kBucketTags;
-  return std::make_unique<RankProgram>(plan(bucket, buffer.size_bytes()), request_.compressor.encoding().codec,
-                                       endpoint_.transport(), tag, Operand::of(buffer));
-}
-
-const RankPlan& Reducer::plan(const Bucket& bucket, std::size_t bytes) {
-  const AlgorithmChoice& algorithm = request_.algorithm.at(static_cast<std::int64_t>(bytes));
-  const int segments = algorithm.segments(request_.world, static_cast<std::int64_t>(bytes));
-  // Without servers one schedule serves any number of elements.
-  const PlanKey key{algorithm.text(), segments, shards_.empty() ? Bucket() : bucket};
-  const auto known = plans_.find(key);
-  if (known != plans_.end()) return known->second;
-  // The bucket being started is the only one without an operation.
-  if (plans_.size() >= kMostPlans && running_.size() == 1) plans_.clear();
-  std::vector<Shard> shards;
-  for (const int tensor : std::get<Bucket>(key)) {
-    const auto& own = shards_[static_cast<std::size_t>(tensor)];
-    shards.insert(shards.end(), own.begin(), own.end());
-  }
-  const Schedule schedule = algorithm.build(request_.world, segments, shards);
-  return plans_.emplace(key, plan_for(schedule, endpoint_.transport().rank())).first->second;
+  const std::vector<Shard> shards = shards_.empty() ? std::vector<Shard>() : shards_of(bucket, shards_);
+  return prepare_exchange(endpoint_,
+                          {.world = request_.world,
+                           .algorithm = request_.algorithm.at(static_cast<std::int64_t>(buffer.size_bytes())),
+                           .compressor = request_.compressor,
+                           .operand = Operand::of(buffer),
+                           .shards = shards,
+                           .memory = memories_.of(bucket, step_)});
 }
 
 std::span<float> Reducer::tensor(int index) const {
@@ -95,9 +80,12 @@ std::span<float> Reducer::tensor(int index) const {
 void Reducer::pack(Running& running) {
   const Bucket& bucket = running.bucket;
   if (contiguous(bucket)) {
-    const std::span<float> last = tensor(bucket.back());
-    const std::span<float> first = tensor(bucket.front());
+    const std::span<float> last = tensor(bucket.tensors.back());
+    const std::span<float> first = tensor(bucket.tensors.front());
     running.buffer = {first.data(), last.data() + last.size()};
+    if (!bucket.whole())
+      running.buffer = running.buffer.subspan(static_cast<std::size_t>(bucket.begin) / sizeof(float),
+                                              static_cast<std::size_t>(bucket.end - bucket.begin) / sizeof(float));
     return;
   }
   if (!spare_.empty()) {
@@ -105,7 +93,7 @@ void Reducer::pack(Running& running) {
     spare_.pop_back();
   }
   running.staging.clear();
-  for (const int index : bucket) {
+  for (const int index : bucket.tensors) {
     const std::span<float> part = tensor(index);
     running.staging.insert(running.staging.end(), part.begin(), part.end());
   }
@@ -115,7 +103,7 @@ void Reducer::pack(Running& running) {
 void Reducer::unpack(Running& running) {
   if (contiguous(running.bucket)) return;
   auto from = running.staging.begin();
-  for (const int index : running.bucket) {
+  for (const int index : running.bucket.tensors) {
     const std::span<float> part = tensor(index);
     std::copy_n(from, part.size(), part.begin());
     from += static_cast<std::ptrdiff_t>(part.size());

@@ -5,15 +5,13 @@
 #include <chrono>
 #include <deque>
 #include <list>
-#include <map>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "collectives/executors/endpoint.hpp"
-#include "collectives/executors/rank_program.hpp"
 #include "workloads/engine/layout.hpp"
+#include "workloads/engine/memories.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
@@ -24,6 +22,7 @@ class Reducer {
   /// Everything given outlives the reducer. `gradients` is laid out as `layout` says.
   Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, std::span<float> gradients);
 
+  void begin_step() { ++step_; }
   /// The bucket leaves now, or after those before it where the algorithm is not concurrent.
   void launch(Bucket bucket);
   /// Does what can be done now; how many buckets were completed by it.
@@ -35,8 +34,6 @@ class Reducer {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Algorithm, segments and, with servers, the tensors.
-  using PlanKey = std::tuple<std::string, int, Bucket>;
   struct Running {
     Bucket bucket;
     std::span<float> buffer;
@@ -47,7 +44,6 @@ class Reducer {
 
   void start(Bucket bucket);
   std::unique_ptr<Operation> operation(const Bucket& bucket, std::span<float> buffer);
-  const RankPlan& plan(const Bucket& bucket, std::size_t bytes);
   std::span<float> tensor(int index) const;
   void pack(Running& running);
   void unpack(Running& running);
@@ -57,11 +53,11 @@ class Reducer {
   std::span<float> gradients_;
   std::vector<std::int64_t> offsets_;
   std::vector<std::vector<Shard>> shards_;  ///< per tensor, with servers only
-  std::map<PlanKey, RankPlan> plans_;
+  GradientMemories memories_;
   std::deque<Bucket> waiting_;
   std::list<Running> running_;
   std::vector<std::vector<float>> spare_;  ///< staging buffers to use again
-  int launched_ = 0;
+  std::int32_t step_ = -1;
 };
 
 }  // namespace hbench

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectives/fusion/fusion.hpp"
+
+namespace hbench {
+
+/// What has left in a step: whoever drives a policy asks it whether anything is missing.
+class Departures {
+ public:
+  explicit Departures(std::vector<std::int64_t> tensor_bytes);
+
+  void begin_step();
+  /// \throws std::logic_error when more of a tensor leaves than there is.
+  void leave(const Bucket& bucket);
+  /// Every tensor has left as a whole.
+  bool complete() const { return missing_ == 0; }
+
+ private:
+  void leave(int tensor, std::int64_t bytes);
+
+  std::vector<std::int64_t> tensor_bytes_;
+  std::vector<std::int64_t> left_;  ///< by tensor: bytes; negative once it has left
+  std::size_t missing_ = 0;         ///< tensors
+};
+
+}  // namespace hbench

@@ -1,0 +1,80 @@
+#include "workloads/engine/memories.hpp"
+
+#include <vector>
+
+namespace hbench {
+namespace {
+
+/// Of SplitMix64: sums with small numbers are far apart.
+constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+
+/// The memories of a bucket's parts, as the memory of the whole: what the bucket decodes to is handed to each as if it
+/// alone had been sent, as it is.
+class OfParts final : public GradientMemory {
+ public:
+  struct Part {
+    GradientMemory* memory;
+    std::size_t elements;
+  };
+  explicit OfParts(std::vector<Part> parts) : parts_(std::move(parts)), verbatim_(parse_compressor("none").codec) {}
+
+  void compensate(std::span<float> gradient) override {
+    for (const auto& [memory, elements] : parts_) {
+      memory->compensate(gradient.first(elements));
+      gradient = gradient.subspan(elements);
+    }
+  }
+
+  void update(std::span<const float> compensated, std::span<const std::byte> encoded, const Codec& codec) override {
+    std::vector<float> decoded(compensated.size());
+    codec.decode(encoded, TransferKind::copy, decoded);
+    std::span<const float> sent = decoded;
+    for (const auto& [memory, elements] : parts_) {
+      memory->update(compensated.first(elements), std::as_bytes(sent.first(elements)), *verbatim_);
+      compensated = compensated.subspan(elements);
+      sent = sent.subspan(elements);
+    }
+  }
+
+ private:
+  std::vector<Part> parts_;
+  std::shared_ptr<const Codec> verbatim_;
+};
+
+}  // namespace
+
+GradientMemories::GradientMemories(const CompressorChoice& compressor, const GradientLayout& layout, std::uint64_t seed)
+    : compressor_(compressor), layout_(layout), seed_(seed) {}
+
+std::shared_ptr<ExchangeMemory> GradientMemories::of(const Bucket& bucket, std::int32_t step) {
+  if (compressor_.verbatim() || compressor_.compressor->exchange == Exchange::per_hop) return nullptr;
+  if (compressor_.compressor->exchange == Exchange::low_rank) {
+    const std::int64_t elements = bucket.bytes(layout_.bytes()) / static_cast<std::int64_t>(sizeof(float));
+    auto& known = buckets_[bucket];
+    if (known == nullptr) known = std::make_shared<ExchangeMemory>(compressor_, elements, seed_);
+    return known;
+  }
+  // Buckets of one step draw different numbers.
+  const auto first = static_cast<std::size_t>(bucket.tensors.front());
+  const std::uint64_t place =
+      static_cast<std::uint64_t>(layout_.offsets()[first]) * sizeof(float) + static_cast<std::uint64_t>(bucket.begin);
+  auto memory = std::make_shared<ExchangeMemory>(compressor_, 0, seed_ + place * kOdd);
+  memory->step = step;
+  if (memory->gradient != nullptr) memory->gradient = of_parts(bucket);
+  return memory;
+}
+
+std::unique_ptr<GradientMemory> GradientMemories::of_parts(const Bucket& bucket) {
+  std::vector<OfParts::Part> parts;
+  for (const int tensor : bucket.tensors) {
+    const std::int64_t size = layout_.elements[static_cast<std::size_t>(tensor)];
+    const std::int64_t elements =
+        bucket.whole() ? size : (bucket.end - bucket.begin) / static_cast<std::int64_t>(sizeof(float));
+    auto& memory = parts_[{tensor, bucket.begin}];
+    if (memory == nullptr) memory = compressor_.make_memory(elements);
+    parts.push_back({memory.get(), static_cast<std::size_t>(elements)});
+  }
+  return std::make_unique<OfParts>(std::move(parts));
+}
+
+}  // namespace hbench

@@ -1,0 +1,37 @@
+#pragma once
+
+/// What a rank carries from step to step beside the model: residuals and momenta of lossy compressors.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "collectives/executors/exchange.hpp"
+#include "workloads/engine/layout.hpp"
+
+namespace hbench {
+
+/// Buckets may differ from step to step (with Horovod they follow the clock), tensors and their pieces do not. So
+/// residuals and momenta belong to these, and follow them into whichever bucket they travel in. The factors of low-rank
+/// compressors belong to a bucket: `refuse_strategy` sees to it that buckets stay the same.
+class GradientMemories {
+ public:
+  /// Everything given outlives it. Ranks give the same `seed`.
+  GradientMemories(const CompressorChoice& compressor, const GradientLayout& layout, std::uint64_t seed);
+
+  /// For the exchange of `bucket`, the `exchange`-th of this rank. Null where nothing is carried over or drawn. Valid
+  /// as long as this object lives, and for one exchange of a tensor at a time.
+  std::shared_ptr<ExchangeMemory> of(const Bucket& bucket, std::int32_t exchange);
+
+ private:
+  std::unique_ptr<GradientMemory> of_parts(const Bucket& bucket);
+
+  const CompressorChoice& compressor_;
+  const GradientLayout& layout_;
+  std::uint64_t seed_;
+  std::map<std::pair<int, std::int64_t>, std::unique_ptr<GradientMemory>> parts_;  ///< by tensor and first byte
+  std::map<Bucket, std::shared_ptr<ExchangeMemory>> buckets_;                      ///< with factors
+};
+
+}  // namespace hbench
