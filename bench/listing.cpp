@@ -11,6 +11,7 @@
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/executors/executor.hpp"
 #include "collectives/fusion/fusion.hpp"
+#include "collectives/network/choose.hpp"
 #include "collectives/placement/placement.hpp"
 #include "reports/formats.hpp"
 #include "reports/report.hpp"
@@ -25,21 +26,34 @@ std::string state(const Availability& availability) {
   return availability.available ? "available" : fmt::format("absent: {}; {}", availability.reason, availability.cure);
 }
 
+/// The worlds that an algorithm serves.
+std::string_view worlds_of(const Algorithm& algorithm) {
+  if (algorithm.uses_servers) return "workers and servers";
+  return algorithm.uses_groups ? "full nodes" : "any";
+}
+
 Table algorithm_table(const Data&) {
-  Table table{.columns = {"algorithm", "what", "rounds on 8 workers", "sent by the busiest, of S", "source"},
-              .numeric = {false, false, true, true, false}};
+  Table table{.columns = {"algorithm", "collective", "what", "worlds", "rounds on 8 workers",
+                          "sent by the busiest, of S", "source"},
+              .numeric = {false, false, false, false, true, true, false}};
   for (const Algorithm* entry : algorithms()) {
     std::string rounds = "-", sent = "-";
+    const AlgorithmChoice choice = parse_algorithm(entry->name, entry->goal);
     if (!entry->opaque()) {
       constexpr std::int64_t kElements = 8'000'000;
       const World world{.workers = 8, .servers = entry->uses_servers ? 2 : 0, .group = entry->uses_groups ? 4 : 1};
-      const AlgorithmChoice choice = parse_algorithm(entry->name, entry->goal);
       const Cost cost = entry->cost({.world = world, .parameters = choice.parameters}, kElements);
-      rounds = std::to_string(cost.rounds);
+      rounds = fmt::format("{}{}", cost.rounds, entry->segments != nullptr ? " (1 segment)" : "");
       sent = fmt::format("{:.3g} S{}", static_cast<double>(cost.sent) / static_cast<double>(kElements),
-                         entry->uses_servers ? " (2 servers)" : "");
+                         entry->uses_servers  ? " (2 servers)"
+                         : entry->uses_groups ? " (nodes of 4)"
+                                              : "");
     }
-    table.rows.push_back({text(entry->name), text(entry->summary), rounds, sent, text(entry->citation)});
+    const std::string name = entry->fields.empty()
+                                 ? text(entry->name)
+                                 : fmt::format("{}:{} ({})", entry->name, entry->fields, choice.text());
+    table.rows.push_back({name, text(to_string(entry->goal)), text(entry->summary), text(worlds_of(*entry)), rounds,
+                          sent, text(entry->citation)});
   }
   return table;
 }
@@ -133,7 +147,7 @@ Table format_table(const Data&) {
 }
 
 constexpr std::array kListings{
-    Listing{"algorithms", "all-reduce algorithms", algorithm_table},
+    Listing{"algorithms", "algorithms of each collective", algorithm_table},
     Listing{"compressors", "how gradients are encoded on the wire", compressor_table},
     Listing{"fusion", "when gradients leave, and together with which", fusion_table},
     Listing{"placements", "which parameter server holds what", placement_table},
@@ -149,5 +163,26 @@ constexpr std::array kListings{
 }  // namespace
 
 std::span<const Listing> listings() { return kListings; }
+
+Document explain_algorithms(const Profile& profile, int workers) {
+  const AlgorithmAdvice advice = choose_algorithm(profile, workers, usual_sizes());
+  Table table{.columns = {"size", "chosen", "fastest", "time", "runner-up", "its time", "slower by"},
+              .numeric = {true, false, false, true, false, true, true}};
+  for (const SizeChoice& size : advice.sizes) {
+    const bool second = !size.runner_up.algorithm.empty();
+    table.rows.push_back({exact_text(Bytes(static_cast<double>(size.bytes))), size.chosen, size.best.algorithm,
+                          format(size.best.time), second ? size.runner_up.algorithm : "-",
+                          second ? format(size.runner_up.time) : "-",
+                          second ? fmt::format("{:.1f} %", 100 * size.margin()) : "-"});
+  }
+  return {.title = fmt::format("{} workers on {}", workers, profile.name),
+          .blocks = {Verdict{fmt::format("--algorithm auto takes {}", advice.rule.text())},
+                     Paragraph{fmt::format("Simulated on the idle network of {} ({}), float32: every algorithm with a "
+                                           "schedule for this world. An algorithm keeps the next size too while it is "
+                                           "at most {:g} % slower than the fastest there. Messages cost latency and "
+                                           "bytes; what a sender's processor spends on each is not in the model.",
+                                           profile.name, profile.title, 100 * kAsGood)},
+                     table}};
+}
 
 }  // namespace hbench

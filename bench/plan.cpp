@@ -14,6 +14,7 @@
 #include "collectives/base/table.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
+#include "collectives/network/choose.hpp"
 #include "collectives/placement/placement.hpp"
 #include "workloads/refusal.hpp"
 
@@ -76,7 +77,8 @@ class Planner {
   }
 
   void check_names() const {
-    for (const std::string& name : request_.algorithms) parse_algorithm_rule(name);
+    for (const std::string& name : request_.algorithms)
+      if (name != kAuto) parse_algorithm_rule(name);
     for (const std::string& name : request_.compressors) parse_compressor(name);
     for (const std::string& name : request_.placements) find_entry(placements(), name, "placement");
     for (const std::string& text : request_.fusions) parse_fusion(text);
@@ -130,13 +132,26 @@ class Planner {
     throw Error(ExitCode::usage, "nothing to do: every combination was refused", why);
   }
 
+  /// What `auto` stands for on a cluster; empty where nobody asked.
+  const std::string& auto_rule(const std::string& profile, int gpus) {
+    std::string& rule = auto_rules_[{profile, gpus}];
+    if (rule.empty() && contains(request_.algorithms, kAuto))
+      rule = choose_algorithm(plan_.catalog.profiles.at(profile), gpus, usual_sizes()).rule.text();
+    return rule;
+  }
+
   /// The strategies of one world; `nodes` is the default number of parameter servers.
-  std::vector<Strategy> strategies(Evidence evidence, int nodes) {
+  std::vector<Strategy> strategies(Evidence evidence, int nodes, const std::string& auto_rule = {}) {
     std::vector<std::string> algorithm_names = request_.algorithms;
     if (algorithm_names.empty()) {
       algorithm_names = {"ring", "ps"};
       if (evidence == Evidence::measured) algorithm_names.push_back("vendor");
     }
+    if (!auto_rule.empty()) std::ranges::replace(algorithm_names, std::string(kAuto), auto_rule);
+    if (std::erase(algorithm_names, kAuto) > 0)
+      refuse("auto, measured",
+             "there is no model of this machine to choose by; give an algorithm, or a rule for sizes such as "
+             "recursive-doubling@16KiB/ring");
     std::vector<Strategy> all;
     for (const std::string& name : algorithm_names) {
       const AlgorithmRule algorithm = parse_algorithm_rule(name);
@@ -256,7 +271,7 @@ class Planner {
   void simulated(const std::string& trace, const std::string& profile_name, int gpus) {
     const Profile& profile = plan_.catalog.profiles.at(profile_name);
     const int nodes = (gpus + profile.gpus_per_node - 1) / profile.gpus_per_node;
-    for (const Strategy& strategy : strategies(Evidence::simulated, nodes))
+    for (const Strategy& strategy : strategies(Evidence::simulated, nodes, auto_rule(profile_name, gpus)))
       add_simulated(trace, profile_name, gpus, strategy);
   }
 
@@ -349,6 +364,7 @@ class Planner {
   std::set<std::string> keys_;                                     ///< of the planned cases
   /// GPU counts, by strategy and reason.
   std::map<std::pair<std::string, std::string>, std::set<int>> unsuited_;
+  std::map<std::pair<std::string, int>, std::string> auto_rules_;  ///< by profile and GPUs
   Plan plan_;
 };
 

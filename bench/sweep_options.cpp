@@ -80,7 +80,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
       ->capture_default_str();
   app.add_option("--workload", texts.workload, "models and timelines, or a timeline file of your own (comma list)");
   app.add_option("--profile", texts.profile, "clusters to simulate, or a TOML file of your own (comma list)");
-  app.add_option("--algorithm", texts.algorithm, "ring, ps (parameter server), vendor (comma list)");
+  app.add_option("--algorithm", texts.algorithm, "ring, ps (parameter server), vendor, auto ... (comma list)");
   app.add_option("--compressor", texts.compressor, "none, fp16 (comma list)");
   app.add_option("--fusion", texts.fusion, "none, threshold:25MiB, horovod:128MiB:1ms, horovod-2018, ddp (comma list)");
   app.add_option("--placement", texts.placement, "of parameters on servers: greedy, round-robin, sliced (comma list)");

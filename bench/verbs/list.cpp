@@ -11,6 +11,12 @@
 namespace hbench {
 namespace {
 
+/// What `--explain` explains when nothing else is said.
+constexpr std::string_view kExplainedProfile = "aws-p3-25gbe";
+constexpr int kExplainedWorkers = 32;
+/// Schedules of more workers take minutes to simulate at every size.
+constexpr int kMostExplained = 512;
+
 const Listing& find_listing(std::string_view name) {
   const auto found = std::ranges::find(listings(), name, &Listing::name);
   if (found != listings().end()) return *found;
@@ -30,25 +36,43 @@ std::string table_json(const Table& table) {
 }
 
 ExitCode run_list(const Call& call) {
-  std::string name;
-  bool json = false, markdown = false;
+  std::string name, profile = std::string(kExplainedProfile);
+  int workers = kExplainedWorkers;
+  bool json = false, markdown = false, explain = false;
   CLI::App app("Prints what hbench knows: names for the flags of the other verbs.", "hbench list");
   std::string footer = "Lists:\n";
   for (const Listing& listing : listings()) footer += fmt::format("  {:12} {}\n", listing.name, listing.summary);
-  app.footer(footer + "Example:\n  hbench list profiles");
+  app.footer(
+      footer +
+      "Examples:\n  hbench list profiles\n  hbench list algorithms --explain --profile aws-p3-25gbe --workers 32");
   app.add_option("list", name, "which list");
   CLI::Option* as_json = app.add_flag("--json", json, "as JSON");
   app.add_flag("--markdown", markdown, "as a Markdown table")->excludes(as_json);
+  CLI::Option* explained =
+      app.add_flag("--explain", explain, "with `algorithms`: which one `auto` takes for which size, and why");
+  app.add_option("--profile", profile, "the cluster to explain for: a name or a TOML file")
+      ->capture_default_str()
+      ->needs(explained);
+  app.add_option("--workers", workers, "how many workers to explain for")
+      ->capture_default_str()
+      ->check(CLI::Range(1, kMostExplained))
+      ->needs(explained);
   if (parse_arguments(app, call)) return ExitCode::good;
   if (name.empty()) {
     fmt::print("{}", app.help());
     return ExitCode::good;
   }
-  const Table table = find_listing(name).table(load_data());
+  const Listing& listing = find_listing(name);
+  if (explain && listing.name != "algorithms")
+    throw Error(ExitCode::usage, fmt::format("--explain says nothing about {}", name),
+                "hbench list algorithms --explain");
+  const Data data = load_data();
+  const Document document = explain ? explain_algorithms(data.profiles.load(profile), workers)
+                                    : Document{.title = "", .blocks = {listing.table(data)}};
   if (json)
-    fmt::print("{}", table_json(table));
+    fmt::print("{}", table_json(std::get<Table>(document.blocks.back())));
   else
-    fmt::print("{}", (markdown ? kMarkdownFormat : kTextFormat).render(Document{.title = "", .blocks = {table}}));
+    fmt::print("{}", (markdown ? kMarkdownFormat : kTextFormat).render(document));
   return ExitCode::good;
 }
 

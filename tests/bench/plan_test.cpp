@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/revision.hpp"
+#include "collectives/network/choose.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
 
@@ -263,6 +264,22 @@ TEST(Plan, TakesPublishedFiguresOfWhatWasAskedForOnly) {
     EXPECT_THAT(figure.asked.gpus, testing::AnyOf(8, 16));
   }
   EXPECT_THAT(plan.cases, IsEmpty());
+}
+
+TEST(Plan, ResolvesAutoByProfileAndWorld) {
+  SweepRequest request = small_request();
+  request.algorithms = {"auto"};
+  request.evidence = {Evidence::measured, Evidence::simulated};
+  const Plan plan = plan_of(request);
+  EXPECT_THAT(refusals(plan), Contains(HasSubstr("auto, measured: there is no model of this machine to choose by")));
+  const Profile& profile = plan.catalog.profiles.at("hkbu-10gbe");
+  int simulated = 0;
+  for (const Case& asked : plan.cases) {
+    if (asked.evidence != Evidence::simulated) continue;
+    EXPECT_EQ(asked.strategy.algorithm, choose_algorithm(profile, asked.gpus, usual_sizes()).rule.text());
+    ++simulated;
+  }
+  EXPECT_EQ(simulated, 2);
 }
 
 TEST(Plan, IsTheSameTwice) {

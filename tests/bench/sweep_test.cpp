@@ -104,6 +104,22 @@ TEST(List, PrintsAFamilyAsTextMarkdownAndJson) {
               testing::Contains(testing::ResultOf([](const json& row) { return row.at("profile"); }, "hkbu-10gbe")));
 }
 
+TEST(List, ExplainsWhatAutoTakesAndWhy) {
+  const Workplace workplace;
+  const Outcome outcome =
+      workplace.run({"list", "algorithms", "--explain", "--profile", "hkbu-10gbe", "--workers", "64"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("64 workers on hkbu-10gbe"));
+  EXPECT_THAT(outcome.out, HasSubstr("--algorithm auto takes "));
+  EXPECT_THAT(outcome.out, HasSubstr("slower by"));
+  const json rows = json::parse(workplace.run({"list", "algorithms", "--explain", "--json"}).out);
+  EXPECT_EQ(rows.size(), 10U);
+  EXPECT_EQ(rows[0].at("size"), "1KiB");
+  const Outcome other = workplace.run({"list", "profiles", "--explain"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("--explain says nothing about profiles"));
+}
+
 TEST(Help, IsWhatAProgramWithoutArgumentsSays) {
   const Workplace workplace;
   const Outcome outcome = workplace.run({});

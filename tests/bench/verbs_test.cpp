@@ -171,7 +171,8 @@ TEST(Listings, HaveACellForEveryColumnAndOneRowForEveryName) {
     std::set<std::string> names;
     for (const auto& row : table.rows) {
       EXPECT_EQ(row.size(), table.columns.size()) << listing.name;
-      names.insert(row.front());
+      // An algorithm's name is unique for its collective.
+      names.insert(listing.name == "algorithms" ? fmt::format("{} {}", row[0], row[1]) : row[0]);
     }
     EXPECT_EQ(names.size(), table.rows.size()) << listing.name;
   }

@@ -208,7 +208,7 @@ TEST(SimulateExecutor, GivesTheSimulatedTimeOfEveryRank) {
   for (const Algorithm* entry : algorithms()) {
     if (entry->opaque()) continue;
     const World world{.workers = 5, .servers = entry->uses_servers ? 2 : 0};
-    const Schedule schedule = entry->build({.world = world});
+    const Schedule schedule = entry->build({.world = world, .parameters = entry->defaults});
     const Timeline timeline =
         executor->run({.schedule = &schedule, .encoding = kPlain, .elements = 1001, .operands = {}});
     ASSERT_EQ(timeline.finish.size(), static_cast<std::size_t>(world.ranks())) << entry->name;
