@@ -35,6 +35,7 @@ constexpr Home kHomes[] = {
     {"sqlite3", "analysis/store/"},
     {"mpi", "collectives/executors/mpi"},
     {"toml++/", "collectives/base/"},
+    {"hwy/", "collectives/"},
     {"torch/", "workloads/"},
     {"ATen/", "workloads/"},
     {"c10/", "workloads/"},
