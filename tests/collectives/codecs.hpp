@@ -20,7 +20,7 @@ namespace hbench::testing {
 inline std::vector<CompressorChoice> every_compressor() {
   std::vector<CompressorChoice> all;
   for (const Compressor* compressor : compressors()) all.push_back(parse_compressor(compressor->name));
-  for (const char* text : {"qsgd:1", "qsgd:127", "topk:0.5", "topk:1", "randomk:0.3", "threshold:1.5", "threshold:0",
+  for (const char* text : {"qsgd:2", "qsgd:127", "topk:0.5", "topk:1", "randomk:0.3", "threshold:1.5", "threshold:0",
                            "dgc:0.01:0.9:5", "powersgd:1"})
     all.push_back(parse_compressor(text));
   return all;

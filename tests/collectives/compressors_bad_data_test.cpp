@@ -132,7 +132,7 @@ std::string refusal(const char* text) {
 TEST(Compressors, RefuseParametersInWords) {
   for (const char* text : {"topk:0", "topk:1.01", "topk:-1", "topk:nan", "topk:1%", "randomk:0", "dgc:2"})
     EXPECT_THAT(refusal(text), HasSubstr("ratio of compressor '")) << text;
-  for (const char* text : {"qsgd:0", "qsgd:128", "qsgd:1.5", "qsgd:-7"})
+  for (const char* text : {"qsgd:1", "qsgd:128", "qsgd:1.5", "qsgd:-7"})
     EXPECT_THAT(refusal(text), HasSubstr("levels of compressor 'qsgd' is '")) << text;
   for (const char* text : {"powersgd:0", "powersgd:-1", "powersgd:65537", "powersgd:four"})
     EXPECT_THAT(refusal(text), HasSubstr("rank of compressor 'powersgd' is '")) << text;
