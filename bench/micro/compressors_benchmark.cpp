@@ -53,7 +53,8 @@ void encode(benchmark::State& state, const std::string& name) {
   Buffers buffers(*choice.codec, elements);
   std::int64_t bytes = 0;
   const auto work = [&] { bytes = choice.codec->encode(buffers.floats, {}, buffers.wire); };
-  report(state, alternate(state, work, [&] { buffers.copy_floats(); }), elements, bytes);
+  const Alternation times = alternate(state, work, [&] { buffers.copy_floats(); });
+  report(state, times, elements, bytes);
 }
 
 void decode(benchmark::State& state, const std::string& name) {
