@@ -1,23 +1,18 @@
-// What executors cost: the ring between two ranks by size, and halves against a plain copy.
+// What executors cost: the ring between two ranks by size.
 //
 // Between processes: mpirun -n 2 executors_benchmark --benchmark_filter=mpi
 
 #include <benchmark/benchmark.h>
 
-#include <chrono>
-#include <cstring>
 #include <memory>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/compressors/half.hpp"
 #include "collectives/executors/endpoint.hpp"
 #include "collectives/executors/executor.hpp"
 
 namespace hbench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kRanks = 2;
 /// A repeat count that all ranks of an MPI job share: each decides by its own clock otherwise, and they hang.
@@ -53,49 +48,6 @@ BENCHMARK_CAPTURE(all_reduce, threads_ring_fp16, "threads", "ring", "fp16")->App
 BENCHMARK_CAPTURE(all_reduce, mpi_ring, "mpi", "ring", "none")->Apply(sizes);
 BENCHMARK_CAPTURE(all_reduce, mpi_ring_fp16, "mpi", "ring", "fp16")->Apply(sizes);
 BENCHMARK_CAPTURE(all_reduce, mpi_vendor, "mpi", "vendor", "none")->Apply(sizes);
-
-enum class Direction { encode, decode };
-
-/// Converts and copies in turn, so that both see the same machine; `of_memcpy` is their ratio in bytes of float32
-/// per second.
-void halves(benchmark::State& state, const HalfConversion* conversion, Direction direction) {
-  if (conversion == nullptr) {
-    state.SkipWithError("this processor has no F16C");
-    return;
-  }
-  std::vector<float> floats(static_cast<std::size_t>(state.range(0)) / sizeof(float), 1.5F);
-  std::vector<float> copy(floats.size());
-  std::vector<std::byte> packed(2 * floats.size());
-  std::chrono::duration<double> converting{0};
-  std::chrono::duration<double> copying{0};
-  for (auto _ : state) {
-    const auto begin = Clock::now();
-    if (direction == Direction::encode) {
-      conversion->narrow(floats, packed);
-    } else {
-      conversion->widen(packed, floats);
-    }
-    const auto middle = Clock::now();
-    benchmark::ClobberMemory();
-    std::memcpy(copy.data(), floats.data(), copy.size() * sizeof(float));
-    benchmark::ClobberMemory();
-    const auto end = Clock::now();
-    converting += middle - begin;
-    copying += end - middle;
-    state.SetIterationTime(std::chrono::duration<double>(middle - begin).count());
-  }
-  state.SetBytesProcessed(state.iterations() * state.range(0));
-  state.counters["of_memcpy"] = copying / converting;
-}
-
-void memory_sizes(benchmark::internal::Benchmark* benchmark) {
-  benchmark->Arg(256 << 10)->Arg(46'000'000)->UseManualTime()->Unit(benchmark::kMicrosecond);
-}
-
-BENCHMARK_CAPTURE(halves, encode, fast_halves(), Direction::encode)->Apply(memory_sizes);
-BENCHMARK_CAPTURE(halves, decode, fast_halves(), Direction::decode)->Apply(memory_sizes);
-BENCHMARK_CAPTURE(halves, encode_portable, &kPortableHalves, Direction::encode)->Apply(memory_sizes);
-BENCHMARK_CAPTURE(halves, decode_portable, &kPortableHalves, Direction::decode)->Apply(memory_sizes);
 
 }  // namespace
 }  // namespace hbench

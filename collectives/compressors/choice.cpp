@@ -1,12 +1,34 @@
+#include <fmt/format.h>
+
 #include "collectives/base/error.hpp"
 #include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/compressors/error_feedback.hpp"
 
 namespace hbench {
 namespace {
 
 constexpr std::string_view kErrorFeedback = "ef:";
+
+/// Why error feedback makes no sense with a compressor; empty where it does.
+std::string_view refusal_of_feedback(const Compressor& compressor) {
+  if (compressor.exchange == Exchange::per_hop)
+    return "it encodes partial sums, hop by hop, and no rank's own gradient";
+  if (compressor.make_memory != nullptr) return "it keeps by itself what it did not send";
+  // The residual's norm grows by this factor in every step (Stich, Karimireddy, The Error-Feedback Framework, JMLR
+  // 2020, asks for a contraction).
+  if (compressor.relative_l2_error >= 1) return "its errors are larger than the gradient, and would pile up";
+  return {};
+}
+
+void expect_feedback(const Compressor& compressor) {
+  const std::string_view why = refusal_of_feedback(compressor);
+  if (why.empty()) return;
+  throw Error(ExitCode::usage,
+              fmt::format("error feedback makes no sense with compressor '{}': {}", compressor.name, why),
+              fmt::format("write {}, or choose another compressor", compressor.name));
+}
 
 }  // namespace
 
@@ -19,7 +41,8 @@ std::string CompressorChoice::text() const {
 
 std::unique_ptr<GradientMemory> CompressorChoice::make_memory(std::int64_t elements) const {
   if (compressor->make_memory != nullptr) return compressor->make_memory(parameters, elements);
-  return nullptr;
+  const bool wrapped = error_feedback && compressor->exchange == Exchange::gather;
+  return wrapped ? make_error_feedback(elements) : nullptr;
 }
 
 CompressorChoice parse_compressor(std::string_view text) {
@@ -28,6 +51,7 @@ CompressorChoice parse_compressor(std::string_view text) {
   const auto [name, given] = split_name(text.substr(choice.error_feedback ? kErrorFeedback.size() : 0));
   const Compressor& compressor = find_entry(compressors(), name, "compressor");
   choice.compressor = &compressor;
+  if (choice.error_feedback) expect_feedback(compressor);
   choice.parameters = complete_parameters("compressor", name, compressor.fields, compressor.defaults, given);
   choice.codec = compressor.make(choice.parameters);
   return choice;

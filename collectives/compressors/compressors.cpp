@@ -7,14 +7,22 @@ namespace hbench {
 extern const Compressor kNoCompression;
 extern const Compressor kFp16;
 extern const Compressor kBf16;
+extern const Compressor kInt8;
+extern const Compressor kMinMax8;
+extern const Compressor kNatural;
+extern const Compressor kQsgd;
+extern const Compressor kTernGrad;
+extern const Compressor kSign;
+extern const Compressor kTopK;
+extern const Compressor kRandomK;
+extern const Compressor kThreshold;
+extern const Compressor kDgc;
 extern const Compressor kPowerSgd;
 
 std::span<const Compressor* const> compressors() {
   static constexpr std::array kTable{
-      &kNoCompression,
-      &kFp16,
-      &kBf16,
-      &kPowerSgd,
+      &kNoCompression, &kFp16, &kBf16, &kInt8,    &kMinMax8,   &kNatural, &kQsgd,
+      &kTernGrad,      &kSign, &kTopK, &kRandomK, &kThreshold, &kDgc,     &kPowerSgd,
   };
   return kTable;
 }

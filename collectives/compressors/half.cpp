@@ -159,15 +159,9 @@ namespace hbench {
 HWY_EXPORT(float16);
 HWY_EXPORT(bfloat16);
 
-const HalfConversion& float16_conversion() {
-  static const HalfConversion* const chosen = HWY_DYNAMIC_DISPATCH(float16)();
-  return *chosen;
-}
+const HalfConversion& float16_conversion() { return *HWY_DYNAMIC_DISPATCH(float16)(); }
 
-const HalfConversion& bfloat16_conversion() {
-  static const HalfConversion* const chosen = HWY_DYNAMIC_DISPATCH(bfloat16)();
-  return *chosen;
-}
+const HalfConversion& bfloat16_conversion() { return *HWY_DYNAMIC_DISPATCH(bfloat16)(); }
 
 }  // namespace hbench
 #endif

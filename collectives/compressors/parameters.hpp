@@ -5,6 +5,10 @@
 
 namespace hbench {
 
+/// \throws Error (usage): `field` of the compressor is `text`, but `wanted` is wanted.
+[[noreturn]] void refuse_parameter(std::string_view compressor, std::string_view field, std::string_view text,
+                                   std::string_view wanted);
+
 /// A whole number from `least` to `most`. \throws Error (usage) that names the parameter.
 std::int64_t parse_whole(std::string_view compressor, std::string_view field, std::string_view text, std::int64_t least,
                          std::int64_t most);

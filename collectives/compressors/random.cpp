@@ -2,17 +2,24 @@
 
 #include <algorithm>
 
-namespace hbench {
+// This file is compiled once for each instruction set; the loop is plain, compilers make vectors of it.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "collectives/compressors/random.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace hbench::HWY_NAMESPACE {
 namespace {
 
 /// lowbias32.
-inline std::uint32_t mixed32(std::uint32_t x) {
+std::uint32_t mixed32(std::uint32_t x) {
   x = (x ^ (x >> 16)) * 0x7feb'352d;
   x = (x ^ (x >> 15)) * 0x846c'a68b;
   return x ^ (x >> 16);
 }
 
-/// Positions that share their upper 32 bits.
+/// For positions that share their upper 32 bits, which are part of `key`.
 void fill(std::uint64_t key, std::uint32_t first, std::span<std::uint32_t> bits) {
   const auto before = static_cast<std::uint32_t>(key);
   const auto between = static_cast<std::uint32_t>(key >> 32);
@@ -23,6 +30,13 @@ void fill(std::uint64_t key, std::uint32_t first, std::span<std::uint32_t> bits)
 }
 
 }  // namespace
+}  // namespace hbench::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hbench {
+
+HWY_EXPORT(fill);
 
 RandomKey shared_key_of(const Draw& draw) {
   const std::uint64_t step = mixed(draw.seed) ^ static_cast<std::uint32_t>(draw.step);
@@ -39,10 +53,11 @@ void random_bits(const RandomKey& key, std::int64_t first, std::span<std::uint32
   while (!bits.empty()) {
     const std::uint64_t left = (std::uint64_t{1} << 32) - static_cast<std::uint32_t>(at);
     const std::size_t count = std::min<std::uint64_t>(left, bits.size());
-    fill(mixed(key.key ^ (at >> 32)), static_cast<std::uint32_t>(at), bits.first(count));
+    HWY_DYNAMIC_DISPATCH(fill)(mixed(key.key ^ (at >> 32)), static_cast<std::uint32_t>(at), bits.first(count));
     bits = bits.subspan(count);
     at += count;
   }
 }
 
 }  // namespace hbench
+#endif

@@ -1,57 +1,29 @@
+// What every compressor must do, over the table.
+
 #include "collectives/compressors/compressor.hpp"
 
 #include <gmock/gmock.h>
 
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <random>
+#include <set>
 
-#include "collectives/base/table.hpp"
-#include "collectives/compressors/half.hpp"
+#include "tests/collectives/codecs.hpp"
 
 namespace hbench {
 namespace {
 
-using ::testing::ElementsAre;
+using testing::bits_of;
+using testing::decoded;
+using testing::encoded;
+using testing::every_compressor;
+using testing::gaussian;
+using testing::round_trip;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+/// Around the sizes of vectors, bytes of packed elements, blocks, buckets and pieces.
+constexpr std::size_t kSizes[] = {0,   1,   2,   3,   7,   8,   9,    15,   16,   17,
+                                  255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 4099};
 
-std::vector<CompressorChoice> every_compressor() {
-  std::vector<CompressorChoice> all;
-  for (const Compressor* compressor : compressors()) all.push_back(parse_compressor(compressor->name));
-  return all;
-}
-
-std::vector<std::byte> encoded(const CompressorChoice& compressor, std::span<const float> values) {
-  std::vector<std::byte> wire(static_cast<std::size_t>(compressor.codec->max_wire_bytes(std::ssize(values))));
-  compressor.codec->encode(values, {}, wire);
-  return wire;
-}
-
-std::vector<float> round_trip(const CompressorChoice& compressor, std::span<const float> values) {
-  std::vector<float> back(values.size(), -77.0F);
-  compressor.codec->decode(encoded(compressor, values), TransferKind::copy, back);
-  return back;
-}
-
-/// Bit patterns from all over the range, NaN and subnormals included.
-std::vector<float> random_patterns(std::size_t count) {
-  std::mt19937 random(7);
-  std::vector<float> values(count);
-  for (float& value : values) value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
-  return values;
-}
-
-std::vector<std::uint32_t> bits_of(std::span<const float> values) {
-  std::vector<std::uint32_t> bits;
-  for (float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
-  return bits;
-}
-
-/// Random normal numbers in a half's normal range.
-std::vector<float> normal_values(std::size_t count) {
+/// Normal numbers from all over a half's normal range.
+std::vector<float> spread_values(std::size_t count) {
   std::mt19937 random(11);
   std::uniform_real_distribution<float> exponent(-13.9F, 15.9F);
   std::vector<float> values(count);
@@ -59,148 +31,186 @@ std::vector<float> normal_values(std::size_t count) {
   return values;
 }
 
-TEST(EveryCompressor, KeepsItsDeclaredError) {
-  for (const CompressorChoice& compressor : every_compressor()) {
-    const std::vector<float> values = normal_values(10007);
-    const std::vector<float> back = round_trip(compressor, values);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      ASSERT_LE(std::abs(back[i] - values[i]), compressor.compressor->relative_error * std::abs(values[i]))
-          << compressor.text();
+TEST(EveryCompressor, KeepsItsDeclaredErrorPerElement) {
+  const std::vector<float> values = spread_values(10007);
+  for (const CompressorChoice& choice : every_compressor()) {
+    const double most = choice.compressor->relative_error;
+    if (most < 0) continue;
+    const std::vector<float> back = round_trip(*choice.codec, values);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_LE(std::abs(back[i] - values[i]), most * std::abs(values[i])) << choice.text();
+  }
+}
+
+TEST(EveryCompressor, HasTheL2ErrorThatItDeclares) {
+  const std::vector<float> values = gaussian(100'003);
+  for (const Compressor* compressor : compressors()) {
+    std::vector<float> lost = round_trip(*parse_compressor(compressor->name).codec, values);
+    for (std::size_t i = 0; i < values.size(); ++i) lost[i] -= values[i];
+    const double error = testing::norm(lost) / testing::norm(values);
+    EXPECT_NEAR(error, compressor->relative_l2_error, 0.1 * compressor->relative_l2_error) << compressor->name;
+  }
+}
+
+TEST(EveryCompressor, WritesWhatItSaysAndNothingBehindIt) {
+  for (const CompressorChoice& choice : every_compressor()) {
+    for (const std::size_t size : kSizes) {
+      const std::vector<float> values = gaussian(size);
+      const auto bound = static_cast<std::size_t>(choice.codec->max_wire_bytes(std::ssize(values)));
+      std::vector<std::byte> wire(bound + 8, std::byte{0xab});
+      const std::int64_t written = choice.codec->encode(values, {}, std::span(wire).first(bound));
+      ASSERT_LE(written, std::ssize(wire) - 8) << choice.text() << " of " << size;
+      if (choice.compressor->exchange != Exchange::gather) {
+        EXPECT_EQ(written, std::ssize(wire) - 8) << choice.text() << " of " << size;
+      }
+      for (std::size_t i = bound; i < wire.size(); ++i) ASSERT_EQ(wire[i], std::byte{0xab}) << choice.text();
     }
   }
 }
 
-TEST(EveryCompressor, TakesEmptyAndSingleElementBuffers) {
-  for (const CompressorChoice& compressor : every_compressor()) {
-    EXPECT_EQ(compressor.codec->max_wire_bytes(0), 0) << compressor.text();
-    EXPECT_THAT(round_trip(compressor, std::vector<float>{}), ElementsAre()) << compressor.text();
-    EXPECT_THAT(round_trip(compressor, std::vector<float>{-2.5F}), ElementsAre(-2.5F)) << compressor.text();
+TEST(EveryCompressor, WritesNothingForNothing) {
+  for (const CompressorChoice& choice : every_compressor()) {
+    // Sparse ones say that there are 0 of them.
+    EXPECT_LE(encoded(*choice.codec, {}).size(), 4u) << choice.text();
+    EXPECT_TRUE(round_trip(*choice.codec, {}).empty()) << choice.text();
+  }
+}
+
+/// The largest of one element is the element; a single one has no neighbours to be confused with.
+TEST(EveryCompressor, KeepsASingleElement) {
+  for (const CompressorChoice& choice : every_compressor()) {
+    const double error = std::abs(round_trip(*choice.codec, std::vector{-2.0F}).front() + 2.0F);
+    EXPECT_LE(error, 2 * 0x1p-14) << choice.text();  // int8's scale has 16 significant bits
+  }
+}
+
+TEST(EveryCompressor, WorksAtAnyAddress) {
+  for (const CompressorChoice& choice : every_compressor()) {
+    for (const std::size_t size : kSizes) {
+      const std::vector<float> values = gaussian(size);
+      const std::vector<std::byte> straight = encoded(*choice.codec, values);
+      const auto bound = static_cast<std::size_t>(choice.codec->max_wire_bytes(std::ssize(values)));
+      for (const std::size_t shift : {1, 2, 3}) {
+        std::vector<float> moved(size + shift);
+        std::ranges::copy(values, moved.begin() + static_cast<std::ptrdiff_t>(shift));
+        std::vector<std::byte> wire(shift + bound);
+        const std::span odd = std::span(wire).subspan(shift);
+        const std::int64_t bytes = choice.codec->encode(std::span(moved).subspan(shift), {}, odd);
+        ASSERT_TRUE(std::ranges::equal(straight, odd.first(static_cast<std::size_t>(bytes)))) << choice.text();
+        std::vector<float> back(size + shift);
+        choice.codec->decode(odd.first(static_cast<std::size_t>(bytes)), TransferKind::copy,
+                             std::span(back).subspan(shift));
+        back.erase(back.begin(), back.begin() + static_cast<std::ptrdiff_t>(shift));
+        ASSERT_EQ(bits_of(back), bits_of(decoded(*choice.codec, straight, size))) << choice.text();
+      }
+    }
   }
 }
 
 TEST(EveryCompressor, AddsWhenItDecodesAReduce) {
-  std::vector<float> values(37);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-  for (const CompressorChoice& compressor : every_compressor()) {
-    std::vector<float> sum(values.size(), 100.0F);
-    compressor.codec->decode(encoded(compressor, values), TransferKind::reduce, sum);
-    for (std::size_t i = 0; i < sum.size(); ++i) EXPECT_EQ(sum[i], 100.0F + values[i]) << compressor.text();
-  }
-}
-
-TEST(EveryCompressor, EncodesWhatItDecodedToTheSameBytes) {
-  const std::vector<float> values = random_patterns(4099);
-  for (const CompressorChoice& compressor : every_compressor()) {
-    EXPECT_EQ(encoded(compressor, round_trip(compressor, values)), encoded(compressor, values)) << compressor.text();
-  }
-}
-
-TEST(EveryCompressor, KeepsInfinitiesNanAndTheSignOfZero) {
-  for (const CompressorChoice& compressor : every_compressor()) {
-    const std::vector<float> back =
-        round_trip(compressor, std::vector<float>{kInfinity, -kInfinity, std::nanf(""), 0.0F, -0.0F});
-    EXPECT_EQ(back[0], kInfinity);
-    EXPECT_EQ(back[1], -kInfinity);
-    EXPECT_TRUE(std::isnan(back[2]));
-    EXPECT_FALSE(std::signbit(back[3]));
-    EXPECT_TRUE(std::signbit(back[4]));
-  }
-}
-
-TEST(EveryCompressor, WritesExactlyItsWireBytes) {
-  const std::vector<float> values(13, 1.0F);
-  for (const CompressorChoice& compressor : every_compressor()) {
-    const auto size = static_cast<std::size_t>(compressor.codec->max_wire_bytes(13));
-    std::vector<std::byte> wire(size + 8, std::byte{0xab});
-    compressor.codec->encode(values, {}, std::span(wire).first(size));
-    for (std::size_t i = size; i < wire.size(); ++i) EXPECT_EQ(wire[i], std::byte{0xab}) << compressor.text();
-  }
-}
-
-/// What F16C and Python's struct module give for the same floats.
-TEST(Fp16, RoundsToNearestEvenAndOverflowsToInfinity) {
-  const CompressorChoice fp16 = parse_compressor("fp16");
-  const std::vector<float> values{1.0F + 0x1p-11F,  // a tie: down to even
-                                  1.0F + 0x3p-11F,  // a tie: up to even
-                                  1.0F + 0x1p-11F + 0x1p-20F,
-                                  65504.0F,
-                                  65519.996F,
-                                  65520.0F,
-                                  -1e30F,
-                                  0x1p-14F,
-                                  0x1p-24F,             // the smallest subnormal
-                                  0x1p-25F,             // a tie: to zero
-                                  0x1p-25F + 0x1p-40F,  // just above it
-                                  -0x3p-25F,            // a tie: to the even 2
-                                  1023.75F * 0x1p-24F,  // rounds up into the normals
-                                  1e-30F};
-  EXPECT_THAT(round_trip(fp16, values),
-              ElementsAre(1.0F, 1.0F + 0x1p-9F, 1.0F + 0x1p-10F, 65504.0F, 65504.0F, kInfinity, -kInfinity, 0x1p-14F,
-                          0x1p-24F, 0.0F, 0x1p-24F, -0x1p-23F, 0x1p-14F, 0.0F));
-}
-
-TEST(PortableHalves, WidenAndNarrowEveryHalfBackToItself) {
-  for (std::uint32_t pattern = 0; pattern < 65536; ++pattern) {
-    const auto half = static_cast<std::uint16_t>(pattern);
-    float wide = 0;
-    std::uint16_t back = 0;
-    kPortableHalves.widen(std::as_bytes(std::span(&half, 1)), {&wide, 1});
-    kPortableHalves.narrow({&wide, 1}, std::as_writable_bytes(std::span(&back, 1)));
-    const bool nan = (half & 0x7fff) > 0x7c00;
-    ASSERT_EQ(back, nan ? (half | 0x0200) : half);
-    if (!nan && (half & 0x7fff) != 0x7c00) {
-      const int exponent = (half >> 10) & 31;
-      const int digits = (half & 0x3ff) + (exponent == 0 ? 0 : 0x400);
-      const float magnitude = std::ldexp(static_cast<float>(digits), std::max(exponent, 1) - 25);
-      ASSERT_EQ(wide, (half & 0x8000) != 0 ? -magnitude : magnitude);
+  for (const CompressorChoice& choice : every_compressor()) {
+    for (const std::size_t size : kSizes) {
+      const std::vector<float> values = gaussian(size);
+      const std::vector<std::byte> wire = encoded(*choice.codec, values);
+      const std::vector<float> alone = decoded(*choice.codec, wire, size);
+      std::vector<float> sum(size, 100.0F);
+      choice.codec->decode(wire, TransferKind::reduce, sum);
+      for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(sum[i], 100.0F + alone[i]) << choice.text();
     }
   }
 }
 
-class FastHalves : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (fast_halves() == nullptr) GTEST_SKIP() << "this processor has no F16C: there is only the portable path";
+TEST(EveryCompressor, GivesTheSameBitsWithEveryInstructionSet) {
+  for (const CompressorChoice& choice : every_compressor()) {
+    for (const std::size_t size : {257, 1025, 70'001}) {
+      const std::vector<float> values = gaussian(size);
+      std::vector<std::vector<std::byte>> wires;
+      std::vector<std::vector<std::uint32_t>> results;
+      testing::on_every_target([&](const std::string&) {
+        wires.push_back(encoded(*choice.codec, values));
+        results.push_back(bits_of(decoded(*choice.codec, wires.back(), size)));
+      });
+      for (std::size_t i = 1; i < wires.size(); ++i) {
+        EXPECT_EQ(wires[i], wires[0]) << choice.text();
+        EXPECT_EQ(results[i], results[0]) << choice.text();
+      }
+    }
   }
-};
-
-TEST_F(FastHalves, WidenEveryHalfAsThePortableOnesDo) {
-  std::vector<std::uint16_t> halves(65536 + 5);
-  for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
-  std::vector<float> fast(halves.size());
-  std::vector<float> portable(halves.size());
-  fast_halves()->widen(std::as_bytes(std::span(halves)), fast);
-  kPortableHalves.widen(std::as_bytes(std::span(halves)), portable);
-  EXPECT_EQ(bits_of(fast), bits_of(portable));
 }
 
-TEST_F(FastHalves, AddFiniteHalvesAsThePortableOnesDo) {
-  std::vector<std::uint16_t> halves(65536 + 3);
-  for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i & ~0x4000U);
-  std::vector<float> fast = normal_values(halves.size());
-  std::vector<float> portable = fast;
-  fast_halves()->widen_and_add(std::as_bytes(std::span(halves)), fast);
-  kPortableHalves.widen_and_add(std::as_bytes(std::span(halves)), portable);
-  EXPECT_EQ(bits_of(fast), bits_of(portable));
+/// Ranks that forward what they decoded must not change it: see messages.hpp.
+TEST(EveryPerHopCompressor, LeavesWhatItDecodedAsItIs) {
+  std::vector<std::vector<float>> inputs{testing::random_patterns(4099), spread_values(3001), std::vector(300, 0.1F)};
+  for (const float deviation : {1e-44F, 1e-41F, 1e-38F, 1e-20F, 1.0F, 1e20F, 1e37F})
+    for (unsigned seed = 0; seed < 20; ++seed) inputs.push_back(gaussian(513, seed, 0, deviation));
+  // Ranges of few and of very few floats, across a power of two, too.
+  for (const float mean : {1000.0F, 1024.0F, -1.0F, 3e38F})
+    for (const float deviation : {1e-8F, 3e-6F, 1e-5F, 3e-5F, 1e-4F, 1e-2F})
+      for (unsigned seed = 0; seed < 20; ++seed)
+        inputs.push_back(gaussian(300, seed, mean, std::abs(mean) * deviation));
+  for (const CompressorChoice& choice : every_compressor()) {
+    if (choice.compressor->exchange != Exchange::per_hop) continue;
+    for (const std::vector<float>& values : inputs) {
+      const std::vector<float> once = round_trip(*choice.codec, values);
+      const std::vector<float> twice = round_trip(*choice.codec, once, {.seed = 2});
+      for (std::size_t i = 0; i < once.size(); ++i) {
+        // Which NaN it is, is open.
+        ASSERT_TRUE(twice[i] == once[i] || (std::isnan(once[i]) && std::isnan(twice[i])))
+            << choice.text() << ": " << values[i] << " -> " << once[i] << " -> " << twice[i];
+      }
+    }
+  }
 }
 
-TEST_F(FastHalves, NarrowAsThePortableOnesDo) {
-  std::vector<float> values = random_patterns(1U << 20);
-  // Every half, and its neighbourhood of ties: where rounding could go wrong.
-  for (std::uint32_t half = 0; half < 65536; ++half) {
-    const auto pattern = static_cast<std::uint16_t>(half);
-    float wide = 0;
-    kPortableHalves.widen(std::as_bytes(std::span(&pattern, 1)), {&wide, 1});
-    const auto bits = std::bit_cast<std::uint32_t>(wide);
-    for (const std::uint32_t offset : {0U, 0xfffU, 0x1000U, 0x1001U})
-      values.push_back(std::bit_cast<float>(bits + offset));
+TEST(EveryCompressor, GivesTheSameBytesForTheSameDraw) {
+  const std::vector<float> values = gaussian(5000);
+  const Draw draw{.seed = 77, .rank = 3, .step = 9, .offset = 1000};
+  for (const CompressorChoice& choice : every_compressor())
+    EXPECT_EQ(encoded(*choice.codec, values, draw), encoded(*choice.codec, values, draw)) << choice.text();
+}
+
+std::string text_of(std::span<const std::byte> wire) {
+  return {reinterpret_cast<const char*>(wire.data()), wire.size()};
+}
+
+TEST(EveryRandomCompressor, GivesOtherBytesForOtherDraws) {
+  const std::vector<float> values = gaussian(5000);
+  for (const CompressorChoice& choice : every_compressor()) {
+    if (!choice.compressor->unbiased) continue;
+    std::set<std::string> different;
+    for (const Draw& draw : {Draw{}, Draw{.seed = 2}, Draw{.step = 1}, Draw{.offset = 5000}, Draw{.seed = 1ULL << 40}})
+      different.insert(text_of(encoded(*choice.codec, values, draw)));
+    EXPECT_EQ(different.size(), 5u) << choice.text();
+    const bool shared = choice.compressor->name == "randomk";  // whose ranks draw the same positions
+    EXPECT_EQ(encoded(*choice.codec, values, {.rank = 1}) == encoded(*choice.codec, values, {}), shared)
+        << choice.text();
   }
-  values.push_back(1.0F);
-  std::vector<std::byte> fast(2 * values.size());
-  std::vector<std::byte> portable(2 * values.size());
-  fast_halves()->narrow(values, fast);
-  kPortableHalves.narrow(values, portable);
-  EXPECT_EQ(fast, portable);
+}
+
+/// With T draws the mean of an element is off by its deviation over the root of T, and by 6 of those once in 10^9.
+TEST(EveryUnbiasedCompressor, IsRightOnAverage) {
+  constexpr int kDraws = 20'000;
+  std::vector<float> values = gaussian(97);
+  values[3] = 0;
+  values[4] = 1e-3F;
+  for (const CompressorChoice& choice : every_compressor()) {
+    if (!choice.compressor->unbiased) continue;
+    std::vector<double> sums(values.size()), squares(values.size());
+    for (int t = 0; t < kDraws; ++t) {
+      const std::vector<float> back = round_trip(*choice.codec, values, {.seed = static_cast<std::uint64_t>(t)});
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto x = static_cast<double>(back[i]);
+        sums[i] += x;
+        squares[i] += x * x;
+      }
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double mean = sums[i] / kDraws;
+      const double deviation = std::sqrt(std::max(0.0, squares[i] / kDraws - mean * mean));
+      // Levels are drawn with 16 bits: 2^-17 of a level, and no level here is above 4.
+      EXPECT_NEAR(mean, values[i], 6 * deviation / std::sqrt(kDraws) + 4 * 0x1p-17 + 1e-6) << choice.text() << ' ' << i;
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "collectives/compressors/compressor.hpp"
+
+namespace hbench {
+
+/// Keeps what was not sent and adds it to the next gradient: residual = compensated - decode(encoded), rounded once.
+/// What is not finite is not kept, so that one bad step spoils no other.
+std::unique_ptr<GradientMemory> make_error_feedback(std::int64_t elements);
+
+}  // namespace hbench
