@@ -96,7 +96,7 @@ HWY_INLINE Vector<T> apply(Vector<T> a, Vector<T> b) {
     if constexpr (hwy::IsFloat<T>()) {
       // A NaN in either operand gives NaN; one in `a` compares as false, and `a` stays.
       const auto better = operation == kMin ? hn::Lt(b, a) : hn::Lt(a, b);
-      return hn::IfThenElse(hn::Or(better, hn::Ne(b, b)), b, a);
+      return hn::IfThenElse(hn::Or(better, hn::IsNaN(b)), b, a);
     } else {
       return operation == kMin ? hn::Min(a, b) : hn::Max(a, b);
     }
