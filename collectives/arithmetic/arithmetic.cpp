@@ -12,17 +12,8 @@
 namespace hbench {
 namespace {
 
-using arithmetic::Fold;
-using arithmetic::Kernels;
-
-/// Worked on at once: of each source so much is read, then of each target so much is written. Small enough for the
-/// partial results to stay in the first-level cache.
-constexpr std::size_t kTileBytes = 4096;
-
-const Kernels& kernels() {
-  static const Kernels& best = *arithmetic::supported_kernels().at[0];
-  return best;
-}
+/// Elements of 16 bits are combined in float32, so many at once: what is partial stays in the first-level cache.
+constexpr std::size_t kTile = 1024;
 
 arithmetic::Value value_of(DataType type) {
   switch (type) {
@@ -57,70 +48,38 @@ arithmetic::Operation operation_of(ReduceOp op) {
   return arithmetic::kSum;
 }
 
-/// One call of `combine`, tile by tile.
-class Combination {
- public:
-  Combination(DataType type, ReduceOp op, std::span<const std::byte* const> sources,
-              std::span<std::byte* const> targets, int divisor)
-      : fold_(kernels().fold[value_of(type)][operation_of(op)]),
-        divide_(kernels().divide[value_of(type)]),
-        size_(size_of(type)),
-        sources_(sources),
-        targets_(targets),
-        divisor_(divisor) {}
+/// The formats of 16 bits; null for the others.
+const HalfConversion* conversion_of(DataType type) {
+  if (type == DataType::float16) return &float16_conversion();
+  if (type == DataType::bfloat16) return &bfloat16_conversion();
+  return nullptr;
+}
 
-  /// Elements are combined as they are stored. What is partial lies in the first target when that is no source that is
-  /// yet to be read, else in a tile of our own.
-  void plain(std::size_t at, std::size_t bytes) const {
-    alignas(64) std::array<std::byte, kTileBytes> partial;
-    const std::size_t elements = bytes / size_;
-    const void* inputs[arithmetic::kMaxInputs] = {};
-    std::size_t used = 0;
-    int count = 0;
-    do {
-      while (count < arithmetic::kMaxInputs && used < sources_.size()) inputs[count++] = sources_[used++] + at;
-      const bool last = used == sources_.size();
-      void* out = last ? targets_[0] + at : partial.data();
-      fold_(inputs, count, out, elements);
-      inputs[0] = out;
-      count = 1;
-    } while (used < sources_.size());
-    if (divisor_ != 1) divide_(targets_[0] + at, elements, divisor_);
-    spread(at, bytes);
-  }
+arithmetic::Combine kernel(DataType type, ReduceOp op) {
+  return arithmetic::kernels().combine[value_of(type)][operation_of(op)];
+}
 
-  /// Elements are combined in float32, whatever they are stored as, and rounded once.
-  void converted(const HalfConversion& conversion, std::size_t at, std::size_t bytes) const {
-    constexpr std::size_t kElements = kTileBytes / 2;
-    alignas(64) std::array<float, kElements> partial;
-    alignas(64) std::array<float, kElements> next;
-    const std::size_t elements = bytes / size_;
-    const std::span sums(partial.data(), elements);
-    const std::span terms(next.data(), elements);
-    conversion.widen({sources_[0] + at, bytes}, sums);
-    for (const std::byte* source : sources_.subspan(1)) {
-      conversion.widen({source + at, bytes}, terms);
-      const void* const inputs[] = {partial.data(), next.data()};
-      fold_(inputs, 2, partial.data(), elements);
+void combine_halves(const HalfConversion& conversion, arithmetic::Combine combine_floats,
+                    std::span<const std::byte* const> sources, std::span<std::byte* const> targets, std::size_t bytes,
+                    int divisor) {
+  constexpr std::size_t kHalf = 2;
+  alignas(64) std::array<float, kTile> partial;
+  alignas(64) std::array<float, kTile> next;
+  auto* const result = reinterpret_cast<std::byte*>(partial.data());
+  const std::byte* const both[] = {result, reinterpret_cast<const std::byte*>(next.data())};
+  for (std::size_t at = 0; at < bytes; at += kHalf * kTile) {
+    const std::size_t tile = std::min(kHalf * kTile, bytes - at);
+    const std::size_t elements = tile / kHalf;
+    conversion.widen({sources[0] + at, tile}, {partial.data(), elements});
+    for (const std::byte* source : sources.subspan(1)) {
+      conversion.widen({source + at, tile}, {next.data(), elements});
+      combine_floats(both, 2, &result, 1, elements * sizeof(float), 1);
     }
-    if (divisor_ != 1) divide_(partial.data(), elements, divisor_);
-    conversion.narrow(sums, {targets_[0] + at, bytes});
-    spread(at, bytes);
+    if (divisor != 1) combine_floats(both, 1, &result, 1, elements * sizeof(float), divisor);
+    conversion.narrow({partial.data(), elements}, {targets[0] + at, tile});
+    for (std::byte* target : targets.subspan(1)) std::memmove(target + at, targets[0] + at, tile);
   }
-
- private:
-  void spread(std::size_t at, std::size_t bytes) const {
-    for (std::byte* target : targets_.subspan(1))
-      if (target != targets_[0]) std::memcpy(target + at, targets_[0] + at, bytes);
-  }
-
-  Fold fold_;
-  arithmetic::Divide divide_;
-  std::size_t size_;
-  std::span<const std::byte* const> sources_;
-  std::span<std::byte* const> targets_;
-  int divisor_;
-};
+}
 
 template <class T>
 T neutral(ReduceOp op) {
@@ -145,7 +104,7 @@ void fill(T value, std::span<std::byte> buffer) {
     std::memcpy(buffer.data() + at, &value, sizeof value);
 }
 
-void fill_converted(const HalfConversion& conversion, ReduceOp op, std::span<std::byte> buffer) {
+void fill_halves(const HalfConversion& conversion, ReduceOp op, std::span<std::byte> buffer) {
   const auto value = neutral<float>(op);
   std::uint16_t stored = 0;
   conversion.narrow({&value, 1}, std::as_writable_bytes(std::span(&stored, 1)));
@@ -162,17 +121,9 @@ void accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::
 
 void combine(DataType type, ReduceOp op, std::span<const std::byte* const> sources, std::span<std::byte* const> targets,
              std::size_t bytes, int divisor) {
-  const Combination combination(type, op, sources, targets, divisor);
-  for (std::size_t at = 0; at < bytes; at += kTileBytes) {
-    const std::size_t tile = std::min(kTileBytes, bytes - at);
-    if (type == DataType::float16) {
-      combination.converted(float16_conversion(), at, tile);
-    } else if (type == DataType::bfloat16) {
-      combination.converted(bfloat16_conversion(), at, tile);
-    } else {
-      combination.plain(at, tile);
-    }
-  }
+  if (const HalfConversion* conversion = conversion_of(type))
+    return combine_halves(*conversion, kernel(type, op), sources, targets, bytes, divisor);
+  kernel(type, op)(sources.data(), sources.size(), targets.data(), targets.size(), bytes, divisor);
 }
 
 void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) {
@@ -182,9 +133,9 @@ void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) {
     case DataType::float64:
       return fill(neutral<double>(op), buffer);
     case DataType::float16:
-      return fill_converted(float16_conversion(), op, buffer);
+      return fill_halves(float16_conversion(), op, buffer);
     case DataType::bfloat16:
-      return fill_converted(bfloat16_conversion(), op, buffer);
+      return fill_halves(bfloat16_conversion(), op, buffer);
     case DataType::int32:
       return fill(neutral<std::int32_t>(op), buffer);
     case DataType::int64:

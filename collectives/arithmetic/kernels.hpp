@@ -1,42 +1,24 @@
 #pragma once
 
-/// The loops of `combine`, compiled once for each instruction set. Internal to the arithmetic.
-///
-/// No standard header with code in it: a function template of the library that is instantiated for AVX-512 here may be
-/// the copy that the linker keeps for everybody.
+/// The loops of `combine`, vectorised and chosen at run time for the processor. Internal to the arithmetic.
 
 #include <cstddef>
 
 namespace hbench::arithmetic {
 
-/// out = a[0] (op) a[1] ... (op) a[inputs - 1], element by element; up to `kMaxInputs` inputs, any alignment; `out` may
-/// be one of them.
-inline constexpr int kMaxInputs = 4;
-using Fold = void (*)(const void* const* inputs, int count, void* out, std::size_t elements);
-/// inout = inout / divisor.
-using Divide = void (*)(void* inout, std::size_t elements, int divisor);
+/// As hbench::combine, on elements that are combined as they are stored; at least one source, any alignment.
+using Combine = void (*)(const std::byte* const* sources, std::size_t source_count, std::byte* const* targets,
+                         std::size_t target_count, std::size_t bytes, int divisor);
 
 /// Types in which numbers are combined.
 enum Value { kFloat, kDouble, kInt32, kInt64, kUint8, kValues };
-/// `average` is a sum until it is divided.
+/// `average` is a sum that is divided.
 enum Operation { kSum, kMin, kMax, kProduct, kOperations };
 
 struct Kernels {
-  const char* instructions;  ///< `avx2`
-  bool (*supported)();
-  Fold fold[kValues][kOperations];
-  Divide divide[kValues];
+  Combine combine[kValues][kOperations];
 };
 
-extern const Kernels kBaseline;
-extern const Kernels kAvx2;    ///< x86-64 only
-extern const Kernels kAvx512;  ///< x86-64 only
-
-/// Those that this processor can run, the best first; the last is `kBaseline`.
-struct KernelList {
-  const Kernels* at[3];
-  int count;
-};
-KernelList supported_kernels();
+const Kernels& kernels();
 
 }  // namespace hbench::arithmetic

@@ -15,6 +15,9 @@ class Operation {
   virtual ~Operation() = default;
   /// Does what can be done now. True once this rank's part is complete; its buffer is then free again.
   virtual bool progress() = 0;
+  /// Whether the ranks that it waits for have cores of their own, so that waiting without a pause keeps nobody from
+  /// working.
+  virtual bool may_spin() const { return false; }
   /// Begins again on the same buffer, as MPI's persistent collectives do. \pre complete, on every rank.
   virtual void restart() { throw std::logic_error("this operation runs once"); }
   /// What it waits for, for a person: `rank 3 in round 2 of 6`. Empty when complete.

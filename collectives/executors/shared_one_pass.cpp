@@ -84,11 +84,12 @@ bool OnePass::progress() {
 }
 
 bool OnePass::everybody_is_there() const {
-  return control_.arrived.load(std::memory_order_acquire) >= epoch_ * static_cast<std::uint64_t>(segment_.ranks());
+  return control_.arrived.load(std::memory_order_acquire) >= pass_ * static_cast<std::uint64_t>(segment_.ranks());
 }
 
 void OnePass::arrive() {
   epoch_ = ++ledger_.epochs;
+  pass_ = ++ledger_.passes;
   first_block_ = ledger_.blocks;
   ledger_.blocks += blocks_.size();
   if (staged_) std::ranges::copy(operand_.buffer, buffer_.begin());
@@ -97,7 +98,7 @@ void OnePass::arrive() {
   stage_ = Stage::arrived;
   // Publishes this rank's contribution, and shows the last to arrive those of all others.
   const std::uint64_t before = control_.arrived.fetch_add(1, std::memory_order_acq_rel);
-  const bool last = before + 1 == epoch_ * static_cast<std::uint64_t>(segment_.ranks());
+  const bool last = before + 1 == pass_ * static_cast<std::uint64_t>(segment_.ranks());
   if (last && blocks_.size() == 1) {
     // Nothing to share: nobody else looks at `claimed`.
     control_.claimed.store(first_block_ + 1, std::memory_order_relaxed);

@@ -8,7 +8,9 @@
 /// are read once and all results written once, the least traffic that an all-reduce can have; the last block releases
 /// all. A rank that is not running delays nobody beyond its arrival.
 
-#include <optional>
+#include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "collectives/executors/operand.hpp"
@@ -24,8 +26,10 @@ bool has_one_pass_form(const Schedule& schedule);
 /// What all collectives that have used one control block left behind: the same on every rank.
 struct ControlLedger {
   std::uint64_t epochs = 0;
+  std::uint64_t passes = 0;  ///< the epochs that were in one pass
   std::uint64_t blocks = 0;
-  bool used = false;  ///< by an operation that is still there
+  std::span<std::byte> places;  ///< where this rank leaves small contributions; empty until it does
+  bool used = false;            ///< by an operation that is still there
 };
 
 /// This rank's part. `segment`, `ledger` and the operand's memory outlive it. A buffer outside the segment is copied in
@@ -40,6 +44,7 @@ class OnePass final : public Operation {
   OnePass& operator=(const OnePass&) = delete;
 
   bool progress() override;
+  bool may_spin() const override { return segment_.enough_cores(); }
   void restart() override { stage_ = Stage::begin; }
   std::string waiting_for() const override;
   std::vector<Rank> waiting_ranks() const override;
@@ -75,6 +80,7 @@ class OnePass final : public Operation {
   bool staged_;
   Stage stage_ = Stage::begin;
   std::uint64_t epoch_ = 0;            ///< this run's
+  std::uint64_t pass_ = 0;             ///< likewise, of those in one pass
   std::uint64_t first_block_ = 0;      ///< this run's, as counted in the control block
   std::vector<std::byte*> addresses_;  ///< of all buffers, by rank; empty before the first run
   std::vector<const std::byte*> sources_;

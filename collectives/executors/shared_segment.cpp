@@ -44,7 +44,12 @@ std::size_t SharedSegment::good_part(int ranks) {
 }
 
 SharedSegment::SharedSegment(const SharedMemory& memory, int ranks, Rank rank)
-    : base_(memory.data()), size_(memory.size()), ranks_(ranks), rank_(rank) {
+    : base_(memory.data()),
+      size_(memory.size()),
+      ranks_(ranks),
+      // Those of the machine: a launcher may have bound this process to one of them.
+      enough_cores_(ranks <= sysconf(_SC_NPROCESSORS_ONLN)),
+      rank_(rank) {
   const std::size_t begin = Layout(ranks).parts;
   const std::size_t part = (size_ - begin) / static_cast<std::size_t>(ranks) / kPage * kPage;
   next_ = begin + static_cast<std::size_t>(rank) * part;

@@ -31,6 +31,7 @@ struct alignas(kCacheLine) SharedHeader {
 struct alignas(kCacheLine) SharedArrival {
   std::atomic<std::uint64_t> epoch;    ///< how often it has arrived
   std::atomic<std::uint64_t> offset;   ///< of its buffer
+  std::atomic<std::uint64_t> places;   ///< offset of where it leaves small contributions, in turn
   std::atomic<std::uint64_t> working;  ///< the epoch in which it has claimed a block and not finished it; 0 when none
 };
 
@@ -85,6 +86,8 @@ class SharedSegment {
   SharedSegment(const SharedMemory& memory, int ranks, Rank rank);
 
   int ranks() const { return ranks_; }
+  /// Whether there is a core for every rank.
+  bool enough_cores() const { return enough_cores_; }
   Rank rank() const { return rank_; }
   SharedHeader& header() const;
   SharedControl& control(int index) const;
@@ -110,6 +113,7 @@ class SharedSegment {
   std::byte* base_;
   std::size_t size_;
   int ranks_;
+  bool enough_cores_;
   Rank rank_;
   std::size_t next_;  ///< of this rank's part, the rest of which has never been handed out
   std::size_t end_;

@@ -1,0 +1,112 @@
+// Ranks that share memory, as processes: what is left when one of them dies.
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/executors/shared_endpoint.hpp"
+#include "collectives/executors/shared_segment.hpp"
+#include "collectives/executors/wait.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr int kRanks = 3;
+constexpr std::size_t kPart = 16 << 20;
+constexpr Seconds kPatience{2};
+
+/// Runs `rank` in a process of its own for every rank and returns how they ended, as waitpid says it.
+template <class Rank>
+std::vector<int> run_processes(Rank rank) {
+  const auto memory = std::make_shared<SharedMemory>(SharedMemory::create(SharedSegment::bytes(kRanks, kPart)));
+  std::vector<pid_t> children;
+  for (int i = 0; i < kRanks; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      int code = 1;
+      try {
+        const auto endpoint = make_shared_endpoint(memory, Hosts::only(kRanks, i), nullptr);
+        code = rank(*endpoint);
+      } catch (const std::exception&) {
+        code = 99;
+      }
+      _exit(code);
+    }
+    children.push_back(child);
+  }
+  std::vector<int> ends;
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    ends.push_back(status);
+  }
+  return ends;
+}
+
+std::set<std::string> names_in_shm() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) names.insert(entry.path().filename());
+  return names;
+}
+
+Schedule schedule_called(std::string_view name) { return parse_algorithm(name).build({.workers = kRanks}, 1); }
+
+/// 0 when rank 1 was named as late in time.
+int expect_rank_one_late(Operation& operation) {
+  try {
+    wait_for(operation, kPatience, "all-reduce");
+  } catch (const Error& error) {
+    return std::string(error.what()).find("rank 1 ") != std::string::npos && error.code() == ExitCode::lost_rank ? 0
+                                                                                                                 : 2;
+  }
+  return 3;
+}
+
+TEST(SharedProcesses, SumWhatEachBrings) {
+  const std::vector<int> ends = run_processes([](Endpoint& endpoint) {
+    for (const std::size_t elements : {3, 3000, 300000}) {
+      const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
+      const std::span<float> values(reinterpret_cast<float*>(memory.data()), elements);
+      std::ranges::fill(values, static_cast<float>(1 << endpoint.transport().rank()));
+      wait_for(*endpoint.prepare(schedule_called("direct"), Operand::of(values), nullptr), Seconds(60), "all-reduce");
+      for (const float value : values)
+        if (value != 7) return 1;
+    }
+    return 0;
+  });
+  EXPECT_THAT(ends, ::testing::Each(0));
+}
+
+void kill_rank_one(std::string_view algorithm, std::size_t elements) {
+  SCOPED_TRACE(algorithm);
+  const auto before = names_in_shm();
+  const std::vector<int> ends = run_processes([&](Endpoint& endpoint) {
+    const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
+    const std::span<float> values(reinterpret_cast<float*>(memory.data()), elements);
+    const Schedule schedule = schedule_called(algorithm);
+    const auto operation = endpoint.prepare(schedule, Operand::of(values), nullptr);
+    wait_for(*operation, Seconds(60), "all-reduce");
+    if (endpoint.transport().rank() == 1) raise(SIGKILL);
+    operation->restart();
+    return expect_rank_one_late(*operation);
+  });
+  EXPECT_EQ(ends[0], 0);
+  EXPECT_TRUE(WIFSIGNALED(ends[1]));
+  EXPECT_EQ(ends[2], 0);
+  EXPECT_EQ(names_in_shm(), before);
+}
+
+TEST(SharedProcesses, NameADeadRankInTimeAndLeaveNothingBehind) {
+  kill_rank_one("direct", 3);
+  kill_rank_one("direct", 300000);
+}
+
+}  // namespace
+}  // namespace hbench
