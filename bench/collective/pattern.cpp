@@ -111,7 +111,7 @@ class Block {
       case DataType::float16: {
         std::array<float, kBlock> floats;
         std::ranges::transform(values, floats.begin(), [](std::int64_t value) { return static_cast<float>(value); });
-        kPortableHalves.narrow({floats.data(), values.size()}, std::span(bytes_).first(2 * values.size()));
+        float16_conversion().narrow({floats.data(), values.size()}, std::span(bytes_).first(2 * values.size()));
       }
     }
   }

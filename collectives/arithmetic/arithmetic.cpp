@@ -63,16 +63,11 @@ struct Conversion {
   void (*narrow)(const float* in, std::byte* out, std::size_t elements);
 };
 
-const HalfConversion& halves() {
-  static const HalfConversion& best = fast_halves() != nullptr ? *fast_halves() : kPortableHalves;
-  return best;
-}
-
 constexpr Conversion kFloat16{[](const std::byte* in, float* out, std::size_t n) {
-                                halves().widen({in, 2 * n}, {out, n});
+                                float16_conversion().widen({in, 2 * n}, {out, n});
                               },
                               [](const float* in, std::byte* out, std::size_t n) {
-                                halves().narrow({in, n}, {out, 2 * n});
+                                float16_conversion().narrow({in, n}, {out, 2 * n});
                               }};
 
 constexpr Conversion kBfloat16{

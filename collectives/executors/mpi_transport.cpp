@@ -45,14 +45,18 @@ class MpiTransport final : public Transport {
     const int code = MPI_Test(&slot.handle, &done, &status);
     if (code != MPI_SUCCESS) fail(code, slot);
     if (done == 0) return false;
-    free_.push_back(request);
     if (!slot.is_send) hand_over(slot, status);
+    free_.push_back(request);
     return true;
   }
 
   void cancel(Request request) override {
-    MPI_Cancel(&slots_[request].handle);
-    MPI_Request_free(&slots_[request].handle);
+    MPI_Request& handle = slots_[request].handle;
+    // There is none any more where the message arrived but could not be used.
+    if (handle != MPI_REQUEST_NULL) {
+      MPI_Cancel(&handle);
+      MPI_Request_free(&handle);
+    }
     free_.push_back(request);
   }
 
