@@ -31,13 +31,11 @@ void add_coding(const CaseResult& result, CollectiveFigures& figures) {
   const CollectiveTask& task = result.asked.collective;
   const double elements =
       static_cast<double>(task.bytes) / static_cast<double>(size_of(parse_data_type(task.data_type)));
-  const std::optional<double> encoded = value_of(result, metric::kEncoded),
-                              decoded = value_of(result, metric::kDecoded);
   if (!figures.wire_bytes || !figures.plain_wire_bytes || elements <= 0 || *figures.plain_wire_bytes <= 0) return;
   const double plain_bits = 8.0 * static_cast<double>(task.bytes) / elements;
   figures.bits_per_element = plain_bits * *figures.wire_bytes / *figures.plain_wire_bytes;
-  if (!encoded || !decoded || !figures.encode_seconds || !figures.decode_seconds) return;
-  const double coding = (*encoded * *figures.encode_seconds + *decoded * *figures.decode_seconds) / elements;
+  if (!figures.encode_seconds || !figures.decode_seconds) return;
+  const double coding = *figures.encode_seconds + *figures.decode_seconds;
   const double saved = *figures.plain_wire_bytes - *figures.wire_bytes;
   if (coding > 0 && saved > 0) figures.break_even = saved / coding;
 }

@@ -27,8 +27,6 @@ inline constexpr std::string_view kWireBytes = "wire_bytes";
 inline constexpr std::string_view kPlainWireBytes = "plain_wire_bytes";
 inline constexpr std::string_view kEncode = "encode_seconds";
 inline constexpr std::string_view kDecode = "decode_seconds";
-inline constexpr std::string_view kEncoded = "encoded_elements";
-inline constexpr std::string_view kDecoded = "decoded_elements";
 inline constexpr std::string_view kRelativeError = "relative_l2_error";
 inline constexpr std::string_view kCosine = "cosine";
 inline constexpr std::string_view kCopy = "copy_seconds";
@@ -45,7 +43,7 @@ struct CollectiveTiming {
 struct CollectiveFigures {
   CollectiveTiming in_place, out_of_place;
   std::optional<double> wire_bytes, plain_wire_bytes;
-  std::optional<double> encode_seconds, decode_seconds;  ///< of the whole buffer: median, slowest rank
+  std::optional<double> encode_seconds, decode_seconds;  ///< in one collective: median, slowest rank
   std::optional<double> bits_per_element;                ///< on the wire, for one element sent
   std::optional<double> relative_error, cosine;
   /// The speed of a rank's link below which compressing pays: bytes saved / seconds of coding.

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-#include <tuple>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
@@ -25,27 +23,13 @@ std::int64_t element_count(const Case& asked) {
 
 }  // namespace
 
-Traffic traffic_of(const Schedule& schedule, const Encoding& encoding, std::int64_t elements) {
-  std::vector<Traffic> ranks(static_cast<std::size_t>(schedule.world.ranks()));
-  std::set<std::tuple<std::int32_t, Rank, std::int32_t, std::int32_t>> encoded;
-  for (const Transfer& transfer : schedule.transfers) {
-    if (transfer.src == transfer.dst) continue;
-    const std::int64_t count = schedule.range(transfer.first_chunk, transfer.chunk_count, elements).size();
-    Traffic& from = ranks[static_cast<std::size_t>(transfer.src)];
-    from.wire_bytes += encoding.wire_bytes(count);
-    from.plain_bytes += count * static_cast<std::int64_t>(encoding.element_size);
-    if (encoded.insert({transfer.round, transfer.src, transfer.first_chunk, transfer.chunk_count}).second)
-      from.encoded += count;
-    ranks[static_cast<std::size_t>(transfer.dst)].decoded += count;
-  }
-  Traffic busiest;
-  for (const Traffic& rank : ranks) {
-    busiest.wire_bytes = std::max(busiest.wire_bytes, rank.wire_bytes);
-    busiest.plain_bytes = std::max(busiest.plain_bytes, rank.plain_bytes);
-    busiest.encoded = std::max(busiest.encoded, rank.encoded);
-    busiest.decoded = std::max(busiest.decoded, rank.decoded);
-  }
-  return busiest;
+std::int64_t plain_bytes_of(const Schedule& schedule, std::int64_t elements, std::int64_t element_size) {
+  std::vector<std::int64_t> sent(static_cast<std::size_t>(schedule.world.ranks()));
+  for (const Transfer& transfer : schedule.transfers)
+    if (transfer.src != transfer.dst)
+      sent[static_cast<std::size_t>(transfer.src)] +=
+          schedule.range(transfer.first_chunk, transfer.chunk_count, elements).size() * element_size;
+  return std::ranges::max(sent);
 }
 
 World world_of_collective(const Case& asked) {
@@ -81,45 +65,45 @@ std::vector<ElementRange> parts_of(const Schedule* schedule, int workers, std::i
   return parts;
 }
 
-Contender::Contender(const Case& asked, std::span<const std::int64_t> tensors, Endpoint& endpoint,
-                     std::span<std::byte> buffer, PeerLibraries* peers)
+Contender::Contender(const Case& asked, std::span<const std::int64_t> tensors, const ContenderTools& tools)
     : compressor_(parse_compressor(asked.strategy.compressor)),
       what_(fmt::format("{} {} of {} B, rank {}", asked.collective.name, asked.strategy.algorithm,
-                        asked.collective.bytes, endpoint.transport().rank())) {
+                        asked.collective.bytes, tools.endpoint.transport().rank())) {
   const DataType type = parse_data_type(asked.collective.data_type);
   const ReduceOp op = parse_reduce_op(asked.collective.operation);
   std::size_t begin = 0;
   for (const std::int64_t elements : tensors) {
     const std::size_t bytes = static_cast<std::size_t>(elements) * size_of(type);
-    add(asked, {buffer.subspan(begin, bytes), type, op}, endpoint, peers);
+    add(asked, {tools.buffer.subspan(begin, bytes), type, op}, tools);
     begin += bytes;
   }
   if (parts_.empty()) parts_ = parts_of(nullptr, asked.gpus, element_count(asked));
 }
 
-void Contender::add(const Case& asked, const Operand& operand, Endpoint& endpoint, PeerLibraries* peers) {
+void Contender::add(const Case& asked, const Operand& operand, const ContenderTools& tools) {
   if (!is_ours(asked)) {
-    if (peers == nullptr)
+    if (tools.peers == nullptr)
       throw Error(ExitCode::usage, fmt::format("this program knows no {}", asked.collective.executor));
-    operations_.push_back(peers->make(asked.strategy.algorithm, operand));
+    operations_.push_back(tools.peers->make(asked.strategy.algorithm, operand));
     return;
   }
   const AlgorithmChoice algorithm = algorithm_of(asked, static_cast<std::int64_t>(operand.buffer.size()));
-  if (algorithm.algorithm->opaque()) {
-    operations_.push_back(endpoint.vendor(parse_goal(asked.collective.name), operand));
-    return;
-  }
+  operations_.push_back(prepare_exchange(tools.endpoint, {.world = world_of_collective(asked),
+                                                          .algorithm = algorithm,
+                                                          .compressor = compressor_,
+                                                          .operand = operand,
+                                                          .segments = asked.collective.segments,
+                                                          .times = tools.times}));
+  if (algorithm.algorithm->opaque()) return;
   const Schedule schedule = schedule_of(asked, algorithm, operand.elements());
-  Encoding encoding = compressor_.encoding();
-  encoding.element_size = size_of(operand.type);
-  operations_.push_back(endpoint.prepare(schedule, operand, encoding.codec));
   parts_ = parts_of(&schedule, asked.gpus, operand.elements());
-  const Traffic traffic = traffic_of(schedule, encoding, operand.elements());
-  if (!traffic_) traffic_.emplace();
-  traffic_->wire_bytes += traffic.wire_bytes;
-  traffic_->plain_bytes += traffic.plain_bytes;
-  traffic_->encoded += traffic.encoded;
-  traffic_->decoded += traffic.decoded;
+  plain_bytes_ += plain_bytes_of(schedule, operand.elements(), static_cast<std::int64_t>(size_of(operand.type)));
+}
+
+std::int64_t Contender::bytes_sent() const {
+  std::int64_t bytes = 0;
+  for (const auto& operation : operations_) bytes += operation->bytes_sent();
+  return bytes;
 }
 
 void Contender::run(Seconds timeout) {

@@ -176,32 +176,23 @@ class Planner {
     if (!threads && !machine_.no_mpi.empty()) return machine_.no_mpi;
     if (threads && machine_.fixed_ranks > 0) return "ranks that a launcher started are processes, not threads";
     const World world = world_of_collective(asked);
-    if (std::string why = algorithm.refuses(world); !why.empty()) return why;
     if (machine_.fixed_ranks > 0 && world.ranks() != machine_.fixed_ranks)
       return fmt::format("it takes {} ranks, and {} were started", world.ranks(), machine_.fixed_ranks);
-    if (!compressor.verbatim()) {
-      if (request_.goal != Goal::all_reduce) return "compressors go with all-reduces";
-      if (request_.type != DataType::float32)
-        return fmt::format("it encodes float32 elements, not {}", entry_of(request_.type).name);
-      if (request_.op != ReduceOp::sum && request_.op != ReduceOp::average)
-        return fmt::format("what was encoded is added: sum or average, not {}", entry_of(request_.op).name);
-      if (compressor.compressor->exchange != Exchange::per_hop) return "it does not encode transfer by transfer";
-    }
+    if (!compressor.verbatim() && request_.goal != Goal::all_reduce) return "compressors go with all-reduces";
+    if (std::string why = refuse_exchange(choice, compressor, request_.type, request_.op, world); !why.empty())
+      return why;
     if (request_.check && compressor.verbatim() && asked.gpus > most_workers(request_.type, request_.op))
       return fmt::format("a {} {} of more than {} ranks is not exact, and cannot be checked; -c 0 does without",
                          entry_of(request_.type).name, entry_of(request_.op).name,
                          most_workers(request_.type, request_.op));
-    if (algorithm.opaque()) return vendor_refusal(asked, compressor, *std::ranges::max_element(buffers));
+    if (algorithm.opaque()) return vendor_refusal(asked, *std::ranges::max_element(buffers));
     return message_refusal(asked, choice, *std::ranges::max_element(buffers));
   }
 
-  std::string vendor_refusal(const Case& asked, const CompressorChoice& compressor, std::int64_t elements) const {
+  std::string vendor_refusal(const Case& asked, std::int64_t elements) const {
     if (asked.collective.executor == "threads")
       return "there is no library, and so no all-reduce of its own, between threads";
     if (asked.collective.executor != "mpi") return "the MPI library's own goes with the executor mpi";
-    if (!compressor.verbatim()) return "it sends elements as they are: no compressor";
-    if (request_.type == DataType::float16 || request_.type == DataType::bfloat16)
-      return fmt::format("MPI has no type for {}", entry_of(request_.type).name);
     if (elements > INT_MAX) return fmt::format("{} elements are more than MPI counts", elements);
     return {};
   }

@@ -82,9 +82,9 @@ class Loop {
     for (Entry& entry : entries) {
       if (!entry.runs()) continue;
       work_on(entry);
-      describe(entry);
       if (options_.check) check(entry);
       warm_up(entry);
+      if (entry.lossy) time_coding(entry);
     }
     const auto count = std::ranges::count_if(entries, [](const Entry& entry) { return entry.runs(); });
     time(entries, count > 1 ? kTurns : 1);
@@ -120,7 +120,8 @@ class Loop {
     entry.endpoint = library != nullptr ? &home_ : &endpoints_.of(each.asked.collective.executor);
     entry.buffer = buffer_of(each.asked.collective.executor, *entry.endpoint, entry.bytes());
     try {
-      entry.contender = std::make_unique<Contender>(each.asked, each.tensors, *entry.endpoint, entry.buffer, library);
+      entry.contender =
+          std::make_unique<Contender>(each.asked, each.tensors, ContenderTools{*entry.endpoint, entry.buffer, library});
       entry.lossy = !entry.contender->compressor().verbatim();
     } catch (const Error& error) {
       if (error.code() != ExitCode::usage) throw;
@@ -138,33 +139,27 @@ class Loop {
     return {.metric = std::string(metric), .value = value, .unit = std::string(unit)};
   }
 
-  /// What travels, and what coding it takes.
-  void describe(Entry& entry) {
-    const std::optional<Traffic>& traffic = entry.contender->traffic();
-    if (!traffic) return;
-    entry.figures.push_back(figure(metric::kWireBytes, static_cast<double>(traffic->wire_bytes), "B"));
-    if (!entry.lossy) return;
-    entry.figures.push_back(figure(metric::kPlainWireBytes, static_cast<double>(traffic->plain_bytes), "B"));
-    entry.figures.push_back(figure(metric::kEncoded, static_cast<double>(traffic->encoded), "elements"));
-    entry.figures.push_back(figure(metric::kDecoded, static_cast<double>(traffic->decoded), "elements"));
-    time_coding(entry);
+  /// What really travelled in some runs, from the busiest rank.
+  void note_traffic(Entry& entry, std::int64_t bytes, int runs) {
+    const double sent = agreement_.largest(static_cast<double>(bytes));
+    if (sent <= 0 || runs == 0) return;
+    entry.figures.push_back(figure(metric::kWireBytes, sent / runs, "B"));
+    if (entry.lossy)
+      entry.figures.push_back(
+          figure(metric::kPlainWireBytes, static_cast<double>(entry.contender->plain_bytes()), "B"));
   }
 
-  /// All ranks at once, as in the collective: they share the memory's bandwidth.
+  /// A contender of its own, because its clock takes time.
   void time_coding(Entry& entry) {
-    const Codec& codec = *entry.contender->compressor().codec;
-    const std::span<float> values = floats(entry.buffer);
-    const auto elements = static_cast<std::int64_t>(values.size());
-    std::vector<std::byte> wire(static_cast<std::size_t>(codec.max_wire_bytes(elements)));
-    fill_normal(rank(), values);
-    for (int i = 0; i <= kCodings; ++i) {
+    CodecTimes times;
+    Contender timed(entry.of->asked, entry.of->tensors, {*entry.endpoint, entry.buffer, nullptr, &times});
+    for (int i = -1; i < kCodings; ++i) {
+      fill_normal(rank(), floats(entry.buffer));
+      times = {};
       agreement_.meet();
-      auto begin = Clock::now();
-      const std::int64_t bytes = codec.encode(values, {.rank = rank(), .step = i}, wire);
-      keep(entry, metric::kEncode, seconds_since(begin), i == 0);
-      begin = Clock::now();
-      codec.decode(std::span(wire).first(static_cast<std::size_t>(bytes)), TransferKind::reduce, values);
-      keep(entry, metric::kDecode, seconds_since(begin), i == 0);
+      timed.run(options_.timeout);
+      keep(entry, metric::kEncode, times.encode.value, i < 0);
+      keep(entry, metric::kDecode, times.decode.value, i < 0);
     }
   }
 
@@ -286,7 +281,9 @@ class Loop {
     const std::string_view way = timed(entry, metric::kInPlace) ? metric::kInPlace : metric::kOutOfPlace;
     agreement_.meet();
     double last = 0;
+    const std::int64_t before = entry.contender->bytes_sent();
     for (int i = 0; i < options_.warmups; ++i) keep(entry, way, last = iterate(entry, way), true);
+    note_traffic(entry, entry.contender->bytes_sent() - before, options_.warmups);
     entry.iterations = options_.iterations;
     if (entry.iterations > 0) return;
     const double slowest = agreement_.largest(last);

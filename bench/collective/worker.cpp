@@ -25,7 +25,9 @@ class ProcessEndpoints final : public RankEndpoints {
 
   Endpoint& of(std::string_view executor) override {
     const auto found = made_.find(executor);
-    return found != made_.end() ? *found->second : *made_.at("mpi");
+    if (found != made_.end()) return *found->second;
+    if (executor == "shm") return *made_.emplace("shm", make_shm_endpoint(0)).first->second;
+    return *made_.at("mpi");
   }
 
  private:
