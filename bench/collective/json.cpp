@@ -140,9 +140,11 @@ std::string collective_csv(const std::vector<CollectiveRow>& rows) {
   bool header = true;
   for (const CollectiveRow& row : rows) {
     std::string names, values;
-    for (const auto& [key, value] : row_json(row).items()) {
-      names += (names.empty() ? "" : ",") + key;
-      values += (values.empty() && names == key ? "" : ",") + csv_cell(value);
+    const Json object = row_json(row);
+    for (const auto& [key, value] : object.items()) {
+      const std::string comma = names.empty() ? "" : ",";
+      names += comma + key;
+      values += comma + csv_cell(value);
     }
     if (header) lines += names + "\n";
     header = false;

@@ -12,7 +12,8 @@
 namespace hbench {
 
 /// One object: what was run and where, `results` with every raw sample, `refused`, `comparison` and `bound`.
-std::string collective_json(const std::vector<CollectiveRow>& rows, const std::vector<Refusal>& refused, const Run& run);
+std::string collective_json(const std::vector<CollectiveRow>& rows, const std::vector<Refusal>& refused,
+                            const Run& run);
 
 /// A header and a line per result, without raw samples.
 std::string collective_csv(const std::vector<CollectiveRow>& rows);

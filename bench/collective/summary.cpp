@@ -43,7 +43,8 @@ PeerComparison compare(int ranks, const std::string& label, const std::map<std::
 
 std::vector<CollectiveRow> collective_rows(const std::vector<CaseResult>& results) {
   std::vector<CollectiveRow> rows;
-  for (const CaseResult& result : results) rows.push_back({result, collective_figures(result), contender_label(result.asked)});
+  for (const CaseResult& result : results)
+    rows.push_back({result, collective_figures(result), contender_label(result.asked)});
   // Cases of several process sets, such as MPICH's, belong beside the others of their size.
   const std::vector<std::string> order = contenders_of(rows);
   const auto place = [&](const CollectiveRow& row) {
@@ -91,7 +92,8 @@ std::vector<BoundShare> shares_of_bound(const std::vector<CollectiveRow>& rows) 
   std::vector<BoundShare> shares;
   for (const CollectiveRow& row : rows) {
     if (!row.figures.copy_seconds || !row.seconds()) continue;
-    const BoundShare share{row.asked().gpus, row.label, row.asked().collective.bytes, *row.figures.copy_seconds, *row.seconds()};
+    const BoundShare share{row.asked().gpus, row.label, row.asked().collective.bytes, *row.figures.copy_seconds,
+                           *row.seconds()};
     const auto known = std::ranges::find_if(
         shares, [&](const BoundShare& other) { return other.ranks == share.ranks && other.ours == share.ours; });
     if (known == shares.end())

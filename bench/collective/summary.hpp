@@ -32,8 +32,8 @@ std::vector<std::string> contenders_of(const std::vector<CollectiveRow>& rows);
 /// One of ours against the best peer at each size.
 struct PeerComparison {
   int ranks = 0;
-  std::string ours;             ///< a label, or `the best of ours`
-  double geometric_mean = 0;    ///< of best peer's time / our time, over the sizes that both have
+  std::string ours;           ///< a label, or `the best of ours`
+  double geometric_mean = 0;  ///< of best peer's time / our time, over the sizes that both have
   std::size_t sizes = 0;
   std::int64_t worst_bytes = 0;
   double worst = 0;

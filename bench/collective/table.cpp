@@ -25,7 +25,9 @@ std::string gigabytes(double bytes_per_second) {
   return value >= 0.01 || value == 0 ? fmt::format("{:.2f}", value) : fmt::format("{:.4f}", value);
 }
 
-std::string maybe(const std::optional<double>& value, std::string (*text)(double)) { return value ? text(*value) : "-"; }
+std::string maybe(const std::optional<double>& value, std::string (*text)(double)) {
+  return value ? text(*value) : "-";
+}
 
 std::string whole(double value) { return fmt::format("{:.0f}", value); }
 std::string scientific(double value) { return value == 0 ? "0" : fmt::format("{:.1e}", value); }
@@ -47,7 +49,8 @@ std::string timing_cells(const CollectiveRow& row, const CollectiveTiming& timin
     return fmt::format("  {:>9} {:>7} {:>7} {:>7}", timing.wrong.value_or(0) > 0 ? "-" : hole(row), "-", "-", wrong);
   const double algbw = static_cast<double>(row.asked().collective.bytes) / *timing.seconds;
   const double busbw = algbw * bus_factor(row.asked().collective.name, row.asked().gpus);
-  return fmt::format("  {:>9} {:>7} {:>7} {:>7}", microseconds(*timing.seconds), gigabytes(algbw), gigabytes(busbw), wrong);
+  return fmt::format("  {:>9} {:>7} {:>7} {:>7}", microseconds(*timing.seconds), gigabytes(algbw), gigabytes(busbw),
+                     wrong);
 }
 
 std::string row_head(const Case& asked) {
@@ -90,7 +93,8 @@ std::string ratio_cell(const std::vector<const CollectiveRow*>& rows) {
 std::vector<std::vector<const CollectiveRow*>> by_size(const std::vector<const CollectiveRow*>& rows) {
   std::vector<std::vector<const CollectiveRow*>> sizes;
   for (const CollectiveRow* row : rows) {
-    if (sizes.empty() || sizes.back().front()->asked().collective.bytes != row->asked().collective.bytes) sizes.emplace_back();
+    if (sizes.empty() || sizes.back().front()->asked().collective.bytes != row->asked().collective.bytes)
+      sizes.emplace_back();
     sizes.back().push_back(row);
   }
   return sizes;
@@ -119,7 +123,9 @@ std::string wide_table(const std::vector<const CollectiveRow*>& rows, const std:
     text += fmt::format("{:>12}", size.front()->asked().collective.bytes);
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const auto row = std::ranges::find_if(size, [&](const CollectiveRow* each) { return each->label == labels[i]; });
-      const std::string cell = row == size.end() ? "-" : (*row)->seconds() ? microseconds(*(*row)->seconds()) : hole(**row);
+      const std::string cell = row == size.end()   ? "-"
+                               : (*row)->seconds() ? microseconds(*(*row)->seconds())
+                                                   : hole(**row);
       text += fmt::format("{:>{}}", cell, widths[i]);
     }
     if (ratios) text += fmt::format("{:>11}", ratio_cell(size));
@@ -132,11 +138,13 @@ std::string wide_table(const std::vector<const CollectiveRow*>& rows, const std:
 std::string long_table(const std::vector<const CollectiveRow*>& rows) {
   std::size_t width = 9;
   for (const CollectiveRow* row : rows) width = std::max(width, row->label.size());
-  std::string text = fmt::format("#{:>11}  {:<{}}  {:>9} {:>7} {:>7} {:>7}\n", "size", "contender", width, "time", "algbw", "busbw", "#wrong");
+  std::string text = fmt::format("#{:>11}  {:<{}}  {:>9} {:>7} {:>7} {:>7}\n", "size", "contender", width, "time",
+                                 "algbw", "busbw", "#wrong");
   text += fmt::format("#{:>11}  {:<{}}  {:>9} {:>7} {:>7}\n", "(B)", "", width, "(us)", "(GB/s)", "(GB/s)");
   for (const auto& size : by_size(rows))
     for (const CollectiveRow* row : size)
-      text += fmt::format("{:>12}  {:<{}}{}\n", row->asked().collective.bytes, row->label, width, timing_cells(*row, row->figures.in_place));
+      text += fmt::format("{:>12}  {:<{}}{}\n", row->asked().collective.bytes, row->label, width,
+                          timing_cells(*row, row->figures.in_place));
   return text;
 }
 
@@ -144,17 +152,18 @@ bool is_compressed(const CollectiveRow& row) { return row.asked().strategy.compr
 
 std::string compression_table(const std::vector<const CollectiveRow*>& rows) {
   std::vector<const CollectiveRow*> compressed;
-  std::ranges::copy_if(rows, std::back_inserter(compressed), [](const CollectiveRow* row) { return is_compressed(*row); });
+  std::ranges::copy_if(rows, std::back_inserter(compressed),
+                       [](const CollectiveRow* row) { return is_compressed(*row); });
   if (compressed.empty()) return {};
   std::size_t width = 10;
   for (const CollectiveRow* row : compressed) width = std::max(width, row->asked().strategy.compressor.size());
   std::string text =
       "# Compression, in one collective: coding of the slowest rank, bytes of the busiest, error of the result;\n"
       "# it pays on links slower than the break-even: bytes saved / seconds of coding.\n";
-  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "size", "compressor", width, "encode",
-                      "decode", "wire", "bits per", "relative", "cosine", "break-even");
-  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "(B)", "", width, "(us)", "(us)", "(B)",
-                      "element", "L2 error", "", "");
+  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "size", "compressor", width,
+                      "encode", "decode", "wire", "bits per", "relative", "cosine", "break-even");
+  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "(B)", "", width, "(us)",
+                      "(us)", "(B)", "element", "L2 error", "", "");
   for (const CollectiveRow* row : compressed) {
     const CollectiveFigures& figures = row->figures;
     text += fmt::format("{:>12}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", row->asked().collective.bytes,
@@ -166,7 +175,8 @@ std::string compression_table(const std::vector<const CollectiveRow*>& rows) {
   return text;
 }
 
-std::string title(const std::vector<const CollectiveRow*>& rows, const std::vector<std::string>& labels, const TableContext& context) {
+std::string title(const std::vector<const CollectiveRow*>& rows, const std::vector<std::string>& labels,
+                  const TableContext& context) {
   const Case& asked = rows.front()->asked();
   std::string text = fmt::format("# {}, {} {}, {} rank{} on {}", asked.collective.name, asked.collective.data_type,
                                  asked.collective.operation, asked.gpus, asked.gpus == 1 ? "" : "s", context.machine);
@@ -185,8 +195,9 @@ std::string failures(const std::vector<const CollectiveRow*>& rows) {
   for (const CollectiveRow* row : rows) {
     if (row->result.status != CaseStatus::failed) continue;
     const bool refused = row->result.exit_code == static_cast<int>(ExitCode::usage);
-    const std::string line = refused ? fmt::format("# {}: {}\n", row->label, row->result.failure)
-                                     : fmt::format("# {} B, {}: {}\n", row->asked().collective.bytes, row->label, row->result.failure);
+    const std::string line =
+        refused ? fmt::format("# {}: {}\n", row->label, row->result.failure)
+                : fmt::format("# {} B, {}: {}\n", row->asked().collective.bytes, row->label, row->result.failure);
     if (told.insert(line).second) text += line;
   }
   return text;
@@ -212,12 +223,15 @@ std::string world_table(const std::vector<const CollectiveRow*>& rows, const Tab
 std::string closing(const std::vector<CollectiveRow>& rows) {
   std::string text;
   for (const PeerComparison& each : compare_with_peers(rows))
-    text += fmt::format("# {} ranks: {} is {:.2f} x as fast as the best peer (geometric mean of {} sizes); worst {:.2f} x at {} B, {}\n",
-                        each.ranks, each.ours, each.geometric_mean, each.sizes, each.worst, each.worst_bytes, each.worst_peer);
+    text += fmt::format(
+        "# {} ranks: {} is {:.2f} x as fast as the best peer (geometric mean of {} sizes); worst {:.2f} x at {} B, "
+        "{}\n",
+        each.ranks, each.ours, each.geometric_mean, each.sizes, each.worst, each.worst_bytes, each.worst_peer);
   for (const BoundShare& share : shares_of_bound(rows))
-    text += fmt::format("# {} ranks: {} of {} takes {} us; all ranks copy such a buffer in {} us: {:.0f} % of that bound\n",
-                        share.ranks, share.ours, format(Bytes(static_cast<double>(share.bytes))), microseconds(share.seconds),
-                        microseconds(share.copy_seconds), 100 * share.copy_seconds / share.seconds);
+    text += fmt::format(
+        "# {} ranks: {} of {} takes {} us; all ranks copy such a buffer in {} us: {:.0f} % of that bound\n",
+        share.ranks, share.ours, format(Bytes(static_cast<double>(share.bytes))), microseconds(share.seconds),
+        microseconds(share.copy_seconds), 100 * share.copy_seconds / share.seconds);
   return text;
 }
 
