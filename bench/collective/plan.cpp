@@ -47,7 +47,7 @@ class Planner {
     for (const int workers : ranks_) {
       for (const std::vector<std::int64_t>& buffers : sizes(workers)) {
         for (const std::string& executor : executors_)
-          for (const std::string& algorithm : algorithms_)
+          for (const std::string& algorithm : algorithms_for(executor))
             for (const std::string& compressor : compressors_)
               add_ours(workers, buffers, executor, algorithm, compressor);
         if (request_.peers) add_peers(workers, buffers);
@@ -71,18 +71,29 @@ class Planner {
     if (machine_.fixed_ranks > 0) ranks_ = {machine_.fixed_ranks};
     if (ranks_.empty()) ranks_ = {std::max(2, machine_.cores)};
     algorithms_ = request_.algorithms;
-    if (algorithms_.empty())
-      for (const Algorithm* entry : algorithms_for(request_.goal))
-        if (!entry->opaque() && !entry->uses_servers && algorithms_.empty()) algorithms_ = {std::string(entry->name)};
     compressors_ = request_.compressors.empty() ? std::vector<std::string>{"none"} : request_.compressors;
     executors_ = request_.executors;
-    if (executors_.empty()) executors_ = {machine_.no_mpi.empty() ? "mpi" : "threads"};
+    if (!executors_.empty()) return;
+    executors_ = {machine_.no_mpi.empty() ? "mpi" : "threads"};
+    if (request_.peers) executors_ = {"shm", "mpi"};
+  }
+
+  /// What was asked for; otherwise one that is good for the executor.
+  std::vector<std::string> algorithms_for(const std::string& executor) const {
+    if (!algorithms_.empty()) return algorithms_;
+    const std::vector<const Algorithm*> known = hbench::algorithms_for(request_.goal);
+    const auto has = [&](std::string_view name) {
+      return std::ranges::any_of(known, [&](const Algorithm* entry) { return entry->name == name; });
+    };
+    // Ranks that read each other's buffers add up one part each, and are done.
+    if (executor == "shm" && has("direct")) return {"direct"};
+    if (has("ring")) return {"ring"};
+    for (const Algorithm* entry : known)
+      if (!entry->opaque() && !entry->uses_servers) return {std::string(entry->name)};
+    return {};
   }
 
   void check_names() {
-    if (algorithms_.empty())
-      throw Error(ExitCode::usage, fmt::format("there is no algorithm for {} yet", to_string(request_.goal)),
-                  "hbench list algorithms shows what there is");
     bool servers = false, groups = false;
     for (std::string& name : algorithms_) {
       if (request_.goal == Goal::all_reduce) {

@@ -46,26 +46,26 @@ std::string hole(const CollectiveRow& row) {
 std::string timing_cells(const CollectiveRow& row, const CollectiveTiming& timing) {
   const std::string wrong = timing.wrong ? std::to_string(*timing.wrong) : "N/A";
   if (!timing.seconds)
-    return fmt::format("  {:>9} {:>7} {:>7} {:>7}", timing.wrong.value_or(0) > 0 ? "-" : hole(row), "-", "-", wrong);
+    return fmt::format("  {:>9} {:>7} {:>7} {:>6}", timing.wrong.value_or(0) > 0 ? "-" : hole(row), "-", "-", wrong);
   const double algbw = static_cast<double>(row.asked().collective.bytes) / *timing.seconds;
   const double busbw = algbw * bus_factor(row.asked().collective.name, row.asked().gpus);
-  return fmt::format("  {:>9} {:>7} {:>7} {:>7}", microseconds(*timing.seconds), gigabytes(algbw), gigabytes(busbw),
+  return fmt::format("  {:>9} {:>7} {:>7} {:>6}", microseconds(*timing.seconds), gigabytes(algbw), gigabytes(busbw),
                      wrong);
 }
 
 std::string row_head(const Case& asked) {
-  return fmt::format("{:>12} {:>12} {:>8} {:>7}", asked.collective.bytes, count_of(asked), asked.collective.data_type,
+  return fmt::format("{:>12} {:>11} {:>8} {:>7}", asked.collective.bytes, count_of(asked), asked.collective.data_type,
                      asked.collective.operation);
 }
 
 /// nccl-tests' table of one contender.
 std::string single_table(const std::vector<const CollectiveRow*>& rows) {
-  std::string text = fmt::format("#{:>42}  {:^33}  {:^33}\n", "", "out of place", "in place");
-  text += fmt::format("#{:>11} {:>12} {:>8} {:>7}", "size", "count", "type", "redop");
-  for (int i = 0; i < 2; ++i) text += fmt::format("  {:>9} {:>7} {:>7} {:>7}", "time", "algbw", "busbw", "#wrong");
+  std::string text = fmt::format("#{:>40}  {:^31}  {:^31}\n", "", "out of place", "in place");
+  text += fmt::format("#{:>11} {:>11} {:>8} {:>7}", "size", "count", "type", "redop");
+  for (int i = 0; i < 2; ++i) text += fmt::format("  {:>9} {:>7} {:>7} {:>6}", "time", "algbw", "busbw", "#wrong");
   text += fmt::format("  {:>10}\n", "wire");
-  text += fmt::format("#{:>11} {:>12} {:>8} {:>7}", "(B)", "(elements)", "", "");
-  for (int i = 0; i < 2; ++i) text += fmt::format("  {:>9} {:>7} {:>7} {:>7}", "(us)", "(GB/s)", "(GB/s)", "");
+  text += fmt::format("#{:>11} {:>11} {:>8} {:>7}", "(B)", "(elements)", "", "");
+  for (int i = 0; i < 2; ++i) text += fmt::format("  {:>9} {:>7} {:>7} {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
   text += fmt::format("  {:>10}\n", "(B)");
   for (const CollectiveRow* row : rows)
     text += fmt::format("{}{}{}  {:>10}\n", row_head(row->asked()), timing_cells(*row, row->figures.out_of_place),
@@ -220,19 +220,40 @@ std::string world_table(const std::vector<const CollectiveRow*>& rows, const Tab
   return compression.empty() ? text : text + "\n" + compression;
 }
 
-std::string closing(const std::vector<CollectiveRow>& rows) {
-  std::string text;
-  for (const PeerComparison& each : compare_with_peers(rows))
-    text += fmt::format(
-        "# {} ranks: {} is {:.2f} x as fast as the best peer (geometric mean of {} sizes); worst {:.2f} x at {} B, "
-        "{}\n",
-        each.ranks, each.ours, each.geometric_mean, each.sizes, each.worst, each.worst_bytes, each.worst_peer);
-  for (const BoundShare& share : shares_of_bound(rows))
-    text += fmt::format(
-        "# {} ranks: {} of {} takes {} us; all ranks copy such a buffer in {} us: {:.0f} % of that bound\n",
-        share.ranks, share.ours, format(Bytes(static_cast<double>(share.bytes))), microseconds(share.seconds),
-        microseconds(share.copy_seconds), 100 * share.copy_seconds / share.seconds);
+std::string peer_lines(const std::vector<CollectiveRow>& rows) {
+  const std::vector<PeerComparison> all = compare_with_peers(rows);
+  if (all.empty()) return {};
+  std::size_t width = 9;
+  for (const PeerComparison& each : all) width = std::max(width, each.ours.size());
+  std::string text = "# How fast against the best peer: its time / ours, geometric mean over the sizes\n";
+  text += fmt::format("#{:>5}  {:<{}} {:>6} {:>8} {:>8} {:>12}  {}\n", "ranks", "contender", width, "sizes", "mean",
+                      "worst", "at size", "against");
+  for (const PeerComparison& each : all)
+    text += fmt::format("{:>6}  {:<{}} {:>6} {:>8.2f} {:>8.2f} {:>12}  {}\n", each.ranks, each.ours, width, each.sizes,
+                        each.geometric_mean, each.worst, each.worst_bytes, each.worst_peer);
   return text;
+}
+
+std::string bound_lines(const std::vector<CollectiveRow>& rows) {
+  const std::vector<BoundShare> all = shares_of_bound(rows);
+  if (all.empty()) return {};
+  std::size_t width = 9;
+  for (const BoundShare& each : all) width = std::max(width, each.ours.size());
+  std::string text =
+      "# The bound of shared memory: every buffer is read once and written once, as when all ranks copy one that\n"
+      "# large at the same time, which was measured in turn with the collective\n";
+  text += fmt::format("#{:>5}  {:<{}} {:>12} {:>10} {:>10} {:>10}\n", "ranks", "contender", width, "size (B)",
+                      "time (us)", "copy (us)", "of bound");
+  for (const BoundShare& each : all)
+    text += fmt::format("{:>6}  {:<{}} {:>12} {:>10} {:>10} {:>8.0f} %\n", each.ranks, each.ours, width, each.bytes,
+                        microseconds(each.seconds), microseconds(each.copy_seconds),
+                        100 * each.copy_seconds / each.seconds);
+  return text;
+}
+
+std::string closing(const std::vector<CollectiveRow>& rows) {
+  const std::string peers = peer_lines(rows), bound = bound_lines(rows);
+  return peers.empty() || bound.empty() ? peers + bound : peers + "\n" + bound;
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct Peer {
 class PeerLibraries {
  public:
   virtual ~PeerLibraries() = default;
-  /// The all-reduce of a peer, by its algorithm's name, in place on `operand`; can be restarted; its `progress` may block. All ranks make them in
-  /// the same order. \throws Error (usage) for a peer that it does not know.
+  /// The all-reduce of a peer, by its algorithm's name, in place on `operand`; can be restarted; its `progress` may
+  /// block. All ranks make them in the same order. \throws Error (usage) for a peer that it does not know.
   virtual std::unique_ptr<Operation> make(std::string_view algorithm, const Operand& operand) = 0;
 };
 
