@@ -12,16 +12,16 @@
 namespace hbench {
 namespace {
 
-bool is_ours(const Case& asked) {
-  return std::ranges::any_of(executors(),
-                             [&](const ExecutorKind* kind) { return kind->name == asked.collective.executor; });
-}
-
 std::int64_t element_count(const Case& asked) {
   return asked.collective.bytes / static_cast<std::int64_t>(size_of(parse_data_type(asked.collective.data_type)));
 }
 
 }  // namespace
+
+bool is_ours(const Case& asked) {
+  return std::ranges::any_of(executors(),
+                             [&](const ExecutorKind* kind) { return kind->name == asked.collective.executor; });
+}
 
 std::int64_t plain_bytes_of(const Schedule& schedule, std::int64_t elements, std::int64_t element_size) {
   std::vector<std::int64_t> sent(static_cast<std::size_t>(schedule.world.ranks()));

@@ -15,6 +15,9 @@
 
 namespace hbench {
 
+/// Whether one of our executors runs it, and no other library.
+bool is_ours(const Case& asked);
+
 /// The world that a collective's case runs in.
 World world_of_collective(const Case& asked);
 /// The all-reduce of a rule for these bytes, or the algorithm of another goal. \pre no peer.

@@ -113,14 +113,28 @@ class Loop {
   PeerLibraries* libraries(const Case& asked) {
     const auto is_library = [&](const Peer& peer) { return peer.library == asked.collective.executor; };
     if (std::ranges::none_of(peers_.peers, is_library)) return nullptr;
-    if (!libraries_) libraries_ = peers_.connect(home_, options_.timeout);
+    if (!libraries_ && no_libraries_.empty()) connect();
     return libraries_.get();
+  }
+
+  /// Peers that cannot be connected do not stop the others.
+  void connect() {
+    try {
+      libraries_ = peers_.connect(home_, options_.timeout);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::environment) throw;
+      no_libraries_ = error.what();
+    }
+    if (agreement_.total(libraries_ ? 0 : 1) == 0) return;
+    libraries_.reset();
+    if (no_libraries_.empty()) no_libraries_ = "another rank could not be connected";
   }
 
   Entry prepare(const LoopCase& each) {
     Entry entry{.of = &each};
     PeerLibraries* const library = libraries(each.asked);
-    entry.endpoint = library != nullptr ? &home_ : &endpoints_.of(each.asked.collective.executor);
+    entry.endpoint =
+        library != nullptr || !is_ours(each.asked) ? &home_ : &endpoints_.of(each.asked.collective.executor);
     entry.buffer = buffer_of(each.asked.collective.executor, *entry.endpoint, entry.bytes());
     try {
       entry.contender =
@@ -128,7 +142,7 @@ class Loop {
       entry.lossy = !entry.contender->compressor().verbatim();
     } catch (const Error& error) {
       if (error.code() != ExitCode::usage) throw;
-      entry.refusal = error.what();
+      entry.refusal = no_libraries_.empty() || is_ours(each.asked) ? error.what() : no_libraries_;
     }
     // What one rank cannot do, none does.
     if (agreement_.total(entry.runs() ? 0 : 1) > 0) {
@@ -354,6 +368,7 @@ class Loop {
   Endpoint& home_;
   Agreement agreement_;
   std::unique_ptr<PeerLibraries> libraries_;
+  std::string no_libraries_;  ///< why there are none
   std::map<std::string, std::span<std::byte>> buffers_;
   std::span<std::byte> input_;
   std::int64_t most_bytes_ = 1;

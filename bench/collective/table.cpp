@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "bench/collective/plan.hpp"
 #include "collectives/arithmetic/data_type.hpp"
@@ -189,16 +189,21 @@ std::string title(const std::vector<const CollectiveRow*>& rows, const std::vect
   return text + "\n";
 }
 
+/// Each reason once, with the first case that it was.
 std::string failures(const std::vector<const CollectiveRow*>& rows) {
-  std::string text;
-  std::set<std::string> told;
+  std::vector<std::string> reasons;
+  std::map<std::string, std::vector<const CollectiveRow*>> failed;
   for (const CollectiveRow* row : rows) {
     if (row->result.status != CaseStatus::failed) continue;
-    const bool refused = row->result.exit_code == static_cast<int>(ExitCode::usage);
-    const std::string line =
-        refused ? fmt::format("# {}: {}\n", row->label, row->result.failure)
-                : fmt::format("# {} B, {}: {}\n", row->asked().collective.bytes, row->label, row->result.failure);
-    if (told.insert(line).second) text += line;
+    std::vector<const CollectiveRow*>& same = failed[row->result.failure];
+    if (same.empty()) reasons.push_back(row->result.failure);
+    same.push_back(row);
+  }
+  std::string text;
+  for (const std::string& reason : reasons) {
+    const auto& same = failed[reason];
+    text += fmt::format("# {} of {} B{}: {}\n", same.front()->label, same.front()->asked().collective.bytes,
+                        same.size() > 1 ? fmt::format(" and {} more", same.size() - 1) : "", reason);
   }
   return text;
 }
