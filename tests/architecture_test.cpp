@@ -41,6 +41,7 @@ constexpr Home kHomes[] = {
     {"ATen/", "workloads/"},
     {"c10/", "workloads/"},
     {"CLI/", "bench/"},
+    {"gloo/", "bench/peers/"},
     {"benchmark/", "bench/micro/"},
     {"gtest/", "tests/"},
     {"gmock/", "tests/"},

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include "collectives/executors/operation.hpp"
+#include "collectives/executors/transport.hpp"
+
+namespace hbench {
+
+/// One message that was posted, to be waited for; cancelled when it is left early.
+class Message final : public Operation {
+ public:
+  Message(Transport& transport, Transport::Request request, Rank peer)
+      : transport_(transport), request_(request), peer_(peer) {}
+  ~Message() override {
+    if (!done_) transport_.cancel(request_);
+  }
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+
+  bool progress() override { return done_ = done_ || transport_.test(request_); }
+  std::string waiting_for() const override { return done_ ? "" : fmt::format("rank {}", peer_); }
+  std::vector<Rank> waiting_ranks() const override { return done_ ? std::vector<Rank>() : std::vector{peer_}; }
+
+ private:
+  Transport& transport_;
+  Transport::Request request_;
+  Rank peer_;
+  bool done_ = false;
+};
+
+}  // namespace hbench

@@ -1,0 +1,164 @@
+#include "bench/peers/gloo.hpp"
+
+#include <fmt/format.h>
+#include <gloo/allreduce.h>
+#include <gloo/allreduce_halving_doubling.h>
+#include <gloo/allreduce_ring_chunked.h>
+#include <gloo/math.h>
+
+#include <array>
+
+#include "bench/peers/gloo_context.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::string_view kRing = "ring", kRingChunked = "ring-chunked", kHalvingDoubling = "halving-doubling";
+
+std::string refuse(DataType type, ReduceOp) {
+  if (type == DataType::float16 || type == DataType::bfloat16)
+    return fmt::format("Gloo is not asked for {}", entry_of(type).name);
+  return {};
+}
+
+constexpr std::array kPeers{
+    Peer{"gloo", kRing, "Gloo 0.5's gloo::allreduce, segmented ring, over TCP", refuse},
+    Peer{"gloo", kRingChunked, "Gloo 0.5's AllreduceRingChunked over TCP", refuse},
+    Peer{"gloo", kHalvingDoubling, "Gloo 0.5's AllreduceHalvingDoubling over TCP", refuse},
+};
+
+template <class T>
+const gloo::ReductionFunction<T>* function_of(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::min:
+      return gloo::ReductionFunction<T>::min;
+    case ReduceOp::max:
+      return gloo::ReductionFunction<T>::max;
+    case ReduceOp::product:
+      return gloo::ReductionFunction<T>::product;
+    case ReduceOp::sum:
+    case ReduceOp::average:
+      break;
+  }
+  return gloo::ReductionFunction<T>::sum;
+}
+
+using Function = void (*)(void*, const void*, const void*, std::size_t);
+
+template <class T>
+Function plain_function_of(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::min:
+      return gloo::min<T>;
+    case ReduceOp::max:
+      return gloo::max<T>;
+    case ReduceOp::product:
+      return gloo::product<T>;
+    case ReduceOp::sum:
+    case ReduceOp::average:
+      break;
+  }
+  return gloo::sum<T>;
+}
+
+/// Calls `f` with a value of the type.
+template <class F>
+void with_type(DataType type, F f) {
+  switch (type) {
+    case DataType::float32:
+      return f(float());
+    case DataType::float64:
+      return f(double());
+    case DataType::int32:
+      return f(std::int32_t());
+    case DataType::int64:
+      return f(std::int64_t());
+    case DataType::uint8:
+      return f(std::uint8_t());
+    case DataType::float16:
+    case DataType::bfloat16:
+      break;
+  }
+  throw Error(ExitCode::usage, refuse(type, ReduceOp::sum));
+}
+
+/// Blocks, as Gloo does.
+class GlooAllReduce final : public Operation {
+ public:
+  GlooAllReduce(std::shared_ptr<gloo::Context> context, std::string_view algorithm, const Operand& operand)
+      : context_(std::move(context)), operand_(operand) {
+    with_type(operand.type, [&]<class T>(T) { make<T>(algorithm); });
+  }
+
+  bool progress() override {
+    if (done_) return true;
+    try {
+      run_();
+    } catch (const gloo::Exception& error) {
+      throw Error(ExitCode::lost_rank, fmt::format("Gloo: {}", error.what()), "see what the other ranks said last");
+    }
+    finish(operand_.type, operand_.op, context_->size, operand_.buffer);
+    return done_ = true;
+  }
+  void restart() override { done_ = false; }
+  std::string waiting_for() const override { return done_ ? "" : "the other ranks in Gloo's collective"; }
+  std::vector<Rank> waiting_ranks() const override { return {}; }
+
+ private:
+  template <class T>
+  void make(std::string_view algorithm) {
+    T* const data = reinterpret_cast<T*>(operand_.buffer.data());
+    const auto count = static_cast<int>(operand_.elements());
+    const std::vector<T*> pointers{data};
+    if (algorithm == kRing) {
+      auto options = std::make_shared<gloo::AllreduceOptions>(context_);
+      options->template setOutput<T>(data, static_cast<std::size_t>(count));
+      options->setReduceFunction(plain_function_of<T>(operand_.op));
+      options->setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
+      run_ = [options] { gloo::allreduce(*options); };
+    } else if (algorithm == kRingChunked) {
+      algorithm_ =
+          std::make_unique<gloo::AllreduceRingChunked<T>>(context_, pointers, count, function_of<T>(operand_.op));
+      run_ = [this] { algorithm_->run(); };
+    } else {
+      algorithm_ =
+          std::make_unique<gloo::AllreduceHalvingDoubling<T>>(context_, pointers, count, function_of<T>(operand_.op));
+      run_ = [this] { algorithm_->run(); };
+    }
+  }
+
+  std::shared_ptr<gloo::Context> context_;
+  Operand operand_;
+  std::unique_ptr<gloo::Algorithm> algorithm_;
+  std::function<void()> run_;
+  bool done_ = false;
+};
+
+class Gloo final : public PeerLibraries {
+ public:
+  Gloo(Endpoint& endpoint, Seconds timeout) : context_(connect_gloo_context(endpoint.transport(), timeout)) {}
+
+  std::unique_ptr<Operation> make(std::string_view algorithm, const Operand& operand) override {
+    std::vector<std::string_view> names;
+    for (const Peer& peer : kPeers) names.push_back(peer.algorithm);
+    if (std::ranges::find(names, algorithm) == names.end()) throw unknown_name("all-reduce of Gloo", algorithm, names);
+    if (operand.elements() > INT32_MAX) throw Error(ExitCode::usage, "Gloo counts elements in 32 bits");
+    return std::make_unique<GlooAllReduce>(context_, algorithm, operand);
+  }
+
+ private:
+  std::shared_ptr<gloo::Context> context_;
+};
+
+}  // namespace
+
+PeerSet gloo_peers() {
+  return {.peers = kPeers, .connect = [](Endpoint& endpoint, Seconds timeout) -> std::unique_ptr<PeerLibraries> {
+            return std::make_unique<Gloo>(endpoint, timeout);
+          }};
+}
+
+}  // namespace hbench
