@@ -10,8 +10,8 @@
 namespace hbench {
 namespace {
 
-/// Below this share two simulated times are called equal.
-constexpr double kSameTime = 0.0005;
+/// Simulated times that differ by less are called equal: no prediction is that exact.
+constexpr double kSameTime = 0.005;
 
 std::string_view to_string(Standing::Verdict verdict) {
   switch (verdict) {
