@@ -98,7 +98,8 @@ class Planner {
       const World world = world_of(asked, gpus_per_node(asked));
       std::string why = refuse_strategy(strategy.algorithm, strategy.compressor, strategy.fusion, world);
       if (!why.empty()) {
-        unsuited_[{asked.strategy.label(), std::move(why)}].insert(asked.gpus);
+        const std::string with = asked.strategy.compressor == "none" ? "" : " with " + asked.strategy.compressor;
+        unsuited_[{asked.strategy.algorithm + with, std::move(why)}].insert(asked.gpus);
         return;
       }
     }
@@ -110,10 +111,10 @@ class Planner {
     return asked.evidence == Evidence::measured ? asked.gpus : plan_.catalog.profiles.at(asked.profile).gpus_per_node;
   }
 
-  /// Strategies that some worlds or compressors do not go with, once each.
+  /// Pairs of algorithm and compressor that make no sense, or not in every world; once each.
   void refuse_unsuited() {
-    for (const auto& [strategy, gpus] : unsuited_)
-      refuse(fmt::format("{} on {} GPUs", strategy.first, fmt::join(gpus, ", ")), strategy.second);
+    for (const auto& [pair, gpus] : unsuited_)
+      refuse(fmt::format("{} on {} GPUs", pair.first, fmt::join(gpus, ", ")), pair.second);
   }
 
   void refuse(std::string what, std::string why) {
@@ -362,7 +363,7 @@ class Planner {
   std::set<std::string, std::less<>> own_traces_;                  ///< from files of the user's
   std::map<std::string, std::string, std::less<>> trace_digests_;  ///< of the catalog's, by name
   std::set<std::string> keys_;                                     ///< of the planned cases
-  /// GPU counts, by strategy and reason.
+  /// GPU counts, by algorithm with compressor and by reason.
   std::map<std::pair<std::string, std::string>, std::set<int>> unsuited_;
   std::map<std::pair<std::string, int>, std::string> auto_rules_;  ///< by profile and GPUs
   Plan plan_;

@@ -15,6 +15,8 @@ std::vector<std::string_view> model_names() { return {}; }
 
 Availability torch_availability() { return {.available = false, .reason = kReason, .cure = kCure}; }
 
+std::int64_t model_elements(std::string_view) { throw Error(ExitCode::environment, kReason, kCure); }
+
 std::uint64_t train(const TrainingRequest&, Endpoint*, const std::function<void(const StepReport&)>&) {
   throw Error(ExitCode::environment, kReason, kCure);
 }

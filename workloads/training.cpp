@@ -53,6 +53,8 @@ std::vector<std::string_view> model_names() { return names_of(models()); }
 
 Availability torch_availability() { return {}; }
 
+std::int64_t model_elements(std::string_view model) { return find_entry(models(), model, "model").parameters; }
+
 std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
                     const std::function<void(const StepReport&)>& on_step) {
   const ModelEntry& model = find_entry(models(), request.model, "model");

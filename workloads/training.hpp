@@ -56,6 +56,8 @@ struct StepReport {
 /// Models that can be trained, in table order; empty without LibTorch.
 std::vector<std::string_view> model_names();
 Availability torch_availability();
+/// Trainable parameters. \throws Error (usage) for an unknown model.
+std::int64_t model_elements(std::string_view model);
 
 /// Trains on this rank; `endpoint` may be null exactly when `request.algorithm` is empty. Dedicated server ranks
 /// only serve. Every worker starts from the same seeded parameters and ends with identical ones.

@@ -3,7 +3,7 @@
 /// Text forms of quantities: the one place that parses and formats them.
 ///
 /// Sizes are binary when they say so (KiB, MiB, GiB) and decimal otherwise (kB, MB, GB); rates are
-/// decimal, in bits (`25 Gbit/s`) or bytes (`12 GB/s`) per second; times are s, ms, us or ns.
+/// decimal, in bits (`25 Gbit/s`) or bytes (`12 GB/s`) per second; times are min, s, ms, us or ns.
 /// A number without a unit is an error: it has cost too many people too much time.
 
 #include <string>

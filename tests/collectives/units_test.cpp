@@ -47,7 +47,7 @@ TEST(ParseRate, TakesBitsAndBytes) {
 
 TEST(ParseUnits, SaysWhatIsWrongAndHowToWriteIt) {
   expect_usage_error([] { parse_seconds("5"); }, "the time '5' has no unit",
-                     "write a number and a unit (s, ms, us, µs, ns)");
+                     "write a number and a unit (s, ms, us, µs, ns, min)");
   expect_usage_error([] { parse_bytes("64Mib"); }, "'Mib' in '64Mib' is not a unit of a size", "MiB");
   expect_usage_error([] { parse_rate("25 GiB/s"); }, "'GiB/s' in '25 GiB/s' is not a unit of a rate", "Gbit/s");
   expect_usage_error([] { parse_seconds("fast"); }, "'fast' is not a time", "write a number and a unit");

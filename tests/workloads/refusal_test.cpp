@@ -1,0 +1,42 @@
+#include "workloads/refusal.hpp"
+
+#include <gmock/gmock.h>
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string refusal(const char* algorithm, const char* compressor, const char* fusion, World world = {.workers = 2}) {
+  return refuse_strategy(parse_algorithm_rule(algorithm), parse_compressor(compressor), parse_fusion(fusion), world);
+}
+
+TEST(RefuseStrategy, HasNothingAgainstWhatMakesSense) {
+  EXPECT_THAT(refusal("ring", "none", "horovod"), IsEmpty());
+  EXPECT_THAT(refusal("vendor", "none", "horovod"), IsEmpty());
+  EXPECT_THAT(refusal("ps", "fp16", "none", {.workers = 2, .servers = 1}), IsEmpty());
+  EXPECT_THAT(refusal("ring", "powersgd", "ddp"), IsEmpty());
+}
+
+TEST(RefuseStrategy, NamesTheWorldThatAnAlgorithmCannotServe) {
+  EXPECT_THAT(refusal("ring", "none", "none", {.workers = 2, .servers = 1}), HasSubstr("ring"));
+}
+
+TEST(RefuseStrategy, LooksAtEveryAlgorithmOfARule) {
+  EXPECT_THAT(refusal("ring@1MiB/ring", "none", "none", {.workers = 2, .servers = 1}), HasSubstr("ring"));
+}
+
+TEST(RefuseStrategy, DoesNotCompressForALibrarysOwnCollective) {
+  EXPECT_THAT(refusal("vendor", "fp16", "none"), HasSubstr("it cannot be combined with fp16"));
+}
+
+TEST(RefuseStrategy, KeepsFactorsAwayFromBucketsThatChange) {
+  for (const char* fusion : {"threshold", "horovod", "horovod-2018"})
+    EXPECT_THAT(refusal("ring", "powersgd", fusion), HasSubstr("differ from step to step; take ddp")) << fusion;
+  for (const char* fusion : {"none", "ddp", "byteps", "mg-wfbp"})
+    EXPECT_THAT(refusal("ring", "powersgd", fusion), IsEmpty()) << fusion;
+}
+
+}  // namespace
+}  // namespace hbench
