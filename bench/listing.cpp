@@ -49,9 +49,11 @@ Table compressor_table(const Data&) {
               .numeric = {false, false, true, true, false}};
   for (const Compressor* entry : compressors()) {
     constexpr std::int64_t kElements = 1'000'000;
-    table.rows.push_back({text(entry->name), text(entry->summary),
-                          fmt::format("{:g}", 8.0 * static_cast<double>(parse_compressor(entry->name).codec->max_wire_bytes(kElements)) / kElements),
-                          fmt::format("{:.2g}", entry->relative_error), text(entry->citation)});
+    table.rows.push_back(
+        {text(entry->name), text(entry->summary),
+         fmt::format("{:g}", 8.0 * static_cast<double>(parse_compressor(entry->name).codec->max_wire_bytes(kElements)) /
+                                 kElements),
+         fmt::format("{:.2g}", entry->relative_error), text(entry->citation)});
   }
   return table;
 }

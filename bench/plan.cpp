@@ -145,8 +145,8 @@ class Planner {
     return {algorithm.uses_servers() ? "none" : "horovod"};
   }
 
-  void add_strategies(const AlgorithmRule& algorithm, const std::string& compressor, const std::string& fusion, int nodes,
-                      Evidence evidence, std::vector<Strategy>& all) const {
+  void add_strategies(const AlgorithmRule& algorithm, const std::string& compressor, const std::string& fusion,
+                      int nodes, Evidence evidence, std::vector<Strategy>& all) const {
     Strategy strategy;
     strategy.algorithm = algorithm.text();
     strategy.compressor = compressor;
@@ -357,6 +357,10 @@ World world_of(const Case& asked, int gpus_per_node) {
   World world{asked.gpus, asked.strategy.servers, asked.strategy.server_mode == "colocated"};
   if (!asked.strategy.placement.empty() && find_entry(placements(), asked.strategy.placement, "placement").groups_nodes)
     world.group = gpus_per_node;
+  // "none" is one process without communication: no algorithm.
+  const std::string& algorithm = asked.strategy.algorithm;
+  if (algorithm != "none" && parse_algorithm_rule(algorithm).uses_groups())
+    world.group = std::min(gpus_per_node, asked.gpus);
   return world;
 }
 

@@ -29,7 +29,7 @@ struct TrainingRequest {
   FusionChoice fusion;
   bool overlap = true;  ///< gradients leave during the backward pass
   int warmup_steps = 5;
-  int steps = 20;       ///< timed steps
+  int steps = 20;  ///< timed steps
   /// Since the first step; rank 0 decides for all. Once it is spent the warm-up ends, and the job after the
   /// step that is under way, but never before one step was timed. 0: no limit.
   Seconds budget{0};

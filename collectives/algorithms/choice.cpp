@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 4> kGoals{"all-reduce", "reduce-scatter",
 
 std::vector<const Algorithm*> algorithms_for(Goal goal) {
   std::vector<const Algorithm*> all;
-  std::ranges::copy_if(algorithms(), std::back_inserter(all), [&](const Algorithm* entry) { return entry->goal == goal; });
+  std::ranges::copy_if(algorithms(), std::back_inserter(all),
+                       [&](const Algorithm* entry) { return entry->goal == goal; });
   return all;
 }
 
@@ -91,7 +92,8 @@ AlgorithmRule parse_algorithm_rule(std::string_view text) {
       throw Error(ExitCode::usage, fmt::format("the sizes of '{}' do not ascend", text), "sort them");
     const Algorithm& algorithm = *range.choice.algorithm;
     if (parts.size() > 1 && (algorithm.uses_servers || algorithm.concurrent || algorithm.opaque()))
-      throw Error(ExitCode::usage, fmt::format("'{}' cannot be one of several algorithms for different sizes", algorithm.name),
+      throw Error(ExitCode::usage,
+                  fmt::format("'{}' cannot be one of several algorithms for different sizes", algorithm.name),
                   "give it alone");
     rule.ranges_.push_back(std::move(range));
   }

@@ -52,7 +52,8 @@ T combined(ReduceOp op, T a, T b) {
   const auto wrap = [](auto f, T x, T y) {
     if constexpr (std::is_integral_v<T>) {
       using U = std::make_unsigned_t<T>;
-      return static_cast<T>(f(static_cast<std::uint64_t>(static_cast<U>(x)), static_cast<std::uint64_t>(static_cast<U>(y))));
+      return static_cast<T>(
+          f(static_cast<std::uint64_t>(static_cast<U>(x)), static_cast<std::uint64_t>(static_cast<U>(y))));
     } else {
       return f(x, y);
     }

@@ -19,8 +19,8 @@ void accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::
 /// Every target = sources[0] (op) sources[1] (op) ..., in this order, each element read and written once. `divisor`
 /// divides the result (`average`); 1 leaves it. \pre at least one source and one target, all `bytes` long; a target
 /// may be one of the sources.
-void combine(DataType type, ReduceOp op, std::span<const std::byte* const> sources,
-             std::span<std::byte* const> targets, std::size_t bytes, int divisor);
+void combine(DataType type, ReduceOp op, std::span<const std::byte* const> sources, std::span<std::byte* const> targets,
+             std::size_t bytes, int divisor);
 
 /// The element that leaves others as they are: 0, 1, the largest, the smallest.
 void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer);

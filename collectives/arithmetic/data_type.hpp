@@ -16,15 +16,15 @@ enum class ReduceOp : std::uint8_t { sum, average, min, max, product };
 
 /// One entry of the family.
 struct DataTypeEntry {
-  std::string_view name;     ///< `float32`
+  std::string_view name;  ///< `float32`
   std::string_view summary;
   DataType type;
-  std::size_t size;          ///< bytes per element
+  std::size_t size;  ///< bytes per element
   bool floating;
 };
 
 struct ReduceOpEntry {
-  std::string_view name;     ///< `sum`
+  std::string_view name;  ///< `sum`
   std::string_view summary;
   ReduceOp op;
 };

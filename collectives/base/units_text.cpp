@@ -101,7 +101,8 @@ std::string format(Bytes size) {
 
 std::string exact_text(Bytes size) {
   for (const auto& [name, scale] : {Unit{"GiB", 0x1p30}, Unit{"MiB", 0x1p20}, Unit{"KiB", 1024}})
-    if (size.value >= scale && std::fmod(size.value, scale) == 0) return fmt::format("{:.0f}{}", size.value / scale, name);
+    if (size.value >= scale && std::fmod(size.value, scale) == 0)
+      return fmt::format("{:.0f}{}", size.value / scale, name);
   return fmt::format("{:.0f}B", size.value);
 }
 

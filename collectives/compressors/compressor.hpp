@@ -117,9 +117,9 @@ struct CompressorChoice {
   std::unique_ptr<GradientMemory> make_memory(std::int64_t elements) const;
 };
 
-/// `name`, `name:parameters`, or either after `ef:` for error feedback (Stich et al., Sparsified SGD with Memory, NeurIPS
-/// 2018; Karimireddy et al., Error Feedback Fixes SignSGD, ICML 2019). \throws Error (usage), with a suggestion; also
-/// where error feedback makes no sense.
+/// `name`, `name:parameters`, or either after `ef:` for error feedback (Stich et al., Sparsified SGD with Memory,
+/// NeurIPS 2018; Karimireddy et al., Error Feedback Fixes SignSGD, ICML 2019). \throws Error (usage), with a
+/// suggestion; also where error feedback makes no sense.
 CompressorChoice parse_compressor(std::string_view text);
 
 }  // namespace hbench

@@ -6,9 +6,10 @@ namespace hbench {
 
 extern const Compressor kNoCompression;
 extern const Compressor kFp16;
+extern const Compressor kPowerSgd;
 
 std::span<const Compressor* const> compressors() {
-  static constexpr std::array<const Compressor*, 2> kTable{&kNoCompression, &kFp16};
+  static constexpr std::array<const Compressor*, 3> kTable{&kNoCompression, &kFp16, &kPowerSgd};
   return kTable;
 }
 

@@ -5,26 +5,10 @@
 namespace hbench {
 namespace {
 
-/// Tags of `Endpoint::prepare` begin here; lower ones are their owner's.
+/// Tags that are reserved begin here; lower ones are their owner's.
 constexpr int kFirstTag = 20000;
 constexpr int kTags = 8192;
 constexpr std::size_t kCacheLine = 64;
-
-/// A program that owns its plan.
-class PreparedProgram final : public Operation {
- public:
-  PreparedProgram(const Schedule& schedule, const Codec* codec, Transport& transport, int tag, const Operand& operand)
-      : plan_(plan_for(schedule, transport.rank())), program_(plan_, codec, transport, tag, operand) {}
-
-  bool progress() override { return program_.progress(); }
-  void restart() override { program_.restart(); }
-  std::string waiting_for() const override { return program_.waiting_for(); }
-  std::vector<Rank> waiting_ranks() const override { return program_.waiting_ranks(); }
-
- private:
-  RankPlan plan_;
-  RankProgram program_;
-};
 
 }  // namespace
 
@@ -36,9 +20,11 @@ std::span<std::byte> Endpoint::allocate(std::size_t bytes) {
   return {static_cast<std::byte*>(std::align(kCacheLine, bytes, at, space)), bytes};
 }
 
+int Endpoint::reserve_tag() { return kFirstTag + reserved_++ % kTags; }
+
 std::unique_ptr<Operation> Endpoint::prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) {
-  const int tag = kFirstTag + prepared_++ % kTags;
-  return std::make_unique<PreparedProgram>(schedule, codec, transport(), tag, operand);
+  return std::make_unique<RankProgram>(plan_for(schedule, transport().rank()), codec, transport(), reserve_tag(),
+                                       operand);
 }
 
 }  // namespace hbench

@@ -25,6 +25,9 @@ class Endpoint {
   /// collectives in the same order. `codec` (per-hop) encodes what travels, and is null where elements travel as they
   /// are; it and the operand's memory outlive the operation.
   virtual std::unique_ptr<Operation> prepare(const Schedule& schedule, const Operand& operand, const Codec* codec);
+  /// A tag for messages of one operation, when ranks reserve theirs in the same order. Those of `prepare` are among
+  /// them.
+  int reserve_tag();
   /// The library's own collective over all ranks, in place; its `progress` may block until all are there. Ranks
   /// call it in the same order; it begins with the call. \throws Error (usage) where there is no library behind the
   /// transport, or it lacks the type.
@@ -34,7 +37,7 @@ class Endpoint {
 
  private:
   std::vector<std::unique_ptr<std::byte[]>> memory_;
-  int prepared_ = 0;
+  int reserved_ = 0;
 };
 
 /// Endpoints of `ranks` ranks that are threads of this process; they share what they need.

@@ -2,6 +2,7 @@
 
 /// The family of executors: interpreters of a schedule that give a `Timeline`.
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/executors/operand.hpp"
+#include "collectives/executors/operation.hpp"
 #include "collectives/schedule.hpp"
 
 namespace hbench {
@@ -28,14 +30,18 @@ struct Timeline {
   Seconds slowest() const;
 };
 
+class Endpoint;
+
 /// One collective to execute.
 struct Collective {
   const Schedule* schedule = nullptr;  ///< null asks for the vendor's own all-reduce
   Encoding encoding;
-  std::int64_t elements = 0;           ///< per rank
+  std::int64_t elements = 0;  ///< per rank
   /// One of `elements` elements per local rank: all ranks for `threads`, this process's for `mpi`, none for
   /// `simulate`. Servers get a buffer too; its initial content does not matter.
   std::vector<Operand> operands;
+  /// What a rank runs instead of `schedule`, such as `prepare_exchange`; `simulate` has no use for it.
+  std::function<std::unique_ptr<Operation>(Endpoint&, const Operand&)> prepare = {};
 };
 
 /// Executes collectives; not thread-safe.
@@ -54,6 +60,8 @@ struct ExecutorKind {
   std::string_view summary;
   /// Where its times come from: `measured` or `simulated`.
   std::string_view evidence;
+  /// What it cannot do, in words.
+  std::string_view limits;
   Availability (*availability)();
   /// `profile` is needed by `simulate` only and outlives the executor. `timeout` bounds one collective.
   std::unique_ptr<Executor> (*make)(const Profile* profile, Seconds timeout);

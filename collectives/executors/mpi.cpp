@@ -5,7 +5,6 @@
 
 #include "collectives/executors/endpoint.hpp"
 #include "collectives/executors/executor.hpp"
-#include "collectives/executors/rank_program.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {
@@ -20,7 +19,7 @@ class Mpi final : public Executor {
   Timeline run(const Collective& collective) override {
     if (collective.operands.size() != 1) throw std::logic_error("mpi: this process has one rank and one buffer");
     std::unique_ptr<Operation> operation;
-    if (collective.schedule != nullptr) operation = prepare(collective);
+    if (collective.prepare || collective.schedule != nullptr) operation = prepare(collective);
     const std::string what = fmt::format("rank {}", endpoint_->transport().rank());
     meet(what);
     const auto begin = Clock::now();
@@ -33,12 +32,9 @@ class Mpi final : public Executor {
 
  private:
   std::unique_ptr<Operation> prepare(const Collective& collective) {
-    Transport& transport = endpoint_->transport();
-    if (collective.schedule->world.ranks() != transport.size()) {
-      throw std::logic_error("mpi: the schedule is for another number of ranks than were started");
-    }
-    plan_ = plan_for(*collective.schedule, transport.rank());
-    return std::make_unique<RankProgram>(plan_, collective.encoding.codec, transport, 0, collective.operands.front());
+    const Operand& operand = collective.operands.front();
+    if (collective.prepare) return collective.prepare(*endpoint_, operand);
+    return endpoint_->prepare(*collective.schedule, operand, collective.encoding.codec);
   }
 
   /// The ranks begin together: an all-reduce ends nowhere before it has begun everywhere.
@@ -49,7 +45,6 @@ class Mpi final : public Executor {
 
   Seconds timeout_;
   std::unique_ptr<Endpoint> endpoint_;
-  RankPlan plan_;
 };
 
 }  // namespace
@@ -59,6 +54,7 @@ constinit const ExecutorKind kMpiExecutor{
     .name = "mpi",
     .summary = "every rank is a process; messages travel by MPI",
     .evidence = "measured",
+    .limits = "messages below 2 GiB; MPI's own collectives: neither float16 nor bfloat16",
     .availability = mpi_availability,
     .make = [](const Profile*, Seconds timeout) -> std::unique_ptr<Executor> { return std::make_unique<Mpi>(timeout); },
 };

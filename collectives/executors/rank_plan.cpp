@@ -12,6 +12,7 @@ RankPlan plan_for(const Schedule& schedule, Rank rank) {
                    .transfers = {},
                    .offsets = schedule.offsets};
   for (const Transfer& transfer : schedule.transfers) {
+    plan.copies = plan.copies || transfer.kind == TransferKind::copy;
     if (transfer.src == transfer.dst || (transfer.src != rank && transfer.dst != rank)) continue;
     const auto& mine = plan.schedule.transfers;
     if (mine.empty() || mine.back().round != transfer.round) plan.steps.emplace_back();

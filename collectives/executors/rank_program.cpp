@@ -1,164 +1,298 @@
 #include "collectives/executors/rank_program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "collectives/arithmetic/arithmetic.hpp"
+#include "collectives/base/error.hpp"
 #include "collectives/executors/messages.hpp"
 
 namespace hbench {
 namespace {
 
-/// A message that has been posted.
-struct Posted {
-  Transport::Request request;
-  bool done = false;
-};
+/// Rounds of one rank that may be under way at once: enough to keep a link busy while a round's last message is
+/// waited for, ...
+constexpr std::size_t kMostOpen = 8;
+/// ... and fewer where their staging memory would be larger than this. Two at least.
+constexpr std::size_t kMostStaging = std::size_t{16} << 20;
+
+std::size_t open_steps(const MessagePlan& plan) {
+  const std::size_t fit = plan.staging == 0 ? kMostOpen : kMostStaging / plan.staging;
+  return std::min(std::clamp<std::size_t>(fit, 2, kMostOpen), plan.steps.size());
+}
+
+/// What ranks that hold the same sum must draw alike: it depends on what is sent when, but not on who sends it.
+std::int32_t draw_of(const Message& message) { return message.kind == TransferKind::copy ? 0 : message.round + 1; }
+
+const RankPlan& checked(const RankPlan& plan, const Codec* codec, const Transport& transport, const Operand& operand) {
+  const Schedule& schedule = plan.schedule;
+  if (schedule.world.ranks() != transport.size())
+    throw Error(
+        ExitCode::usage,
+        fmt::format("a collective of {} ranks cannot run in a job of {}", schedule.world.ranks(), transport.size()),
+        "start as many ranks as there are workers and dedicated servers");
+  if (operand.buffer.size() % size_of(operand.type) != 0)
+    throw Error(ExitCode::usage, fmt::format("rank {}: a buffer of {} bytes does not hold whole elements of {}",
+                                             plan.rank, operand.buffer.size(), entry_of(operand.type).name));
+  if (!schedule.offsets.empty() && operand.elements() != schedule.offsets.back())
+    throw Error(ExitCode::usage, fmt::format("rank {} brings a buffer of {} elements to a collective of {}", plan.rank,
+                                             operand.elements(), schedule.offsets.back()));
+  if (codec != nullptr && operand.type != DataType::float32)
+    throw Error(ExitCode::usage, fmt::format("compressors take float32, not {}", entry_of(operand.type).name),
+                "choose float32, or no compressor");
+  return plan;
+}
 
 }  // namespace
 
-struct RankProgram::State {
-  State(const RankPlan& of, const Codec* with, Transport& over, int with_tag, const Operand& on)
-      : plan(of),
-        codec(with),
-        transport(over),
-        tag(with_tag),
-        operand(on),
-        rounds(lay_out(of, with, on.elements(), size_of(on.type))) {
-    std::size_t needed = 0;
-    for (const MessageRound& round : rounds) needed = std::max(needed, round.staging);
-    staging = std::make_unique_for_overwrite<std::byte[]>(needed);
-    prepare_buffer();
+class RankProgram::State final : public Sink {
+ public:
+  State(const RankPlan& of, const Codec* codec, Transport& transport, int tag, const Operand& operand)
+      : rank_(checked(of, codec, transport, operand).rank),
+        world_(of.schedule.world),
+        goal_(of.schedule.goal),
+        rounds_(of.schedule.rounds),
+        codec_(codec),
+        transport_(transport),
+        tag_(tag),
+        operand_(operand),
+        plan_(lay_out(of, codec, operand.elements(), size_of(operand.type))),
+        open_(open_steps(plan_)),
+        staging_(std::make_unique_for_overwrite<std::byte[]>(open_ * plan_.staging)),
+        image_(operand.buffer),
+        chunks_(plan_.chunks.size()),
+        posted_(plan_.messages.size()),
+        left_(plan_.steps.size() - 1) {
+    if (codec != nullptr) {
+      encoded_ = std::make_unique_for_overwrite<std::byte[]>(plan_.image);
+      image_ = {encoded_.get(), plan_.image};
+    }
+    active_.reserve(posted_.size());
+    begin();
   }
 
-  ~State() {
-    for (auto* messages : {&receives, &sends}) {
-      for (const Posted& message : *messages) {
-        if (!message.done) transport.cancel(message.request);
-      }
+  ~State() override {
+    for (const int index : active_) {
+      if (posted_[index].state == Stage::posted) transport_.cancel(posted_[index].request);
     }
   }
-
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  const MessageRound& round() const { return rounds[current]; }
-  bool complete() const { return current == rounds.size(); }
-
-  void prepare_buffer() const {
-    if (plan.rank >= plan.schedule.world.workers) fill_neutral(operand.type, operand.op, operand.buffer);
-  }
-
-  std::span<std::byte> part(const Message& message) const {
-    const std::size_t size = size_of(operand.type);
-    return operand.buffer.subspan(static_cast<std::size_t>(message.range.begin) * size,
-                                  static_cast<std::size_t>(message.range.size()) * size);
-  }
-
-  std::span<float> floats(const Message& message) const {
-    const std::span<std::byte> bytes = part(message);
-    return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
-  }
-
-  std::span<std::byte> wire(const Message& message) const {
-    return message.staged ? std::span(staging.get() + message.offset, message.bytes) : part(message);
-  }
-
-  void encode(const Message& message) const {
-    codec->encode(floats(message), {.rank = plan.rank, .step = run, .offset = message.range.begin}, wire(message));
-  }
-
-  /// What arrived, or was encoded, becomes part of the buffer.
-  void take(const Message& message, TransferKind kind) const {
-    if (codec != nullptr) return codec->decode(wire(message), kind, floats(message));
-    if (kind == TransferKind::reduce) return accumulate(operand.type, operand.op, wire(message), part(message));
-    std::ranges::copy(wire(message), part(message).begin());
-  }
-
-  void enter() {
-    for (const Message& message : round().receives) {
-      receives.push_back({transport.receive(message.peer, tag, wire(message))});
-    }
-    for (const Message& message : round().sends) {
-      if (message.encodes) encode(message);
-      if (message.settles) take(message, TransferKind::copy);
-      sends.push_back({transport.send(message.peer, tag, wire(message))});
-    }
-    applied = 0;
-    entered = true;
-  }
-
-  /// In posting order, so that a sum of several messages is the same in every run.
-  void apply(bool sends_left) {
-    for (; applied < receives.size() && receives[applied].done; ++applied) {
-      const Message& message = round().receives[applied];
-      if (message.after_sends && !sends_left) return;
-      if (message.staged) take(message, message.kind);
-    }
-  }
-
-  bool all_done(std::vector<Posted>& messages) {
-    bool all = true;
-    for (Posted& message : messages) {
-      if (!message.done) message.done = transport.test(message.request);
-      all = all && message.done;
-    }
-    return all;
-  }
-
   bool progress() {
-    while (!complete()) {
-      if (!entered) enter();
-      const bool sends_left = all_done(sends);
-      all_done(receives);
-      apply(sends_left);
-      if (!sends_left || applied < receives.size()) return false;
-      sends.clear();
-      receives.clear();
-      entered = false;
-      ++current;
+    while (oldest_ < left_.size()) {
+      bool moved = open_next();
+      for (const int index : active_) {
+        while (advance(index)) moved = true;
+      }
+      if (!moved) return false;
+      std::erase_if(active_, [&](int index) { return posted_[index].state == Stage::done; });
+      while (oldest_ < left_.size() && left_[oldest_] == 0) ++oldest_;
     }
-    if (!finished) finish(operand.type, operand.op, plan.schedule.world.workers, operand.buffer);
-    finished = true;
+    if (!finished_) settle_result();
+    finished_ = true;
     return true;
   }
 
   void restart() {
-    prepare_buffer();
-    current = 0;
-    finished = false;
-    ++run;
+    ++run_;
+    begin();
   }
 
   std::vector<Rank> waiting_ranks() const {
     std::vector<Rank> ranks;
-    const auto add = [&](const std::vector<Message>& messages, const std::vector<Posted>& posted) {
-      for (std::size_t i = 0; i < messages.size(); ++i) {
-        const bool known = std::ranges::find(ranks, messages[i].peer) != ranks.end();
-        if ((i >= posted.size() || !posted[i].done) && !known) ranks.push_back(messages[i].peer);
-      }
-    };
-    if (complete()) return ranks;
-    add(round().receives, receives);
-    add(round().sends, sends);
+    if (oldest_ == left_.size()) return ranks;
+    for (int index = plan_.steps[oldest_]; index < plan_.steps[oldest_ + 1]; ++index) {
+      const Rank peer = message(index).peer;
+      if (posted_[index].state != Stage::done && std::ranges::find(ranks, peer) == ranks.end()) ranks.push_back(peer);
+    }
     return ranks;
   }
 
-  const RankPlan& plan;
-  const Codec* codec;
-  Transport& transport;
-  int tag;
-  Operand operand;
-  std::vector<MessageRound> rounds;
-  std::unique_ptr<std::byte[]> staging;
-  std::size_t current = 0;  ///< index into `rounds`
-  bool entered = false;     ///< the current round's messages are posted
-  bool finished = false;
-  std::int32_t run = 0;     ///< how often it was restarted
-  std::size_t applied = 0;  ///< receives whose content is in the buffer
-  std::vector<Posted> receives;
-  std::vector<Posted> sends;
+  /// Of the schedule, counted from 1.
+  int round() const { return message(plan_.steps[oldest_]).round + 1; }
+  int rounds() const { return rounds_; }
+  std::int64_t bytes_sent() const { return bytes_sent_; }
+
+  /// A message has arrived: here is what becomes of it.
+  void take(std::span<const std::byte> payload, std::size_t index) override {
+    apply(message(static_cast<int>(index)), payload);
+  }
+
+ private:
+  enum class Stage : std::uint8_t { idle, posted, arrived, done };
+  struct Posted {
+    Transport::Request request = 0;
+    int waits = 0;
+    Stage state = Stage::idle;
+  };
+  /// What the image holds of a chunk.
+  struct Chunk {
+    bool encoded = false;  ///< the encoded form of what is in the buffer
+    bool settled = false;  ///< and decoding it gives what is in the buffer
+  };
+
+  const Message& message(int index) const { return plan_.messages[static_cast<std::size_t>(index)]; }
+
+  void begin() {
+    if (rank_ >= world_.workers) fill_neutral(operand_.type, operand_.op, operand_.buffer);
+    for (std::size_t i = 0; i < posted_.size(); ++i) posted_[i] = {.waits = plan_.messages[i].waits};
+    for (std::size_t i = 0; i < left_.size(); ++i) left_[i] = plan_.steps[i + 1] - plan_.steps[i];
+    std::ranges::fill(chunks_, Chunk());
+    next_ = 0;
+    oldest_ = 0;
+    finished_ = false;
+  }
+
+  /// Steps enter as old ones end: a slot of staging memory is used by one of them at a time.
+  bool open_next() {
+    const std::size_t before = next_;
+    for (; next_ < std::min(left_.size(), oldest_ + open_); ++next_) {
+      for (int index = plan_.steps[next_]; index < plan_.steps[next_ + 1]; ++index) active_.push_back(index);
+    }
+    return next_ > before;
+  }
+
+  /// Whether the message has come a stage further.
+  bool advance(int index) {
+    const Message& message = this->message(index);
+    Posted& posted = posted_[index];
+    const bool ready = posted.waits == 0;
+    const Stage before = message.before < 0 ? Stage::done : posted_[message.before].state;
+    switch (posted.state) {
+      case Stage::idle:
+        if (before == Stage::idle || !(ready || message.staged)) return false;
+        posted.request = message.send ? send(message) : receive(message, index);
+        posted.state = Stage::posted;
+        return true;
+      case Stage::posted:
+        if (before == Stage::posted || !(ready || message.held)) return false;
+        if (!transport_.test(posted.request)) return false;
+        posted.state = Stage::arrived;
+        if (!message.held) complete(index);
+        return true;
+      case Stage::arrived:
+        if (!ready) return false;
+        apply(message, landing(message));
+        complete(index);
+        return true;
+      case Stage::done:
+        return false;
+    }
+    return false;
+  }
+
+  void complete(int index) {
+    posted_[index].state = Stage::done;
+    for (const int successor : message(index).successors) --posted_[successor].waits;
+    --left_[static_cast<std::size_t>(message(index).step)];
+  }
+
+  Transport::Request send(const Message& message) {
+    if (codec_ != nullptr) encode(message);
+    bytes_sent_ += static_cast<std::int64_t>(message.bytes);
+    return transport_.send(message.peer, tag_, image_.subspan(message.at, message.bytes));
+  }
+
+  Transport::Request receive(const Message& message, int index) {
+    // What lands where it belongs needs nobody to apply it.
+    const bool lands = message.held || (codec_ == nullptr && !message.staged);
+    return transport_.receive(message.peer, tag_, landing(message), lands ? nullptr : this,
+                              static_cast<std::size_t>(index));
+  }
+
+  std::span<std::byte> landing(const Message& message) const {
+    if (!message.staged) return image_.subspan(message.at, message.bytes);
+    const std::size_t slot = static_cast<std::size_t>(message.step) % open_;
+    return {staging_.get() + slot * plan_.staging + message.offset, message.bytes};
+  }
+
+  std::span<float> floats(const ChunkPlace& chunk) const {
+    auto* const all = reinterpret_cast<float*>(operand_.buffer.data());
+    return {all + chunk.first, static_cast<std::size_t>(chunk.elements)};
+  }
+
+  /// Chunks without elements have no encoded form.
+  template <class Function>
+  void for_chunks(const Message& message, Function function) {
+    for (int i = message.first_chunk; i < message.first_chunk + message.chunk_count; ++i) {
+      const ChunkPlace& place = plan_.chunks[static_cast<std::size_t>(i)];
+      if (place.elements > 0) function(place, chunks_[static_cast<std::size_t>(i)]);
+    }
+  }
+
+  void encode(const ChunkPlace& place, Chunk& chunk, std::int32_t draw, bool settle) {
+    const std::span<std::byte> form = image_.subspan(place.at, place.bytes);
+    if (!chunk.encoded) codec_->encode(floats(place), {.rank = draw, .step = run_, .offset = place.first}, form);
+    chunk.encoded = true;
+    if (!settle || chunk.settled) return;
+    codec_->decode(form, TransferKind::copy, floats(place));
+    chunk.settled = true;
+  }
+
+  void encode(const Message& message) {
+    for_chunks(message,
+               [&](const ChunkPlace& place, Chunk& chunk) { encode(place, chunk, draw_of(message), message.settles); });
+  }
+
+  void apply(const Message& message, std::span<const std::byte> payload) {
+    const std::span<std::byte> target = image_.subspan(message.at, message.bytes);
+    const bool elsewhere = payload.data() != target.data();
+    const bool copies = message.kind == TransferKind::copy;
+    if (codec_ == nullptr && !copies) return accumulate(operand_.type, operand_.op, payload, target);
+    if (elsewhere && copies && (codec_ == nullptr || message.passed_on))
+      std::memcpy(target.data(), payload.data(), payload.size());
+    if (codec_ == nullptr) return;
+    for_chunks(message, [&](const ChunkPlace& place, Chunk& chunk) {
+      codec_->decode(payload.subspan(place.at - message.at, place.bytes), message.kind, floats(place));
+      chunk = {.encoded = copies, .settled = copies};
+    });
+  }
+
+  void settle_result() {
+    if (plan_.rounds_result)
+      for (std::size_t i = 0; i < chunks_.size(); ++i)
+        if (plan_.chunks[i].elements > 0) encode(plan_.chunks[i], chunks_[i], 0, true);
+    const bool has_result = rank_ < world_.workers;
+    if (!has_result) return;
+    if (goal_ == Goal::all_reduce) finish(operand_.type, operand_.op, world_.workers, operand_.buffer);
+    if (goal_ == Goal::reduce_scatter) finish(operand_.type, operand_.op, world_.workers, own_part());
+  }
+
+  std::span<std::byte> own_part() const {
+    const std::size_t chunks = plan_.chunks.size() / static_cast<std::size_t>(world_.workers);
+    const ChunkPlace& first = plan_.chunks[static_cast<std::size_t>(rank_) * chunks];
+    const ChunkPlace& last = plan_.chunks[static_cast<std::size_t>(rank_ + 1) * chunks - 1];
+    const std::size_t size = size_of(operand_.type);
+    return operand_.buffer.subspan(static_cast<std::size_t>(first.first) * size,
+                                   static_cast<std::size_t>(last.first + last.elements - first.first) * size);
+  }
+
+  Rank rank_;
+  World world_;
+  Goal goal_;
+  int rounds_;
+  const Codec* codec_;
+  Transport& transport_;
+  int tag_;
+  Operand operand_;
+  MessagePlan plan_;
+  std::size_t open_;  ///< steps under way at once
+  std::unique_ptr<std::byte[]> staging_;
+  std::unique_ptr<std::byte[]> encoded_;
+  std::span<std::byte> image_;
+  std::vector<Chunk> chunks_;
+  std::vector<Posted> posted_;  ///< by message
+  std::vector<int> left_;       ///< messages of each step that are not done
+  std::vector<int> active_;     ///< messages of open steps, in order
+  std::size_t next_ = 0;        ///< the first step that is not open
+  std::size_t oldest_ = 0;      ///< the first step that is not done
+  bool finished_ = false;
+  std::int32_t run_ = 0;  ///< how often it was restarted
+  std::int64_t bytes_sent_ = 0;
 };
 
 RankProgram::RankProgram(const RankPlan& plan, const Codec* codec, Transport& transport, int tag,
@@ -175,9 +309,11 @@ std::string RankProgram::waiting_for() const {
   const std::vector<Rank> ranks = state_->waiting_ranks();
   if (ranks.empty()) return {};
   return fmt::format("{} {} in round {} of {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "),
-                     state_->round().round + 1, state_->plan.schedule.rounds);
+                     state_->round(), state_->rounds());
 }
 
 std::vector<Rank> RankProgram::waiting_ranks() const { return state_->waiting_ranks(); }
+
+std::int64_t RankProgram::bytes_sent() const { return state_->bytes_sent(); }
 
 }  // namespace hbench

@@ -25,18 +25,21 @@ struct RankPlan {
   };
   Schedule schedule;  ///< without the transfers of other ranks
   Rank rank = 0;
+  bool copies = false;      ///< some rank of the schedule copies to another
   std::vector<Step> steps;  ///< one per round in which this rank takes part
 };
 
 /// Transfers from a rank to itself are dropped: the data is there.
 RankPlan plan_for(const Schedule& schedule, Rank rank);
 
-/// A running collective. `plan`, `codec` (null: elements travel as they are), `transport` and the operand's memory
-/// outlive it. Once complete the buffer holds the result: the same bits on all workers, with lossy codecs too. Nothing is
-/// sent before the first `progress`. Destroyed early, it cancels what it has posted. Many programs may be in flight on
-/// one transport with different tags.
+/// A running collective. `codec` (null: elements travel as they are; else they are float32), `transport` and the
+/// operand's memory outlive it; `plan` is read by the constructor only. Once complete the buffer holds the result: the
+/// same bits on all workers, with lossy codecs too. Nothing is sent before the first `progress`. A rank enters rounds
+/// ahead of the slowest message where data allow it, a bounded number at once. Restarting allocates nothing. Destroyed
+/// early, it cancels what it has posted. Many programs may be in flight on one transport with different tags.
 class RankProgram final : public Operation {
  public:
+  /// \throws Error (usage) when plan, operand and transport do not fit each other.
   RankProgram(const RankPlan& plan, const Codec* codec, Transport& transport, int tag, const Operand& operand);
   ~RankProgram() override;
   RankProgram(const RankProgram&) = delete;
@@ -46,9 +49,10 @@ class RankProgram final : public Operation {
   void restart() override;
   std::string waiting_for() const override;
   std::vector<Rank> waiting_ranks() const override;
+  std::int64_t bytes_sent() const override;
 
  private:
-  struct State;
+  class State;
   std::unique_ptr<State> state_;
 };
 

@@ -33,6 +33,7 @@ constinit const ExecutorKind kSimulateExecutor{
     .name = "simulate",
     .summary = "all ranks in virtual time, on the network of a cluster profile",
     .evidence = "simulated",
+    .limits = "no library's own collectives: their schedules are not known",
     .availability = [] { return Availability{}; },
     .make = [](const Profile* profile, Seconds) -> std::unique_ptr<Executor> {
       return std::make_unique<SimulateExecutor>(*profile);

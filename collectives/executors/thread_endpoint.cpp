@@ -4,11 +4,9 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
-#include <utility>
+#include <vector>
 
 #include "collectives/base/error.hpp"
 #include "collectives/executors/endpoint.hpp"
@@ -16,55 +14,61 @@
 namespace hbench {
 namespace {
 
-/// Who sent it, and its tag: messages with one key arrive in the order sent.
-using Key = std::pair<Rank, int>;
-
-/// A send that its receiver has yet to copy. Lives with the sender, at one address, until `taken`.
+/// A send that its receiver has yet to take. Lives with the sender, at one address, until `taken`.
 struct Parcel {
   std::span<const std::byte> payload;
+  int tag = 0;
   /// Set by the receiver, last of all: the sender may then reuse payload and parcel.
   std::atomic<bool> taken{false};
 };
 
-/// Parcels posted to one rank.
+/// Parcels from one rank to another, in the order posted.
 class Mailbox {
  public:
-  void post(Key key, Parcel* parcel) {
+  void post(Parcel* parcel) {
     const std::lock_guard lock(mutex_);
-    parcels_[key].push_back(parcel);
+    parcels_.push_back(parcel);
+    count_.store(parcels_.size(), std::memory_order_release);
   }
 
-  /// The next parcel, which the caller must mark `taken`; null when there is none.
-  Parcel* take(Key key) {
+  /// The next parcel with `tag`, which the caller must mark `taken`; null when there is none.
+  Parcel* take(int tag) {
+    if (count_.load(std::memory_order_acquire) == 0) return nullptr;
     const std::lock_guard lock(mutex_);
-    const auto found = parcels_.find(key);
+    const auto found = std::ranges::find(parcels_, tag, &Parcel::tag);
     if (found == parcels_.end()) return nullptr;
-    Parcel* parcel = found->second.front();
-    found->second.pop_front();
-    if (found->second.empty()) parcels_.erase(found);
+    Parcel* parcel = *found;
+    remove(found);
     return parcel;
   }
 
   /// False when the receiver already has it.
-  bool withdraw(Key key, const Parcel* parcel) {
+  bool withdraw(const Parcel* parcel) {
     const std::lock_guard lock(mutex_);
-    const auto found = parcels_.find(key);
-    if (found == parcels_.end() || std::erase(found->second, parcel) == 0) return false;
-    if (found->second.empty()) parcels_.erase(found);
+    const auto found = std::ranges::find(parcels_, parcel);
+    if (found == parcels_.end()) return false;
+    remove(found);
     return true;
   }
 
  private:
+  void remove(std::vector<Parcel*>::iterator at) {
+    parcels_.erase(at);
+    count_.store(parcels_.size(), std::memory_order_release);
+  }
+
   std::mutex mutex_;
-  std::map<Key, std::deque<Parcel*>> parcels_;
+  std::vector<Parcel*> parcels_;
+  std::atomic<std::size_t> count_{0};  ///< so that looking for nothing takes no lock
 };
 
 /// What the ranks of one job share.
 struct Job {
-  explicit Job(int ranks) : mailboxes(static_cast<std::size_t>(ranks)) {}
+  explicit Job(int number) : ranks(number), mailboxes(static_cast<std::size_t>(number) * number) {}
 
-  Mailbox& mailbox(Rank rank) { return mailboxes.at(static_cast<std::size_t>(rank)); }
+  Mailbox& mailbox(Rank from, Rank to) { return mailboxes.at(static_cast<std::size_t>(to) * ranks + from); }
 
+  int ranks;
   std::vector<Mailbox> mailboxes;
   /// The rank that stopped the job; -1 while it runs.
   std::atomic<Rank> stopped_by{-1};
@@ -73,7 +77,7 @@ struct Job {
 
 class ThreadTransport final : public Transport {
  public:
-  ThreadTransport(Job& job, Rank rank) : job_(job), rank_(rank) {}
+  ThreadTransport(Job& job, Rank rank) : job_(job), rank_(rank), expected_(static_cast<std::size_t>(job.ranks)) {}
 
   ~ThreadTransport() override {
     for (Request request = 0; request < slots_.size(); ++request) {
@@ -84,36 +88,38 @@ class ThreadTransport final : public Transport {
   ThreadTransport& operator=(const ThreadTransport&) = delete;
 
   Rank rank() const override { return rank_; }
-  int size() const override { return static_cast<int>(job_.mailboxes.size()); }
+  int size() const override { return job_.ranks; }
 
   Request send(Rank to, int tag, std::span<const std::byte> payload) override {
     const Request request = free_slot();
     Slot& slot = slots_[request];
     slot.is_send = true;
     slot.peer = to;
-    slot.tag = tag;
     slot.parcel.payload = payload;
+    slot.parcel.tag = tag;
     slot.parcel.taken.store(false, std::memory_order_relaxed);
-    job_.mailbox(to).post({rank_, tag}, &slot.parcel);
+    job_.mailbox(rank_, to).post(&slot.parcel);
     return request;
   }
 
-  Request receive(Rank from, int tag, std::span<std::byte> payload) override {
+  Request receive(Rank from, int tag, std::span<std::byte> landing, Sink* sink, std::size_t message) override {
     const Request request = free_slot();
     Slot& slot = slots_[request];
     slot.is_send = false;
     slot.peer = from;
     slot.tag = tag;
-    slot.target = payload;
+    slot.landing = landing;
+    slot.sink = sink;
+    slot.message = message;
     slot.arrived = false;
-    expected_[{from, tag}].push_back(request);
+    expected_from(from).push_back(request);
     return request;
   }
 
   bool test(Request request) override {
     leave_if_stopped();
     Slot& slot = slots_[request];
-    if (!slot.is_send && !slot.arrived) collect({slot.peer, slot.tag});
+    if (!slot.is_send && !slot.arrived) collect(request);
     const bool done = slot.is_send ? slot.parcel.taken.load(std::memory_order_acquire) : slot.arrived;
     if (done) release(request);
     return done;
@@ -122,8 +128,8 @@ class ThreadTransport final : public Transport {
   void cancel(Request request) override {
     const Slot& slot = slots_[request];
     if (!slot.is_send) {
-      forget({slot.peer, slot.tag}, request);
-    } else if (!job_.mailbox(slot.peer).withdraw({rank_, slot.tag}, &slot.parcel)) {
+      std::erase(expected_from(slot.peer), request);
+    } else if (!job_.mailbox(rank_, slot.peer).withdraw(&slot.parcel)) {
       while (!slot.parcel.taken.load(std::memory_order_acquire)) std::this_thread::yield();
     }
     release(request);
@@ -140,9 +146,11 @@ class ThreadTransport final : public Transport {
     bool used = false;
     bool is_send = false;
     Rank peer = 0;
-    int tag = 0;
-    Parcel parcel;                ///< of a send
-    std::span<std::byte> target;  ///< of a receive
+    Parcel parcel;  ///< of a send
+    int tag = 0;    ///< this and what follows: of a receive
+    std::span<std::byte> landing;
+    Sink* sink = nullptr;
+    std::size_t message = 0;
     bool arrived = false;
   };
 
@@ -162,35 +170,51 @@ class ThreadTransport final : public Transport {
     free_.push_back(request);
   }
 
-  /// Copies what has been sent under `key`, straight from the senders' memory, into the receives in order.
-  void collect(Key key) {
-    std::deque<Request>& waiting = expected_[key];
-    while (!waiting.empty()) {
-      Parcel* parcel = job_.mailbox(rank_).take(key);
+  /// The receives posted for one sender that have nothing yet, in order.
+  std::vector<Request>& expected_from(Rank from) { return expected_[static_cast<std::size_t>(from)]; }
+
+  /// Gives what has been sent to the receives of one sender and tag in order, up to `last`. A receive with a sink waits
+  /// for its own test, and the ones after it wait for it.
+  void collect(Request last) {
+    const Slot& wanted = slots_[last];
+    std::vector<Request>& waiting = expected_from(wanted.peer);
+    for (auto it = waiting.begin(); it != waiting.end();) {
+      const Request request = *it;
+      Slot& slot = slots_[request];
+      if (slot.tag != wanted.tag) {
+        ++it;
+        continue;
+      }
+      if (slot.sink != nullptr && request != last) return;
+      Parcel* parcel = job_.mailbox(slot.peer, rank_).take(slot.tag);
       if (parcel == nullptr) return;
-      Slot& slot = slots_[waiting.front()];
-      waiting.pop_front();
-      const bool fits = parcel->payload.size() == slot.target.size();
-      if (fits && !slot.target.empty()) std::memcpy(slot.target.data(), parcel->payload.data(), slot.target.size());
-      parcel->taken.store(true, std::memory_order_release);
-      if (!fits) throw std::logic_error("a message has another length than its receiver expects");
-      slot.arrived = true;
+      it = waiting.erase(it);
+      hand_over(*parcel, slot);
+      if (request == last) return;
     }
-    expected_.erase(key);
   }
 
-  void forget(Key key, Request request) {
-    const auto found = expected_.find(key);
-    if (found == expected_.end()) return;
-    std::erase(found->second, request);
-    if (found->second.empty()) expected_.erase(found);
+  /// Straight from the sender's memory, who is released in any case.
+  void hand_over(Parcel& parcel, Slot& slot) const {
+    struct Release {
+      ~Release() { parcel.taken.store(true, std::memory_order_release); }
+      Parcel& parcel;
+    } const release{parcel};
+    if (parcel.payload.size() != slot.landing.size())
+      refuse_length(slot.peer, rank_, parcel.payload.size(), slot.landing.size());
+    if (slot.sink != nullptr) {
+      slot.sink->take(parcel.payload, slot.message);
+    } else if (!slot.landing.empty()) {
+      std::memcpy(slot.landing.data(), parcel.payload.data(), slot.landing.size());
+    }
+    slot.arrived = true;
   }
 
   Job& job_;
   Rank rank_;
   std::deque<Slot> slots_;  ///< a deque, so that parcels stay where they are
   std::vector<Request> free_;
-  std::map<Key, std::deque<Request>> expected_;
+  std::vector<std::vector<Request>> expected_;  ///< by sender
 };
 
 class ThreadEndpoint final : public Endpoint {

@@ -3,13 +3,11 @@
 #include <barrier>
 #include <chrono>
 #include <exception>
-#include <stdexcept>
 #include <thread>
 
 #include "collectives/base/error.hpp"
 #include "collectives/executors/endpoint.hpp"
 #include "collectives/executors/executor.hpp"
-#include "collectives/executors/rank_program.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {
@@ -17,30 +15,29 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What one rank brings along and leaves behind. Programs outlive all threads: a peer may still be copying
+/// What one rank brings along and leaves behind. Operations outlive all threads: a peer may still be reading
 /// from one that has failed.
 struct Participant {
-  RankPlan plan;
   std::unique_ptr<Endpoint> endpoint;
-  std::unique_ptr<RankProgram> program;
+  std::unique_ptr<Operation> operation;
   Clock::time_point finish;
   std::exception_ptr failure;
 };
 
+std::unique_ptr<Operation> operation(const Collective& collective, Endpoint& endpoint, const Operand& operand) {
+  if (collective.prepare) return collective.prepare(endpoint, operand);
+  if (collective.schedule == nullptr) return endpoint.vendor(Goal::all_reduce, operand);
+  return endpoint.prepare(*collective.schedule, operand, collective.encoding.codec);
+}
+
 std::vector<Participant> prepare(const Collective& collective) {
-  const Schedule& schedule = *collective.schedule;
-  const int ranks = schedule.world.ranks();
-  if (collective.operands.size() != static_cast<std::size_t>(ranks)) {
-    throw std::logic_error("threads: one buffer for every rank is needed");
-  }
-  std::vector<std::unique_ptr<Endpoint>> endpoints = make_thread_endpoints(ranks);
+  std::vector<std::unique_ptr<Endpoint>> endpoints =
+      make_thread_endpoints(static_cast<int>(collective.operands.size()));
   std::vector<Participant> participants(collective.operands.size());
   for (std::size_t i = 0; i < participants.size(); ++i) {
     Participant& participant = participants[i];
-    participant.plan = plan_for(schedule, static_cast<Rank>(i));
     participant.endpoint = std::move(endpoints[i]);
-    participant.program = std::make_unique<RankProgram>(
-        participant.plan, collective.encoding.codec, participant.endpoint->transport(), 0, collective.operands[i]);
+    participant.operation = operation(collective, *participant.endpoint, collective.operands[i]);
   }
   return participants;
 }
@@ -50,10 +47,6 @@ class Threads final : public Executor {
   explicit Threads(Seconds timeout) : timeout_(timeout) {}
 
   Timeline run(const Collective& collective) override {
-    if (collective.schedule == nullptr) {
-      throw Error(ExitCode::usage, "there is no library, and so no all-reduce of its own, between threads",
-                  "choose another algorithm, or the executor mpi");
-    }
     std::vector<Participant> participants = prepare(collective);
     const Clock::time_point begin = run_all(participants);
     Timeline timeline;
@@ -74,7 +67,7 @@ class Threads final : public Executor {
       threads.emplace_back([&, this] {
         start.arrive_and_wait();
         try {
-          wait_for(*participant.program, timeout_, fmt::format("rank {}", participant.plan.rank));
+          wait_for(*participant.operation, timeout_, fmt::format("rank {}", participant.endpoint->transport().rank()));
         } catch (...) {
           participant.failure = std::current_exception();
         }
@@ -93,8 +86,9 @@ class Threads final : public Executor {
 extern const ExecutorKind kThreadsExecutor;
 constinit const ExecutorKind kThreadsExecutor{
     .name = "threads",
-    .summary = "every rank is a thread of this process; messages are copied through memory",
+    .summary = "every rank is a thread of this process; a receiver reads its sender's memory",
     .evidence = "measured",
+    .limits = "ranks of one process; no library's own collectives",
     .availability = [] { return Availability{}; },
     .make = [](const Profile*, Seconds timeout) -> std::unique_ptr<Executor> {
       return std::make_unique<Threads>(timeout);

@@ -204,8 +204,8 @@ class StepRun {
     Flying flight{algorithm.build(simulator_.world_, 1, shards), nullptr};
     flights_.push_back(std::make_unique<Flying>(std::move(flight)));
     Flying& flying = *flights_.back();
-    flying.collective = std::make_unique<SimulatedCollective>(network_, flying.schedule,
-                                                              strategy_.compressor.encoding(), elements, Seconds(start));
+    flying.collective = std::make_unique<SimulatedCollective>(
+        network_, flying.schedule, strategy_.compressor.encoding(), elements, Seconds(start));
     schedule_flight(static_cast<int>(flights_.size()) - 1);
   }
 

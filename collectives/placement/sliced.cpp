@@ -29,7 +29,8 @@ std::vector<std::vector<Shard>> place(std::span<const std::int64_t> tensor_eleme
 extern const Placement kSliced;
 constinit const Placement kSliced{
     .name = "sliced",
-    .summary = "slices of at most 4,096,000 bytes, as BytePS, each onto the least loaded server; a node's GPUs add up first",
+    .summary =
+        "slices of at most 4,096,000 bytes, as BytePS, each onto the least loaded server; a node's GPUs add up first",
     .citation =
         "Jiang et al., A Unified Architecture for Accelerating Distributed DNN Training in Heterogeneous "
         "GPU/CPU Clusters, OSDI 2020",

@@ -91,8 +91,8 @@ std::int64_t busiest_group_sends(const Schedule& schedule, std::int64_t elements
 TEST(ParameterServer, SendsOneCopyPerNodeWhereANodeAddsUpFirst) {
   // 4 nodes of 4 workers and a co-located server, S = 16000: each node pushes the 3/4 S of the other servers and
   // sends its own S/4 to the 3 other nodes: 1.5 S. Without groups 4 workers push and pull for themselves: 6 S.
-  EXPECT_EQ(busiest_group_sends(ps().build({16, 4, true, 4}, {}), 16000), 24000);
-  Schedule flat = ps().build({16, 4, true, 1}, {});
+  EXPECT_EQ(busiest_group_sends(ps().build({.world = {16, 4, true, 4}}), 16000), 24000);
+  Schedule flat = ps().build({.world = {16, 4, true, 1}});
   flat.world.group = 4;  // count by node
   EXPECT_EQ(busiest_group_sends(flat, 16000), 96000);
 }
@@ -105,7 +105,7 @@ TEST(Algorithms, DeclareTheCostThatIsCounted) {
         const std::int64_t p = workers;
         const std::set<std::int64_t> counts{0, 1, 2, 3, 5, p - 1, p, p + 1, 2 * p - 1, 7919, 138'357'544};
         for (const std::int64_t elements : counts) {
-          const Cost declared = algorithm->cost(instance.world, elements);
+          const Cost declared = algorithm->cost({.world = instance.world}, elements);
           const Cost counted = count_cost(instance.schedule, elements);
           ASSERT_EQ(declared.rounds, counted.rounds) << instance.name << ", " << elements << " elements";
           ASSERT_EQ(declared.sent, counted.sent) << instance.name << ", " << elements << " elements";
@@ -125,7 +125,7 @@ TEST(Algorithms, NeverSendARankWhatIsItsOwn) {
 TEST(Ring, OfThreeIsThisSchedule) {
   const auto reduce = TransferKind::reduce;
   const auto copy = TransferKind::copy;
-  const Schedule schedule = ring().build({.workers = 3}, {});
+  const Schedule schedule = ring().build({.world = {.workers = 3}});
   EXPECT_EQ(schedule.chunks, 3);
   EXPECT_EQ(schedule.rounds, 4);
   EXPECT_THAT(schedule.offsets, IsEmpty());
@@ -138,7 +138,7 @@ TEST(Ring, OfThreeIsThisSchedule) {
 }
 
 TEST(Ring, OfOneMovesNothing) {
-  const Schedule schedule = ring().build({.workers = 1}, {});
+  const Schedule schedule = ring().build({.world = {.workers = 1}});
   EXPECT_EQ(schedule.chunks, 1);
   EXPECT_EQ(schedule.rounds, 0);
   EXPECT_THAT(schedule.transfers, IsEmpty());
@@ -146,22 +146,22 @@ TEST(Ring, OfOneMovesNothing) {
 
 TEST(Ring, SendsTwiceTheBufferLessTwoChunks) {
   // 2 (P-1)/P n, Patarasuk and Yuan
-  EXPECT_EQ(ring().cost({.workers = 4}, 1000), (Cost{6, 1500, 1500}));
-  EXPECT_EQ(ring().cost({.workers = 64}, 6400), (Cost{126, 12600, 12600}));
+  EXPECT_EQ(ring().cost({.world = {.workers = 4}}, 1000), (Cost{6, 1500, 1500}));
+  EXPECT_EQ(ring().cost({.world = {.workers = 64}}, 6400), (Cost{126, 12600, 12600}));
 }
 
 TEST(ParameterServer, BusiestRankIsAServerThatTalksToEveryWorker) {
-  EXPECT_EQ(ps().cost({.workers = 8, .servers = 2}, 1000), (Cost{2, 4000, 4000}));
+  EXPECT_EQ(ps().cost({.world = {.workers = 8, .servers = 2}}, 1000), (Cost{2, 4000, 4000}));
   // as many servers as workers: a worker's link limits it
-  EXPECT_EQ(ps().cost({.workers = 8, .servers = 8}, 800), (Cost{2, 800, 800}));
+  EXPECT_EQ(ps().cost({.world = {.workers = 8, .servers = 8}}, 800), (Cost{2, 800, 800}));
   // co-located, one per worker: as much as the ring
-  EXPECT_EQ(ps().cost({.workers = 8, .servers = 8, .colocated = true}, 800).sent,
-            ring().cost({.workers = 8}, 800).sent);
+  EXPECT_EQ(ps().cost({.world = {.workers = 8, .servers = 8, .colocated = true}}, 800).sent,
+            ring().cost({.world = {.workers = 8}}, 800).sent);
 }
 
 TEST(ParameterServer, MergesNeighbouringShardsOfOneServerAndSkipsEmptyOnes) {
   const std::vector<Shard> shards{{1, 5}, {1, 7}, {0, 0}, {1, 2}, {0, 3}, {2, 4}};
-  const Schedule schedule = ps().build({.workers = 1, .servers = 3}, shards);
+  const Schedule schedule = ps().build({.world = {.workers = 1, .servers = 3}, .shards = shards});
   EXPECT_EQ(schedule.chunks, 3);
   EXPECT_THAT(schedule.offsets, ElementsAre(0, 14, 17, 21));
   EXPECT_THAT(schedule.transfers,
@@ -171,13 +171,13 @@ TEST(ParameterServer, MergesNeighbouringShardsOfOneServerAndSkipsEmptyOnes) {
 }
 
 TEST(ParameterServer, OfOneWorkerThatServesItselfMovesNothing) {
-  const Schedule schedule = ps().build({.workers = 1, .servers = 3, .colocated = true}, {});
+  const Schedule schedule = ps().build({.world = {.workers = 1, .servers = 3, .colocated = true}});
   EXPECT_EQ(schedule.rounds, 0);
   EXPECT_THAT(schedule.transfers, IsEmpty());
 }
 
 TEST(ParameterServer, StartsEveryWorkerAtAnotherServer) {
-  const Schedule schedule = ps().build({.workers = 3, .servers = 3}, {});
+  const Schedule schedule = ps().build({.world = {.workers = 3, .servers = 3}});
   std::set<Rank> first_servers;
   for (int worker = 0; worker < 3; ++worker)
     first_servers.insert(schedule.transfers[static_cast<std::size_t>(worker)].dst);
@@ -186,7 +186,7 @@ TEST(ParameterServer, StartsEveryWorkerAtAnotherServer) {
 
 TEST(ParameterServer, BufferWithoutElementsStillHasASchedule) {
   const std::vector<Shard> shards{{0, 0}, {1, 0}};
-  const Schedule schedule = ps().build({.workers = 2, .servers = 2}, shards);
+  const Schedule schedule = ps().build({.world = {.workers = 2, .servers = 2}, .shards = shards});
   EXPECT_FALSE(check(schedule).has_value());
   EXPECT_EQ(count_cost(schedule, 0), (Cost{2, 0, 0}));
 }

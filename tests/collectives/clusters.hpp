@@ -27,28 +27,26 @@ inline Profile without_latency(Profile profile) {
 }
 
 /// float32 on the wire, as `none`.
-inline constexpr Compressor kPlain{
-    .name = "plain", .summary = {}, .citation = {}, .wire_bytes = [](std::int64_t n) { return 4 * n; }};
+inline constexpr Encoding kPlain{};
 /// Half the bytes for nothing.
-inline constexpr Compressor kHalf{
-    .name = "half", .summary = {}, .citation = {}, .wire_bytes = [](std::int64_t n) { return 2 * n; }};
+inline const CompressorChoice kHalves = parse_compressor("fp16");
+inline const Encoding kHalf{.codec = kHalves.codec.get(), .memory_traffic = 0};
 
 inline const Algorithm& algorithm(std::string_view name) { return find_entry(algorithms(), name, "algorithm"); }
 
 /// Seconds of one all-reduce on an idle network.
 inline double time_of(const Profile& profile, const Schedule& schedule, std::int64_t elements,
-                      const Compressor& compressor = kPlain) {
+                      const Encoding& encoding = kPlain) {
   Network network(profile, schedule.world);
-  return simulate(network, schedule, compressor, elements).value;
+  return simulate(network, schedule, encoding, elements).value;
 }
 
-inline double ring_time(const Profile& profile, int workers, std::int64_t elements,
-                        const Compressor& compressor = kPlain) {
-  return time_of(profile, algorithm("ring").build({.workers = workers}, {}), elements, compressor);
+inline double ring_time(const Profile& profile, int workers, std::int64_t elements, const Encoding& encoding = kPlain) {
+  return time_of(profile, algorithm("ring").build({.world = {.workers = workers}}), elements, encoding);
 }
 
 inline double server_time(const Profile& profile, const World& world, std::int64_t elements) {
-  return time_of(profile, algorithm("ps").build(world, {}), elements);
+  return time_of(profile, algorithm("ps").build({.world = world}), elements);
 }
 
 }  // namespace hbench::testing

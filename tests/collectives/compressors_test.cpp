@@ -18,15 +18,21 @@ using ::testing::ElementsAre;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::vector<std::byte> encoded(const Compressor& compressor, std::span<const float> values) {
-  std::vector<std::byte> wire(static_cast<std::size_t>(compressor.wire_bytes(std::ssize(values))));
-  compressor.encode(values, wire);
+std::vector<CompressorChoice> every_compressor() {
+  std::vector<CompressorChoice> all;
+  for (const Compressor* compressor : compressors()) all.push_back(parse_compressor(compressor->name));
+  return all;
+}
+
+std::vector<std::byte> encoded(const CompressorChoice& compressor, std::span<const float> values) {
+  std::vector<std::byte> wire(static_cast<std::size_t>(compressor.codec->max_wire_bytes(std::ssize(values))));
+  compressor.codec->encode(values, {}, wire);
   return wire;
 }
 
-std::vector<float> round_trip(const Compressor& compressor, std::span<const float> values) {
+std::vector<float> round_trip(const CompressorChoice& compressor, std::span<const float> values) {
   std::vector<float> back(values.size(), -77.0F);
-  compressor.decode(encoded(compressor, values), TransferKind::copy, back);
+  compressor.codec->decode(encoded(compressor, values), TransferKind::copy, back);
   return back;
 }
 
@@ -54,44 +60,45 @@ std::vector<float> normal_values(std::size_t count) {
 }
 
 TEST(EveryCompressor, KeepsItsDeclaredError) {
-  for (const Compressor* compressor : compressors()) {
+  for (const CompressorChoice& compressor : every_compressor()) {
     const std::vector<float> values = normal_values(10007);
-    const std::vector<float> back = round_trip(*compressor, values);
+    const std::vector<float> back = round_trip(compressor, values);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      ASSERT_LE(std::abs(back[i] - values[i]), compressor->relative_error * std::abs(values[i])) << compressor->name;
+      ASSERT_LE(std::abs(back[i] - values[i]), compressor.compressor->relative_error * std::abs(values[i]))
+          << compressor.text();
     }
   }
 }
 
 TEST(EveryCompressor, TakesEmptyAndSingleElementBuffers) {
-  for (const Compressor* compressor : compressors()) {
-    EXPECT_EQ(compressor->wire_bytes(0), 0) << compressor->name;
-    EXPECT_THAT(round_trip(*compressor, std::vector<float>{}), ElementsAre()) << compressor->name;
-    EXPECT_THAT(round_trip(*compressor, std::vector<float>{-2.5F}), ElementsAre(-2.5F)) << compressor->name;
+  for (const CompressorChoice& compressor : every_compressor()) {
+    EXPECT_EQ(compressor.codec->max_wire_bytes(0), 0) << compressor.text();
+    EXPECT_THAT(round_trip(compressor, std::vector<float>{}), ElementsAre()) << compressor.text();
+    EXPECT_THAT(round_trip(compressor, std::vector<float>{-2.5F}), ElementsAre(-2.5F)) << compressor.text();
   }
 }
 
 TEST(EveryCompressor, AddsWhenItDecodesAReduce) {
   std::vector<float> values(37);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-  for (const Compressor* compressor : compressors()) {
+  for (const CompressorChoice& compressor : every_compressor()) {
     std::vector<float> sum(values.size(), 100.0F);
-    compressor->decode(encoded(*compressor, values), TransferKind::reduce, sum);
-    for (std::size_t i = 0; i < sum.size(); ++i) EXPECT_EQ(sum[i], 100.0F + values[i]) << compressor->name;
+    compressor.codec->decode(encoded(compressor, values), TransferKind::reduce, sum);
+    for (std::size_t i = 0; i < sum.size(); ++i) EXPECT_EQ(sum[i], 100.0F + values[i]) << compressor.text();
   }
 }
 
 TEST(EveryCompressor, EncodesWhatItDecodedToTheSameBytes) {
   const std::vector<float> values = random_patterns(4099);
-  for (const Compressor* compressor : compressors()) {
-    EXPECT_EQ(encoded(*compressor, round_trip(*compressor, values)), encoded(*compressor, values)) << compressor->name;
+  for (const CompressorChoice& compressor : every_compressor()) {
+    EXPECT_EQ(encoded(compressor, round_trip(compressor, values)), encoded(compressor, values)) << compressor.text();
   }
 }
 
 TEST(EveryCompressor, KeepsInfinitiesNanAndTheSignOfZero) {
-  for (const Compressor* compressor : compressors()) {
+  for (const CompressorChoice& compressor : every_compressor()) {
     const std::vector<float> back =
-        round_trip(*compressor, std::vector<float>{kInfinity, -kInfinity, std::nanf(""), 0.0F, -0.0F});
+        round_trip(compressor, std::vector<float>{kInfinity, -kInfinity, std::nanf(""), 0.0F, -0.0F});
     EXPECT_EQ(back[0], kInfinity);
     EXPECT_EQ(back[1], -kInfinity);
     EXPECT_TRUE(std::isnan(back[2]));
@@ -102,17 +109,17 @@ TEST(EveryCompressor, KeepsInfinitiesNanAndTheSignOfZero) {
 
 TEST(EveryCompressor, WritesExactlyItsWireBytes) {
   const std::vector<float> values(13, 1.0F);
-  for (const Compressor* compressor : compressors()) {
-    const auto size = static_cast<std::size_t>(compressor->wire_bytes(13));
+  for (const CompressorChoice& compressor : every_compressor()) {
+    const auto size = static_cast<std::size_t>(compressor.codec->max_wire_bytes(13));
     std::vector<std::byte> wire(size + 8, std::byte{0xab});
-    compressor->encode(values, std::span(wire).first(size));
-    for (std::size_t i = size; i < wire.size(); ++i) EXPECT_EQ(wire[i], std::byte{0xab}) << compressor->name;
+    compressor.codec->encode(values, {}, std::span(wire).first(size));
+    for (std::size_t i = size; i < wire.size(); ++i) EXPECT_EQ(wire[i], std::byte{0xab}) << compressor.text();
   }
 }
 
 /// What F16C and Python's struct module give for the same floats.
 TEST(Fp16, RoundsToNearestEvenAndOverflowsToInfinity) {
-  const Compressor& fp16 = find_entry(compressors(), "fp16", "compressor");
+  const CompressorChoice fp16 = parse_compressor("fp16");
   const std::vector<float> values{1.0F + 0x1p-11F,  // a tie: down to even
                                   1.0F + 0x3p-11F,  // a tie: up to even
                                   1.0F + 0x1p-11F + 0x1p-20F,

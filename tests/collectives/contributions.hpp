@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/compressors/compressor.hpp"
 
 namespace hbench::testing {
 
@@ -35,6 +36,14 @@ inline std::vector<float> expected_sum(int workers, std::int64_t elements) {
 
 /// Element counts that are awkward for `parts` parts.
 inline std::vector<std::int64_t> awkward_counts(int parts) { return {0, 1, parts - 1, parts, parts + 1, 997, 100003}; }
+
+/// Those that go with every schedule.
+inline std::vector<CompressorChoice> per_hop_compressors() {
+  std::vector<CompressorChoice> all;
+  for (const Compressor* compressor : compressors())
+    if (compressor->exchange == Exchange::per_hop) all.push_back(parse_compressor(compressor->name));
+  return all;
+}
 
 /// Every world of `ranks` ranks that `algorithm` takes.
 inline std::vector<World> worlds_of(const Algorithm& algorithm, int ranks) {

@@ -13,6 +13,7 @@ namespace {
 using testing::awkward_counts;
 using testing::contribution_of;
 using testing::expected_sum;
+using testing::per_hop_compressors;
 using testing::text_of;
 using testing::worlds_of;
 
@@ -25,9 +26,9 @@ std::unique_ptr<Executor> threads() {
 using Buffers = std::vector<std::vector<float>>;
 
 /// Runs the collective on `buffers`, one per rank.
-Timeline all_reduce(const Schedule& schedule, const Compressor& compressor, Buffers& buffers) {
-  Collective collective{&schedule, &compressor, std::ssize(buffers.front()), {}};
-  for (std::vector<float>& buffer : buffers) collective.buffers.emplace_back(buffer);
+Timeline all_reduce(const Schedule& schedule, const CompressorChoice& compressor, Buffers& buffers) {
+  Collective collective{&schedule, compressor.encoding(), std::ssize(buffers.front()), {}};
+  for (std::vector<float>& buffer : buffers) collective.operands.push_back(Operand::of(buffer));
   return threads()->run(collective);
 }
 
@@ -38,7 +39,7 @@ Buffers contributions(const World& world, std::int64_t elements) {
 }
 
 /// Sums of small integers are exact with every compressor.
-void expect_exact_sum(const Schedule& schedule, const Compressor& compressor, std::int64_t elements) {
+void expect_exact_sum(const Schedule& schedule, const CompressorChoice& compressor, std::int64_t elements) {
   Buffers buffers = contributions(schedule.world, elements);
   const Timeline timeline = all_reduce(schedule, compressor, buffers);
   EXPECT_EQ(std::ssize(timeline.finish), schedule.world.ranks());
@@ -54,11 +55,11 @@ template <class Function>
 void for_each_case(std::span<const int> sizes, Function function) {
   for (const Algorithm* algorithm : algorithms()) {
     if (algorithm->opaque()) continue;
-    for (const Compressor* compressor : compressors()) {
+    for (const CompressorChoice& compressor : per_hop_compressors()) {
       for (const int ranks : sizes) {
         for (const World& world : worlds_of(*algorithm, ranks)) {
-          SCOPED_TRACE(std::string(algorithm->name) + " " + std::string(compressor->name) + ", " + text_of(world));
-          function(*algorithm, *compressor, world);
+          SCOPED_TRACE(std::string(algorithm->name) + " " + compressor.text() + ", " + text_of(world));
+          function(*algorithm, compressor, world);
         }
       }
     }
@@ -66,8 +67,8 @@ void for_each_case(std::span<const int> sizes, Function function) {
 }
 
 TEST(Threads, SumEveryContributionOnceForEveryAlgorithmAndCompressor) {
-  for_each_case(kWorlds, [](const Algorithm& algorithm, const Compressor& compressor, const World& world) {
-    const Schedule schedule = algorithm.build(world, {});
+  for_each_case(kWorlds, [](const Algorithm& algorithm, const CompressorChoice& compressor, const World& world) {
+    const Schedule schedule = algorithm.build({.world = world});
     for (const std::int64_t elements : awkward_counts(world.ranks())) {
       SCOPED_TRACE(elements);
       expect_exact_sum(schedule, compressor, elements);
@@ -87,8 +88,8 @@ Buffers random_gradients(int ranks, std::size_t elements) {
 }
 
 TEST(Threads, EndWithTheSameBitsOnEveryWorkerAndWithinTheDeclaredError) {
-  for_each_case(kWorlds, [](const Algorithm& algorithm, const Compressor& compressor, const World& world) {
-    const Schedule schedule = algorithm.build(world, {});
+  for_each_case(kWorlds, [](const Algorithm& algorithm, const CompressorChoice& compressor, const World& world) {
+    const Schedule schedule = algorithm.build({.world = world});
     const Buffers given = random_gradients(world.ranks(), 1009);
     Buffers buffers = given;
     all_reduce(schedule, compressor, buffers);
@@ -105,8 +106,9 @@ TEST(Threads, EndWithTheSameBitsOnEveryWorkerAndWithinTheDeclaredError) {
       }
       // A term is encoded at most once a round and rounded to float32 at most once a worker. Below a half's
       // normals its step is 2^-24, wherever it is encoded.
-      const double roundings = schedule.rounds * compressor.relative_error + world.workers * 0x1p-24;
-      const double subnormal = compressor.relative_error > 0 ? schedule.rounds * world.workers * 0x1p-25 : 0;
+      const double roundings = schedule.rounds * compressor.compressor->relative_error + world.workers * 0x1p-24;
+      const double subnormal =
+          compressor.compressor->relative_error > 0 ? schedule.rounds * world.workers * 0x1p-25 : 0;
       ASSERT_LE(std::abs(buffers[0][i] - sum), 1.1 * roundings * magnitude + subnormal) << "element " << i;
     }
   });
@@ -123,45 +125,49 @@ TEST(Threads, SumOnServersThatHoldShardsFromEveryPlacement) {
       for (const World& world : {World{4, servers, false}, World{4, servers, true}, World{3, servers, true},
                                  World{5, servers, false, 2}, World{5, servers, true, 3}}) {
         SCOPED_TRACE(std::string(placement->name) + ", " + text_of(world));
-        for (const Compressor* compressor : compressors()) expect_exact_sum(ps.build(world, shards), *compressor, 6081);
+        for (const CompressorChoice& compressor : per_hop_compressors())
+          expect_exact_sum(ps.build({.world = world, .shards = shards}), compressor, 6081);
       }
     }
   }
 }
 
-const Compressor& compressor_called(std::string_view name) { return find_entry(compressors(), name, "compressor"); }
-
 /// Both ranks send their whole buffer and add the other's: recursive doubling's round.
-const Schedule kExchange{
-    {2, 0, false}, 2, 1, {{0, 0, 1, 0, 2, TransferKind::reduce}, {0, 1, 0, 0, 2, TransferKind::reduce}}, {}};
+const Schedule kExchange{.world = {.workers = 2},
+                         .chunks = 2,
+                         .rounds = 1,
+                         .transfers = {{0, 0, 1, 0, 2, TransferKind::reduce}, {0, 1, 0, 0, 2, TransferKind::reduce}},
+                         .offsets = {}};
 
 TEST(Threads, ExchangeWhatIsBeingAddedToInTheSameRound) {
-  for (const Compressor* compressor : compressors()) expect_exact_sum(kExchange, *compressor, 40001);
+  for (const CompressorChoice& compressor : per_hop_compressors()) expect_exact_sum(kExchange, compressor, 40001);
 }
 
 TEST(Threads, ExchangeLossyReducesWithTheSameBitsOnBothRanks) {
   Buffers buffers{{1.0F + 0x1p-12F}, {0x1p-13F}};
-  all_reduce(kExchange, compressor_called("fp16"), buffers);
+  all_reduce(kExchange, parse_compressor("fp16"), buffers);
   EXPECT_EQ(buffers[0], std::vector<float>{1.0F + 0x1p-13F});
   EXPECT_EQ(buffers[1], buffers[0]);
 }
 
 TEST(Threads, ReadTheStateBeforeTheRoundWhenChunksSwapPlaces) {
   // Not an all-reduce: rank 0 and 1 swap chunk 0 by copies.
-  const Schedule swap{
-      {2, 0, false}, 1, 1, {{0, 0, 1, 0, 1, TransferKind::copy}, {0, 1, 0, 0, 1, TransferKind::copy}}, {}};
-  for (const Compressor* compressor : compressors()) {
+  const Schedule swap{.world = {.workers = 2},
+                      .rounds = 1,
+                      .transfers = {{0, 0, 1, 0, 1, TransferKind::copy}, {0, 1, 0, 0, 1, TransferKind::copy}},
+                      .offsets = {}};
+  for (const CompressorChoice& compressor : per_hop_compressors()) {
     Buffers buffers = contributions(swap.world, 1003);
-    all_reduce(swap, *compressor, buffers);
-    EXPECT_EQ(buffers[0], contribution_of(1, 1003)) << compressor->name;
-    EXPECT_EQ(buffers[1], contribution_of(0, 1003)) << compressor->name;
+    all_reduce(swap, compressor, buffers);
+    EXPECT_EQ(buffers[0], contribution_of(1, 1003)) << compressor.text();
+    EXPECT_EQ(buffers[1], contribution_of(0, 1003)) << compressor.text();
   }
 }
 
 TEST(Threads, LetTheOwnerOfALossySumHoldWhatItsPeersDecode) {
   // Rank 0 ends the reduction with the second element, rank 1 with the first.
   Buffers buffers{{0.0F, 1.0F + 0x1p-12F}, {1.0F + 0x1p-12F, 0.0F}};
-  all_reduce(find_entry(algorithms(), "ring", "algorithm").build({2, 0, false}, {}), compressor_called("fp16"),
+  all_reduce(find_entry(algorithms(), "ring", "algorithm").build({.world = {.workers = 2}}), parse_compressor("fp16"),
              buffers);
   EXPECT_EQ(buffers[0], (std::vector<float>{1.0F, 1.0F}));
   EXPECT_EQ(buffers[1], buffers[0]);
@@ -169,17 +175,17 @@ TEST(Threads, LetTheOwnerOfALossySumHoldWhatItsPeersDecode) {
 
 TEST(Threads, AddSeveralMessagesOfOneRoundInPostingOrder) {
   // Server 3 adds 1e8, then -1e8, then 1: another order would lose the 1.
-  const Schedule schedule = find_entry(algorithms(), "ps", "algorithm").build({3, 1, false}, {});
+  const Schedule schedule = find_entry(algorithms(), "ps", "algorithm").build({.world = {3, 1, false}});
   for (int repetition = 0; repetition < 50; ++repetition) {
     Buffers buffers{{1e8F}, {-1e8F}, {1.0F}, {5.0F}};
-    all_reduce(schedule, compressor_called("none"), buffers);
+    all_reduce(schedule, parse_compressor("none"), buffers);
     ASSERT_EQ(buffers[0], std::vector<float>{1.0F});
   }
 }
 
 TEST(Threads, RefuseAVendorsAllReduce) {
   std::vector<float> buffer(3);
-  EXPECT_THROW(threads()->run({nullptr, &compressor_called("none"), 3, {buffer}}), Error);
+  EXPECT_THROW(threads()->run({nullptr, {}, 3, {Operand::of(buffer)}}), Error);
 }
 
 TEST(EveryExecutor, IsThereOrSaysWhyNotAndWhatToDo) {

@@ -40,7 +40,7 @@ inline Instance make_instance(const Algorithm& algorithm, const World& world, st
                               world.colocated ? " colocated" : "", mode);
   instance.algorithm = &algorithm;
   instance.world = world;
-  instance.schedule = algorithm.build(world, shards);
+  instance.schedule = algorithm.build({.world = world, .shards = shards});
   if (!shards.empty()) instance.elements = std::accumulate(kTensors.begin(), kTensors.end(), std::int64_t{0});
   instance.shards = std::move(shards);
   return instance;

@@ -32,27 +32,26 @@ class Check {
   int ranks() const { return endpoint_.transport().size(); }
   int done() const { return done_; }
 
-  void vendor(std::int64_t elements) {
-    one("vendor", {nullptr, compressors().front(), elements, {}}, {ranks(), 0, false});
-  }
+  void vendor(std::int64_t elements) { one("vendor", {nullptr, {}, elements, {}}, {ranks(), 0, false}); }
 
-  void algorithm(const Algorithm& algorithm, const Compressor& compressor, const World& world) {
-    const Schedule schedule = algorithm.build(world, {});
-    const std::string name = fmt::format("{} {}, {}", algorithm.name, compressor.name, testing::text_of(world));
+  void algorithm(const Algorithm& algorithm, const CompressorChoice& compressor, const World& world) {
+    const Schedule schedule = algorithm.build({.world = world});
+    const std::string name = fmt::format("{} {}, {}", algorithm.name, compressor.text(), testing::text_of(world));
     for (const std::int64_t elements : testing::awkward_counts(ranks())) {
-      one(name, {&schedule, &compressor, elements, {}}, world);
+      one(name, {&schedule, compressor.encoding(), elements, {}}, world);
     }
   }
 
   /// Many collectives under way at once, with tags of their own.
-  void many(const Schedule& schedule, const Compressor& compressor) {
+  void many(const Schedule& schedule, const CompressorChoice& compressor) {
     constexpr int kPrograms = 17;
     const RankPlan plan = plan_for(schedule, rank_);
     std::vector<std::vector<float>> buffers;
     for (int i = 0; i < kPrograms; ++i) buffers.push_back(contribution_of(rank_, 1000 * i + i));
     std::vector<std::unique_ptr<RankProgram>> programs;
     for (int i = 0; i < kPrograms; ++i) {
-      programs.push_back(std::make_unique<RankProgram>(plan, compressor, endpoint_.transport(), i, buffers[i]));
+      programs.push_back(std::make_unique<RankProgram>(plan, compressor.encoding().codec, endpoint_.transport(), i,
+                                                       Operand::of(buffers[i])));
     }
     for (const auto& program : programs) program->progress();
     for (const auto& program : programs) wait_for(*program, kTimeout, fmt::format("rank {}, many at once", rank_));
@@ -74,7 +73,7 @@ class Check {
  private:
   void one(const std::string& name, Collective collective, const World& world) {
     std::vector<float> buffer = contribution_of(rank_, collective.elements);
-    collective.buffers = {buffer};
+    collective.operands = {Operand::of(buffer)};
     const Timeline timeline = executor_->run(collective);
     if (timeline.finish.size() != 1) throw Error(ExitCode::wrong_data, name + ": no time for this rank");
     compare(name, buffer, world);
@@ -99,14 +98,14 @@ class Check {
 void check_all(Check& check) {
   check.too_large();
   for (const std::int64_t elements : {0, 1, 997, 100003}) check.vendor(elements);
-  for (const Compressor* compressor : compressors()) {
+  for (const CompressorChoice& compressor : testing::per_hop_compressors()) {
     for (const Algorithm* algorithm : algorithms()) {
       if (algorithm->opaque()) continue;
       for (const World& world : testing::worlds_of(*algorithm, check.ranks())) {
-        check.algorithm(*algorithm, *compressor, world);
+        check.algorithm(*algorithm, compressor, world);
       }
     }
-    check.many(find_entry(algorithms(), "ring", "algorithm").build({check.ranks(), 0, false}, {}), *compressor);
+    check.many(find_entry(algorithms(), "ring", "algorithm").build({.world = {.workers = check.ranks()}}), compressor);
   }
 }
 

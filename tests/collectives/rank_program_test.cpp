@@ -18,9 +18,9 @@ using ::testing::ElementsAre;
 using testing::expected_sum;
 using ::testing::HasSubstr;
 
-const Compressor& compressor(std::string_view name) { return find_entry(compressors(), name, "compressor"); }
-
-Schedule ring(int workers) { return find_entry(algorithms(), "ring", "algorithm").build({workers, 0, false}, {}); }
+Schedule ring(int workers) {
+  return find_entry(algorithms(), "ring", "algorithm").build({.world = {.workers = workers}});
+}
 
 /// One program of one rank with what it needs.
 struct Running {
@@ -28,23 +28,25 @@ struct Running {
           std::string_view compression = "none")
       : plan(plan_for(schedule, endpoint.transport().rank())),
         buffer(std::move(values)),
-        program(plan, compressor(compression), endpoint.transport(), tag, buffer) {}
+        compressor(parse_compressor(compression)),
+        program(plan, compressor.encoding().codec, endpoint.transport(), tag, Operand::of(buffer)) {}
 
   RankPlan plan;
   std::vector<float> buffer;
+  CompressorChoice compressor;
   RankProgram program;
 };
 
 TEST(Plan, KeepsARanksOwnTransfersInOrderAndDropsThoseToItself) {
-  const Schedule schedule{{3, 0, false},
-                          2,
-                          3,
-                          {{0, 0, 0, 0, 1, TransferKind::copy},
-                           {0, 1, 2, 0, 1, TransferKind::reduce},
-                           {1, 0, 1, 1, 1, TransferKind::reduce},
-                           {1, 2, 0, 0, 1, TransferKind::copy},
-                           {1, 0, 2, 0, 1, TransferKind::copy}},
-                          {}};
+  const Schedule schedule{.world = {.workers = 3},
+                          .chunks = 2,
+                          .rounds = 3,
+                          .transfers = {{0, 0, 0, 0, 1, TransferKind::copy},
+                                        {0, 1, 2, 0, 1, TransferKind::reduce},
+                                        {1, 0, 1, 1, 1, TransferKind::reduce},
+                                        {1, 2, 0, 0, 1, TransferKind::copy},
+                                        {1, 0, 2, 0, 1, TransferKind::copy}},
+                          .offsets = {}};
   const RankPlan plan = plan_for(schedule, 0);
   ASSERT_EQ(plan.steps.size(), 1U);
   EXPECT_THAT(plan.steps[0].sends, ElementsAre(schedule.transfers[2], schedule.transfers[4]));
@@ -90,10 +92,10 @@ TEST(RankProgram, ThatTimesOutNamesTheRankThatNeverStarted) {
 
 TEST(RankProgram, DestroyedEarlyLeavesNothingBehind) {
   const auto endpoints = make_thread_endpoints(2);
-  const Compressor& fp16 = compressor("fp16");
+  const CompressorChoice fp16 = parse_compressor("fp16");
   const RankPlan plan = plan_for(ring(2), 0);
   std::vector<float> abandoned{50, 60};
-  { RankProgram(plan, fp16, endpoints[0]->transport(), 0, abandoned).progress(); }
+  { RankProgram(plan, fp16.codec.get(), endpoints[0]->transport(), 0, Operand::of(abandoned)).progress(); }
 
   Running rank0(ring(2), *endpoints[0], 0, {1, 2}, "fp16");
   Running rank1(ring(2), *endpoints[1], 0, {10, 20}, "fp16");
@@ -107,7 +109,10 @@ TEST(RankProgram, DestroyedEarlyLeavesNothingBehind) {
 
 TEST(RankProgram, LetsItsPeerReadAChunkBeforeItOverwritesIt) {
   for (const TransferKind kind : {TransferKind::copy, TransferKind::reduce}) {
-    const Schedule swap{{2, 0, false}, 1, 1, {{0, 0, 1, 0, 1, kind}, {0, 1, 0, 0, 1, kind}}, {}};
+    const Schedule swap{.world = {.workers = 2},
+                        .rounds = 1,
+                        .transfers = {{0, 0, 1, 0, 1, kind}, {0, 1, 0, 0, 1, kind}},
+                        .offsets = {}};
     const auto endpoints = make_thread_endpoints(2);
     Running rank0(swap, *endpoints[0], 0, {1});
     Running rank1(swap, *endpoints[1], 0, {10});
@@ -122,7 +127,7 @@ TEST(RankProgram, LetsItsPeerReadAChunkBeforeItOverwritesIt) {
 }
 
 TEST(RankProgram, ZeroesTheBufferOfADedicatedServer) {
-  const Schedule schedule = find_entry(algorithms(), "ps", "algorithm").build({1, 1, false}, {});
+  const Schedule schedule = find_entry(algorithms(), "ps", "algorithm").build({.world = {1, 1, false}});
   const auto endpoints = make_thread_endpoints(2);
   Running worker(schedule, *endpoints[0], 0, {1, 2});
   Running server(schedule, *endpoints[1], 0, {70, 80});
@@ -200,7 +205,7 @@ TEST(ThreadTransport, TellsTheOthersWhoStoppedTheJob) {
 
 TEST(ThreadEndpoint, HasNoVendorsAllReduce) {
   std::vector<float> buffer(3);
-  EXPECT_THROW(make_thread_endpoints(1)[0]->vendor_all_reduce(buffer), Error);
+  EXPECT_THROW(make_thread_endpoints(1)[0]->vendor(Goal::all_reduce, Operand::of(buffer)), Error);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(Simulator, FlatRingOverNodesIsBoundByOneCrossingPerDirection) {
 
 TEST(Simulator, OneWorkerHasNothingToSend) {
   Network network(round_cluster(), {.workers = 1});
-  EXPECT_EQ(simulate(network, algorithm("ring").build({.workers = 1}, {}), kPlain, 1000).value, 0);
+  EXPECT_EQ(simulate(network, algorithm("ring").build({.world = {.workers = 1}}), kPlain, 1000).value, 0);
 }
 
 // Each server takes in its share from every worker, N S/k bytes through one NIC, which is more than the S that a
@@ -85,7 +85,7 @@ TEST(Simulator, AServerOnEveryWorkerMovesWhatTheRingMoves) {
 // Whole tensors: the server with the most bytes is the last, 4 workers x 9000 elements each way.
 TEST(Simulator, WholeTensorsWaitForTheFullestServer) {
   const std::vector<Shard> shards{{.server = 0, .elements = 9000}, {.server = 1, .elements = 1000}};
-  const Schedule schedule = algorithm("ps").build({.workers = 4, .servers = 2}, shards);
+  const Schedule schedule = algorithm("ps").build({.world = {.workers = 4, .servers = 2}, .shards = shards});
   expect_equal(time_of(round_cluster(), schedule, 10'000), 2 * (1e-3 + 4 * 4.0 * 9000 / 4e6));
 }
 
@@ -99,7 +99,7 @@ TEST(Simulator, HalfTheBytesTakeHalfTheTime) {
 TEST(Simulator, EveryHopPaysForCoding) {
   Profile profile = without_latency(round_cluster());
   profile.memory_rate = BytesPerSecond(3e8);
-  Compressor coded = kHalf;
+  Encoding coded = kHalf;
   coded.memory_traffic = 1.5;
   const double chunk = 4.0 * 1000;
   const double derived = 2 * 7 * (chunk / 2 / 4e6 + 2 * 1.5 * chunk / 3e8) + 7 * 3 * chunk / 3e8;
@@ -178,7 +178,7 @@ TEST(Simulator, ASlowedClusterIsSlowerByTheFactor) {
 // A collective that begins while another is under way waits for what the other has put on the links.
 TEST(Simulator, CollectivesUnderWayShareTheNetwork) {
   const Profile profile = without_latency(round_cluster());
-  const Schedule schedule = algorithm("ring").build({.workers = 2}, {});
+  const Schedule schedule = algorithm("ring").build({.world = {.workers = 2}});
   Network network(profile, schedule.world);
   SimulatedCollective first(network, schedule, kPlain, 2000, Seconds(0));
   SimulatedCollective second(network, schedule, kPlain, 2000, Seconds(0));
@@ -191,7 +191,7 @@ TEST(Simulator, CollectivesUnderWayShareTheNetwork) {
 }
 
 TEST(Simulator, AResetNetworkHasForgottenAllTraffic) {
-  const Schedule schedule = algorithm("ps").build({.workers = 3, .servers = 2}, {});
+  const Schedule schedule = algorithm("ps").build({.world = {.workers = 3, .servers = 2}});
   Profile profile = round_cluster();
   profile.server_rate = BytesPerSecond(3e6);
   profile.stream_cap = BytesPerSecond(2e6);
@@ -208,9 +208,9 @@ TEST(SimulateExecutor, GivesTheSimulatedTimeOfEveryRank) {
   for (const Algorithm* entry : algorithms()) {
     if (entry->opaque()) continue;
     const World world{.workers = 5, .servers = entry->uses_servers ? 2 : 0};
-    const Schedule schedule = entry->build(world, {});
+    const Schedule schedule = entry->build({.world = world});
     const Timeline timeline =
-        executor->run({.schedule = &schedule, .compressor = &kPlain, .elements = 1001, .buffers = {}});
+        executor->run({.schedule = &schedule, .encoding = kPlain, .elements = 1001, .operands = {}});
     ASSERT_EQ(timeline.finish.size(), static_cast<std::size_t>(world.ranks())) << entry->name;
     EXPECT_EQ(timeline.slowest().value, time_of(profile, schedule, 1001)) << entry->name;
   }

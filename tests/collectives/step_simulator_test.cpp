@@ -21,9 +21,8 @@ StepTimeline three_tensors(double first_ms, double second_ms, double third_ms, d
 }
 
 StepStrategy ring(const char* fusion, bool overlap = true) {
-  return {.algorithm = &algorithm("ring"),
+  return {.algorithm = parse_algorithm_rule("ring"),
           .placement = nullptr,
-          .compressor = &kPlain,
           .fusion = parse_fusion(fusion),
           .overlap = overlap};
 }
@@ -133,7 +132,7 @@ StepTimes run_servers(int servers) {
                          .backward = Seconds(0.020),
                          .gradients = {{"b", 1000, Seconds(0.020)}, {"a", 1000, Seconds(0.020)}}};
   StepStrategy strategy = ring("none");
-  strategy.algorithm = &algorithm("ps");
+  strategy.algorithm = parse_algorithm_rule("ps");
   strategy.placement = &find_entry(placements(), "greedy", "placement");
   return run(round_cluster(), {.workers = 2, .servers = servers}, two, strategy);
 }
@@ -153,7 +152,7 @@ TEST(StepSimulator, ANetworkFactorScalesCommunicationOnly) {
   const StepTimes halved = run(round_cluster(), {.workers = 2}, timeline, ring("none", false), 0.5);
   EXPECT_NEAR(halved.step.value, 0.030 + 0.006, kTolerance);
   StepStrategy servers = ring("none", false);
-  servers.algorithm = &algorithm("ps");
+  servers.algorithm = parse_algorithm_rule("ps");
   const World world{.workers = 2, .servers = 1};
   const double exposed = run(round_cluster(), world, timeline, servers).exposed.value;
   EXPECT_NEAR(run(round_cluster(), world, timeline, servers, 2).exposed.value, 2 * exposed, kTolerance);
@@ -175,7 +174,7 @@ TEST(StepSimulator, GivesTheSameTwice) {
     for (const Algorithm* entry : algorithms()) {
       if (entry->opaque()) continue;
       StepStrategy strategy = ring(std::string(fusion->name).c_str());
-      strategy.algorithm = entry;
+      strategy.algorithm = parse_algorithm_rule(entry->name);
       const World world{.workers = 12, .servers = entry->uses_servers ? 3 : 0, .colocated = entry->uses_servers};
       StepSimulator warm(profile, world);
       const StepTimes first = warm.run(three_tensors(5, 10, 20), strategy);

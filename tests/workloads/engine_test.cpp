@@ -36,9 +36,8 @@ TrainingRequest make_request(World world, std::string_view algorithm, std::strin
                              std::string_view fusion) {
   TrainingRequest request;
   request.world = world;
-  request.algorithm = &find_entry(algorithms(), algorithm, "algorithm");
+  request.algorithm = parse_algorithm_rule(algorithm);
   if (!placement.empty()) request.placement = &find_entry(placements(), placement, "placement");
-  request.compressor = &find_entry(compressors(), "none", "compressor");
   request.fusion = parse_fusion(fusion);
   request.warmup_steps = 1;
   request.steps = kSteps - 1;

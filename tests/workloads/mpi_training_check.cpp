@@ -27,7 +27,7 @@ bool agrees(const TrainingRequest& request, Endpoint& endpoint) {
   const double difference = largest_difference(trained, reference_parameters(request));
   if (difference <= tolerance(request)) return true;
   fmt::print(stderr, "rank {}: {} of {} with {}, fusion {}, ends {} away from one worker\n",
-             endpoint.transport().rank(), request.algorithm->name, request.model, request.compressor->name,
+             endpoint.transport().rank(), request.algorithm.text(), request.model, request.compressor.text(),
              request.fusion.text(), difference);
   return false;
 }
@@ -40,7 +40,7 @@ bool run(Endpoint& endpoint) {
       for (const bool overlap : {true, false}) {
         TrainingRequest request = small_request("lenet5", {.workers = kWorkers, .servers = servers}, variant.algorithm);
         request.placement = &find_entry(placements(), variant.placement, "placement");
-        request.compressor = &find_entry(compressors(), variant.compressor, "compressor");
+        request.compressor = parse_compressor(variant.compressor);
         request.fusion = parse_fusion(fusion);
         request.overlap = overlap;
         good = agrees(request, endpoint) && good;

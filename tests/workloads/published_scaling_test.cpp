@@ -28,11 +28,8 @@ double efficiency(const Published& row, const World& world, const StepStrategy& 
 }
 
 StepStrategy ring(const char* fusion) {
-  return {.algorithm = &find_entry(algorithms(), "ring", "algorithm"),
-          .placement = nullptr,
-          .compressor = &find_entry(compressors(), "none", "compressor"),
-          .fusion = parse_fusion(fusion),
-          .overlap = true};
+  return {
+      .algorithm = parse_algorithm_rule("ring"), .placement = nullptr, .fusion = parse_fusion(fusion), .overlap = true};
 }
 
 // Horovod's README of 2017-09-05: images/s of 16 Pascal GPUs over 16 times those of one. No figure of the profiles
@@ -55,7 +52,7 @@ TEST(PublishedScaling, HorovodsAllReducesAreMetWithinFivePoints) {
 // Published: 0.0357. One tensor of 411 MB on one of four servers holds everybody up.
 TEST(PublishedScaling, WholeTensorsOnServersCollapseForVgg16) {
   StepStrategy strategy = ring("none");
-  strategy.algorithm = &find_entry(algorithms(), "ps", "algorithm");
+  strategy.algorithm = parse_algorithm_rule("ps");
   strategy.placement = &find_entry(placements(), "greedy", "placement");
   const World world{.workers = 16, .servers = 4, .colocated = true};
   const Published row{"uber-p100-25gbe-tcp", "vgg16", .0357};

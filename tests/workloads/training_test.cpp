@@ -85,7 +85,7 @@ TEST(Training, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
           TrainingRequest request = small_request("lenet5", variant.world, variant.algorithm);
           request.placement = &find_entry(placements(), variant.placement, "placement");
           request.fusion = parse_fusion(fusion);
-          request.compressor = &find_entry(compressors(), compressor, "compressor");
+          request.compressor = parse_compressor(compressor);
           request.overlap = overlap;
           expect_as_one_worker(request);
         }
@@ -196,7 +196,7 @@ TEST(Training, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(request, endpoints[0].get(), "2 ranks"), ExitCode::usage);
   EXPECT_EQ(refusal(request, nullptr, "ranks to talk to"), ExitCode::usage);
   request = small_request("lenet5", {.workers = 2}, "vendor");
-  request.compressor = &find_entry(compressors(), "fp16", "compressor");
+  request.compressor = parse_compressor("fp16");
   EXPECT_EQ(refusal(request, endpoints[0].get(), "compressor"), ExitCode::usage);
 }
 

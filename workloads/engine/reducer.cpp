@@ -14,10 +14,7 @@ constexpr std::size_t kMostPlans = 2048;
 
 Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                  std::span<float> gradients)
-    : request_(request),
-      endpoint_(endpoint),
-      gradients_(gradients),
-      offsets_(layout.offsets()) {
+    : request_(request), endpoint_(endpoint), gradients_(gradients), offsets_(layout.offsets()) {
   if (request.algorithm.uses_servers()) shards_ = request.placement->place(layout.elements, request.world.servers);
 }
 

@@ -1,0 +1,57 @@
+#pragma once
+
+/// Collectives with any algorithm, compressor, type and operation: the one way to make one.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/compressors/low_rank.hpp"
+#include "collectives/executors/endpoint.hpp"
+
+namespace hbench {
+
+/// Why this combination makes no sense, for a person; empty when it does. Whether the transport can do it (a library's
+/// own collective between threads) is its endpoint's to say.
+std::string refuse_exchange(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, DataType type,
+                            ReduceOp op, const World& world);
+
+/// What one rank carries from step to step for one buffer: residual, momentum, factors, and which step it is.
+struct ExchangeMemory {
+  /// For a buffer of `elements`. Ranks give the same `seed`.
+  ExchangeMemory(const CompressorChoice& compressor, std::int64_t elements, std::uint64_t seed = 1);
+
+  std::uint64_t seed;
+  std::int32_t step = 0;  ///< exchanges begun
+  std::unique_ptr<GradientMemory> gradient;
+  std::optional<LowRankState> factors;  ///< of low-rank compressors
+};
+
+/// Time that one rank spent on encoding and decoding; sums.
+struct CodecTimes {
+  Seconds encode{0};
+  Seconds decode{0};
+};
+
+struct ExchangeRequest {
+  World world;
+  AlgorithmChoice algorithm;  ///< its goal is the collective's
+  CompressorChoice compressor;
+  Operand operand;
+  int segments = 0;  ///< 0: what the algorithm says for this buffer
+  std::span<const Shard> shards = {};
+  /// Null: the operation has one of its own, which lives through its restarts.
+  std::shared_ptr<ExchangeMemory> memory = nullptr;
+  /// Measured where it is given, which takes time itself. Outlives the operation.
+  CodecTimes* times = nullptr;
+};
+
+/// This rank's part; nothing moves before the first `progress`. All ranks prepare their exchanges in the same order.
+/// The operand's memory outlives the operation. Every worker ends with the same bits. \throws Error (usage) for what
+/// `refuse_exchange` refuses, and for operands that do not fit.
+std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRequest& request);
+
+}  // namespace hbench

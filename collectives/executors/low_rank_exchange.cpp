@@ -1,0 +1,85 @@
+#include "collectives/arithmetic/arithmetic.hpp"
+#include "collectives/executors/exchange_parts.hpp"
+
+namespace hbench {
+namespace {
+
+class LowRank final : public Operation {
+ public:
+  LowRank(Endpoint& endpoint, const ExchangeRequest& request)
+      : operand_(request.operand),
+        gradient_(reinterpret_cast<float*>(operand_.buffer.data()), static_cast<std::size_t>(operand_.elements())),
+        workers_(request.world.workers),
+        memory_(request.memory),
+        state_(*memory_->factors),
+        times_(request.times),
+        left_(all_reduce(endpoint, request, state_.left())),
+        right_(all_reduce(endpoint, request, state_.right())) {}
+
+  bool progress() override {
+    if (stage_ == Stage::begin) {
+      const Stopwatch stopwatch(times_ != nullptr ? &times_->encode : nullptr);
+      ++memory_->step;
+      state_.begin(gradient_);
+      stage_ = Stage::left;
+    }
+    if (stage_ == Stage::left) {
+      if (!left_->progress()) return false;
+      const Stopwatch stopwatch(times_ != nullptr ? &times_->encode : nullptr);
+      state_.middle(gradient_);
+      stage_ = Stage::right;
+    }
+    if (stage_ == Stage::right) {
+      if (!right_->progress()) return false;
+      const Stopwatch stopwatch(times_ != nullptr ? &times_->decode : nullptr);
+      state_.end(gradient_);
+      finish(operand_.type, operand_.op, workers_, operand_.buffer);
+      stage_ = Stage::complete;
+    }
+    return true;
+  }
+
+  void restart() override {
+    left_->restart();
+    right_->restart();
+    stage_ = Stage::begin;
+  }
+
+  std::string waiting_for() const override {
+    if (stage_ == Stage::complete) return {};
+    return current().waiting_for() + (stage_ == Stage::right ? " of the right factor" : " of the left factor");
+  }
+  std::vector<Rank> waiting_ranks() const override {
+    return stage_ == Stage::complete ? std::vector<Rank>() : current().waiting_ranks();
+  }
+  std::int64_t bytes_sent() const override { return left_->bytes_sent() + right_->bytes_sent(); }
+
+ private:
+  enum class Stage { begin, left, right, complete };
+
+  static std::unique_ptr<Operation> all_reduce(Endpoint& endpoint, const ExchangeRequest& request,
+                                               std::span<float> factor) {
+    const int segments = segments_of(request, request.algorithm, static_cast<std::int64_t>(factor.size_bytes()));
+    return endpoint.prepare(request.algorithm.build(request.world, segments), Operand::of(factor), nullptr);
+  }
+
+  const Operation& current() const { return stage_ == Stage::right ? *right_ : *left_; }
+
+  Operand operand_;
+  std::span<float> gradient_;
+  int workers_;
+  std::shared_ptr<ExchangeMemory> memory_;
+  LowRankState& state_;
+  CodecTimes* times_;
+  std::unique_ptr<Operation> left_;
+  std::unique_ptr<Operation> right_;
+  Stage stage_ = Stage::begin;
+};
+
+}  // namespace
+
+std::unique_ptr<Operation> prepare_low_rank(Endpoint& endpoint, const ExchangeRequest& request) {
+  return std::make_unique<LowRank>(endpoint, request);
+}
+
+}  // namespace hbench

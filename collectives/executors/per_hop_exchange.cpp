@@ -1,0 +1,90 @@
+#include "collectives/executors/exchange_parts.hpp"
+
+namespace hbench {
+namespace {
+
+class TimedCodec final : public Codec {
+ public:
+  TimedCodec(std::shared_ptr<const Codec> codec, CodecTimes& times) : codec_(std::move(codec)), times_(times) {}
+
+  std::int64_t max_wire_bytes(std::int64_t elements) const override { return codec_->max_wire_bytes(elements); }
+
+  std::int64_t encode(std::span<const float> in, const Draw& draw, std::span<std::byte> out) const override {
+    const Stopwatch stopwatch(&times_.encode);
+    return codec_->encode(in, draw, out);
+  }
+
+  void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
+    const Stopwatch stopwatch(&times_.decode);
+    codec_->decode(in, kind, out);
+  }
+
+ private:
+  std::shared_ptr<const Codec> codec_;
+  CodecTimes& times_;
+};
+
+/// A program with the codec that it needs.
+///
+/// With a memory, what a rank brings is rounded as the codec does, as a whole and before it travels: what is lost then
+/// is remembered. What later hops lose of the sums is nobody's.
+class PerHop final : public Operation {
+ public:
+  PerHop(Endpoint& endpoint, const ExchangeRequest& request)
+      : rank_(endpoint.transport().rank()),
+        gradient_(reinterpret_cast<float*>(request.operand.buffer.data()),
+                  static_cast<std::size_t>(request.operand.elements())),
+        codec_(timed(request.compressor.codec, request.times)),
+        memory_(request.memory),
+        program_(endpoint.prepare(schedule(request), request.operand, codec_.get())) {}
+
+  bool progress() override {
+    if (!begun_) begin();
+    begun_ = true;
+    return program_->progress();
+  }
+  void restart() override {
+    program_->restart();
+    begun_ = false;
+  }
+  std::string waiting_for() const override { return program_->waiting_for(); }
+  std::vector<Rank> waiting_ranks() const override { return program_->waiting_ranks(); }
+  std::int64_t bytes_sent() const override { return program_->bytes_sent(); }
+
+ private:
+  static Schedule schedule(const ExchangeRequest& request) {
+    const auto bytes = static_cast<std::int64_t>(request.operand.buffer.size());
+    return request.algorithm.build(request.world, segments_of(request, request.algorithm, bytes), request.shards);
+  }
+
+  void begin() {
+    const Draw draw{.seed = memory_->seed, .rank = rank_, .step = memory_->step++};
+    if (memory_->gradient == nullptr) return;
+    memory_->gradient->compensate(gradient_);
+    encoded_.resize(static_cast<std::size_t>(codec_->max_wire_bytes(std::ssize(gradient_))));
+    encoded_.resize(static_cast<std::size_t>(codec_->encode(gradient_, draw, encoded_)));
+    memory_->gradient->update(gradient_, encoded_, *codec_);
+    codec_->decode(encoded_, TransferKind::copy, gradient_);
+  }
+
+  Rank rank_;
+  std::span<float> gradient_;
+  std::shared_ptr<const Codec> codec_;
+  std::shared_ptr<ExchangeMemory> memory_;
+  std::unique_ptr<Operation> program_;
+  std::vector<std::byte> encoded_;
+  bool begun_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<const Codec> timed(std::shared_ptr<const Codec> codec, CodecTimes* times) {
+  if (times == nullptr) return codec;
+  return std::make_shared<TimedCodec>(std::move(codec), *times);
+}
+
+std::unique_ptr<Operation> prepare_per_hop(Endpoint& endpoint, const ExchangeRequest& request) {
+  return std::make_unique<PerHop>(endpoint, request);
+}
+
+}  // namespace hbench
