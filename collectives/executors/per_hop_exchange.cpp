@@ -32,6 +32,7 @@ class PerHop final : public Operation {
  public:
   PerHop(Endpoint& endpoint, const ExchangeRequest& request)
       : rank_(endpoint.transport().rank()),
+        brings_gradient_(rank_ < request.world.workers),
         gradient_(reinterpret_cast<float*>(request.operand.buffer.data()),
                   static_cast<std::size_t>(request.operand.elements())),
         codec_(timed(request.compressor.codec, request.times)),
@@ -59,7 +60,7 @@ class PerHop final : public Operation {
 
   void begin() {
     const Draw draw{.seed = memory_->seed, .rank = rank_, .step = memory_->step++};
-    if (memory_->gradient == nullptr) return;
+    if (memory_->gradient == nullptr || !brings_gradient_) return;
     memory_->gradient->compensate(gradient_);
     encoded_.resize(static_cast<std::size_t>(codec_->max_wire_bytes(std::ssize(gradient_))));
     encoded_.resize(static_cast<std::size_t>(codec_->encode(gradient_, draw, encoded_)));
@@ -68,6 +69,7 @@ class PerHop final : public Operation {
   }
 
   Rank rank_;
+  bool brings_gradient_;
   std::span<float> gradient_;
   std::shared_ptr<const Codec> codec_;
   std::shared_ptr<ExchangeMemory> memory_;

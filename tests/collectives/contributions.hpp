@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 
 namespace hbench::testing {
@@ -37,11 +38,24 @@ inline std::vector<float> expected_sum(int workers, std::int64_t elements) {
 /// Element counts that are awkward for `parts` parts.
 inline std::vector<std::int64_t> awkward_counts(int parts) { return {0, 1, parts - 1, parts, parts + 1, 997, 100003}; }
 
-/// Those that go with every schedule.
-inline std::vector<CompressorChoice> per_hop_compressors() {
+/// Those with which sums of small integers are exact, hop by hop.
+inline std::vector<CompressorChoice> exact_compressors() { return {parse_compressor("none"), parse_compressor("fp16")}; }
+
+/// Every compressor that does something, and with error feedback where that makes sense.
+inline std::vector<CompressorChoice> compressor_choices() {
   std::vector<CompressorChoice> all;
-  for (const Compressor* compressor : compressors())
-    if (compressor->exchange == Exchange::per_hop) all.push_back(parse_compressor(compressor->name));
+  const auto offer = [&](const std::string& text) {
+    try {
+      CompressorChoice choice = parse_compressor(text);
+      if (!choice.verbatim()) all.push_back(std::move(choice));
+    } catch (const Error&) {
+      // Refused: makes no sense.
+    }
+  };
+  for (const Compressor* compressor : compressors()) {
+    offer(std::string(compressor->name));
+    offer("ef:" + std::string(compressor->name));
+  }
   return all;
 }
 

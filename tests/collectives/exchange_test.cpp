@@ -1,0 +1,253 @@
+#include "collectives/executors/exchange.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <thread>
+
+#include "collectives/executors/wait.hpp"
+#include "tests/collectives/conformance.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::Case;
+using testing::compressed_cases;
+using testing::gathered_sums;
+using testing::gradient_of;
+using testing::judge_sum;
+using ::testing::HasSubstr;
+
+constexpr Seconds kTimeout{60};
+
+/// Runs `body` on one thread a rank. Endpoints outlive all of them.
+void on_ranks(int ranks, const std::function<void(Endpoint&)>& body) {
+  const auto endpoints = make_thread_endpoints(ranks);
+  std::vector<std::jthread> threads;
+  for (const auto& endpoint : endpoints) threads.emplace_back([&] { body(*endpoint); });
+}
+
+/// The gradients of `steps` exchanges after one another, with one memory: what each rank ended with, step by step.
+std::vector<std::vector<std::vector<float>>> exchanged(const Case& c, int steps) {
+  std::vector<std::vector<std::vector<float>>> results(static_cast<std::size_t>(c.world.ranks()));
+  on_ranks(c.world.ranks(), [&](Endpoint& endpoint) {
+    const Rank rank = endpoint.transport().rank();
+    std::vector<float> buffer(static_cast<std::size_t>(c.elements));
+    const auto operation = prepare_exchange(
+        endpoint, {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(buffer)});
+    for (int step = 0; step < steps; ++step) {
+      std::ranges::copy(gradient_of(rank, c.elements, step), buffer.begin());
+      if (step > 0) operation->restart();
+      wait_for(*operation, kTimeout, "a rank");
+      results[static_cast<std::size_t>(rank)].push_back(buffer);
+    }
+  });
+  return results;
+}
+
+std::vector<Case> cases_of(Exchange exchange, std::span<const int> sizes) {
+  std::vector<Case> cases;
+  for (const int ranks : sizes)
+    for (Case& c : compressed_cases(ranks))
+      if (c.compressor.compressor->exchange == exchange) cases.push_back(std::move(c));
+  return cases;
+}
+
+constexpr int kSizes[] = {1, 2, 3, 5, 8};
+
+TEST(PerHopExchange, EndsWithTheSameBitsOnEveryWorkerAndWithinTheDeclaredError) {
+  for (Case& c : cases_of(Exchange::per_hop, kSizes)) {
+    if (c.algorithm.algorithm->goal != Goal::all_reduce) continue;
+    c.elements = 1009;
+    const auto results = exchanged(c, 2);
+    for (int worker = 1; worker < c.world.workers; ++worker)
+      ASSERT_EQ(results[static_cast<std::size_t>(worker)], results[0]) << c.name() << ", worker " << worker;
+    ASSERT_EQ(judge_sum(c, results[0][0]), "");
+  }
+}
+
+TEST(PerHopExchange, TakesAwkwardCounts) {
+  for (Case& c : cases_of(Exchange::per_hop, std::array{2, 5}))
+    for (const std::int64_t elements : {0, 1, 4, 6}) {
+      if (c.algorithm.algorithm->goal != Goal::all_reduce) continue;
+      c.elements = elements;
+      ASSERT_EQ(judge_sum(c, exchanged(c, 1)[0][0]), "");
+    }
+}
+
+TEST(GatherExchange, EndsWithTheSumOfAllDecodedGradientsInRankOrder) {
+  for (Case& c : cases_of(Exchange::gather, kSizes))
+    for (const std::int64_t elements : {1, 100, 1009}) {
+      c.elements = elements;
+      const auto right = gathered_sums(c, 3);
+      for (const auto& result : exchanged(c, 3)) ASSERT_EQ(result, right) << c.name();
+    }
+}
+
+/// Of rank 1, and so is the sum over ranks: reproduced but for float32's rounding.
+std::vector<float> outer_product(Rank rank, int side) {
+  std::vector<float> matrix;
+  for (int row = 0; row < side; ++row)
+    for (int column = 0; column < side; ++column)
+      matrix.push_back(testing::contribution(rank, row) * (1.0F + testing::contribution(7, column)));
+  return matrix;
+}
+
+TEST(LowRankExchange, ReproducesASumOfMatricesThatSpanOneDirection) {
+  constexpr int kSide = 31;
+  for (const Case& c : cases_of(Exchange::low_rank, kSizes)) {
+    std::vector<std::vector<float>> results(static_cast<std::size_t>(c.world.workers));
+    std::vector<double> sum(kSide * kSide);
+    double norm = 0;
+    for (Rank rank = 0; rank < c.world.workers; ++rank)
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += outer_product(rank, kSide)[i];
+    on_ranks(c.world.workers, [&](Endpoint& endpoint) {
+      std::vector<float> matrix = outer_product(endpoint.transport().rank(), kSide);
+      wait_for(*prepare_exchange(endpoint, {.world = c.world,
+                                            .algorithm = c.algorithm,
+                                            .compressor = c.compressor,
+                                            .operand = Operand::of(matrix)}),
+               kTimeout, "a rank");
+      results[static_cast<std::size_t>(endpoint.transport().rank())] = matrix;
+    });
+    double error = 0;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      error += (results[0][i] - sum[i]) * (results[0][i] - sum[i]);
+      norm += sum[i] * sum[i];
+    }
+    EXPECT_LT(std::sqrt(error), 1e-4 * std::sqrt(norm)) << c.name();
+    for (const auto& result : results) ASSERT_EQ(result, results[0]) << c.name();
+  }
+}
+
+TEST(Exchange, AveragesCompressedGradients) {
+  for (Case& c : compressed_cases(2)) {
+    if (c.algorithm.algorithm->goal != Goal::all_reduce || c.algorithm.algorithm->uses_servers) continue;
+    c.elements = 64;
+    const std::vector<float> sum = exchanged(c, 1)[0][0];
+    std::vector<float> average(sum.size());
+    on_ranks(2, [&](Endpoint& endpoint) {
+      std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements);
+      Operand operand = Operand::of(buffer);
+      operand.op = ReduceOp::average;
+      wait_for(*prepare_exchange(endpoint, {.world = c.world,
+                                            .algorithm = c.algorithm,
+                                            .compressor = c.compressor,
+                                            .operand = operand}),
+               kTimeout, "a rank");
+      if (endpoint.transport().rank() == 0) average = buffer;
+    });
+    for (std::size_t i = 0; i < sum.size(); ++i) ASSERT_EQ(average[i], sum[i] / 2) << c.name();
+  }
+}
+
+TEST(Exchange, CountsWhatItSendsAndTimesItsCodecWhenAsked) {
+  for (Case& c : compressed_cases(3)) {
+    if (c.algorithm.algorithm->goal != Goal::all_reduce || c.algorithm.algorithm->uses_servers) continue;
+    c.elements = 4000;
+    std::int64_t sent = 0;
+    CodecTimes times;
+    on_ranks(3, [&](Endpoint& endpoint) {
+      std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements);
+      const bool watched = endpoint.transport().rank() == 0;
+      const auto operation = prepare_exchange(endpoint, {.world = c.world,
+                                                         .algorithm = c.algorithm,
+                                                         .compressor = c.compressor,
+                                                         .operand = Operand::of(buffer),
+                                                         .times = watched ? &times : nullptr});
+      EXPECT_EQ(operation->bytes_sent(), 0);
+      wait_for(*operation, kTimeout, "a rank");
+      if (watched) sent = operation->bytes_sent();
+    });
+    EXPECT_GT(sent, 0) << c.name();
+    EXPECT_GT(times.encode, Seconds(0)) << c.name();
+    EXPECT_GT(times.decode, Seconds(0)) << c.name();
+  }
+}
+
+TEST(Exchange, SendsAsManyBytesAsTheRingTakes) {
+  // 2 (P-1) chunks of 1000 / 4 elements, of two bytes each with fp16.
+  for (const auto& [name, size] : {std::pair{"none", 4}, std::pair{"fp16", 2}}) {
+    on_ranks(4, [&](Endpoint& endpoint) {
+      std::vector<float> buffer(1000);
+      const auto operation = prepare_exchange(endpoint, {.world = {.workers = 4},
+                                                         .algorithm = parse_algorithm("ring"),
+                                                         .compressor = parse_compressor(name),
+                                                         .operand = Operand::of(buffer)});
+      wait_for(*operation, kTimeout, "a rank");
+      EXPECT_EQ(operation->bytes_sent(), 6 * 250 * size);
+    });
+  }
+}
+
+TEST(Exchange, KeepsTheMemoryThatItsCallerGives) {
+  for (Case& c : cases_of(Exchange::gather, std::array{2})) {
+    c.elements = 100;
+    const auto right = gathered_sums(c, 2);
+    on_ranks(2, [&](Endpoint& endpoint) {
+      const auto memory = std::make_shared<ExchangeMemory>(c.compressor, c.elements);
+      for (int step = 0; step < 2; ++step) {
+        std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements, step);
+        wait_for(*prepare_exchange(endpoint, {.world = c.world,
+                                              .algorithm = c.algorithm,
+                                              .compressor = c.compressor,
+                                              .operand = Operand::of(buffer),
+                                              .memory = memory}),
+                 kTimeout, "a rank");
+        EXPECT_EQ(buffer, right[static_cast<std::size_t>(step)]) << c.name();
+      }
+    });
+  }
+}
+
+std::string refusal(std::string_view algorithm, std::string_view compressor, DataType type = DataType::float32,
+                    ReduceOp op = ReduceOp::sum, World world = {.workers = 4}) {
+  return refuse_exchange(parse_algorithm(algorithm), parse_compressor(compressor), type, op, world);
+}
+
+TEST(RefuseExchange, SaysInWordsWhatMakesNoSense) {
+  EXPECT_EQ(refusal("ring", "fp16"), "");
+  EXPECT_EQ(refusal("ring", "none", DataType::int64, ReduceOp::max), "");
+  EXPECT_EQ(refusal("vendor", "none", DataType::uint8, ReduceOp::average), "");
+  EXPECT_EQ(refusal("ring", "fp16", DataType::int32), "fp16 compresses float32, not int32");
+  EXPECT_EQ(refusal("ring", "fp16", DataType::float64), "fp16 compresses float32, not float64");
+  EXPECT_EQ(refusal("ring", "fp16", DataType::float32, ReduceOp::min),
+            "fp16 compresses gradients, which are added up: min makes no sense with it");
+  EXPECT_EQ(refusal("vendor", "fp16"), "vendor sends elements as they are: it cannot be combined with fp16");
+  EXPECT_EQ(refusal("vendor", "none", DataType::bfloat16), "vendor is MPI's, which has no type for bfloat16");
+  EXPECT_THAT(refusal("ps", "none"), HasSubstr("at least 1 parameter server"));
+  const World servers{.workers = 4, .servers = 2};
+  for (const Compressor* compressor : compressors()) {
+    const std::string why = refusal("ps", compressor->name, DataType::float32, ReduceOp::sum, servers);
+    switch (compressor->exchange) {
+      case Exchange::per_hop:
+        EXPECT_EQ(why, "") << compressor->name;
+        break;
+      case Exchange::gather:
+        EXPECT_THAT(why, HasSubstr("there is no all-gather called ps; there is one for: ")) << compressor->name;
+        break;
+      case Exchange::low_rank:
+        EXPECT_THAT(why, HasSubstr("needs all-reduces among workers: ps has servers")) << compressor->name;
+        break;
+    }
+  }
+}
+
+TEST(PrepareExchange, RefusesWithTheSameWords) {
+  const auto endpoints = make_thread_endpoints(1);
+  std::vector<float> buffer(3);
+  const ExchangeRequest request{.world = {.workers = 1},
+                                .algorithm = parse_algorithm("vendor"),
+                                .compressor = parse_compressor("fp16"),
+                                .operand = Operand::of(buffer)};
+  try {
+    prepare_exchange(*endpoints[0], request);
+    FAIL() << "vendor and fp16";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_STREQ(error.what(), "vendor sends elements as they are: it cannot be combined with fp16");
+  }
+}
+
+}  // namespace
+}  // namespace hbench
