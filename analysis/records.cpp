@@ -56,13 +56,20 @@ std::string Strategy::label() const {
 }
 
 std::string Case::key() const {
-  return fmt::format(
+  std::string text = fmt::format(
       "evidence={};workload={};gpus={};algorithm={};placement={};servers={};server_mode={};compressor={};fusion={};"
       "overlap={};profile={};batch_per_gpu={};image_size={};single_gpu_rate={};implementation={};source={}",
       to_string(evidence), escaped(workload), gpus, escaped(strategy.algorithm), escaped(strategy.placement),
       strategy.servers, escaped(strategy.server_mode), escaped(strategy.compressor), escaped(strategy.fusion),
       strategy.overlap ? "yes" : "no", escaped(profile), batch_per_gpu, image_size, single_gpu_rate,
       escaped(implementation), escaped(source));
+  // Only where there is one: the keys of training steps stay what they are in older databases.
+  if (is_collective())
+    text += fmt::format(";collective={};bytes={};data_type={};operation={};executor={};ranks_per_node={};segments={}",
+                        escaped(collective.name), collective.bytes, escaped(collective.data_type),
+                        escaped(collective.operation), escaped(collective.executor), collective.ranks_per_node,
+                        collective.segments);
+  return text;
 }
 
 }  // namespace hbench

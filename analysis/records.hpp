@@ -33,7 +33,20 @@ struct Strategy {
   friend bool operator==(const Strategy&, const Strategy&) = default;
 };
 
-/// What was asked: everything that identifies one point of a sweep.
+/// What identifies a collective that was timed by itself, beside its strategy and its ranks (`Case::gpus`).
+struct CollectiveTask {
+  std::string name;        ///< `all-reduce`, `reduce-scatter`, `all-gather`, `broadcast`; empty: a training step
+  std::int64_t bytes = 0;  ///< of each rank's buffer, all tensors together
+  std::string data_type;   ///< `float32`
+  std::string operation;   ///< `sum`
+  std::string executor;    ///< `mpi`, `shm`, `threads`
+  int ranks_per_node = 0;  ///< of hierarchical algorithms; 0 where nothing depends on it
+  int segments = 0;        ///< of pipelined algorithms; 0: as many as the algorithm chooses
+
+  friend bool operator==(const CollectiveTask&, const CollectiveTask&) = default;
+};
+
+/// What was asked: everything that identifies one point of a sweep, or one row of `hbench collective`.
 struct Case {
   Evidence evidence = Evidence::simulated;
   std::string workload;  ///< `resnet50`, or a trace file's name
@@ -45,7 +58,10 @@ struct Case {
   double single_gpu_rate = 0;  ///< samples/s of one GPU given by the user; 0: the profile's or the trace's
   std::string implementation;  ///< name and revision of what produced it, such as `simulator/1`, `engine/1`
   std::string source;          ///< where the figures come from: a citation, a profile's digest, a trace's origin
+  /// Of a collective; its `workload` is empty, or names the trace whose tensors travel.
+  CollectiveTask collective;
 
+  bool is_collective() const { return !collective.name.empty(); }
   /// One line that names every field above, in a fixed order: equal keys are the same case.
   std::string key() const;
 };
@@ -53,7 +69,8 @@ struct Case {
 /// One raw observation. `metric` names: `step_seconds` (measured: one per launch, rank and iteration;
 /// simulated: one), `step_seconds_low`, `step_seconds_high` (simulated: the profile's uncertainty),
 /// `throughput` (published: samples/s, global), `efficiency` (published: as printed there),
-/// `baseline_throughput` (published or simulated: samples/s of one GPU), and `ledger/...` for parts of a step.
+/// `baseline_throughput` (published or simulated: samples/s of one GPU), and `ledger/...` for parts of a step. Those of
+/// collectives are listed in `analysis/collectives.hpp`.
 struct Sample {
   int launch = 0;
   int rank = 0;

@@ -11,11 +11,11 @@ std::size_t TimedSteps::iterations() const {
   return count;
 }
 
-TimedSteps timed_steps(const CaseResult& result) {
+TimedSteps timed_steps(const CaseResult& result, std::string_view metric) {
   std::map<int, std::map<int, double>> slowest;  // launch, iteration
   TimedSteps steps;
   for (const Sample& sample : result.samples) {
-    if (sample.metric != "step_seconds" || sample.warmup) continue;
+    if (sample.metric != metric || sample.warmup) continue;
     ++steps.observations;
     double& value = slowest[sample.launch][sample.iteration];
     value = std::max(value, sample.value);

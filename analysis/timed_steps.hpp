@@ -1,15 +1,16 @@
 #pragma once
 
-/// What a measured or emulated case says about its step.
+/// What a measured or emulated case says about its step, or another time that every rank reports per iteration.
 
 #include <cstddef>
+#include <string_view>
 
 #include "analysis/records.hpp"
 #include "analysis/statistics.hpp"
 
 namespace hbench {
 
-/// The `step_seconds` of a case, warm-up left out.
+/// The samples of one metric of a case, warm-up left out.
 struct TimedSteps {
   /// Per launch and iteration the step of the slowest rank: nobody is done before the last is.
   Launches launches;
@@ -17,6 +18,6 @@ struct TimedSteps {
 
   std::size_t iterations() const;
 };
-TimedSteps timed_steps(const CaseResult& result);
+TimedSteps timed_steps(const CaseResult& result, std::string_view metric = "step_seconds");
 
 }  // namespace hbench

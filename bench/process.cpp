@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "collectives/base/error.hpp"
@@ -187,6 +188,14 @@ void catch_interrupts() {
 
 bool interrupted() { return interrupt_seen; }
 
+char process_state(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(stat, text);
+  const std::size_t end = text.rfind(')');  // of the program's name, which may hold anything
+  return end == std::string::npos || end + 2 >= text.size() ? '\0' : text[end + 2];
+}
+
 void kill_processes(const std::vector<pid_t>& pids) {
   for (const pid_t pid : pids)
     if (pid > 1) kill(pid, SIGKILL);
@@ -215,6 +224,7 @@ Exit run_process(const Spawn& spawn) {
     exit.silent = spawn.silence.value > 0 &&
                   std::chrono::duration<double>(Clock::now() - talk.last_word()).count() > spawn.silence.value;
   }
+  if (exit.silent && spawn.on_silence) spawn.on_silence();
   if (!exit.silent && !exit.interrupted) ends_within(child, kLinger);  // it may have closed its output and stayed
   const int status = stop(child);
   talk.finish();

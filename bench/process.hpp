@@ -29,6 +29,7 @@ struct Spawn {
   std::function<void(std::string_view line)> on_line;  ///< each line of standard output, without its end
   std::string input;                                   ///< fed to standard input
   Seconds silence{0};                                  ///< stop it after this long without output; 0: never
+  std::function<void()> on_silence = {};               ///< before it is stopped for that
 };
 
 /// Runs a child to its end. Stops it, politely and then by force, with everything it started in its process
@@ -39,6 +40,9 @@ Exit run_process(const Spawn& spawn);
 /// From now on Ctrl-C (and SIGTERM) only sets a flag: `interrupted()`.
 void catch_interrupts();
 bool interrupted();
+
+/// How /proc has a process: `R` running, `S` asleep, `T` stopped, `Z` dead and not yet missed ...; 0 when it is gone.
+char process_state(pid_t pid);
 
 /// Kills what is left of processes known by number, on this host; those that are gone are ignored.
 void kill_processes(const std::vector<pid_t>& pids);

@@ -6,5 +6,6 @@ namespace hbench {
 
 inline constexpr const char* kSimulatorRevision = "simulator/1";
 inline constexpr const char* kEngineRevision = "engine/1";
+inline constexpr const char* kCollectiveRevision = "collective/1";
 
 }  // namespace hbench

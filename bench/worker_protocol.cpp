@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 #include <nlohmann/json.hpp>
 
 #include "collectives/base/error.hpp"
@@ -18,12 +21,19 @@ struct Overloaded : Ts... {
 
 json case_json(const Case& asked) {
   const Strategy& strategy = asked.strategy;
-  return {{"workload", asked.workload},        {"gpus", asked.gpus},
-          {"batch", asked.batch_per_gpu},      {"image_size", asked.image_size},
-          {"algorithm", strategy.algorithm},   {"placement", strategy.placement},
-          {"servers", strategy.servers},       {"server_mode", strategy.server_mode},
-          {"compressor", strategy.compressor}, {"fusion", strategy.fusion},
-          {"overlap", strategy.overlap}};
+  json object{{"workload", asked.workload},        {"gpus", asked.gpus},
+              {"batch", asked.batch_per_gpu},      {"image_size", asked.image_size},
+              {"algorithm", strategy.algorithm},   {"placement", strategy.placement},
+              {"servers", strategy.servers},       {"server_mode", strategy.server_mode},
+              {"compressor", strategy.compressor}, {"fusion", strategy.fusion},
+              {"overlap", strategy.overlap}};
+  if (!asked.is_collective()) return object;
+  const CollectiveTask& task = asked.collective;
+  object["collective"] = {{"name", task.name},           {"bytes", task.bytes},
+                          {"data_type", task.data_type}, {"operation", task.operation},
+                          {"executor", task.executor},   {"ranks_per_node", task.ranks_per_node},
+                          {"segments", task.segments}};
+  return object;
 }
 
 Case case_from(const json& object) {
@@ -42,7 +52,30 @@ Case case_from(const json& object) {
   object.at("compressor").get_to(strategy.compressor);
   object.at("fusion").get_to(strategy.fusion);
   object.at("overlap").get_to(strategy.overlap);
+  if (!object.contains("collective")) return asked;
+  const json& task = object.at("collective");
+  task.at("name").get_to(asked.collective.name);
+  task.at("bytes").get_to(asked.collective.bytes);
+  task.at("data_type").get_to(asked.collective.data_type);
+  task.at("operation").get_to(asked.collective.operation);
+  task.at("executor").get_to(asked.collective.executor);
+  task.at("ranks_per_node").get_to(asked.collective.ranks_per_node);
+  task.at("segments").get_to(asked.collective.segments);
   return asked;
+}
+
+/// JSON has no infinity: null stands for it.
+json numbers(const std::vector<double>& values) {
+  json array = json::array();
+  for (const double value : values) array.push_back(std::isfinite(value) ? json(value) : json(nullptr));
+  return array;
+}
+
+std::vector<double> numbers_from(const json& array) {
+  std::vector<double> values;
+  for (const json& value : array)
+    values.push_back(value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>());
+  return values;
 }
 
 }  // namespace
@@ -63,6 +96,47 @@ WorkOrder parse_work_order(std::string_view text) {
     order.budget = Seconds(object.at("budget").get<double>());
     order.timeout = Seconds(object.at("timeout").get<double>());
     object.at("cores").get_to(order.cores);
+    return order;
+  } catch (const json::exception& error) {
+    throw Error(ExitCode::internal, fmt::format("a worker cannot read its order: {}", error.what()));
+  }
+}
+
+std::string to_json(const CollectiveOrder& order) {
+  json cases = json::array();
+  for (const LoopCase& each : order.cases)
+    cases.push_back({{"index", each.index}, {"case", case_json(each.asked)}, {"tensors", each.tensors}});
+  const LoopOptions& options = order.options;
+  return json{{"cases", cases},
+              {"ranks", order.ranks},
+              {"threads", order.threads},
+              {"cores", order.cores},
+              {"warmups", options.warmups},
+              {"iterations", options.iterations},
+              {"check", options.check},
+              {"out_of_place", options.out_of_place},
+              {"budget", options.budget.value},
+              {"timeout", options.timeout.value}}
+      .dump();
+}
+
+std::optional<CollectiveOrder> parse_collective_order(std::string_view text) {
+  const json object = json::parse(text, nullptr, false);
+  if (!object.is_object() || !object.contains("cases")) return std::nullopt;
+  try {
+    CollectiveOrder order;
+    for (const json& each : object.at("cases"))
+      order.cases.push_back({each.at("index").get<int>(), case_from(each.at("case")),
+                             each.at("tensors").get<std::vector<std::int64_t>>()});
+    object.at("ranks").get_to(order.ranks);
+    object.at("threads").get_to(order.threads);
+    object.at("cores").get_to(order.cores);
+    object.at("warmups").get_to(order.options.warmups);
+    object.at("iterations").get_to(order.options.iterations);
+    object.at("check").get_to(order.options.check);
+    object.at("out_of_place").get_to(order.options.out_of_place);
+    order.options.budget = Seconds(object.at("budget").get<double>());
+    order.options.timeout = Seconds(object.at("timeout").get<double>());
     return order;
   } catch (const json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("a worker cannot read its order: {}", error.what()));
@@ -90,6 +164,25 @@ std::string to_json(const WorkerLine& line) {
             return json{
                 {"failure", {{"rank", failure.rank}, {"exit_code", failure.exit_code}, {"message", failure.message}}}};
           },
+          [](const SizeLine& size) {
+            return json{{"size", {{"rank", size.rank}, {"cases", size.cases}}}};
+          },
+          [](const WorkingLine& working) {
+            return json{{"working", {{"rank", working.rank}, {"case", working.index}}}};
+          },
+          [](const SamplesLine& samples) {
+            return json{{"samples",
+                         {{"rank", samples.rank},
+                          {"case", samples.index},
+                          {"metric", samples.metric},
+                          {"unit", samples.unit},
+                          {"warmup", samples.warmup},
+                          {"first", samples.first},
+                          {"values", numbers(samples.values)}}}};
+          },
+          [](const CaseLine& end) {
+            return json{{"case", {{"rank", end.rank}, {"case", end.index}, {"refusal", end.refusal}}}};
+          },
       },
       line);
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -109,6 +202,17 @@ std::optional<WorkerLine> parse_worker_line(std::string_view text) {
     if (kind == "done") return DoneLine{rank, body.at("digest").get<std::string>()};
     if (kind == "failure")
       return FailureLine{rank, body.at("exit_code").get<int>(), body.at("message").get<std::string>()};
+    if (kind == "size") return SizeLine{rank, body.at("cases").get<std::vector<int>>()};
+    if (kind == "working") return WorkingLine{rank, body.at("case").get<int>()};
+    if (kind == "samples")
+      return SamplesLine{rank,
+                         body.at("case").get<int>(),
+                         body.at("metric").get<std::string>(),
+                         body.at("unit").get<std::string>(),
+                         body.at("warmup").get<bool>(),
+                         body.at("first").get<int>(),
+                         numbers_from(body.at("values"))};
+    if (kind == "case") return CaseLine{rank, body.at("case").get<int>(), body.at("refusal").get<std::string>()};
   } catch (const json::exception&) {
   }
   return std::nullopt;

@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "analysis/records.hpp"
+#include "bench/collective/rank_loop.hpp"
 #include "collectives/base/units.hpp"
 
 namespace hbench {
@@ -21,6 +23,19 @@ struct WorkOrder {
   Seconds timeout{60};
   int cores = 1;  ///< rank r runs on core r modulo this
 };
+
+/// One launch of collectives. Equal on all ranks.
+struct CollectiveOrder {
+  LoopOptions options;
+  std::vector<LoopCase> cases;
+  int ranks = 1;         ///< processes, or threads of one
+  bool threads = false;  ///< ranks are threads of this process
+  int cores = 1;         ///< rank r runs on core r modulo this
+};
+
+std::string to_json(const CollectiveOrder& order);
+/// Nothing for an order of another kind. \throws Error (internal) for what `to_json` does not write.
+std::optional<CollectiveOrder> parse_collective_order(std::string_view json);
 
 std::string to_json(const WorkOrder& order);
 /// \throws Error (internal) for what `to_json` does not write.
@@ -50,7 +65,35 @@ struct FailureLine {
   int exit_code = 1;
   std::string message;
 };
-using WorkerLine = std::variant<HelloLine, StepLine, DoneLine, FailureLine>;
+/// The cases of a collective order that are next, together. Of collectives rank 0 alone speaks: long lines of several
+/// ranks would mix in the launcher.
+struct SizeLine {
+  int rank = 0;
+  std::vector<int> cases;
+};
+/// The one that is under way.
+struct WorkingLine {
+  int rank = 0;
+  int index = 0;
+};
+/// Some samples of a case: consecutive iterations of one rank.
+struct SamplesLine {
+  int rank = 0;  ///< that was measured
+  int index = 0;
+  std::string metric;
+  std::string unit;
+  bool warmup = false;
+  int first = 0;  ///< iteration of the first value
+  std::vector<double> values;
+};
+/// A case has ended.
+struct CaseLine {
+  int rank = 0;
+  int index = 0;
+  std::string refusal;  ///< why it could not be done; empty when it was
+};
+using WorkerLine =
+    std::variant<HelloLine, StepLine, DoneLine, FailureLine, SizeLine, WorkingLine, SamplesLine, CaseLine>;
 
 std::string to_json(const WorkerLine& line);
 /// Nothing for a line that no worker of ours wrote (a library's warning, say).

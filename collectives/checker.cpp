@@ -15,46 +15,77 @@ std::string where(const Transfer& transfer, int chunk) {
   return fmt::format("round {}, rank {} to rank {}, chunk {}", transfer.round, transfer.src, transfer.dst, chunk);
 }
 
-/// What each rank holds in each chunk: the set of workers whose contributions are in the sum.
+/// Who contributes what, by goal.
+class Contributions {
+ public:
+  explicit Contributions(const Schedule& schedule)
+      : goal_(schedule.goal), workers_(schedule.world.workers), part_(schedule.chunks / schedule.world.workers) {}
+
+  bool sums() const { return goal_ == Goal::all_reduce || goal_ == Goal::reduce_scatter; }
+  /// Members of the sets. Where data only travel a chunk comes from one worker: the one member of its set.
+  int members() const { return sums() ? workers_ : 1; }
+  int worker_of(int member, int chunk) const {
+    if (sums()) return member;
+    return goal_ == Goal::all_gather ? chunk / part_ : 0;
+  }
+  bool brings(int worker, int chunk) const { return sums() || worker_of(0, chunk) == worker; }
+  bool wants(int worker, int chunk) const { return goal_ != Goal::reduce_scatter || chunk / part_ == worker; }
+
+ private:
+  Goal goal_;
+  int workers_;
+  int part_;  ///< chunks of one part
+};
+
+/// What each rank holds in each chunk: the set of the members whose contributions are in it, and garbage, which is one
+/// more bit where there can be any.
 class Holdings {
  public:
-  explicit Holdings(const Schedule& schedule)
-      : workers_(schedule.world.workers),
-        chunks_(static_cast<std::size_t>(schedule.chunks)),
-        words_(static_cast<std::size_t>((workers_ + kWordBits - 1) / kWordBits)),
+  Holdings(const Schedule& schedule, const Contributions& contributions)
+      : chunks_(static_cast<std::size_t>(schedule.chunks)),
+        members_(contributions.members()),
+        words_(static_cast<std::size_t>((bits_of(contributions) + kWordBits - 1) / kWordBits)),
         bits_(static_cast<std::size_t>(schedule.world.ranks()) * chunks_ * words_) {
-    for (int worker = 0; worker < workers_; ++worker)
-      for (int chunk = 0; chunk < schedule.chunks; ++chunk)
-        of(worker, chunk)[static_cast<std::size_t>(worker / kWordBits)] |= Word{1} << (worker % kWordBits);
+    for (int worker = 0; worker < schedule.world.workers; ++worker)
+      for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
+        const bool brings = contributions.brings(worker, chunk);
+        const int bit = !brings ? members_ : contributions.sums() ? worker : 0;
+        of(worker, chunk)[bit / kWordBits] |= Word{1} << (bit % kWordBits);
+      }
   }
 
-  std::span<Word> of(Rank rank, int chunk) {
-    const std::size_t cell = static_cast<std::size_t>(rank) * chunks_ + static_cast<std::size_t>(chunk);
-    return std::span(bits_).subspan(cell * words_, words_);
+  Word* of(Rank rank, int chunk) {
+    return &bits_[(static_cast<std::size_t>(rank) * chunks_ + static_cast<std::size_t>(chunk)) * words_];
   }
 
+  /// Words of one set.
   std::size_t words() const { return words_; }
+  int members() const { return members_; }
 
-  /// The first worker whose contribution is missing; none when the sum is complete.
+  /// The first member whose contribution is missing; none when the set is complete. Garbage is never in a set with one.
   std::optional<int> first_missing(Rank rank, int chunk) {
-    const std::span<const Word> held = of(rank, chunk);
-    for (std::size_t i = 0; i < words_; ++i) {
-      const int worker = static_cast<int>(i) * kWordBits + std::countr_one(held[i]);
-      if (worker < std::min(workers_, (static_cast<int>(i) + 1) * kWordBits)) return worker;
+    const Word* held = of(rank, chunk);
+    for (int member = 0; member < members_; member += kWordBits) {
+      const int missing = member + std::countr_one(held[member / kWordBits]);
+      if (missing < std::min(members_, member + kWordBits)) return missing;
     }
     return std::nullopt;
   }
 
  private:
-  int workers_;
+  static int bits_of(const Contributions& contributions) {
+    return contributions.members() + (contributions.sums() ? 0 : 1);
+  }
+
   std::size_t chunks_;
+  int members_;
   std::size_t words_;
   std::vector<Word> bits_;
 };
 
-/// The first worker in both sets.
-std::optional<int> first_common(std::span<const Word> a, std::span<const Word> b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
+/// The first member of both sets.
+std::optional<int> first_common(const Word* a, const Word* b, std::size_t words) {
+  for (std::size_t i = 0; i < words; ++i)
     if (const Word common = a[i] & b[i]) return static_cast<int>(i) * kWordBits + std::countr_zero(common);
   return std::nullopt;
 }
@@ -63,6 +94,10 @@ std::string fault_of_shape(const Schedule& schedule) {
   if (schedule.world.workers < 1) return "the world has no worker";
   if (schedule.world.servers < 0) return "the world has a negative number of servers";
   if (schedule.chunks < 1) return "the schedule has no chunk";
+  const bool parts = schedule.goal == Goal::reduce_scatter || schedule.goal == Goal::all_gather;
+  if (parts && schedule.chunks % schedule.world.workers != 0)
+    return fmt::format("{} chunks do not make one part for each of {} workers", schedule.chunks,
+                       schedule.world.workers);
   const auto& offsets = schedule.offsets;
   if (offsets.empty()) return {};
   if (offsets.size() != static_cast<std::size_t>(schedule.chunks) + 1)
@@ -93,32 +128,36 @@ class SymbolicRun {
  public:
   explicit SymbolicRun(const Schedule& schedule)
       : schedule_(schedule),
-        holdings_(schedule),
+        contributions_(schedule),
+        holdings_(schedule, contributions_),
         writes_(static_cast<std::size_t>(schedule.world.ranks()) * static_cast<std::size_t>(schedule.chunks)) {}
 
   /// Transfers `begin` .. `end` are one round: all payloads are read before any is written.
   std::optional<Fault> round(std::size_t begin, std::size_t end) {
     payloads_.clear();
-    for (std::size_t i = begin; i < end; ++i) read(schedule_.transfers[i]);
-    std::span<const Word> payload = payloads_;
     for (std::size_t i = begin; i < end; ++i) {
       const Transfer& transfer = schedule_.transfers[i];
-      for (int k = 0; k < transfer.chunk_count; ++k) {
-        const int chunk = transfer.first_chunk + k;
-        if (std::string what = write(transfer, chunk, payload.first(holdings_.words())); !what.empty())
+      // The chunks of a transfer lie side by side.
+      const Word* held = holdings_.of(transfer.src, transfer.first_chunk);
+      payloads_.insert(payloads_.end(), held,
+                       held + static_cast<std::size_t>(transfer.chunk_count) * holdings_.words());
+    }
+    const Word* payload = payloads_.data();
+    for (std::size_t i = begin; i < end; ++i) {
+      const Transfer& transfer = schedule_.transfers[i];
+      for (int k = 0; k < transfer.chunk_count; ++k, payload += holdings_.words())
+        if (std::string what = write(transfer, transfer.first_chunk + k, payload); !what.empty())
           return Fault{i, std::move(what)};
-        payload = payload.subspan(holdings_.words());
-      }
     }
     return std::nullopt;
   }
 
   std::optional<Fault> end_state() {
     for (int worker = 0; worker < schedule_.world.workers; ++worker)
-      for (int chunk = 0; chunk < schedule_.chunks; ++chunk)
-        if (const auto missing = holdings_.first_missing(worker, chunk))
-          return Fault{std::nullopt, fmt::format("worker {} ends without worker {}'s contribution to chunk {}", worker,
-                                                 *missing, chunk)};
+      for (int chunk = 0; chunk < schedule_.chunks; ++chunk) {
+        if (!contributions_.wants(worker, chunk)) continue;
+        if (const auto missing = holdings_.first_missing(worker, chunk)) return incomplete(worker, chunk, *missing);
+      }
     return std::nullopt;
   }
 
@@ -128,15 +167,16 @@ class SymbolicRun {
     TransferKind kind = TransferKind::reduce;
   };
 
-  void read(const Transfer& transfer) {
-    for (int k = 0; k < transfer.chunk_count; ++k) {
-      const auto held = holdings_.of(transfer.src, transfer.first_chunk + k);
-      payloads_.insert(payloads_.end(), held.begin(), held.end());
-    }
+  Fault incomplete(int worker, int chunk, int member) const {
+    const int from = contributions_.worker_of(member, chunk);
+    if (contributions_.sums())
+      return {std::nullopt,
+              fmt::format("worker {} ends without worker {}'s contribution to chunk {}", worker, from, chunk)};
+    return {std::nullopt, fmt::format("worker {} ends without chunk {}, which worker {} brought", worker, chunk, from)};
   }
 
-  std::string write(const Transfer& transfer, int chunk, std::span<const Word> payload) {
-    const std::span<Word> held = holdings_.of(transfer.dst, chunk);
+  std::string write(const Transfer& transfer, int chunk, const Word* payload) {
+    Word* held = holdings_.of(transfer.dst, chunk);
     Write& last = writes_[static_cast<std::size_t>(transfer.dst) * static_cast<std::size_t>(schedule_.chunks) +
                           static_cast<std::size_t>(chunk)];
     const bool copies = transfer.kind == TransferKind::copy;
@@ -144,17 +184,32 @@ class SymbolicRun {
       return fmt::format("{}: the chunk is written twice in this round, and a copy is one of the two",
                          where(transfer, chunk));
     last = {transfer.round, transfer.kind};
+    const std::size_t words = holdings_.words();
     if (copies) {
-      std::ranges::copy(payload, held.begin());
+      std::copy_n(payload, words, held);
       return {};
     }
-    if (const auto twice = first_common(held, payload))
-      return fmt::format("{}: adds worker {}'s contribution a second time", where(transfer, chunk), *twice);
-    for (std::size_t i = 0; i < held.size(); ++i) held[i] |= payload[i];
+    if (std::string what = fault_of_sum(transfer, chunk, held, payload); !what.empty()) return what;
+    for (std::size_t i = 0; i < words; ++i) held[i] |= payload[i];
     return {};
   }
 
+  std::string fault_of_sum(const Transfer& transfer, int chunk, const Word* held, const Word* payload) const {
+    if (!contributions_.sums()) {
+      const Word garbage = Word{1} << holdings_.members();
+      if ((payload[0] & garbage) != 0)
+        return fmt::format("{}: adds what rank {} never got", where(transfer, chunk), transfer.src);
+      if ((held[0] & garbage) != 0)
+        return fmt::format("{}: adds to what rank {} never got", where(transfer, chunk), transfer.dst);
+    }
+    const auto twice = first_common(held, payload, holdings_.words());
+    if (!twice) return {};
+    return fmt::format("{}: adds worker {}'s contribution a second time", where(transfer, chunk),
+                       contributions_.worker_of(*twice, chunk));
+  }
+
   const Schedule& schedule_;
+  Contributions contributions_;
   Holdings holdings_;
   std::vector<Write> writes_;  ///< the last write of each rank and chunk
   std::vector<Word> payloads_;

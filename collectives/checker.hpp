@@ -1,6 +1,6 @@
 #pragma once
 
-/// Proof that a schedule is an all-reduce, by symbolic execution.
+/// Proof that a schedule does what its goal says, by symbolic execution.
 
 #include <optional>
 #include <string>
@@ -17,10 +17,12 @@ struct Fault {
   std::string what;
 };
 
-/// Executes `schedule` on sets of contributions (one bit per worker, per rank and chunk).
-/// Refuses: ranks, chunks or rounds out of range; unsorted rounds; a contribution added twice; two
-/// transfers of one round that write one chunk other than by disjoint reduces; a worker that ends without
-/// every contribution. Returns nothing when the schedule is proved. O(transfers * workers / 64).
+/// Executes `schedule` on sets of contributions (one bit per worker, per rank and chunk); where data only travel
+/// (all-gather, broadcast), on whether a chunk holds its data or garbage: what was in the buffer before.
+/// Refuses: ranks, chunks or rounds out of range; unsorted rounds; a contribution added twice; garbage in a sum, from
+/// either side; two transfers of one round that write one chunk other than by disjoint reduces; a worker that ends
+/// without what the goal promises it. Garbage may be copied about, and overwritten by a copy.
+/// Returns nothing when the schedule is proved. O(chunks moved * workers / 64).
 std::optional<Fault> check(const Schedule& schedule);
 
 }  // namespace hbench

@@ -88,4 +88,7 @@ struct Schedule {
   ElementRange range(int first, int count, std::int64_t elements) const;
 };
 
+/// The offsets of an even split: what `Schedule::range` does without offsets.
+std::vector<std::int64_t> even_offsets(int chunks, std::int64_t elements);
+
 }  // namespace hbench

@@ -4,10 +4,10 @@
 
 namespace hbench::store {
 
-extern const std::string_view kMigration_0001_initial;
+extern const std::string_view kMigration_0001_initial, kMigration_0002_collectives;
 
 std::span<const Migration> migrations() {
-  static const std::array kAll{Migration{1, kMigration_0001_initial}};
+  static const std::array kAll{Migration{1, kMigration_0001_initial}, Migration{2, kMigration_0002_collectives}};
   return kAll;
 }
 

@@ -17,10 +17,17 @@ constexpr std::string_view kInsertCase =
     "compressor, fusion, overlap, profile, batch_per_gpu, image_size, single_gpu_rate, implementation, source, status, "
     "failure, exit_code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
+constexpr std::string_view kInsertCollective =
+    "INSERT INTO collective_case (case_id, collective, bytes, data_type, operation, executor, ranks_per_node, "
+    "segments) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+
 constexpr std::string_view kSelectCases =
     "SELECT id, evidence, workload, gpus, algorithm, placement, servers, server_mode, compressor, fusion, overlap, "
-    "profile, batch_per_gpu, image_size, single_gpu_rate, implementation, source, status, failure, exit_code "
-    "FROM scaling_case AS one WHERE id = (SELECT id FROM scaling_case AS same WHERE same.key = one.key "
+    "profile, batch_per_gpu, image_size, single_gpu_rate, implementation, source, status, failure, exit_code, "
+    "collective, bytes, data_type, operation, executor, ranks_per_node, segments "
+    "FROM scaling_case AS one LEFT JOIN collective_case ON case_id = id "
+    "WHERE id = (SELECT id FROM scaling_case AS same WHERE same.key = one.key "
     "ORDER BY same.status = 'done' DESC, same.id DESC LIMIT 1) ORDER BY id";
 
 constexpr std::string_view kInsertSample =
@@ -56,6 +63,14 @@ CaseResult case_of(const Statement& row) {
   result.status = row.text(17) == "done" ? CaseStatus::done : CaseStatus::failed;
   result.failure = row.text(18);
   result.exit_code = small(row, 19);
+  // Empty and 0 where the join found nothing: a training step.
+  asked.collective = {.name = row.text(20),
+                      .bytes = row.integer(21),
+                      .data_type = row.text(22),
+                      .operation = row.text(23),
+                      .executor = row.text(24),
+                      .ranks_per_node = small(row, 25),
+                      .segments = small(row, 26)};
   return result;
 }
 
@@ -89,6 +104,10 @@ void insert(Database& database, std::int64_t run, const CaseResult& result) {
            strategy.overlap, asked.profile, asked.batch_per_gpu, asked.image_size, asked.single_gpu_rate,
            asked.implementation, asked.source, to_string(result.status), result.failure, result.exit_code);
   const std::int64_t id = database.last_row_id();
+  if (const CollectiveTask& task = asked.collective; asked.is_collective())
+    Statement(database, kInsertCollective)
+        .run(id, task.name, task.bytes, task.data_type, task.operation, task.executor, task.ranks_per_node,
+             task.segments);
   Statement row(database, kInsertSample);
   int seq = 0;
   for (const Sample& sample : result.samples) {

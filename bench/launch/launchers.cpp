@@ -7,10 +7,10 @@
 
 namespace hbench {
 
-extern const Launcher kLocalLauncher, kMpirunLauncher;
+extern const Launcher kLocalLauncher, kMpirunLauncher, kMpichLauncher;
 
 namespace {
-constexpr std::array kLaunchers{&kLocalLauncher, &kMpirunLauncher};
+constexpr std::array kLaunchers{&kLocalLauncher, &kMpirunLauncher, &kMpichLauncher};
 }
 
 std::span<const Launcher* const> launchers() { return kLaunchers; }

@@ -1,31 +1,14 @@
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "bench/arguments.hpp"
 #include "bench/environment.hpp"
+#include "bench/output_file.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/trace.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
-
-void write_whole(const std::filesystem::path& file, const std::string& text) {
-  const std::filesystem::path temporary = file.string() + ".part";
-  bool written = false;
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text << std::flush;
-    written = out.good();
-  }
-  std::error_code status;
-  if (written) std::filesystem::rename(temporary, file, status);
-  if (written && !status) return;
-  std::filesystem::remove(temporary, status);
-  throw Error(ExitCode::environment, fmt::format("cannot write {}", file.string()),
-              "choose another file with --out FILE");
-}
 
 ExitCode run_calibrate(const Call& call) {
   std::string model = "resnet18";
@@ -50,7 +33,7 @@ ExitCode run_calibrate(const Call& call) {
   trace.source = fmt::format("recorded by hbench calibrate: median of {} steps, batch {}, {} thread{} of {}", steps,
                              batch, threads, threads == 1 ? "" : "s", environment_facts().at("cpu"));
   trace.timeline = record_timeline(model, batch, image_size, steps, threads);
-  write_whole(file, format_trace(trace));
+  write_whole(file, format_trace(trace), "--out");
   std::int64_t elements = 0;
   for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;
   fmt::print("{}: {} tensors, {} of gradients, forward {}, backward {}, {:.1f} samples/s\nWrote {}\n", trace.title,

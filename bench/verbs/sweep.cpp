@@ -3,11 +3,11 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 
 #include "analysis/store/store.hpp"
 #include "bench/console.hpp"
 #include "bench/environment.hpp"
+#include "bench/output_file.hpp"
 #include "bench/points_json.hpp"
 #include "bench/process.hpp"
 #include "bench/reporting.hpp"
@@ -24,13 +24,6 @@ constexpr int kInterruptedExit = 130;
 /// Start-up of ranks and LibTorch, warm-up and shut-down, for the estimate.
 constexpr double kLaunchOverhead = 2.5;
 constexpr double kSimulatedSeconds = 0.004;
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text;
-}
 
 LocalMachine local_machine(const SweepOptions& options) {
   LocalMachine machine;

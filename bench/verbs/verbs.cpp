@@ -4,10 +4,10 @@
 
 namespace hbench {
 
-extern const Verb kSweep, kReport, kExport, kList, kCalibrate, kDoctor, kWorker;
+extern const Verb kSweep, kCollective, kReport, kExport, kList, kCalibrate, kDoctor, kWorker;
 
 namespace {
-constexpr std::array kVerbs{&kSweep, &kReport, &kExport, &kList, &kCalibrate, &kDoctor, &kWorker};
+constexpr std::array kVerbs{&kSweep, &kCollective, &kReport, &kExport, &kList, &kCalibrate, &kDoctor, &kWorker};
 }
 
 std::span<const Verb* const> verbs() { return kVerbs; }

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "bench/collective/worker.hpp"
 #include "bench/plan.hpp"
 #include "bench/strategy.hpp"
-#include "bench/verbs/verb.hpp"
+#include "bench/verbs/worker.hpp"
 #include "bench/worker_protocol.hpp"
 #include "workloads/training.hpp"
 
@@ -17,17 +17,6 @@ namespace {
 void say(const WorkerLine& line) {
   const std::string text = to_json(line) + "\n";
   [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
-}
-
-/// A rank stands for a GPU: one core, whether it is alone or not.
-void pin_to_core(int core) {
-  cpu_set_t allowed, chosen;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  CPU_ZERO(&chosen);
-  int index = core % CPU_COUNT(&allowed);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &allowed) && index-- == 0) CPU_SET(cpu, &chosen);
-  sched_setaffinity(0, sizeof chosen, &chosen);
 }
 
 TrainingRequest request_for(const WorkOrder& order) {
@@ -50,10 +39,14 @@ TrainingRequest request_for(const WorkOrder& order) {
   return request;
 }
 
-ExitCode run_worker(const Call& call) {
+}  // namespace
+
+ExitCode run_worker(const Call& call, const PeerSet& peers) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives its launcher
   if (call.arguments.size() != 1)
-    throw Error(ExitCode::usage, "workers are started by hbench sweep, not by people", "hbench --help lists the verbs");
+    throw Error(ExitCode::usage, "workers are started by hbench, not by people", "hbench --help lists the verbs");
+  if (const auto collectives = parse_collective_order(call.arguments.front()))
+    return run_collective_worker(*collectives, peers, say);
   const WorkOrder order = parse_work_order(call.arguments.front());
   const TrainingRequest request = request_for(order);
   std::unique_ptr<Endpoint> endpoint;
@@ -82,14 +75,12 @@ ExitCode run_worker(const Call& call) {
   return failure;
 }
 
-}  // namespace
-
 extern const Verb kWorker;
 constinit const Verb kWorker{
     .name = "worker",
-    .summary = "one rank of a measured case; started by sweep",
+    .summary = "one rank of a measured case; started by sweep and collective",
     .hidden = true,
-    .run = run_worker,
+    .run = [](const Call& call) { return run_worker(call, {}); },
 };
 
 }  // namespace hbench

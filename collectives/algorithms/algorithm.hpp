@@ -12,12 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/algorithms/cut.hpp"
 #include "collectives/placement/placement.hpp"
 #include "collectives/schedule.hpp"
 
 namespace hbench {
 
-/// Rounds and bytes of an algorithm, for a buffer of `elements` elements that the schedule splits evenly.
+/// Rounds and elements of a schedule, for a buffer that it splits evenly.
 struct Cost {
   int rounds = 0;
   std::int64_t sent = 0;      ///< elements sent by the busiest rank
@@ -59,15 +60,24 @@ struct Algorithm {
   /// The schedule. Null for a vendor's opaque collective: there is no schedule to prove or to simulate, only a
   /// library call.
   Schedule (*build)(const ScheduleRequest& request);
-  /// Closed form of the cost, for an even split (`shards` is empty). Parameter servers: for groups of one worker.
-  /// Null exactly where `build` is null.
-  Cost (*cost)(const ScheduleRequest& request, std::int64_t elements);
+  /// Chunks and rounds of the schedule, for an even split (`shards` is empty). Parameter servers: for groups of one
+  /// worker. Null exactly where `build` is null; so is `traffic`.
+  Shape (*shape)(const ScheduleRequest& request);
+  /// What `rank` sends and receives, for a buffer in `shape(request).chunks` chunks: in closed form, or by adding up
+  /// chunk sizes, but never by looking at transfers.
+  Traffic (*traffic)(const ScheduleRequest& request, const Cut& cut, Rank rank);
   /// A good number of segments for a buffer of `bytes` per rank; null where nothing is pipelined.
   int (*segments)(const World& world, std::int64_t bytes) = nullptr;
   /// \throws Error (usage) when parameters make no sense; null where there are none.
   void (*check_parameters)(std::string_view parameters) = nullptr;
+  /// The entries that an all-reduce is made of, where it is a reduce-scatter and then an all-gather of the same parts;
+  /// a hierarchy uses them apart.
+  const Algorithm* reduce_scatter = nullptr;
+  const Algorithm* all_gather = nullptr;
 
   bool opaque() const { return build == nullptr; }
+  /// The declared cost for an even split of `elements`. \pre not opaque.
+  Cost cost(const ScheduleRequest& request, std::int64_t elements) const;
 };
 
 /// The table, in the order in which `hbench list algorithms` prints it.

@@ -23,6 +23,18 @@ std::vector<const Algorithm*> algorithms_for(Goal goal) {
   return all;
 }
 
+Cost Algorithm::cost(const ScheduleRequest& request, std::int64_t elements) const {
+  const Shape declared = shape(request);
+  const std::vector<std::int64_t> offsets = even_offsets(declared.chunks, elements);
+  Cost busiest{.rounds = declared.rounds};
+  for (Rank rank = 0; rank < request.world.ranks(); ++rank) {
+    const Traffic own = traffic(request, Cut(offsets), rank);
+    busiest.sent = std::max(busiest.sent, own.sent);
+    busiest.received = std::max(busiest.received, own.received);
+  }
+  return busiest;
+}
+
 std::string AlgorithmChoice::text() const {
   return parameters.empty() ? std::string(algorithm->name) : fmt::format("{}:{}", algorithm->name, parameters);
 }

@@ -148,18 +148,23 @@ Schedule build(const ScheduleRequest& request) {
   return Builder(request.world, layout).schedule();
 }
 
-/// Without groups: a worker sends and receives all it has not got itself, a server what it holds once per other worker.
-Cost cost(const ScheduleRequest& request, std::int64_t elements) {
+/// Without groups.
+Shape shape(const ScheduleRequest& request) {
+  const bool alone = request.world.colocated && request.world.workers == 1;
+  return {request.world.servers, alone ? 0 : 2};
+}
+
+/// A worker sends and receives all that it does not hold itself; a server what it holds, once per other worker.
+Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
   const World& world = request.world;
-  const std::int64_t servers = world.servers;
-  const std::int64_t workers = world.workers;
-  if (world.colocated && workers == 1) return {};
-  // The first rank that serves holds the longest chunks, and the most of them where servers share ranks.
-  const std::int64_t held_chunks = world.colocated ? (servers + workers - 1) / workers : 1;
-  const std::int64_t held = held_chunks * (elements / servers) + std::min(held_chunks, elements % servers);
-  const std::int64_t busiest =
-      world.colocated ? (elements - held) + held * (workers - 1) : std::max(elements, held * workers);
-  return {.rounds = 2, .sent = busiest, .received = busiest};
+  std::int64_t elements = 0;
+  for (int server = 0; server < world.servers; ++server) {
+    const bool holds = world.server_rank(server) == rank;
+    const bool works = rank < world.workers;
+    const int messages = holds ? world.workers - (works ? 1 : 0) : (works ? 1 : 0);
+    elements += messages * cut.size(server);
+  }
+  return {elements, elements};
 }
 
 }  // namespace
@@ -173,7 +178,8 @@ constinit const Algorithm kParameterServer{
     .concurrent = true,
     .refuses = refuses,
     .build = build,
-    .cost = cost,
+    .shape = shape,
+    .traffic = traffic,
 };
 
 }  // namespace hbench

@@ -1,79 +1,141 @@
 #include "collectives/arithmetic/arithmetic.hpp"
 
-#include <bit>
-#include <cmath>
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
+#include "collectives/arithmetic/kernels.hpp"
 #include "collectives/compressors/half.hpp"
 
 namespace hbench {
 namespace {
 
-/// How a type is stored, and what it is combined in.
-template <class T>
-struct Plain {
-  using Stored = T;
-  using Value = T;
-  static T load(T stored) { return stored; }
-  static T store(T value) { return value; }
-};
+using arithmetic::Fold;
+using arithmetic::Kernels;
 
-struct Half {
-  using Stored = std::uint16_t;
-  using Value = float;
-  static float load(std::uint16_t stored) {
-    float value = 0;
-    kPortableHalves.widen(std::as_bytes(std::span(&stored, 1)), {&value, 1});
-    return value;
-  }
-  static std::uint16_t store(float value) {
-    std::uint16_t stored = 0;
-    kPortableHalves.narrow({&value, 1}, std::as_writable_bytes(std::span(&stored, 1)));
-    return stored;
-  }
-};
+/// Worked on at once: of each source so much is read, then of each target so much is written. Small enough for the
+/// partial results to stay in the first-level cache.
+constexpr std::size_t kTileBytes = 4096;
 
-struct Bfloat {
-  using Stored = std::uint16_t;
-  using Value = float;
-  static float load(std::uint16_t stored) { return std::bit_cast<float>(static_cast<std::uint32_t>(stored) << 16); }
-  static std::uint16_t store(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
-    return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-  }
-};
+const Kernels& kernels() {
+  static const Kernels& best = *arithmetic::supported_kernels().at[0];
+  return best;
+}
 
-template <class T>
-T combined(ReduceOp op, T a, T b) {
-  // Integers wrap around, which signed arithmetic must not do.
-  const auto wrap = [](auto f, T x, T y) {
-    if constexpr (std::is_integral_v<T>) {
-      using U = std::make_unsigned_t<T>;
-      return static_cast<T>(
-          f(static_cast<std::uint64_t>(static_cast<U>(x)), static_cast<std::uint64_t>(static_cast<U>(y))));
-    } else {
-      return f(x, y);
-    }
-  };
-  if constexpr (std::is_floating_point_v<T>)
-    if (op == ReduceOp::min || op == ReduceOp::max)
-      if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+arithmetic::Value value_of(DataType type) {
+  switch (type) {
+    case DataType::float64:
+      return arithmetic::kDouble;
+    case DataType::int32:
+      return arithmetic::kInt32;
+    case DataType::int64:
+      return arithmetic::kInt64;
+    case DataType::uint8:
+      return arithmetic::kUint8;
+    case DataType::float32:
+    case DataType::float16:
+    case DataType::bfloat16:
+      break;
+  }
+  return arithmetic::kFloat;
+}
+
+arithmetic::Operation operation_of(ReduceOp op) {
   switch (op) {
+    case ReduceOp::min:
+      return arithmetic::kMin;
+    case ReduceOp::max:
+      return arithmetic::kMax;
+    case ReduceOp::product:
+      return arithmetic::kProduct;
     case ReduceOp::sum:
     case ReduceOp::average:
-      return wrap([](auto x, auto y) { return x + y; }, a, b);
-    case ReduceOp::min:
-      return b < a ? b : a;
-    case ReduceOp::max:
-      return a < b ? b : a;
-    case ReduceOp::product:
-      return wrap([](auto x, auto y) { return x * y; }, a, b);
+      break;
   }
-  return a;
+  return arithmetic::kSum;
 }
+
+/// Between a stored type of 16 bits and float32.
+struct Conversion {
+  void (*widen)(const std::byte* in, float* out, std::size_t elements);
+  void (*narrow)(const float* in, std::byte* out, std::size_t elements);
+};
+
+constexpr Conversion kFloat16{[](const std::byte* in, float* out, std::size_t n) {
+                                float16_conversion().widen({in, 2 * n}, {out, n});
+                              },
+                              [](const float* in, std::byte* out, std::size_t n) {
+                                float16_conversion().narrow({in, n}, {out, 2 * n});
+                              }};
+
+constexpr Conversion kBfloat16{
+    [](const std::byte* in, float* out, std::size_t n) { kernels().widen_bfloat16(in, out, n); },
+    [](const float* in, std::byte* out, std::size_t n) { kernels().narrow_bfloat16(in, out, n); }};
+
+/// One call of `combine`, tile by tile.
+class Combination {
+ public:
+  Combination(DataType type, ReduceOp op, std::span<const std::byte* const> sources,
+              std::span<std::byte* const> targets, int divisor)
+      : fold_(kernels().fold[value_of(type)][operation_of(op)]),
+        divide_(kernels().divide[value_of(type)]),
+        size_(size_of(type)),
+        sources_(sources),
+        targets_(targets),
+        divisor_(divisor) {}
+
+  /// Elements are combined as they are stored. What is partial lies in the first target when that is no source that is
+  /// yet to be read, else in a tile of our own.
+  void plain(std::size_t at, std::size_t bytes) const {
+    alignas(64) std::array<std::byte, kTileBytes> partial;
+    const std::size_t elements = bytes / size_;
+    const void* inputs[arithmetic::kMaxInputs] = {};
+    std::size_t used = 0;
+    int count = 0;
+    do {
+      while (count < arithmetic::kMaxInputs && used < sources_.size()) inputs[count++] = sources_[used++] + at;
+      const bool last = used == sources_.size();
+      void* out = last ? targets_[0] + at : partial.data();
+      fold_(inputs, count, out, elements);
+      inputs[0] = out;
+      count = 1;
+    } while (used < sources_.size());
+    if (divisor_ != 1) divide_(targets_[0] + at, elements, divisor_);
+    spread(at, bytes);
+  }
+
+  /// Elements are combined in float32, whatever they are stored as, and rounded once.
+  void converted(const Conversion& conversion, std::size_t at, std::size_t bytes) const {
+    constexpr std::size_t kElements = kTileBytes / 2;
+    alignas(64) std::array<float, kElements> partial;
+    alignas(64) std::array<float, kElements> next;
+    const std::size_t elements = bytes / size_;
+    conversion.widen(sources_[0] + at, partial.data(), elements);
+    for (const std::byte* source : sources_.subspan(1)) {
+      conversion.widen(source + at, next.data(), elements);
+      const void* const inputs[] = {partial.data(), next.data()};
+      fold_(inputs, 2, partial.data(), elements);
+    }
+    if (divisor_ != 1) divide_(partial.data(), elements, divisor_);
+    conversion.narrow(partial.data(), targets_[0] + at, elements);
+    spread(at, bytes);
+  }
+
+ private:
+  void spread(std::size_t at, std::size_t bytes) const {
+    for (std::byte* target : targets_.subspan(1))
+      if (target != targets_[0]) std::memcpy(target + at, targets_[0] + at, bytes);
+  }
+
+  Fold fold_;
+  arithmetic::Divide divide_;
+  std::size_t size_;
+  std::span<const std::byte* const> sources_;
+  std::span<std::byte* const> targets_;
+  int divisor_;
+};
 
 template <class T>
 T neutral(ReduceOp op) {
@@ -92,43 +154,17 @@ T neutral(ReduceOp op) {
   return 0;
 }
 
-/// Calls `f` with the representation of `type`.
-template <class F>
-void with_type(DataType type, F f) {
-  switch (type) {
-    case DataType::float32:
-      return f(Plain<float>());
-    case DataType::float64:
-      return f(Plain<double>());
-    case DataType::float16:
-      return f(Half());
-    case DataType::bfloat16:
-      return f(Bfloat());
-    case DataType::int32:
-      return f(Plain<std::int32_t>());
-    case DataType::int64:
-      return f(Plain<std::int64_t>());
-    case DataType::uint8:
-      return f(Plain<std::uint8_t>());
-  }
-}
-
-template <class R>
-typename R::Value load(const std::byte* at) {
-  typename R::Stored stored;
-  std::memcpy(&stored, at, sizeof stored);
-  return R::load(stored);
-}
-
-template <class R>
-void store(typename R::Value value, std::byte* at) {
-  const typename R::Stored stored = R::store(value);
-  std::memcpy(at, &stored, sizeof stored);
-}
-
 template <class T>
-T divided(T value, int divisor) {
-  return divisor == 1 ? value : static_cast<T>(value / static_cast<T>(divisor));
+void fill(T value, std::span<std::byte> buffer) {
+  for (std::size_t at = 0; at + sizeof value <= buffer.size(); at += sizeof value)
+    std::memcpy(buffer.data() + at, &value, sizeof value);
+}
+
+void fill_converted(const Conversion& conversion, ReduceOp op, std::span<std::byte> buffer) {
+  const auto value = neutral<float>(op);
+  std::uint16_t stored = 0;
+  conversion.narrow(&value, reinterpret_cast<std::byte*>(&stored), 1);
+  fill(stored, buffer);
 }
 
 }  // namespace
@@ -141,20 +177,36 @@ void accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::
 
 void combine(DataType type, ReduceOp op, std::span<const std::byte* const> sources, std::span<std::byte* const> targets,
              std::size_t bytes, int divisor) {
-  with_type(type, [&]<class R>(R) {
-    for (std::size_t at = 0; at < bytes; at += sizeof(typename R::Stored)) {
-      auto value = load<R>(sources[0] + at);
-      for (const std::byte* source : sources.subspan(1)) value = combined(op, value, load<R>(source + at));
-      for (std::byte* target : targets) store<R>(divided(value, divisor), target + at);
+  const Combination combination(type, op, sources, targets, divisor);
+  for (std::size_t at = 0; at < bytes; at += kTileBytes) {
+    const std::size_t tile = std::min(kTileBytes, bytes - at);
+    if (type == DataType::float16) {
+      combination.converted(kFloat16, at, tile);
+    } else if (type == DataType::bfloat16) {
+      combination.converted(kBfloat16, at, tile);
+    } else {
+      combination.plain(at, tile);
     }
-  });
+  }
 }
 
 void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) {
-  with_type(type, [&]<class R>(R) {
-    for (std::size_t at = 0; at < buffer.size(); at += sizeof(typename R::Stored))
-      store<R>(neutral<typename R::Value>(op), buffer.data() + at);
-  });
+  switch (type) {
+    case DataType::float32:
+      return fill(neutral<float>(op), buffer);
+    case DataType::float64:
+      return fill(neutral<double>(op), buffer);
+    case DataType::float16:
+      return fill_converted(kFloat16, op, buffer);
+    case DataType::bfloat16:
+      return fill_converted(kBfloat16, op, buffer);
+    case DataType::int32:
+      return fill(neutral<std::int32_t>(op), buffer);
+    case DataType::int64:
+      return fill(neutral<std::int64_t>(op), buffer);
+    case DataType::uint8:
+      return fill(neutral<std::uint8_t>(op), buffer);
+  }
 }
 
 void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) {

@@ -6,10 +6,16 @@ namespace hbench {
 
 extern const Compressor kNoCompression;
 extern const Compressor kFp16;
+extern const Compressor kBf16;
 extern const Compressor kPowerSgd;
 
 std::span<const Compressor* const> compressors() {
-  static constexpr std::array<const Compressor*, 3> kTable{&kNoCompression, &kFp16, &kPowerSgd};
+  static constexpr std::array kTable{
+      &kNoCompression,
+      &kFp16,
+      &kBf16,
+      &kPowerSgd,
+  };
   return kTable;
 }
 

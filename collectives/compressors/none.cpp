@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/compressors/payload.hpp"
 
 namespace hbench {
 namespace {
@@ -25,6 +26,7 @@ class Verbatim final : public Codec {
   }
 
   void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
+    expect_size(in, max_wire_bytes(std::ssize(out)));
     if (kind == TransferKind::reduce) {
       add(in, out);
     } else if (!out.empty()) {

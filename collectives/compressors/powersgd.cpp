@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "collectives/base/error.hpp"
 #include "collectives/compressors/low_rank.hpp"
 #include "collectives/compressors/parameters.hpp"
+#include "collectives/compressors/payload.hpp"
 
 namespace hbench {
 namespace {
@@ -30,8 +30,7 @@ class ColdStart final : public Codec {
 
   void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
     const LowRankShape shape = low_rank_shape(std::ssize(out), rank_);
-    if (std::ssize(in) != max_wire_bytes(std::ssize(out)))
-      throw Error(ExitCode::wrong_data, "the factors of a low-rank gradient do not have the size they should have");
+    expect_size(in, max_wire_bytes(std::ssize(out)));
     std::vector<float> factors(in.size() / sizeof(float));
     if (!in.empty()) std::memcpy(factors.data(), in.data(), in.size());
     const auto left = std::span(factors).first(static_cast<std::size_t>(shape.left_elements()));

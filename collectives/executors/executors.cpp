@@ -7,10 +7,11 @@ namespace hbench {
 
 extern const ExecutorKind kThreadsExecutor;
 extern const ExecutorKind kMpiExecutor;
+extern const ExecutorKind kShmExecutor;
 extern const ExecutorKind kSimulateExecutor;
 
 namespace {
-constexpr std::array kExecutors{&kThreadsExecutor, &kMpiExecutor, &kSimulateExecutor};
+constexpr std::array kExecutors{&kThreadsExecutor, &kMpiExecutor, &kShmExecutor, &kSimulateExecutor};
 }
 
 std::span<const ExecutorKind* const> executors() { return kExecutors; }

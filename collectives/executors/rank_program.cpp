@@ -83,6 +83,7 @@ class RankProgram::State final : public Sink {
   State& operator=(const State&) = delete;
 
   bool progress() {
+    if (next_ == 0 && rank_ >= world_.workers) fill_neutral(operand_.type, operand_.op, operand_.buffer);
     while (oldest_ < left_.size()) {
       bool moved = open_next();
       for (const int index : active_) {
@@ -138,7 +139,6 @@ class RankProgram::State final : public Sink {
   const Message& message(int index) const { return plan_.messages[static_cast<std::size_t>(index)]; }
 
   void begin() {
-    if (rank_ >= world_.workers) fill_neutral(operand_.type, operand_.op, operand_.buffer);
     for (std::size_t i = 0; i < posted_.size(); ++i) posted_[i] = {.waits = plan_.messages[i].waits};
     for (std::size_t i = 0; i < left_.size(); ++i) left_[i] = plan_.steps[i + 1] - plan_.steps[i];
     std::ranges::fill(chunks_, Chunk());

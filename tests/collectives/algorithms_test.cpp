@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <map>
+#include <random>
 #include <set>
 
-#include "collectives/base/table.hpp"
 #include "collectives/checker.hpp"
 #include "collectives/cost.hpp"
 #include "tests/collectives/instances.hpp"
@@ -17,6 +17,7 @@ namespace {
 using ::hbench::testing::grouped_instances;
 using ::hbench::testing::Instance;
 using ::hbench::testing::instances;
+using ::hbench::testing::parameters_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -24,11 +25,22 @@ using ::testing::Not;
 constexpr int kLargestWorld = 64;
 constexpr int kLargestGroupedWorld = 24;
 
-const Algorithm& ps() { return find_entry(algorithms(), "ps", "algorithm"); }
-const Algorithm& ring() { return find_entry(algorithms(), "ring", "algorithm"); }
+std::vector<std::string_view> names_for(Goal goal) {
+  std::vector<std::string_view> names;
+  for (const Algorithm* algorithm : algorithms_for(goal)) names.push_back(algorithm->name);
+  return names;
+}
 
-TEST(Algorithms, AreListedInTheDocumentedOrder) {
-  EXPECT_THAT(names_of(algorithms()), ElementsAre("ring", "ps", "vendor"));
+TEST(Algorithms, AreListedInTheDocumentedOrderWithAllReducesFirst) {
+  EXPECT_THAT(names_for(Goal::all_reduce),
+              ElementsAre("ring", "ring-segmented", "recursive-doubling", "halving-doubling", "binomial-tree",
+                          "double-binary-tree", "hierarchical", "torus", "direct", "ps", "vendor"));
+  EXPECT_THAT(names_for(Goal::reduce_scatter),
+              ElementsAre("ring", "ring-segmented", "recursive-halving", "direct", "vendor"));
+  EXPECT_THAT(names_for(Goal::all_gather),
+              ElementsAre("ring", "ring-segmented", "recursive-doubling", "direct", "vendor"));
+  EXPECT_THAT(names_for(Goal::broadcast), ElementsAre("binomial", "double-binary-tree", "chain", "vendor"));
+  EXPECT_TRUE(std::ranges::is_sorted(algorithms(), {}, [](const Algorithm* entry) { return entry->goal; }));
 }
 
 TEST(Algorithms, SaySomethingAboutThemselvesAndWhereTheyComeFrom) {
@@ -36,7 +48,19 @@ TEST(Algorithms, SaySomethingAboutThemselvesAndWhereTheyComeFrom) {
     EXPECT_THAT(algorithm->summary, Not(IsEmpty())) << algorithm->name;
     EXPECT_THAT(algorithm->citation, Not(IsEmpty())) << algorithm->name;
     ASSERT_NE(algorithm->refuses, nullptr) << algorithm->name;
-    EXPECT_EQ(algorithm->build == nullptr, algorithm->cost == nullptr) << algorithm->name;
+    EXPECT_EQ(algorithm->build == nullptr, algorithm->shape == nullptr) << algorithm->name;
+    EXPECT_EQ(algorithm->build == nullptr, algorithm->traffic == nullptr) << algorithm->name;
+    EXPECT_EQ(algorithm->fields.empty(), algorithm->check_parameters == nullptr) << algorithm->name;
+  }
+}
+
+TEST(Algorithms, ThatAreMadeOfTwoNameAReduceScatterAndAnAllGather) {
+  for (const Algorithm* algorithm : algorithms()) {
+    EXPECT_EQ(algorithm->reduce_scatter == nullptr, algorithm->all_gather == nullptr) << algorithm->name;
+    if (algorithm->reduce_scatter == nullptr) continue;
+    EXPECT_EQ(algorithm->goal, Goal::all_reduce) << algorithm->name;
+    EXPECT_EQ(algorithm->reduce_scatter->goal, Goal::reduce_scatter) << algorithm->name;
+    EXPECT_EQ(algorithm->all_gather->goal, Goal::all_gather) << algorithm->name;
   }
 }
 
@@ -51,18 +75,60 @@ TEST(Algorithms, RefuseExactlyTheWorldsWithTheWrongRoles) {
     }
 }
 
-TEST(Algorithms, AreProvedForEveryWorldAndPlacement) {
-  int proved = 0;
+TEST(Algorithms, RefuseNoOtherWorldButThoseThatDoNotFillTheirNodes) {
+  for (const Algorithm* algorithm : algorithms())
+    for (int workers = 1; workers <= kLargestWorld; ++workers)
+      for (const int group : {1, 2, 3, 4, 8, workers}) {
+        const World world{.workers = workers, .servers = algorithm->uses_servers ? 2 : 0, .group = group};
+        const bool full = !algorithm->uses_groups || workers % group == 0;
+        EXPECT_EQ(algorithm->refuses(world).empty(), full) << algorithm->name << ' ' << workers << " by " << group;
+      }
+  const Algorithm& hierarchical = *parse_algorithm("hierarchical").algorithm;
+  EXPECT_EQ(hierarchical.refuses({.workers = 10, .group = 4}),
+            "it needs full nodes: 10 workers on nodes of 4 leave one node with 2");
+  EXPECT_EQ(hierarchical.refuses({.workers = 10, .group = 0}), "a node has at least 1 worker");
+}
+
+void expect_proved(const Instance& instance) {
+  const auto fault = check(instance.schedule);
+  ASSERT_FALSE(fault.has_value()) << instance.name << ": " << fault->what;
+  ASSERT_EQ(instance.schedule.goal, instance.algorithm->goal) << instance.name;
+}
+
+TEST(Algorithms, AreProvedForEveryWorldGoalAndMode) {
+  std::map<std::string_view, int> proved;
   for (const Algorithm* algorithm : algorithms())
     for (int workers = 1; workers <= kLargestWorld; ++workers)
       for (const Instance& instance : instances(*algorithm, workers)) {
         ASSERT_EQ(algorithm->refuses(instance.world), "") << instance.name;
-        const auto fault = check(instance.schedule);
-        ASSERT_FALSE(fault.has_value()) << instance.name << ": " << fault->what;
-        ++proved;
+        ASSERT_NO_FATAL_FAILURE(expect_proved(instance));
+        ++proved[algorithm->name];
       }
-  // ring, and ps with 4 server counts x 2 modes x (even and 3 placements)
-  EXPECT_EQ(proved, kLargestWorld * (1 + 4 * 2 * 4));
+  EXPECT_EQ(proved["ring"], 3 * kLargestWorld);                // goals
+  EXPECT_EQ(proved["ring-segmented"], 3 * 3 * kLargestWorld);  // and numbers of segments
+  EXPECT_EQ(proved["ps"], 4 * 2 * 4 * kLargestWorld);          // servers, modes, and even or placed in 3 ways
+}
+
+TEST(Algorithms, AreProvedForASampleOfLargeWorlds) {
+  std::mt19937 random(20);
+  std::uniform_int_distribution<int> workers(kLargestWorld + 1, 512);
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->opaque()) continue;
+    for (int sample = 0; sample < 2; ++sample) {
+      World world{.workers = workers(random), .servers = algorithm->uses_servers ? 3 : 0};
+      if (algorithm->uses_groups) {
+        world.group = 8;
+        world.workers = world.workers / 8 * 8;
+      }
+      const std::vector<std::string> choices = parameters_of(*algorithm);
+      for (const int segments : algorithm->segments == nullptr ? std::vector{1} : std::vector{1, 3})
+        ASSERT_NO_FATAL_FAILURE(expect_proved(
+            testing::completed({.algorithm = algorithm,
+                                .world = world,
+                                .segments = segments,
+                                .parameters = choices[static_cast<std::size_t>(sample) % choices.size()]})));
+    }
+  }
 }
 
 TEST(Algorithms, AreProvedWhereTheWorkersOfANodeAddUpFirst) {
@@ -70,31 +136,11 @@ TEST(Algorithms, AreProvedWhereTheWorkersOfANodeAddUpFirst) {
   for (const Algorithm* algorithm : algorithms())
     for (int workers = 1; workers <= kLargestGroupedWorld; ++workers)
       for (const Instance& instance : grouped_instances(*algorithm, workers)) {
-        const auto fault = check(instance.schedule);
-        ASSERT_FALSE(fault.has_value()) << instance.name << ": " << fault->what;
+        ASSERT_NO_FATAL_FAILURE(expect_proved(instance));
         ++proved;
       }
   // 4 group sizes x 3 server counts x 2 modes x (even and 3 placements)
   EXPECT_EQ(proved, kLargestGroupedWorld * 4 * 3 * 2 * 4);
-}
-
-/// Elements that cross between groups, out of the busiest group.
-std::int64_t busiest_group_sends(const Schedule& schedule, std::int64_t elements) {
-  std::vector<std::int64_t> sent(static_cast<std::size_t>(schedule.world.workers));
-  const int group = schedule.world.group;
-  for (const Transfer& transfer : schedule.transfers)
-    if (transfer.src / group != transfer.dst / group)
-      sent[static_cast<std::size_t>(transfer.src / group)] += schedule.range(transfer.first_chunk, 1, elements).size();
-  return *std::max_element(sent.begin(), sent.end());
-}
-
-TEST(ParameterServer, SendsOneCopyPerNodeWhereANodeAddsUpFirst) {
-  // 4 nodes of 4 workers and a co-located server, S = 16000: each node pushes the 3/4 S of the other servers and
-  // sends its own S/4 to the 3 other nodes: 1.5 S. Without groups 4 workers push and pull for themselves: 6 S.
-  EXPECT_EQ(busiest_group_sends(ps().build({.world = {16, 4, true, 4}}), 16000), 24000);
-  Schedule flat = ps().build({.world = {16, 4, true, 1}});
-  flat.world.group = 4;  // count by node
-  EXPECT_EQ(busiest_group_sends(flat, 16000), 96000);
 }
 
 TEST(Algorithms, DeclareTheCostThatIsCounted) {
@@ -102,10 +148,13 @@ TEST(Algorithms, DeclareTheCostThatIsCounted) {
     for (int workers = 1; workers <= kLargestWorld; ++workers)
       for (const Instance& instance : instances(*algorithm, workers)) {
         if (!instance.shards.empty()) continue;
+        const Shape shape = algorithm->shape(instance.request());
+        ASSERT_EQ(shape.chunks, instance.schedule.chunks) << instance.name;
+        ASSERT_EQ(shape.rounds, instance.schedule.rounds) << instance.name;
         const std::int64_t p = workers;
         const std::set<std::int64_t> counts{0, 1, 2, 3, 5, p - 1, p, p + 1, 2 * p - 1, 7919, 138'357'544};
         for (const std::int64_t elements : counts) {
-          const Cost declared = algorithm->cost({.world = instance.world}, elements);
+          const Cost declared = algorithm->cost(instance.request(), elements);
           const Cost counted = count_cost(instance.schedule, elements);
           ASSERT_EQ(declared.rounds, counted.rounds) << instance.name << ", " << elements << " elements";
           ASSERT_EQ(declared.sent, counted.sent) << instance.name << ", " << elements << " elements";
@@ -114,81 +163,35 @@ TEST(Algorithms, DeclareTheCostThatIsCounted) {
       }
 }
 
+TEST(Algorithms, UseEveryRoundThatTheyDeclare) {
+  for (const Algorithm* algorithm : algorithms())
+    for (const int workers : {2, 3, 8, 13})
+      for (const Instance& instance : instances(*algorithm, workers)) {
+        std::set<int> used;
+        for (const Transfer& transfer : instance.schedule.transfers) used.insert(transfer.round);
+        ASSERT_EQ(std::ssize(used), instance.schedule.rounds) << instance.name;
+      }
+}
+
 TEST(Algorithms, NeverSendARankWhatIsItsOwn) {
   for (const Algorithm* algorithm : algorithms())
-    for (const int workers : {1, 2, 3, 8})
+    for (const int workers : {1, 2, 3, 8, 13})
       for (const Instance& instance : instances(*algorithm, workers))
         for (const Transfer& transfer : instance.schedule.transfers)
           ASSERT_NE(transfer.src, transfer.dst) << instance.name;
 }
 
-TEST(Ring, OfThreeIsThisSchedule) {
-  const auto reduce = TransferKind::reduce;
-  const auto copy = TransferKind::copy;
-  const Schedule schedule = ring().build({.world = {.workers = 3}});
-  EXPECT_EQ(schedule.chunks, 3);
-  EXPECT_EQ(schedule.rounds, 4);
-  EXPECT_THAT(schedule.offsets, IsEmpty());
-  EXPECT_THAT(
-      schedule.transfers,
-      ElementsAre(Transfer{0, 0, 1, 0, 1, reduce}, Transfer{0, 1, 2, 1, 1, reduce}, Transfer{0, 2, 0, 2, 1, reduce},
-                  Transfer{1, 0, 1, 2, 1, reduce}, Transfer{1, 1, 2, 0, 1, reduce}, Transfer{1, 2, 0, 1, 1, reduce},
-                  Transfer{2, 0, 1, 1, 1, copy}, Transfer{2, 1, 2, 2, 1, copy}, Transfer{2, 2, 0, 0, 1, copy},
-                  Transfer{3, 0, 1, 0, 1, copy}, Transfer{3, 1, 2, 1, 1, copy}, Transfer{3, 2, 0, 2, 1, copy}));
-}
-
-TEST(Ring, OfOneMovesNothing) {
-  const Schedule schedule = ring().build({.world = {.workers = 1}});
-  EXPECT_EQ(schedule.chunks, 1);
-  EXPECT_EQ(schedule.rounds, 0);
-  EXPECT_THAT(schedule.transfers, IsEmpty());
-}
-
-TEST(Ring, SendsTwiceTheBufferLessTwoChunks) {
-  // 2 (P-1)/P n, Patarasuk and Yuan
-  EXPECT_EQ(ring().cost({.world = {.workers = 4}}, 1000), (Cost{6, 1500, 1500}));
-  EXPECT_EQ(ring().cost({.world = {.workers = 64}}, 6400), (Cost{126, 12600, 12600}));
-}
-
-TEST(ParameterServer, BusiestRankIsAServerThatTalksToEveryWorker) {
-  EXPECT_EQ(ps().cost({.world = {.workers = 8, .servers = 2}}, 1000), (Cost{2, 4000, 4000}));
-  // as many servers as workers: a worker's link limits it
-  EXPECT_EQ(ps().cost({.world = {.workers = 8, .servers = 8}}, 800), (Cost{2, 800, 800}));
-  // co-located, one per worker: as much as the ring
-  EXPECT_EQ(ps().cost({.world = {.workers = 8, .servers = 8, .colocated = true}}, 800).sent,
-            ring().cost({.world = {.workers = 8}}, 800).sent);
-}
-
-TEST(ParameterServer, MergesNeighbouringShardsOfOneServerAndSkipsEmptyOnes) {
-  const std::vector<Shard> shards{{1, 5}, {1, 7}, {0, 0}, {1, 2}, {0, 3}, {2, 4}};
-  const Schedule schedule = ps().build({.world = {.workers = 1, .servers = 3}, .shards = shards});
-  EXPECT_EQ(schedule.chunks, 3);
-  EXPECT_THAT(schedule.offsets, ElementsAre(0, 14, 17, 21));
-  EXPECT_THAT(schedule.transfers,
-              ElementsAre(Transfer{0, 0, 2, 0, 1, TransferKind::reduce}, Transfer{0, 0, 1, 1, 1, TransferKind::reduce},
-                          Transfer{0, 0, 3, 2, 1, TransferKind::reduce}, Transfer{1, 2, 0, 0, 1, TransferKind::copy},
-                          Transfer{1, 1, 0, 1, 1, TransferKind::copy}, Transfer{1, 3, 0, 2, 1, TransferKind::copy}));
-}
-
-TEST(ParameterServer, OfOneWorkerThatServesItselfMovesNothing) {
-  const Schedule schedule = ps().build({.world = {.workers = 1, .servers = 3, .colocated = true}});
-  EXPECT_EQ(schedule.rounds, 0);
-  EXPECT_THAT(schedule.transfers, IsEmpty());
-}
-
-TEST(ParameterServer, StartsEveryWorkerAtAnotherServer) {
-  const Schedule schedule = ps().build({.world = {.workers = 3, .servers = 3}});
-  std::set<Rank> first_servers;
-  for (int worker = 0; worker < 3; ++worker)
-    first_servers.insert(schedule.transfers[static_cast<std::size_t>(worker)].dst);
-  EXPECT_THAT(first_servers, ElementsAre(3, 4, 5));
-}
-
-TEST(ParameterServer, BufferWithoutElementsStillHasASchedule) {
-  const std::vector<Shard> shards{{0, 0}, {1, 0}};
-  const Schedule schedule = ps().build({.world = {.workers = 2, .servers = 2}, .shards = shards});
-  EXPECT_FALSE(check(schedule).has_value());
-  EXPECT_EQ(count_cost(schedule, 0), (Cost{2, 0, 0}));
+TEST(Algorithms, CutIntoAtLeastOneSegmentAndBoundTheirNumber) {
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->segments == nullptr) continue;
+    for (const int workers : {1, 2, 16, 512})
+      for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1} << 20, std::int64_t{1} << 40}) {
+        const int segments = algorithm->segments({.workers = workers}, bytes);
+        EXPECT_GE(segments, 1) << algorithm->name;
+        EXPECT_LE(segments, 256) << algorithm->name;
+      }
+    EXPECT_EQ(algorithm->segments({.workers = 4}, 1024), 1) << algorithm->name;
+  }
 }
 
 }  // namespace

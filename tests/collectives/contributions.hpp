@@ -39,7 +39,9 @@ inline std::vector<float> expected_sum(int workers, std::int64_t elements) {
 inline std::vector<std::int64_t> awkward_counts(int parts) { return {0, 1, parts - 1, parts, parts + 1, 997, 100003}; }
 
 /// Those with which sums of small integers are exact, hop by hop.
-inline std::vector<CompressorChoice> exact_compressors() { return {parse_compressor("none"), parse_compressor("fp16")}; }
+inline std::vector<CompressorChoice> exact_compressors() {
+  return {parse_compressor("none"), parse_compressor("fp16")};
+}
 
 /// Every compressor that does something, and with error feedback where that makes sense.
 inline std::vector<CompressorChoice> compressor_choices() {

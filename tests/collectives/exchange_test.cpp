@@ -15,8 +15,8 @@ using testing::Case;
 using testing::compressed_cases;
 using testing::gathered_sums;
 using testing::gradient_of;
-using testing::judge_sum;
 using ::testing::HasSubstr;
+using testing::judge_sum;
 
 constexpr Seconds kTimeout{60};
 
@@ -34,7 +34,8 @@ std::vector<std::vector<std::vector<float>>> exchanged(const Case& c, int steps)
     const Rank rank = endpoint.transport().rank();
     std::vector<float> buffer(static_cast<std::size_t>(c.elements));
     const auto operation = prepare_exchange(
-        endpoint, {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(buffer)});
+        endpoint,
+        {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(buffer)});
     for (int step = 0; step < steps; ++step) {
       std::ranges::copy(gradient_of(rank, c.elements, step), buffer.begin());
       if (step > 0) operation->restart();
@@ -103,11 +104,11 @@ TEST(LowRankExchange, ReproducesASumOfMatricesThatSpanOneDirection) {
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += outer_product(rank, kSide)[i];
     on_ranks(c.world.workers, [&](Endpoint& endpoint) {
       std::vector<float> matrix = outer_product(endpoint.transport().rank(), kSide);
-      wait_for(*prepare_exchange(endpoint, {.world = c.world,
-                                            .algorithm = c.algorithm,
-                                            .compressor = c.compressor,
-                                            .operand = Operand::of(matrix)}),
-               kTimeout, "a rank");
+      wait_for(
+          *prepare_exchange(
+              endpoint,
+              {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = Operand::of(matrix)}),
+          kTimeout, "a rank");
       results[static_cast<std::size_t>(endpoint.transport().rank())] = matrix;
     });
     double error = 0;
@@ -130,11 +131,10 @@ TEST(Exchange, AveragesCompressedGradients) {
       std::vector<float> buffer = gradient_of(endpoint.transport().rank(), c.elements);
       Operand operand = Operand::of(buffer);
       operand.op = ReduceOp::average;
-      wait_for(*prepare_exchange(endpoint, {.world = c.world,
-                                            .algorithm = c.algorithm,
-                                            .compressor = c.compressor,
-                                            .operand = operand}),
-               kTimeout, "a rank");
+      wait_for(
+          *prepare_exchange(
+              endpoint, {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = operand}),
+          kTimeout, "a rank");
       if (endpoint.transport().rank() == 0) average = buffer;
     });
     for (std::size_t i = 0; i < sum.size(); ++i) ASSERT_EQ(average[i], sum[i] / 2) << c.name();

@@ -10,10 +10,10 @@ namespace {
 using testing::awkward_counts;
 using testing::Case;
 using testing::contribution_of;
+using testing::exact_compressors;
 using testing::expected_sum;
 using testing::given;
 using testing::judge;
-using testing::exact_compressors;
 using testing::plain_cases;
 using testing::schedule_of;
 using testing::text_of;
@@ -58,8 +58,8 @@ std::string fault_of(const Case& c) {
   for (Rank rank = 0; rank < c.world.ranks(); ++rank) buffers.push_back(given(c, schedule, rank));
   for (auto& buffer : buffers) collective.operands.push_back({buffer, c.type, c.op});
   collective.prepare = [&](Endpoint& endpoint, const Operand& operand) {
-    return prepare_exchange(endpoint, {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor,
-                                       .operand = operand});
+    return prepare_exchange(
+        endpoint, {.world = c.world, .algorithm = c.algorithm, .compressor = c.compressor, .operand = operand});
   };
   const Timeline timeline = threads()->run(collective);
   if (std::ssize(timeline.finish) != c.world.ranks() || timeline.slowest() <= Seconds(0)) return "no times";

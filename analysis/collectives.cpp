@@ -1,0 +1,66 @@
+#include "analysis/collectives.hpp"
+
+#include "analysis/timed_steps.hpp"
+#include "collectives/arithmetic/data_type.hpp"
+
+namespace hbench {
+namespace {
+
+std::optional<double> value_of(const CaseResult& result, std::string_view metric) {
+  for (const Sample& sample : result.samples)
+    if (sample.metric == metric) return sample.value;
+  return std::nullopt;
+}
+
+std::optional<double> median_of(const CaseResult& result, std::string_view metric) {
+  const TimedSteps steps = timed_steps(result, metric);
+  if (steps.launches.empty()) return std::nullopt;
+  return median_of_launches(steps.launches);
+}
+
+CollectiveTiming timing(const CaseResult& result, std::string_view seconds, std::string_view wrong) {
+  CollectiveTiming timing;
+  // Every launch checks; one that failed voids the rest.
+  for (const Sample& sample : result.samples)
+    if (sample.metric == wrong) timing.wrong = timing.wrong.value_or(0) + static_cast<std::int64_t>(sample.value);
+  if (timing.wrong.value_or(0) == 0) timing.seconds = median_of(result, seconds);
+  return timing;
+}
+
+void add_coding(const CaseResult& result, CollectiveFigures& figures) {
+  const CollectiveTask& task = result.asked.collective;
+  const double elements =
+      static_cast<double>(task.bytes) / static_cast<double>(size_of(parse_data_type(task.data_type)));
+  if (!figures.wire_bytes || !figures.plain_wire_bytes || elements <= 0 || *figures.plain_wire_bytes <= 0) return;
+  const double plain_bits = 8.0 * static_cast<double>(task.bytes) / elements;
+  figures.bits_per_element = plain_bits * *figures.wire_bytes / *figures.plain_wire_bytes;
+  if (!figures.encode_seconds || !figures.decode_seconds) return;
+  const double coding = *figures.encode_seconds + *figures.decode_seconds;
+  const double saved = *figures.plain_wire_bytes - *figures.wire_bytes;
+  if (coding > 0 && saved > 0) figures.break_even = saved / coding;
+}
+
+}  // namespace
+
+CollectiveFigures collective_figures(const CaseResult& result) {
+  CollectiveFigures figures;
+  figures.in_place = timing(result, metric::kInPlace, metric::kInPlaceWrong);
+  figures.out_of_place = timing(result, metric::kOutOfPlace, metric::kOutOfPlaceWrong);
+  figures.wire_bytes = value_of(result, metric::kWireBytes);
+  figures.plain_wire_bytes = value_of(result, metric::kPlainWireBytes);
+  figures.encode_seconds = median_of(result, metric::kEncode);
+  figures.decode_seconds = median_of(result, metric::kDecode);
+  figures.relative_error = value_of(result, metric::kRelativeError);
+  figures.cosine = value_of(result, metric::kCosine);
+  figures.copy_seconds = median_of(result, metric::kCopy);
+  add_coding(result, figures);
+  return figures;
+}
+
+double bus_factor(std::string_view collective, int ranks) {
+  const double share = static_cast<double>(ranks - 1) / ranks;
+  if (collective == "all-reduce") return 2 * share;
+  return collective == "broadcast" ? 1 : share;
+}
+
+}  // namespace hbench

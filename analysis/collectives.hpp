@@ -1,0 +1,61 @@
+#pragma once
+
+/// What one timed collective says: figures from a result whose case has a `CollectiveTask`. Pure.
+///
+/// Sample metrics: `in_place_seconds`, `out_of_place_seconds` (one per launch, rank and iteration, warm-up marked);
+/// `in_place_wrong`, `out_of_place_wrong` (elements that failed the check, of all ranks); `wire_bytes` and
+/// `plain_wire_bytes` (sent by the busiest rank, with and without the compressor); `encode_seconds`, `decode_seconds`
+/// (the whole buffer once, per rank and repetition); `encoded_elements`, `decoded_elements` (by the busiest rank, in
+/// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `copy_seconds` (all ranks copy
+/// a buffer of that size at once: the bound of what must read and write every buffer).
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "analysis/records.hpp"
+#include "analysis/statistics.hpp"
+
+namespace hbench {
+
+namespace metric {
+inline constexpr std::string_view kInPlace = "in_place_seconds";
+inline constexpr std::string_view kOutOfPlace = "out_of_place_seconds";
+inline constexpr std::string_view kInPlaceWrong = "in_place_wrong";
+inline constexpr std::string_view kOutOfPlaceWrong = "out_of_place_wrong";
+inline constexpr std::string_view kWireBytes = "wire_bytes";
+inline constexpr std::string_view kPlainWireBytes = "plain_wire_bytes";
+inline constexpr std::string_view kEncode = "encode_seconds";
+inline constexpr std::string_view kDecode = "decode_seconds";
+inline constexpr std::string_view kRelativeError = "relative_l2_error";
+inline constexpr std::string_view kCosine = "cosine";
+inline constexpr std::string_view kCopy = "copy_seconds";
+}  // namespace metric
+
+/// One way of timing: in place, or out of place.
+struct CollectiveTiming {
+  /// Median over iterations of the slowest rank's time, over launches; none when the check failed or it was not timed.
+  std::optional<double> seconds;
+  std::optional<std::int64_t> wrong;  ///< none when it was not checked
+};
+
+/// Seconds, bytes, bytes per second. Absent where the case has no such samples.
+struct CollectiveFigures {
+  CollectiveTiming in_place, out_of_place;
+  std::optional<double> wire_bytes, plain_wire_bytes;
+  std::optional<double> encode_seconds, decode_seconds;  ///< in one collective: median, slowest rank
+  std::optional<double> bits_per_element;                ///< on the wire, for one element sent
+  std::optional<double> relative_error, cosine;
+  /// The speed of a rank's link below which compressing pays: bytes saved / seconds of coding.
+  std::optional<double> break_even;
+  /// Time in which all ranks copy such a buffer at once.
+  std::optional<double> copy_seconds;
+};
+
+CollectiveFigures collective_figures(const CaseResult& result);
+
+/// Bus bandwidth / algorithm bandwidth, as nccl-tests: 2(n-1)/n for an all-reduce, (n-1)/n for a reduce-scatter or
+/// all-gather, 1 for a broadcast. What a link must carry whatever the algorithm, were none shared.
+double bus_factor(std::string_view collective, int ranks);
+
+}  // namespace hbench

@@ -1,0 +1,95 @@
+#include "bench/collective/machine.hpp"
+
+#include <fmt/format.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "bench/environment.hpp"
+#include "bench/launch/launcher.hpp"
+#include "bench/process.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_program(const fs::path& file) {
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
+}
+
+/// This very program, whatever name it was called by.
+fs::path own_path(const std::string& called) {
+  std::error_code status;
+  const fs::path self = fs::read_symlink("/proc/self/exe", status);
+  return status ? fs::path(called) : self;
+}
+
+/// `gloo ring-chunked`, one a line: what `hbench_peers peers` prints.
+std::vector<KnownPeer> peers_of(const fs::path& program) {
+  std::vector<KnownPeer> peers;
+  Spawn spawn;
+  spawn.argv = {program.string(), "peers"};
+  spawn.silence = Seconds(10);
+  spawn.on_line = [&](std::string_view line) {
+    const std::size_t space = line.find(' ');
+    if (space != std::string_view::npos)
+      peers.push_back({std::string(line.substr(0, space)), std::string(line.substr(space + 1))});
+  };
+  if (run_process(spawn).code != 0) peers.clear();
+  return peers;
+}
+
+void find_peers(const fs::path& own, CollectiveSetup& setup) {
+  const fs::path program = own.parent_path() / "hbench_peers";
+  if (is_program(program)) setup.machine.peers = peers_of(program);
+  if (setup.machine.peers.empty())
+    setup.machine.absent_peers.push_back(
+        "Gloo is absent: install libgloo-dev (Debian), configure again and build the target hbench_peers");
+  setup.run.programs[ProcessSet::Program::peers] = program.string();
+}
+
+void find_mpich(const fs::path& own, const fs::path& asked, CollectiveSetup& setup) {
+  // build/<preset>/bench/hbench: its neighbour of the preset mpich.
+  const fs::path program =
+      asked.empty() ? own.parent_path().parent_path().parent_path() / "mpich/bench/hbench" : fs::absolute(asked);
+  if (!asked.empty() && !is_program(program))
+    throw Error(ExitCode::usage, fmt::format("--mpich {}: there is no such program", asked.string()),
+                "build it: cmake --preset mpich && ninja -C build/mpich hbench");
+  const Launcher& launcher = find_entry(launchers(), "mpich", "launcher");
+  const Availability there = launcher.availability(setup.run.path);
+  setup.machine.mpich = is_program(program) && there.available;
+  setup.run.programs[ProcessSet::Program::mpich] = program.string();
+  if (setup.machine.mpich) return;
+  setup.machine.absent_peers.push_back(
+      there.available
+          ? "MPICH's build is absent: cmake --preset mpich && ninja -C build/mpich hbench"
+          : "MPICH is absent: install mpich and libmpich-dev (Debian), then cmake --preset mpich && ninja -C "
+            "build/mpich hbench");
+}
+
+}  // namespace
+
+CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& options) {
+  CollectiveSetup setup;
+  setup.machine.cores = setup.run.cores = available_cores();
+  struct sysinfo memory {};
+  if (sysinfo(&memory) == 0) setup.machine.memory = static_cast<std::int64_t>(memory.totalram) * memory.mem_unit;
+  const char* path = std::getenv("PATH");
+  setup.run.path = path != nullptr ? path : "";
+  setup.run.as_root = geteuid() == 0;
+  Availability mpi = mpi_availability();
+  if (mpi.available) mpi = find_entry(launchers(), "mpirun", "launcher").availability(setup.run.path);
+  if (!mpi.available) setup.machine.no_mpi = fmt::format("{}; {}", mpi.reason, mpi.cure);
+  const fs::path own = own_path(call.program);
+  setup.run.programs[ProcessSet::Program::own] = own.string();
+  if (!options.request.peers) return setup;
+  find_peers(own, setup);
+  find_mpich(own, options.mpich, setup);
+  return setup;
+}
+
+}  // namespace hbench

@@ -1,0 +1,346 @@
+#include "bench/collective/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <numeric>
+
+#include "bench/collective/contender.hpp"
+#include "bench/collective/pattern.hpp"
+#include "bench/revision.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/base/units_text.hpp"
+#include "collectives/executors/executor.hpp"
+#include "collectives/fusion/fusion.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::string_view kMpich = "mpich";
+
+std::vector<std::string> measured_executors() {
+  std::vector<std::string> names;
+  for (const ExecutorKind* kind : executors())
+    if (kind->evidence == "measured") names.emplace_back(kind->name);
+  return names;
+}
+
+/// The largest message of a schedule, in bytes of uncompressed elements.
+std::int64_t largest_message(const Schedule& schedule, std::int64_t elements, std::int64_t element_size) {
+  std::int64_t most = 0;
+  for (const Transfer& transfer : schedule.transfers)
+    most = std::max(most, schedule.range(transfer.first_chunk, transfer.chunk_count, elements).size());
+  return most * element_size;
+}
+
+/// Builds the plan: every method adds to it or to the refusals.
+class Planner {
+ public:
+  Planner(const CollectiveRequest& request, const CollectiveMachine& machine, const std::vector<std::int64_t>& tensors)
+      : request_(request), machine_(machine), tensors_(tensors) {
+    choose_defaults();
+    check_names();
+  }
+
+  CollectivePlan make() {
+    for (const int workers : ranks_) {
+      for (const std::vector<std::int64_t>& buffers : sizes(workers)) {
+        for (const std::string& executor : executors_)
+          for (const std::string& algorithm : algorithms_)
+            for (const std::string& compressor : compressors_)
+              add_ours(workers, buffers, executor, algorithm, compressor);
+        if (request_.peers) add_peers(workers, buffers);
+      }
+    }
+    for (const std::string& absent : machine_.absent_peers)
+      if (request_.peers) refuse("--peers", absent);
+    if (plan_.sets.empty()) nothing_left();
+    if (request_.segments > 0 && !pipelined_)
+      throw Error(ExitCode::usage, "--segments is for pipelined algorithms, and none was asked for",
+                  "hbench list algorithms shows which are");
+    check_memory();
+    return std::move(plan_);
+  }
+
+ private:
+  std::int64_t element_size() const { return static_cast<std::int64_t>(size_of(request_.type)); }
+
+  void choose_defaults() {
+    ranks_ = request_.ranks;
+    if (machine_.fixed_ranks > 0) ranks_ = {machine_.fixed_ranks};
+    if (ranks_.empty()) ranks_ = {std::max(2, machine_.cores)};
+    algorithms_ = request_.algorithms;
+    if (algorithms_.empty())
+      for (const Algorithm* entry : algorithms_for(request_.goal))
+        if (!entry->opaque() && !entry->uses_servers && algorithms_.empty()) algorithms_ = {std::string(entry->name)};
+    compressors_ = request_.compressors.empty() ? std::vector<std::string>{"none"} : request_.compressors;
+    executors_ = request_.executors;
+    if (executors_.empty()) executors_ = {machine_.no_mpi.empty() ? "mpi" : "threads"};
+  }
+
+  void check_names() {
+    if (algorithms_.empty())
+      throw Error(ExitCode::usage, fmt::format("there is no algorithm for {} yet", to_string(request_.goal)),
+                  "hbench list algorithms shows what there is");
+    bool servers = false, groups = false;
+    for (std::string& name : algorithms_) {
+      if (request_.goal == Goal::all_reduce) {
+        const AlgorithmRule rule = parse_algorithm_rule(name);
+        name = rule.text();
+        servers = servers || rule.uses_servers();
+        groups = groups || rule.uses_groups();
+      } else {
+        const AlgorithmChoice choice = parse_algorithm(name, request_.goal);
+        name = choice.text();
+        servers = servers || choice.algorithm->uses_servers;
+        groups = groups || choice.algorithm->uses_groups;
+      }
+    }
+    for (std::string& name : compressors_) name = parse_compressor(name).text();
+    const std::vector<std::string> known = measured_executors();
+    for (const std::string& name : executors_)
+      if (std::ranges::find(known, name) == known.end())
+        throw unknown_name("executor", name, std::vector<std::string_view>(known.begin(), known.end()));
+    if (!request_.fusion.empty()) parse_fusion(request_.fusion);
+    if (request_.servers && !servers)
+      throw Error(ExitCode::usage, "--servers is for parameter servers, and none of the algorithms has any",
+                  "add --algorithm ps");
+    if (request_.group > 0 && !groups)
+      throw Error(ExitCode::usage, "--group is for hierarchical algorithms, and none was asked for",
+                  "hbench list algorithms shows which take the ranks of a node together");
+    if (request_.peers && request_.goal != Goal::all_reduce)
+      throw Error(ExitCode::usage, fmt::format("--peers compares all-reduces, not {}", to_string(request_.goal)),
+                  "leave out --peers; --algorithm vendor is the MPI library's own, where it is listed");
+  }
+
+  /// The buffers of each size, in elements. Parts must be equal where each worker has one.
+  std::vector<std::vector<std::int64_t>> sizes(int workers) const {
+    if (!tensors_.empty()) return {tensors_};
+    const bool parts = request_.goal == Goal::reduce_scatter || request_.goal == Goal::all_gather;
+    const std::int64_t unit = parts ? std::int64_t{workers} * std::max(1, request_.segments) : 1;
+    std::vector<std::vector<std::int64_t>> all;
+    for (const std::int64_t bytes : sizes_of(request_)) {
+      const std::int64_t elements = std::max<std::int64_t>(bytes / element_size() / unit, 1) * unit;
+      if (all.empty() || all.back().front() != elements) all.push_back({elements});
+    }
+    return all;
+  }
+
+  Case blank(int workers, const std::vector<std::int64_t>& buffers) const {
+    Case asked;
+    asked.evidence = Evidence::measured;
+    asked.workload = request_.workload;
+    asked.gpus = workers;
+    asked.profile = "local";
+    asked.implementation = kCollectiveRevision;
+    asked.source = "this machine's CPU cores";
+    asked.strategy.fusion = request_.fusion;
+    asked.strategy.compressor = "none";
+    asked.collective.name = to_string(request_.goal);
+    asked.collective.bytes = std::accumulate(buffers.begin(), buffers.end(), std::int64_t{0}) * element_size();
+    asked.collective.data_type = entry_of(request_.type).name;
+    asked.collective.operation = entry_of(request_.op).name;
+    return asked;
+  }
+
+  void add_ours(int workers, const std::vector<std::int64_t>& buffers, const std::string& executor,
+                const std::string& algorithm, const std::string& compressor) {
+    Case asked = blank(workers, buffers);
+    asked.strategy.algorithm = algorithm;
+    asked.strategy.compressor = compressor;
+    asked.collective.executor = executor;
+    const AlgorithmChoice choice = algorithm_of(asked, buffers.front() * element_size());
+    if (choice.algorithm->segments != nullptr) {
+      asked.collective.segments = request_.segments;
+      pipelined_ = true;
+    }
+    if (choice.algorithm->uses_groups) asked.collective.ranks_per_node = request_.group > 0 ? request_.group : workers;
+    if (choice.algorithm->uses_servers) {
+      const ServerChoice servers = request_.servers.value_or(ServerChoice{true, workers});
+      asked.strategy.servers = servers.count > 0 ? servers.count : servers.colocated ? workers : 1;
+      asked.strategy.server_mode = servers.colocated ? "colocated" : "dedicated";
+    }
+    if (const std::string why = refusal(asked, choice, buffers); !why.empty())
+      return refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), why);
+    const auto program = executor != "threads" && request_.peers && !machine_.peers.empty() ? ProcessSet::Program::peers
+                                                                                            : ProcessSet::Program::own;
+    add(program, executor == "threads", std::move(asked), buffers);
+  }
+
+  std::string refusal(const Case& asked, const AlgorithmChoice& choice,
+                      const std::vector<std::int64_t>& buffers) const {
+    const Algorithm& algorithm = *choice.algorithm;
+    const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
+    const bool threads = asked.collective.executor == "threads";
+    if (!threads && !machine_.no_mpi.empty()) return machine_.no_mpi;
+    if (threads && machine_.fixed_ranks > 0) return "ranks that a launcher started are processes, not threads";
+    const World world = world_of_collective(asked);
+    if (machine_.fixed_ranks > 0 && world.ranks() != machine_.fixed_ranks)
+      return fmt::format("it takes {} ranks, and {} were started", world.ranks(), machine_.fixed_ranks);
+    if (!compressor.verbatim() && request_.goal != Goal::all_reduce) return "compressors go with all-reduces";
+    if (std::string why = refuse_exchange(choice, compressor, request_.type, request_.op, world); !why.empty())
+      return why;
+    if (request_.check && compressor.verbatim() && asked.gpus > most_workers(request_.type, request_.op))
+      return fmt::format("a {} {} of more than {} ranks is not exact, and cannot be checked; -c 0 does without",
+                         entry_of(request_.type).name, entry_of(request_.op).name,
+                         most_workers(request_.type, request_.op));
+    if (algorithm.opaque()) return vendor_refusal(asked, *std::ranges::max_element(buffers));
+    return message_refusal(asked, choice, *std::ranges::max_element(buffers));
+  }
+
+  std::string vendor_refusal(const Case& asked, std::int64_t elements) const {
+    if (asked.collective.executor == "threads")
+      return "there is no library, and so no all-reduce of its own, between threads";
+    if (asked.collective.executor != "mpi") return "the MPI library's own goes with the executor mpi";
+    if (elements > INT_MAX) return fmt::format("{} elements are more than MPI counts", elements);
+    return {};
+  }
+
+  std::string message_refusal(const Case& asked, const AlgorithmChoice& choice, std::int64_t elements) const {
+    if (elements * element_size() <= INT_MAX || asked.collective.executor != "mpi") return {};
+    const std::int64_t message = largest_message(schedule_of(asked, choice, elements), elements, element_size());
+    if (message <= INT_MAX) return {};
+    return fmt::format("{} in one message are more than MPI takes", format(Bytes(static_cast<double>(message))));
+  }
+
+  void add_peers(int workers, const std::vector<std::int64_t>& buffers) {
+    if (std::ranges::find(executors_, "mpi") == executors_.end() ||
+        std::ranges::find(algorithms_, "vendor") == algorithms_.end())
+      add_ours(workers, buffers, "mpi", "vendor", "none");
+    for (const KnownPeer& peer : machine_.peers) {
+      Case asked = blank(workers, buffers);
+      asked.strategy.algorithm = peer.algorithm;
+      asked.collective.executor = peer.library;
+      add(ProcessSet::Program::peers, false, std::move(asked), buffers);
+    }
+    if (!machine_.mpich) return;
+    Case asked = blank(workers, buffers);
+    asked.strategy.algorithm = "vendor";
+    asked.collective.executor = kMpich;
+    const AlgorithmChoice vendor = parse_algorithm("vendor");
+    asked.collective.executor = "mpi";
+    const std::string why = refusal(asked, vendor, buffers);
+    asked.collective.executor = kMpich;
+    if (why.empty()) return add(ProcessSet::Program::mpich, false, std::move(asked), buffers);
+    refuse("MPICH", why);
+  }
+
+  void add(ProcessSet::Program program, bool threads, Case asked, const std::vector<std::int64_t>& buffers) {
+    const int ranks = world_of_collective(asked).ranks();
+    const auto same = [&](const ProcessSet& set) {
+      return set.program == program && set.threads == threads && set.workers == asked.gpus && set.ranks == ranks;
+    };
+    auto set = std::ranges::find_if(plan_.sets, same);
+    if (set == plan_.sets.end())
+      set = plan_.sets.insert(
+          set, {.program = program, .threads = threads, .workers = asked.gpus, .ranks = ranks, .cases = {}});
+    const std::string key = asked.key();
+    if (std::ranges::any_of(set->cases, [&](const LoopCase& known) { return known.asked.key() == key; })) return;
+    for (const ProcessSet& other : plan_.sets)
+      for (const LoopCase& known : other.cases)
+        plan_.comparison = plan_.comparison ||
+                           (known.asked.gpus == asked.gpus && known.asked.collective.bytes == asked.collective.bytes);
+    set->cases.push_back({plan_.cases++, std::move(asked), buffers});
+  }
+
+  void refuse(std::string what, std::string why) {
+    const bool known =
+        std::ranges::any_of(plan_.refused, [&](const Refusal& r) { return r.what == what && r.why == why; });
+    if (!known) plan_.refused.push_back({std::move(what), std::move(why)});
+  }
+
+  [[noreturn]] void nothing_left() const {
+    std::string why;
+    for (const Refusal& refusal : plan_.refused)
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", refusal.what, refusal.why);
+    throw Error(ExitCode::usage, fmt::format("nothing to do: {}", why),
+                "hbench collective --help explains the options");
+  }
+
+  /// A buffer for every executor, and the input.
+  void check_memory() const {
+    if (machine_.memory <= 0) return;
+    for (const ProcessSet& set : plan_.sets) {
+      std::int64_t most = 0;
+      for (const LoopCase& each : set.cases) most = std::max(most, each.asked.collective.bytes);
+      const double needed = 2.0 * static_cast<double>(most) * set.ranks;
+      if (needed > static_cast<double>(machine_.memory))
+        throw Error(ExitCode::usage,
+                    fmt::format("{} ranks with two buffers of {} each need {}, and this machine has {}", set.ranks,
+                                format(Bytes(static_cast<double>(most))), format(Bytes(needed)),
+                                format(Bytes(static_cast<double>(machine_.memory)))),
+                    "choose a smaller --maxbytes or fewer --ranks");
+    }
+  }
+
+  const CollectiveRequest& request_;
+  const CollectiveMachine& machine_;
+  const std::vector<std::int64_t>& tensors_;
+  std::vector<int> ranks_;
+  std::vector<std::string> algorithms_, compressors_, executors_;
+  bool pipelined_ = false;
+  CollectivePlan plan_;
+};
+
+}  // namespace
+
+CollectivePlan make_collective_plan(const CollectiveRequest& request, const CollectiveMachine& machine,
+                                    const std::vector<std::int64_t>& tensors) {
+  return Planner(request, machine, tensors).make();
+}
+
+std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::string& fusion) {
+  std::vector<std::int64_t> elements, bytes;
+  for (const GradientEvent& gradient : timeline.gradients) {
+    elements.push_back(gradient.elements);
+    bytes.push_back(gradient.elements * static_cast<std::int64_t>(sizeof(float)));
+  }
+  if (fusion.empty()) return elements;
+  const std::unique_ptr<FusionPolicy> policy = parse_fusion(fusion).make(bytes);
+  std::vector<std::int64_t> buckets;
+  int done = 0;
+  // Every bucket is through at once: what merges is the policy, not a slow network.
+  const auto tell = [&](const FusionEvent& event) {
+    std::vector<Bucket> launched = policy->on(event);
+    while (!launched.empty()) {
+      std::vector<Bucket> next;
+      for (const Bucket& bucket : launched) {
+        buckets.push_back(0);
+        for (const int tensor : bucket) buckets.back() += elements[static_cast<std::size_t>(tensor)];
+        ++done;
+        std::ranges::move(policy->on({FusionEventKind::bucket_done, event.at, done}), std::back_inserter(next));
+      }
+      launched = std::move(next);
+    }
+  };
+  const auto timers_until = [&](Seconds now) {
+    for (auto wakeup = policy->wakeup(); wakeup && *wakeup <= now; wakeup = policy->wakeup())
+      tell({FusionEventKind::timer, *wakeup, 0});
+  };
+  tell({FusionEventKind::step_begin, Seconds(0), 0});
+  for (std::size_t i = 0; i < timeline.gradients.size(); ++i) {
+    const Seconds at = timeline.forward + timeline.gradients[i].ready;
+    timers_until(at);
+    tell({FusionEventKind::gradient_ready, at, static_cast<int>(i)});
+  }
+  const Seconds end = timeline.step();
+  timers_until(end);
+  tell({FusionEventKind::backward_done, end, 0});
+  timers_until(end + Seconds(3600));
+  return buckets;
+}
+
+std::string contender_label(const Case& asked) {
+  if (asked.collective.executor == kMpich) return "MPICH";
+  Strategy strategy = asked.strategy;
+  strategy.fusion.clear();
+  return fmt::format("{} by {}", strategy.label(), asked.collective.executor);
+}
+
+bool is_peer(const Case& asked) {
+  const std::vector<std::string> ours = measured_executors();
+  return asked.strategy.algorithm == "vendor" || std::ranges::find(ours, asked.collective.executor) == ours.end();
+}
+
+}  // namespace hbench

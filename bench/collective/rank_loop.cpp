@@ -1,0 +1,361 @@
+#include "bench/collective/rank_loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "analysis/collectives.hpp"
+#include "bench/collective/agreement.hpp"
+#include "bench/collective/contender.hpp"
+#include "bench/collective/lossy.hpp"
+#include "bench/collective/pattern.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
+#include "collectives/base/digest.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Timed iterations when nobody asks for a number: enough for a median, few enough to be kept one by one.
+constexpr int kFewest = 5, kMost = 400;
+/// Contenders take turns so often, in alternating order; what is alone needs no turns.
+constexpr int kTurns = 4;
+constexpr int kCodings = 5;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// A contender with what it has shown so far.
+struct Entry {
+  const LoopCase* of = nullptr;
+  Endpoint* endpoint = nullptr;
+  std::span<std::byte> buffer;
+  std::unique_ptr<Contender> contender;
+  std::string refusal;
+  bool void_in_place = false, void_out_of_place = false;
+  int iterations = 0;
+  std::map<std::string_view, std::vector<double>> times;    ///< of this rank, by metric
+  std::map<std::string_view, std::vector<double>> warmups;  ///< the same, not to be counted
+  std::vector<Sample> figures;
+  bool lossy = false;
+
+  std::size_t bytes() const { return static_cast<std::size_t>(of->asked.collective.bytes); }
+  bool runs() const { return contender != nullptr; }
+};
+
+/// One rank's run through all sizes.
+class Loop {
+ public:
+  Loop(const LoopOptions& options, RankEndpoints& endpoints, const PeerSet& peers, const LoopReport& report,
+       std::string_view first_executor)
+      : options_(options),
+        endpoints_(endpoints),
+        peers_(peers),
+        report_(report),
+        home_(endpoints.of(first_executor)),
+        agreement_(home_.transport(), options.timeout) {}
+
+  void run(const std::vector<LoopCase>& cases) {
+    for (const LoopCase& each : cases) most_bytes_ = std::max(most_bytes_, each.asked.collective.bytes);
+    for (std::size_t begin = 0, end = 0; begin < cases.size(); begin = end) {
+      while (end < cases.size() && cases[end].asked.collective.bytes == cases[begin].asked.collective.bytes) ++end;
+      run_size(std::span(cases).subspan(begin, end - begin));
+    }
+  }
+
+ private:
+  Rank rank() const { return home_.transport().rank(); }
+  bool first() const { return rank() == 0; }
+
+  void run_size(std::span<const LoopCase> cases) {
+    std::vector<int> indices;
+    for (const LoopCase& each : cases) indices.push_back(each.index);
+    if (first()) report_.begin(indices);
+    std::vector<Entry> entries;
+    for (const LoopCase& each : cases) entries.push_back(prepare(each));
+    for (Entry& entry : entries) {
+      if (!entry.runs()) continue;
+      work_on(entry);
+      if (options_.check) check(entry);
+      warm_up(entry);
+      if (entry.lossy) time_coding(entry);
+    }
+    const auto count = std::ranges::count_if(entries, [](const Entry& entry) { return entry.runs(); });
+    time(entries, count > 1 ? kTurns : 1);
+    for (Entry& entry : entries) finish(entry);
+  }
+
+  void work_on(const Entry& entry) const {
+    if (first()) report_.working(entry.of->index);
+  }
+
+  /// The memory of an executor, the same for all sizes: one allocation, touched once.
+  std::span<std::byte> buffer_of(std::string_view executor, Endpoint& endpoint, std::size_t bytes) {
+    auto [found, added] = buffers_.try_emplace(std::string(executor));
+    if (added) found->second = endpoint.allocate(static_cast<std::size_t>(most_bytes_));
+    return found->second.first(bytes);
+  }
+
+  std::span<std::byte> input(std::size_t bytes) {
+    if (input_.empty()) input_ = home_.Endpoint::allocate(static_cast<std::size_t>(most_bytes_));
+    return input_.first(bytes);
+  }
+
+  PeerLibraries* libraries(const Case& asked) {
+    const auto is_library = [&](const Peer& peer) { return peer.library == asked.collective.executor; };
+    if (std::ranges::none_of(peers_.peers, is_library)) return nullptr;
+    if (!libraries_) libraries_ = peers_.connect(home_, options_.timeout);
+    return libraries_.get();
+  }
+
+  Entry prepare(const LoopCase& each) {
+    Entry entry{.of = &each};
+    PeerLibraries* const library = libraries(each.asked);
+    entry.endpoint = library != nullptr ? &home_ : &endpoints_.of(each.asked.collective.executor);
+    entry.buffer = buffer_of(each.asked.collective.executor, *entry.endpoint, entry.bytes());
+    try {
+      entry.contender =
+          std::make_unique<Contender>(each.asked, each.tensors, ContenderTools{*entry.endpoint, entry.buffer, library});
+      entry.lossy = !entry.contender->compressor().verbatim();
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::usage) throw;
+      entry.refusal = error.what();
+    }
+    // What one rank cannot do, none does.
+    if (agreement_.total(entry.runs() ? 0 : 1) > 0) {
+      if (entry.refusal.empty()) entry.refusal = "another rank cannot do it";
+      entry.contender.reset();
+    }
+    return entry;
+  }
+
+  static Sample figure(std::string_view metric, double value, std::string_view unit) {
+    return {.metric = std::string(metric), .value = value, .unit = std::string(unit)};
+  }
+
+  /// What really travelled in some runs, from the busiest rank.
+  void note_traffic(Entry& entry, std::int64_t bytes, int runs) {
+    const double sent = agreement_.largest(static_cast<double>(bytes));
+    if (sent <= 0 || runs == 0) return;
+    entry.figures.push_back(figure(metric::kWireBytes, sent / runs, "B"));
+    if (entry.lossy)
+      entry.figures.push_back(
+          figure(metric::kPlainWireBytes, static_cast<double>(entry.contender->plain_bytes()), "B"));
+  }
+
+  /// A contender of its own, because its clock takes time.
+  void time_coding(Entry& entry) {
+    CodecTimes times;
+    Contender timed(entry.of->asked, entry.of->tensors, {*entry.endpoint, entry.buffer, nullptr, &times});
+    for (int i = -1; i < kCodings; ++i) {
+      fill_normal(rank(), floats(entry.buffer));
+      times = {};
+      agreement_.meet();
+      timed.run(options_.timeout);
+      keep(entry, metric::kEncode, times.encode.value, i < 0);
+      keep(entry, metric::kDecode, times.decode.value, i < 0);
+    }
+  }
+
+  static std::span<float> floats(std::span<std::byte> bytes) {
+    return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
+  }
+
+  static void keep(Entry& entry, std::string_view metric, double seconds, bool warmup) {
+    (warmup ? entry.warmups : entry.times)[metric].push_back(seconds);
+  }
+
+  Pattern pattern_of(const Entry& entry) const {
+    const Case& asked = entry.of->asked;
+    return {.goal = parse_goal(asked.collective.name),
+            .type = parse_data_type(asked.collective.data_type),
+            .op = parse_reduce_op(asked.collective.operation),
+            .workers = asked.gpus,
+            .parts = entry.contender->parts()};
+  }
+
+  void fill(const Entry& entry, std::span<std::byte> buffer) const {
+    if (entry.lossy)
+      fill_normal(rank(), floats(buffer));
+    else
+      fill_input(pattern_of(entry), rank(), buffer);
+  }
+
+  void check(Entry& entry) {
+    fill(entry, entry.buffer);
+    agreement_.meet();
+    entry.contender->run(options_.timeout);
+    entry.void_in_place = is_wrong(entry, metric::kInPlaceWrong);
+    if (!options_.out_of_place) return;
+    fill(entry, input(entry.bytes()));
+    std::ranges::fill(entry.buffer, std::byte{0x5a});
+    agreement_.meet();
+    run_out_of_place(entry);
+    entry.void_out_of_place = is_wrong(entry, metric::kOutOfPlaceWrong);
+  }
+
+  /// All ranks' wrong elements. Ranks that agree on the sum must have the same bits, lossy or not.
+  bool is_wrong(Entry& entry, std::string_view metric) {
+    std::int64_t wrong = entry.lossy ? wrong_lossy(entry) : count_wrong(pattern_of(entry), rank(), entry.buffer);
+    wrong = agreement_.total(wrong);
+    entry.figures.push_back(figure(metric, static_cast<double>(wrong), "elements"));
+    return wrong > 0;
+  }
+
+  std::int64_t wrong_lossy(Entry& entry) {
+    const Case& asked = entry.of->asked;
+    const bool worker = rank() < asked.gpus;
+    // Upper and lower half apart: a double holds 32 bits exactly, but not 64.
+    const std::uint64_t bits = worker ? digest(entry.buffer) : 0;
+    const std::vector<double> mine{static_cast<double>(bits >> 32), static_cast<double>(bits & 0xffffffff)};
+    const auto all = agreement_.gather(mine);
+    std::int64_t unlike = 0;
+    for (int other = 0; first() && other < asked.gpus; ++other) unlike += all[static_cast<std::size_t>(other)] != mine;
+    Closeness close;
+    if (worker) close = closeness(parse_reduce_op(asked.collective.operation), asked.gpus, floats(entry.buffer));
+    const std::optional<double> allowed = allowed_error(entry.contender->compressor(), asked.gpus);
+    const bool far = !(close.relative_error <= allowed.value_or(INFINITY));
+    if (first() && std::ranges::none_of(entry.figures, [](const Sample& s) { return s.metric == metric::kCosine; })) {
+      entry.figures.push_back(
+          figure(metric::kRelativeError, std::isnan(close.relative_error) ? INFINITY : close.relative_error, "1"));
+      entry.figures.push_back(figure(metric::kCosine, std::isnan(close.cosine) ? 0 : close.cosine, "1"));
+    }
+    const std::int64_t elements = static_cast<std::int64_t>(floats(entry.buffer).size());
+    return far || unlike > 0 ? elements : 0;
+  }
+
+  void run_out_of_place(Entry& entry) {
+    std::memcpy(entry.buffer.data(), input(entry.bytes()).data(), entry.bytes());
+    entry.contender->run(options_.timeout);
+  }
+
+  /// What repeating the collective in place leaves as it is: nothing overflows, and arithmetic takes its usual time.
+  void settle(Entry& entry) {
+    const Case& asked = entry.of->asked;
+    const bool product = asked.collective.operation == "product";
+    if (entry.lossy) {
+      fill_normal(rank(), floats(input(entry.bytes())));
+      return;
+    }
+    std::ranges::fill(entry.buffer, std::byte{0});
+    if (product) fill_neutral(parse_data_type(asked.collective.data_type), ReduceOp::product, entry.buffer);
+    if (needs_input(entry)) std::ranges::copy(entry.buffer, input(entry.bytes()).begin());
+  }
+
+  static bool is_shared_memory(const Entry& entry) { return entry.of->asked.collective.executor == "shm"; }
+  bool needs_input(const Entry& entry) const { return options_.out_of_place || is_shared_memory(entry); }
+
+  bool timed(const Entry& entry, std::string_view metric) const {
+    if (!entry.runs()) return false;
+    if (metric == metric::kInPlace) return !entry.void_in_place;
+    if (metric == metric::kOutOfPlace) return options_.out_of_place && !entry.void_out_of_place;
+    return is_shared_memory(entry) && !entry.void_in_place;  // the copy
+  }
+
+  /// One iteration of this rank.
+  double iterate(Entry& entry, std::string_view metric) {
+    // A lossy collective in place would eat its own result: begin with real data each time, together.
+    if (entry.lossy && metric == metric::kInPlace) {
+      std::memcpy(entry.buffer.data(), input(entry.bytes()).data(), entry.bytes());
+      agreement_.meet();
+    }
+    const auto begin = Clock::now();
+    if (metric == metric::kInPlace)
+      entry.contender->run(options_.timeout);
+    else if (metric == metric::kOutOfPlace)
+      run_out_of_place(entry);
+    else
+      std::memcpy(entry.buffer.data(), input(entry.bytes()).data(), entry.bytes());
+    return seconds_since(begin);
+  }
+
+  void warm_up(Entry& entry) {
+    settle(entry);
+    if (!timed(entry, metric::kInPlace) && !timed(entry, metric::kOutOfPlace)) return;
+    const std::string_view way = timed(entry, metric::kInPlace) ? metric::kInPlace : metric::kOutOfPlace;
+    agreement_.meet();
+    double last = 0;
+    const std::int64_t before = entry.contender->bytes_sent();
+    for (int i = 0; i < options_.warmups; ++i) keep(entry, way, last = iterate(entry, way), true);
+    note_traffic(entry, entry.contender->bytes_sent() - before, options_.warmups);
+    entry.iterations = options_.iterations;
+    if (entry.iterations > 0) return;
+    const double slowest = agreement_.largest(last);
+    entry.iterations =
+        static_cast<int>(std::clamp(options_.budget.value / std::max(slowest, 1e-9), double{kFewest}, double{kMost}));
+  }
+
+  void time(std::vector<Entry>& entries, int turns) {
+    for (int turn = 0; turn < turns; ++turn) {
+      for (Entry& entry : entries) {
+        work_on(entry);
+        const int begin = entry.iterations * turn / turns, end = entry.iterations * (turn + 1) / turns;
+        for (const std::string_view metric : {metric::kInPlace, metric::kOutOfPlace, metric::kCopy})
+          if (timed(entry, metric)) time_block(entry, metric, end - begin);
+      }
+      std::ranges::reverse(entries);
+    }
+    if (turns % 2 == 1) std::ranges::reverse(entries);
+  }
+
+  /// The first one brings the caches and the ranks together, and is not counted.
+  void time_block(Entry& entry, std::string_view metric, int iterations) {
+    if (iterations == 0) return;
+    settle(entry);  // another contender may have used the memory
+    agreement_.meet();
+    for (int i = -1; i < iterations; ++i) keep(entry, metric, iterate(entry, metric), i < 0);
+  }
+
+  void gather(const Entry& entry, bool warmup, std::vector<Sample>& samples) {
+    for (const auto& [metric, mine] : warmup ? entry.warmups : entry.times) {
+      const auto all = agreement_.gather(mine);
+      for (std::size_t rank = 0; rank < all.size(); ++rank)
+        for (std::size_t i = 0; i < all[rank].size(); ++i)
+          samples.push_back({.rank = static_cast<int>(rank),
+                             .iteration = static_cast<int>(i),
+                             .warmup = warmup,
+                             .metric = std::string(metric),
+                             .value = all[rank][i],
+                             .unit = "s"});
+    }
+  }
+
+  void finish(Entry& entry) {
+    LoopResult result{.index = entry.of->index, .refusal = entry.refusal, .samples = entry.figures};
+    if (entry.runs()) {
+      gather(entry, true, result.samples);
+      gather(entry, false, result.samples);
+    }
+    if (first()) report_.end(result);
+  }
+
+  const LoopOptions& options_;
+  RankEndpoints& endpoints_;
+  const PeerSet& peers_;
+  const LoopReport& report_;
+  Endpoint& home_;
+  Agreement agreement_;
+  std::unique_ptr<PeerLibraries> libraries_;
+  std::map<std::string, std::span<std::byte>> buffers_;
+  std::span<std::byte> input_;
+  std::int64_t most_bytes_ = 1;
+};
+
+}  // namespace
+
+void run_loop(const std::vector<LoopCase>& cases, const LoopOptions& options, RankEndpoints& endpoints,
+              const PeerSet& peers, const LoopReport& report) {
+  if (cases.empty()) return;
+  // Messages between ranks go by the plainest of the endpoints: the first that is a transport of its own.
+  std::string_view home = "mpi";
+  if (cases.front().asked.collective.executor == "threads") home = "threads";
+  Loop(options, endpoints, peers, report, home).run(cases);
+}
+
+}  // namespace hbench

@@ -1,0 +1,201 @@
+#include "bench/collective/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "bench/arguments.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr int kMostRanks = 1024;
+constexpr std::size_t kMostSizes = 4096;
+
+/// The texts of the flags, before they are understood.
+struct Texts {
+  std::string collective = "all-reduce", min_bytes = "8", max_bytes = "128M", type = "float32", op = "sum";
+  std::string budget = "0.3 s", timeout = "60";
+  std::optional<std::string> step_bytes, ranks, algorithm, compressor, executor, servers;
+  int check = 1;
+};
+
+std::vector<std::string> list(const std::optional<std::string>& text, std::string_view flag) {
+  return text ? split_list(*text, flag) : std::vector<std::string>();
+}
+
+std::vector<int> parse_ranks(const std::optional<std::string>& text) {
+  std::vector<int> ranks;
+  for (const std::string& item : list(text, "--ranks")) {
+    int count = 0;
+    const auto [end, status] = std::from_chars(item.data(), item.data() + item.size(), count);
+    if (status != std::errc() || end != item.data() + item.size() || count < 1 || count > kMostRanks)
+      throw Error(ExitCode::usage, fmt::format("--ranks {}: '{}' is not a number of ranks", *text, item),
+                  fmt::format("write such as 2,4,8: from 1 to {}", kMostRanks));
+    if (std::ranges::find(ranks, count) == ranks.end()) ranks.push_back(count);
+  }
+  return ranks;
+}
+
+/// nccl-tests takes seconds without a unit.
+Seconds time_flag(const std::string& text, std::string_view flag) {
+  const bool plain = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+  Seconds time{0};
+  try {
+    time = parse_seconds(plain ? text + " s" : text);
+  } catch (const Error&) {
+  }
+  if (time.value > 0) return time;
+  throw Error(ExitCode::usage, fmt::format("{} {}: not a time above 0", flag, text),
+              "write seconds, or a time such as 500ms");
+}
+
+/// `--warmup_iters` is `--warmup-iters`: nccl-tests writes the one, most others the other.
+Call with_dashes(Call call) {
+  for (std::string& argument : call.arguments) {
+    if (!argument.starts_with("--")) continue;
+    const auto end = argument.begin() + static_cast<std::ptrdiff_t>(std::min(argument.find('='), argument.size()));
+    std::replace(argument.begin(), end, '_', '-');
+  }
+  return call;
+}
+
+void understand(const Texts& texts, CollectiveOptions& options) {
+  CollectiveRequest& request = options.request;
+  request.goal = parse_goal(texts.collective);
+  request.min_bytes = parse_size(texts.min_bytes, "--minbytes");
+  request.max_bytes = parse_size(texts.max_bytes, "--maxbytes");
+  if (texts.step_bytes) request.step_bytes = parse_size(*texts.step_bytes, "--stepbytes");
+  request.type = parse_data_type(texts.type);
+  request.op = parse_reduce_op(texts.op);
+  request.ranks = parse_ranks(texts.ranks);
+  request.algorithms = list(texts.algorithm, "--algorithm");
+  request.compressors = list(texts.compressor, "--compressor");
+  request.executors = list(texts.executor, "--executor");
+  if (texts.servers) request.servers = parse_servers(*texts.servers);
+  request.check = texts.check > 0;
+  options.loop.check = request.check;
+  options.loop.budget = time_flag(texts.budget, "--budget");
+  options.loop.timeout = time_flag(texts.timeout, "--timeout");
+  if (!request.fusion.empty() && request.workload.empty())
+    throw Error(ExitCode::usage, "--fusion merges the tensors of a --workload, and none is given",
+                "add such as --workload vgg16");
+}
+
+}  // namespace
+
+std::int64_t parse_size(std::string_view text, std::string_view flag) {
+  const auto fail = [&](std::string_view why) {
+    throw Error(ExitCode::usage, fmt::format("{} {}: {}", flag, text, why),
+                "write bytes, or such as 32K, 128M, 1G (2^10, 2^20, 2^30)");
+  };
+  std::int64_t size = 0;
+  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (status == std::errc::result_out_of_range) fail("more bytes than can be counted");
+  if (status != std::errc()) fail("not a size");
+  std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  int shift = 0;
+  for (const auto& [letter, bits] : {std::pair{'K', 10}, {'M', 20}, {'G', 30}})
+    if (!unit.empty() && std::toupper(static_cast<unsigned char>(unit.front())) == letter) shift = bits;
+  if (shift > 0) unit.remove_prefix(1);
+  if (!unit.empty() && unit != "B" && unit != "iB") fail("not a size");
+  if (size < 1) fail("a size is at least 1");
+  if (size > INT64_MAX >> shift) fail("more bytes than can be counted");
+  return size << shift;
+}
+
+std::vector<std::int64_t> sizes_of(const CollectiveRequest& request) {
+  if (request.min_bytes > request.max_bytes)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("the smallest size, {} B, is above the largest, {} B", request.min_bytes, request.max_bytes),
+        "give -b and -e the other way round, or both the same");
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = request.min_bytes; bytes <= request.max_bytes;) {
+    sizes.push_back(bytes);
+    if (sizes.size() > kMostSizes)
+      throw Error(ExitCode::usage, fmt::format("these are more than {} sizes", kMostSizes),
+                  "choose a larger --stepbytes or --stepfactor");
+    const double next = request.step_bytes > 0
+                            ? static_cast<double>(bytes) + static_cast<double>(request.step_bytes)
+                            : std::max(static_cast<double>(bytes) * request.factor, static_cast<double>(bytes) + 1);
+    if (next > static_cast<double>(request.max_bytes)) break;
+    bytes = static_cast<std::int64_t>(next);
+  }
+  return sizes;
+}
+
+std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
+  CollectiveOptions options;
+  CollectiveRequest& request = options.request;
+  Texts texts;
+  CLI::App app(
+      "Times a collective over message sizes, each checked before it is timed: nccl-tests' options and columns.",
+      "hbench collective");
+  app.footer(
+      "Examples:\n"
+      "  hbench collective\n"
+      "  hbench collective -b 1K -e 64M -f 4 --ranks 2,4 --algorithm ring,vendor\n"
+      "  hbench collective --algorithm ring --compressor none,fp16 -b 1M -e 16M\n"
+      "  hbench collective --peers --json > peers.json\n"
+      "  mpirun -n 4 hbench collective -d float64 -o max\n"
+      "The time of an iteration is its slowest rank's. algbw = bytes / time; busbw is algbw x 2(n-1)/n for an\n"
+      "all-reduce, (n-1)/n for a reduce-scatter or all-gather, 1 for a broadcast. GB/s are decimal. '_' and '-' are\n"
+      "alike in names of options. A size whose check fails is not timed, and the exit code is 4.");
+  app.add_option("collective", texts.collective, "all-reduce, reduce-scatter, all-gather or broadcast")
+      ->capture_default_str();
+  app.add_option("-b,--minbytes", texts.min_bytes, "smallest size; K, M, G = 2^10, 2^20, 2^30")->capture_default_str();
+  app.add_option("-e,--maxbytes", texts.max_bytes, "largest size")->capture_default_str();
+  CLI::Option* factor = app.add_option("-f,--stepfactor", request.factor, "from one size to the next")
+                            ->check(CLI::Range(1.0001, 1e9))
+                            ->capture_default_str();
+  app.add_option("-i,--stepbytes", texts.step_bytes, "added from one size to the next, instead of -f")
+      ->excludes(factor);
+  app.add_option("-n,--iters", options.loop.iterations, "timed iterations; 0: by size, within --budget")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("-w,--warmup-iters", options.loop.warmups, "iterations before them")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("-c,--check", texts.check, "1: check each size before it is timed; 0: do not")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("-o,--op", texts.op, "sum, average, min, max, product")->capture_default_str();
+  app.add_option("-d,--datatype", texts.type, "float32, float64, float16, bfloat16, int32, int64, uint8")
+      ->capture_default_str();
+  app.add_option("-T,--timeout", texts.timeout, "a rank that does not answer for so many seconds is lost")
+      ->capture_default_str();
+  app.add_option("--budget", texts.budget, "time for the iterations of one size")->capture_default_str();
+  app.add_option("--ranks", texts.ranks, "numbers of ranks (comma list); default: as many as cores");
+  app.add_option("--algorithm", texts.algorithm, "hbench list algorithms; vendor is the MPI library's (comma list)");
+  app.add_option("--compressor", texts.compressor, "hbench list compressors (comma list)");
+  app.add_option("--executor", texts.executor, "what moves the bytes: mpi, shm, threads (comma list)");
+  app.add_option("--servers", texts.servers, "of parameter servers: colocated, 4 (dedicated), colocated:4");
+  app.add_option("--group", request.group, "ranks per node, for hierarchical algorithms")
+      ->check(CLI::Range(1, kMostRanks));
+  app.add_option("--segments", request.segments, "of pipelined algorithms; default: as they choose")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_flag("--peers", request.peers, "measure MPI's own, Gloo's and MPICH's all-reduce in turn with ours");
+  app.add_option("--mpich", options.mpich, "the hbench that was built with MPICH, for --peers");
+  app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");
+  app.add_option("--fusion", request.fusion, "merge them first (hbench list fusion)");
+  app.add_option("--launches", options.launches, "fresh processes for everything, so often")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  CLI::Option* json = app.add_flag("--json", options.json, "print JSON with every raw sample");
+  app.add_flag("--csv", options.csv, "print a table for machines")->excludes(json);
+  app.add_option("-J,--output-file", options.output_file, "also write the JSON into a file");
+  app.add_option("--db", options.database, "also append every case to a results database");
+  app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
+  app.add_flag("--quiet", options.quiet, "no progress");
+  if (parse_arguments(app, with_dashes(call))) return std::nullopt;
+  understand(texts, options);
+  return options;
+}
+
+}  // namespace hbench

@@ -1,0 +1,60 @@
+#pragma once
+
+/// What `hbench collective` was asked to measure.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/collective/rank_loop.hpp"
+#include "bench/plan.hpp"
+#include "bench/verbs/verb.hpp"
+#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/schedule.hpp"
+
+namespace hbench {
+
+/// Empty lists take their defaults.
+struct CollectiveRequest {
+  Goal goal = Goal::all_reduce;
+  std::int64_t min_bytes = 8, max_bytes = 128 << 20;
+  double factor = 2;            ///< from one size to the next
+  std::int64_t step_bytes = 0;  ///< added instead, when not 0
+  DataType type = DataType::float32;
+  ReduceOp op = ReduceOp::sum;
+  std::vector<int> ranks;
+  std::vector<std::string> algorithms, compressors, executors;
+  std::optional<ServerChoice> servers;
+  int group = 0;     ///< ranks per node of hierarchical algorithms; 0: all on one
+  int segments = 0;  ///< of pipelined algorithms; 0: their own choice
+  bool peers = false;
+  std::string workload;  ///< a trace whose tensors travel, instead of sizes
+  std::string fusion;    ///< what merges them; empty: as they come
+  bool check = true;
+};
+
+/// The whole command line.
+struct CollectiveOptions {
+  CollectiveRequest request;
+  LoopOptions loop;
+  int launches = 1;
+  std::filesystem::path database;     ///< empty: nothing is stored
+  std::filesystem::path output_file;  ///< JSON; empty: none
+  std::filesystem::path mpich;        ///< the program built with MPICH; empty: beside this build
+  bool json = false, csv = false, quiet = false, dry_run = false;
+};
+
+/// Nothing when help was asked for and printed. \throws Error (usage).
+std::optional<CollectiveOptions> parse_collective_options(const Call& call);
+
+/// nccl-tests' sizes: `8`, `32K`, `128M`, `1G`; K, M and G are 2^10, 2^20 and 2^30. `KiB` and so on mean the same.
+/// \throws Error (usage) that names `flag`.
+std::int64_t parse_size(std::string_view text, std::string_view flag);
+
+/// The sizes from the smallest to the largest. \throws Error (usage) when there would be none, or too many.
+std::vector<std::int64_t> sizes_of(const CollectiveRequest& request);
+
+}  // namespace hbench

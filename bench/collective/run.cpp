@@ -1,0 +1,191 @@
+#include "bench/collective/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/collectives.hpp"
+#include "bench/launch/launcher.hpp"
+#include "bench/process.hpp"
+#include "bench/verdict.hpp"
+#include "bench/worker_protocol.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+/// Ranks say why they give up before silence is noticed.
+constexpr Seconds kGrace{10};
+/// An order is one argument, which Linux limits to 128 KiB.
+constexpr std::size_t kMostCases = 200;
+/// A set of processes that fails so often in one launch is not tried again.
+constexpr int kMostFailures = 3;
+
+void fail(CaseResult& result, ExitCode code, std::string reason) {
+  result.status = CaseStatus::failed;
+  result.failure = std::move(reason);
+  result.exit_code = static_cast<int>(code);
+}
+
+/// One start of a process set: what it says, as it says it.
+class Conversation {
+ public:
+  Conversation(std::vector<CaseResult>& results, int launch, const RunProgress& progress)
+      : results_(results), launch_(launch), progress_(progress) {}
+
+  void hear(std::string_view text) {
+    if (const auto line = parse_worker_line(text)) std::visit([this](const auto& said) { note(said); }, *line);
+  }
+
+  Heard heard;
+  std::set<int> ended;  ///< cases
+  int working = -1;     ///< the case under way
+
+ private:
+  void note(const HelloLine& hello) { heard.pids[hello.rank] = hello.pid; }
+  void note(const DoneLine&) { heard.complete = true; }
+  void note(const FailureLine& failure) { heard.failures.push_back(failure); }
+  void note(const SizeLine& size) {
+    pending_.clear();
+    working = size.cases.empty() ? -1 : size.cases.front();
+  }
+  void note(const WorkingLine& line) {
+    working = line.index;
+    const Case& asked = results_.at(static_cast<std::size_t>(line.index)).asked;
+    progress_.doing(fmt::format("{} B, {} on {} ranks", asked.collective.bytes, contender_label(asked), asked.gpus));
+  }
+  void note(const SamplesLine& line) {
+    int iteration = line.first;
+    for (const double value : line.values)
+      pending_[line.index].push_back({.launch = launch_,
+                                      .rank = line.rank,
+                                      .iteration = iteration++,
+                                      .warmup = line.warmup,
+                                      .metric = line.metric,
+                                      .value = value,
+                                      .unit = line.unit});
+  }
+  void note(const CaseLine& line) {
+    add_to(results_.at(static_cast<std::size_t>(line.index)), {line.index, line.refusal, pending_[line.index]},
+           launch_);
+    ended.insert(line.index);
+  }
+  void note(const StepLine&) {}
+
+  std::vector<CaseResult>& results_;
+  int launch_;
+  const RunProgress& progress_;
+  std::map<int, std::vector<Sample>> pending_;
+};
+
+class Runner {
+ public:
+  Runner(const CollectivePlan& plan, const RunOptions& options, const RunProgress& progress)
+      : plan_(plan), options_(options), progress_(progress), results_(static_cast<std::size_t>(plan.cases)) {
+    for (const ProcessSet& set : plan_.sets)
+      for (const LoopCase& each : set.cases) result_of(each.index).asked = each.asked;
+  }
+
+  std::vector<CaseResult> run() {
+    for (int launch = 0; launch < options_.launches && !interrupted(); ++launch) {
+      std::vector<const ProcessSet*> order;
+      for (const ProcessSet& set : plan_.sets) order.push_back(&set);
+      if (launch % 2 == 1) std::ranges::reverse(order);
+      for (const ProcessSet* set : order)
+        if (!interrupted()) run_set(*set, launch);
+    }
+    return std::move(results_);
+  }
+
+ private:
+  CaseResult& result_of(int index) { return results_[static_cast<std::size_t>(index)]; }
+
+  void finish(int index, int launch) {
+    const CaseResult& result = result_of(index);
+    if (result.status == CaseStatus::failed || launch + 1 == options_.launches) progress_.done(result);
+  }
+
+  void run_set(const ProcessSet& set, int launch) {
+    std::vector<LoopCase> open;
+    for (const LoopCase& each : set.cases)
+      if (result_of(each.index).status == CaseStatus::done) open.push_back(each);
+    int failures = 0;
+    while (!open.empty() && !interrupted()) {
+      const std::vector<LoopCase> now(open.begin(),
+                                      open.begin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kMostCases)));
+      Conversation talk(results_, launch, progress_);
+      const Ending ending = start(set, now, talk);
+      if (interrupted()) return;
+      std::set<int> over = talk.ended;
+      if (ending.code != ExitCode::good) {
+        // Without a case under way the ranks did not even start: that will not change.
+        const bool hopeless = talk.working < 0 || ++failures == kMostFailures;
+        for (const LoopCase& each : open) {
+          if (over.contains(each.index) || (!hopeless && each.index != talk.working)) continue;
+          fail(result_of(each.index), ending.code, fmt::format("launch {}: {}", launch + 1, ending.reason));
+          over.insert(each.index);
+        }
+        if (over.empty()) return;
+      }
+      for (const int index : over) finish(index, launch);
+      std::erase_if(open, [&](const LoopCase& each) { return over.contains(each.index); });
+    }
+  }
+
+  static std::string_view launcher_of(const ProcessSet& set) {
+    if (set.threads) return "local";
+    return set.program == ProcessSet::Program::mpich ? "mpich" : "mpirun";
+  }
+
+  Ending start(const ProcessSet& set, const std::vector<LoopCase>& cases, Conversation& talk) {
+    const Launcher& launcher = find_entry(launchers(), launcher_of(set), "launcher");
+    if (const Availability there = launcher.availability(options_.path); !there.available)
+      throw Error(ExitCode::environment, fmt::format("cannot start ranks: {}", there.reason), there.cure);
+    const CollectiveOrder order{options_.loop, cases, set.ranks, set.threads, options_.cores};
+    Job job;
+    job.processes = set.threads ? 1 : set.ranks;
+    job.oversubscribed = job.processes > options_.cores;
+    job.as_root = options_.as_root;
+    job.worker = {options_.programs.at(set.program), "worker", to_json(order)};
+    Spawn spawn;
+    spawn.argv = launcher.argv(job);
+    // A library's collective does not name who is late: the parent does, by silence.
+    spawn.silence = options_.loop.timeout * 2 + kGrace;
+    spawn.on_line = [&](std::string_view text) { talk.hear(text); };
+    spawn.on_silence = [&] { look_at_processes(talk.heard); };
+    const Exit exit = run_process(spawn);
+    if (exit.interrupted) return {};
+    const Ending ending = judge(talk.heard, exit, job.processes, spawn.silence);
+    if (ending.code == ExitCode::good) return ending;
+    std::vector<pid_t> left;
+    for (const auto& [rank, pid] : talk.heard.pids) left.push_back(pid);
+    kill_processes(left);
+    return ending;
+  }
+
+  const CollectivePlan& plan_;
+  const RunOptions& options_;
+  const RunProgress& progress_;
+  std::vector<CaseResult> results_;
+};
+
+}  // namespace
+
+void add_to(CaseResult& result, const LoopResult& loop, int launch) {
+  for (Sample sample : loop.samples) {
+    sample.launch = launch;
+    result.samples.push_back(std::move(sample));
+  }
+  if (!loop.refusal.empty()) return fail(result, ExitCode::usage, loop.refusal);
+  const CollectiveFigures figures = collective_figures(result);
+  const std::int64_t wrong = figures.in_place.wrong.value_or(0) + figures.out_of_place.wrong.value_or(0);
+  if (wrong > 0) fail(result, ExitCode::wrong_data, fmt::format("{} elements failed the check", wrong));
+}
+
+std::vector<CaseResult> run_collectives(const CollectivePlan& plan, const RunOptions& options,
+                                        const RunProgress& progress) {
+  return Runner(plan, options, progress).run();
+}
+
+}  // namespace hbench

@@ -1,0 +1,41 @@
+#pragma once
+
+/// Runs a plan of collectives in processes of their own, and collects what rank 0 of each says.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/records.hpp"
+#include "bench/collective/plan.hpp"
+
+namespace hbench {
+
+/// How process sets are started.
+struct RunOptions {
+  std::map<ProcessSet::Program, std::string> programs;  ///< paths
+  LoopOptions loop;
+  int launches = 1;
+  int cores = 1;
+  bool as_root = false;
+  std::string path;  ///< the PATH variable
+};
+
+/// What the caller hears while it runs.
+struct RunProgress {
+  std::function<void(const std::string& what)> doing;
+  /// A case has all its launches behind it, or has failed.
+  std::function<void(const CaseResult& result)> done;
+};
+
+/// The results, by the plan's indices. A lost or hung rank fails the case that was under way, by name; the others are
+/// run again without it. Launches alternate the order of the process sets. Ends early on Ctrl-C, with what there is.
+/// \throws Error (environment) when a launcher is missing.
+std::vector<CaseResult> run_collectives(const CollectivePlan& plan, const RunOptions& options,
+                                        const RunProgress& progress);
+
+/// Adds what a loop says about a case to its result.
+void add_to(CaseResult& result, const LoopResult& loop, int launch);
+
+}  // namespace hbench

@@ -1,0 +1,54 @@
+#pragma once
+
+/// What a comparison comes to. Pure.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/collectives.hpp"
+#include "analysis/records.hpp"
+
+namespace hbench {
+
+/// One result with its figures.
+struct CollectiveRow {
+  CaseResult result;
+  CollectiveFigures figures;
+  std::string label;  ///< of the contender
+
+  const Case& asked() const { return result.asked; }
+  /// What comparisons are made of: in place, or out of place where that alone was timed.
+  std::optional<double> seconds() const { return figures.in_place.seconds; }
+};
+
+/// In the order of ranks, size and contender of the plan.
+std::vector<CollectiveRow> collective_rows(const std::vector<CaseResult>& results);
+
+/// Labels in the order of their first row.
+std::vector<std::string> contenders_of(const std::vector<CollectiveRow>& rows);
+
+/// One of ours against the best peer at each size.
+struct PeerComparison {
+  int ranks = 0;
+  std::string ours;           ///< a label, or `the best of ours`
+  double geometric_mean = 0;  ///< of best peer's time / our time, over the sizes that both have
+  std::size_t sizes = 0;
+  std::int64_t worst_bytes = 0;
+  double worst = 0;
+  std::string worst_peer;
+};
+std::vector<PeerComparison> compare_with_peers(const std::vector<CollectiveRow>& rows);
+
+/// How near a shared-memory collective comes to the time in which all ranks copy such buffers at once.
+struct BoundShare {
+  int ranks = 0;
+  std::string ours;
+  std::int64_t bytes = 0;  ///< the largest size
+  double copy_seconds = 0;
+  double seconds = 0;
+};
+std::vector<BoundShare> shares_of_bound(const std::vector<CollectiveRow>& rows);
+
+}  // namespace hbench

@@ -1,0 +1,257 @@
+#include "bench/collective/table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "bench/collective/plan.hpp"
+#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+/// Wider tables are cut off on usual terminals.
+constexpr std::size_t kWidest = 120;
+
+std::int64_t count_of(const Case& asked) {
+  return asked.collective.bytes / static_cast<std::int64_t>(size_of(parse_data_type(asked.collective.data_type)));
+}
+
+std::string gigabytes(double bytes_per_second) {
+  const double value = bytes_per_second / 1e9;
+  return value >= 0.01 || value == 0 ? fmt::format("{:.2f}", value) : fmt::format("{:.4f}", value);
+}
+
+std::string maybe(const std::optional<double>& value, std::string (*text)(double)) {
+  return value ? text(*value) : "-";
+}
+
+std::string whole(double value) { return fmt::format("{:.0f}", value); }
+std::string scientific(double value) { return value == 0 ? "0" : fmt::format("{:.1e}", value); }
+std::string cosine_text(double value) { return fmt::format("{:.6f}", value); }
+std::string bits_text(double value) { return fmt::format("{:.4g}", value); }
+std::string rate_text(double value) { return format(BytesPerSecond(value)); }
+
+/// Why there is no time.
+std::string hole(const CollectiveRow& row) {
+  if (row.result.status != CaseStatus::failed) return "-";
+  return row.result.exit_code == static_cast<int>(ExitCode::wrong_data) ? "wrong"
+         : row.result.exit_code == static_cast<int>(ExitCode::usage)    ? "n/a"
+                                                                        : "lost";
+}
+
+std::string timing_cells(const CollectiveRow& row, const CollectiveTiming& timing) {
+  const std::string wrong = timing.wrong ? std::to_string(*timing.wrong) : "N/A";
+  if (!timing.seconds)
+    return fmt::format("  {:>9} {:>7} {:>7} {:>7}", timing.wrong.value_or(0) > 0 ? "-" : hole(row), "-", "-", wrong);
+  const double algbw = static_cast<double>(row.asked().collective.bytes) / *timing.seconds;
+  const double busbw = algbw * bus_factor(row.asked().collective.name, row.asked().gpus);
+  return fmt::format("  {:>9} {:>7} {:>7} {:>7}", microseconds(*timing.seconds), gigabytes(algbw), gigabytes(busbw),
+                     wrong);
+}
+
+std::string row_head(const Case& asked) {
+  return fmt::format("{:>12} {:>12} {:>8} {:>7}", asked.collective.bytes, count_of(asked), asked.collective.data_type,
+                     asked.collective.operation);
+}
+
+/// nccl-tests' table of one contender.
+std::string single_table(const std::vector<const CollectiveRow*>& rows) {
+  std::string text = fmt::format("#{:>42}  {:^33}  {:^33}\n", "", "out of place", "in place");
+  text += fmt::format("#{:>11} {:>12} {:>8} {:>7}", "size", "count", "type", "redop");
+  for (int i = 0; i < 2; ++i) text += fmt::format("  {:>9} {:>7} {:>7} {:>7}", "time", "algbw", "busbw", "#wrong");
+  text += fmt::format("  {:>10}\n", "wire");
+  text += fmt::format("#{:>11} {:>12} {:>8} {:>7}", "(B)", "(elements)", "", "");
+  for (int i = 0; i < 2; ++i) text += fmt::format("  {:>9} {:>7} {:>7} {:>7}", "(us)", "(GB/s)", "(GB/s)", "");
+  text += fmt::format("  {:>10}\n", "(B)");
+  for (const CollectiveRow* row : rows)
+    text += fmt::format("{}{}{}  {:>10}\n", row_head(row->asked()), timing_cells(*row, row->figures.out_of_place),
+                        timing_cells(*row, row->figures.in_place), maybe(row->figures.wire_bytes, whole));
+  return text;
+}
+
+/// The words of a contender on two lines: algorithm and executor.
+std::pair<std::string, std::string> column_head(const std::string& label) {
+  const std::size_t by = label.rfind(" by ");
+  return by == std::string::npos ? std::pair(label, std::string())
+                                 : std::pair(label.substr(0, by), label.substr(by + 4));
+}
+
+/// Ratio of the best peer's time to the best of ours, among rows of one size.
+std::string ratio_cell(const std::vector<const CollectiveRow*>& rows) {
+  std::optional<double> ours, peer;
+  for (const CollectiveRow* row : rows) {
+    std::optional<double>& best = is_peer(row->asked()) ? peer : ours;
+    if (row->seconds() && (!best || *row->seconds() < *best)) best = row->seconds();
+  }
+  return ours && peer ? fmt::format("{:.2f}", *peer / *ours) : "-";
+}
+
+std::vector<std::vector<const CollectiveRow*>> by_size(const std::vector<const CollectiveRow*>& rows) {
+  std::vector<std::vector<const CollectiveRow*>> sizes;
+  for (const CollectiveRow* row : rows) {
+    if (sizes.empty() || sizes.back().front()->asked().collective.bytes != row->asked().collective.bytes)
+      sizes.emplace_back();
+    sizes.back().push_back(row);
+  }
+  return sizes;
+}
+
+bool has_both_sides(const std::vector<const CollectiveRow*>& rows) {
+  const auto peer = [](const CollectiveRow* row) { return is_peer(row->asked()); };
+  return std::ranges::any_of(rows, peer) && !std::ranges::all_of(rows, peer);
+}
+
+/// A row per size, a column per contender.
+std::string wide_table(const std::vector<const CollectiveRow*>& rows, const std::vector<std::string>& labels) {
+  std::string first = fmt::format("#{:>11}", "size"), second = fmt::format("#{:>11}", "(B)");
+  std::vector<std::size_t> widths;
+  for (const std::string& label : labels) {
+    const auto [algorithm, executor] = column_head(label);
+    widths.push_back(std::max({algorithm.size(), executor.size(), std::size_t{9}}) + 2);
+    first += fmt::format("{:>{}}", algorithm, widths.back());
+    second += fmt::format("{:>{}}", executor, widths.back());
+  }
+  const bool ratios = has_both_sides(rows);
+  if (ratios) first += fmt::format("{:>11}", "best peer"), second += fmt::format("{:>11}", "/ ours");
+  if (second.size() > kWidest) return {};
+  std::string text = first + "\n" + second + "\n";
+  for (const auto& size : by_size(rows)) {
+    text += fmt::format("{:>12}", size.front()->asked().collective.bytes);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const auto row = std::ranges::find_if(size, [&](const CollectiveRow* each) { return each->label == labels[i]; });
+      const std::string cell = row == size.end()   ? "-"
+                               : (*row)->seconds() ? microseconds(*(*row)->seconds())
+                                                   : hole(**row);
+      text += fmt::format("{:>{}}", cell, widths[i]);
+    }
+    if (ratios) text += fmt::format("{:>11}", ratio_cell(size));
+    text += "\n";
+  }
+  return text;
+}
+
+/// A row per size and contender, for more contenders than there is room for.
+std::string long_table(const std::vector<const CollectiveRow*>& rows) {
+  std::size_t width = 9;
+  for (const CollectiveRow* row : rows) width = std::max(width, row->label.size());
+  std::string text = fmt::format("#{:>11}  {:<{}}  {:>9} {:>7} {:>7} {:>7}\n", "size", "contender", width, "time",
+                                 "algbw", "busbw", "#wrong");
+  text += fmt::format("#{:>11}  {:<{}}  {:>9} {:>7} {:>7}\n", "(B)", "", width, "(us)", "(GB/s)", "(GB/s)");
+  for (const auto& size : by_size(rows))
+    for (const CollectiveRow* row : size)
+      text += fmt::format("{:>12}  {:<{}}{}\n", row->asked().collective.bytes, row->label, width,
+                          timing_cells(*row, row->figures.in_place));
+  return text;
+}
+
+bool is_compressed(const CollectiveRow& row) { return row.asked().strategy.compressor != "none"; }
+
+std::string compression_table(const std::vector<const CollectiveRow*>& rows) {
+  std::vector<const CollectiveRow*> compressed;
+  std::ranges::copy_if(rows, std::back_inserter(compressed),
+                       [](const CollectiveRow* row) { return is_compressed(*row); });
+  if (compressed.empty()) return {};
+  std::size_t width = 10;
+  for (const CollectiveRow* row : compressed) width = std::max(width, row->asked().strategy.compressor.size());
+  std::string text =
+      "# Compression, in one collective: coding of the slowest rank, bytes of the busiest, error of the result;\n"
+      "# it pays on links slower than the break-even: bytes saved / seconds of coding.\n";
+  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "size", "compressor", width,
+                      "encode", "decode", "wire", "bits per", "relative", "cosine", "break-even");
+  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "(B)", "", width, "(us)",
+                      "(us)", "(B)", "element", "L2 error", "", "");
+  for (const CollectiveRow* row : compressed) {
+    const CollectiveFigures& figures = row->figures;
+    text += fmt::format("{:>12}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", row->asked().collective.bytes,
+                        row->asked().strategy.compressor, width, maybe(figures.encode_seconds, microseconds),
+                        maybe(figures.decode_seconds, microseconds), maybe(figures.wire_bytes, whole),
+                        maybe(figures.bits_per_element, bits_text), maybe(figures.relative_error, scientific),
+                        maybe(figures.cosine, cosine_text), maybe(figures.break_even, rate_text));
+  }
+  return text;
+}
+
+std::string title(const std::vector<const CollectiveRow*>& rows, const std::vector<std::string>& labels,
+                  const TableContext& context) {
+  const Case& asked = rows.front()->asked();
+  std::string text = fmt::format("# {}, {} {}, {} rank{} on {}", asked.collective.name, asked.collective.data_type,
+                                 asked.collective.operation, asked.gpus, asked.gpus == 1 ? "" : "s", context.machine);
+  if (!asked.workload.empty())
+    text += fmt::format("\n# the tensors of {}{}, one after another", asked.workload,
+                        asked.strategy.fusion.empty() ? "" : fmt::format(" merged by {}", asked.strategy.fusion));
+  if (labels.size() == 1) text += fmt::format("\n# {}", labels.front());
+  if (asked.strategy.servers > 0)
+    text += fmt::format("\n# {} {} servers", asked.strategy.servers, asked.strategy.server_mode);
+  return text + "\n";
+}
+
+std::string failures(const std::vector<const CollectiveRow*>& rows) {
+  std::string text;
+  std::set<std::string> told;
+  for (const CollectiveRow* row : rows) {
+    if (row->result.status != CaseStatus::failed) continue;
+    const bool refused = row->result.exit_code == static_cast<int>(ExitCode::usage);
+    const std::string line =
+        refused ? fmt::format("# {}: {}\n", row->label, row->result.failure)
+                : fmt::format("# {} B, {}: {}\n", row->asked().collective.bytes, row->label, row->result.failure);
+    if (told.insert(line).second) text += line;
+  }
+  return text;
+}
+
+std::string world_table(const std::vector<const CollectiveRow*>& rows, const TableContext& context) {
+  std::vector<std::string> labels;
+  for (const CollectiveRow* row : rows)
+    if (std::ranges::find(labels, row->label) == labels.end()) labels.push_back(row->label);
+  std::string text = title(rows, labels, context);
+  if (!context.comparison) {
+    text += "# out of place: the input is copied, then the collective runs in place\n" + single_table(rows);
+  } else {
+    text += "# time in place, us: median over iterations of the slowest rank; contenders take turns (A B B A)\n";
+    const std::string wide = wide_table(rows, labels);
+    text += wide.empty() ? long_table(rows) : wide;
+  }
+  text += failures(rows);
+  const std::string compression = compression_table(rows);
+  return compression.empty() ? text : text + "\n" + compression;
+}
+
+std::string closing(const std::vector<CollectiveRow>& rows) {
+  std::string text;
+  for (const PeerComparison& each : compare_with_peers(rows))
+    text += fmt::format(
+        "# {} ranks: {} is {:.2f} x as fast as the best peer (geometric mean of {} sizes); worst {:.2f} x at {} B, "
+        "{}\n",
+        each.ranks, each.ours, each.geometric_mean, each.sizes, each.worst, each.worst_bytes, each.worst_peer);
+  for (const BoundShare& share : shares_of_bound(rows))
+    text += fmt::format(
+        "# {} ranks: {} of {} takes {} us; all ranks copy such a buffer in {} us: {:.0f} % of that bound\n",
+        share.ranks, share.ours, format(Bytes(static_cast<double>(share.bytes))), microseconds(share.seconds),
+        microseconds(share.copy_seconds), 100 * share.copy_seconds / share.seconds);
+  return text;
+}
+
+}  // namespace
+
+std::string microseconds(double seconds) {
+  const double us = seconds * 1e6;
+  return us < 100 ? fmt::format("{:.2f}", us) : us < 1000 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
+}
+
+std::string collective_table(const std::vector<CollectiveRow>& rows, const TableContext& context) {
+  std::string text;
+  for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    std::vector<const CollectiveRow*> world;
+    while (end < rows.size() && rows[end].asked().gpus == rows[begin].asked().gpus) world.push_back(&rows[end++]);
+    if (!text.empty()) text += "\n";
+    text += world_table(world, context);
+  }
+  const std::string end = closing(rows);
+  return end.empty() ? text : text + "\n" + end;
+}
+
+}  // namespace hbench

@@ -1,0 +1,26 @@
+#pragma once
+
+/// The results of `hbench collective` for people: nccl-tests' columns, comparisons, what compression costs. Pure.
+
+#include <string>
+#include <vector>
+
+#include "bench/collective/summary.hpp"
+
+namespace hbench {
+
+/// What the tables say about the run as a whole.
+struct TableContext {
+  std::string machine;  ///< `2 cores of ...`
+  std::string mpi;      ///< the library's name and version
+  bool comparison = false;
+  int launches = 1;
+};
+
+/// Every line that is no row begins with `#`.
+std::string collective_table(const std::vector<CollectiveRow>& rows, const TableContext& context);
+
+/// `4.00`, `128.31`, `1234567`: four digits or so, for a column of microseconds.
+std::string microseconds(double seconds);
+
+}  // namespace hbench

@@ -1,0 +1,31 @@
+#include <string>
+
+#include "bench/launch/launcher.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr const char* kProgram = "mpirun.mpich";
+
+std::vector<std::string> mpich_argv(const Job& job) {
+  // Hydra starts more ranks than cores, and root's, without being asked.
+  std::vector<std::string> argv{kProgram, "-n", std::to_string(job.processes), "-bind-to", "none"};
+  argv.insert(argv.end(), job.worker.begin(), job.worker.end());
+  return argv;
+}
+
+}  // namespace
+
+extern const Launcher kMpichLauncher;
+constinit const Launcher kMpichLauncher{
+    .name = "mpich",
+    .summary = "MPICH's mpirun on this host, for the peer of hbench collective --peers",
+    .availability =
+        [](std::string_view path) {
+          if (on_path(kProgram, path)) return Availability{};
+          return Availability{false, "mpirun.mpich is not on the PATH", "install MPICH (Debian: mpich)"};
+        },
+    .argv = mpich_argv,
+};
+
+}  // namespace hbench

@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "analysis/store/store.hpp"
+#include "bench/collective/json.hpp"
+#include "bench/collective/machine.hpp"
+#include "bench/collective/run.hpp"
+#include "bench/collective/started.hpp"
+#include "bench/collective/summary.hpp"
+#include "bench/collective/table.hpp"
+#include "bench/console.hpp"
+#include "bench/environment.hpp"
+#include "bench/output_file.hpp"
+#include "bench/process.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr int kInterruptedExit = 130;
+/// Starting ranks, for the estimate.
+constexpr double kLaunchSeconds = 1;
+
+/// One run from plan to tables.
+class CollectiveBench {
+ public:
+  CollectiveBench(const Call& call, CollectiveOptions options, const StartedRanks& started)
+      : options_(std::move(options)), started_(started) {
+    const CollectiveRequest& request = options_.request;
+    std::vector<std::int64_t> tensors;
+    if (!request.workload.empty())
+      tensors = tensors_of(load_data().traces.load(request.workload).timeline, request.fusion);
+    setup_ = look_for_programs(call, options_);
+    setup_.machine.fixed_ranks = started_.ranks;
+    plan_ = make_collective_plan(request, setup_.machine, tensors);
+    options_.loop.out_of_place = !plan_.comparison;
+    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts()};
+    run_.environment["mpi_library"] = setup_.machine.mpi;
+  }
+
+  ExitCode run() {
+    if (options_.dry_run) return started_.rank == 0 ? print_plan() : void(), ExitCode::good;
+    if (started_.ranks > 0) return run_here();
+    open_store();
+    catch_interrupts();
+    std::vector<CaseResult> results = run_there();
+    if (interrupted()) return report_interruption();
+    return publish(results);
+  }
+
+ private:
+  double seconds() const {
+    const double ways = plan_.comparison ? 1 : 2;
+    return options_.launches *
+           (plan_.cases * ways * options_.loop.budget.value + static_cast<double>(plan_.sets.size()) * kLaunchSeconds);
+  }
+
+  void print_plan() const {
+    for (const ProcessSet& set : plan_.sets) {
+      fmt::print("{} rank{} {}\n", set.ranks, set.ranks == 1 ? "" : "s",
+                 set.threads                                 ? "as threads of one process"
+                 : set.program == ProcessSet::Program::peers ? "under mpirun, with the peers' libraries"
+                 : set.program == ProcessSet::Program::mpich ? "under MPICH's mpirun"
+                                                             : "under mpirun");
+      for (const LoopCase& each : set.cases)
+        fmt::print("{:>14} B  {} {} {}, {}{}\n", each.asked.collective.bytes, each.asked.collective.name,
+                   each.asked.collective.data_type, each.asked.collective.operation, contender_label(each.asked),
+                   each.tensors.size() > 1 ? fmt::format(", {} buffers", each.tensors.size()) : "");
+    }
+    for (const Refusal& refusal : plan_.refused) fmt::print("left out: {}: {}\n", refusal.what, refusal.why);
+    fmt::print("{} cases, about {:.0f} s\n", plan_.cases, seconds());
+  }
+
+  void note_refusals(Progress& progress) const {
+    for (const Refusal& refusal : plan_.refused)
+      progress.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
+  }
+
+  void open_store() {
+    if (options_.database.empty()) return;
+    store_.emplace(options_.database);
+    run_id_ = store_->begin_run(run_);
+  }
+
+  std::vector<CaseResult> run_there() {
+    Progress progress(seconds(), options_.quiet);
+    note_refusals(progress);
+    RunOptions run = setup_.run;
+    run.loop = options_.loop;
+    run.launches = options_.launches;
+    const double share = plan_.cases > 0 ? seconds() / plan_.cases : 0;
+    return run_collectives(plan_, run,
+                           {.doing = [&](const std::string& what) { progress.doing(what); },
+                            .done =
+                                [&](const CaseResult& result) {
+                                  if (store_) store_->append(run_id_, result);
+                                  progress.done(share);
+                                }});
+  }
+
+  /// A launcher has started this program itself: all ranks work, rank 0 speaks.
+  ExitCode run_here() {
+    const bool first = started_.rank == 0;
+    if (first) open_store();
+    Progress progress(seconds(), options_.quiet || !first);
+    if (first) note_refusals(progress);
+    std::vector<CaseResult> results =
+        run_as_started(plan_, options_.loop, started_, setup_.run.cores, [&](const CaseResult& result) {
+          if (store_) store_->append(run_id_, result);
+          progress.done(seconds() / plan_.cases);
+        });
+    return first ? publish(results) : ExitCode::good;
+  }
+
+  ExitCode report_interruption() const {
+    fmt::print(stderr, "hbench: interrupted{}\n",
+               store_ ? fmt::format("; every finished case is in {}", options_.database.string()) : "");
+    return static_cast<ExitCode>(kInterruptedExit);
+  }
+
+  ExitCode publish(const std::vector<CaseResult>& results) const {
+    const std::vector<CollectiveRow> rows = collective_rows(results);
+    const std::string json =
+        options_.json || !options_.output_file.empty() ? collective_json(rows, plan_.refused, run_) : "";
+    if (!options_.output_file.empty()) write_whole(options_.output_file, json, "--output-file");
+    if (options_.json)
+      fmt::print("{}", json);
+    else if (options_.csv)
+      fmt::print("{}", collective_csv(rows));
+    else
+      fmt::print("{}", collective_table(rows, context()));
+    return verdict(results);
+  }
+
+  TableContext context() const {
+    const auto& facts = run_.environment;
+    return {.machine =
+                fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu")),
+            .mpi = setup_.machine.mpi,
+            .comparison = plan_.comparison,
+            .launches = options_.launches};
+  }
+
+  /// The worst: a lost rank before wrong data, before what could not be done at all.
+  static ExitCode verdict(const std::vector<CaseResult>& results) {
+    ExitCode worst = ExitCode::good;
+    bool any = false;
+    for (const CaseResult& result : results) {
+      any = any || result.status == CaseStatus::done;
+      if (result.status != CaseStatus::failed) continue;
+      const auto code = static_cast<ExitCode>(result.exit_code);
+      if (code != ExitCode::usage) worst = std::max(worst, code);
+    }
+    return worst == ExitCode::good && !any ? ExitCode::usage : worst;
+  }
+
+  CollectiveOptions options_;
+  StartedRanks started_;
+  CollectiveSetup setup_;
+  CollectivePlan plan_;
+  Run run_;
+  std::optional<Store> store_;
+  std::int64_t run_id_ = 0;
+};
+
+ExitCode run_collective(const Call& call) {
+  const StartedRanks started = find_started_ranks();
+  try {
+    auto options = parse_collective_options(call);
+    return options ? CollectiveBench(call, std::move(*options), started).run() : ExitCode::good;
+  } catch (const Error& error) {
+    // What all ranks find wrong, one says.
+    if (started.rank > 0 && error.code() == ExitCode::usage) return error.code();
+    throw;
+  }
+}
+
+}  // namespace
+
+extern const Verb kCollective;
+constinit const Verb kCollective{
+    .name = "collective",
+    .summary = "time collectives over message sizes, beside the libraries' own",
+    .run = run_collective,
+};
+
+}  // namespace hbench

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace hbench {
+
+/// A buffer in chunks, as an algorithm's declared traffic sees it: sizes, and nothing of who sends what. A view of
+/// ascending offsets that outlive it.
+class Cut {
+ public:
+  /// `offsets` as in `Schedule`: one more than there are chunks.
+  explicit Cut(std::span<const std::int64_t> offsets) : Cut(offsets.data(), static_cast<int>(offsets.size()) - 1, 1) {}
+
+  int chunks() const { return chunks_; }
+  /// Elements of `count` chunks from `first`.
+  std::int64_t size(int first, int count = 1) const { return begin_of(first + count) - begin_of(first); }
+  std::int64_t total() const { return size(0, chunks_); }
+  /// `count` chunks, each of `width` chunks of this one, from chunk `first` on: what a schedule inside a larger one
+  /// sees.
+  Cut part(int first, int count, int width = 1) const {
+    return {offsets_ + static_cast<std::ptrdiff_t>(first) * stride_, count, stride_ * width};
+  }
+
+ private:
+  Cut(const std::int64_t* offsets, int chunks, int stride) : offsets_(offsets), chunks_(chunks), stride_(stride) {}
+  std::int64_t begin_of(int chunk) const { return offsets_[static_cast<std::ptrdiff_t>(chunk) * stride_]; }
+
+  const std::int64_t* offsets_;
+  int chunks_;
+  int stride_;
+};
+
+/// Elements that one rank sends and receives.
+struct Traffic {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+
+  friend Traffic operator+(const Traffic& a, const Traffic& b) { return {a.sent + b.sent, a.received + b.received}; }
+  /// Of the reversed schedule.
+  Traffic reversed() const { return {received, sent}; }
+};
+
+/// What is known of a schedule before it is built.
+struct Shape {
+  int chunks = 1;
+  int rounds = 0;
+};
+
+}  // namespace hbench

@@ -1,0 +1,16 @@
+#include "collectives/base/error.hpp"
+#include "collectives/executors/endpoint.hpp"
+
+namespace hbench {
+
+Availability shm_availability() {
+  return {false, "hbench was built without MPI, by which ranks that share memory start",
+          "install an MPI with its headers (such as Open MPI) and build again"};
+}
+
+std::unique_ptr<Endpoint> make_shm_endpoint(int) {
+  const Availability absent = shm_availability();
+  throw Error(ExitCode::environment, absent.reason, absent.cure);
+}
+
+}  // namespace hbench

@@ -1,0 +1,210 @@
+#include "collectives/executors/shared_transport.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace hbench {
+namespace {
+
+/// How long a receiver may take over one message; a peer that died while reading must not hold its sender for ever.
+constexpr std::chrono::seconds kLongestRead{2};
+
+}  // namespace
+
+Error stopped_error(const SharedSegment& segment) {
+  const SharedHeader& header = segment.header();
+  return {static_cast<ExitCode>(header.exit_code.load()),
+          fmt::format("rank {} stopped the job", header.stopped_by.load() - 1)};
+}
+
+SharedTransport::SharedTransport(SharedSegment& segment)
+    : segment_(segment), peers_(static_cast<std::size_t>(segment.ranks())) {
+  for (std::uint32_t i = SharedSegment::kReceipts; i-- > 0;) free_receipts_.push_back(i);
+}
+
+SharedTransport::~SharedTransport() {
+  for (Request request = 0; request < slots_.size(); ++request)
+    if (slots_[request].used) cancel(request);
+}
+
+Transport::Request SharedTransport::send(Rank to, int tag, std::span<const std::byte> payload) {
+  const Request request = free_slot();
+  Slot& slot = slots_[request];
+  slot = {.used = true, .is_send = true, .peer = to, .tag = tag, .payload = payload};
+  if (!payload.empty() && !segment_.contains(payload)) {
+    slot.copy = segment_.allocate(payload.size());
+    std::ranges::copy(payload, slot.copy.begin());
+    slot.payload = slot.copy;
+  }
+  peer(to).unposted.push_back(request);
+  post_waiting(to);
+  return request;
+}
+
+Transport::Request SharedTransport::receive(Rank from, int tag, std::span<std::byte> landing, Sink* sink,
+                                            std::size_t message) {
+  const Request request = free_slot();
+  slots_[request] = {.used = true, .peer = from, .tag = tag, .landing = landing, .sink = sink, .message = message};
+  peer(from).expected.push_back(request);
+  return request;
+}
+
+bool SharedTransport::test(Request request) {
+  if (segment_.header().stopped_by.load(std::memory_order_acquire) != 0) throw stopped_error(segment_);
+  Slot& slot = slots_[request];
+  if (slot.is_send && !slot.posted) post_waiting(slot.peer);
+  if (!slot.is_send && !slot.arrived) collect(request);
+  const bool done =
+      slot.is_send
+          ? slot.posted && segment_.receipt(rank(), slot.receipt).load(std::memory_order_acquire) == Receipt::taken
+          : slot.arrived;
+  if (done) release(request);
+  return done;
+}
+
+void SharedTransport::cancel(Request request) {
+  Slot& slot = slots_[request];
+  if (!slot.is_send) {
+    std::erase(peer(slot.peer).expected, request);
+  } else if (!slot.posted) {
+    std::erase(peer(slot.peer).unposted, request);
+  } else {
+    SharedReceipt& receipt = segment_.receipt(rank(), slot.receipt);
+    Receipt state = Receipt::posted;
+    if (receipt.compare_exchange_strong(state, Receipt::withdrawn, std::memory_order_acq_rel)) {
+      withdrawn_.push_back(slot.receipt);
+      slot.posted = false;
+    }
+    const auto until = std::chrono::steady_clock::now() + kLongestRead;
+    while (slot.posted && receipt.load(std::memory_order_acquire) == Receipt::reading &&
+           std::chrono::steady_clock::now() < until)
+      std::this_thread::yield();
+  }
+  release(request);
+}
+
+Transport::Request SharedTransport::free_slot() {
+  if (free_.empty()) {
+    slots_.emplace_back();
+    free_.push_back(slots_.size() - 1);
+  }
+  const Request request = free_.back();
+  free_.pop_back();
+  return request;
+}
+
+void SharedTransport::release(Request request) {
+  Slot& slot = slots_[request];
+  if (!slot.copy.empty()) segment_.release(slot.copy);
+  // One that its receiver never gave back is not used again.
+  if (slot.posted && segment_.receipt(rank(), slot.receipt).load(std::memory_order_relaxed) == Receipt::taken)
+    free_receipts_.push_back(slot.receipt);
+  slot.used = false;
+  free_.push_back(request);
+}
+
+void SharedTransport::post_waiting(Rank to) {
+  std::deque<Request>& waiting = peer(to).unposted;
+  while (!waiting.empty() && post(slots_[waiting.front()])) waiting.pop_front();
+}
+
+/// False when the lane, or this rank's list of receipts, is full.
+bool SharedTransport::post(Slot& slot) {
+  SharedLane& lane = segment_.lane(rank(), slot.peer);
+  const std::uint64_t posted = lane.posted.load(std::memory_order_relaxed);
+  if (posted - lane.taken.load(std::memory_order_acquire) == SharedLane::kMessages) return false;
+  if (!free_receipt(slot.receipt)) return false;
+  segment_.receipt(rank(), slot.receipt).store(Receipt::posted, std::memory_order_relaxed);
+  const std::uint64_t offset = slot.payload.empty() ? 0 : segment_.offset_of(slot.payload.data());
+  lane.messages[posted % SharedLane::kMessages] = {offset, slot.payload.size(), slot.tag, slot.receipt};
+  lane.posted.store(posted + 1, std::memory_order_release);
+  slot.posted = true;
+  return true;
+}
+
+bool SharedTransport::free_receipt(std::uint32_t& receipt) {
+  if (free_receipts_.empty()) {
+    const auto back = std::ranges::partition(withdrawn_, [&](std::uint32_t candidate) {
+      return segment_.receipt(rank(), candidate).load(std::memory_order_acquire) != Receipt::taken;
+    });
+    free_receipts_.assign(back.begin(), back.end());
+    withdrawn_.erase(back.begin(), back.end());
+  }
+  if (free_receipts_.empty()) return false;
+  receipt = free_receipts_.back();
+  free_receipts_.pop_back();
+  return true;
+}
+
+/// So that a message nobody waits for yet holds up none behind it.
+void SharedTransport::empty_lane(Rank from) {
+  SharedLane& lane = segment_.lane(from, rank());
+  std::uint64_t taken = lane.taken.load(std::memory_order_relaxed);
+  const std::uint64_t posted = lane.posted.load(std::memory_order_acquire);
+  if (taken == posted) return;
+  for (; taken < posted; ++taken) peer(from).delivered.push_back(lane.messages[taken % SharedLane::kMessages]);
+  lane.taken.store(taken, std::memory_order_release);
+}
+
+/// Gives what has been sent to the receives of one sender and tag in order, up to `last`. A receive with a sink waits
+/// for its own test, and the ones after it wait for it.
+void SharedTransport::collect(Request last) {
+  const Rank from = slots_[last].peer;
+  const int tag = slots_[last].tag;
+  empty_lane(from);
+  std::vector<Request>& waiting = peer(from).expected;
+  for (auto it = waiting.begin(); it != waiting.end();) {
+    const Request request = *it;
+    Slot& slot = slots_[request];
+    if (slot.tag != tag) {
+      ++it;
+      continue;
+    }
+    if (slot.sink != nullptr && request != last) return;
+    SharedMessage message;
+    if (!next(from, tag, message)) return;
+    it = waiting.erase(it);
+    hand_over(message, slot);
+    if (request == last) return;
+  }
+}
+
+/// The next message with `tag` that its sender still wants delivered; it is then `reading`.
+bool SharedTransport::next(Rank from, int tag, SharedMessage& message) {
+  std::deque<SharedMessage>& delivered = peer(from).delivered;
+  for (auto it = delivered.begin(); it != delivered.end();) {
+    if (it->tag != tag) {
+      ++it;
+      continue;
+    }
+    message = *it;
+    it = delivered.erase(it);
+    SharedReceipt& receipt = segment_.receipt(from, message.receipt);
+    Receipt state = Receipt::posted;
+    if (receipt.compare_exchange_strong(state, Receipt::reading, std::memory_order_acq_rel)) return true;
+    receipt.store(Receipt::taken, std::memory_order_release);
+  }
+  return false;
+}
+
+/// Straight from the sender's memory, who is released in any case.
+void SharedTransport::hand_over(const SharedMessage& message, Slot& slot) {
+  struct Release {
+    ~Release() { receipt.store(Receipt::taken, std::memory_order_release); }
+    SharedReceipt& receipt;
+  } const release{segment_.receipt(slot.peer, message.receipt)};
+  if (message.bytes != slot.landing.size()) refuse_length(slot.peer, rank(), message.bytes, slot.landing.size());
+  const std::span<const std::byte> payload(segment_.at(message.offset), message.bytes);
+  if (slot.sink != nullptr) {
+    slot.sink->take(payload, slot.message);
+  } else {
+    std::ranges::copy(payload, slot.landing.begin());
+  }
+  slot.arrived = true;
+}
+
+}  // namespace hbench
