@@ -1,61 +1,78 @@
 // Run under `mpirun -n P`: every algorithm, the library's own included, over MPI. Exits with 0 when all is right on
 // every rank; otherwise says what is not, and stops the job.
+//
+// Threads run the whole product of algorithms, types and operations; here each algorithm is dealt a seventh of the
+// pairs of type and operation, and beyond three ranks a quarter of the compressors: in another order for every
+// algorithm, so that all of them occur.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "collectives/base/error.hpp"
-#include "collectives/base/table.hpp"
-#include "collectives/executors/endpoint.hpp"
-#include "collectives/executors/executor.hpp"
+#include "collectives/executors/exchange.hpp"
 #include "collectives/executors/rank_program.hpp"
 #include "collectives/executors/wait.hpp"
-#include "tests/collectives/contributions.hpp"
+#include "tests/collectives/conformance.hpp"
 
 namespace hbench {
 namespace {
 
-using testing::contribution_of;
-using testing::expected_sum;
+using testing::Case;
 
 constexpr Seconds kTimeout{60};
 
 /// The checks of one rank.
 class Check {
  public:
-  explicit Check(Endpoint& endpoint)
-      : endpoint_(endpoint),
-        rank_(endpoint.transport().rank()),
-        executor_(find_entry(executors(), "mpi", "executor").make(nullptr, kTimeout)) {}
+  explicit Check(Endpoint& endpoint) : endpoint_(endpoint), rank_(endpoint.transport().rank()) {}
 
   int ranks() const { return endpoint_.transport().size(); }
   int done() const { return done_; }
 
-  void vendor(std::int64_t elements) { one("vendor", {nullptr, {}, elements, {}}, {ranks(), 0, false}); }
-
-  void algorithm(const Algorithm& algorithm, const CompressorChoice& compressor, const World& world) {
-    const Schedule schedule = algorithm.build({.world = world});
-    const std::string name = fmt::format("{} {}, {}", algorithm.name, compressor.text(), testing::text_of(world));
-    for (const std::int64_t elements : testing::awkward_counts(ranks())) {
-      one(name, {&schedule, compressor.encoding(), elements, {}}, world);
-    }
+  void plain(Case c) {
+    const Schedule schedule =
+        c.algorithm.algorithm->opaque()
+            ? Schedule{.world = c.world, .chunks = c.world.workers, .transfers = {}, .offsets = {}}
+            : schedule_of(c);
+    std::vector<std::byte> buffer = given(c, schedule, rank_);
+    run(c, {buffer, c.type, c.op});
+    require(testing::judge(c, schedule, rank_, buffer));
   }
 
-  /// Many collectives under way at once, with tags of their own.
-  void many(const Schedule& schedule, const CompressorChoice& compressor) {
-    constexpr int kPrograms = 17;
-    const RankPlan plan = plan_for(schedule, rank_);
-    std::vector<std::vector<float>> buffers;
-    for (int i = 0; i < kPrograms; ++i) buffers.push_back(contribution_of(rank_, 1000 * i + i));
-    std::vector<std::unique_ptr<RankProgram>> programs;
-    for (int i = 0; i < kPrograms; ++i) {
-      programs.push_back(std::make_unique<RankProgram>(plan, compressor.encoding().codec, endpoint_.transport(), i,
-                                                       Operand::of(buffers[i])));
+  /// Two steps, so that what is carried over from the first counts.
+  void compressed(Case c) {
+    constexpr int kSteps = 2;
+    const bool gathers = c.compressor.compressor->exchange == Exchange::gather;
+    const auto sums = gathers ? testing::gathered_sums(c, kSteps) : std::vector<std::vector<float>>();
+    const auto memory = std::make_shared<ExchangeMemory>(c.compressor, c.elements);
+    for (int step = 0; step < kSteps; ++step) {
+      std::vector<float> buffer = testing::gradient_of(rank_, c.elements, step);
+      run(c, Operand::of(buffer), memory);
+      if (rank_ >= c.world.workers) continue;
+      if (gathers && buffer != sums[static_cast<std::size_t>(step)]) fail(c.name() + ": not the sum in rank order");
+      if (!c.compressor.error_feedback && c.compressor.compressor->exchange == Exchange::per_hop && step == 0)
+        require(testing::judge_sum(c, buffer));
+      digests_.push_back(digest(buffer));
     }
-    for (const auto& program : programs) program->progress();
-    for (const auto& program : programs) wait_for(*program, kTimeout, fmt::format("rank {}, many at once", rank_));
-    for (const auto& buffer : buffers) compare("many at once", buffer, schedule.world);
+    same_everywhere(c);
+  }
+
+  /// Many collectives under way at once.
+  void many() {
+    std::vector<std::vector<float>> buffers;
+    std::vector<std::unique_ptr<Operation>> operations;
+    for (int i = 0; i < 17; ++i) buffers.push_back(testing::contribution_of(rank_, 1000 * i + i));
+    for (auto& buffer : buffers)
+      operations.push_back(prepare_exchange(endpoint_, {.world = {.workers = ranks()},
+                                                        .algorithm = parse_algorithm("ring"),
+                                                        .compressor = parse_compressor("none"),
+                                                        .operand = Operand::of(buffer)}));
+    for (const auto& operation : operations) operation->progress();
+    for (const auto& operation : operations) wait_for(*operation, kTimeout, fmt::format("rank {}, many", rank_));
+    for (const auto& buffer : buffers)
+      if (buffer != testing::expected_sum(ranks(), std::ssize(buffer))) fail("many at once: a sum is wrong");
+    ++done_;
   }
 
   /// MPI counts in int: more must be refused, not cut off. Nothing is read, so one byte stands for them.
@@ -67,45 +84,122 @@ class Check {
     } catch (const Error& error) {
       if (error.code() == ExitCode::usage) return;
     }
-    throw Error(ExitCode::wrong_data, "a message of 2 GiB was not refused");
+    fail("a message of 2 GiB was not refused");
+  }
+
+  /// A rank with a smaller or larger buffer than its peer's is found out.
+  void other_length(std::size_t sent, std::string_view message) {
+    ++done_;
+    Transport& transport = endpoint_.transport();
+    const std::vector<std::byte> payload(sent);
+    std::vector<std::byte> landing(8);
+    if (rank_ == 0) {
+      const auto request = transport.send(1, 0, payload);
+      while (!transport.test(request)) continue;
+    } else if (rank_ == 1) {
+      const auto request = transport.receive(0, 0, landing);
+      try {
+        while (!transport.test(request)) continue;
+        fail("a message of another length was taken");
+      } catch (const Error& error) {
+        transport.cancel(request);
+        if (error.what() != message) fail(fmt::format("'{}' instead of '{}'", error.what(), message));
+      }
+    }
   }
 
  private:
-  void one(const std::string& name, Collective collective, const World& world) {
-    std::vector<float> buffer = contribution_of(rank_, collective.elements);
-    collective.operands = {Operand::of(buffer)};
-    const Timeline timeline = executor_->run(collective);
-    if (timeline.finish.size() != 1) throw Error(ExitCode::wrong_data, name + ": no time for this rank");
-    compare(name, buffer, world);
+  [[noreturn]] static void fail(const std::string& what) { throw Error(ExitCode::wrong_data, what); }
+
+  static void require(const std::string& fault) {
+    if (!fault.empty()) fail(fault);
   }
 
-  void compare(const std::string& name, const std::vector<float>& buffer, const World& world) {
+  void run(const Case& c, const Operand& operand, std::shared_ptr<ExchangeMemory> memory = nullptr) {
+    const auto operation = prepare_exchange(endpoint_, {.world = c.world,
+                                                        .algorithm = c.algorithm,
+                                                        .compressor = c.compressor,
+                                                        .operand = operand,
+                                                        .memory = std::move(memory)});
+    wait_for(*operation, kTimeout, fmt::format("rank {}: {}", rank_, c.name()));
     ++done_;
-    if (rank_ >= world.workers) return;
-    const std::vector<float> sum = expected_sum(world.workers, std::ssize(buffer));
-    const auto [wrong, right] = std::ranges::mismatch(buffer, sum);
-    if (wrong == buffer.end()) return;
-    throw Error(ExitCode::wrong_data, fmt::format("{}: {} elements, rank {}, element {} is {} instead of {}", name,
-                                                  buffer.size(), rank_, wrong - buffer.begin(), *wrong, *right));
+  }
+
+  /// FNV-1a.
+  static std::int64_t digest(std::span<const float> values) {
+    std::uint64_t hash = 14695981039346656037U;
+    for (const std::byte byte : std::as_bytes(values))
+      hash = (hash ^ static_cast<std::uint64_t>(byte)) * 1099511628211U;
+    return static_cast<std::int64_t>(hash);
+  }
+
+  /// The smallest of all digests is the largest.
+  void same_everywhere(const Case& c) {
+    std::vector<std::int64_t> least = digests_;
+    std::vector<std::int64_t> most = digests_;
+    const Case plain{parse_algorithm("ring"), parse_compressor("none"), {.workers = ranks()}};
+    // Servers have no result of their own.
+    if (rank_ >= c.world.workers) {
+      least.assign(2, INT64_MAX);
+      most.assign(2, INT64_MIN);
+    }
+    run(plain, {std::as_writable_bytes(std::span(least)), DataType::int64, ReduceOp::min});
+    run(plain, {std::as_writable_bytes(std::span(most)), DataType::int64, ReduceOp::max});
+    digests_.clear();
+    if (least != most) fail(c.name() + ": workers end with different bits");
   }
 
   Endpoint& endpoint_;
   Rank rank_;
-  std::unique_ptr<Executor> executor_;
+  std::vector<std::int64_t> digests_;
   int done_ = 0;
 };
 
-void check_all(Check& check) {
-  check.too_large();
-  for (const std::int64_t elements : {0, 1, 997, 100003}) check.vendor(elements);
-  for (const CompressorChoice& compressor : testing::per_hop_compressors()) {
-    for (const Algorithm* algorithm : algorithms()) {
-      if (algorithm->opaque()) continue;
-      for (const World& world : testing::worlds_of(*algorithm, check.ranks())) {
-        check.algorithm(*algorithm, compressor, world);
-      }
+void check_types(Check& check, Case c, int turn) {
+  constexpr int kShare = 7;
+  c.elements = 210 * c.world.workers;  // MPI's own want equal parts
+  for (const DataTypeEntry* type : data_types())
+    for (const ReduceOpEntry* op : reduce_ops()) {
+      c.type = type->type;
+      c.op = op->op;
+      const bool possible = refuse_exchange(c.algorithm, c.compressor, c.type, c.op, c.world).empty();
+      if (turn++ % kShare == 0 && possible) check.plain(c);
     }
-    check.many(find_entry(algorithms(), "ring", "algorithm").build({.world = {.workers = check.ranks()}}), compressor);
+}
+
+void check_plain(Check& check) {
+  int turn = 0;
+  for (Case c : testing::plain_cases(check.ranks())) {
+    for (const std::int64_t elements : testing::awkward_counts(check.ranks())) {
+      c.elements = elements;
+      check.plain(c);
+    }
+    check_types(check, c, turn++);
+  }
+}
+
+void check_vendor(Check& check) {
+  for (const Algorithm* algorithm : algorithms()) {
+    if (!algorithm->opaque()) continue;
+    Case c{{algorithm, {}}, parse_compressor("none"), {.workers = check.ranks()}};
+    for (const std::int64_t parts : {0, 1, 997, 10007}) {
+      c.elements = parts * check.ranks();
+      check.plain(c);
+    }
+    for (int turn = 0; turn < 7; ++turn) check_types(check, c, turn);
+  }
+}
+
+void check_compressed(Check& check) {
+  const int share = check.ranks() > 3 ? 4 : 1;
+  int turn = 0;
+  std::string_view algorithm;
+  for (Case c : testing::compressed_cases(check.ranks())) {
+    if (c.algorithm.algorithm->goal != Goal::all_reduce) continue;
+    // Begins with another compressor for every algorithm.
+    if (std::exchange(algorithm, c.algorithm.algorithm->name) != algorithm) ++turn;
+    c.elements = 1009;
+    if (turn++ % share == 0) check.compressed(c);
   }
 }
 
@@ -113,7 +207,13 @@ int run() {
   const std::unique_ptr<Endpoint> endpoint = make_mpi_endpoint();
   try {
     Check check(*endpoint);
-    check_all(check);
+    check.too_large();
+    check.other_length(4, "rank 0 sent 4 bytes to rank 1, which expects 8 bytes");
+    check.other_length(12, "rank 0 sent more to rank 1, which expects 8 bytes");
+    check.many();
+    check_plain(check);
+    check_vendor(check);
+    check_compressed(check);
     fmt::print("rank {} of {}: {} checks are right\n", endpoint->transport().rank(), check.ranks(), check.done());
   } catch (const std::exception& error) {
     fmt::print(stderr, "mpi_executor_check: {}\n", error.what());

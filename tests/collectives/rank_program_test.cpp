@@ -90,6 +90,47 @@ TEST(RankProgram, ThatTimesOutNamesTheRankThatNeverStarted) {
   }
 }
 
+/// The message of the usage error that making the program ends with.
+std::string refusal(const Schedule& schedule, Operand operand, const Codec* codec = nullptr) {
+  const auto endpoints = make_thread_endpoints(2);
+  try {
+    RankProgram(plan_for(schedule, 1), codec, endpoints[1]->transport(), 0, operand);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(RankProgram, RefusesABufferThatIsNotWhatTheScheduleMoves) {
+  std::vector<std::byte> buffer(10);
+  Schedule schedule = ring(2);
+  EXPECT_EQ(refusal(schedule, {buffer, DataType::uint8}), "");
+  EXPECT_EQ(refusal(schedule, {buffer, DataType::float32}),
+            "rank 1: a buffer of 10 bytes does not hold whole elements of float32");
+  EXPECT_EQ(refusal(schedule, {buffer, DataType::uint8}, parse_compressor("fp16").codec.get()),
+            "compressors take float32, not uint8");
+  EXPECT_EQ(refusal(ring(3), {buffer, DataType::uint8}), "a collective of 3 ranks cannot run in a job of 2");
+  schedule.offsets = {0, 5, 12};
+  EXPECT_EQ(refusal(schedule, {buffer, DataType::uint8}),
+            "rank 1 brings a buffer of 10 elements to a collective of 12");
+}
+
+TEST(RankProgram, FindsOutThatAPeersBufferIsShorter) {
+  const auto endpoints = make_thread_endpoints(2);
+  Running rank0(ring(2), *endpoints[0], 0, {1, 2, 3, 4});
+  Running rank1(ring(2), *endpoints[1], 0, {1, 2});
+  rank1.program.progress();
+  try {
+    rank0.program.progress();
+    FAIL() << "two elements are not four";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::wrong_data);
+    EXPECT_STREQ(error.what(), "rank 1 sent 4 bytes to rank 0, which expects 8 bytes");
+    EXPECT_NE(error.hint(), "");
+  }
+}
+
 TEST(RankProgram, DestroyedEarlyLeavesNothingBehind) {
   const auto endpoints = make_thread_endpoints(2);
   const CompressorChoice fp16 = parse_compressor("fp16");
@@ -186,6 +227,34 @@ TEST(ThreadTransport, KeepsTheOrderOfMessagesWithOneTagWhicheverIsTestedFirst) {
   EXPECT_TRUE(sender.test(send_second));
   EXPECT_EQ(a, first);
   EXPECT_EQ(b, second);
+}
+
+/// Notes where messages lie.
+class Witness final : public Sink {
+ public:
+  void take(std::span<const std::byte> payload, std::size_t message) override {
+    seen.emplace_back(payload.data(), message);
+  }
+  std::vector<std::pair<const std::byte*, std::size_t>> seen;
+};
+
+TEST(ThreadTransport, HandsASinkTheSendersOwnMemory) {
+  const auto endpoints = make_thread_endpoints(2);
+  const std::vector<std::byte> payload(4);
+  std::vector<std::byte> landing(4);
+  Witness witness;
+  Transport& receiver = endpoints[1]->transport();
+  const auto first = receiver.receive(0, 5, landing, &witness, 7);
+  const auto second = receiver.receive(0, 5, landing);
+  const auto send_first = endpoints[0]->transport().send(1, 5, payload);
+  const auto send_second = endpoints[0]->transport().send(1, 5, payload);
+  EXPECT_FALSE(receiver.test(second)) << "the first waits for its own test";
+  EXPECT_FALSE(endpoints[0]->transport().test(send_first));
+  EXPECT_TRUE(receiver.test(first));
+  EXPECT_TRUE(receiver.test(second));
+  EXPECT_TRUE(endpoints[0]->transport().test(send_first));
+  EXPECT_TRUE(endpoints[0]->transport().test(send_second));
+  EXPECT_THAT(witness.seen, ElementsAre(std::pair(payload.data(), std::size_t{7})));
 }
 
 TEST(ThreadTransport, TellsTheOthersWhoStoppedTheJob) {
