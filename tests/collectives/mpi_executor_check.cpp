@@ -78,21 +78,36 @@ class Check {
   /// MPI counts in int: more must be refused, not cut off. Nothing is read, so one byte stands for them.
   void too_large() {
     ++done_;
-    const std::byte first{};
+    std::byte first{};
     try {
-      endpoint_.transport().send(rank_, 0, {&first, std::size_t{1} << 31});
+      endpoint_.vendor(Goal::all_reduce, {{&first, std::size_t{1} << 31}, DataType::uint8});
     } catch (const Error& error) {
       if (error.code() == ExitCode::usage) return;
     }
-    fail("a message of 2 GiB was not refused");
+    fail("a buffer of 2 GiB was not refused");
+  }
+
+  /// Long messages travel in pieces; whatever is left over by them, what is sent arrives.
+  void long_message(std::size_t bytes) {
+    ++done_;
+    Transport& transport = endpoint_.transport();
+    const auto value = [](std::size_t i) { return static_cast<std::byte>(i * 7 + i / 251); };
+    std::vector<std::byte> memory(bytes);
+    if (rank_ == 0)
+      for (std::size_t i = 0; i < bytes; ++i) memory[i] = value(i);
+    if (rank_ > 1) return;
+    const auto request = rank_ == 0 ? transport.send(1, 0, memory) : transport.receive(0, 0, memory);
+    while (!transport.test(request)) continue;
+    for (std::size_t i = 0; i < bytes; ++i)
+      if (memory[i] != value(i)) fail(fmt::format("a message of {} bytes: byte {} is wrong", bytes, i));
   }
 
   /// A rank with a smaller or larger buffer than its peer's is found out.
-  void other_length(std::size_t sent, std::string_view message) {
+  void other_length(std::size_t sent, std::size_t expected, std::string_view message) {
     ++done_;
     Transport& transport = endpoint_.transport();
     const std::vector<std::byte> payload(sent);
-    std::vector<std::byte> landing(8);
+    std::vector<std::byte> landing(expected);
     if (rank_ == 0) {
       const auto request = transport.send(1, 0, payload);
       while (!transport.test(request)) continue;
@@ -208,8 +223,9 @@ int run() {
   try {
     Check check(*endpoint);
     check.too_large();
-    check.other_length(4, "rank 0 sent 4 bytes to rank 1, which expects 8 bytes");
-    check.other_length(12, "rank 0 sent more to rank 1, which expects 8 bytes");
+    check.other_length(4, 8, "rank 0 sent 4 bytes to rank 1, which expects 8 bytes");
+    check.other_length(12, 8, "rank 0 sent more to rank 1, which expects 8 bytes");
+    for (const std::size_t bytes : {0, 1, 61375, 61376, 61377, 122752, 122753, 1'000'003}) check.long_message(bytes);
     check.many();
     check_plain(check);
     check_vendor(check);
