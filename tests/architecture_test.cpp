@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -106,6 +107,36 @@ TEST(Architecture, FoldersIncludeOnlyWhatIsBelowThem) {
     }
   }
   EXPECT_GT(includes, 500) << "were the files found at all?";
+}
+
+/// The name that a line declares for a table, such as kRing in "extern const Algorithm kRing;".
+std::optional<std::string> table_entry(const std::string& line) {
+  constexpr std::string_view kDeclaration = "extern const ";
+  if (!line.starts_with(kDeclaration) || line.back() != ';') return std::nullopt;
+  const std::size_t name = line.rfind(' ') + 1;
+  return line.substr(name, line.size() - 1 - name);
+}
+
+// The linker would take one entry for the other without a word: libraries give their first definition of a name.
+TEST(Architecture, EntriesOfDifferentTablesHaveDifferentNames) {
+  const std::filesystem::path root = HBENCH_SOURCE_DIR;
+  std::map<std::string, std::string> definitions;
+  for (const Layer& layer : kLayers) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / layer.folder)) {
+      if (entry.path().extension() != ".cpp") continue;
+      const std::string file = std::filesystem::relative(entry.path(), root).generic_string();
+      std::ifstream in(entry.path());
+      std::optional<std::string> declared;
+      for (std::string line; std::getline(in, line);) {
+        if (declared && line.starts_with("constinit const ")) {
+          const auto [other, is_new] = definitions.emplace(*declared, file);
+          EXPECT_TRUE(is_new) << *declared << " is in " << other->second << " and in " << file;
+        }
+        declared = table_entry(line);
+      }
+    }
+  }
+  EXPECT_GT(definitions.size(), 40U) << "were the entries found at all?";
 }
 
 TEST(ArchitectureRule, FindsIncludes) {

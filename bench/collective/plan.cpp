@@ -317,8 +317,7 @@ std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::st
     while (!launched.empty()) {
       std::vector<Bucket> next;
       for (const Bucket& bucket : launched) {
-        buckets.push_back(0);
-        for (const int tensor : bucket) buckets.back() += elements[static_cast<std::size_t>(tensor)];
+        buckets.push_back(bucket.bytes(bytes) / static_cast<std::int64_t>(sizeof(float)));
         ++done;
         std::ranges::move(policy->on({FusionEventKind::bucket_done, event.at, done}), std::back_inserter(next));
       }

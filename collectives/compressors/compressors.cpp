@@ -15,14 +15,14 @@ extern const Compressor kTernGrad;
 extern const Compressor kSign;
 extern const Compressor kTopK;
 extern const Compressor kRandomK;
-extern const Compressor kThreshold;
+extern const Compressor kThresholdCompressor;
 extern const Compressor kDgc;
 extern const Compressor kPowerSgd;
 
 std::span<const Compressor* const> compressors() {
   static constexpr std::array kTable{
       &kNoCompression, &kFp16, &kBf16, &kInt8,    &kMinMax8,   &kNatural, &kQsgd,
-      &kTernGrad,      &kSign, &kTopK, &kRandomK, &kThreshold, &kDgc,     &kPowerSgd,
+      &kTernGrad,      &kSign, &kTopK, &kRandomK, &kThresholdCompressor, &kDgc,     &kPowerSgd,
   };
   return kTable;
 }

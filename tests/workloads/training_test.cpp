@@ -197,7 +197,7 @@ TEST(Training, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(request, nullptr, "ranks to talk to"), ExitCode::usage);
   request = small_request("lenet5", {.workers = 2}, "vendor");
   request.compressor = parse_compressor("fp16");
-  EXPECT_EQ(refusal(request, endpoints[0].get(), "compressor"), ExitCode::usage);
+  EXPECT_EQ(refusal(request, endpoints[0].get(), "cannot be combined with fp16"), ExitCode::usage);
 }
 
 }  // namespace
