@@ -25,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Timed iterations when nobody asks for a number: enough for a median, few enough to be kept one by one.
 constexpr int kFewest = 5, kMost = 400;
+/// One iteration that takes longer than the whole budget is repeated so often, and needs no warming up.
+constexpr int kOfSlow = 3;
 /// Contenders take turns so often, in alternating order; what is alone needs no turns.
 constexpr int kTurns = 4;
 constexpr int kCodings = 5;
@@ -43,6 +45,7 @@ struct Entry {
   std::string refusal;
   bool void_in_place = false, void_out_of_place = false;
   int iterations = 0;
+  bool slow = false;                                        ///< one iteration takes longer than the budget
   std::map<std::string_view, std::vector<double>> times;    ///< of this rank, by metric
   std::map<std::string_view, std::vector<double>> warmups;  ///< the same, not to be counted
   std::vector<Sample> figures;
@@ -308,13 +311,19 @@ class Loop {
     agreement_.meet();
     double last = 0;
     const std::int64_t before = entry.contender->bytes_sent();
-    for (int i = 0; i < options_.warmups; ++i) keep(entry, way, last = iterate(entry, way), true);
-    note_traffic(entry, entry.contender->bytes_sent() - before, options_.warmups);
+    int runs = 0;
+    while (runs < options_.warmups && !entry.slow) {
+      keep(entry, way, last = iterate(entry, way), true);
+      // Asked once: asking takes longer than small collectives.
+      if (runs++ == 0) entry.slow = agreement_.largest(last) > options_.budget.value;
+    }
+    note_traffic(entry, entry.contender->bytes_sent() - before, runs);
     entry.iterations = options_.iterations;
     if (entry.iterations > 0) return;
     const double slowest = agreement_.largest(last);
+    const double fewest = entry.slow ? kOfSlow : kFewest;
     entry.iterations =
-        static_cast<int>(std::clamp(options_.budget.value / std::max(slowest, 1e-9), double{kFewest}, double{kMost}));
+        static_cast<int>(std::clamp(options_.budget.value / std::max(slowest, 1e-9), fewest, double{kMost}));
   }
 
   void time(std::vector<Entry>& entries, int turns) {
@@ -330,12 +339,12 @@ class Loop {
     if (turns % 2 == 1) std::ranges::reverse(entries);
   }
 
-  /// The first one brings the caches and the ranks together, and is not counted.
+  /// The first one brings the caches and the ranks together, and is not counted, unless it would take too long.
   void time_block(Entry& entry, std::string_view metric, int iterations) {
     if (iterations == 0) return;
     settle(entry);  // another contender may have used the memory
     agreement_.meet();
-    for (int i = -1; i < iterations; ++i) keep(entry, metric, iterate(entry, metric), i < 0);
+    for (int i = entry.slow ? 0 : -1; i < iterations; ++i) keep(entry, metric, iterate(entry, metric), i < 0);
   }
 
   void gather(const Entry& entry, bool warmup, std::vector<Sample>& samples) {

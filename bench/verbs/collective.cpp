@@ -46,11 +46,17 @@ class CollectiveBench {
     open_store();
     catch_interrupts();
     std::vector<CaseResult> results = run_there();
-    if (interrupted()) return report_interruption();
-    return publish(results);
+    if (!interrupted()) return publish(results);
+    std::erase_if(results, [](const CaseResult& result) { return !has_ended(result); });
+    if (!results.empty()) publish(results);
+    return report_interruption();
   }
 
  private:
+  static bool has_ended(const CaseResult& result) {
+    return result.status == CaseStatus::failed || !result.samples.empty();
+  }
+
   double seconds() const {
     const double ways = plan_.comparison ? 1 : 2;
     return options_.launches *
@@ -91,12 +97,17 @@ class CollectiveBench {
     run.loop = options_.loop;
     run.launches = options_.launches;
     const double share = plan_.cases > 0 ? seconds() / plan_.cases : 0;
+    std::string last;
     return run_collectives(plan_, run,
                            {.doing = [&](const std::string& what) { progress.doing(what); },
                             .done =
                                 [&](const CaseResult& result) {
                                   if (store_) store_->append(run_id_, result);
-                                  progress.done(share);
+                                  // A line for each size, not for each contender.
+                                  std::string size =
+                                      fmt::format("{} B on {} ranks", result.asked.collective.bytes, result.asked.gpus);
+                                  progress.done(share, size == last ? "" : size);
+                                  last = std::move(size);
                                 }});
   }
 

@@ -50,7 +50,7 @@ constinit const ExecutorKind kShmExecutor{
     .name = "shm",
     .summary = "every rank is a process; ranks of one host read each other's buffers, hosts exchange messages by MPI",
     .evidence = "measured",
-    .limits = "ranks of one host are processes of one user who sees them in /proc; without MPI, one host",
+    .limits = "ranks of one host are processes of one user, who sees them in /proc",
     .availability = shm_availability,
     .make = [](const Profile*, Seconds timeout) -> std::unique_ptr<Executor> { return std::make_unique<Shm>(timeout); },
 };
