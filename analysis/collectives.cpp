@@ -52,7 +52,7 @@ CollectiveFigures collective_figures(const CaseResult& result) {
   figures.decode_seconds = median_of(result, metric::kDecode);
   figures.relative_error = value_of(result, metric::kRelativeError);
   figures.cosine = value_of(result, metric::kCosine);
-  figures.copy_seconds = median_of(result, metric::kCopy);
+  figures.bound_seconds = median_of(result, metric::kBound);
   add_coding(result, figures);
   return figures;
 }

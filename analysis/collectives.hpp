@@ -6,8 +6,8 @@
 /// `in_place_wrong`, `out_of_place_wrong` (elements that failed the check, of all ranks); `wire_bytes` and
 /// `plain_wire_bytes` (sent by the busiest rank, with and without the compressor); `encode_seconds`, `decode_seconds`
 /// (the whole buffer once, per rank and repetition); `encoded_elements`, `decoded_elements` (by the busiest rank, in
-/// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `copy_seconds` (all ranks copy
-/// a buffer of that size at once: the bound of what must read and write every buffer).
+/// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` (all ranks read
+/// and write back a buffer of that size at once: the bound of what must read and write every buffer).
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +29,7 @@ inline constexpr std::string_view kEncode = "encode_seconds";
 inline constexpr std::string_view kDecode = "decode_seconds";
 inline constexpr std::string_view kRelativeError = "relative_l2_error";
 inline constexpr std::string_view kCosine = "cosine";
-inline constexpr std::string_view kCopy = "copy_seconds";
+inline constexpr std::string_view kBound = "bound_seconds";
 }  // namespace metric
 
 /// One way of timing: in place, or out of place.
@@ -48,8 +48,8 @@ struct CollectiveFigures {
   std::optional<double> relative_error, cosine;
   /// The speed of a rank's link below which compressing pays: bytes saved / seconds of coding.
   std::optional<double> break_even;
-  /// Time in which all ranks copy such a buffer at once.
-  std::optional<double> copy_seconds;
+  /// Time in which all ranks read and write back such a buffer at once.
+  std::optional<double> bound_seconds;
 };
 
 CollectiveFigures collective_figures(const CaseResult& result);

@@ -60,7 +60,7 @@ Json row_json(const CollectiveRow& row) {
   object["relative_l2_error"] = optional(figures.relative_error);
   object["cosine"] = optional(figures.cosine);
   object["break_even_bandwidth"] = optional(figures.break_even);
-  object["copy_seconds"] = optional(figures.copy_seconds);
+  object["bound_seconds"] = optional(figures.bound_seconds);
   return object;
 }
 
@@ -98,9 +98,9 @@ Json bound_json(const std::vector<CollectiveRow>& rows) {
     array.push_back({{"ranks", share.ranks},
                      {"contender", share.ours},
                      {"size", share.bytes},
-                     {"copy_seconds", share.copy_seconds},
+                     {"bound_seconds", share.bound_seconds},
                      {"seconds", share.seconds},
-                     {"share", share.copy_seconds / share.seconds}});
+                     {"share", share.bound_seconds / share.seconds}});
   return array;
 }
 

@@ -91,8 +91,8 @@ std::vector<PeerComparison> compare_with_peers(const std::vector<CollectiveRow>&
 std::vector<BoundShare> shares_of_bound(const std::vector<CollectiveRow>& rows) {
   std::vector<BoundShare> shares;
   for (const CollectiveRow& row : rows) {
-    if (!row.figures.copy_seconds || !row.seconds()) continue;
-    const BoundShare share{row.asked().gpus, row.label, row.asked().collective.bytes, *row.figures.copy_seconds,
+    if (!row.figures.bound_seconds || !row.seconds()) continue;
+    const BoundShare share{row.asked().gpus, row.label, row.asked().collective.bytes, *row.figures.bound_seconds,
                            *row.seconds()};
     const auto known = std::ranges::find_if(
         shares, [&](const BoundShare& other) { return other.ranks == share.ranks && other.ours == share.ours; });

@@ -46,7 +46,7 @@ struct BoundShare {
   int ranks = 0;
   std::string ours;
   std::int64_t bytes = 0;  ///< the largest size
-  double copy_seconds = 0;
+  double bound_seconds = 0;
   double seconds = 0;
 };
 std::vector<BoundShare> shares_of_bound(const std::vector<CollectiveRow>& rows);

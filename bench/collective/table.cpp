@@ -245,14 +245,14 @@ std::string bound_lines(const std::vector<CollectiveRow>& rows) {
   std::size_t width = 9;
   for (const BoundShare& each : all) width = std::max(width, each.ours.size());
   std::string text =
-      "# The bound of shared memory: every buffer is read once and written once, as when all ranks copy one that\n"
-      "# large at the same time, which was measured in turn with the collective\n";
+      "# The bound of shared memory: every buffer is read once and written once. All ranks doing that to their own at\n"
+      "# the same time, and nothing else, was measured in turn with the collective\n";
   text += fmt::format("#{:>5}  {:<{}} {:>12} {:>10} {:>10} {:>10}\n", "ranks", "contender", width, "size (B)",
-                      "time (us)", "copy (us)", "of bound");
+                      "time (us)", "bound (us)", "of bound");
   for (const BoundShare& each : all)
     text += fmt::format("{:>6}  {:<{}} {:>12} {:>10} {:>10} {:>8.0f} %\n", each.ranks, each.ours, width, each.bytes,
-                        microseconds(each.seconds), microseconds(each.copy_seconds),
-                        100 * each.copy_seconds / each.seconds);
+                        microseconds(each.seconds), microseconds(each.bound_seconds),
+                        100 * each.bound_seconds / each.seconds);
   return text;
 }
 

@@ -1,10 +1,8 @@
 #include "bench/peers/gloo.hpp"
 
 #include <fmt/format.h>
-#include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/allreduce_ring_chunked.h>
-#include <gloo/math.h>
 
 #include <array>
 
@@ -16,7 +14,7 @@
 namespace hbench {
 namespace {
 
-constexpr std::string_view kRing = "ring", kRingChunked = "ring-chunked", kHalvingDoubling = "halving-doubling";
+constexpr std::string_view kRingChunked = "ring-chunked", kHalvingDoubling = "halving-doubling";
 
 std::string refuse(DataType type, ReduceOp) {
   if (type == DataType::float16 || type == DataType::bfloat16)
@@ -25,7 +23,6 @@ std::string refuse(DataType type, ReduceOp) {
 }
 
 constexpr std::array kPeers{
-    Peer{"gloo", kRing, "Gloo 0.5's gloo::allreduce, segmented ring, over TCP", refuse},
     Peer{"gloo", kRingChunked, "Gloo 0.5's AllreduceRingChunked over TCP", refuse},
     Peer{"gloo", kHalvingDoubling, "Gloo 0.5's AllreduceHalvingDoubling over TCP", refuse},
 };
@@ -44,24 +41,6 @@ const gloo::ReductionFunction<T>* function_of(ReduceOp op) {
       break;
   }
   return gloo::ReductionFunction<T>::sum;
-}
-
-using Function = void (*)(void*, const void*, const void*, std::size_t);
-
-template <class T>
-Function plain_function_of(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::min:
-      return gloo::min<T>;
-    case ReduceOp::max:
-      return gloo::max<T>;
-    case ReduceOp::product:
-      return gloo::product<T>;
-    case ReduceOp::sum:
-    case ReduceOp::average:
-      break;
-  }
-  return gloo::sum<T>;
 }
 
 /// Calls `f` with a value of the type.
@@ -113,13 +92,7 @@ class GlooAllReduce final : public Operation {
     T* const data = reinterpret_cast<T*>(operand_.buffer.data());
     const auto count = static_cast<int>(operand_.elements());
     const std::vector<T*> pointers{data};
-    if (algorithm == kRing) {
-      auto options = std::make_shared<gloo::AllreduceOptions>(context_);
-      options->template setOutput<T>(data, static_cast<std::size_t>(count));
-      options->setReduceFunction(plain_function_of<T>(operand_.op));
-      options->setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
-      run_ = [options] { gloo::allreduce(*options); };
-    } else if (algorithm == kRingChunked) {
+    if (algorithm == kRingChunked) {
       algorithm_ =
           std::make_unique<gloo::AllreduceRingChunked<T>>(context_, pointers, count, function_of<T>(operand_.op));
       run_ = [this] { algorithm_->run(); };
