@@ -35,7 +35,7 @@ constinit const Compressor kBf16{
     .memory_traffic = 1.5,
     .relative_error = 0x1p-8,
     .relative_l2_error = 0.00166,
-    .not_finite = "kept; values from 2^128 - 2^119 on become infinite",
+    .not_finite = {.what = "kept; values from 2^128 - 2^119 on become infinite"},
     .make = [](std::string_view) -> std::unique_ptr<Codec> { return std::make_unique<Bfloats>(); },
 };
 

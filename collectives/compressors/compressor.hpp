@@ -55,6 +55,14 @@ class GradientMemory {
   virtual void update(std::span<const float> compensated, std::span<const std::byte> encoded, const Codec& codec) = 0;
 };
 
+/// What becomes of NaN and infinities.
+struct NotFinite {
+  std::string_view what = "kept";  ///< in words
+  bool kept = true;                ///< the element decodes to the infinity or NaN that it was
+  /// It spoils nothing outside of the block of so many elements that it is in; 0: the block is the buffer.
+  std::int64_t block = 1;
+};
+
 /// One entry of the family.
 struct Compressor {
   std::string_view name;
@@ -75,8 +83,7 @@ struct Compressor {
   /// Largest |decode(encode(x)) - x| / |x| in the Euclidean norm over a buffer of normally distributed values; for
   /// the default parameters. Measured by the tests, which hold it to within 10 %.
   double relative_l2_error = 0;
-  /// NaN and infinities: what becomes of them, in words. Tested.
-  std::string_view not_finite = "kept";
+  NotFinite not_finite = {};
   /// \throws Error (usage) when the parameters make no sense. `parameters` are complete.
   std::unique_ptr<Codec> (*make)(std::string_view parameters) = nullptr;
   /// Its own memory (DGC's momentum), for a buffer of `elements`; null for those without.

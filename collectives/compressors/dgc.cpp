@@ -116,7 +116,7 @@ constinit const Compressor kDgc{
     .memory_traffic = 1.01,
     .relative_error = 1,
     .relative_l2_error = 0.993,
-    .not_finite = "kept, and sent before all others",
+    .not_finite = {.what = "kept, and sent before all others"},
     .make = [](std::string_view parameters) -> std::unique_ptr<Codec> {
       return std::make_unique<Warming>(settings_of(parameters));
     },

@@ -118,7 +118,7 @@ constinit const Compressor kInt8{
     .memory_traffic = 1.25,
     .relative_error = -1,
     .relative_l2_error = 0.0069,
-    .not_finite = "its block of 256 becomes NaN",
+    .not_finite = {.what = "its block of 256 becomes NaN", .kept = false, .block = 256},
     .make = [](std::string_view) -> std::unique_ptr<Codec> { return std::make_unique<Bytes8>(); },
 };
 

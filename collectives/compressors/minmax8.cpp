@@ -144,7 +144,9 @@ constinit const Compressor kMinMax8{
     .memory_traffic = 2.25,
     .relative_error = -1,
     .relative_l2_error = 0.0103,
-    .not_finite = "the message becomes NaN; so it does when its range exceeds float32's",
+    .not_finite = {.what = "the message becomes NaN; so it does when its range exceeds float32's",
+                   .kept = false,
+                   .block = 0},
     .make = [](std::string_view) -> std::unique_ptr<Codec> { return std::make_unique<MinMax>(); },
 };
 

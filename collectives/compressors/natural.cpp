@@ -109,7 +109,7 @@ constinit const Compressor kNatural{
     .memory_traffic = 1.29,
     .relative_error = 1,
     .relative_l2_error = 0.288,
-    .not_finite = "NaN and infinities become NaN; finite elements stay below 2^128",
+    .not_finite = {.what = "NaN and infinities become NaN; finite elements stay below 2^128", .kept = false},
     .make = [](std::string_view) -> std::unique_ptr<Codec> { return std::make_unique<Natural>(); },
 };
 

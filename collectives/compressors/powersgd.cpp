@@ -62,7 +62,7 @@ constinit const Compressor kPowerSgd{
     .memory_traffic = 4,
     .relative_error = -1,
     .relative_l2_error = 0.987,
-    .not_finite = "spread over the buffer; the next step is free of them",
+    .not_finite = {.what = "spread over the buffer; the next step is free of them", .kept = false, .block = 0},
     .make = make,
 };
 

@@ -70,7 +70,7 @@ constinit const Compressor kQsgd{
     .memory_traffic = 1.13,
     .relative_error = -1,
     .relative_l2_error = 0.19,
-    .not_finite = "its bucket of 512 becomes NaN",
+    .not_finite = {.what = "its bucket of 512 becomes NaN", .kept = false, .block = 512},
     .make = [](std::string_view parameters) -> std::unique_ptr<Codec> {
       return std::make_unique<Qsgd>(static_cast<int>(parse_whole("qsgd", "levels", parameters, kFewestLevels, 127)));
     },

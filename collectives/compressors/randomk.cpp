@@ -88,7 +88,7 @@ constinit const Compressor kRandomK{
     .memory_traffic = 0.3,
     .relative_error = -1,
     .relative_l2_error = 9.93,
-    .not_finite = "kept where they are drawn",
+    .not_finite = {.what = "kept where they are drawn", .kept = false},
     .make = [](std::string_view parameters) -> std::unique_ptr<Codec> {
       return std::make_unique<RandomK>(parse_ratio("randomk", parameters));
     },

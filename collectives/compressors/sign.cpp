@@ -55,7 +55,7 @@ constinit const Compressor kSign{
     .memory_traffic = 2.03,
     .relative_error = -1,
     .relative_l2_error = 0.601,
-    .not_finite = "all elements become NaN, or infinite",
+    .not_finite = {.what = "all elements become NaN, or infinite", .kept = false, .block = 0},
     .make = [](std::string_view) -> std::unique_ptr<Codec> { return std::make_unique<Sign>(); },
 };
 

@@ -44,7 +44,7 @@ constinit const Compressor kTernGrad{
     .memory_traffic = 2.06,
     .relative_error = -1,
     .relative_l2_error = 1.62,
-    .not_finite = "the buffer becomes NaN",
+    .not_finite = {.what = "the buffer becomes NaN", .kept = false, .block = 0},
     .make = [](std::string_view) -> std::unique_ptr<Codec> { return std::make_unique<TernGrad>(); },
 };
 

@@ -59,7 +59,6 @@ constinit const Compressor kThresholdCompressor{
     .memory_traffic = 2,
     .relative_error = 1,
     .relative_l2_error = 0,
-    .not_finite = "kept",
     .make = [](std::string_view parameters) -> std::unique_ptr<Codec> {
       return std::make_unique<Threshold>(parse_magnitude("threshold", "magnitude", parameters));
     },

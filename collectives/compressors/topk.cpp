@@ -41,7 +41,7 @@ constinit const Compressor kTopK{
     .memory_traffic = 1.03,
     .relative_error = 1,
     .relative_l2_error = 0.957,
-    .not_finite = "kept, and sent before all others",
+    .not_finite = {.what = "kept, and sent before all others"},
     .make = [](std::string_view parameters) -> std::unique_ptr<Codec> {
       return std::make_unique<TopK>(parse_ratio("topk", parameters));
     },
