@@ -20,10 +20,25 @@ extern const Compressor kDgc;
 extern const Compressor kPowerSgd;
 
 std::span<const Compressor* const> compressors() {
+  // A line for each.
+  // clang-format off
   static constexpr std::array kTable{
-      &kNoCompression, &kFp16, &kBf16, &kInt8,    &kMinMax8,   &kNatural, &kQsgd,
-      &kTernGrad,      &kSign, &kTopK, &kRandomK, &kThresholdCompressor, &kDgc,     &kPowerSgd,
+      &kNoCompression,
+      &kFp16,
+      &kBf16,
+      &kInt8,
+      &kMinMax8,
+      &kNatural,
+      &kQsgd,
+      &kTernGrad,
+      &kSign,
+      &kTopK,
+      &kRandomK,
+      &kThresholdCompressor,
+      &kDgc,
+      &kPowerSgd,
   };
+  // clang-format on
   return kTable;
 }
 
