@@ -18,6 +18,7 @@ extern const Compressor kRandomK;
 extern const Compressor kThresholdCompressor;
 extern const Compressor kDgc;
 extern const Compressor kPowerSgd;
+extern const Compressor kOneBit;
 
 std::span<const Compressor* const> compressors() {
   // A line for each.
@@ -37,6 +38,7 @@ std::span<const Compressor* const> compressors() {
       &kThresholdCompressor,
       &kDgc,
       &kPowerSgd,
+      &kOneBit,
   };
   // clang-format on
   return kTable;

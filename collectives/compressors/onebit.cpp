@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <cstdint>
+
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/compressors/payload.hpp"
+#include "collectives/compressors/signs.hpp"
+
+// This file is compiled once for each instruction set; the loops are plain, compilers make vectors of them.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "collectives/compressors/onebit.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace hbench::HWY_NAMESPACE {
+namespace {
+
+template <bool kAdd>
+void choose(const std::byte* signs, float plus, float minus, std::span<float> out) {
+  const auto set = [&](std::size_t i, std::uint32_t packed, std::size_t bit) {
+    const float value = (packed & 1u << bit) != 0 ? minus : plus;
+    out[i] = kAdd ? out[i] + value : value;
+  };
+  const std::size_t whole = out.size() / 8;
+  for (std::size_t i = 0; i < whole; ++i)
+    for (std::size_t bit = 0; bit < 8; ++bit) set(8 * i + bit, static_cast<std::uint32_t>(signs[i]), bit);
+  for (std::size_t i = 8 * whole; i < out.size(); ++i) set(i, static_cast<std::uint32_t>(signs[i / 8]), i % 8);
+}
+
+void add_chosen(const std::byte* signs, float plus, float minus, std::span<float> out) {
+  choose<true>(signs, plus, minus, out);
+}
+void set_chosen(const std::byte* signs, float plus, float minus, std::span<float> out) {
+  choose<false>(signs, plus, minus, out);
+}
+
+}  // namespace
+}  // namespace hbench::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hbench {
+namespace {
+
+HWY_EXPORT(add_chosen);
+HWY_EXPORT(set_chosen);
+
+/// In place of the paper's columns, which a flat buffer does not have. Whole bytes of signs; fits in the first cache,
+/// so that memory is read once; the two means are 3 % of the bits.
+constexpr std::size_t kBlock = 2048;
+
+float mean(double sum, std::int64_t count) {
+  return count == 0 ? 0.0F : static_cast<float>(sum / static_cast<double>(count));
+}
+
+/// For each block: the mean of the elements with a plus and of those with a minus as float32, then the signs.
+class OneBit final : public Codec {
+ public:
+  std::int64_t max_wire_bytes(std::int64_t elements) const override {
+    constexpr auto kElements = static_cast<std::int64_t>(kBlock);
+    return (elements + kElements - 1) / kElements * static_cast<std::int64_t>(2 * sizeof(float)) + sign_bytes(elements);
+  }
+
+  std::int64_t encode(std::span<const float> in, const Draw&, std::span<std::byte> out) const override {
+    for (std::size_t i = 0; i < in.size(); i += kBlock) {
+      const std::span block = in.subspan(i, std::min(kBlock, in.size() - i));
+      const SignedSums sums = signed_sums(block);
+      put(mean(sums.positive, std::ssize(block) - sums.negatives), out);
+      put(mean(sums.negative, sums.negatives), out);
+      const auto bytes = static_cast<std::size_t>(sign_bytes(std::ssize(block)));
+      pack_signs(block, out.first(bytes));
+      out = out.subspan(bytes);
+    }
+    return max_wire_bytes(std::ssize(in));
+  }
+
+  void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
+    expect_size(in, max_wire_bytes(std::ssize(out)));
+    for (std::size_t i = 0; i < out.size(); i += kBlock) {
+      const std::span block = out.subspan(i, std::min(kBlock, out.size() - i));
+      const auto plus = take<float>(in);
+      const auto minus = take<float>(in);
+      if (kind == TransferKind::reduce) {
+        HWY_DYNAMIC_DISPATCH(add_chosen)(in.data(), plus, minus, block);
+      } else {
+        HWY_DYNAMIC_DISPATCH(set_chosen)(in.data(), plus, minus, block);
+      }
+      in = in.subspan(static_cast<std::size_t>(sign_bytes(std::ssize(block))));
+    }
+  }
+};
+
+}  // namespace
+
+extern const Compressor kOneBit;
+constinit const Compressor kOneBit{
+    .name = "onebit",
+    .summary = "signs, times the means of what is positive and of what is negative among every 2048 elements",
+    .citation =
+        "Seide, Fu, Droppo, Li and Yu, 1-Bit Stochastic Gradient Descent and its Application to Data-Parallel "
+        "Distributed Training of Speech DNNs, Interspeech 2014 (with ef:)",
+    .exchange = Exchange::gather,
+    .memory_traffic = 1.03,
+    .relative_error = -1,
+    .relative_l2_error = 0.602,
+    .not_finite = {.what = "elements of the same sign in its block of 2048 become NaN, or infinite",
+                   .kept = false,
+                   .block = 2048},
+    .make = [](std::string_view) -> std::unique_ptr<Codec> { return std::make_unique<OneBit>(); },
+};
+
+}  // namespace hbench
+#endif
