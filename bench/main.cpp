@@ -13,7 +13,10 @@ namespace {
 
 constexpr std::string_view kExitCodes =
     "Exit codes: 0 good, 1 internal error, 2 wrong usage or input, 3 something is missing, read-only or full,\n"
-    "4 wrong data, 5 a rank was lost or timed out, 130 interrupted.\n";
+    "4 wrong data, 5 a rank was lost or timed out, 130 interrupted, 141 whoever read the output has gone.\n";
+
+/// As a shell has it when the signal for that ends a program, which may be ignored.
+constexpr int kClosedOutputExit = 141;
 
 void print_help() {
   fmt::print(
@@ -47,6 +50,18 @@ ExitCode run(int argc, char** argv) {
   return find_verb(first).run(call);
 }
 
+/// Whether an error is that of writing to a pager or to `head` that has ended: nobody is left to be told.
+bool is_closed_output(const std::system_error& error) {
+  return error.code() == std::errc::broken_pipe && (std::ferror(stdout) != 0 || std::ferror(stderr) != 0);
+}
+
+/// Does not throw, whatever has become of standard error.
+void complain(const std::string& message, const std::string& hint = {}) {
+  std::fflush(stdout);
+  std::fputs(fmt::format("hbench: {}\n", message).c_str(), stderr);
+  if (!hint.empty()) std::fputs(fmt::format("  {}\n", hint).c_str(), stderr);
+}
+
 }  // namespace
 }  // namespace hbench
 
@@ -58,15 +73,14 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
     return static_cast<int>(code);
   } catch (const Error& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "hbench: {}\n", error.what());
-    if (!error.hint().empty()) fmt::print(stderr, "  {}\n", error.hint());
+    complain(error.what(), error.hint());
     return static_cast<int>(error.code());
   } catch (const std::system_error& error) {
-    fmt::print(stderr, "hbench: cannot read or write: {}\n", error.what());
+    if (is_closed_output(error)) return kClosedOutputExit;
+    complain(fmt::format("cannot read or write: {}", error.what()));
     return static_cast<int>(ExitCode::environment);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "hbench: internal error: {}\n", error.what());
+    complain(fmt::format("internal error: {}", error.what()));
     return static_cast<int>(ExitCode::internal);
   }
 }

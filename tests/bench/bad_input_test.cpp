@@ -30,6 +30,23 @@ TEST(Mistakes, AreOneLineAndItsCureOnStandardErrorAndLeaveNothingBehind) {
     EXPECT_THAT(entry.path().filename().string(), testing::AnyOf(".out", ".err"));
 }
 
+/// Runs a command whose output nobody reads any more; the reader is gone before the command begins.
+std::string code_into_closed_pipe(const Workplace& workplace, const std::string& before, const std::string& command) {
+  const Outcome outcome = workplace.shell(before + "mkfifo gone; { read x < gone; " + command +
+                                          "; echo $? > code; } | { exec <&-; echo > gone; }; rm gone");
+  EXPECT_EQ(outcome.err, "") << command;
+  return bytes_of(workplace / "code");
+}
+
+TEST(Output, ThatNobodyReadsAnyMoreEndsTheProgramQuietly) {
+  const Workplace workplace;
+  // With the signal for it, and where that is ignored, as it is below many programs.
+  for (const char* before : {"", "trap '' PIPE; "})
+    for (const char* command : {"$HBENCH list algorithms", "$HBENCH list profiles --json", "$HBENCH --help"})
+      EXPECT_EQ(code_into_closed_pipe(workplace, before, command), "141\n") << before << command;
+  EXPECT_EQ(code_into_closed_pipe(workplace, "trap '' PIPE; ", "$HBENCH swep 2>&1"), "2\n");
+}
+
 /// A database that a sweep must refuse, and leave as it is.
 void expect_refused(const Workplace& workplace, int code, std::string_view message) {
   const std::string before = bytes_of(workplace / "r.db");
