@@ -72,8 +72,9 @@ Ending judge(const Heard& heard, const Exit& exit, int processes, Seconds silenc
   const std::string lost = lost_rank(exit.error_tail, heard.pids);
   if (!lost.empty()) return {ExitCode::lost_rank, fmt::format("{}; last heard of {}", lost, behind(heard, processes))};
   if (exit.code > 128) return {ExitCode::lost_rank, fmt::format("the process was ended by signal {}", exit.code - 128)};
-  return {ExitCode::lost_rank,
-          fmt::format("the job ended with exit code {}: {}", exit.code, last_line(exit.error_tail))};
+  const std::string words = last_line(exit.error_tail);
+  return {ExitCode::lost_rank, fmt::format("the job ended with exit code {}{}", exit.code,
+                                           words.empty() ? " and without a word" : ": " + words)};
 }
 
 }  // namespace hbench
