@@ -6,11 +6,8 @@
 #include <cstdlib>
 
 #include "bench/launch/launcher.hpp"
-#include "collectives/algorithms/algorithm.hpp"
+#include "bench/listing_families.hpp"
 #include "collectives/base/units_text.hpp"
-#include "collectives/compressors/compressor.hpp"
-#include "collectives/executors/executor.hpp"
-#include "collectives/fusion/fusion.hpp"
 #include "collectives/network/choose.hpp"
 #include "collectives/placement/placement.hpp"
 #include "reports/formats.hpp"
@@ -22,76 +19,10 @@ namespace {
 
 std::string text(std::string_view view) { return std::string(view); }
 
-std::string state(const Availability& availability) {
-  return availability.available ? "available" : fmt::format("absent: {}; {}", availability.reason, availability.cure);
-}
-
-/// The worlds that an algorithm serves.
-std::string_view worlds_of(const Algorithm& algorithm) {
-  if (algorithm.uses_servers) return "workers and servers";
-  return algorithm.uses_groups ? "full nodes" : "any";
-}
-
-Table algorithm_table(const Data&) {
-  Table table{.columns = {"algorithm", "collective", "what", "worlds", "rounds on 8 workers",
-                          "sent by the busiest, of S", "source"},
-              .numeric = {false, false, false, false, true, true, false}};
-  for (const Algorithm* entry : algorithms()) {
-    std::string rounds = "-", sent = "-";
-    const AlgorithmChoice choice = parse_algorithm(entry->name, entry->goal);
-    if (!entry->opaque()) {
-      constexpr std::int64_t kElements = 8'000'000;
-      const World world{.workers = 8, .servers = entry->uses_servers ? 2 : 0, .group = entry->uses_groups ? 4 : 1};
-      const Cost cost = entry->cost({.world = world, .parameters = choice.parameters}, kElements);
-      rounds = fmt::format("{}{}", cost.rounds, entry->segments != nullptr ? " (1 segment)" : "");
-      sent = fmt::format("{:.3g} S{}", static_cast<double>(cost.sent) / static_cast<double>(kElements),
-                         entry->uses_servers  ? " (2 servers)"
-                         : entry->uses_groups ? " (nodes of 4)"
-                                              : "");
-    }
-    const std::string name = entry->fields.empty()
-                                 ? text(entry->name)
-                                 : fmt::format("{}:{} ({})", entry->name, entry->fields, choice.text());
-    table.rows.push_back({name, text(to_string(entry->goal)), text(entry->summary), text(worlds_of(*entry)), rounds,
-                          sent, text(entry->citation)});
-  }
-  return table;
-}
-
-Table compressor_table(const Data&) {
-  Table table{.columns = {"compressor", "what", "bits per element", "relative error", "source"},
-              .numeric = {false, false, true, true, false}};
-  for (const Compressor* entry : compressors()) {
-    constexpr std::int64_t kElements = 1'000'000;
-    table.rows.push_back(
-        {text(entry->name), text(entry->summary),
-         fmt::format("{:g}", 8.0 * static_cast<double>(parse_compressor(entry->name).codec->max_wire_bytes(kElements)) /
-                                 kElements),
-         fmt::format("{:.2g}", entry->relative_error), text(entry->citation)});
-  }
-  return table;
-}
-
-Table fusion_table(const Data&) {
-  Table table{.columns = {"fusion", "what", "parameters", "defaults", "source"}, .numeric = std::vector<bool>(5)};
-  for (const Fusion* entry : fusions())
-    table.rows.push_back(
-        {text(entry->name), text(entry->summary), text(entry->fields), text(entry->defaults), text(entry->citation)});
-  return table;
-}
-
 Table placement_table(const Data&) {
   Table table{.columns = {"placement", "what", "source"}, .numeric = std::vector<bool>(3)};
   for (const Placement* entry : placements())
     table.rows.push_back({text(entry->name), text(entry->summary), text(entry->citation)});
-  return table;
-}
-
-Table executor_table(const Data&) {
-  Table table{.columns = {"executor", "what", "evidence", "state"}, .numeric = std::vector<bool>(4)};
-  for (const ExecutorKind* entry : executors())
-    table.rows.push_back(
-        {text(entry->name), text(entry->summary), text(entry->evidence), state(entry->availability())});
   return table;
 }
 
@@ -100,7 +31,7 @@ Table launcher_table(const Data&) {
   Table table{.columns = {"launcher", "what", "state"}, .numeric = std::vector<bool>(3)};
   for (const Launcher* entry : launchers())
     table.rows.push_back(
-        {text(entry->name), text(entry->summary), state(entry->availability(path != nullptr ? path : ""))});
+        {text(entry->name), text(entry->summary), state_text(entry->availability(path != nullptr ? path : ""))});
   return table;
 }
 
@@ -147,12 +78,12 @@ Table format_table(const Data&) {
 }
 
 constexpr std::array kListings{
-    Listing{"algorithms", "algorithms of each collective", algorithm_table},
-    Listing{"compressors", "how gradients are encoded on the wire", compressor_table},
-    Listing{"fusion", "when gradients leave, and together with which", fusion_table},
+    Listing{"algorithms", "algorithms of each collective", [](const Data&) { return algorithm_table(); }},
+    Listing{"compressors", "how gradients are encoded on the wire", [](const Data&) { return compressor_table(); }},
+    Listing{"fusion", "when gradients leave, and together with which", [](const Data&) { return fusion_table(); }},
     Listing{"placements", "which parameter server holds what", placement_table},
-    Listing{"executors", "what interprets a schedule", executor_table},
-    Listing{"launchers", "how ranks are started", launcher_table},
+    Listing{"executors", "what interprets a schedule", [](const Data&) { return executor_table(); }, "state"},
+    Listing{"launchers", "how ranks are started", launcher_table, "state"},
     Listing{"profiles", "clusters to simulate", profile_table},
     Listing{"workloads", "timelines to simulate", workload_table},
     Listing{"models", "LibTorch models to train and to calibrate", model_table},

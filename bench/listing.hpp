@@ -15,6 +15,8 @@ struct Listing {
   std::string_view name;  ///< `algorithms`
   std::string_view summary;
   Table (*table)(const Data& data);
+  /// The column that is about this machine; empty: none. Left out of what is kept, such as the README.
+  std::string_view machine_column = {};
 };
 
 std::span<const Listing> listings();

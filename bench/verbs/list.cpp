@@ -5,6 +5,7 @@
 
 #include "bench/arguments.hpp"
 #include "bench/listing.hpp"
+#include "bench/records.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats.hpp"
 
@@ -33,6 +34,21 @@ std::string table_json(const Table& table) {
     rows.push_back(object);
   }
   return rows.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+Table without(Table table, std::string_view column) {
+  const auto at = std::ranges::find(table.columns, column) - table.columns.begin();
+  if (at == std::ssize(table.columns)) return table;
+  table.columns.erase(table.columns.begin() + at);
+  table.numeric.erase(table.numeric.begin() + at);
+  for (auto& row : table.rows) row.erase(row.begin() + at);
+  return table;
+}
+
+std::string rendered(const Listing& listing, const Table& table, bool json, bool markdown) {
+  if (json) return table_json(table);
+  if (markdown) return kMarkdownFormat.render({.blocks = {without(table, listing.machine_column)}});
+  return terminal_text(table);
 }
 
 ExitCode run_list(const Call& call) {
@@ -67,8 +83,11 @@ ExitCode run_list(const Call& call) {
     throw Error(ExitCode::usage, fmt::format("--explain says nothing about {}", name),
                 "hbench list algorithms --explain");
   const Data data = load_data();
-  const Document document = explain ? explain_algorithms(data.profiles.load(profile), workers)
-                                    : Document{.title = "", .blocks = {listing.table(data)}};
+  if (!explain) {
+    fmt::print("{}", rendered(listing, listing.table(data), json, markdown));
+    return ExitCode::good;
+  }
+  const Document document = explain_algorithms(data.profiles.load(profile), workers);
   if (json)
     fmt::print("{}", table_json(std::get<Table>(document.blocks.back())));
   else

@@ -56,6 +56,7 @@ constinit const Compressor kThresholdCompressor{
     .exchange = Exchange::gather,
     .fields = "magnitude",
     .defaults = "0.01",
+    .bytes_vary = true,
     .memory_traffic = 2,
     .relative_error = 1,
     .relative_l2_error = 0,

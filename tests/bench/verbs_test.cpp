@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 
 #include "bench/listing.hpp"
+#include "bench/records.hpp"
 #include "bench/verbs/verb.hpp"
 #include "collectives/base/table.hpp"
+#include "reports/text.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 
@@ -175,6 +177,60 @@ TEST(Listings, HaveACellForEveryColumnAndOneRowForEveryName) {
       names.insert(listing.name == "algorithms" ? fmt::format("{} {}", row[0], row[1]) : row[0]);
     }
     EXPECT_EQ(names.size(), table.rows.size()) << listing.name;
+  }
+}
+
+std::size_t column_of(const Table& table, std::string_view name) {
+  return static_cast<std::size_t>(std::ranges::find(table.columns, name) - table.columns.begin());
+}
+
+Table listed(std::string_view name) { return std::ranges::find(listings(), name, &Listing::name)->table(load_data()); }
+
+TEST(Listings, SayWhatEveryEntryIsAndWhereItIsFrom) {
+  for (const char* name : {"algorithms", "compressors", "fusion", "executors"}) {
+    const Table table = listed(name);
+    const std::size_t what = column_of(table, "what"), source = column_of(table, "source");
+    for (const auto& row : table.rows) {
+      EXPECT_FALSE(row.at(what).empty()) << name << ' ' << row[0];
+      // What needs no source: elements as they are.
+      const bool needs_one = source < row.size() && row[0] != "none";
+      EXPECT_TRUE(!needs_one || !row[source].empty()) << name << ' ' << row[0];
+    }
+  }
+}
+
+TEST(Listings, SayWhatACompressorCosts) {
+  const Table table = listed("compressors");
+  const auto row_of = [&](std::string_view name) {
+    return *std::ranges::find_if(table.rows, [&](const auto& row) { return row[0].starts_with(name); });
+  };
+  EXPECT_EQ(row_of("topk")[0], "topk:ratio (0.01)");
+  EXPECT_EQ(row_of("topk")[column_of(table, "exchange")], "gather");
+  const std::size_t bits = column_of(table, "bits per element"), mean = column_of(table, "unbiased");
+  EXPECT_EQ(row_of("int8")[bits], "8.125");            // a byte, and a float for every 256: 8 + 32 / 256
+  EXPECT_EQ(row_of("threshold")[bits], "at most 32");  // all elements, when over half of them are large
+  EXPECT_EQ(row_of("none")[mean] + row_of("qsgd")[mean] + row_of("sign")[mean], "exactyesno");
+}
+
+TEST(Listings, NameTheColumnThatIsAboutThisMachineAndLeaveItOutOfMarkdown) {
+  for (const Listing& listing : listings()) {
+    if (listing.machine_column.empty()) continue;
+    const Table table = listing.table(load_data());
+    EXPECT_LT(column_of(table, listing.machine_column), table.columns.size()) << listing.name;
+    testing::internal::CaptureStdout();
+    run({"list", std::string(listing.name), "--markdown"});
+    const std::string markdown = testing::internal::GetCapturedStdout();
+    EXPECT_THAT(markdown, HasSubstr(fmt::format("| {} |", table.columns[0])));
+    EXPECT_THAT(markdown, testing::Not(HasSubstr(fmt::format("| {} |", listing.machine_column))));
+  }
+}
+
+TEST(Listings, AreNoWiderThanATerminalLine) {
+  for (const Listing& listing : listings()) {
+    testing::internal::CaptureStdout();
+    run({"list", std::string(listing.name)});
+    std::istringstream text(testing::internal::GetCapturedStdout());
+    for (std::string line; std::getline(text, line);) EXPECT_LE(text_width(line), kWidestTable) << line;
   }
 }
 
