@@ -110,7 +110,8 @@ Document explain_algorithms(const Profile& profile, int workers) {
           .blocks = {Verdict{fmt::format("--algorithm auto takes {}", advice.rule.text())},
                      Paragraph{fmt::format("Simulated on the idle network of {} ({}), float32: every algorithm with a "
                                            "schedule for this world. An algorithm keeps the next size too while it is "
-                                           "at most {:g} % slower than the fastest there. Messages cost latency and "
+                                           "at most {:g} % slower than the fastest there. In a rule, a@1MiB/b is a for "
+                                           "less than 1 MiB and b from there on. Messages cost latency and "
                                            "bytes; what a sender's processor spends on each is not in the model.",
                                            profile.name, profile.title, 100 * kAsGood)},
                      table}};
