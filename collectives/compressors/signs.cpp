@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 // This file is compiled once for each instruction set.
@@ -53,39 +54,60 @@ void unpack(const std::byte* signs, std::span<std::uint32_t> out) {
 constexpr std::size_t kLanes = 16;
 constexpr std::size_t kPiece = 4096;
 
-SignedSums sums_of_piece(const float* in, std::size_t count) {
-  std::array<float, kLanes> positive{};
-  std::array<float, kLanes> negative{};
-  std::array<std::uint32_t, kLanes> negatives{};
-  const auto add = [&](std::size_t lane, float x) {
-    const auto bits = std::bit_cast<std::uint32_t>(x);
-    const std::uint32_t minus = 0 - (bits >> 31);
-    positive[lane] += std::bit_cast<float>(bits & ~minus);
-    negative[lane] += std::bit_cast<float>(bits & minus);
-    negatives[lane] -= minus;
-  };
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (std::size_t lane = 0; lane < kLanes; ++lane) add(lane, in[i + lane]);
-  for (; i < count; ++i) add(i % kLanes, in[i]);
-  SignedSums sums;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    sums.positive += static_cast<double>(positive[lane]);
-    sums.negative += static_cast<double>(negative[lane]);
-    sums.negatives += negatives[lane];
+struct LaneSums {
+  std::array<float, kLanes> positive, negative;
+  std::array<std::int32_t, kLanes> negatives;
+};
+
+/// Adds up one vector's width of columns, from `column` on, of rows of `kLanes` elements.
+void add_columns(const float* in, std::size_t rows, std::size_t column, LaneSums& sums) {
+  constexpr hn::CappedTag<float, kLanes> kFloats;
+  constexpr hn::RebindToSigned<decltype(kFloats)> kIntegers;
+  auto positive = hn::Zero(kFloats);
+  auto negative = hn::Zero(kFloats);
+  auto negatives = hn::Zero(kIntegers);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto x = hn::LoadU(kFloats, in + row * kLanes + column);
+    const auto minus = hn::BroadcastSignBit(hn::BitCast(kIntegers, x));  // all bits, or none
+    positive = hn::Add(positive, hn::AndNot(hn::BitCast(kFloats, minus), x));
+    negative = hn::Add(negative, hn::And(hn::BitCast(kFloats, minus), x));
+    negatives = hn::Sub(negatives, minus);
   }
-  return sums;
+  hn::StoreU(positive, kFloats, sums.positive.data() + column);
+  hn::StoreU(negative, kFloats, sums.negative.data() + column);
+  hn::StoreU(negatives, kIntegers, sums.negatives.data() + column);
+}
+
+void add_rows(const float* in, std::size_t rows, SignedSums& total) {
+  LaneSums sums;
+  const std::size_t width = hn::Lanes(hn::CappedTag<float, kLanes>());
+  for (std::size_t column = 0; column < kLanes; column += width) add_columns(in, rows, column, sums);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    total.positive += static_cast<double>(sums.positive[lane]);
+    total.negative += static_cast<double>(sums.negative[lane]);
+    total.negatives += sums.negatives[lane];
+  }
+}
+
+/// What float32 cannot hold; also of what is not finite.
+SignedSums sums_of_large(std::span<const float> in) {
+  SignedSums total;
+  for (const float x : in) {
+    const bool minus = std::signbit(x);
+    (minus ? total.negative : total.positive) += static_cast<double>(x);
+    total.negatives += minus ? 1 : 0;
+  }
+  return total;
 }
 
 SignedSums sums(std::span<const float> in) {
   SignedSums total;
-  for (std::size_t i = 0; i < in.size(); i += kPiece) {
-    const SignedSums piece = sums_of_piece(in.data() + i, std::min(kPiece, in.size() - i));
-    total.positive += piece.positive;
-    total.negative += piece.negative;
-    total.negatives += piece.negatives;
-  }
-  return total;
+  const std::size_t whole = in.size() / kLanes * kLanes;
+  for (std::size_t i = 0; i < whole; i += kPiece) add_rows(in.data() + i, std::min(kPiece, whole - i) / kLanes, total);
+  std::array<float, kLanes> rest{};
+  std::ranges::copy(in.subspan(whole), rest.begin());
+  add_rows(rest.data(), 1, total);
+  return std::isfinite(total.positive - total.negative) ? total : sums_of_large(in);
 }
 
 }  // namespace
