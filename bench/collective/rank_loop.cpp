@@ -265,17 +265,15 @@ class Loop {
     }
     std::ranges::fill(entry.buffer, std::byte{0});
     if (product) fill_neutral(parse_data_type(asked.collective.data_type), ReduceOp::product, entry.buffer);
-    if (needs_input(entry)) std::ranges::copy(entry.buffer, input(entry.bytes()).begin());
+    if (options_.out_of_place) std::ranges::copy(entry.buffer, input(entry.bytes()).begin());
   }
 
-  static bool is_shared_memory(const Entry& entry) { return entry.of->asked.collective.executor == "shm"; }
-  bool needs_input(const Entry& entry) const { return options_.out_of_place || is_shared_memory(entry); }
 
   bool timed(const Entry& entry, std::string_view metric) const {
     if (!entry.runs()) return false;
     if (metric == metric::kInPlace) return !entry.void_in_place;
     if (metric == metric::kOutOfPlace) return options_.out_of_place && !entry.void_out_of_place;
-    return is_shared_memory(entry) && !entry.void_in_place && entry.bytes() >= kBoundFrom;  // the bound
+    return entry.endpoint->shares_memory() && is_ours(entry.of->asked) && !entry.void_in_place && entry.bytes() >= kBoundFrom;  // the bound
   }
 
   /// One iteration of this rank.
