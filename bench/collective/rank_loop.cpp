@@ -30,9 +30,10 @@ constexpr int kOfSlow = 3;
 /// Contenders take turns so often, in alternating order; what is alone needs no turns.
 constexpr int kTurns = 4;
 constexpr int kCodings = 5;
-/// Passes over memory of the bound that are timed together, and from which size on: below it, meeting takes longer.
+/// Passes over memory of the bound that are timed together, and from which size on: what a cache holds is not bound by
+/// memory.
 constexpr int kPasses = 4;
-constexpr std::size_t kBoundFrom = 1 << 20;
+constexpr std::size_t kBoundFrom = 64 << 20;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -268,12 +269,16 @@ class Loop {
     if (options_.out_of_place) std::ranges::copy(entry.buffer, input(entry.bytes()).begin());
   }
 
+  static bool has_bound(const Entry& entry) {
+    return entry.endpoint->shares_memory() && is_ours(entry.of->asked) && !entry.void_in_place &&
+           entry.bytes() >= kBoundFrom;
+  }
 
   bool timed(const Entry& entry, std::string_view metric) const {
     if (!entry.runs()) return false;
     if (metric == metric::kInPlace) return !entry.void_in_place;
     if (metric == metric::kOutOfPlace) return options_.out_of_place && !entry.void_out_of_place;
-    return entry.endpoint->shares_memory() && is_ours(entry.of->asked) && !entry.void_in_place && entry.bytes() >= kBoundFrom;  // the bound
+    return has_bound(entry);
   }
 
   /// One iteration of this rank.
