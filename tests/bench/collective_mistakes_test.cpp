@@ -1,27 +1,36 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
-#include "tests/bench/collective_runs.hpp"
+#include <algorithm>
+#include <cstdlib>
+
+#include "bench/verbs/verb.hpp"
+#include "collectives/executors/endpoint.hpp"
+#include "tests/bench/expect_error.hpp"
 
 namespace hbench {
 namespace {
 
 using Arguments = std::vector<std::string>;
 
-/// What `hbench collective` is asked, and what it must say, with exit code 2, before any rank is started.
+ExitCode run_verb(std::string_view name, Arguments arguments) {
+  const auto verb = std::ranges::find(verbs(), name, [](const Verb* each) { return each->name; });
+  return (*verb)->run({"hbench", std::move(arguments), ""});
+}
+
+/// What a verb is asked, and what it must say, with exit code 2, before any rank is started.
 struct Mistake {
   Arguments arguments;
   const char* message;
   const char* hint;
 };
 
-void expect_mistakes(const std::vector<Mistake>& mistakes) {
-  const Workplace workplace;
+void expect_mistakes(const std::vector<Mistake>& mistakes, std::string_view verb = "collective") {
   for (const Mistake& mistake : mistakes) {
-    Arguments all{"collective"};
-    all.insert(all.end(), mistake.arguments.begin(), mistake.arguments.end());
-    SCOPED_TRACE(fmt::format("{}", fmt::join(all, " ")));
-    expect_mistake(workplace.run(all), 2, mistake.message, mistake.hint);
+    SCOPED_TRACE(fmt::format("{} {}", verb, fmt::join(mistake.arguments, " ")));
+    expect_error([&] { run_verb(verb, mistake.arguments); }, ExitCode::usage, testing::HasSubstr(mistake.message),
+                 testing::HasSubstr(mistake.hint));
   }
 }
 
@@ -117,7 +126,15 @@ TEST(CollectiveMistakes, OfWorldsThatAnAlgorithmCannotServeAreRefused) {
   });
 }
 
-TEST_F(CollectiveUnderMpi, RefusesMessagesLongerThanMpiCounts) {
+/// Where ranks can be processes; elsewhere that is what the program says instead.
+class CollectiveMistakesUnderMpi : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!mpi_availability().available) GTEST_SKIP() << mpi_availability().reason;
+  }
+};
+
+TEST_F(CollectiveMistakesUnderMpi, OfMessagesLongerThanMpiCountsAreRefused) {
   // Two ranks exchange halves in a ring, and whole buffers in a tree; vendor counts elements: 16 GiB are 2^32 floats.
   expect_mistakes({
       {{"-b", "4G", "-e", "4G"}, "2 GiB in one message are more than MPI takes", "--help"},
@@ -128,17 +145,38 @@ TEST_F(CollectiveUnderMpi, RefusesMessagesLongerThanMpiCounts) {
   });
 }
 
-TEST_F(CollectiveUnderMpi, RefusesWorldsThatALauncherDidNotStart) {
-  const auto expect_refused = [&](const std::string& arguments, const char* message) {
-    const Outcome outcome = started(2, arguments);
-    EXPECT_EQ(outcome.code, 2) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, testing::HasSubstr(message));
-  };
-  expect_refused("-e 8 --ranks 3", "it takes 3 ranks, and 2 were started");
-  expect_refused("-e 8 --algorithm ps --servers 1", "it takes 3 ranks, and 2 were started");
-  expect_refused("-e 8 --executor threads", "ranks that a launcher started are processes, not threads");
-  expect_refused("-e 8 --launches 2", "--launches starts ranks afresh");
+TEST_F(CollectiveMistakesUnderMpi, OfWorldsThatALauncherDidNotStartAreRefused) {
+  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  expect_mistakes({
+      {{"-e", "8", "--ranks", "3"}, "it takes 3 ranks, and 2 were started", "--help"},
+      {{"-e", "8", "--algorithm", "ps", "--servers", "1"}, "it takes 3 ranks, and 2 were started", "--help"},
+      {{"-e", "8", "--executor", "threads"}, "ranks that a launcher started are processes, not threads", "--help"},
+      {{"-e", "8", "--launches", "2"}, "--launches starts ranks afresh", "without the launcher"},
+  });
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+  unsetenv("OMPI_COMM_WORLD_RANK");
+}
+
+TEST(TuneMistakes, AreRefusedBeforeAnythingIsLaunched) {
+  expect_mistakes(
+      {
+          {{"--workload", "vgg61", "--profile", "hkbu-10gbe"}, "no workload 'vgg61'; did you mean 'vgg16'?", "known"},
+          {{"--profile", "hkbu-1gbe"}, "no profile 'hkbu-1gbe'; did you mean 'hkbu-10gbe'?", "known"},
+          {{"--profile", "hkbu-10gbe", "--fusion", "horovdo"}, "did you mean 'horovod'?", "known"},
+          {{"--profile", "hkbu-10gbe", "--fusion", ""}, "nothing is given after --fusion", "give a value"},
+          {{"--algorithm", "rign"}, "no algorithm 'rign'; did you mean 'ring'?", "known"},
+          {{"--compressor", "pf16"}, "no compressor 'pf16'; did you mean 'bf16'?", "known"},
+          {{"--ranks", "0"}, "--ranks: Value 0 not in range", "--help"},
+          {{"--steps", "0"}, "--steps: Value 0 not in range", "--help"},
+          {{"--ranks", "2", "--profile", "hkbu-10gbe"}, "excludes", "--help"},
+          {{"--gpus", "8"}, "--gpus requires --profile", "--help"},
+          {{"--fusoin", "ddp"}, "unknown option '--fusoin'; did you mean '--fusion'?", "--help"},
+          {{"--workload", "lenet5", "--fusion", "none"}, "none leaves nothing to choose from", "several with commas"},
+          {{"--workload", "lenet5", "--budget", "soon"}, "soon", ""},
+          {{"--workload", "lenet5", "--budget", "0s"}, "--budget 0s", "2min"},
+      },
+      "tune");
 }
 
 }  // namespace
