@@ -18,7 +18,7 @@ constexpr int kMostRanks = 1024;
 constexpr std::size_t kMostSizes = 4096;
 /// Beyond these nobody waits, or no rank has memory for the schedule.
 constexpr double kMostSeconds = 1e6;
-constexpr int kMostSegments = 4096;
+constexpr int kMostSegments = 1024;
 
 /// The texts of the flags, before they are understood.
 struct Texts {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace hbench {
 
@@ -32,14 +34,21 @@ Outcome CollectiveUnderMpi::started(int ranks, const std::string& arguments) con
                   ranks, arguments));
 }
 
-std::vector<std::string> names_in_shared_memory() {
-  std::vector<std::string> names;
+std::set<std::string> names_in_shared_memory() {
+  std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
     std::string name = entry.path().filename();
-    if (!name.starts_with("vader_segment")) names.push_back(std::move(name));
+    if (!name.starts_with("vader_segment")) names.insert(std::move(name));
   }
-  std::ranges::sort(names);
   return names;
+}
+
+bool all_go(const std::set<std::string>& before) {
+  for (int i = 0; i < 500; ++i) {
+    if (std::ranges::includes(before, names_in_shared_memory())) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
 }
 
 }  // namespace hbench

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ class CollectiveUnderMpi : public testing::Test {
   Workplace workplace_;
 };
 
-/// Names in /dev/shm, without Open MPI's own, which come and go with runs beside this one.
-std::vector<std::string> names_in_shared_memory();
+std::set<std::string> names_in_shared_memory();
+/// Waits until /dev/shm has no other names than `before`: those of runs beside this one go with them. Open MPI's own
+/// are not looked at, since there always may be some.
+bool all_go(const std::set<std::string>& before);
 
 }  // namespace hbench
