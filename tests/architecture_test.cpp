@@ -117,6 +117,20 @@ std::optional<std::string> table_entry(const std::string& line) {
   return line.substr(name, line.size() - 1 - name);
 }
 
+TEST(Architecture, EveryTestIsBuilt) {
+  int tests = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(HBENCH_SOURCE_DIR) / "tests")) {
+    const std::string name = entry.path().filename();
+    if (!name.ends_with("_test.cpp")) continue;
+    std::ifstream in(entry.path().parent_path() / "CMakeLists.txt");
+    const std::string list((std::istreambuf_iterator<char>(in)), {});
+    EXPECT_NE(list.find(name), std::string::npos) << entry.path() << " is not in its CMakeLists.txt";
+    ++tests;
+  }
+  EXPECT_GT(tests, 50) << "were the tests found at all?";
+}
+
 // The linker would take one entry for the other without a word: libraries give their first definition of a name.
 TEST(Architecture, EntriesOfDifferentTablesHaveDifferentNames) {
   const std::filesystem::path root = HBENCH_SOURCE_DIR;

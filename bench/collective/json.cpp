@@ -104,6 +104,19 @@ Json bound_json(const std::vector<CollectiveRow>& rows) {
   return array;
 }
 
+Json link_json(const std::vector<CollectiveRow>& rows, const std::optional<BytesPerSecond>& link) {
+  Json array = Json::array();
+  if (!link) return array;
+  for (const LinkShare& each : shares_of_link(rows, *link))
+    array.push_back({{"ranks", each.ranks},
+                     {"size", each.bytes},
+                     {"contender", each.contender},
+                     {"peer", each.peer},
+                     {"busbw", each.busbw.value},
+                     {"share", each.share}});
+  return array;
+}
+
 std::string csv_cell(const Json& value) {
   if (value.is_null()) return "";
   if (!value.is_string()) return value.dump();
@@ -114,8 +127,8 @@ std::string csv_cell(const Json& value) {
 
 }  // namespace
 
-std::string collective_json(const std::vector<CollectiveRow>& rows, const std::vector<Refusal>& refused,
-                            const Run& run) {
+std::string collective_json(const std::vector<CollectiveRow>& rows, const std::vector<Refusal>& refused, const Run& run,
+                            const std::optional<BytesPerSecond>& link) {
   Json document{{"format", 1},
                 {"command", run.command},
                 {"version", run.version},
@@ -124,6 +137,7 @@ std::string collective_json(const std::vector<CollectiveRow>& rows, const std::v
                 {"units", {{"seconds", "s"}, {"algbw", "B/s"}, {"busbw", "B/s"}, {"break_even_bandwidth", "B/s"}}},
                 {"comparison", comparison_json(rows)},
                 {"bound", bound_json(rows)},
+                {"link", link_json(rows, link)},
                 {"refused", Json::array()},
                 {"results", Json::array()}};
   for (const Refusal& refusal : refused) document["refused"].push_back({{"what", refusal.what}, {"why", refusal.why}});

@@ -2,6 +2,7 @@
 
 /// The results of `hbench collective` for machines. Times in seconds, bandwidths in bytes per second. Pure.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,9 @@
 namespace hbench {
 
 /// One object: what was run and where, `results` with every raw sample, `refused`, `comparison` and `bound`.
-std::string collective_json(const std::vector<CollectiveRow>& rows, const std::vector<Refusal>& refused,
-                            const Run& run);
+/// With `link` (what each rank's link carries) also the shares of it.
+std::string collective_json(const std::vector<CollectiveRow>& rows, const std::vector<Refusal>& refused, const Run& run,
+                            const std::optional<BytesPerSecond>& link = std::nullopt);
 
 /// A header and a line per result, without raw samples.
 std::string collective_csv(const std::vector<CollectiveRow>& rows);

@@ -24,7 +24,7 @@ constexpr int kMostSegments = 1024;
 struct Texts {
   std::string collective = "all-reduce", min_bytes = "8", max_bytes = "128M", type = "float32", op = "sum";
   std::string budget = "0.3 s", timeout = "60";
-  std::optional<std::string> step_bytes, ranks, algorithm, compressor, executor, servers;
+  std::optional<std::string> step_bytes, ranks, algorithm, compressor, executor, servers, link;
   int check = 1;
 };
 
@@ -56,6 +56,18 @@ Seconds time_flag(const std::string& text, std::string_view flag) {
   if (time.value > 0 && time.value <= kMostSeconds) return time;
   throw Error(ExitCode::usage, fmt::format("{} {}: not a time above 0, up to {:.0f} s", flag, text, kMostSeconds),
               "write seconds, or a time such as 500ms");
+}
+
+BytesPerSecond link_flag(const std::string& text) {
+  const std::string hint = "write what a link carries, such as 95.6Mbit/s or 11.5GB/s";
+  BytesPerSecond rate{0};
+  try {
+    rate = parse_rate(text);
+  } catch (const Error& error) {
+    throw Error(ExitCode::usage, fmt::format("--link {}: {}", text, error.what()), hint);
+  }
+  if (rate.value > 0) return rate;
+  throw Error(ExitCode::usage, fmt::format("--link {}: not a rate above 0", text), hint);
 }
 
 /// `--warmup_iters` is `--warmup-iters`: nccl-tests writes the one, most others the other.
@@ -99,6 +111,7 @@ void understand(const Texts& texts, CollectiveOptions& options) {
   if (texts.servers) request.servers = parse_servers(*texts.servers);
   request.check = texts.check > 0;
   options.loop.check = request.check;
+  if (texts.link) options.link = link_flag(*texts.link);
   options.loop.budget = time_flag(texts.budget, "--budget");
   options.loop.timeout = time_flag(texts.timeout, "--timeout");
 }
@@ -201,6 +214,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
       ->check(CLI::Range(1, kMostSegments));
   app.add_flag("--peers", request.peers, "measure MPI's own, Gloo's and MPICH's all-reduce in turn with ours");
   app.add_option("--mpich", options.mpich, "the hbench that was built with MPICH, for --peers");
+  app.add_option("--link", texts.link, "what each rank's link carries (95.6Mbit/s): prints the share of it reached");
   app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");
   app.add_option("--fusion", request.fusion, "merge them first (hbench list fusion)");
   app.add_option("--launches", options.launches, "fresh processes for everything, so often")

@@ -41,9 +41,10 @@ struct CollectiveOptions {
   CollectiveRequest request;
   LoopOptions loop;
   int launches = 1;
-  std::filesystem::path database;     ///< empty: nothing is stored
-  std::filesystem::path output_file;  ///< JSON; empty: none
-  std::filesystem::path mpich;        ///< the program built with MPICH; empty: beside this build
+  std::filesystem::path database;      ///< empty: nothing is stored
+  std::filesystem::path output_file;   ///< JSON; empty: none
+  std::filesystem::path mpich;         ///< the program built with MPICH; empty: beside this build
+  std::optional<BytesPerSecond> link;  ///< what each rank's link carries, in one direction
   bool json = false, csv = false, quiet = false, dry_run = false;
 };
 

@@ -104,4 +104,23 @@ std::vector<BoundShare> shares_of_bound(const std::vector<CollectiveRow>& rows) 
   return shares;
 }
 
+std::vector<LinkShare> shares_of_link(const std::vector<CollectiveRow>& rows, BytesPerSecond link) {
+  std::map<std::tuple<int, std::int64_t, bool>, LinkShare> fastest;
+  for (const CollectiveRow& row : rows) {
+    const std::optional<double> seconds = row.seconds();
+    if (!seconds || *seconds <= 0) continue;
+    const Case& asked = row.asked();
+    LinkShare share{
+        .ranks = asked.gpus, .bytes = asked.collective.bytes, .contender = row.label, .peer = is_peer(asked)};
+    share.busbw =
+        BytesPerSecond(static_cast<double>(share.bytes) / *seconds * bus_factor(asked.collective.name, asked.gpus));
+    share.share = share.busbw.value / link.value;
+    LinkShare& best = fastest[{share.ranks, share.bytes, share.peer}];
+    if (share.share > best.share) best = std::move(share);
+  }
+  std::vector<LinkShare> shares;
+  for (auto& [key, share] : fastest) shares.push_back(std::move(share));
+  return shares;
+}
+
 }  // namespace hbench

@@ -9,6 +9,7 @@
 
 #include "analysis/collectives.hpp"
 #include "analysis/records.hpp"
+#include "collectives/base/units.hpp"
 
 namespace hbench {
 
@@ -50,5 +51,17 @@ struct BoundShare {
   double seconds = 0;
 };
 std::vector<BoundShare> shares_of_bound(const std::vector<CollectiveRow>& rows);
+
+/// Bus bandwidth of the fastest at one size, as a share of what a link carries.
+struct LinkShare {
+  int ranks = 0;
+  std::int64_t bytes = 0;
+  std::string contender;
+  bool peer = false;
+  BytesPerSecond busbw{0};
+  double share = 0;
+};
+/// For each world and size the best of ours, then the best peer where there is one.
+std::vector<LinkShare> shares_of_link(const std::vector<CollectiveRow>& rows, BytesPerSecond link);
 
 }  // namespace hbench

@@ -256,9 +256,25 @@ std::string bound_lines(const std::vector<CollectiveRow>& rows) {
   return text;
 }
 
-std::string closing(const std::vector<CollectiveRow>& rows) {
-  const std::string peers = peer_lines(rows), bound = bound_lines(rows);
-  return peers.empty() || bound.empty() ? peers + bound : peers + "\n" + bound;
+std::string link_lines(const std::vector<CollectiveRow>& rows, const std::optional<BytesPerSecond>& link) {
+  if (!link) return {};
+  const std::vector<LinkShare> all = shares_of_link(rows, *link);
+  std::size_t width = 9;
+  for (const LinkShare& each : all) width = std::max(width, each.contender.size());
+  std::string text = fmt::format("# Bus bandwidth of the fastest, as a share of a link's {}\n", format(*link));
+  text +=
+      fmt::format("#{:>5}  {:>12}  {:<{}} {:>14} {:>8}\n", "ranks", "size (B)", "contender", width, "busbw", "share");
+  for (const LinkShare& each : all)
+    text += fmt::format("{:>6}  {:>12}  {:<{}} {:>14} {:>6.1f} %\n", each.ranks, each.bytes, each.contender, width,
+                        format(each.busbw), 100 * each.share);
+  return text;
+}
+
+std::string closing(const std::vector<CollectiveRow>& rows, const TableContext& context) {
+  std::string text;
+  for (const std::string& part : {peer_lines(rows), bound_lines(rows), link_lines(rows, context.link)})
+    if (!part.empty()) text += (text.empty() ? "" : "\n") + part;
+  return text;
 }
 
 }  // namespace
@@ -276,7 +292,7 @@ std::string collective_table(const std::vector<CollectiveRow>& rows, const Table
     if (!text.empty()) text += "\n";
     text += world_table(world, context);
   }
-  const std::string end = closing(rows);
+  const std::string end = closing(rows, context);
   return end.empty() ? text : text + "\n" + end;
 }
 

@@ -2,6 +2,7 @@
 
 /// The results of `hbench collective` for people: nccl-tests' columns, comparisons, what compression costs. Pure.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct TableContext {
   std::string mpi;      ///< the library's name and version
   bool comparison = false;
   int launches = 1;
+  std::optional<BytesPerSecond> link = std::nullopt;  ///< what each rank's link carries
 };
 
 /// Every line that is no row begins with `#`.

@@ -138,7 +138,7 @@ class CollectiveBench {
   ExitCode publish(const std::vector<CaseResult>& results) const {
     const std::vector<CollectiveRow> rows = collective_rows(results);
     const std::string json =
-        options_.json || !options_.output_file.empty() ? collective_json(rows, plan_.refused, run_) : "";
+        options_.json || !options_.output_file.empty() ? collective_json(rows, plan_.refused, run_, options_.link) : "";
     if (options_.json)
       fmt::print("{}", json);
     else if (options_.csv)
@@ -156,7 +156,8 @@ class CollectiveBench {
                 fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu")),
             .mpi = setup_.machine.mpi,
             .comparison = plan_.comparison,
-            .launches = options_.launches};
+            .launches = options_.launches,
+            .link = options_.link};
   }
 
   /// The worst: a lost rank before wrong data, before what could not be done at all.

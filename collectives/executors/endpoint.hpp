@@ -32,6 +32,8 @@ class Endpoint {
   /// call it in the same order; it begins with the call. \throws Error (usage) where there is no library behind the
   /// transport, or it lacks the type.
   virtual std::unique_ptr<Operation> vendor(Goal goal, const Operand& operand) = 0;
+  /// All ranks are on one host and read each other's buffers.
+  virtual bool shares_memory() const { return false; }
   /// Stops the whole job at once, after this rank has said why.
   [[noreturn]] virtual void abort(int exit_code) = 0;
 

@@ -84,6 +84,8 @@ class SharedEndpoint final : public Endpoint {
                 "choose another algorithm, or the executor mpi");
   }
 
+  bool shares_memory() const override { return hosts_.one(); }
+
   [[noreturn]] void abort(int exit_code) override {
     if (outer_ != nullptr) outer_->abort(exit_code);
     SharedHeader& header = segment_.header();

@@ -1,0 +1,125 @@
+// What the results of hbench collective come to: comparisons with peers, shares of bounds and links, and their tables.
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bench/collective/json.hpp"
+#include "bench/collective/summary.hpp"
+#include "bench/collective/table.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kKiB = 1024;
+
+/// An all-reduce between 4 ranks whose slowest rank needs `seconds`; the others half as long.
+CaseResult result_of(std::string executor, std::string algorithm, std::int64_t bytes, double seconds) {
+  CaseResult result;
+  result.asked.evidence = Evidence::measured;
+  result.asked.gpus = 4;
+  result.asked.strategy.algorithm = std::move(algorithm);
+  result.asked.strategy.compressor = "none";
+  result.asked.collective = {.name = "all-reduce",
+                             .bytes = bytes,
+                             .data_type = "float32",
+                             .operation = "sum",
+                             .executor = std::move(executor)};
+  for (int iteration = 0; iteration < 3; ++iteration)
+    for (int rank = 0; rank < 4; ++rank)
+      result.samples.push_back({.rank = rank,
+                                .iteration = iteration,
+                                .metric = std::string(metric::kInPlace),
+                                .value = rank == 2 ? seconds : seconds / 2,
+                                .unit = "s"});
+  return result;
+}
+
+/// Ours is 2 and 8 times as fast as the best peer, which is another one at each size.
+std::vector<CaseResult> two_sizes() {
+  return {result_of("shm", "direct", kKiB, 1e-6),        result_of("mpi", "vendor", kKiB, 2e-6),
+          result_of("gloo", "ring-chunked", kKiB, 9e-6), result_of("shm", "direct", 4 * kKiB, 1e-6),
+          result_of("mpi", "vendor", 4 * kKiB, 9e-6),    result_of("gloo", "ring-chunked", 4 * kKiB, 8e-6)};
+}
+
+TEST(CollectiveSummary, ComparesWithTheBestPeerOfEachSize) {
+  const auto all = compare_with_peers(collective_rows(two_sizes()));
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].ranks, 4);
+  EXPECT_EQ(all[0].ours, "direct by shm");
+  EXPECT_EQ(all[0].sizes, 2U);
+  EXPECT_DOUBLE_EQ(all[0].geometric_mean, 4);  // sqrt(2 x 8)
+  EXPECT_DOUBLE_EQ(all[0].worst, 2);
+  EXPECT_EQ(all[0].worst_bytes, kKiB);
+  EXPECT_EQ(all[0].worst_peer, "vendor by mpi");
+}
+
+TEST(CollectiveSummary, TakesTheFastestOfOursAtEachSizeWhereThereAreSeveral) {
+  std::vector<CaseResult> results = two_sizes();
+  results.push_back(result_of("mpi", "ring", kKiB, 0.5e-6));
+  const auto all = compare_with_peers(collective_rows(results));
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[1].ours, "ring by mpi");
+  EXPECT_EQ(all[1].sizes, 1U);
+  EXPECT_EQ(all[2].ours, "the best of ours");
+  EXPECT_DOUBLE_EQ(all[2].geometric_mean, std::sqrt(4.0 * 8.0));
+}
+
+TEST(CollectiveSummary, LeavesOutWhatFailedItsCheck) {
+  std::vector<CaseResult> results = two_sizes();
+  results[0].samples.push_back({.metric = std::string(metric::kInPlaceWrong), .value = 1, .unit = "elements"});
+  results[0].status = CaseStatus::failed;
+  results[0].failure = "1 elements failed the check";
+  const auto rows = collective_rows(results);
+  EXPECT_FALSE(rows[0].seconds().has_value());
+  const auto all = compare_with_peers(rows);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].sizes, 1U);
+  EXPECT_DOUBLE_EQ(all[0].geometric_mean, 8);
+  const std::string table = collective_table(rows, {.comparison = true});
+  EXPECT_THAT(table, HasSubstr("# direct by shm of 1024 B: 1 elements failed the check\n"));
+  EXPECT_THAT(table, Not(HasSubstr("1.00      2.00")));
+}
+
+TEST(CollectiveSummary, RelatesSharedMemoryToItsBoundAtTheLargestSize) {
+  std::vector<CaseResult> results = two_sizes();
+  for (const std::size_t ours : {0, 3})
+    results[ours].samples.push_back({.metric = std::string(metric::kBound), .value = 0.8e-6, .unit = "s"});
+  const auto shares = shares_of_bound(collective_rows(results));
+  ASSERT_EQ(shares.size(), 1U);
+  EXPECT_EQ(shares[0].bytes, 4 * kKiB);
+  EXPECT_DOUBLE_EQ(shares[0].bound_seconds / shares[0].seconds, 0.8);
+}
+
+TEST(CollectiveSummary, RelatesBusBandwidthToTheLink) {
+  // 4 ranks: 2 x 3/4 x 4096 B in 8 us are 768 MB/s.
+  const auto rows =
+      collective_rows({result_of("mpi", "ring", 4 * kKiB, 8e-6), result_of("mpi", "torus", 4 * kKiB, 9e-6),
+                       result_of("mpi", "vendor", 4 * kKiB, 16e-6)});
+  const auto shares = shares_of_link(rows, BytesPerSecond(1e9));
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_EQ(shares[0].contender, "ring by mpi");
+  EXPECT_FALSE(shares[0].peer);
+  EXPECT_DOUBLE_EQ(shares[0].share, 0.768);
+  EXPECT_EQ(shares[1].contender, "vendor by mpi");
+  EXPECT_TRUE(shares[1].peer);
+  EXPECT_DOUBLE_EQ(shares[1].share, 0.384);
+  EXPECT_THAT(collective_table(rows, {.comparison = true, .link = BytesPerSecond(1e9)}), HasSubstr("76.8 %"));
+  EXPECT_THAT(collective_table(rows, {.comparison = true}), Not(HasSubstr("share of a link")));
+}
+
+TEST(CollectiveSummary, PrintsTheSameRatiosForMachines) {
+  const hbench::Run run{"hbench collective", "0", "2026-01-01T00:00:00Z", {}};
+  const auto json = nlohmann::json::parse(collective_json(collective_rows(two_sizes()), {}, run, BytesPerSecond(1e9)));
+  EXPECT_DOUBLE_EQ(json.at("comparison").at(0).at("geometric_mean").get<double>(), 4);
+  EXPECT_EQ(json.at("link").size(), 4U);
+  EXPECT_EQ(json.at("results").size(), 6U);
+  EXPECT_EQ(json.at("results").at(0).at("samples").at(2).at("values").size(), 3U);
+}
+
+}  // namespace
+}  // namespace hbench
