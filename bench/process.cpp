@@ -108,7 +108,7 @@ bool ends_within(pid_t child, std::chrono::milliseconds patience) {
 }
 
 /// Ends what is left of the child's process group; how the child ended.
-int stop(pid_t child) {
+int stop_group(pid_t child) {
   if (!has_ended(child)) {
     kill(-child, SIGTERM);
     kill(-child, SIGCONT);
@@ -119,6 +119,26 @@ int stop(pid_t child) {
   waitpid(child, &status, 0);
   return status;
 }
+
+/// A child that is stopped at the latest when it is left, also by an exception.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  ~Child() {
+    if (!stopped_) stop_group(pid_);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int stop() {
+    stopped_ = true;
+    return stop_group(pid_);
+  }
+
+ private:
+  pid_t pid_;
+  bool stopped_ = false;
+};
 
 /// What goes in and comes out of a child, as far as its pipes are ready.
 class Conversation {
@@ -209,6 +229,7 @@ Exit run_process(const Spawn& spawn) {
   if (child < 0) throw Error(ExitCode::environment, std::string("cannot start a process: ") + std::strerror(errno));
   if (child == 0) become(spawn, in, out, err, parent);
   setpgid(child, child);
+  Child guard(child);
   in.close_read();
   out.close_write();
   err.close_write();
@@ -226,7 +247,7 @@ Exit run_process(const Spawn& spawn) {
   }
   if (exit.silent && spawn.on_silence) spawn.on_silence();
   if (!exit.silent && !exit.interrupted) ends_within(child, kLinger);  // it may have closed its output and stayed
-  const int status = stop(child);
+  const int status = guard.stop();
   talk.finish();
   exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return exit;

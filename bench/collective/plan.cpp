@@ -13,6 +13,7 @@
 #include "collectives/base/units_text.hpp"
 #include "collectives/executors/executor.hpp"
 #include "collectives/fusion/fusion.hpp"
+#include "collectives/network/choose.hpp"
 
 namespace hbench {
 namespace {
@@ -64,11 +65,13 @@ class Planner {
   }
 
  private:
+  bool needs_equal_parts() const { return request_.goal == Goal::reduce_scatter || request_.goal == Goal::all_gather; }
+
   std::int64_t element_size() const { return static_cast<std::int64_t>(size_of(request_.type)); }
 
   void choose_defaults() {
     ranks_ = request_.ranks;
-    if (machine_.fixed_ranks > 0) ranks_ = {machine_.fixed_ranks};
+    if (ranks_.empty() && machine_.fixed_ranks > 0) ranks_ = {machine_.fixed_ranks};
     if (ranks_.empty()) ranks_ = {std::max(2, machine_.cores)};
     algorithms_ = request_.algorithms;
     compressors_ = request_.compressors.empty() ? std::vector<std::string>{"none"} : request_.compressors;
@@ -96,6 +99,9 @@ class Planner {
   void check_names() {
     bool servers = false, groups = false;
     for (std::string& name : algorithms_) {
+      if (name == kAuto)
+        throw Error(ExitCode::usage, "auto chooses by a model of the cluster, and there is none of this machine",
+                    "give an algorithm, or a rule for sizes such as recursive-doubling@16KiB/ring");
       if (request_.goal == Goal::all_reduce) {
         const AlgorithmRule rule = parse_algorithm_rule(name);
         name = rule.text();
@@ -120,6 +126,11 @@ class Planner {
     if (request_.group > 0 && !groups)
       throw Error(ExitCode::usage, "--group is for hierarchical algorithms, and none was asked for",
                   "hbench list algorithms shows which take the ranks of a node together");
+    if (!tensors_.empty() && needs_equal_parts())
+      throw Error(
+          ExitCode::usage,
+          fmt::format("{} needs equal parts, which the tensors of a --workload do not have", to_string(request_.goal)),
+          "leave out --workload, or measure an all-reduce or a broadcast of them");
     if (request_.peers && request_.goal != Goal::all_reduce)
       throw Error(ExitCode::usage, fmt::format("--peers compares all-reduces, not {}", to_string(request_.goal)),
                   "leave out --peers; --algorithm vendor is the MPI library's own, where it is listed");
@@ -128,8 +139,7 @@ class Planner {
   /// The buffers of each size, in elements. Parts must be equal where each worker has one.
   std::vector<std::vector<std::int64_t>> sizes(int workers) const {
     if (!tensors_.empty()) return {tensors_};
-    const bool parts = request_.goal == Goal::reduce_scatter || request_.goal == Goal::all_gather;
-    const std::int64_t unit = parts ? std::int64_t{workers} * std::max(1, request_.segments) : 1;
+    const std::int64_t unit = needs_equal_parts() ? std::int64_t{workers} * std::max(1, request_.segments) : 1;
     std::vector<std::vector<std::int64_t>> all;
     for (const std::int64_t bytes : sizes_of(request_)) {
       const std::int64_t elements = std::max<std::int64_t>(bytes / element_size() / unit, 1) * unit;
@@ -301,11 +311,12 @@ CollectivePlan make_collective_plan(const CollectiveRequest& request, const Coll
   return Planner(request, machine, tensors).make();
 }
 
-std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::string& fusion) {
+std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::string& fusion, DataType type) {
+  const auto element_size = static_cast<std::int64_t>(size_of(type));
   std::vector<std::int64_t> elements, bytes;
   for (const GradientEvent& gradient : timeline.gradients) {
     elements.push_back(gradient.elements);
-    bytes.push_back(gradient.elements * static_cast<std::int64_t>(sizeof(float)));
+    bytes.push_back(gradient.elements * element_size);
   }
   if (fusion.empty()) return elements;
   const std::unique_ptr<FusionPolicy> policy = parse_fusion(fusion).make(bytes);
@@ -317,7 +328,7 @@ std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::st
     while (!launched.empty()) {
       std::vector<Bucket> next;
       for (const Bucket& bucket : launched) {
-        buckets.push_back(bucket.bytes(bytes) / static_cast<std::int64_t>(sizeof(float)));
+        buckets.push_back(bucket.bytes(bytes) / element_size);
         ++done;
         std::ranges::move(policy->on({FusionEventKind::bucket_done, event.at, done}), std::back_inserter(next));
       }

@@ -50,7 +50,7 @@ CollectivePlan make_collective_plan(const CollectiveRequest& request, const Coll
                                     const std::vector<std::int64_t>& tensors);
 
 /// The tensors of a trace as they travel: each alone, or as the fusion policy merges them. In elements.
-std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::string& fusion);
+std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::string& fusion, DataType type);
 
 /// `ring by mpi`, `ring + fp16 by shm`, `Gloo ring-chunked`: a contender for people.
 std::string contender_label(const Case& asked);

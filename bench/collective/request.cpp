@@ -16,6 +16,9 @@ namespace {
 
 constexpr int kMostRanks = 1024;
 constexpr std::size_t kMostSizes = 4096;
+/// Beyond these nobody waits, or no rank has memory for the schedule.
+constexpr double kMostSeconds = 1e6;
+constexpr int kMostSegments = 1024;
 
 /// The texts of the flags, before they are understood.
 struct Texts {
@@ -50,8 +53,8 @@ Seconds time_flag(const std::string& text, std::string_view flag) {
     time = parse_seconds(plain ? text + " s" : text);
   } catch (const Error&) {
   }
-  if (time.value > 0) return time;
-  throw Error(ExitCode::usage, fmt::format("{} {}: not a time above 0", flag, text),
+  if (time.value > 0 && time.value <= kMostSeconds) return time;
+  throw Error(ExitCode::usage, fmt::format("{} {}: not a time above 0, up to {:.0f} s", flag, text, kMostSeconds),
               "write seconds, or a time such as 500ms");
 }
 
@@ -77,6 +80,22 @@ Call with_dashes(Call call) {
   return call;
 }
 
+/// What has no meaning beside the rest is refused: nothing that was asked for is left out without a word.
+void refuse_idle_flags(const CLI::App& app, const CollectiveRequest& request) {
+  const auto given = [&](const char* flag) { return app.count(flag) > 0; };
+  if (!request.fusion.empty() && request.workload.empty())
+    throw Error(ExitCode::usage, "--fusion merges the tensors of a --workload, and none is given",
+                "add such as --workload vgg16");
+  for (const char* flag : {"--minbytes", "--maxbytes", "--stepfactor", "--stepbytes"})
+    if (given(flag) && !request.workload.empty())
+      throw Error(ExitCode::usage, fmt::format("{} is for sizes, and the tensors of a --workload have their own", flag),
+                  fmt::format("leave out {} or --workload", flag));
+  const bool adds = request.goal == Goal::all_reduce || request.goal == Goal::reduce_scatter;
+  if (given("--op") && !adds)
+    throw Error(ExitCode::usage, fmt::format("--op is for what adds up, and {} does not", to_string(request.goal)),
+                "leave out --op");
+}
+
 void understand(const Texts& texts, CollectiveOptions& options) {
   CollectiveRequest& request = options.request;
   request.goal = parse_goal(texts.collective);
@@ -95,9 +114,6 @@ void understand(const Texts& texts, CollectiveOptions& options) {
   if (texts.link) options.link = link_flag(*texts.link);
   options.loop.budget = time_flag(texts.budget, "--budget");
   options.loop.timeout = time_flag(texts.timeout, "--timeout");
-  if (!request.fusion.empty() && request.workload.empty())
-    throw Error(ExitCode::usage, "--fusion merges the tensors of a --workload, and none is given",
-                "add such as --workload vgg16");
 }
 
 }  // namespace
@@ -158,15 +174,18 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
       "  hbench collective --peers --json > peers.json\n"
       "  mpirun -n 4 hbench collective -d float64 -o max\n"
       "The time of an iteration is its slowest rank's. algbw = bytes / time; busbw is algbw x 2(n-1)/n for an\n"
-      "all-reduce, (n-1)/n for a reduce-scatter or all-gather, 1 for a broadcast. GB/s are decimal. '_' and '-' are\n"
-      "alike in names of options. A size whose check fails is not timed, and the exit code is 4.");
+      "all-reduce, (n-1)/n for a reduce-scatter or all-gather, 1 for a broadcast. GB/s are decimal. Sizes are cut to\n"
+      "whole elements, and to equal parts where each rank has one. '_' and '-' are alike in names of options. A size\n"
+      "whose check fails is not timed, and the exit code is 4.");
   app.add_option("collective", texts.collective, "all-reduce, reduce-scatter, all-gather or broadcast")
       ->capture_default_str();
   app.add_option("-b,--minbytes", texts.min_bytes, "smallest size; K, M, G = 2^10, 2^20, 2^30")->capture_default_str();
   app.add_option("-e,--maxbytes", texts.max_bytes, "largest size")->capture_default_str();
-  CLI::Option* factor = app.add_option("-f,--stepfactor", request.factor, "from one size to the next")
-                            ->check(CLI::Range(1.0001, 1e9))
-                            ->capture_default_str();
+  CLI::Option* factor =
+      app.add_option("-f,--stepfactor", request.factor, "from one size to the next")
+          ->check(CLI::Range(1.0001, 1e9))
+          ->check([](const std::string& text) { return std::isnan(std::stod(text)) ? "is no number" : std::string(); })
+          ->capture_default_str();
   app.add_option("-i,--stepbytes", texts.step_bytes, "added from one size to the next, instead of -f")
       ->excludes(factor);
   app.add_option("-n,--iters", options.loop.iterations, "timed iterations; 0: by size, within --budget")
@@ -192,7 +211,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_option("--group", request.group, "ranks per node, for hierarchical algorithms")
       ->check(CLI::Range(1, kMostRanks));
   app.add_option("--segments", request.segments, "of pipelined algorithms; default: as they choose")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(CLI::Range(1, kMostSegments));
   app.add_flag("--peers", request.peers, "measure MPI's own, Gloo's and MPICH's all-reduce in turn with ours");
   app.add_option("--mpich", options.mpich, "the hbench that was built with MPICH, for --peers");
   app.add_option("--link", texts.link, "what each rank's link carries (95.6Mbit/s): prints the share of it reached");
@@ -209,6 +228,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_flag("--quiet", options.quiet, "no progress");
   if (parse_arguments(app, with_dashes(call))) return std::nullopt;
   understand(texts, options);
+  refuse_idle_flags(app, request);
   return options;
 }
 

@@ -31,8 +31,10 @@ void fail(CaseResult& result, ExitCode code, std::string reason) {
 /// One start of a process set: what it says, as it says it.
 class Conversation {
  public:
-  Conversation(std::vector<CaseResult>& results, int launch, const RunProgress& progress)
-      : results_(results), launch_(launch), progress_(progress) {}
+  /// `on_end` is told of each case when its last word is heard, while the others go on.
+  Conversation(std::vector<CaseResult>& results, int launch, const RunProgress& progress,
+               std::function<void(int index)> on_end)
+      : results_(results), launch_(launch), progress_(progress), on_end_(std::move(on_end)) {}
 
   void hear(std::string_view text) {
     if (const auto line = parse_worker_line(text)) std::visit([this](const auto& said) { note(said); }, *line);
@@ -70,12 +72,14 @@ class Conversation {
     add_to(results_.at(static_cast<std::size_t>(line.index)), {line.index, line.refusal, pending_[line.index]},
            launch_);
     ended.insert(line.index);
+    on_end_(line.index);
   }
   void note(const StepLine&) {}
 
   std::vector<CaseResult>& results_;
   int launch_;
   const RunProgress& progress_;
+  std::function<void(int index)> on_end_;
   std::map<int, std::vector<Sample>> pending_;
 };
 
@@ -114,7 +118,7 @@ class Runner {
     while (!open.empty() && !interrupted()) {
       const std::vector<LoopCase> now(open.begin(),
                                       open.begin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kMostCases)));
-      Conversation talk(results_, launch, progress_);
+      Conversation talk(results_, launch, progress_, [&](int index) { finish(index, launch); });
       const Ending ending = start(set, now, talk);
       if (interrupted()) return;
       std::set<int> over = talk.ended;
@@ -124,11 +128,11 @@ class Runner {
         for (const LoopCase& each : open) {
           if (over.contains(each.index) || (!hopeless && each.index != talk.working)) continue;
           fail(result_of(each.index), ending.code, fmt::format("launch {}: {}", launch + 1, ending.reason));
+          finish(each.index, launch);
           over.insert(each.index);
         }
         if (over.empty()) return;
       }
-      for (const int index : over) finish(index, launch);
       std::erase_if(open, [&](const LoopCase& each) { return over.contains(each.index); });
     }
   }

@@ -25,7 +25,8 @@ struct RunOptions {
 /// What the caller hears while it runs.
 struct RunProgress {
   std::function<void(const std::string& what)> doing;
-  /// A case has all its launches behind it, or has failed.
+  /// A case has all its launches behind it, or has failed; told at once, while the other cases go on. May throw, which
+  /// stops the ranks.
   std::function<void(const CaseResult& result)> done;
 };
 

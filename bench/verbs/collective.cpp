@@ -31,9 +31,12 @@ class CollectiveBench {
     const CollectiveRequest& request = options_.request;
     std::vector<std::int64_t> tensors;
     if (!request.workload.empty())
-      tensors = tensors_of(load_data().traces.load(request.workload).timeline, request.fusion);
+      tensors = tensors_of(load_data().traces.load(request.workload).timeline, request.fusion, request.type);
     setup_ = look_for_programs(call, options_);
     setup_.machine.fixed_ranks = started_.ranks;
+    if (started_.ranks > 0 && options_.launches > 1)
+      throw Error(ExitCode::usage, "--launches starts ranks afresh, and a launcher has started these",
+                  "run hbench collective without the launcher; it starts its ranks itself");
     plan_ = make_collective_plan(request, setup_.machine, tensors);
     options_.loop.out_of_place = !plan_.comparison;
     run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts()};
@@ -41,6 +44,7 @@ class CollectiveBench {
   }
 
   ExitCode run() {
+    if (!options_.output_file.empty() && started_.rank == 0) check_writable(options_.output_file, "--output-file");
     if (options_.dry_run) return started_.rank == 0 ? print_plan() : void(), ExitCode::good;
     if (started_.ranks > 0) return run_here();
     open_store();
@@ -135,13 +139,14 @@ class CollectiveBench {
     const std::vector<CollectiveRow> rows = collective_rows(results);
     const std::string json =
         options_.json || !options_.output_file.empty() ? collective_json(rows, plan_.refused, run_, options_.link) : "";
-    if (!options_.output_file.empty()) write_whole(options_.output_file, json, "--output-file");
     if (options_.json)
       fmt::print("{}", json);
     else if (options_.csv)
       fmt::print("{}", collective_csv(rows));
     else
       fmt::print("{}", collective_table(rows, context()));
+    // What cannot be written can still be read.
+    if (!options_.output_file.empty()) write_whole(options_.output_file, json, "--output-file");
     return verdict(results);
   }
 

@@ -153,7 +153,13 @@ class Tuner {
   bool race() {
     const double begin = now();
     const double budget = parse_seconds(options_.budget).value;
+    if (!(budget > 0))
+      throw Error(ExitCode::usage, fmt::format("--budget {} leaves no time for a launch", options_.budget),
+                  "give a time such as 2min");
     const std::int64_t bytes = model_elements(options_.workload) * kFloat;
+    if (candidates(bytes, kMostMeasured).size() < 2)
+      throw Error(ExitCode::usage, fmt::format("{} leaves nothing to choose from", options_.fusion),
+                  "give a policy with parameters, or several with commas");
     // Warms up the machine, and shows what a launch takes.
     const std::string reference = candidates(bytes, 1).front();
     catch_interrupts();
@@ -186,9 +192,6 @@ class Tuner {
     std::size_t most = kMostMeasured;
     while (most > 2 && needed(candidates(bytes, most).size()) > budget) --most;
     std::vector<std::string> fusions = candidates(bytes, most);
-    if (fusions.size() < 2)
-      throw Error(ExitCode::usage, fmt::format("{} leaves nothing to choose from", options_.fusion),
-                  "give a policy with parameters, or several with commas");
     if (needed(fusions.size()) > budget)
       throw Error(
           ExitCode::usage,

@@ -11,11 +11,6 @@ constexpr const char* kSweep =
     "$HBENCH sweep --workload resnet50,vgg16 --profile hkbu-10gbe,aws-p3-25gbe --evidence simulated "
     "--quiet ";
 
-/// Whether file systems of one's own may be mounted here; they need no rights in a namespace of one's own.
-bool can_mount(const Workplace& workplace) {
-  return workplace.shell("mkdir m && unshare -rm mount -t tmpfs none m && rmdir m").code == 0;
-}
-
 TEST(Report, ThatCannotBeWrittenIsSaidBeforeAnyWork) {
   const Workplace workplace;
   write_bytes(workplace / "in-the-way", "precious");

@@ -70,9 +70,26 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
   point.asked.workload = "resnet50";
   point.asked.strategy.algorithm = "ring";
   const json object = json::parse(points_json({point})).at(0);
-  for (const char* field :
-       {"failure", "placement", "servers", "server_mode", "compressor", "fusion", "throughput", "throughput_per_gpu",
-        "efficiency", "efficiency_low", "efficiency_high", "interval", "baseline", "step_seconds", "batch_per_gpu"})
+  for (const char* field : {"failure",
+                            "placement",
+                            "servers",
+                            "server_mode",
+                            "compressor",
+                            "fusion",
+                            "throughput",
+                            "throughput_per_gpu",
+                            "efficiency",
+                            "efficiency_low",
+                            "efficiency_high",
+                            "interval",
+                            "baseline",
+                            "step_seconds",
+                            "batch_per_gpu",
+                            "collective",
+                            "executor",
+                            "bytes",
+                            "type",
+                            "redop"})
     EXPECT_TRUE(object.at(field).is_null()) << field;
 }
 

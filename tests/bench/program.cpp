@@ -145,6 +145,10 @@ bool all_die(const std::vector<pid_t>& pids) {
   return std::ranges::none_of(pids, lives);
 }
 
+bool can_mount(const Workplace& workplace) {
+  return workplace.shell("mkdir m && unshare -rm mount -t tmpfs none m && rmdir m").code == 0;
+}
+
 nlohmann::json exported(const Workplace& workplace) {
   const Outcome outcome = workplace.run({"export", "--json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

@@ -35,7 +35,7 @@ class Workplace {
   TemporaryFolder folder_;
 };
 
-/// A sweep under way; ended by force with the object.
+/// A sweep, or another verb that starts workers, under way; ended by force with the object.
 class Sweeping {
  public:
   Sweeping(const Workplace& workplace, const std::vector<std::string>& arguments);
@@ -62,6 +62,9 @@ bool lives(pid_t pid);
 std::size_t bytes_written(pid_t pid);
 /// Waits until none of them is.
 bool all_die(const std::vector<pid_t>& pids);
+
+/// Whether file systems of one's own may be mounted here; they need no rights in a namespace of one's own.
+bool can_mount(const Workplace& workplace);
 
 /// The points that `hbench export --json` gives.
 nlohmann::json exported(const Workplace& workplace);

@@ -1,0 +1,54 @@
+#include "tests/bench/collective_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+namespace hbench {
+
+void CollectiveUnderMpi::SetUp() {
+  const Outcome plan = workplace_.run({"collective", "--dry-run", "-e", "8", "--executor", "mpi"});
+  if (plan.code == 2) GTEST_SKIP() << plan.err;
+  ASSERT_EQ(plan.code, 0) << plan.err;
+}
+
+Outcome CollectiveUnderMpi::run(std::vector<std::string> arguments) const {
+  arguments.insert(arguments.begin(), {"collective", "--quiet"});
+  return workplace_.run(arguments);
+}
+
+nlohmann::json CollectiveUnderMpi::document(std::vector<std::string> arguments) const {
+  arguments.emplace_back("--json");
+  const Outcome outcome = run(std::move(arguments));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  return nlohmann::json::parse(outcome.out);
+}
+
+Outcome CollectiveUnderMpi::started(int ranks, const std::string& arguments) const {
+  return workplace_.shell(
+      fmt::format("[ $(id -u) = 0 ] && root=--allow-run-as-root; "
+                  "mpirun $root --oversubscribe -n {} $HBENCH collective --quiet {}",
+                  ranks, arguments));
+}
+
+std::set<std::string> names_in_shared_memory() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    std::string name = entry.path().filename();
+    if (!name.starts_with("vader_segment")) names.insert(std::move(name));
+  }
+  return names;
+}
+
+bool all_go(const std::set<std::string>& before) {
+  for (int i = 0; i < 500; ++i) {
+    if (std::ranges::includes(before, names_in_shared_memory())) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
+}  // namespace hbench

@@ -1,0 +1,36 @@
+#pragma once
+
+/// Runs of `hbench collective` on ranks that are processes.
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/bench/program.hpp"
+
+namespace hbench {
+
+/// Skipped, with the program's reason, where ranks cannot be processes.
+class CollectiveUnderMpi : public testing::Test {
+ protected:
+  void SetUp() override;
+
+  /// `hbench collective --quiet <arguments>`.
+  Outcome run(std::vector<std::string> arguments) const;
+  /// The same with `--json`, which must succeed: the document.
+  nlohmann::json document(std::vector<std::string> arguments) const;
+  /// `mpirun -n ranks hbench collective --quiet <arguments>`, as a user's own launcher would.
+  Outcome started(int ranks, const std::string& arguments) const;
+
+  Workplace workplace_;
+};
+
+std::set<std::string> names_in_shared_memory();
+/// Waits until /dev/shm has no other names than `before`: those of runs beside this one go with them. Open MPI's own
+/// are not looked at, since there always may be some.
+bool all_go(const std::set<std::string>& before);
+
+}  // namespace hbench
