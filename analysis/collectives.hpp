@@ -6,8 +6,8 @@
 /// `in_place_wrong`, `out_of_place_wrong` (elements that failed the check, of all ranks); `wire_bytes` and
 /// `plain_wire_bytes` (sent by the busiest rank, with and without the compressor); `encode_seconds`, `decode_seconds`
 /// (the whole buffer once, per rank and repetition); `encoded_elements`, `decoded_elements` (by the busiest rank, in
-/// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` (all ranks read
-/// and write back a buffer of that size at once: the bound of what must read and write every buffer).
+/// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` (all ranks
+/// read and write back a buffer of that size at once: the bound of what must read and write every buffer).
 
 #include <cstdint>
 #include <optional>

@@ -64,7 +64,8 @@ std::vector<Subject> subjects_of(const std::vector<Point>& points) {
 /// What people mean by a strategy: no more machines than the workers', plain gradients, hidden where they can be.
 bool is_plain(const Point* point) {
   const Strategy& strategy = point->asked.strategy;
-  return (strategy.compressor.empty() || strategy.compressor == "none") && strategy.server_mode != "dedicated" && strategy.overlap;
+  return (strategy.compressor.empty() || strategy.compressor == "none") && strategy.server_mode != "dedicated" &&
+         strategy.overlap;
 }
 
 Pointers plain_if_any(const Pointers& points) {

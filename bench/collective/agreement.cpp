@@ -17,7 +17,7 @@ constexpr int kTag = 11000;
 
 void Agreement::wait(Transport::Request request, Rank peer) {
   Message message(transport_, request, peer);
-  wait_for(message, timeout_, fmt::format("rank {}", transport_.rank()));
+  wait_for(message, timeout_, "between two iterations");
 }
 
 void Agreement::send_to(Rank peer, std::span<const double> values) {

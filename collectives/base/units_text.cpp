@@ -17,7 +17,8 @@ struct Unit {
   double scale;
 };
 
-constexpr std::array kTimes{Unit{"s", 1}, Unit{"ms", 1e-3}, Unit{"us", 1e-6}, Unit{"µs", 1e-6}, Unit{"ns", 1e-9}, Unit{"min", 60}};
+constexpr std::array kTimes{Unit{"s", 1},     Unit{"ms", 1e-3}, Unit{"us", 1e-6},
+                            Unit{"µs", 1e-6}, Unit{"ns", 1e-9}, Unit{"min", 60}};
 constexpr std::array kSizes{Unit{"B", 1},    Unit{"kB", 1e3},     Unit{"KB", 1e3},     Unit{"MB", 1e6},
                             Unit{"GB", 1e9}, Unit{"KiB", 1024.0}, Unit{"MiB", 0x1p20}, Unit{"GiB", 0x1p30}};
 constexpr std::array kRates{Unit{"bit/s", 1.0 / 8},  Unit{"kbit/s", 1e3 / 8},  Unit{"Mbit/s", 1e6 / 8},

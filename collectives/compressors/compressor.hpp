@@ -74,8 +74,8 @@ struct Compressor {
   std::string_view defaults = {};
   /// The mean of many decoded forms, drawn with different seeds, is the input.
   bool unbiased = false;
-  /// What is written depends on the values: `max_wire_bytes` is its bound. Otherwise, with the default parameters, it is
-  /// exactly as much.
+  /// What is written depends on the values: `max_wire_bytes` is its bound. Otherwise, with the default parameters, it
+  /// is exactly as much.
   bool bytes_vary = false;
   /// Bytes read and written by one encode or decode, per byte of float32 input: what a
   /// memory-bound kernel costs. 0 means that nothing is done.

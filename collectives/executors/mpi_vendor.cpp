@@ -97,7 +97,7 @@ class VendorCollective final : public Operation {
     MPI_Comm_rank(communicator_, &rank);
     const std::size_t part = operand_.buffer.size() / static_cast<std::size_t>(ranks_);
     const std::span<std::byte> own = operand_.buffer.subspan(static_cast<std::size_t>(rank) * part, part);
-    if (rank != 0) std::memcpy(own.data(), operand_.buffer.data(), part);
+    if (rank != 0 && part > 0) std::memcpy(own.data(), operand_.buffer.data(), part);
     finish(operand_.type, operand_.op, ranks_, own);
   }
 

@@ -55,7 +55,7 @@ TEST(CollectiveFigures, GiveNoTimeForWrongData) {
 
 TEST(CollectiveFigures, SayBelowWhichLinkSpeedCompressingPays) {
   CaseResult result = example_collective();
-  result.samples = {figure("wire_bytes", 2000),     figure("plain_wire_bytes", 4000),  figure("encode_seconds", 2e-6),
+  result.samples = {figure("wire_bytes", 2000),     figure("plain_wire_bytes", 4000), figure("encode_seconds", 2e-6),
                     figure("decode_seconds", 6e-6), figure("relative_l2_error", 0.1), figure("cosine", 0.99)};
   const CollectiveFigures figures = collective_figures(result);
   EXPECT_DOUBLE_EQ(*figures.bits_per_element, 16);

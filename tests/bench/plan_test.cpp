@@ -202,7 +202,9 @@ TEST(Plan, RefusesToCompressForALibrarysOwnCollective) {
   request.compressors = {"none", "fp16"};
   const Plan plan = plan_of(request);
   EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 vendor"));
-  EXPECT_THAT(refusals(plan), ElementsAre("vendor with fp16 on 2 GPUs: vendor sends elements as they are: it cannot be combined with fp16"));
+  EXPECT_THAT(
+      refusals(plan),
+      ElementsAre("vendor with fp16 on 2 GPUs: vendor sends elements as they are: it cannot be combined with fp16"));
 }
 
 TEST(Plan, RefusesToSimulateAModelWithoutATimelineAndNamesTheCure) {

@@ -55,8 +55,8 @@ double false_alarms(std::size_t settings, int launches, double noise) {
   return static_cast<double>(alarms) / kTunings;
 }
 
-// Equal settings must not be called different, however many there are and however much launches vary. The rank test alone
-// would be wrong in 5 %, were the best not chosen by looking; the least effect makes up for that.
+// Equal settings must not be called different, however many there are and however much launches vary. The rank test
+// alone would be wrong in 5 %, were the best not chosen by looking; the least effect makes up for that.
 TEST(Race, CallsEqualSettingsNoise) {
   EXPECT_THAT(false_alarms(2, 10, 0.01), Le(0.01));
   EXPECT_THAT(false_alarms(2, 10, 0.03), Le(0.05));
