@@ -156,18 +156,18 @@ std::string compression_table(const std::vector<const CollectiveRow*>& rows) {
                        [](const CollectiveRow* row) { return is_compressed(*row); });
   if (compressed.empty()) return {};
   std::size_t width = 10;
-  for (const CollectiveRow* row : compressed) width = std::max(width, row->asked().strategy.compressor.size());
+  for (const CollectiveRow* row : compressed) width = std::max(width, row->label.size());
   std::string text =
       "# Compression, in one collective: coding of the slowest rank, bytes of the busiest, error of the result;\n"
       "# it pays on links slower than the break-even: bytes saved / seconds of coding.\n";
-  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "size", "compressor", width,
+  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "size", "contender", width,
                       "encode", "decode", "wire", "bits per", "relative", "cosine", "break-even");
   text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "(B)", "", width, "(us)",
                       "(us)", "(B)", "element", "L2 error", "", "");
   for (const CollectiveRow* row : compressed) {
     const CollectiveFigures& figures = row->figures;
     text += fmt::format("{:>12}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", row->asked().collective.bytes,
-                        row->asked().strategy.compressor, width, maybe(figures.encode_seconds, microseconds),
+                        row->label, width, maybe(figures.encode_seconds, microseconds),
                         maybe(figures.decode_seconds, microseconds), maybe(figures.wire_bytes, whole),
                         maybe(figures.bits_per_element, bits_text), maybe(figures.relative_error, scientific),
                         maybe(figures.cosine, cosine_text), maybe(figures.break_even, rate_text));

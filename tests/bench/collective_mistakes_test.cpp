@@ -8,6 +8,7 @@
 #include "bench/verbs/verb.hpp"
 #include "collectives/executors/endpoint.hpp"
 #include "tests/bench/expect_error.hpp"
+#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
@@ -172,11 +173,21 @@ TEST(TuneMistakes, AreRefusedBeforeAnythingIsLaunched) {
           {{"--ranks", "2", "--profile", "hkbu-10gbe"}, "excludes", "--help"},
           {{"--gpus", "8"}, "--gpus requires --profile", "--help"},
           {{"--fusoin", "ddp"}, "unknown option '--fusoin'; did you mean '--fusion'?", "--help"},
-          {{"--workload", "lenet5", "--fusion", "none"}, "none leaves nothing to choose from", "several with commas"},
           {{"--workload", "lenet5", "--budget", "soon"}, "soon", ""},
           {{"--workload", "lenet5", "--budget", "0s"}, "--budget 0s", "2min"},
       },
       "tune");
+}
+
+// How large the model is, LibTorch must say.
+TEST(TuneMistakes, OfNothingToChooseFromAreRefusedBeforeAnythingIsLaunched) {
+  const auto tune = [] { run_verb("tune", {"--workload", "lenet5", "--fusion", "none"}); };
+  if (torch_availability().available)
+    expect_error(tune, ExitCode::usage, testing::HasSubstr("none leaves nothing to choose from"),
+                 testing::HasSubstr("several with commas"));
+  else
+    expect_error(tune, ExitCode::environment, testing::HasSubstr("built without LibTorch"),
+                 testing::HasSubstr("install LibTorch"));
 }
 
 }  // namespace
