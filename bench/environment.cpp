@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "collectives/executors/endpoint.hpp"
@@ -29,6 +31,11 @@ std::string state(const Availability& availability) {
 int available_cores() {
   cpu_set_t allowed;
   return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+Host this_host() {
+  const char* path = std::getenv("PATH");
+  return {.cores = available_cores(), .as_root = geteuid() == 0, .path = path != nullptr ? path : ""};
 }
 
 std::map<std::string, std::string> environment_facts() {

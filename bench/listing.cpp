@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 
+#include "bench/environment.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/listing_families.hpp"
 #include "collectives/base/units_text.hpp"
@@ -27,11 +27,10 @@ Table placement_table(const Data&) {
 }
 
 Table launcher_table(const Data&) {
-  const char* path = std::getenv("PATH");
+  const Host host = this_host();
   Table table{.columns = {"launcher", "what", "state"}, .numeric = std::vector<bool>(3)};
   for (const Launcher* entry : launchers())
-    table.rows.push_back(
-        {text(entry->name), text(entry->summary), state_text(entry->availability(path != nullptr ? path : ""))});
+    table.rows.push_back({text(entry->name), text(entry->summary), state_text(entry->availability(host.path))});
   return table;
 }
 

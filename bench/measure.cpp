@@ -2,30 +2,22 @@
 
 #include <fmt/format.h>
 
-#include "bench/launch/launcher.hpp"
 #include "bench/plan.hpp"
 #include "bench/process.hpp"
-#include "bench/verdict.hpp"
+#include "bench/start_ranks.hpp"
 #include "bench/worker_protocol.hpp"
-#include "collectives/base/table.hpp"
 
 namespace hbench {
 namespace {
-
-/// Ranks say why they give up before the launcher notices silence.
-constexpr Seconds kGrace{10};
 
 /// Everything one launch said.
 struct LaunchLog {
   std::vector<Sample> samples;
   Heard heard;
-  int done = 0;
+  int done = 0;  ///< ranks
 };
 
-void note(LaunchLog& log, int, const HelloLine& hello) {
-  log.heard.pids[hello.rank] = hello.pid;
-  log.heard.last_step.try_emplace(hello.rank, -1);
-}
+void note(LaunchLog& log, int, const HelloLine& hello) { log.heard.last_step.try_emplace(hello.rank, -1); }
 
 void note(LaunchLog& log, int launch, const StepLine& step) {
   log.heard.last_step[step.rank] = step.iteration;
@@ -44,8 +36,7 @@ void note(LaunchLog& log, int launch, const StepLine& step) {
 }
 
 void note(LaunchLog& log, int, const DoneLine&) { ++log.done; }
-void note(LaunchLog& log, int, const FailureLine& failure) { log.heard.failures.push_back(failure); }
-/// What only collectives say.
+/// What is taken in already, and what only collectives say.
 template <class Line>
 void note(LaunchLog&, int, const Line&) {}
 
@@ -53,46 +44,31 @@ void note(LaunchLog&, int, const Line&) {}
 
 CaseResult measure(const Case& asked, const MeasureOptions& options, const std::function<void(int)>& on_launch) {
   const bool alone = asked.strategy.algorithm == "none";
-  const Launcher& launcher = find_entry(launchers(), alone ? "local" : "mpirun", "launcher");
-  if (const Availability there = launcher.availability(options.path); !there.available)
-    throw Error(ExitCode::environment, fmt::format("cannot start ranks: {}", there.reason), there.cure);
-
-  const WorkOrder order{asked, options.warmup_steps, options.steps, options.budget, options.timeout, options.cores};
-  Job job;
-  job.processes = world_of(asked, asked.gpus).ranks();
-  job.oversubscribed = job.processes > options.cores;
-  job.as_root = options.as_root;
-  job.worker = {options.program, "worker", to_json(order)};
+  const WorkOrder order{asked,          options.warmup_steps, options.steps,
+                        options.budget, options.timeout,      options.host.cores};
+  const RankStart start{
+      .launcher = alone ? "local" : "mpirun",
+      .processes = world_of(asked, asked.gpus).ranks(),
+      .worker = {options.program, "worker", to_json(order)},
+      // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
+      .environment = {{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"MKL_NUM_THREADS", "1"}},
+      // When rank 0 hangs, the others wait for twice the time-out before they say so.
+      .silence = options.timeout * (alone ? 1 : 2) + kGrace};
 
   CaseResult result;
   result.asked = asked;
   for (int launch = 0; launch < options.launches && !interrupted(); ++launch) {
     on_launch(launch);
     LaunchLog log;
-    Spawn spawn;
-    spawn.argv = launcher.argv(job);
-    // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
-    for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
-      spawn.environment[name] = "1";
-    // When rank 0 hangs, the others wait for twice the time-out before they say so.
-    spawn.silence = options.timeout * (alone ? 1 : 2) + kGrace;
-    spawn.on_line = [&](std::string_view text) {
-      if (const auto line = parse_worker_line(text))
-        std::visit([&](const auto& said) { note(log, launch, said); }, *line);
-    };
-    spawn.on_silence = [&] { look_at_processes(log.heard); };
-    const Exit exit = run_process(spawn);
-    log.heard.complete = log.done == job.processes;
+    const Ending ending = start_ranks(start, options.host, log.heard, [&](const WorkerLine& line) {
+      std::visit([&](const auto& said) { note(log, launch, said); }, line);
+      log.heard.complete = log.done == start.processes;
+    });
     result.samples.insert(result.samples.end(), log.samples.begin(), log.samples.end());
-    if (exit.interrupted) break;
-    const Ending verdict = judge(log.heard, exit, job.processes, spawn.silence);
-    if (verdict.code == ExitCode::good) continue;
-    std::vector<pid_t> left;
-    for (const auto& [rank, pid] : log.heard.pids) left.push_back(pid);
-    kill_processes(left);
+    if (ending.code == ExitCode::good) continue;
     result.status = CaseStatus::failed;
-    result.failure = fmt::format("launch {}: {}", launch + 1, verdict.reason);
-    result.exit_code = static_cast<int>(verdict.code);
+    result.failure = fmt::format("launch {}: {}", launch + 1, ending.reason);
+    result.exit_code = static_cast<int>(ending.code);
     break;
   }
   return result;

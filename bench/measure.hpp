@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/records.hpp"
+#include "bench/environment.hpp"
 #include "collectives/base/units.hpp"
 
 namespace hbench {
@@ -16,9 +17,7 @@ struct MeasureOptions {
   int steps = 20;       ///< timed steps of a launch, at most
   Seconds budget{3};    ///< of the timed steps of a launch
   Seconds timeout{60};  ///< a collective, or silence
-  int cores = 1;
-  bool as_root = false;
-  std::string path;  ///< the PATH variable
+  Host host = this_host();
 };
 
 /// Runs every launch of a measured case in processes of its own; a lost or hung rank makes the case a failed one

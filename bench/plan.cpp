@@ -117,20 +117,13 @@ class Planner {
       refuse(fmt::format("{} on {} GPUs", pair.first, fmt::join(gpus, ", ")), pair.second);
   }
 
-  void refuse(std::string what, std::string why) {
-    const bool known =
-        std::ranges::any_of(plan_.refused, [&](const Refusal& r) { return r.what == what && r.why == why; });
-    if (!known) plan_.refused.push_back({std::move(what), std::move(why)});
-  }
+  void refuse(std::string what, std::string why) { hbench::refuse(plan_.refused, std::move(what), std::move(why)); }
 
   [[noreturn]] void nothing_left() const {
-    std::string why;
-    for (const Refusal& refusal : plan_.refused)
-      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", refusal.what, refusal.why);
-    if (why.empty())
+    if (plan_.refused.empty())
       throw Error(ExitCode::usage, "nothing to do: there is nothing of the evidence asked for in this range",
                   "published figures are few and none is emulated; add simulated or measured to --evidence");
-    throw Error(ExitCode::usage, "nothing to do: every combination was refused", why);
+    throw Error(ExitCode::usage, "nothing to do: every combination was refused", reasons(plan_.refused));
   }
 
   /// What `auto` stands for on a cluster; empty where nobody asked.
@@ -386,6 +379,18 @@ ServerChoice parse_servers(std::string_view text) {
     throw Error(ExitCode::usage, fmt::format("--servers {}: not a choice of servers", text),
                 "write colocated, dedicated, a number of dedicated servers (4), or colocated:4");
   return choice;
+}
+
+void refuse(std::vector<Refusal>& refused, std::string what, std::string why) {
+  Refusal refusal{std::move(what), std::move(why)};
+  if (std::ranges::find(refused, refusal) == refused.end()) refused.push_back(std::move(refusal));
+}
+
+std::string reasons(const std::vector<Refusal>& refused) {
+  std::string text;
+  for (const Refusal& refusal : refused)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", refusal.what, refusal.why);
+  return text;
 }
 
 Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine& machine) {

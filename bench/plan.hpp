@@ -49,7 +49,13 @@ struct LocalMachine {
 struct Refusal {
   std::string what;
   std::string why;
+
+  friend bool operator==(const Refusal&, const Refusal&) = default;
 };
+/// Says each thing once.
+void refuse(std::vector<Refusal>& refused, std::string what, std::string why);
+/// `<what>: <why>; ...`, on one line.
+std::string reasons(const std::vector<Refusal>& refused);
 
 /// The profiles and traces that a plan's cases name.
 struct Catalog {

@@ -4,9 +4,6 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
-#include "bench/environment.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/process.hpp"
 #include "collectives/base/table.hpp"
@@ -60,7 +57,7 @@ void find_mpich(const fs::path& own, const fs::path& asked, CollectiveSetup& set
     throw Error(ExitCode::usage, fmt::format("--mpich {}: there is no such program", asked.string()),
                 "build it: cmake --preset mpich && ninja -C build/mpich hbench");
   const Launcher& launcher = find_entry(launchers(), "mpich", "launcher");
-  const Availability there = launcher.availability(setup.run.path);
+  const Availability there = launcher.availability(setup.run.host.path);
   setup.machine.mpich = is_program(program) && there.available;
   setup.run.programs[ProcessSet::Program::mpich] = program.string();
   if (setup.machine.mpich) return;
@@ -75,14 +72,11 @@ void find_mpich(const fs::path& own, const fs::path& asked, CollectiveSetup& set
 
 CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& options) {
   CollectiveSetup setup;
-  setup.machine.cores = setup.run.cores = available_cores();
+  setup.machine.cores = setup.run.host.cores;
   struct sysinfo memory {};
   if (sysinfo(&memory) == 0) setup.machine.memory = static_cast<std::int64_t>(memory.totalram) * memory.mem_unit;
-  const char* path = std::getenv("PATH");
-  setup.run.path = path != nullptr ? path : "";
-  setup.run.as_root = geteuid() == 0;
   Availability mpi = mpi_availability();
-  if (mpi.available) mpi = find_entry(launchers(), "mpirun", "launcher").availability(setup.run.path);
+  if (mpi.available) mpi = find_entry(launchers(), "mpirun", "launcher").availability(setup.run.host.path);
   if (!mpi.available) setup.machine.no_mpi = fmt::format("{}; {}", mpi.reason, mpi.cure);
   const fs::path own = own_path(call.program);
   setup.run.programs[ProcessSet::Program::own] = own.string();

@@ -27,14 +27,6 @@ std::vector<std::string> measured_executors() {
   return names;
 }
 
-/// The largest message of a schedule, in bytes of uncompressed elements.
-std::int64_t largest_message(const Schedule& schedule, std::int64_t elements, std::int64_t element_size) {
-  std::int64_t most = 0;
-  for (const Transfer& transfer : schedule.transfers)
-    most = std::max(most, schedule.range(transfer.first_chunk, transfer.chunk_count, elements).size());
-  return most * element_size;
-}
-
 /// Builds the plan: every method adds to it or to the refusals.
 class Planner {
  public:
@@ -206,8 +198,7 @@ class Planner {
       return fmt::format("a {} {} of more than {} ranks is not exact, and cannot be checked; -c 0 does without",
                          entry_of(request_.type).name, entry_of(request_.op).name,
                          most_workers(request_.type, request_.op));
-    if (algorithm.opaque()) return vendor_refusal(asked, *std::ranges::max_element(buffers));
-    return message_refusal(asked, choice, *std::ranges::max_element(buffers));
+    return algorithm.opaque() ? vendor_refusal(asked, *std::ranges::max_element(buffers)) : std::string();
   }
 
   std::string vendor_refusal(const Case& asked, std::int64_t elements) const {
@@ -216,13 +207,6 @@ class Planner {
     if (asked.collective.executor != "mpi") return "the MPI library's own goes with the executor mpi";
     if (elements > INT_MAX) return fmt::format("{} elements are more than MPI counts", elements);
     return {};
-  }
-
-  std::string message_refusal(const Case& asked, const AlgorithmChoice& choice, std::int64_t elements) const {
-    if (elements * element_size() <= INT_MAX || asked.collective.executor != "mpi") return {};
-    const std::int64_t message = largest_message(schedule_of(asked, choice, elements), elements, element_size());
-    if (message <= INT_MAX) return {};
-    return fmt::format("{} in one message are more than MPI takes", format(Bytes(static_cast<double>(message))));
   }
 
   void add_peers(int workers, const std::vector<std::int64_t>& buffers) {
@@ -238,13 +222,11 @@ class Planner {
     if (!machine_.mpich) return;
     Case asked = blank(workers, buffers);
     asked.strategy.algorithm = "vendor";
+    asked.collective.executor = "mpi";  // what can be refused is the same as with any MPI
+    if (const std::string why = refusal(asked, parse_algorithm("vendor"), buffers); !why.empty())
+      return refuse("MPICH", why);
     asked.collective.executor = kMpich;
-    const AlgorithmChoice vendor = parse_algorithm("vendor");
-    asked.collective.executor = "mpi";
-    const std::string why = refusal(asked, vendor, buffers);
-    asked.collective.executor = kMpich;
-    if (why.empty()) return add(ProcessSet::Program::mpich, false, std::move(asked), buffers);
-    refuse("MPICH", why);
+    add(ProcessSet::Program::mpich, false, std::move(asked), buffers);
   }
 
   void add(ProcessSet::Program program, bool threads, Case asked, const std::vector<std::int64_t>& buffers) {
@@ -265,17 +247,10 @@ class Planner {
     set->cases.push_back({plan_.cases++, std::move(asked), buffers});
   }
 
-  void refuse(std::string what, std::string why) {
-    const bool known =
-        std::ranges::any_of(plan_.refused, [&](const Refusal& r) { return r.what == what && r.why == why; });
-    if (!known) plan_.refused.push_back({std::move(what), std::move(why)});
-  }
+  void refuse(std::string what, std::string why) { hbench::refuse(plan_.refused, std::move(what), std::move(why)); }
 
   [[noreturn]] void nothing_left() const {
-    std::string why;
-    for (const Refusal& refusal : plan_.refused)
-      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", refusal.what, refusal.why);
-    throw Error(ExitCode::usage, fmt::format("nothing to do: {}", why),
+    throw Error(ExitCode::usage, fmt::format("nothing to do: {}", reasons(plan_.refused)),
                 "hbench collective --help explains the options");
   }
 
@@ -359,9 +334,6 @@ std::string contender_label(const Case& asked) {
   return fmt::format("{} by {}", strategy.label(), asked.collective.executor);
 }
 
-bool is_peer(const Case& asked) {
-  const std::vector<std::string> ours = measured_executors();
-  return asked.strategy.algorithm == "vendor" || std::ranges::find(ours, asked.collective.executor) == ours.end();
-}
+bool is_peer(const Case& asked) { return asked.strategy.algorithm == "vendor" || !is_ours(asked); }
 
 }  // namespace hbench

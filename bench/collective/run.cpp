@@ -6,17 +6,12 @@
 #include <set>
 
 #include "analysis/collectives.hpp"
-#include "bench/launch/launcher.hpp"
 #include "bench/process.hpp"
-#include "bench/verdict.hpp"
-#include "bench/worker_protocol.hpp"
-#include "collectives/base/table.hpp"
+#include "bench/start_ranks.hpp"
 
 namespace hbench {
 namespace {
 
-/// Ranks say why they give up before silence is noticed.
-constexpr Seconds kGrace{10};
 /// An order is one argument, which Linux limits to 128 KiB.
 constexpr std::size_t kMostCases = 200;
 /// A set of processes that fails so often in one launch is not tried again.
@@ -36,8 +31,8 @@ class Conversation {
                std::function<void(int index)> on_end)
       : results_(results), launch_(launch), progress_(progress), on_end_(std::move(on_end)) {}
 
-  void hear(std::string_view text) {
-    if (const auto line = parse_worker_line(text)) std::visit([this](const auto& said) { note(said); }, *line);
+  void hear(const WorkerLine& line) {
+    std::visit([this](const auto& said) { note(said); }, line);
   }
 
   Heard heard;
@@ -45,9 +40,7 @@ class Conversation {
   int working = -1;     ///< the case under way
 
  private:
-  void note(const HelloLine& hello) { heard.pids[hello.rank] = hello.pid; }
   void note(const DoneLine&) { heard.complete = true; }
-  void note(const FailureLine& failure) { heard.failures.push_back(failure); }
   void note(const SizeLine& size) {
     pending_.clear();
     working = size.cases.empty() ? -1 : size.cases.front();
@@ -74,6 +67,8 @@ class Conversation {
     ended.insert(line.index);
     on_end_(line.index);
   }
+  void note(const HelloLine&) {}
+  void note(const FailureLine&) {}
   void note(const StepLine&) {}
 
   std::vector<CaseResult>& results_;
@@ -150,29 +145,14 @@ class Runner {
   }
 
   Ending start(const ProcessSet& set, const std::vector<LoopCase>& cases, Conversation& talk) {
-    const Launcher& launcher = find_entry(launchers(), launcher_of(set), "launcher");
-    if (const Availability there = launcher.availability(options_.path); !there.available)
-      throw Error(ExitCode::environment, fmt::format("cannot start ranks: {}", there.reason), there.cure);
-    const CollectiveOrder order{options_.loop, as_told(set, cases), set.ranks, set.threads, options_.cores};
-    Job job;
-    job.processes = set.threads ? 1 : set.ranks;
-    job.oversubscribed = job.processes > options_.cores;
-    job.as_root = options_.as_root;
-    job.worker = {options_.programs.at(set.program), "worker", to_json(order)};
-    Spawn spawn;
-    spawn.argv = launcher.argv(job);
-    // A library's collective does not name who is late: the parent does, by silence.
-    spawn.silence = options_.loop.timeout * 2 + kGrace;
-    spawn.on_line = [&](std::string_view text) { talk.hear(text); };
-    spawn.on_silence = [&] { look_at_processes(talk.heard); };
-    const Exit exit = run_process(spawn);
-    if (exit.interrupted) return {};
-    const Ending ending = judge(talk.heard, exit, job.processes, spawn.silence);
-    if (ending.code == ExitCode::good) return ending;
-    std::vector<pid_t> left;
-    for (const auto& [rank, pid] : talk.heard.pids) left.push_back(pid);
-    kill_processes(left);
-    return ending;
+    const CollectiveOrder order{options_.loop, as_told(set, cases), set.ranks, set.threads, options_.host.cores};
+    const RankStart start{.launcher = launcher_of(set),
+                          .processes = set.threads ? 1 : set.ranks,
+                          .worker = {options_.programs.at(set.program), "worker", to_json(order)},
+                          .environment = {},
+                          // A library's collective does not name who is late: the parent does, by silence.
+                          .silence = options_.loop.timeout * 2 + kGrace};
+    return start_ranks(start, options_.host, talk.heard, [&](const WorkerLine& line) { talk.hear(line); });
   }
 
   const CollectivePlan& plan_;

@@ -9,6 +9,7 @@
 
 #include "analysis/records.hpp"
 #include "bench/collective/plan.hpp"
+#include "bench/environment.hpp"
 
 namespace hbench {
 
@@ -17,9 +18,7 @@ struct RunOptions {
   std::map<ProcessSet::Program, std::string> programs;  ///< paths
   LoopOptions loop;
   int launches = 1;
-  int cores = 1;
-  bool as_root = false;
-  std::string path;  ///< the PATH variable
+  Host host = this_host();
 };
 
 /// What the caller hears while it runs.

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "analysis/store/store.hpp"
@@ -19,7 +17,6 @@
 namespace hbench {
 namespace {
 
-constexpr int kInterruptedExit = 130;
 /// Starting ranks, for the estimate.
 constexpr double kLaunchSeconds = 1;
 
@@ -122,7 +119,7 @@ class CollectiveBench {
     Progress progress(seconds(), options_.quiet || !first);
     if (first) note_refusals(progress);
     std::vector<CaseResult> results =
-        run_as_started(plan_, options_.loop, started_, setup_.run.cores, [&](const CaseResult& result) {
+        run_as_started(plan_, options_.loop, started_, setup_.run.host.cores, [&](const CaseResult& result) {
           if (store_) store_->append(run_id_, result);
           progress.done(seconds() / plan_.cases);
         });
@@ -132,7 +129,7 @@ class CollectiveBench {
   ExitCode report_interruption() const {
     fmt::print(stderr, "hbench: interrupted{}\n",
                store_ ? fmt::format("; every finished case is in {}", options_.database.string()) : "");
-    return static_cast<ExitCode>(kInterruptedExit);
+    return ExitCode::interrupted;
   }
 
   ExitCode publish(const std::vector<CaseResult>& results) const {

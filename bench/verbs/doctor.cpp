@@ -1,8 +1,6 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 
 #include "bench/arguments.hpp"
@@ -56,8 +54,7 @@ ExitCode run_doctor(const Call& call) {
   CLI::App app("Looks at this machine and says what hbench can do on it, and what is wrong.", "hbench doctor");
   app.footer("Example:\n  hbench doctor");
   if (parse_arguments(app, call)) return ExitCode::good;
-  const char* variable = std::getenv("PATH");
-  const std::string path = variable != nullptr ? variable : "";
+  const std::string path = this_host().path;
   std::vector<Finding> findings{cores(), from("LibTorch", torch_availability(), "built in")};
   for (const ExecutorKind* executor : executors())
     findings.push_back(from(fmt::format("executor {}", executor->name), executor->availability(), "available"));

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 
 #include "analysis/store/store.hpp"
 #include "bench/console.hpp"
@@ -20,7 +18,6 @@
 namespace hbench {
 namespace {
 
-constexpr int kInterruptedExit = 130;
 /// Start-up of ranks and LibTorch, warm-up and shut-down, for the estimate.
 constexpr double kLaunchOverhead = 2.5;
 constexpr double kSimulatedSeconds = 0.004;
@@ -44,10 +41,6 @@ class Sweep {
         data_(load_data()),
         plan_(make_plan(options_.request, data_, local_machine(options_))) {
     options_.measure.program = call.program;
-    options_.measure.cores = available_cores();
-    options_.measure.as_root = geteuid() == 0;
-    const char* path = std::getenv("PATH");
-    options_.measure.path = path != nullptr ? path : "";
     run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts()};
   }
 
@@ -151,7 +144,7 @@ class Sweep {
     fmt::print(stderr,
                "hbench: interrupted; every finished case is in {}\n  the same command with --resume does the rest\n",
                options_.database.string());
-    return static_cast<ExitCode>(kInterruptedExit);
+    return ExitCode::interrupted;
   }
 
   /// The results of this plan, whichever run they come from.

@@ -1,15 +1,12 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 
 #include "analysis/timed_steps.hpp"
 #include "bench/arguments.hpp"
 #include "bench/console.hpp"
-#include "bench/environment.hpp"
 #include "bench/measure.hpp"
 #include "bench/plan.hpp"
 #include "bench/process.hpp"
@@ -23,7 +20,6 @@
 namespace hbench {
 namespace {
 
-constexpr int kInterruptedExit = 130;
 constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::size_t kMostMeasured = 24;
 constexpr std::size_t kMostSimulated = 48;
@@ -49,10 +45,6 @@ class Tuner {
     measure_.launches = 1;
     measure_.steps = options_.steps;
     measure_.budget = Seconds(options_.steps_seconds);
-    measure_.cores = available_cores();
-    measure_.as_root = geteuid() == 0;
-    const char* path = std::getenv("PATH");
-    measure_.path = path != nullptr ? path : "";
   }
 
   ExitCode run() {
@@ -203,7 +195,7 @@ class Tuner {
 
   static ExitCode interruption() {
     fmt::print(stderr, "hbench: interrupted; a tuning that is cut short says nothing\n");
-    return static_cast<ExitCode>(kInterruptedExit);
+    return ExitCode::interrupted;
   }
 
   TuneOptions options_;

@@ -22,7 +22,8 @@ enum class ExitCode : int {
   lost_rank = 5,    ///< a rank died, hung or ran out of time
   regressed = 10,
   inconclusive = 11,
-  not_comparable = 12  ///< or no baseline
+  not_comparable = 12,  ///< or no baseline
+  interrupted = 130     ///< with Ctrl-C
 };
 
 /// `text` on one line: control characters become spaces. Messages quote what users wrote, line breaks and all.
