@@ -14,6 +14,7 @@
 ///   5. What ranks hold before and after is the schedule's `Goal`; a rank that only serves begins with the
 ///      operation's neutral element (zeros for a sum).
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -61,7 +62,7 @@ struct World {
     return colocated ? static_cast<Rank>(static_cast<std::int64_t>(server) * workers / servers) : workers + server;
   }
 
-  friend bool operator==(const World&, const World&) = default;
+  friend auto operator<=>(const World&, const World&) = default;
 };
 
 /// Half-open range of elements.

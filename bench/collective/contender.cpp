@@ -44,14 +44,6 @@ AlgorithmChoice algorithm_of(const Case& asked, std::int64_t bytes) {
   return parse_algorithm_rule(asked.strategy.algorithm).at(bytes);
 }
 
-Schedule schedule_of(const Case& asked, const AlgorithmChoice& algorithm, std::int64_t elements) {
-  const World world = world_of_collective(asked);
-  const auto size = static_cast<std::int64_t>(size_of(parse_data_type(asked.collective.data_type)));
-  const int segments =
-      asked.collective.segments > 0 ? asked.collective.segments : algorithm.segments(world, elements * size);
-  return algorithm.build(world, segments);
-}
-
 std::vector<ElementRange> parts_of(const Schedule* schedule, int workers, std::int64_t elements) {
   std::vector<ElementRange> parts;
   for (int worker = 0; worker < workers; ++worker) {
@@ -87,15 +79,18 @@ void Contender::add(const Case& asked, const Operand& operand, const ContenderTo
     operations_.push_back(tools.peers->make(asked.strategy.algorithm, operand));
     return;
   }
-  const AlgorithmChoice algorithm = algorithm_of(asked, static_cast<std::int64_t>(operand.buffer.size()));
-  operations_.push_back(prepare_exchange(tools.endpoint, {.world = world_of_collective(asked),
+  const World world = world_of_collective(asked);
+  const auto bytes = static_cast<std::int64_t>(operand.buffer.size());
+  const AlgorithmChoice algorithm = algorithm_of(asked, bytes);
+  const int segments = asked.collective.segments > 0 ? asked.collective.segments : algorithm.segments(world, bytes);
+  operations_.push_back(prepare_exchange(tools.endpoint, {.world = world,
                                                           .algorithm = algorithm,
                                                           .compressor = compressor_,
                                                           .operand = operand,
                                                           .segments = asked.collective.segments,
                                                           .times = tools.times}));
   if (algorithm.algorithm->opaque()) return;
-  const Schedule schedule = schedule_of(asked, algorithm, operand.elements());
+  const Schedule& schedule = tools.endpoint.schedules().of(algorithm, world, segments);
   parts_ = parts_of(&schedule, asked.gpus, operand.elements());
   plain_bytes_ += plain_bytes_of(schedule, operand.elements(), static_cast<std::int64_t>(size_of(operand.type)));
 }

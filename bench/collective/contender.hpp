@@ -22,8 +22,6 @@ bool is_ours(const Case& asked);
 World world_of_collective(const Case& asked);
 /// The all-reduce of a rule for these bytes, or the algorithm of another goal. \pre no peer.
 AlgorithmChoice algorithm_of(const Case& asked, std::int64_t bytes);
-/// Uncompressed, with as many segments as asked for, or as the algorithm chooses. \pre not opaque.
-Schedule schedule_of(const Case& asked, const AlgorithmChoice& algorithm, std::int64_t elements);
 /// Sent by the busiest rank of an uncompressed collective.
 std::int64_t plain_bytes_of(const Schedule& schedule, std::int64_t elements, std::int64_t element_size);
 /// The elements of each worker's part of a buffer. A schedule decides; a library takes equal parts.

@@ -1,5 +1,6 @@
 #include "collectives/executors/endpoint.hpp"
 
+#include "collectives/base/error.hpp"
 #include "collectives/executors/rank_program.hpp"
 
 namespace hbench {
@@ -25,6 +26,11 @@ int Endpoint::reserve_tag() { return kFirstTag + reserved_++ % kTags; }
 std::unique_ptr<Operation> Endpoint::prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) {
   return std::make_unique<RankProgram>(plan_for(schedule, transport().rank()), codec, transport(), reserve_tag(),
                                        operand);
+}
+
+std::unique_ptr<Operation> Endpoint::vendor(Goal, const Operand&) {
+  throw Error(ExitCode::usage, "there is no library, and so no all-reduce of its own, between threads",
+              "choose another algorithm, or the executor mpi");
 }
 
 }  // namespace hbench

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "collectives/algorithms/schedule_cache.hpp"
 #include "collectives/executors/executor.hpp"
 #include "collectives/executors/operand.hpp"
 #include "collectives/executors/operation.hpp"
@@ -31,14 +32,17 @@ class Endpoint {
   /// The library's own collective over all ranks, in place; its `progress` may block until all are there. Ranks
   /// call it in the same order; it begins with the call. \throws Error (usage) where there is no library behind the
   /// transport, or it lacks the type.
-  virtual std::unique_ptr<Operation> vendor(Goal goal, const Operand& operand) = 0;
+  virtual std::unique_ptr<Operation> vendor(Goal goal, const Operand& operand);
   /// All ranks are on one host and read each other's buffers.
   virtual bool shares_memory() const { return false; }
+  /// Of the collectives on this endpoint.
+  ScheduleCache& schedules() { return schedules_; }
   /// Stops the whole job at once, after this rank has said why.
   [[noreturn]] virtual void abort(int exit_code) = 0;
 
  private:
   std::vector<std::unique_ptr<std::byte[]>> memory_;
+  ScheduleCache schedules_;
   int reserved_ = 0;
 };
 

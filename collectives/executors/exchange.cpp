@@ -17,10 +17,9 @@ std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRe
   if (!refusal.empty()) throw Error(ExitCode::usage, refusal, "see hbench list algorithms and hbench list compressors");
   if (asked.algorithm.algorithm->opaque()) return endpoint.vendor(asked.algorithm.algorithm->goal, operand);
 
-  if (asked.compressor.verbatim()) {
-    const int segments = segments_of(asked, asked.algorithm, static_cast<std::int64_t>(operand.buffer.size()));
-    return endpoint.prepare(asked.algorithm.build(asked.world, segments, asked.shards), operand, nullptr);
-  }
+  if (asked.compressor.verbatim())
+    return endpoint.prepare(schedule_of(endpoint, asked, asked.algorithm, operand.buffer.size(), asked.shards), operand,
+                            nullptr);
   ExchangeRequest request = asked;
   if (request.memory == nullptr)
     request.memory = std::make_shared<ExchangeMemory>(request.compressor, operand.elements());

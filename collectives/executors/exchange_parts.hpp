@@ -10,9 +10,13 @@
 
 namespace hbench {
 
-/// Those asked for, or what `algorithm` says for a buffer of `bytes`.
-inline int segments_of(const ExchangeRequest& request, const AlgorithmChoice& algorithm, std::int64_t bytes) {
-  return request.segments > 0 ? request.segments : algorithm.segments(request.world, bytes);
+/// For a buffer of `bytes`, with as many segments as asked for or as `algorithm` says. Lives until the endpoint is
+/// asked for another.
+inline const Schedule& schedule_of(Endpoint& endpoint, const ExchangeRequest& request, const AlgorithmChoice& algorithm,
+                                   std::size_t bytes, std::span<const Shard> shards = {}) {
+  const int segments =
+      request.segments > 0 ? request.segments : algorithm.segments(request.world, static_cast<std::int64_t>(bytes));
+  return endpoint.schedules().of(algorithm, request.world, segments, shards);
 }
 
 /// The all-gather that goes with an all-reduce, by its name; none where there is none.

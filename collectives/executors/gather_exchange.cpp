@@ -19,13 +19,13 @@ class Gather final : public Operation {
       : transport_(endpoint.transport()),
         tag_(endpoint.reserve_tag()),
         operand_(request.operand),
-        gradient_(reinterpret_cast<float*>(operand_.buffer.data()), static_cast<std::size_t>(operand_.elements())),
+        gradient_(operand_.floats()),
         workers_(request.world.workers),
         compressor_(request.compressor),
         codec_(timed(compressor_.codec, request.times)),
         memory_(request.memory),
         most_(codec_->max_wire_bytes(operand_.elements())),
-        plan_(all_gather(request, most_ * workers_, transport_.rank())),
+        plan_(all_gather(endpoint, request, most_ * workers_)),
         encoded_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(most_))),
         lengths_(static_cast<std::size_t>(workers_)),
         known_(lengths_.size(), -1) {
@@ -73,9 +73,10 @@ class Gather final : public Operation {
  private:
   enum class Stage { encode, lengths, payloads, complete };
 
-  static RankPlan all_gather(const ExchangeRequest& request, std::int64_t bytes, Rank rank) {
+  static RankPlan all_gather(Endpoint& endpoint, const ExchangeRequest& request, std::int64_t bytes) {
     const AlgorithmChoice algorithm = *all_gather_of(request.algorithm);
-    return plan_for(algorithm.build(request.world, segments_of(request, algorithm, bytes)), rank);
+    const Schedule& schedule = schedule_of(endpoint, request, algorithm, static_cast<std::size_t>(bytes));
+    return plan_for(schedule, endpoint.transport().rank());
   }
 
   std::size_t rank() const { return static_cast<std::size_t>(transport_.rank()); }

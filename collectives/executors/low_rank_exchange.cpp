@@ -8,7 +8,7 @@ class LowRank final : public Operation {
  public:
   LowRank(Endpoint& endpoint, const ExchangeRequest& request)
       : operand_(request.operand),
-        gradient_(reinterpret_cast<float*>(operand_.buffer.data()), static_cast<std::size_t>(operand_.elements())),
+        gradient_(operand_.floats()),
         workers_(request.world.workers),
         memory_(request.memory),
         state_(*memory_->factors),
@@ -59,8 +59,8 @@ class LowRank final : public Operation {
 
   static std::unique_ptr<Operation> all_reduce(Endpoint& endpoint, const ExchangeRequest& request,
                                                std::span<float> factor) {
-    const int segments = segments_of(request, request.algorithm, static_cast<std::int64_t>(factor.size_bytes()));
-    return endpoint.prepare(request.algorithm.build(request.world, segments), Operand::of(factor), nullptr);
+    const Schedule& schedule = schedule_of(endpoint, request, request.algorithm, factor.size_bytes());
+    return endpoint.prepare(schedule, Operand::of(factor), nullptr);
   }
 
   const Operation& current() const { return stage_ == Stage::right ? *right_ : *left_; }

@@ -8,6 +8,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/executors/mpi_support.hpp"
+#include "collectives/executors/slot_pool.hpp"
 
 namespace hbench {
 namespace {
@@ -29,7 +30,7 @@ class MpiTransport final : public Transport {
   int size() const override { return size_; }
 
   Request send(Rank to, int tag, std::span<const std::byte> payload) override {
-    const Request request = free_slot();
+    const Request request = slots_.take();
     Slot& slot = slots_[request];
     slot.is_send = true;
     begin(slot, payload.size());
@@ -43,7 +44,7 @@ class MpiTransport final : public Transport {
   }
 
   Request receive(Rank from, int tag, std::span<std::byte> landing, Sink* sink, std::size_t message) override {
-    const Request request = free_slot();
+    const Request request = slots_.take();
     Slot& slot = slots_[request];
     slot.is_send = false;
     slot.from = from;
@@ -65,9 +66,8 @@ class MpiTransport final : public Transport {
     for (; slot.done < slot.pieces.size(); ++slot.done) {
       if (!test_piece(slot)) return false;
     }
-    // The sink may post new messages: `slots_` may move.
     if (!slot.is_send && slot.sink != nullptr) slot.sink->take(slot.landing, slot.message);
-    free_.push_back(request);
+    slots_.give_back(request);
     return true;
   }
 
@@ -78,7 +78,7 @@ class MpiTransport final : public Transport {
       MPI_Cancel(&piece);
       MPI_Request_free(&piece);
     }
-    free_.push_back(request);
+    slots_.give_back(request);
   }
 
  private:
@@ -91,16 +91,6 @@ class MpiTransport final : public Transport {
     Sink* sink = nullptr;
     std::size_t message = 0;
   };
-
-  Request free_slot() {
-    if (free_.empty()) {
-      free_.push_back(slots_.size());
-      slots_.emplace_back();
-    }
-    const Request request = free_.back();
-    free_.pop_back();
-    return request;
-  }
 
   /// An empty message is a piece, too.
   static void begin(Slot& slot, std::size_t bytes) {
@@ -147,8 +137,7 @@ class MpiTransport final : public Transport {
   MPI_Comm communicator_;
   int rank_ = 0;
   int size_ = 0;
-  std::vector<Slot> slots_;
-  std::vector<Request> free_;
+  SlotPool<Slot> slots_;
 };
 
 }  // namespace
@@ -165,7 +154,7 @@ void succeed(int code, std::string_view what) {
 int mpi_count(std::size_t count, std::size_t bytes) {
   if (count <= INT_MAX) return static_cast<int>(count);
   throw Error(ExitCode::usage,
-              fmt::format("{} in one message are more than MPI takes", format(Bytes(static_cast<double>(bytes)))),
+              fmt::format("{} are more than MPI takes at once", format(Bytes(static_cast<double>(bytes)))),
               "choose smaller buckets, or an algorithm that cuts them into more parts");
 }
 

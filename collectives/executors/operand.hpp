@@ -15,6 +15,10 @@ struct Operand {
   ReduceOp op = ReduceOp::sum;
 
   std::int64_t elements() const { return static_cast<std::int64_t>(buffer.size() / size_of(type)); }
+  /// \pre the type is float32.
+  std::span<float> floats() const {
+    return {reinterpret_cast<float*>(buffer.data()), static_cast<std::size_t>(elements())};
+  }
   static Operand of(std::span<float> values) { return {std::as_writable_bytes(values)}; }
 };
 

@@ -29,4 +29,7 @@ class Operation {
   virtual std::int64_t bytes_sent() const { return 0; }
 };
 
+/// `rank 3`, `ranks 0, 3`.
+std::string text_of_ranks(const std::vector<Rank>& ranks);
+
 }  // namespace hbench

@@ -33,11 +33,12 @@ class PerHop final : public Operation {
   PerHop(Endpoint& endpoint, const ExchangeRequest& request)
       : rank_(endpoint.transport().rank()),
         brings_gradient_(rank_ < request.world.workers),
-        gradient_(reinterpret_cast<float*>(request.operand.buffer.data()),
-                  static_cast<std::size_t>(request.operand.elements())),
+        gradient_(request.operand.floats()),
         codec_(timed(request.compressor.codec, request.times)),
         memory_(request.memory),
-        program_(endpoint.prepare(schedule(request), request.operand, codec_.get())) {}
+        program_(endpoint.prepare(
+            schedule_of(endpoint, request, request.algorithm, request.operand.buffer.size(), request.shards),
+            request.operand, codec_.get())) {}
 
   bool progress() override {
     if (!begun_) begin();
@@ -53,11 +54,6 @@ class PerHop final : public Operation {
   std::int64_t bytes_sent() const override { return program_->bytes_sent(); }
 
  private:
-  static Schedule schedule(const ExchangeRequest& request) {
-    const auto bytes = static_cast<std::int64_t>(request.operand.buffer.size());
-    return request.algorithm.build(request.world, segments_of(request, request.algorithm, bytes), request.shards);
-  }
-
   void begin() {
     const Draw draw{.seed = memory_->seed, .rank = rank_, .step = memory_->step++};
     if (memory_->gradient == nullptr || !brings_gradient_) return;

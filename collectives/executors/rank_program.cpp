@@ -1,7 +1,6 @@
 #include "collectives/executors/rank_program.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -211,8 +210,7 @@ class RankProgram::State final : public Sink {
   }
 
   std::span<float> floats(const ChunkPlace& chunk) const {
-    auto* const all = reinterpret_cast<float*>(operand_.buffer.data());
-    return {all + chunk.first, static_cast<std::size_t>(chunk.elements)};
+    return operand_.floats().subspan(static_cast<std::size_t>(chunk.first), static_cast<std::size_t>(chunk.elements));
   }
 
   /// Chunks without elements have no encoded form.
@@ -308,8 +306,7 @@ void RankProgram::restart() { state_->restart(); }
 std::string RankProgram::waiting_for() const {
   const std::vector<Rank> ranks = state_->waiting_ranks();
   if (ranks.empty()) return {};
-  return fmt::format("{} {} in round {} of {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "),
-                     state_->round(), state_->rounds());
+  return fmt::format("{} in round {} of {}", text_of_ranks(ranks), state_->round(), state_->rounds());
 }
 
 std::vector<Rank> RankProgram::waiting_ranks() const { return state_->waiting_ranks(); }

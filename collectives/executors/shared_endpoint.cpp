@@ -79,9 +79,7 @@ class SharedEndpoint final : public Endpoint {
   }
 
   std::unique_ptr<Operation> vendor(Goal goal, const Operand& operand) override {
-    if (outer_ != nullptr) return outer_->vendor(goal, operand);
-    throw Error(ExitCode::usage, "there is no library, and so no all-reduce of its own, between threads",
-                "choose another algorithm, or the executor mpi");
+    return outer_ != nullptr ? outer_->vendor(goal, operand) : Endpoint::vendor(goal, operand);
   }
 
   bool shares_memory() const override { return hosts_.one(); }

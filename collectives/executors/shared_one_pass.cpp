@@ -1,7 +1,5 @@
 #include "collectives/executors/shared_one_pass.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -166,8 +164,7 @@ std::string OnePass::waiting_for() const {
   if (stage_ == Stage::complete) return {};
   const std::vector<Rank> ranks = waiting_ranks();
   if (ranks.empty()) return "the ranks that share its memory";
-  return fmt::format("{} {} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "),
-                     everybody_is_there() ? "to finish a block" : "to arrive");
+  return text_of_ranks(ranks) + (everybody_is_there() ? " to finish a block" : " to arrive");
 }
 
 }  // namespace hbench

@@ -1,7 +1,5 @@
 #include "collectives/executors/shared_small.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <stdexcept>
 
@@ -91,7 +89,7 @@ std::vector<Rank> SmallAllReduce::waiting_ranks() const {
 std::string SmallAllReduce::waiting_for() const {
   const std::vector<Rank> ranks = waiting_ranks();
   if (ranks.empty()) return {};
-  return fmt::format("{} {} to arrive", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+  return text_of_ranks(ranks) + " to arrive";
 }
 
 }  // namespace hbench

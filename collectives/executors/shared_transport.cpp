@@ -27,14 +27,13 @@ SharedTransport::SharedTransport(SharedSegment& segment)
 }
 
 SharedTransport::~SharedTransport() {
-  for (Request request = 0; request < slots_.size(); ++request)
-    if (slots_[request].used) cancel(request);
+  for (const Request request : slots_.taken()) cancel(request);
 }
 
 Transport::Request SharedTransport::send(Rank to, int tag, std::span<const std::byte> payload) {
-  const Request request = free_slot();
+  const Request request = slots_.take();
   Slot& slot = slots_[request];
-  slot = {.used = true, .is_send = true, .peer = to, .tag = tag, .payload = payload};
+  slot = {.is_send = true, .peer = to, .tag = tag, .payload = payload};
   if (!payload.empty() && !segment_.contains(payload)) {
     slot.copy = segment_.allocate(payload.size());
     std::ranges::copy(payload, slot.copy.begin());
@@ -47,8 +46,8 @@ Transport::Request SharedTransport::send(Rank to, int tag, std::span<const std::
 
 Transport::Request SharedTransport::receive(Rank from, int tag, std::span<std::byte> landing, Sink* sink,
                                             std::size_t message) {
-  const Request request = free_slot();
-  slots_[request] = {.used = true, .peer = from, .tag = tag, .landing = landing, .sink = sink, .message = message};
+  const Request request = slots_.take();
+  slots_[request] = {.peer = from, .tag = tag, .landing = landing, .sink = sink, .message = message};
   peer(from).expected.push_back(request);
   return request;
 }
@@ -87,24 +86,13 @@ void SharedTransport::cancel(Request request) {
   release(request);
 }
 
-Transport::Request SharedTransport::free_slot() {
-  if (free_.empty()) {
-    slots_.emplace_back();
-    free_.push_back(slots_.size() - 1);
-  }
-  const Request request = free_.back();
-  free_.pop_back();
-  return request;
-}
-
 void SharedTransport::release(Request request) {
   Slot& slot = slots_[request];
   if (!slot.copy.empty()) segment_.release(slot.copy);
   // One that its receiver never gave back is not used again.
   if (slot.posted && segment_.receipt(rank(), slot.receipt).load(std::memory_order_relaxed) == Receipt::taken)
     free_receipts_.push_back(slot.receipt);
-  slot.used = false;
-  free_.push_back(request);
+  slots_.give_back(request);
 }
 
 void SharedTransport::post_waiting(Rank to) {

@@ -7,6 +7,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/executors/shared_segment.hpp"
+#include "collectives/executors/slot_pool.hpp"
 #include "collectives/executors/transport.hpp"
 
 namespace hbench {
@@ -33,7 +34,6 @@ class SharedTransport final : public Transport {
 
  private:
   struct Slot {
-    bool used = false;
     bool is_send = false;
     Rank peer = 0;
     int tag = 0;
@@ -53,7 +53,6 @@ class SharedTransport final : public Transport {
     std::deque<SharedMessage> delivered;  ///< out of the lane, and not yet taken
   };
 
-  Request free_slot();
   void release(Request request);
   Peer& peer(Rank rank) { return peers_[static_cast<std::size_t>(rank)]; }
   void post_waiting(Rank to);
@@ -65,8 +64,7 @@ class SharedTransport final : public Transport {
   void hand_over(const SharedMessage& message, Slot& slot);
 
   SharedSegment& segment_;
-  std::deque<Slot> slots_;
-  std::vector<Request> free_;
+  SlotPool<Slot> slots_;
   std::vector<std::uint32_t> free_receipts_;
   std::vector<std::uint32_t> withdrawn_;  ///< receipts that come back once their receiver has seen it
   std::vector<Peer> peers_;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <deque>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "collectives/base/error.hpp"
 #include "collectives/executors/endpoint.hpp"
+#include "collectives/executors/slot_pool.hpp"
 
 namespace hbench {
 namespace {
@@ -80,9 +80,7 @@ class ThreadTransport final : public Transport {
   ThreadTransport(Job& job, Rank rank) : job_(job), rank_(rank), expected_(static_cast<std::size_t>(job.ranks)) {}
 
   ~ThreadTransport() override {
-    for (Request request = 0; request < slots_.size(); ++request) {
-      if (slots_[request].used) cancel(request);
-    }
+    for (const Request request : slots_.taken()) cancel(request);
   }
   ThreadTransport(const ThreadTransport&) = delete;
   ThreadTransport& operator=(const ThreadTransport&) = delete;
@@ -91,7 +89,7 @@ class ThreadTransport final : public Transport {
   int size() const override { return job_.ranks; }
 
   Request send(Rank to, int tag, std::span<const std::byte> payload) override {
-    const Request request = free_slot();
+    const Request request = slots_.take();
     Slot& slot = slots_[request];
     slot.is_send = true;
     slot.peer = to;
@@ -103,7 +101,7 @@ class ThreadTransport final : public Transport {
   }
 
   Request receive(Rank from, int tag, std::span<std::byte> landing, Sink* sink, std::size_t message) override {
-    const Request request = free_slot();
+    const Request request = slots_.take();
     Slot& slot = slots_[request];
     slot.is_send = false;
     slot.peer = from;
@@ -121,7 +119,7 @@ class ThreadTransport final : public Transport {
     Slot& slot = slots_[request];
     if (!slot.is_send && !slot.arrived) collect(request);
     const bool done = slot.is_send ? slot.parcel.taken.load(std::memory_order_acquire) : slot.arrived;
-    if (done) release(request);
+    if (done) slots_.give_back(request);
     return done;
   }
 
@@ -132,7 +130,7 @@ class ThreadTransport final : public Transport {
     } else if (!job_.mailbox(rank_, slot.peer).withdraw(&slot.parcel)) {
       while (!slot.parcel.taken.load(std::memory_order_acquire)) std::this_thread::yield();
     }
-    release(request);
+    slots_.give_back(request);
   }
 
   void leave_if_stopped() const {
@@ -143,7 +141,6 @@ class ThreadTransport final : public Transport {
 
  private:
   struct Slot {
-    bool used = false;
     bool is_send = false;
     Rank peer = 0;
     Parcel parcel;  ///< of a send
@@ -153,22 +150,6 @@ class ThreadTransport final : public Transport {
     std::size_t message = 0;
     bool arrived = false;
   };
-
-  Request free_slot() {
-    if (free_.empty()) {
-      slots_.emplace_back();
-      free_.push_back(slots_.size() - 1);
-    }
-    const Request request = free_.back();
-    free_.pop_back();
-    slots_[request].used = true;
-    return request;
-  }
-
-  void release(Request request) {
-    slots_[request].used = false;
-    free_.push_back(request);
-  }
 
   /// The receives posted for one sender that have nothing yet, in order.
   std::vector<Request>& expected_from(Rank from) { return expected_[static_cast<std::size_t>(from)]; }
@@ -212,8 +193,7 @@ class ThreadTransport final : public Transport {
 
   Job& job_;
   Rank rank_;
-  std::deque<Slot> slots_;  ///< a deque, so that parcels stay where they are
-  std::vector<Request> free_;
+  SlotPool<Slot> slots_;
   std::vector<std::vector<Request>> expected_;  ///< by sender
 };
 
@@ -222,11 +202,6 @@ class ThreadEndpoint final : public Endpoint {
   ThreadEndpoint(std::shared_ptr<Job> job, Rank rank) : job_(std::move(job)), transport_(*job_, rank) {}
 
   Transport& transport() override { return transport_; }
-
-  std::unique_ptr<Operation> vendor(Goal, const Operand&) override {
-    throw Error(ExitCode::usage, "there is no library, and so no all-reduce of its own, between threads",
-                "choose another algorithm, or the executor mpi");
-  }
 
   /// Threads cannot be ended from outside: the others leave at their next look at a message.
   [[noreturn]] void abort(int exit_code) override {

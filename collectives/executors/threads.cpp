@@ -5,9 +5,7 @@
 #include <exception>
 #include <thread>
 
-#include "collectives/base/error.hpp"
-#include "collectives/executors/endpoint.hpp"
-#include "collectives/executors/executor.hpp"
+#include "collectives/executors/endpoint_executor.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {
@@ -24,12 +22,6 @@ struct Participant {
   std::exception_ptr failure;
 };
 
-std::unique_ptr<Operation> operation(const Collective& collective, Endpoint& endpoint, const Operand& operand) {
-  if (collective.prepare) return collective.prepare(endpoint, operand);
-  if (collective.schedule == nullptr) return endpoint.vendor(Goal::all_reduce, operand);
-  return endpoint.prepare(*collective.schedule, operand, collective.encoding.codec);
-}
-
 std::vector<Participant> prepare(const Collective& collective) {
   std::vector<std::unique_ptr<Endpoint>> endpoints =
       make_thread_endpoints(static_cast<int>(collective.operands.size()));
@@ -37,7 +29,7 @@ std::vector<Participant> prepare(const Collective& collective) {
   for (std::size_t i = 0; i < participants.size(); ++i) {
     Participant& participant = participants[i];
     participant.endpoint = std::move(endpoints[i]);
-    participant.operation = operation(collective, *participant.endpoint, collective.operands[i]);
+    participant.operation = prepare_part(collective, *participant.endpoint, collective.operands[i]);
   }
   return participants;
 }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 
+#include "collectives/algorithms/schedule_cache.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/simulator.hpp"
@@ -37,7 +38,7 @@ AlgorithmRule rule_of(const std::vector<SizeChoice>& sizes, const std::vector<st
   return parse_algorithm_rule(text);
 }
 
-/// Simulated times on one cluster and world; keeps the schedules.
+/// Simulated times on one cluster and world.
 class Model {
  public:
   Model(const Profile& profile, int workers)
@@ -54,10 +55,8 @@ class Model {
 
   AlgorithmTime time_of(const AlgorithmChoice& candidate, std::int64_t bytes) {
     const int segments = candidate.segments(world_, bytes);
-    const auto [known, added] = schedules_.try_emplace({candidate.text(), segments});
-    if (added) known->second = candidate.build(world_, segments);
     constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
-    return {candidate.text(), bytes, simulate(network_, known->second, {}, bytes / kElementSize)};
+    return {candidate.text(), bytes, simulate(network_, schedules_.of(candidate, world_, segments), {}, bytes / kElementSize)};
   }
 
  private:
@@ -73,7 +72,7 @@ class Model {
   World world_;
   Network network_;
   std::vector<AlgorithmChoice> candidates_;
-  std::map<std::pair<std::string, int>, Schedule> schedules_;  ///< by algorithm and segments
+  ScheduleCache schedules_;
 };
 
 /// The smallest power of two between the two sizes from which `to.chosen` is the better one; `to.bytes` where there is

@@ -83,11 +83,8 @@ Seconds StepSimulator::low_rank_time(const AlgorithmChoice& algorithm, const Com
 Seconds StepSimulator::schedule_time(const AlgorithmChoice& algorithm, const Encoding& encoding,
                                      std::int64_t elements) {
   const std::int64_t bytes = elements * static_cast<std::int64_t>(encoding.element_size);
-  const int segments = algorithm.segments(world_, bytes);
-  const auto key = std::tuple(algorithm.algorithm->goal, algorithm.text(), segments);
-  auto schedule = schedules_.find(key);
-  if (schedule == schedules_.end()) schedule = schedules_.emplace(key, algorithm.build(world_, segments)).first;
-  return simulate(network_, schedule->second, encoding, elements);
+  const Schedule& schedule = schedules_.of(algorithm, world_, algorithm.segments(world_, bytes));
+  return simulate(network_, schedule, encoding, elements);
 }
 
 Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/schedule_cache.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/profile.hpp"
@@ -69,8 +70,7 @@ class StepSimulator {
   Network network_;
   std::map<double, Network> slowed_;  ///< by network factor, for collectives that share the network
   double lateness_;
-  /// By goal, algorithm and segments.
-  std::map<std::tuple<Goal, std::string, int>, Schedule> schedules_;
+  ScheduleCache schedules_;
   /// By algorithm, compressor and elements.
   std::map<std::tuple<std::string, std::string, std::int64_t>, Seconds> times_;
 };

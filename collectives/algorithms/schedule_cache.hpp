@@ -1,0 +1,29 @@
+#pragma once
+
+/// Schedules that are asked for again and again, each built once.
+
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "collectives/algorithms/algorithm.hpp"
+
+namespace hbench {
+
+/// Building takes milliseconds in large worlds (ring, 128 ranks: one), and a training step has many buckets.
+/// Not thread-safe.
+class ScheduleCache {
+ public:
+  /// Lives as long as the cache; with `shards`, which are another for every bucket, until the next call with shards.
+  /// \pre as for `AlgorithmChoice::build`.
+  const Schedule& of(const AlgorithmChoice& algorithm, const World& world, int segments,
+                     std::span<const Shard> shards = {});
+
+ private:
+  using Key = std::tuple<const Algorithm*, std::string, World, int>;
+  std::map<Key, Schedule> built_;
+  Schedule placed_;
+};
+
+}  // namespace hbench

@@ -1,0 +1,48 @@
+#include "collectives/algorithms/schedule_cache.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hbench {
+namespace {
+
+TEST(ScheduleCache, BuildsTheSameScheduleOnce) {
+  ScheduleCache cache;
+  const AlgorithmChoice ring = parse_algorithm("ring-segmented");
+  const Schedule& schedule = cache.of(ring, {.workers = 4}, 2);
+  EXPECT_EQ(schedule.transfers, ring.build({.workers = 4}, 2).transfers);
+  EXPECT_EQ(&cache.of(parse_algorithm("ring-segmented"), {.workers = 4}, 2), &schedule);
+}
+
+TEST(ScheduleCache, TellsRequestsApartByAllThatMakesAnotherSchedule) {
+  ScheduleCache cache;
+  const World world{.workers = 4, .group = 2};
+  const auto right = [&](const AlgorithmChoice& algorithm, const World& of, int segments) {
+    const Schedule& schedule = cache.of(algorithm, of, segments);
+    const Schedule expected = algorithm.build(of, segments);
+    return schedule.goal == expected.goal && schedule.chunks == expected.chunks &&
+           schedule.transfers == expected.transfers;
+  };
+  EXPECT_TRUE(right(parse_algorithm("ring-segmented"), world, 1));
+  EXPECT_TRUE(right(parse_algorithm("ring-segmented"), world, 3));
+  EXPECT_TRUE(right(parse_algorithm("ring-segmented"), {.workers = 5}, 1));
+  EXPECT_TRUE(right(parse_algorithm("ring"), world, 1));
+  EXPECT_TRUE(right(parse_algorithm("ring", Goal::all_gather), world, 1));
+  EXPECT_TRUE(right(parse_algorithm("hierarchical:direct:ring"), world, 1));
+  EXPECT_TRUE(right(parse_algorithm("hierarchical:ring:direct"), world, 1));
+}
+
+TEST(ScheduleCache, BuildsSchedulesWithShardsEachTime) {
+  ScheduleCache cache;
+  const AlgorithmChoice servers = parse_algorithm("ps");
+  const World world{.workers = 2, .servers = 2};
+  const std::vector<Shard> one{{.server = 1, .elements = 10}};
+  const std::vector<Shard> two{{.server = 0, .elements = 4}, {.server = 1, .elements = 3}};
+  const Schedule& even = cache.of(servers, world, 1);
+  EXPECT_EQ(cache.of(servers, world, 1, one).offsets, servers.build(world, 1, one).offsets);
+  EXPECT_EQ(cache.of(servers, world, 1, two).offsets, servers.build(world, 1, two).offsets);
+  EXPECT_EQ(&cache.of(servers, world, 1), &even);
+  EXPECT_TRUE(even.offsets.empty());
+}
+
+}  // namespace
+}  // namespace hbench
