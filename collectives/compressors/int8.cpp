@@ -93,7 +93,7 @@ HWY_EXPORT(decode_blocks);
 class Bytes8 final : public Codec {
  public:
   std::int64_t max_wire_bytes(std::int64_t elements) const override {
-    constexpr std::int64_t kBlock = 256;
+    constexpr auto kBlock = static_cast<std::int64_t>(HWY_NAMESPACE::kBlock);
     return elements + (elements + kBlock - 1) / kBlock * static_cast<std::int64_t>(sizeof(float));
   }
 

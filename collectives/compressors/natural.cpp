@@ -44,11 +44,10 @@ void powers_of(const std::byte* exponents, std::span<const std::uint32_t> signs,
   }
 }
 
-void add_powers(const std::byte* exponents, std::span<const std::uint32_t> signs, std::span<float> out) {
-  powers_of<true>(exponents, signs, out);
-}
-void set_powers(const std::byte* exponents, std::span<const std::uint32_t> signs, std::span<float> out) {
-  powers_of<false>(exponents, signs, out);
+void decode_part(const std::byte* exponents, std::span<const std::uint32_t> signs, TransferKind kind,
+                 std::span<float> out) {
+  const auto decode = kind == TransferKind::reduce ? powers_of<true> : powers_of<false>;
+  decode(exponents, signs, out);
 }
 
 }  // namespace
@@ -60,8 +59,7 @@ namespace hbench {
 namespace {
 
 HWY_EXPORT(exponents_of);
-HWY_EXPORT(add_powers);
-HWY_EXPORT(set_powers);
+HWY_EXPORT(decode_part);
 
 /// What fits in the first cache, beside its random numbers. Whole bytes of signs.
 constexpr std::size_t kPiece = 1024;
@@ -89,11 +87,7 @@ class Natural final : public Codec {
     for (std::size_t i = 0; i < out.size(); i += kPiece) {
       const std::span part = out.subspan(i, std::min(kPiece, out.size() - i));
       unpack_signs(in.subspan(out.size() + i / 8), std::span(signs).first(part.size()));
-      if (kind == TransferKind::reduce) {
-        HWY_DYNAMIC_DISPATCH(add_powers)(in.data() + i, signs, part);
-      } else {
-        HWY_DYNAMIC_DISPATCH(set_powers)(in.data() + i, signs, part);
-      }
+      HWY_DYNAMIC_DISPATCH(decode_part)(in.data() + i, signs, kind, part);
     }
   }
 };

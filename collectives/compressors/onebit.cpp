@@ -43,11 +43,9 @@ void choose(const std::byte* signs, float plus, float minus, std::span<float> ou
   }
 }
 
-void add_chosen(const std::byte* signs, float plus, float minus, std::span<float> out) {
-  choose<true>(signs, plus, minus, out);
-}
-void set_chosen(const std::byte* signs, float plus, float minus, std::span<float> out) {
-  choose<false>(signs, plus, minus, out);
+void decode_block(const std::byte* signs, float plus, float minus, TransferKind kind, std::span<float> out) {
+  const auto decode = kind == TransferKind::reduce ? choose<true> : choose<false>;
+  decode(signs, plus, minus, out);
 }
 
 }  // namespace
@@ -58,10 +56,9 @@ HWY_AFTER_NAMESPACE();
 namespace hbench {
 namespace {
 
-HWY_EXPORT(add_chosen);
-HWY_EXPORT(set_chosen);
+HWY_EXPORT(decode_block);
 
-constexpr std::size_t kBlock = 2048;
+using HWY_NAMESPACE::kBlock;
 
 float mean(double sum, std::int64_t count) {
   return count == 0 ? 0.0F : static_cast<float>(sum / static_cast<double>(count));
@@ -94,11 +91,7 @@ class OneBit final : public Codec {
       const std::span block = out.subspan(i, std::min(kBlock, out.size() - i));
       const auto plus = take<float>(in);
       const auto minus = take<float>(in);
-      if (kind == TransferKind::reduce) {
-        HWY_DYNAMIC_DISPATCH(add_chosen)(in.data(), plus, minus, block);
-      } else {
-        HWY_DYNAMIC_DISPATCH(set_chosen)(in.data(), plus, minus, block);
-      }
+      HWY_DYNAMIC_DISPATCH(decode_block)(in.data(), plus, minus, kind, block);
       in = in.subspan(static_cast<std::size_t>(sign_bytes(std::ssize(block))));
     }
   }

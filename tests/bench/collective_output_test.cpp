@@ -9,23 +9,13 @@
 
 #include "collectives/compressors/compressor.hpp"
 #include "tests/bench/collective_runs.hpp"
+#include "tests/bench/own_timeline.hpp"
 
 namespace hbench {
 namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-/// A model of two tensors, 100 and 5000 elements; the larger is ready first.
-constexpr const char* kTwoTensors = R"(
-format = 1
-title = "a model of mine"
-source = "a test"
-batch = 10
-forward = "10 ms"
-backward = "20 ms"
-gradients = [["b", 100, 1000.0], ["a", 5000, 20000.0]]
-)";
 
 /// Rows are done, right, and have a time above 0.
 void expect_right(const json& document) {
@@ -62,7 +52,7 @@ TEST(CollectiveOutput, AsCsvHasARowForEachSizeAndContenderWithoutMpi) {
 
 TEST(CollectiveOutput, OfAWorkloadHasItsTensorsFusedOrNot) {
   const Workplace workplace;
-  write_bytes(workplace / "mine.toml", kTwoTensors);
+  write_bytes(workplace / "mine.toml", kOwnTimeline);
   const auto plan = [&](const std::vector<std::string>& more) {
     std::vector<std::string> arguments{"collective", "--executor", "threads", "--workload", "vgg16", "--dry-run"};
     arguments.insert(arguments.end(), more.begin(), more.end());

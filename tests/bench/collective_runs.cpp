@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <thread>
 
 namespace hbench {
@@ -33,15 +32,6 @@ Outcome CollectiveUnderMpi::started(int ranks, const std::string& arguments) con
       fmt::format("export ASAN_OPTIONS=detect_leaks=0; [ $(id -u) = 0 ] && root=--allow-run-as-root; "
                   "mpirun $root --oversubscribe -n {} $HBENCH collective --quiet {}",
                   ranks, arguments));
-}
-
-std::set<std::string> names_in_shared_memory() {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
-    std::string name = entry.path().filename();
-    if (!name.starts_with("vader_segment")) names.insert(std::move(name));
-  }
-  return names;
 }
 
 bool all_go(const std::set<std::string>& before) {

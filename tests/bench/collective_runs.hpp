@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/bench/program.hpp"
+#include "tests/collectives/shared_names.hpp"
 
 namespace hbench {
 
@@ -28,7 +29,6 @@ class CollectiveUnderMpi : public testing::Test {
   Workplace workplace_;
 };
 
-std::set<std::string> names_in_shared_memory();
 /// Waits until /dev/shm has no other names than `before`: those of runs beside this one go with them. Open MPI's own
 /// are not looked at, since there always may be some.
 bool all_go(const std::set<std::string>& before);

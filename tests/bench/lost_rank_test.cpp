@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/bench/own_timeline.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/training.hpp"
 
@@ -33,17 +34,6 @@ const std::vector<std::string> kMeasured{"sweep",
                                          "--profile",
                                          "hkbu-10gbe"};
 
-/// A timeline of our own, quick to simulate.
-constexpr const char* kTimeline = R"(
-format = 1
-title = "a model of mine"
-source = "a test"
-batch = 10
-forward = "10 ms"
-backward = "20 ms"
-gradients = [["b", 100, 1000.0], ["a", 5000, 20000.0]]
-)";
-
 /// A case that does not end by itself in the time of a test.
 const std::vector<std::string> kEndless{"--steps", "1000000", "--budget", "1000s"};
 
@@ -71,7 +61,7 @@ class LostRank : public testing::Test {
  protected:
   void SetUp() override {
     if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
-    write_bytes(workplace_ / "mine.toml", kTimeline);
+    write_bytes(workplace_ / "mine.toml", kOwnTimeline);
     ASSERT_EQ(run({"--workload", "lenet5", "--gpus", "1024", "--steps", "3", "--evidence", "measured"}).code, 0);
   }
 
@@ -132,7 +122,7 @@ class Interrupted : public LostRank {
  protected:
   void SetUp() override {
     if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
-    write_bytes(workplace_ / "mine.toml", kTimeline);
+    write_bytes(workplace_ / "mine.toml", kOwnTimeline);
   }
 
   const std::vector<std::string> what_{"--workload", "./mine.toml,lenet5", "--gpus", "2", "--algorithm", "ring,vendor"};

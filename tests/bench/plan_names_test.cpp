@@ -4,6 +4,7 @@
 #include "bench/plan.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
+#include "tests/bench/own_timeline.hpp"
 #include "tests/bench/plan_example.hpp"
 
 namespace hbench {
@@ -24,16 +25,6 @@ latency = "20 us"
 line_rate = "10 Gbit/s"
 [rates]
 resnet50 = { value = 300, batch = 64 }
-)";
-
-constexpr const char* kTrace = R"(
-format = 1
-title = "a model of mine"
-source = "a test"
-batch = 10
-forward = "10 ms"
-backward = "20 ms"
-gradients = [["b", 100, 1000.0], ["a", 5000, 20000.0]]
 )";
 
 SweepRequest request_with(std::vector<std::string> SweepRequest::*list, std::string name) {
@@ -100,7 +91,7 @@ TEST(Servers, ThatMakeNoSenseAreQuotedWithTheChoices) {
 TEST(OwnFiles, AreProfilesAndWorkloads) {
   const TemporaryFolder folder;
   write_bytes(folder / "mine.toml", kProfile);
-  write_bytes(folder / "my-model.toml", kTrace);
+  write_bytes(folder / "my-model.toml", kOwnTimeline);
   SweepRequest request = small_request();
   request.profiles = {(folder / "mine.toml").string()};
   request.workloads = {"resnet50", (folder / "my-model.toml").string()};
@@ -129,9 +120,9 @@ TEST(OwnTimelines, ThatChangeAreOtherCases) {
   const TemporaryFolder folder;
   SweepRequest request = small_request();
   request.workloads = {(folder / "my-model.toml").string()};
-  write_bytes(folder / "my-model.toml", kTrace);
+  write_bytes(folder / "my-model.toml", kOwnTimeline);
   const std::string before = plan_of(request).cases.front().key();
-  std::string slower = kTrace;
+  std::string slower = kOwnTimeline;
   slower.replace(slower.find("20 ms"), 5, "25 ms");
   write_bytes(folder / "my-model.toml", slower);
   EXPECT_NE(plan_of(request).cases.front().key(), before);
@@ -151,7 +142,7 @@ TEST(OwnFiles, OfOneNameMustBeTheSame) {
 
 TEST(OwnFiles, MayNotTakeTheNameOfAnotherWorkload) {
   const TemporaryFolder folder;
-  write_bytes(folder / "resnet50.toml", kTrace);
+  write_bytes(folder / "resnet50.toml", kOwnTimeline);
   SweepRequest request = small_request();
   request.workloads = {"resnet50", (folder / "resnet50.toml").string()};
   expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("two different workloads are called 'resnet50'"),

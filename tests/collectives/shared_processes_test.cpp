@@ -5,15 +5,14 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
-#include <set>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/executors/shared_endpoint.hpp"
 #include "collectives/executors/shared_segment.hpp"
 #include "collectives/executors/wait.hpp"
+#include "tests/collectives/shared_names.hpp"
 
 namespace hbench {
 namespace {
@@ -50,16 +49,6 @@ std::vector<int> run_processes(Rank rank) {
   return ends;
 }
 
-/// Without Open MPI's, which tests beside this one come and go with.
-std::set<std::string> names_in_shm() {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with("vader_segment")) names.insert(name);
-  }
-  return names;
-}
-
 Schedule schedule_called(std::string_view name) { return parse_algorithm(name).build({.workers = kRanks}, 1); }
 
 /// 0 when rank 1 was named as late in time.
@@ -90,7 +79,7 @@ TEST(SharedProcesses, SumWhatEachBrings) {
 
 void kill_rank_one(std::string_view algorithm, std::size_t elements) {
   SCOPED_TRACE(algorithm);
-  const auto before = names_in_shm();
+  const auto before = names_in_shared_memory();
   const std::vector<int> ends = run_processes([&](Endpoint& endpoint) {
     const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
     const std::span<float> values(reinterpret_cast<float*>(memory.data()), elements);
@@ -104,7 +93,7 @@ void kill_rank_one(std::string_view algorithm, std::size_t elements) {
   EXPECT_EQ(ends[0], 0);
   EXPECT_TRUE(WIFSIGNALED(ends[1]));
   EXPECT_EQ(ends[2], 0);
-  EXPECT_EQ(names_in_shm(), before);
+  EXPECT_EQ(names_in_shared_memory(), before);
 }
 
 TEST(SharedProcesses, NameADeadRankInTimeAndLeaveNothingBehind) {
