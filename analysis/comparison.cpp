@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "analysis/points.hpp"
+#include "analysis/published.hpp"
 
 namespace hbench {
 namespace {
@@ -32,7 +33,8 @@ std::vector<Comparison> compare_with_published(const std::vector<Point>& points)
     if (!comparable(simulated, Evidence::simulated)) continue;
     for (const Point& published : points)
       if (comparable(published, Evidence::published) && same_place(simulated.asked, published.asked))
-        comparisons.push_back({simulated, published, *simulated.efficiency - *published.efficiency});
+        comparisons.push_back(
+            {simulated, published, *simulated.efficiency - *published.efficiency, calibrated_with(published.asked)});
   }
   return comparisons;
 }

@@ -40,7 +40,8 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results);
 struct Comparison {
   Point simulated;
   Point published;
-  double difference = 0;  ///< simulated - published efficiency, in points of 1
+  double difference = 0;    ///< simulated - published efficiency, in points of 1
+  bool calibrated = false;  ///< the model has used this figure (`calibrated_with`)
 };
 /// Every such pair, in the order of the simulated points. Fusion policies are the same when their names are
 /// (sources seldom state parameters); the number of servers is not compared. Points without an efficiency

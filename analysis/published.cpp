@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "analysis/csv.hpp"
@@ -29,14 +30,15 @@ enum Column {
   throughput,
   efficiency,
   baseline_throughput,
+  calibrated,
   year,
   source,
   note
 };
-constexpr std::array<std::string_view, 17> kColumns{
-    "workload", "profile",    "gpus",   "batch_per_gpu", "algorithm",  "placement",  "server_mode",
-    "servers",  "compressor", "fusion", "overlap",       "throughput", "efficiency", "baseline_throughput",
-    "year",     "source",     "note"};
+constexpr std::array<std::string_view, 18> kColumns{
+    "workload",   "profile",    "gpus",   "batch_per_gpu", "algorithm",  "placement",  "server_mode",
+    "servers",    "compressor", "fusion", "overlap",       "throughput", "efficiency", "baseline_throughput",
+    "calibrated", "year",       "source", "note"};
 
 /// Revision of the reading of the table, not of its rows.
 constexpr std::string_view kImplementation = "published/1";
@@ -138,20 +140,52 @@ CaseResult result_of(const Row& row) {
   return result;
 }
 
-}  // namespace
+struct PublishedRow {
+  CaseResult result;
+  bool calibrated = false;
+};
 
-std::vector<CaseResult> published_results(std::istream& in, std::string_view file_name) {
+std::vector<PublishedRow> read_rows(std::istream& in, std::string_view file_name) {
   const std::vector<CsvRow> rows = read_csv(in, file_name);
   if (rows.empty()) throw Error(ExitCode::usage, fmt::format("{}: empty", file_name), "see analysis/README.md");
   check_header(rows.front(), file_name);
+  std::vector<PublishedRow> all;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const Row row(rows[i], file_name);
+    all.push_back({result_of(row), row.yes(calibrated)});
+  }
+  return all;
+}
+
+std::vector<PublishedRow> own_rows() {
+  std::istringstream table{std::string(published_table())};
+  return read_rows(table, "published.csv");
+}
+
+std::vector<CaseResult> results_of(std::vector<PublishedRow> rows) {
   std::vector<CaseResult> results;
-  for (std::size_t i = 1; i < rows.size(); ++i) results.push_back(result_of(Row(rows[i], file_name)));
+  for (PublishedRow& row : rows) results.push_back(std::move(row.result));
   return results;
 }
 
-std::vector<CaseResult> published_results() {
-  std::istringstream table{std::string(published_table())};
-  return published_results(table, "published.csv");
+std::set<std::string> keys_of_calibration() {
+  std::set<std::string> keys;
+  for (const PublishedRow& row : own_rows())
+    if (row.calibrated) keys.insert(row.result.asked.key());
+  return keys;
+}
+
+}  // namespace
+
+std::vector<CaseResult> published_results(std::istream& in, std::string_view file_name) {
+  return results_of(read_rows(in, file_name));
+}
+
+std::vector<CaseResult> published_results() { return results_of(own_rows()); }
+
+bool calibrated_with(const Case& published) {
+  static const std::set<std::string> kKeys = keys_of_calibration();
+  return kKeys.contains(published.key());
 }
 
 }  // namespace hbench

@@ -18,6 +18,9 @@ std::vector<CaseResult> published_results(std::istream& in, std::string_view fil
 
 /// The project's own table, built into the program.
 std::vector<CaseResult> published_results();
+/// Whether something of a profile or of the model was taken from this published case, or from its neighbours in the
+/// same source, by the project's own table: predicting it again proves less than predicting one never used.
+bool calibrated_with(const Case& published);
 /// Its text, `analysis/published.csv`.
 std::string_view published_table();
 

@@ -28,8 +28,8 @@ struct AlgorithmError {
   std::string algorithm;
   ComparisonSummary error;
 };
-/// The algorithm with the most figures first.
-std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& comparisons);
+/// Of the figures that the model was calibrated with, or of the others; the algorithm with the most figures first.
+std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& comparisons, bool calibrated);
 
 /// The answer, and how it is known.
 Blocks scaling_verdict(const Scaling& scaling);

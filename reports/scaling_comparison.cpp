@@ -9,6 +9,8 @@
 namespace hbench {
 namespace {
 
+std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
 std::string summary(const std::vector<Comparison>& comparisons) {
   const ComparisonSummary error = summarize(comparisons);
   if (error.count == 0) return "No simulated point has a published counterpart.";
@@ -20,11 +22,12 @@ std::string summary(const std::vector<Comparison>& comparisons) {
 
 Table error_table(const std::vector<Comparison>& comparisons) {
   Table table{.caption = "Difference of simulated from published efficiency, in percentage points",
-              .columns = {"strategy", "figures", "mean", "largest"},
-              .numeric = {false, true, true, true}};
-  for (const auto& [algorithm, error] : errors_by_algorithm(comparisons))
-    table.rows.push_back({ScalingWords::family(algorithm), std::to_string(error.count), unsigned_points(error.mean),
-                          unsigned_points(error.maximum)});
+              .columns = {"strategy", "model calibrated with them", "figures", "mean", "largest"},
+              .numeric = {false, false, true, true, true}};
+  for (const bool calibrated : {false, true})
+    for (const auto& [algorithm, error] : errors_by_algorithm(comparisons, calibrated))
+      table.rows.push_back({ScalingWords::family(algorithm), yes_or_no(calibrated), std::to_string(error.count),
+                            unsigned_points(error.mean), unsigned_points(error.maximum)});
   return table;
 }
 
@@ -34,14 +37,15 @@ Table pairs(const Scaling& scaling) {
   std::ranges::stable_sort(sorted, std::ranges::greater{},
                            [](const Comparison* pair) { return std::fabs(pair->difference); });
   Table table{.caption = "Simulated against published efficiency, the largest difference first",
-              .columns = {"workload", "network", "GPUs", "strategy", "published", "simulated", "difference", "source"},
-              .numeric = {false, false, true, false, true, true, true, false}};
+              .columns = {"workload", "network", "GPUs", "strategy", "published", "simulated", "difference",
+                          "model calibrated with it", "source"},
+              .numeric = {false, false, true, false, true, true, true, false, false}};
   for (const Comparison* pair : sorted) {
     const Case& asked = pair->published.asked;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
                           std::to_string(asked.gpus), scaling.words.strategy(asked),
                           percent_cell(pair->published.efficiency), percent_cell(pair->simulated.efficiency),
-                          signed_points(pair->difference), asked.source});
+                          signed_points(pair->difference), yes_or_no(pair->calibrated), asked.source});
   }
   return table;
 }
@@ -66,7 +70,10 @@ Table unpaired(const Scaling& scaling) {
 
 }  // namespace
 
-std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& comparisons) {
+std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& all, bool calibrated) {
+  std::vector<Comparison> comparisons;
+  std::ranges::copy_if(all, std::back_inserter(comparisons),
+                       [&](const Comparison& pair) { return pair.calibrated == calibrated; });
   std::vector<std::string> algorithms;
   for (const Comparison& pair : comparisons)
     if (const std::string& name = pair.published.asked.strategy.algorithm;

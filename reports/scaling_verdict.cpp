@@ -80,15 +80,27 @@ std::string failures_sentence(const Scaling& scaling) {
 }
 
 /// `3.4 percentage points for ring all-reduce (46 figures, largest 16.4), 20.1 for ...`
-std::string how_simulated(const Scaling& scaling) {
+std::string errors_in_words(const Scaling& scaling, bool calibrated) {
   std::string errors;
-  for (const auto& [algorithm, error] : errors_by_algorithm(scaling.input.comparisons)) {
+  for (const auto& [algorithm, error] : errors_by_algorithm(scaling.input.comparisons, calibrated)) {
     errors += fmt::format("{}{}{} for {} ({}, largest {})", errors.empty() ? "" : ", ", unsigned_points(error.mean),
                           errors.empty() ? " percentage points" : "", ScalingWords::family(algorithm),
                           counted(error.count, "figure"), unsigned_points(error.maximum));
   }
-  if (errors.empty()) return "Simulated; no published figure was found to compare it with.";
-  return fmt::format("Simulated; the mean error against published figures of these workloads is {}.", errors);
+  return errors;
+}
+
+/// What the model has never used comes first: only that is a test of it.
+std::string how_simulated(const Scaling& scaling) {
+  const std::string unused = errors_in_words(scaling, false), used = errors_in_words(scaling, true);
+  if (unused.empty() && used.empty()) return "Simulated; no published figure was found to compare it with.";
+  if (unused.empty())
+    return fmt::format(
+        "Simulated; the model was calibrated with all published figures of these workloads: its mean "
+        "error on them is {}.",
+        used);
+  const std::string rest = used.empty() ? "" : fmt::format("; on those that it was calibrated with, {}", used);
+  return fmt::format("Simulated; the mean error against published figures of these workloads is {}{}.", unused, rest);
 }
 
 std::string how_timed(const Point& point, const ScalingWords& words) {

@@ -19,9 +19,9 @@ using testing::StartsWith;
 
 const std::string kHeader =
     "workload,profile,gpus,batch_per_gpu,algorithm,placement,server_mode,servers,compressor,fusion,overlap,throughput,"
-    "efficiency,baseline_throughput,year,source,note\n";
+    "efficiency,baseline_throughput,calibrated,year,source,note\n";
 const std::string kRow =
-    "vgg16,lab,16,64,ps,greedy,colocated,4,fp16,none,no,74.7,0.05,130.9,2017,https://x.org/a,seen\n";
+    "vgg16,lab,16,64,ps,greedy,colocated,4,fp16,none,no,74.7,0.05,130.9,no,2017,https://x.org/a,seen\n";
 
 std::vector<CaseResult> read(const std::string& text) {
   std::istringstream in(text);
@@ -67,16 +67,17 @@ TEST(PublishedTable, NamesFileAndLineOfWhatIsWrong) {
   EXPECT_EQ(error_of(""), "mine.csv: empty");
   EXPECT_EQ(error_of("workload,profil\n"), "mine.csv:1: no column 'profil'; did you mean 'profile'?");
   EXPECT_EQ(error_of("workload,profile\n"), "mine.csv:1: a column is missing or in another place");
-  EXPECT_EQ(error_of(kHeader + kRow + "x\n"), "mine.csv:3: 1 fields, but the header has 17");
+  EXPECT_EQ(error_of(kHeader + kRow + "x\n"), "mine.csv:3: 1 fields, but the header has 18");
   EXPECT_EQ(error_of(with("vgg16", "")), "mine.csv:2: no workload");
   EXPECT_EQ(error_of(with("https://x.org/a", "")), "mine.csv:2: no source");
   EXPECT_EQ(error_of(with("74.7,0.05", ",")), "mine.csv:2: neither throughput nor efficiency");
-  EXPECT_EQ(error_of(with("74.7", "74,7")), "mine.csv:2: 18 fields, but the header has 17");
+  EXPECT_EQ(error_of(with("74.7", "74,7")), "mine.csv:2: 19 fields, but the header has 18");
   EXPECT_EQ(error_of(with("74.7", "~74")), "mine.csv:2: throughput '~74' is not a number of at least 0");
   EXPECT_EQ(error_of(with("74.7", "0")), "mine.csv:2: throughput must be more than 0, or empty where it is not stated");
   EXPECT_EQ(error_of(with("16,64", "0,64")), "mine.csv:2: gpus '0' is not a whole number of at least 1");
   EXPECT_EQ(error_of(with("16,64", "16,6.4")), "mine.csv:2: batch_per_gpu '6.4' is not a whole number of at least 1");
   EXPECT_EQ(error_of(with(",no,", ",never,")), "mine.csv:2: overlap is 'never', but must be 'yes' or 'no'");
+  EXPECT_EQ(error_of(with(",no,2017", ",,2017")), "mine.csv:2: calibrated is '', but must be 'yes' or 'no'");
 }
 
 TEST(PublishedTable, TakesOrRefusesADamagedTableButNeverBreaks) {
@@ -110,6 +111,20 @@ TEST(OurPublishedTable, KeepsServersAndTheirPlacementTogether) {
     EXPECT_EQ(!strategy.placement.empty(), servers) << text_of(result);
     EXPECT_EQ(!strategy.server_mode.empty(), servers) << text_of(result);
   }
+}
+
+TEST(OurPublishedTable, SaysWhichRowsTheModelHasUsed) {
+  int used = 0, others = 0;
+  for (const CaseResult& result : published_results()) {
+    const bool calibrated = calibrated_with(result.asked);
+    ++(calibrated ? used : others);
+    // Profiles whose own figures are derived from the rows of their source.
+    EXPECT_TRUE(calibrated || !result.asked.profile.starts_with("hkbu-"));
+    EXPECT_FALSE(calibrated && result.asked.profile == "uber-p100-25gbe-tcp");
+  }
+  EXPECT_GT(used, 0);
+  EXPECT_GT(others, 20);
+  EXPECT_FALSE(calibrated_with({}));
 }
 
 TEST(OurPublishedTable, HasPlausibleEfficiencies) {

@@ -188,6 +188,22 @@ TEST(ScalingVerdict, IsFollowedByTheErrorOfEachAlgorithm) {
             "Simulated; no published figure was found to compare it with.");
 }
 
+TEST(ScalingVerdict, TellsErrorsOnFiguresThatCalibratedTheModelApart) {
+  ReportInput input = input_of({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88),
+                                simulated("vgg16", "slow", 8, kRing, 0.7), published("slow", 8, kRing, 0.74)});
+  const auto reason = [&] { return std::get<Paragraph>(kScalingReport.build(input).blocks.at(1)).text; };
+  ASSERT_EQ(input.comparisons.size(), 2);
+  input.comparisons[0].calibrated = true;
+  EXPECT_EQ(reason(),
+            "Simulated; the mean error against published figures of these workloads is 4.0 percentage points for ring "
+            "all-reduce (1 figure, largest 4.0); on those that it was calibrated with, 2.0 percentage points for ring "
+            "all-reduce (1 figure, largest 2.0).");
+  input.comparisons[1].calibrated = true;
+  EXPECT_EQ(reason(),
+            "Simulated; the model was calibrated with all published figures of these workloads: its mean error on them "
+            "is 3.0 percentage points for ring all-reduce (2 figures, largest 4.0).");
+}
+
 TEST(ScalingReport, OfNothingSaysSo) {
   const Document document = report_on({});
   EXPECT_EQ(std::get<Verdict>(document.blocks.at(0)).text, "There are no results yet.");
@@ -290,8 +306,8 @@ TEST(ScalingTables, PutTheLargestDifferenceFirstAndNameUnpairedFigures) {
                                        simulated("vgg16", "slow", 8, kRing, 0.7), published("slow", 8, kRing, 0.74),
                                        published("slow", 16, kRing, 0.6), speed_only});
   EXPECT_THAT(rows_of(document, "Simulated against published efficiency, the largest difference first"),
-              ElementsAre(ElementsAre("VGG-16", "10 GbE", "8", "ring", "74.0 %", "70.0 %", "-4.0", "a paper"),
-                          ElementsAre("VGG-16", "10 GbE", "4", "ring", "88.0 %", "90.0 %", "+2.0", "a paper")));
+              ElementsAre(ElementsAre("VGG-16", "10 GbE", "8", "ring", "74.0 %", "70.0 %", "-4.0", "no", "a paper"),
+                          ElementsAre("VGG-16", "10 GbE", "4", "ring", "88.0 %", "90.0 %", "+2.0", "no", "a paper")));
   EXPECT_THAT(
       rows_of(document, "Published figures without a simulated counterpart"),
       ElementsAre(ElementsAre("VGG-16", "10 GbE", "16", "ring", "960", "60.0 %", "not simulated here", "a paper"),
