@@ -1,0 +1,58 @@
+#pragma once
+
+/// Where a rank's data lie, and what can be done to them there: host memory, or a GPU's.
+///
+/// A collective is issued in an order that its data dependencies allow, and each device does what it is told in that
+/// order, perhaps later. Between devices order is kept by marks: who reads another rank's memory first waits for its
+/// mark, and who wants to write what was read waits for the reader's.
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "collectives/arithmetic/data_type.hpp"
+
+namespace hbench {
+
+/// A point in the work of a device. Null: it was passed before it was made, as always in host memory.
+class DeviceMark {
+ public:
+  virtual ~DeviceMark() = default;
+};
+using Mark = std::shared_ptr<const DeviceMark>;
+
+/// Memory of a device; freed with its last owner. Its address means nothing to another kind of device.
+using DeviceMemory = std::shared_ptr<std::byte>;
+
+/// One rank's. Called by one thread at a time. Work is done in the order of the calls; spans lie in memory that this
+/// device can reach. \throws Error (environment) where the device fails, maybe in a later call.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  /// Aligned to a cache line of the device, zeroed. \throws Error (environment) when there is not enough.
+  virtual DeviceMemory allocate(std::size_t bytes) = 0;
+
+  /// As those of `arithmetic.hpp`.
+  virtual void accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::span<std::byte> inout) = 0;
+  virtual void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) = 0;
+  virtual void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) = 0;
+  /// \pre equal sizes; no overlap.
+  virtual void copy(std::span<const std::byte> from, std::span<std::byte> to) = 0;
+
+  /// Between host and device. Return when it is done, with all work before it.
+  virtual void write(std::span<const std::byte> host, std::span<std::byte> to) = 0;
+  virtual void read(std::span<const std::byte> from, std::span<std::byte> host) = 0;
+
+  /// After all work so far.
+  virtual Mark mark() = 0;
+  /// Work from now on begins after `mark`, which may be another device's of the same kind.
+  virtual void wait(const Mark& mark) = 0;
+  /// Whether `mark`, one of this device's, has been passed. Never blocks.
+  virtual bool passed(const Mark& mark) = 0;
+};
+
+/// Host memory: work is done within the call. Has no state; any number of threads may share it.
+Device& host_device();
+
+}  // namespace hbench
