@@ -44,7 +44,7 @@ build() {
   flock 9
   if [ ! -e "$folder/build.ninja" ]; then
     local launcher=()
-    command -v ccache > /dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    command -v ccache > /dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
     say "configuring ($preset)"
     cmake --preset "$preset" "${launcher[@]}" "$@" > "$folder/configure.log" 2>&1 || {
       tail -n 20 "$folder/configure.log" >&2
