@@ -35,6 +35,7 @@ struct Home {
 constexpr Home kHomes[] = {
     {"sqlite3", "analysis/store/"},
     {"mpi", "collectives/executors/mpi"},
+    {"cuda", "collectives/cuda/"},
     {"toml++/", "collectives/base/"},
     {"hwy/", "collectives/"},
     {"torch/", "workloads/"},
@@ -86,7 +87,7 @@ std::optional<std::string> included(std::string line) {
 
 bool is_source(const std::filesystem::path& file) {
   const std::string extension = file.extension().string();
-  return extension == ".cpp" || extension == ".hpp" || extension == ".cu";
+  return extension == ".cpp" || extension == ".hpp" || extension == ".cu" || extension == ".cuh";
 }
 
 TEST(Architecture, FoldersIncludeOnlyWhatIsBelowThem) {
@@ -164,6 +165,7 @@ TEST(ArchitectureRule, AcceptsWhatIsBelow) {
   EXPECT_EQ(refusal("reports/text.cpp", "\"analysis/points.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("bench/main.cpp", "\"reports/report.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("collectives/executors/mpi_endpoint.cpp", "<mpi.h>"), std::nullopt);
+  EXPECT_EQ(refusal("collectives/cuda/check.cpp", "<cuda_runtime_api.h>"), std::nullopt);
   EXPECT_EQ(refusal("analysis/store/sqlite.cpp", "<sqlite3.h>"), std::nullopt);
   EXPECT_EQ(refusal("analysis/csv.cpp", "<vector>"), std::nullopt);
 }
@@ -180,6 +182,7 @@ TEST(ArchitectureRule, RefusesEveryOtherEdge) {
   EXPECT_TRUE(refusal("analysis/points.cpp", "<sqlite3.h>"));
   EXPECT_TRUE(refusal("bench/data.cpp", "<sqlite3.h>"));
   EXPECT_TRUE(refusal("bench/worker.cpp", "<mpi.h>"));
+  EXPECT_TRUE(refusal("collectives/executors/cuda_absent.cpp", "<cuda_runtime.h>"));
   EXPECT_TRUE(refusal("collectives/network/profile.cpp", "<torch/torch.h>"));
   EXPECT_TRUE(refusal("bench/main.cpp", "<benchmark/benchmark.h>"));
 }

@@ -1,0 +1,147 @@
+#include "collectives/cuda/cuda_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collectives/base/error.hpp"
+#include "collectives/cuda/check.hpp"
+
+namespace hbench::cuda {
+namespace {
+
+constexpr double kMebibyte = 1024.0 * 1024.0;
+
+[[noreturn]] void refuse_memory(int gpu, std::size_t bytes) {
+  cudaGetLastError();
+  std::size_t free = 0;
+  std::size_t total = 0;
+  succeed(cudaMemGetInfo(&free, &total), "asking for free GPU memory");
+  throw Error(ExitCode::environment,
+              fmt::format("GPU {} is out of memory: {:.1f} MiB were asked for, {:.1f} of {:.1f} MiB are free", gpu,
+                          static_cast<double>(bytes) / kMebibyte, static_cast<double>(free) / kMebibyte,
+                          static_cast<double>(total) / kMebibyte),
+              "use smaller buffers or fewer ranks per GPU; `nvidia-smi` shows which processes hold memory");
+}
+
+/// Lets this GPU reach the memory of the others, where the hardware can.
+void reach_peers(int gpu) {
+  int gpus = 0;
+  succeed(cudaGetDeviceCount(&gpus), "counting GPUs");
+  for (int peer = 0; peer < gpus; ++peer) {
+    if (peer == gpu) continue;
+    int can = 0;
+    succeed(cudaDeviceCanAccessPeer(&can, gpu, peer), "asking for peer access between GPUs");
+    if (can == 0) continue;
+    const cudaError_t code = cudaDeviceEnablePeerAccess(peer, 0);
+    if (code == cudaErrorPeerAccessAlreadyEnabled) {
+      cudaGetLastError();  // by another device on this GPU
+    } else {
+      succeed(code, fmt::format("letting GPU {} reach the memory of GPU {}", gpu, peer));
+    }
+  }
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(int gpu) : gpu_(gpu), events_(std::make_shared<EventPool>()) {
+  make_current();
+  succeed(cudaDeviceGetAttribute(&queue_.multiprocessors, cudaDevAttrMultiProcessorCount, gpu_), "asking for a GPU");
+  reach_peers(gpu_);
+  succeed(cudaStreamCreateWithFlags(&queue_.stream, cudaStreamNonBlocking), "making a CUDA stream");
+}
+
+// What failed was reported by the call that failed.
+CudaDevice::~CudaDevice() {
+  cudaSetDevice(gpu_);
+  cudaStreamSynchronize(queue_.stream);
+  cudaStreamDestroy(queue_.stream);
+}
+
+void CudaDevice::make_current() const { succeed(cudaSetDevice(gpu_), "using a GPU"); }
+
+void CudaDevice::synchronise(std::string_view what) { succeed(cudaStreamSynchronize(queue_.stream), what); }
+
+const Queue& CudaDevice::queue() {
+  make_current();
+  return queue_;
+}
+
+DeviceMemory CudaDevice::allocate(std::size_t bytes) {
+  make_current();
+  void* address = nullptr;
+  const cudaError_t code = cudaMalloc(&address, std::max<std::size_t>(bytes, 1));
+  if (code == cudaErrorMemoryAllocation) refuse_memory(gpu_, bytes);
+  succeed(code, "allocating GPU memory");
+  // Freeing waits for the work that uses it.
+  DeviceMemory memory(static_cast<std::byte*>(address), [](std::byte* at) { cudaFree(at); });
+  succeed(cudaMemsetAsync(address, 0, bytes, queue_.stream), "clearing GPU memory");
+  // Other devices may write to it as soon as they know of it.
+  synchronise("clearing GPU memory");
+  return memory;
+}
+
+void CudaDevice::accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::span<std::byte> inout) {
+  cuda::accumulate(queue(), type, op, in, inout);
+}
+
+void CudaDevice::fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) {
+  cuda::fill_neutral(queue(), type, op, buffer);
+}
+
+void CudaDevice::finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) {
+  cuda::finish(queue(), type, op, workers, buffer);
+}
+
+void CudaDevice::copy(std::span<const std::byte> from, std::span<std::byte> to) {
+  if (from.empty()) return;
+  succeed(cudaMemcpyAsync(to.data(), from.data(), from.size(), cudaMemcpyDefault, queue().stream),
+          "copying GPU memory");
+}
+
+void CudaDevice::write(std::span<const std::byte> host, std::span<std::byte> to) {
+  if (!host.empty())
+    succeed(cudaMemcpyAsync(to.data(), host.data(), host.size(), cudaMemcpyHostToDevice, queue().stream),
+            "copying to the GPU");
+  synchronise("copying to the GPU");
+}
+
+void CudaDevice::read(std::span<const std::byte> from, std::span<std::byte> host) {
+  if (!from.empty())
+    succeed(cudaMemcpyAsync(host.data(), from.data(), from.size(), cudaMemcpyDeviceToHost, queue().stream),
+            "copying from the GPU");
+  synchronise("copying from the GPU");
+}
+
+Mark CudaDevice::mark() {
+  make_current();
+  auto mark = std::make_shared<CudaMark>(events_);
+  succeed(cudaEventRecord(mark->event(), queue_.stream), "marking work on the GPU");
+  return mark;
+}
+
+void CudaDevice::wait(const Mark& mark) {
+  if (mark == nullptr) return;
+  make_current();
+  succeed(cudaStreamWaitEvent(queue_.stream, static_cast<const CudaMark&>(*mark).event(), 0),
+          "waiting for work on the GPU");
+}
+
+bool CudaDevice::passed(const Mark& mark) {
+  if (mark == nullptr) return true;
+  const cudaError_t code = cudaEventQuery(static_cast<const CudaMark&>(*mark).event());
+  if (code == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
+  succeed(code, "working on the GPU");
+  return true;
+}
+
+CudaDevice& cuda_device(Device& device) {
+  auto* const found = dynamic_cast<CudaDevice*>(&device);
+  if (found == nullptr) throw Error(ExitCode::internal, "a CUDA kernel was asked for memory that is on no GPU");
+  return *found;
+}
+
+}  // namespace hbench::cuda

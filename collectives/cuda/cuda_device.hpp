@@ -1,0 +1,50 @@
+#pragma once
+
+/// A GPU's memory and one stream of work on it, as a `Device`.
+
+#include <memory>
+#include <string_view>
+
+#include "collectives/cuda/launch.hpp"
+#include "collectives/cuda/marks.hpp"
+#include "collectives/executors/device.hpp"
+
+namespace hbench::cuda {
+
+/// Its stream waits for no other (non-blocking). Every call makes its GPU the thread's current one.
+class CudaDevice final : public Device {
+ public:
+  /// \pre `gpu` is there. \throws Error (environment)
+  explicit CudaDevice(int gpu);
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+  ~CudaDevice() override;
+
+  DeviceMemory allocate(std::size_t bytes) override;
+  void accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::span<std::byte> inout) override;
+  void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) override;
+  void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) override;
+  void copy(std::span<const std::byte> from, std::span<std::byte> to) override;
+  void write(std::span<const std::byte> host, std::span<std::byte> to) override;
+  void read(std::span<const std::byte> from, std::span<std::byte> host) override;
+  Mark mark() override;
+  void wait(const Mark& mark) override;
+  bool passed(const Mark& mark) override;
+
+  /// Where kernels are launched; makes the GPU current.
+  const Queue& queue();
+  int gpu() const { return gpu_; }
+
+ private:
+  void make_current() const;
+  void synchronise(std::string_view what);
+
+  int gpu_;
+  Queue queue_;
+  std::shared_ptr<EventPool> events_;
+};
+
+/// The CudaDevice that `device` is. \throws Error (internal) when it is none.
+CudaDevice& cuda_device(Device& device);
+
+}  // namespace hbench::cuda

@@ -1,0 +1,41 @@
+#pragma once
+
+/// Launching: a grid that fills the device once and walks on from there.
+
+#include <algorithm>
+#include <cstddef>
+
+#include "collectives/cuda/check.hpp"
+#include "collectives/cuda/launch.hpp"
+#include "collectives/cuda/walk.cuh"
+
+namespace hbench::cuda {
+
+/// Blocks of `kernel` for `tiles` of work: as many as run at once, or as there are tiles. `kernel` has kThreads threads
+/// to a block and no dynamic shared memory. What one multiprocessor holds was asked once; GPUs of a host are alike, and
+/// where they are not, the grid is merely less fitting.
+template <auto kernel>
+unsigned blocks_for(const Queue& queue, std::size_t tiles) {
+  static const int resident = [] {
+    int blocks = 0;
+    succeed(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, 0), "preparing a CUDA kernel");
+    return std::max(blocks, 1);
+  }();
+  const auto most = static_cast<std::size_t>(resident) * static_cast<std::size_t>(queue.multiprocessors);
+  return static_cast<unsigned>(std::min(tiles, most));
+}
+
+template <class Work>
+__global__ void __launch_bounds__(kThreads) run_work(const Work work, const Extent extent) {
+  walk(work, extent, {blockIdx.x, gridDim.x, threadIdx.x});
+}
+
+template <class Work>
+void launch(const Queue& queue, const Work& work, const Extent& extent) {
+  if (extent.elements == 0) return;
+  const unsigned blocks = blocks_for<run_work<Work>>(queue, tiles_of(extent, Work::kGroup));
+  run_work<Work><<<blocks, kThreads, 0, queue.stream>>>(work, extent);
+  succeed(cudaGetLastError(), "launching a CUDA kernel");
+}
+
+}  // namespace hbench::cuda

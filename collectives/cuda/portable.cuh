@@ -1,0 +1,118 @@
+#pragma once
+
+/// What lets a header be compiled for the device by nvcc and for the host by g++, and memory accesses that are the same
+/// on both. What kernels do lies in such headers, so that machines without a GPU can test it.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#ifdef __CUDACC__
+#define HBENCH_ON_BOTH __host__ __device__ __forceinline__
+#else
+#define HBENCH_ON_BOTH inline
+#endif
+#ifdef __CUDA_ARCH__
+#define HBENCH_UNROLL _Pragma("unroll")
+#else
+#define HBENCH_UNROLL
+#endif
+
+namespace hbench::cuda {
+
+/// The same bytes as another type.
+template <class To, class From>
+HBENCH_ON_BOTH To same_bits(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+/// Neighbours that one thread takes at once.
+template <class T, int kCount>
+struct Group {
+  T at[kCount];
+};
+
+/// At an address of any alignment; fast where it is T's own.
+template <class T>
+HBENCH_ON_BOTH T load_one(const std::byte* at) {
+#ifdef __CUDA_ARCH__
+  if (reinterpret_cast<std::uintptr_t>(at) % sizeof(T) == 0) return *reinterpret_cast<const T*>(at);
+  unsigned char bytes[sizeof(T)];
+  for (int i = 0; i < static_cast<int>(sizeof(T)); ++i) bytes[i] = reinterpret_cast<const unsigned char*>(at)[i];
+#else
+  const std::byte* const bytes = at;
+#endif
+  T value;
+  memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+template <class T>
+HBENCH_ON_BOTH void store_one(std::byte* at, T value) {
+#ifdef __CUDA_ARCH__
+  if (reinterpret_cast<std::uintptr_t>(at) % sizeof(T) == 0) {
+    *reinterpret_cast<T*>(at) = value;
+    return;
+  }
+  unsigned char bytes[sizeof(T)];
+  memcpy(bytes, &value, sizeof value);
+  for (int i = 0; i < static_cast<int>(sizeof(T)); ++i) reinterpret_cast<unsigned char*>(at)[i] = bytes[i];
+#else
+  memcpy(at, &value, sizeof value);
+#endif
+}
+
+#ifdef __CUDA_ARCH__
+/// What one instruction loads or stores.
+template <int kBytes>
+struct WordOf;
+template <>
+struct WordOf<4> {
+  using Type = unsigned int;
+};
+template <>
+struct WordOf<8> {
+  using Type = uint2;
+};
+template <>
+struct WordOf<16> {
+  using Type = uint4;
+};
+#endif
+
+/// One access of 4, 8 or 16 bytes. \pre `at` is aligned to so many; a group of one may lie anywhere.
+template <class T, int kCount>
+HBENCH_ON_BOTH Group<T, kCount> load(const std::byte* at) {
+  Group<T, kCount> group;
+  if constexpr (kCount == 1) {
+    group.at[0] = load_one<T>(at);
+  } else {
+#ifdef __CUDA_ARCH__
+    const auto word = *reinterpret_cast<const typename WordOf<sizeof group>::Type*>(at);
+    memcpy(&group, &word, sizeof group);
+#else
+    memcpy(&group, at, sizeof group);
+#endif
+  }
+  return group;
+}
+
+template <class T, int kCount>
+HBENCH_ON_BOTH void store(std::byte* at, const Group<T, kCount>& group) {
+  if constexpr (kCount == 1) {
+    store_one(at, group.at[0]);
+  } else {
+#ifdef __CUDA_ARCH__
+    typename WordOf<sizeof group>::Type word;
+    memcpy(&word, &group, sizeof group);
+    *reinterpret_cast<decltype(word)*>(at) = word;
+#else
+    memcpy(at, &group, sizeof group);
+#endif
+  }
+}
+
+}  // namespace hbench::cuda

@@ -1,0 +1,23 @@
+#include "collectives/cuda/reductions.cuh"
+
+#include "collectives/cuda/launch.cuh"
+
+namespace hbench::cuda {
+
+void accumulate(const Queue& queue, DataType type, ReduceOp op, std::span<const std::byte> in,
+                std::span<std::byte> inout) {
+  with_accumulate(type, op, in.data(), inout.data(), inout.size(),
+                  [&](const auto& work, const Extent& extent) { launch(queue, work, extent); });
+}
+
+void fill_neutral(const Queue& queue, DataType type, ReduceOp op, std::span<std::byte> buffer) {
+  with_fill_neutral(type, op, buffer.data(), buffer.size(),
+                    [&](const auto& work, const Extent& extent) { launch(queue, work, extent); });
+}
+
+void finish(const Queue& queue, DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) {
+  with_finish(type, op, workers, buffer.data(), buffer.size(),
+              [&](const auto& work, const Extent& extent) { launch(queue, work, extent); });
+}
+
+}  // namespace hbench::cuda

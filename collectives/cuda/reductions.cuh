@@ -1,0 +1,130 @@
+#pragma once
+
+/// The work items (`walk.cuh`) of accumulate, fill_neutral and finish.
+
+#include <cstddef>
+
+#include "collectives/cuda/elements.cuh"
+#include "collectives/cuda/walk.cuh"
+
+namespace hbench::cuda {
+
+/// inout = inout (op) in.
+template <class Element, ReduceOp op>
+struct Accumulate {
+  using Stored = typename Element::Stored;
+  static constexpr int kGroup = 16 / sizeof(Stored);
+  template <int kCount>
+  struct Taken {
+    Group<Stored, kCount> in;
+    Group<Stored, kCount> inout;
+  };
+
+  const std::byte* in;
+  std::byte* inout;
+
+  template <int kCount>
+  HBENCH_ON_BOTH Taken<kCount> take(std::size_t element) const {
+    const std::size_t at = element * sizeof(Stored);
+    return {load<Stored, kCount>(in + at), load<Stored, kCount>(inout + at)};
+  }
+  template <int kCount>
+  HBENCH_ON_BOTH void give(std::size_t element, Taken<kCount> taken) const {
+    HBENCH_UNROLL
+    for (int i = 0; i < kCount; ++i)
+      taken.inout.at[i] =
+          Element::stored(combined<op>(Element::value(taken.inout.at[i]), Element::value(taken.in.at[i])));
+    store(inout + element * sizeof(Stored), taken.inout);
+  }
+};
+
+/// buffer = buffer / divisor.
+template <class Element>
+struct Divide {
+  using Stored = typename Element::Stored;
+  static constexpr int kGroup = 16 / sizeof(Stored);
+  template <int kCount>
+  using Taken = Group<Stored, kCount>;
+
+  std::byte* buffer;
+  int divisor;
+
+  template <int kCount>
+  HBENCH_ON_BOTH Taken<kCount> take(std::size_t element) const {
+    return load<Stored, kCount>(buffer + element * sizeof(Stored));
+  }
+  template <int kCount>
+  HBENCH_ON_BOTH void give(std::size_t element, Taken<kCount> taken) const {
+    HBENCH_UNROLL
+    for (int i = 0; i < kCount; ++i) taken.at[i] = Element::stored(divided(Element::value(taken.at[i]), divisor));
+    store(buffer + element * sizeof(Stored), taken);
+  }
+};
+
+/// buffer = value.
+template <class Stored>
+struct Fill {
+  static constexpr int kGroup = 16 / sizeof(Stored);
+  template <int kCount>
+  struct Taken {};
+
+  std::byte* buffer;
+  Stored value;
+
+  template <int kCount>
+  HBENCH_ON_BOTH Taken<kCount> take(std::size_t) const {
+    return {};
+  }
+  template <int kCount>
+  HBENCH_ON_BOTH void give(std::size_t element, Taken<kCount>) const {
+    Group<Stored, kCount> group;
+    HBENCH_UNROLL
+    for (int i = 0; i < kCount; ++i) group.at[i] = value;
+    store(buffer + element * sizeof(Stored), group);
+  }
+};
+
+/// Calls `run(work, extent)` for what hbench::accumulate does to `bytes` at these addresses.
+template <class Run>
+void with_accumulate(DataType type, ReduceOp op, const std::byte* in, std::byte* inout, std::size_t bytes, Run run) {
+  with_element(type, [&]<class Element>(Element) {
+    constexpr std::size_t kSize = sizeof(typename Element::Stored);
+    const Side sides[] = {{in, kSize}, {inout, kSize}};
+    const Extent extent = extent_of(bytes / kSize, 16 / kSize, sides);
+    switch (op) {
+      case ReduceOp::sum:
+      case ReduceOp::average:
+        return run(Accumulate<Element, ReduceOp::sum>{in, inout}, extent);
+      case ReduceOp::min:
+        return run(Accumulate<Element, ReduceOp::min>{in, inout}, extent);
+      case ReduceOp::max:
+        return run(Accumulate<Element, ReduceOp::max>{in, inout}, extent);
+      case ReduceOp::product:
+        return run(Accumulate<Element, ReduceOp::product>{in, inout}, extent);
+    }
+  });
+}
+
+/// The same for hbench::fill_neutral.
+template <class Run>
+void with_fill_neutral(DataType type, ReduceOp op, std::byte* buffer, std::size_t bytes, Run run) {
+  with_element(type, [&]<class Element>(Element) {
+    using Stored = typename Element::Stored;
+    const Side sides[] = {{buffer, sizeof(Stored)}};
+    const Extent extent = extent_of(bytes / sizeof(Stored), 16 / sizeof(Stored), sides);
+    run(Fill<Stored>{buffer, Element::stored(neutral<typename Element::Value>(op))}, extent);
+  });
+}
+
+/// The same for the division of hbench::finish, where there is one.
+template <class Run>
+void with_finish(DataType type, ReduceOp op, int workers, std::byte* buffer, std::size_t bytes, Run run) {
+  if (op != ReduceOp::average || workers == 1) return;
+  with_element(type, [&]<class Element>(Element) {
+    constexpr std::size_t kSize = sizeof(typename Element::Stored);
+    const Side sides[] = {{buffer, kSize}};
+    run(Divide<Element>{buffer, workers}, extent_of(bytes / kSize, 16 / kSize, sides));
+  });
+}
+
+}  // namespace hbench::cuda
