@@ -66,8 +66,13 @@ HBENCH_ON_BOTH void walk_groups(const Work& work, std::size_t count, const Place
       HBENCH_UNROLL
       for (unsigned i = 0; i < kInFlight; ++i) work.template give<kCount>(at(first + i * kThreads), taken[i]);
     } else {
-      for (std::size_t i = first; i < count; i += kThreads)
-        work.template give<kCount>(at(i), work.template take<kCount>(at(i)));
+      typename Work::template Taken<kCount> taken[kInFlight]{};
+      HBENCH_UNROLL
+      for (unsigned i = 0; i < kInFlight; ++i)
+        if (first + i * kThreads < count) taken[i] = work.template take<kCount>(at(first + i * kThreads));
+      HBENCH_UNROLL
+      for (unsigned i = 0; i < kInFlight; ++i)
+        if (first + i * kThreads < count) work.template give<kCount>(at(first + i * kThreads), taken[i]);
     }
   }
 }

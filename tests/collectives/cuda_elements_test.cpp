@@ -34,7 +34,8 @@ TEST(CudaElements, NarrowFloatsFromAllOverTheRangeAsTheHostDoes) {
   for (std::uint32_t upper = 0; upper < 0x10000; ++upper) {
     std::vector<float> floats;
     for (const std::uint32_t lower : kLower) floats.push_back(cuda::same_bits<float>(upper << 16 | lower));
-    for (int i = 0; i < 7; ++i) floats.push_back(cuda::same_bits<float>(upper << 16 | static_cast<std::uint16_t>(random())));
+    for (int i = 0; i < 7; ++i)
+      floats.push_back(cuda::same_bits<float>(upper << 16 | static_cast<std::uint16_t>(random())));
     std::vector<std::uint16_t> float16(floats.size());
     std::vector<std::uint16_t> bfloat16(floats.size());
     float16_conversion().narrow(floats, std::as_writable_bytes(std::span(float16)));

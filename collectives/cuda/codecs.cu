@@ -1,0 +1,99 @@
+#include "collectives/cuda/codecs.hpp"
+
+#include <array>
+
+#include "collectives/cuda/codecs.cuh"
+#include "collectives/cuda/cuda_device.hpp"
+#include "collectives/cuda/launch.cuh"
+
+namespace hbench {
+namespace cuda {
+namespace {
+
+constexpr unsigned kWarps = kThreads / EncodeInt8::kLanes;
+/// Blocks of 256 that a warp loads before it encodes the first: four accesses of 16 bytes for each lane.
+constexpr unsigned kBlocksInFlight = 2;
+
+__device__ std::uint32_t largest_of_warp(std::uint32_t value) {
+  for (int distance = 16; distance > 0; distance /= 2)
+    value = max(value, __shfl_xor_sync(0xffff'ffffu, value, distance));
+  return value;
+}
+
+/// All lanes of a warp take the same way.
+__global__ void __launch_bounds__(kThreads) encode_int8(const EncodeInt8 work) {
+  const unsigned lane = threadIdx.x % EncodeInt8::kLanes;
+  const std::size_t warps = static_cast<std::size_t>(gridDim.x) * kWarps;
+  const std::size_t blocks = work.blocks();
+  const bool aligned = work.aligned();
+  for (std::size_t first = static_cast<std::size_t>(blockIdx.x) * kWarps + threadIdx.x / EncodeInt8::kLanes;
+       first < blocks; first += kBlocksInFlight * warps) {
+    if (aligned && work.whole(first + (kBlocksInFlight - 1) * warps)) {
+      EncodeInt8::Taken taken[kBlocksInFlight];
+      HBENCH_UNROLL
+      for (unsigned i = 0; i < kBlocksInFlight; ++i) taken[i] = work.take<4>(first + i * warps, lane);
+      HBENCH_UNROLL
+      for (unsigned i = 0; i < kBlocksInFlight; ++i)
+        work.give<4>(first + i * warps, lane, taken[i], largest_of_warp(EncodeInt8::magnitude(taken[i])));
+    } else {
+      for (std::size_t block = first; block < blocks && block < first + kBlocksInFlight * warps; block += warps) {
+        const EncodeInt8::Taken taken = work.take<1>(block, lane);
+        work.give<1>(block, lane, taken, largest_of_warp(EncodeInt8::magnitude(taken)));
+      }
+    }
+  }
+}
+
+std::byte* bytes_of(std::span<float> floats) { return reinterpret_cast<std::byte*>(floats.data()); }
+const std::byte* bytes_of(std::span<const float> floats) { return reinterpret_cast<const std::byte*>(floats.data()); }
+
+auto launching(Device& device) {
+  return
+      [&queue = cuda_device(device).queue()](const auto& work, const Extent& extent) { launch(queue, work, extent); };
+}
+
+template <class Format>
+constexpr CudaCodec half_codec(std::string_view name) {
+  return {.name = name,
+          .encode =
+              [](Device& device, std::span<const float> in, std::span<std::byte> out) {
+                with_narrow<Format>(bytes_of(in), out.data(), in.size(), launching(device));
+              },
+          .decode =
+              [](Device& device, std::span<const std::byte> in, TransferKind kind, std::span<float> out) {
+                with_widen<Format>(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(),
+                                   launching(device));
+              }};
+}
+
+void launch_encode_int8(Device& device, std::span<const float> in, std::span<std::byte> out) {
+  if (in.empty()) return;
+  const EncodeInt8 work{bytes_of(in), out.data(), in.size()};
+  const Queue& queue = cuda_device(device).queue();
+  constexpr std::size_t kShare = kWarps * kBlocksInFlight;
+  const unsigned blocks = blocks_for<encode_int8>(queue, (work.blocks() + kShare - 1) / kShare);
+  encode_int8<<<blocks, kThreads, 0, queue.stream>>>(work);
+  succeed(cudaGetLastError(), "launching a CUDA kernel");
+}
+
+void launch_decode_int8(Device& device, std::span<const std::byte> in, TransferKind kind, std::span<float> out) {
+  with_decode_int8(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(), launching(device));
+}
+
+const CudaCodec kFp16 = half_codec<Float16>("fp16");
+const CudaCodec kBf16 = half_codec<Bfloat16>("bf16");
+const CudaCodec kInt8{"int8", launch_encode_int8, launch_decode_int8};
+const std::array kCodecs{&kFp16, &kBf16, &kInt8};
+
+}  // namespace
+}  // namespace cuda
+
+std::span<const CudaCodec* const> cuda_codecs() { return cuda::kCodecs; }
+
+const CudaCodec* find_cuda_codec(std::string_view compressor) {
+  for (const CudaCodec* codec : cuda::kCodecs)
+    if (codec->name == compressor) return codec;
+  return nullptr;
+}
+
+}  // namespace hbench

@@ -1,0 +1,125 @@
+// What the kernels of packing and of codecs do, run on the host: no GPU is needed.
+
+#include "collectives/cuda/codecs.cuh"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "collectives/cuda/pack.cuh"
+#include "tests/collectives/cuda_compression.hpp"
+#include "tests/collectives/cuda_host.hpp"
+#include "tests/collectives/cuda_tensors.hpp"
+
+namespace hbench {
+namespace {
+
+using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+
+void run_encode_int8(const cuda::EncodeInt8& work) {
+  using Taken = cuda::EncodeInt8::Taken;
+  constexpr unsigned kLanes = cuda::EncodeInt8::kLanes;
+  for (std::size_t block = 0; block < work.blocks(); ++block) {
+    const bool wide = work.aligned() && work.whole(block);
+    Taken taken[kLanes];
+    std::uint32_t largest = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      taken[lane] = wide ? work.take<4>(block, lane) : work.take<1>(block, lane);
+      largest = std::max(largest, cuda::EncodeInt8::magnitude(taken[lane]));
+    }
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      wide ? work.give<4>(block, lane, taken[lane], largest) : work.give<1>(block, lane, taken[lane], largest);
+  }
+}
+
+constexpr auto kRun = [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 3); };
+
+void encode_on_host(const std::string& name, const std::byte* floats, std::byte* wire, std::size_t elements) {
+  if (name == "fp16") cuda::with_narrow<cuda::Float16>(floats, wire, elements, kRun);
+  if (name == "bf16") cuda::with_narrow<cuda::Bfloat16>(floats, wire, elements, kRun);
+  if (name == "int8") run_encode_int8({floats, wire, elements});
+}
+
+void decode_on_host(const std::string& name, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
+  if (name == "fp16") cuda::with_widen<cuda::Float16>(wire, add, floats, elements, kRun);
+  if (name == "bf16") cuda::with_widen<cuda::Bfloat16>(wire, add, floats, elements, kRun);
+  if (name == "int8") cuda::with_decode_int8(wire, add, floats, elements, kRun);
+}
+
+TEST(CudaCodecs, EncodeAndDecodeAsTheHostDoes) {
+  std::mt19937_64 random(std::random_device{}());
+  for_each_codec_and_place([&](const CompressorChoice& choice, std::size_t elements, const CodecPlaces& places) {
+    const std::string name(choice.compressor->name);
+    const std::vector<float> floats = hard_floats(elements, random);
+    const std::vector<std::byte> right = encoded(choice, floats);
+    HostMemory in(places.floats);
+    HostMemory wire(places.wire);
+    std::ranges::copy(std::as_bytes(std::span(floats)), places.floats.of(in.all()).begin());
+    encode_on_host(name, places.floats.of(in.all()).data(), places.wire.of(wire.all()).data(), elements);
+    ASSERT_TRUE(std::ranges::equal(places.wire.of(wire.all()), right));
+    for (const TransferKind kind : {TransferKind::copy, TransferKind::reduce}) {
+      std::vector<float> sum = hard_floats(elements, random);
+      HostMemory out(places.floats);
+      if (kind == TransferKind::reduce)
+        std::ranges::copy(std::as_bytes(std::span(sum)), places.floats.of(out.all()).begin());
+      choice.codec->decode(right, kind, sum);
+      decode_on_host(name, places.wire.of(wire.all()).data(), kind == TransferKind::reduce,
+                     places.floats.of(out.all()).data(), elements);
+      ASSERT_TRUE(same_elements(DataType::float32, places.floats.of(out.all()), std::as_bytes(std::span(sum))));
+      ASSERT_TRUE(places.floats.guarded(out.all()));
+    }
+    ASSERT_TRUE(places.floats.guarded(in.all()) && places.wire.guarded(wire.all()));
+  });
+}
+
+// Every exponent of a block's largest magnitude, each with mantissas around powers of two: what the scale hangs on.
+TEST(CudaCodecs, ScaleBlocksOfEveryMagnitudeAsTheHostDoes) {
+  const CompressorChoice choice = parse_compressor("int8");
+  for (std::uint32_t exponent = 0; exponent < 256; ++exponent)
+    for (const std::uint32_t mantissa : {0x0u, 0x1u, 0x7f0000u, 0x7effffu, 0x7e0000u, 0x7fffffu}) {
+      std::vector<float> floats(256);
+      floats[77] = cuda::same_bits<float>(exponent << 23 | mantissa);
+      floats[78] = floats[77] / 3;
+      std::vector<std::byte> found(260, kPoison);
+      run_encode_int8({reinterpret_cast<const std::byte*>(floats.data()), found.data(), floats.size()});
+      ASSERT_EQ(found, encoded(choice, floats)) << exponent << ", " << mantissa;
+    }
+}
+
+TEST(CudaPacking, CopiesEveryTensorToItsPlaceAndBack) {
+  std::mt19937_64 random(std::random_device{}());
+  std::vector<Placed> places;
+  std::vector<HostMemory> memories;
+  std::vector<std::span<std::byte>> tensors;
+  std::vector<std::byte> right;
+  for (const auto& [bytes, off] : tensor_places()) {
+    places.push_back({off, bytes});
+    memories.emplace_back(places.back());
+    tensors.push_back(places.back().of(memories.back().all()));
+    const std::vector<std::byte> given = random_elements(DataType::uint8, bytes, random);
+    std::ranges::copy(given, tensors.back().begin());
+    right.insert(right.end(), given.begin(), given.end());
+  }
+  const std::vector<cuda::Piece> pieces = cuda::pieces_of(tensors);
+  const Placed place{0, right.size()};
+  HostMemory buffer(place);
+  const std::span<std::byte> packed = place.of(buffer.all());
+  for (const cuda::Piece& piece : pieces)
+    for (unsigned thread = 0; thread < cuda::kThreads; ++thread)
+      cuda::copy_piece(piece.tensor, packed.data() + piece.offset, piece.bytes, thread);
+  ASSERT_TRUE(std::ranges::equal(packed, right));
+  ASSERT_TRUE(place.guarded(buffer.all()));
+  for (const std::span<std::byte> tensor : tensors) std::ranges::fill(tensor, kPoison);
+  for (const cuda::Piece& piece : pieces)
+    for (unsigned thread = 0; thread < cuda::kThreads; ++thread)
+      cuda::copy_piece(packed.data() + piece.offset, piece.tensor, piece.bytes, thread);
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    ASSERT_TRUE(std::ranges::equal(tensors[i], std::span(right).subspan(offset, tensors[i].size()))) << i;
+    ASSERT_TRUE(places[i].guarded(memories[i].all()));
+    offset += tensors[i].size();
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,111 @@
+// Packing and codecs on a GPU against the host's; skipped, with the reason, where there is none.
+
+#include <gtest/gtest.h>
+
+#include "collectives/base/error.hpp"
+#include "collectives/cuda/codecs.hpp"
+#include "collectives/cuda/pack.hpp"
+#include "tests/collectives/cuda_compression.hpp"
+#include "tests/collectives/cuda_device.hpp"
+#include "tests/collectives/cuda_tensors.hpp"
+
+namespace hbench {
+namespace {
+
+using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
+
+class CudaCodecKernels : public OnGpu {};
+class CudaPackKernels : public OnGpu {};
+
+std::span<float> floats_of(GpuMemory& memory) {
+  return {reinterpret_cast<float*>(memory.span().data()), memory.span().size() / sizeof(float)};
+}
+
+TEST_F(CudaCodecKernels, EncodeAndDecodeAsTheHostDoes) {
+  for_each_codec_and_place([&](const CompressorChoice& choice, std::size_t elements, const CodecPlaces& places) {
+    const CudaCodec& codec = *find_cuda_codec(choice.compressor->name);
+    const std::vector<float> floats = hard_floats(elements, random);
+    const std::vector<std::byte> right = encoded(choice, floats);
+    GpuMemory in(*device, places.floats);
+    GpuMemory wire(*device, places.wire);
+    in.put(std::as_bytes(std::span(floats)));
+    codec.encode(*device, floats_of(in), wire.span());
+    ASSERT_EQ(wire.get(), right);
+    for (const TransferKind kind : {TransferKind::copy, TransferKind::reduce}) {
+      std::vector<float> sum = hard_floats(elements, random);
+      GpuMemory out(*device, places.floats);
+      if (kind == TransferKind::reduce) out.put(std::as_bytes(std::span(sum)));
+      choice.codec->decode(right, kind, sum);
+      codec.decode(*device, wire.span(), kind, floats_of(out));
+      ASSERT_TRUE(same_elements(DataType::float32, out.get(), std::as_bytes(std::span(sum))));
+    }
+  });
+}
+
+// More blocks of 256 than all warps of any GPU take in one go.
+TEST_F(CudaCodecKernels, WalkOnWhenTheGridIsFull) {
+  const std::size_t elements = (16 << 20) + 5;
+  const std::vector<float> floats = hard_floats(elements, random);
+  for (const CudaCodec* codec : cuda_codecs()) {
+    const CompressorChoice choice = parse_compressor(codec->name);
+    const std::vector<std::byte> right = encoded(choice, floats);
+    GpuMemory in(*device, {0, 4 * elements});
+    GpuMemory wire(*device, {0, right.size()});
+    in.put(std::as_bytes(std::span(floats)));
+    codec->encode(*device, floats_of(in), wire.span());
+    ASSERT_TRUE(wire.get() == right) << codec->name;
+  }
+}
+
+TEST_F(CudaPackKernels, CopyEveryTensorToItsPlaceAndBack) {
+  std::vector<std::unique_ptr<GpuMemory>> memories;
+  std::vector<std::span<std::byte>> spans;
+  std::vector<std::byte> right;
+  for (const auto& [bytes, off] : tensor_places()) {
+    memories.push_back(std::make_unique<GpuMemory>(*device, Placed{off, bytes}));
+    spans.push_back(memories.back()->span());
+    const std::vector<std::byte> given = random_elements(DataType::uint8, bytes, random);
+    memories.back()->put(given);
+    right.insert(right.end(), given.begin(), given.end());
+  }
+  const CudaTensors tensors = cuda_tensors(*device, spans);
+  ASSERT_EQ(tensors.bytes, right.size());
+  GpuMemory buffer(*device, {0, right.size()});
+  cuda_pack(*device, tensors, buffer.span());
+  ASSERT_TRUE(buffer.get() == right);
+  for (const auto& memory : memories) memory->put(std::vector<std::byte>(memory->span().size(), kPoison));
+  cuda_unpack(*device, buffer.span(), tensors);
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < memories.size(); ++i) {
+    const std::vector<std::byte> found = memories[i]->get();
+    ASSERT_TRUE(std::ranges::equal(found, std::span(right).subspan(offset, found.size()))) << "tensor " << i;
+    offset += found.size();
+  }
+}
+
+TEST_F(CudaPackKernels, DoNothingForNoTensors) {
+  const CudaTensors tensors = cuda_tensors(*device, {});
+  EXPECT_EQ(tensors.bytes, 0U);
+  cuda_pack(*device, tensors, {});
+  cuda_unpack(*device, {}, tensors);
+}
+
+// These need no GPU.
+TEST(CudaCodecTable, NamesCompressors) {
+  EXPECT_EQ(cuda_codecs().size(), 3U);
+  for (const CudaCodec* codec : cuda_codecs()) {
+    EXPECT_EQ(parse_compressor(codec->name).compressor->name, codec->name);
+    EXPECT_EQ(find_cuda_codec(codec->name), codec);
+  }
+  EXPECT_EQ(find_cuda_codec("powersgd"), nullptr);
+}
+
+TEST(CudaCodecTable, RefusesHostMemory) {
+  std::vector<float> floats(8);
+  std::vector<std::byte> wire(64);
+  for (const CudaCodec* codec : cuda_codecs())
+    EXPECT_THROW(codec->encode(host_device(), floats, wire), Error) << codec->name;
+}
+
+}  // namespace
+}  // namespace hbench
