@@ -21,7 +21,8 @@ class DeviceMark {
 };
 using Mark = std::shared_ptr<const DeviceMark>;
 
-/// Memory of a device; freed with its last owner. Its address means nothing to another kind of device.
+/// Memory of a device, which may be gone before it; freed with its last owner, who sees to it that nothing uses it any
+/// more. Its address means nothing to another kind of device.
 using DeviceMemory = std::shared_ptr<std::byte>;
 
 /// One rank's. Called by one thread at a time. Work is done in the order of the calls; spans lie in memory that this
@@ -30,7 +31,7 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  /// Aligned to a cache line of the device, zeroed. \throws Error (environment) when there is not enough.
+  /// Aligned to a cache line; its content is undefined. \throws Error (environment) when there is not enough.
   virtual DeviceMemory allocate(std::size_t bytes) = 0;
 
   /// As those of `arithmetic.hpp`.
@@ -48,11 +49,13 @@ class Device {
   virtual Mark mark() = 0;
   /// Work from now on begins after `mark`, which may be another device's of the same kind.
   virtual void wait(const Mark& mark) = 0;
-  /// Whether `mark`, one of this device's, has been passed. Never blocks.
+  /// Whether `mark`, of a device of this kind, has been passed. Never blocks.
   virtual bool passed(const Mark& mark) = 0;
 };
 
 /// Host memory: work is done within the call. Has no state; any number of threads may share it.
 Device& host_device();
+/// The same as a shared one.
+std::shared_ptr<Device> shared_host_device();
 
 }  // namespace hbench

@@ -13,7 +13,6 @@ class HostDevice final : public Device {
  public:
   DeviceMemory allocate(std::size_t bytes) override {
     auto* const memory = static_cast<std::byte*>(::operator new(bytes, kCacheLine));
-    if (bytes > 0) std::memset(memory, 0, bytes);
     return {memory, [](std::byte* address) { ::operator delete(address, kCacheLine); }};
   }
 
@@ -43,6 +42,10 @@ class HostDevice final : public Device {
 Device& host_device() {
   static HostDevice device;
   return device;
+}
+
+std::shared_ptr<Device> shared_host_device() {
+  return {&host_device(), [](Device*) {}};
 }
 
 }  // namespace hbench
