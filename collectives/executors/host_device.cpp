@@ -32,9 +32,9 @@ class HostDevice final : public Device {
   void write(std::span<const std::byte> host, std::span<std::byte> to) override { copy(host, to); }
   void read(std::span<const std::byte> from, std::span<std::byte> host) override { copy(from, host); }
 
-  Mark mark() override { return nullptr; }
-  void wait(const Mark&) override {}
-  bool passed(const Mark&) override { return true; }
+  Moment mark() override { return nullptr; }
+  void wait(const Moment&) override {}
+  bool passed(const Moment&) override { return true; }
 };
 
 }  // namespace

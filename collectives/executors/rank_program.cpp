@@ -78,7 +78,7 @@ class RankProgram::State final : public Sink {
       if (posted_[index].state == Stage::posted) transport_.cancel(posted_[index].request);
     }
     // What was told to the device uses memory of ours.
-    if (const Mark last = finished_ ? end_ : device_.mark(); last != nullptr)
+    if (const Moment last = finished_ ? end_ : device_.mark(); last != nullptr)
       while (!device_.passed(last)) std::this_thread::yield();
   }
   State(const State&) = delete;
@@ -298,7 +298,7 @@ class RankProgram::State final : public Sink {
   std::size_t next_ = 0;        ///< the first step that is not open
   std::size_t oldest_ = 0;      ///< the first step that is not done
   bool finished_ = false;       ///< the device has been told everything
-  Mark end_;                    ///< of that
+  Moment end_;                  ///< of that
   std::int32_t run_ = 0;        ///< how often it was restarted
   std::int64_t bytes_sent_ = 0;
 };

@@ -17,8 +17,8 @@ namespace {
 struct Parcel {
   std::span<const std::byte> payload;
   int tag = 0;
-  Mark written;  ///< the payload is there
-  Mark read;     ///< the receiver's device has read it
+  Moment written;  ///< the payload is there
+  Moment read;     ///< the receiver's device has read it
   /// Set by the receiver, last of all: the sender may then reuse payload and parcel.
   std::atomic<bool> taken{false};
 };

@@ -54,17 +54,17 @@ class LazyDevice final : public Device {
     settle();
   }
 
-  Mark mark() override {
+  Moment mark() override {
     const auto mark = std::make_shared<Flag>();
     push([mark] { mark->passed.store(true, std::memory_order_release); });
     return mark;
   }
-  void wait(const Mark& mark) override {
+  void wait(const Moment& mark) override {
     push([=, this] {
       while (!passed(mark)) std::this_thread::yield();
     });
   }
-  bool passed(const Mark& mark) override {
+  bool passed(const Moment& mark) override {
     return mark == nullptr || static_cast<const Flag&>(*mark).passed.load(std::memory_order_acquire);
   }
 
@@ -77,13 +77,13 @@ class LazyDevice final : public Device {
   }
 
  private:
-  struct Flag final : DeviceMark {
+  struct Flag final : DeviceMoment {
     mutable std::atomic<bool> passed{false};
     // The device sets it; who has the mark only looks.
   };
 
   void settle() {
-    const Mark end = mark();
+    const Moment end = mark();
     while (!passed(end)) std::this_thread::yield();
   }
 

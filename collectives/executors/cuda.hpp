@@ -1,0 +1,25 @@
+#pragma once
+
+/// GPUs by CUDA, to those who know nothing of CUDA. Without it in the build: `cuda_absent.cpp`.
+///
+/// A process that has called any of these must not fork ranks that use CUDA: the driver does not survive a fork.
+
+#include <memory>
+
+#include "collectives/executors/device.hpp"
+#include "collectives/executors/executor.hpp"
+
+namespace hbench {
+
+/// Whether GPUs can be used here. Asks the driver; never throws.
+Availability cuda_availability();
+
+/// GPUs that this process sees; 0 where they cannot be used.
+int cuda_devices();
+
+/// Memory and one queue of work of GPU `gpu`, in 0 ... cuda_devices() - 1. Several may share a GPU, each used by a
+/// thread of its own, and reach each other's memory; that of other GPUs, where the hardware lets them. Its memory may
+/// outlive it. \throws Error (usage) for a GPU that is not there, (environment) where it cannot be used.
+std::unique_ptr<Device> make_cuda_device(int gpu);
+
+}  // namespace hbench

@@ -1,0 +1,18 @@
+#include "collectives/base/error.hpp"
+#include "collectives/executors/cuda.hpp"
+
+namespace hbench {
+
+Availability cuda_availability() {
+  return {false, "hbench was built without CUDA",
+          "install the CUDA toolkit, put its nvcc on the PATH and build again with -DHBENCH_WITH_CUDA=ON"};
+}
+
+int cuda_devices() { return 0; }
+
+std::unique_ptr<Device> make_cuda_device(int) {
+  const Availability absent = cuda_availability();
+  throw Error(ExitCode::environment, absent.reason, absent.cure);
+}
+
+}  // namespace hbench
