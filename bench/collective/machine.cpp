@@ -78,6 +78,9 @@ CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& opt
   Availability mpi = mpi_availability();
   if (mpi.available) mpi = find_entry(launchers(), "mpirun", "launcher").availability(setup.run.host.path);
   if (!mpi.available) setup.machine.no_mpi = fmt::format("{}; {}", mpi.reason, mpi.cure);
+  for (const ExecutorKind* kind : executors())
+    if (const Availability there = kind->availability(); kind->threads && !there.available)
+      setup.machine.absent[std::string(kind->name)] = fmt::format("{}; {}", there.reason, there.cure);
   const fs::path own = own_path(call.program);
   setup.run.programs[ProcessSet::Program::own] = own.string();
   if (!options.request.peers) return setup;

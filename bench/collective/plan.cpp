@@ -59,6 +59,10 @@ class Planner {
  private:
   bool needs_equal_parts() const { return request_.goal == Goal::reduce_scatter || request_.goal == Goal::all_gather; }
 
+  static const ExecutorKind& kind_of(const Case& asked) {
+    return find_entry(executors(), asked.collective.executor, "executor");
+  }
+
   std::int64_t element_size() const { return static_cast<std::int64_t>(size_of(request_.type)); }
 
   void choose_defaults() {
@@ -163,6 +167,7 @@ class Planner {
     asked.strategy.algorithm = algorithm;
     asked.strategy.compressor = compressor;
     asked.collective.executor = executor;
+    if (kind_of(asked).on_gpu) asked.source = "this machine's GPUs";
     const AlgorithmChoice choice = algorithm_of(asked, buffers.front() * element_size());
     if (choice.algorithm->segments != nullptr) {
       asked.collective.segments = request_.segments;
@@ -176,22 +181,26 @@ class Planner {
     }
     if (const std::string why = refusal(asked, choice, buffers); !why.empty())
       return refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), why);
-    const auto program = executor != "threads" && request_.peers && !machine_.peers.empty() ? ProcessSet::Program::peers
-                                                                                            : ProcessSet::Program::own;
-    add(program, executor == "threads", std::move(asked), buffers);
+    const bool threads = kind_of(asked).threads;
+    const auto program =
+        !threads && request_.peers && !machine_.peers.empty() ? ProcessSet::Program::peers : ProcessSet::Program::own;
+    add(program, threads, std::move(asked), buffers);
   }
 
   std::string refusal(const Case& asked, const AlgorithmChoice& choice,
                       const std::vector<std::int64_t>& buffers) const {
     const Algorithm& algorithm = *choice.algorithm;
     const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
-    const bool threads = asked.collective.executor == "threads";
+    const bool threads = kind_of(asked).threads;
     if (!threads && !machine_.no_mpi.empty()) return machine_.no_mpi;
     if (threads && machine_.fixed_ranks > 0) return "ranks that a launcher started are processes, not threads";
+    if (const auto absent = machine_.absent.find(asked.collective.executor); absent != machine_.absent.end())
+      return absent->second;
     const World world = world_of_collective(asked);
     if (machine_.fixed_ranks > 0 && world.ranks() != machine_.fixed_ranks)
       return fmt::format("it takes {} ranks, and {} were started", world.ranks(), machine_.fixed_ranks);
     if (!compressor.verbatim() && request_.goal != Goal::all_reduce) return "compressors go with all-reduces";
+    if (!compressor.verbatim() && kind_of(asked).on_gpu) return "compressors work in host memory, not on a GPU";
     if (std::string why = refuse_exchange(choice, compressor, request_.type, request_.op, world); !why.empty())
       return why;
     if (request_.check && compressor.verbatim() && asked.gpus > most_workers(request_.type, request_.op))
@@ -202,8 +211,7 @@ class Planner {
   }
 
   std::string vendor_refusal(const Case& asked, std::int64_t elements) const {
-    if (asked.collective.executor == "threads")
-      return "there is no library, and so no all-reduce of its own, between threads";
+    if (kind_of(asked).threads) return "there is no library, and so no all-reduce of its own, between threads";
     if (asked.collective.executor != "mpi") return "the MPI library's own goes with the executor mpi";
     if (elements > INT_MAX) return fmt::format("{} elements are more than MPI counts", elements);
     return {};

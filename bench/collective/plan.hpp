@@ -3,6 +3,7 @@
 /// The plan of `hbench collective`: which cases run in which processes, in which order. Pure.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,10 @@ struct KnownPeer {
 /// What there is to measure with.
 struct CollectiveMachine {
   int cores = 1;
-  std::int64_t memory = 0;  ///< bytes; 0: unknown
-  int fixed_ranks = 0;      ///< ranks that a launcher has already started; 0: we start them
-  std::string no_mpi;       ///< why ranks cannot be processes here; empty when they can
+  std::int64_t memory = 0;                    ///< bytes; 0: unknown
+  int fixed_ranks = 0;                        ///< ranks that a launcher has already started; 0: we start them
+  std::string no_mpi;                         ///< why ranks cannot be processes here; empty when they can
+  std::map<std::string, std::string> absent;  ///< executors that cannot be used here, and why
   std::vector<KnownPeer> peers;
   bool mpich = false;                     ///< the program of MPICH is there
   std::vector<std::string> absent_peers;  ///< what `--peers` lacks, and how to get it

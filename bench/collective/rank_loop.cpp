@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include "analysis/collectives.hpp"
 #include "bench/collective/agreement.hpp"
@@ -53,6 +53,8 @@ struct Entry {
   bool lossy = false;
 
   std::size_t bytes() const { return static_cast<std::size_t>(of->asked.collective.bytes); }
+  Device& device() const { return endpoint->transport().device(); }
+  bool in_host_memory() const { return &device() == &host_device(); }
   bool runs() const { return contender != nullptr; }
 };
 
@@ -109,9 +111,34 @@ class Loop {
     return found->second.first(bytes);
   }
 
-  std::span<std::byte> input(std::size_t bytes) {
-    if (input_.empty()) input_ = home_.Endpoint::allocate(static_cast<std::size_t>(most_bytes_));
-    return input_.first(bytes);
+  /// What is reduced out of place, where the entry's device reads it. Host memory is shared by all who work there.
+  std::span<std::byte> input(const Entry& entry) {
+    Endpoint& owner = entry.in_host_memory() ? home_ : *entry.endpoint;
+    auto [found, added] = inputs_.try_emplace(&owner);
+    if (added) found->second = owner.Endpoint::allocate(static_cast<std::size_t>(most_bytes_));
+    return found->second.first(entry.bytes());
+  }
+
+  /// `fill` writes what is to be in `buffer`, in host memory.
+  void put(const Entry& entry, std::span<std::byte> buffer, const std::function<void(std::span<std::byte>)>& fill) {
+    if (entry.in_host_memory()) return fill(buffer);
+    host_.resize(buffer.size());
+    fill(host_);
+    entry.device().write(host_, buffer);
+  }
+
+  /// What is in the entry's buffer, in host memory; until the next call.
+  std::span<std::byte> content(const Entry& entry) {
+    if (entry.in_host_memory()) return entry.buffer;
+    host_.resize(entry.bytes());
+    entry.device().read(entry.buffer, host_);
+    return host_;
+  }
+
+  /// Waits for what a device was told to do.
+  static void settle_device(const Entry& entry) {
+    const Moment end = entry.device().mark();
+    while (!entry.device().passed(end)) std::this_thread::yield();
   }
 
   PeerLibraries* libraries(const Case& asked) {
@@ -175,7 +202,7 @@ class Loop {
     CodecTimes times;
     Contender timed(entry.of->asked, entry.of->tensors, {*entry.endpoint, entry.buffer, nullptr, &times});
     for (int i = -1; i < kCodings; ++i) {
-      fill_normal(rank(), floats(entry.buffer));
+      put(entry, entry.buffer, [this](std::span<std::byte> buffer) { fill_normal(rank(), floats(buffer)); });
       times = {};
       agreement_.meet();
       timed.run(options_.timeout);
@@ -201,11 +228,13 @@ class Loop {
             .parts = entry.contender->parts()};
   }
 
-  void fill(const Entry& entry, std::span<std::byte> buffer) const {
-    if (entry.lossy)
-      fill_normal(rank(), floats(buffer));
-    else
-      fill_input(pattern_of(entry), rank(), buffer);
+  void fill(const Entry& entry, std::span<std::byte> where) {
+    put(entry, where, [&](std::span<std::byte> buffer) {
+      if (entry.lossy)
+        fill_normal(rank(), floats(buffer));
+      else
+        fill_input(pattern_of(entry), rank(), buffer);
+    });
   }
 
   void check(Entry& entry) {
@@ -214,8 +243,8 @@ class Loop {
     entry.contender->run(options_.timeout);
     entry.void_in_place = is_wrong(entry, metric::kInPlaceWrong);
     if (!options_.out_of_place) return;
-    fill(entry, input(entry.bytes()));
-    std::ranges::fill(entry.buffer, std::byte{0x5a});
+    fill(entry, input(entry));
+    put(entry, entry.buffer, [](std::span<std::byte> buffer) { std::ranges::fill(buffer, std::byte{0x5a}); });
     agreement_.meet();
     run_out_of_place(entry);
     entry.void_out_of_place = is_wrong(entry, metric::kOutOfPlaceWrong);
@@ -223,7 +252,7 @@ class Loop {
 
   /// All ranks' wrong elements. Ranks that agree on the sum must have the same bits, lossy or not.
   bool is_wrong(Entry& entry, std::string_view metric) {
-    std::int64_t wrong = entry.lossy ? wrong_lossy(entry) : count_wrong(pattern_of(entry), rank(), entry.buffer);
+    std::int64_t wrong = entry.lossy ? wrong_lossy(entry) : count_wrong(pattern_of(entry), rank(), content(entry));
     wrong = agreement_.total(wrong);
     entry.figures.push_back(figure(metric, static_cast<double>(wrong), "elements"));
     return wrong > 0;
@@ -233,13 +262,14 @@ class Loop {
     const Case& asked = entry.of->asked;
     const bool worker = rank() < asked.gpus;
     // Upper and lower half apart: a double holds 32 bits exactly, but not 64.
-    const std::uint64_t bits = worker ? digest(entry.buffer) : 0;
+    const std::span<std::byte> result = content(entry);
+    const std::uint64_t bits = worker ? digest(result) : 0;
     const std::vector<double> mine{static_cast<double>(bits >> 32), static_cast<double>(bits & 0xffffffff)};
     const auto all = agreement_.gather(mine);
     std::int64_t unlike = 0;
     for (int other = 0; first() && other < asked.gpus; ++other) unlike += all[static_cast<std::size_t>(other)] != mine;
     Closeness close;
-    if (worker) close = closeness(parse_reduce_op(asked.collective.operation), asked.gpus, floats(entry.buffer));
+    if (worker) close = closeness(parse_reduce_op(asked.collective.operation), asked.gpus, floats(result));
     const std::optional<double> allowed = allowed_error(entry.contender->compressor(), asked.gpus);
     const bool far = !(close.relative_error <= allowed.value_or(INFINITY));
     if (first() && std::ranges::none_of(entry.figures, [](const Sample& s) { return s.metric == metric::kCosine; })) {
@@ -247,12 +277,12 @@ class Loop {
           figure(metric::kRelativeError, std::isnan(close.relative_error) ? INFINITY : close.relative_error, "1"));
       entry.figures.push_back(figure(metric::kCosine, std::isnan(close.cosine) ? 0 : close.cosine, "1"));
     }
-    const std::int64_t elements = static_cast<std::int64_t>(floats(entry.buffer).size());
+    const std::int64_t elements = static_cast<std::int64_t>(floats(result).size());
     return far || unlike > 0 ? elements : 0;
   }
 
   void run_out_of_place(Entry& entry) {
-    std::memcpy(entry.buffer.data(), input(entry.bytes()).data(), entry.bytes());
+    entry.device().copy(input(entry), entry.buffer);
     entry.contender->run(options_.timeout);
   }
 
@@ -260,13 +290,13 @@ class Loop {
   void settle(Entry& entry) {
     const Case& asked = entry.of->asked;
     const bool product = asked.collective.operation == "product";
-    if (entry.lossy) {
-      fill_normal(rank(), floats(input(entry.bytes())));
-      return;
-    }
-    std::ranges::fill(entry.buffer, std::byte{0});
-    if (product) fill_neutral(parse_data_type(asked.collective.data_type), ReduceOp::product, entry.buffer);
-    if (options_.out_of_place) std::ranges::copy(entry.buffer, input(entry.bytes()).begin());
+    if (entry.lossy)
+      return put(entry, input(entry), [this](std::span<std::byte> buffer) { fill_normal(rank(), floats(buffer)); });
+    Device& device = entry.device();
+    device.fill_neutral(DataType::uint8, ReduceOp::sum, entry.buffer);
+    if (product) device.fill_neutral(parse_data_type(asked.collective.data_type), ReduceOp::product, entry.buffer);
+    if (options_.out_of_place) device.copy(entry.buffer, input(entry));
+    settle_device(entry);
   }
 
   static bool has_bound(const Entry& entry) {
@@ -285,7 +315,8 @@ class Loop {
   double iterate(Entry& entry, std::string_view metric) {
     // A lossy collective in place would eat its own result: begin with real data each time, together.
     if (entry.lossy && metric == metric::kInPlace) {
-      std::memcpy(entry.buffer.data(), input(entry.bytes()).data(), entry.bytes());
+      entry.device().copy(input(entry), entry.buffer);
+      settle_device(entry);
       agreement_.meet();
     }
     const auto begin = Clock::now();
@@ -387,7 +418,8 @@ class Loop {
   std::unique_ptr<PeerLibraries> libraries_;
   std::string no_libraries_;  ///< why there are none
   std::map<std::string, std::span<std::byte>> buffers_;
-  std::span<std::byte> input_;
+  std::map<Endpoint*, std::span<std::byte>> inputs_;
+  std::vector<std::byte> host_;  ///< what goes to a device, or came from one
   std::int64_t most_bytes_ = 1;
 };
 
@@ -396,9 +428,10 @@ class Loop {
 void run_loop(const std::vector<LoopCase>& cases, const LoopOptions& options, RankEndpoints& endpoints,
               const PeerSet& peers, const LoopReport& report) {
   if (cases.empty()) return;
-  // Messages between ranks go by the plainest of the endpoints: the first that is a transport of its own.
-  std::string_view home = "mpi";
-  if (cases.front().asked.collective.executor == "threads") home = "threads";
+  // Messages between ranks go by the plainest of the endpoints, in host memory.
+  const std::string& executor = cases.front().asked.collective.executor;
+  const auto is_threads = [&](const ExecutorKind* kind) { return kind->name == executor && kind->threads; };
+  const std::string_view home = std::ranges::any_of(executors(), is_threads) ? "threads" : "mpi";
   Loop(options, endpoints, peers, report, home).run(cases);
 }
 

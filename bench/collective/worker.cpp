@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "collectives/base/error.hpp"
+#include "collectives/executors/cuda_executor.hpp"
 
 namespace hbench {
 namespace {
@@ -36,12 +37,27 @@ class ProcessEndpoints final : public RankEndpoints {
 
 class ThreadEndpoints final : public RankEndpoints {
  public:
-  explicit ThreadEndpoints(std::unique_ptr<Endpoint> endpoint) : endpoint_(std::move(endpoint)) {}
-  Endpoint& of(std::string_view) override { return *endpoint_; }
+  /// `gpu` is null where no case asks for one.
+  ThreadEndpoints(std::unique_ptr<Endpoint> host, std::unique_ptr<Endpoint> gpu)
+      : host_(std::move(host)), gpu_(std::move(gpu)) {}
+  Endpoint& of(std::string_view executor) override { return executor == "cuda" ? *gpu_ : *host_; }
 
  private:
-  std::unique_ptr<Endpoint> endpoint_;
+  std::unique_ptr<Endpoint> host_;
+  std::unique_ptr<Endpoint> gpu_;
 };
+
+/// Of all ranks.
+std::vector<std::unique_ptr<ThreadEndpoints>> make_endpoints(const CollectiveOrder& order) {
+  auto host = make_thread_endpoints(order.ranks);
+  std::vector<std::unique_ptr<Endpoint>> gpu(host.size());
+  if (std::ranges::any_of(order.cases, [](const LoopCase& c) { return c.asked.collective.executor == "cuda"; }))
+    gpu = make_thread_endpoints(order.ranks, cuda_device_factory());
+  std::vector<std::unique_ptr<ThreadEndpoints>> endpoints;
+  for (std::size_t i = 0; i < host.size(); ++i)
+    endpoints.push_back(std::make_unique<ThreadEndpoints>(std::move(host[i]), std::move(gpu[i])));
+  return endpoints;
+}
 
 void say_samples(const Say& say, const LoopResult& result) {
   for (std::size_t begin = 0, end = 0; begin < result.samples.size(); begin = end) {
@@ -88,9 +104,7 @@ ExitCode run_rank(const CollectiveOrder& order, RankEndpoints& endpoints, const 
 }
 
 ExitCode run_threads(const CollectiveOrder& order, const PeerSet& peers, const Say& say) {
-  std::vector<std::unique_ptr<ThreadEndpoints>> endpoints;
-  for (auto& endpoint : make_thread_endpoints(order.ranks))
-    endpoints.push_back(std::make_unique<ThreadEndpoints>(std::move(endpoint)));
+  const std::vector<std::unique_ptr<ThreadEndpoints>> endpoints = make_endpoints(order);
   std::atomic<int> worst = 0;
   std::mutex mouth;
   const Say one_by_one = [&](const WorkerLine& line) {

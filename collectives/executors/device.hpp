@@ -15,13 +15,14 @@
 namespace hbench {
 
 /// A point in the work of a device. Null: it was passed before it was made, as always in host memory.
-class DeviceMark {
+class DeviceMoment {
  public:
-  virtual ~DeviceMark() = default;
+  virtual ~DeviceMoment() = default;
 };
-using Mark = std::shared_ptr<const DeviceMark>;
+using Moment = std::shared_ptr<const DeviceMoment>;
 
-/// Memory of a device; freed with its last owner. Its address means nothing to another kind of device.
+/// Memory of a device, which may be gone before it; freed with its last owner, who sees to it that nothing uses it any
+/// more. Its address means nothing to another kind of device.
 using DeviceMemory = std::shared_ptr<std::byte>;
 
 /// One rank's. Called by one thread at a time. Work is done in the order of the calls; spans lie in memory that this
@@ -30,7 +31,7 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  /// Aligned to a cache line of the device, zeroed. \throws Error (environment) when there is not enough.
+  /// Aligned to a cache line; its content is undefined. \throws Error (environment) when there is not enough.
   virtual DeviceMemory allocate(std::size_t bytes) = 0;
 
   /// As those of `arithmetic.hpp`.
@@ -45,14 +46,16 @@ class Device {
   virtual void read(std::span<const std::byte> from, std::span<std::byte> host) = 0;
 
   /// After all work so far.
-  virtual Mark mark() = 0;
+  virtual Moment mark() = 0;
   /// Work from now on begins after `mark`, which may be another device's of the same kind.
-  virtual void wait(const Mark& mark) = 0;
-  /// Whether `mark`, one of this device's, has been passed. Never blocks.
-  virtual bool passed(const Mark& mark) = 0;
+  virtual void wait(const Moment& mark) = 0;
+  /// Whether `mark`, of a device of this kind, has been passed. Never blocks.
+  virtual bool passed(const Moment& mark) = 0;
 };
 
 /// Host memory: work is done within the call. Has no state; any number of threads may share it.
 Device& host_device();
+/// The same as a shared one.
+std::shared_ptr<Device> shared_host_device();
 
 }  // namespace hbench

@@ -9,16 +9,15 @@ namespace {
 /// Tags that are reserved begin here; lower ones are their owner's.
 constexpr int kFirstTag = 20000;
 constexpr int kTags = 8192;
-constexpr std::size_t kCacheLine = 64;
 
 }  // namespace
 
 std::span<std::byte> Endpoint::allocate(std::size_t bytes) {
-  const std::size_t size = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine + kCacheLine;
-  memory_.push_back(std::make_unique<std::byte[]>(size));
-  void* at = memory_.back().get();
-  std::size_t space = size;
-  return {static_cast<std::byte*>(std::align(kCacheLine, bytes, at, space)), bytes};
+  Device& device = transport().device();
+  memory_.push_back(device.allocate(bytes));
+  const std::span<std::byte> memory(memory_.back().get(), bytes);
+  device.fill_neutral(DataType::uint8, ReduceOp::sum, memory);
+  return memory;
 }
 
 int Endpoint::reserve_tag() { return kFirstTag + reserved_++ % kTags; }

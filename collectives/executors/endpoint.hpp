@@ -2,6 +2,7 @@
 
 /// One rank's way to the others: what the training engine and the executors run on.
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -41,13 +42,17 @@ class Endpoint {
   [[noreturn]] virtual void abort(int exit_code) = 0;
 
  private:
-  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::vector<DeviceMemory> memory_;
   ScheduleCache schedules_;
   int reserved_ = 0;
 };
 
-/// Endpoints of `ranks` ranks that are threads of this process; they share what they need.
-std::vector<std::unique_ptr<Endpoint>> make_thread_endpoints(int ranks);
+/// Makes a rank's device; all ranks' are of one kind.
+using DeviceFactory = std::function<std::shared_ptr<Device>(Rank rank)>;
+
+/// Endpoints of `ranks` ranks that are threads of this process; they share what they need. Without a factory their
+/// data lie in host memory; with one, all operands lie where the ranks' devices can reach them.
+std::vector<std::unique_ptr<Endpoint>> make_thread_endpoints(int ranks, const DeviceFactory& device = {});
 
 /// Whether MPI was built in (whether the launcher is there is the launcher's business).
 Availability mpi_availability();

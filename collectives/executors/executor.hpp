@@ -63,6 +63,8 @@ struct ExecutorKind {
   /// What it cannot do, in words.
   std::string_view limits;
   Availability (*availability)();
+  bool threads = false;  ///< ranks are threads of one process
+  bool on_gpu = false;   ///< operands of its operations lie in a GPU's memory
   /// `profile` is needed by `simulate` only and outlives the executor. `timeout` bounds one collective.
   std::unique_ptr<Executor> (*make)(const Profile* profile, Seconds timeout);
 };

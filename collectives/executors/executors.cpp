@@ -8,10 +8,11 @@ namespace hbench {
 extern const ExecutorKind kThreadsExecutor;
 extern const ExecutorKind kMpiExecutor;
 extern const ExecutorKind kShmExecutor;
+extern const ExecutorKind kCudaExecutor;
 extern const ExecutorKind kSimulateExecutor;
 
 namespace {
-constexpr std::array kExecutors{&kThreadsExecutor, &kMpiExecutor, &kShmExecutor, &kSimulateExecutor};
+constexpr std::array kExecutors{&kThreadsExecutor, &kMpiExecutor, &kShmExecutor, &kCudaExecutor, &kSimulateExecutor};
 }
 
 std::span<const ExecutorKind* const> executors() { return kExecutors; }

@@ -13,7 +13,6 @@ class HostDevice final : public Device {
  public:
   DeviceMemory allocate(std::size_t bytes) override {
     auto* const memory = static_cast<std::byte*>(::operator new(bytes, kCacheLine));
-    if (bytes > 0) std::memset(memory, 0, bytes);
     return {memory, [](std::byte* address) { ::operator delete(address, kCacheLine); }};
   }
 
@@ -33,9 +32,9 @@ class HostDevice final : public Device {
   void write(std::span<const std::byte> host, std::span<std::byte> to) override { copy(host, to); }
   void read(std::span<const std::byte> from, std::span<std::byte> host) override { copy(from, host); }
 
-  Mark mark() override { return nullptr; }
-  void wait(const Mark&) override {}
-  bool passed(const Mark&) override { return true; }
+  Moment mark() override { return nullptr; }
+  void wait(const Moment&) override {}
+  bool passed(const Moment&) override { return true; }
 };
 
 }  // namespace
@@ -43,6 +42,10 @@ class HostDevice final : public Device {
 Device& host_device() {
   static HostDevice device;
   return device;
+}
+
+std::shared_ptr<Device> shared_host_device() {
+  return {&host_device(), [](Device*) {}};
 }
 
 }  // namespace hbench

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <thread>
 
-#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/executors/messages.hpp"
 
@@ -60,13 +59,14 @@ class RankProgram::State final : public Sink {
         operand_(operand),
         plan_(lay_out(of, codec, operand.elements(), size_of(operand.type))),
         open_(open_steps(plan_)),
-        staging_(std::make_unique_for_overwrite<std::byte[]>(open_ * plan_.staging)),
+        device_(transport.device()),
+        staging_(device_.allocate(open_ * plan_.staging)),
         image_(operand.buffer),
         chunks_(plan_.chunks.size()),
         posted_(plan_.messages.size()),
         left_(plan_.steps.size() - 1) {
     if (codec != nullptr) {
-      encoded_ = std::make_unique_for_overwrite<std::byte[]>(plan_.image);
+      encoded_ = device_.allocate(plan_.image);
       image_ = {encoded_.get(), plan_.image};
     }
     active_.reserve(posted_.size());
@@ -77,12 +77,16 @@ class RankProgram::State final : public Sink {
     for (const int index : active_) {
       if (posted_[index].state == Stage::posted) transport_.cancel(posted_[index].request);
     }
+    // What was told to the device uses memory of ours.
+    if (const Moment last = finished_ ? end_ : device_.mark(); last != nullptr)
+      while (!device_.passed(last)) std::this_thread::yield();
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   bool progress() {
-    if (next_ == 0 && rank_ >= world_.workers) fill_neutral(operand_.type, operand_.op, operand_.buffer);
+    if (next_ == 0 && !finished_ && rank_ >= world_.workers)
+      device_.fill_neutral(operand_.type, operand_.op, operand_.buffer);
     while (oldest_ < left_.size()) {
       bool moved = open_next();
       for (const int index : active_) {
@@ -92,9 +96,12 @@ class RankProgram::State final : public Sink {
       std::erase_if(active_, [&](int index) { return posted_[index].state == Stage::done; });
       while (oldest_ < left_.size() && left_[oldest_] == 0) ++oldest_;
     }
-    if (!finished_) settle_result();
+    if (!finished_) {
+      settle_result();
+      end_ = device_.mark();
+    }
     finished_ = true;
-    return true;
+    return device_.passed(end_);
   }
 
   void restart() {
@@ -112,6 +119,8 @@ class RankProgram::State final : public Sink {
     return ranks;
   }
 
+  /// Nothing is left but for the device to finish.
+  bool at_work() const { return finished_ && !device_.passed(end_); }
   /// Of the schedule, counted from 1.
   int round() const { return message(plan_.steps[oldest_]).round + 1; }
   int rounds() const { return rounds_; }
@@ -240,9 +249,8 @@ class RankProgram::State final : public Sink {
     const std::span<std::byte> target = image_.subspan(message.at, message.bytes);
     const bool elsewhere = payload.data() != target.data();
     const bool copies = message.kind == TransferKind::copy;
-    if (codec_ == nullptr && !copies) return accumulate(operand_.type, operand_.op, payload, target);
-    if (elsewhere && copies && (codec_ == nullptr || message.passed_on))
-      std::memcpy(target.data(), payload.data(), payload.size());
+    if (codec_ == nullptr && !copies) return device_.accumulate(operand_.type, operand_.op, payload, target);
+    if (elsewhere && copies && (codec_ == nullptr || message.passed_on)) device_.copy(payload, target);
     if (codec_ == nullptr) return;
     for_chunks(message, [&](const ChunkPlace& place, Chunk& chunk) {
       codec_->decode(payload.subspan(place.at - message.at, place.bytes), message.kind, floats(place));
@@ -256,8 +264,8 @@ class RankProgram::State final : public Sink {
         if (plan_.chunks[i].elements > 0) encode(plan_.chunks[i], chunks_[i], 0, true);
     const bool has_result = rank_ < world_.workers;
     if (!has_result) return;
-    if (goal_ == Goal::all_reduce) finish(operand_.type, operand_.op, world_.workers, operand_.buffer);
-    if (goal_ == Goal::reduce_scatter) finish(operand_.type, operand_.op, world_.workers, own_part());
+    if (goal_ == Goal::all_reduce) device_.finish(operand_.type, operand_.op, world_.workers, operand_.buffer);
+    if (goal_ == Goal::reduce_scatter) device_.finish(operand_.type, operand_.op, world_.workers, own_part());
   }
 
   std::span<std::byte> own_part() const {
@@ -279,8 +287,9 @@ class RankProgram::State final : public Sink {
   Operand operand_;
   MessagePlan plan_;
   std::size_t open_;  ///< steps under way at once
-  std::unique_ptr<std::byte[]> staging_;
-  std::unique_ptr<std::byte[]> encoded_;
+  Device& device_;
+  DeviceMemory staging_;
+  DeviceMemory encoded_;
   std::span<std::byte> image_;
   std::vector<Chunk> chunks_;
   std::vector<Posted> posted_;  ///< by message
@@ -288,8 +297,9 @@ class RankProgram::State final : public Sink {
   std::vector<int> active_;     ///< messages of open steps, in order
   std::size_t next_ = 0;        ///< the first step that is not open
   std::size_t oldest_ = 0;      ///< the first step that is not done
-  bool finished_ = false;
-  std::int32_t run_ = 0;  ///< how often it was restarted
+  bool finished_ = false;       ///< the device has been told everything
+  Moment end_;                  ///< of that
+  std::int32_t run_ = 0;        ///< how often it was restarted
   std::int64_t bytes_sent_ = 0;
 };
 
@@ -305,7 +315,7 @@ void RankProgram::restart() { state_->restart(); }
 
 std::string RankProgram::waiting_for() const {
   const std::vector<Rank> ranks = state_->waiting_ranks();
-  if (ranks.empty()) return {};
+  if (ranks.empty()) return state_->at_work() ? "its device to finish" : "";
   return fmt::format("{} in round {} of {}", text_of_ranks(ranks), state_->round(), state_->rounds());
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -18,6 +17,8 @@ namespace {
 struct Parcel {
   std::span<const std::byte> payload;
   int tag = 0;
+  Moment written;  ///< the payload is there
+  Moment read;     ///< the receiver's device has read it
   /// Set by the receiver, last of all: the sender may then reuse payload and parcel.
   std::atomic<bool> taken{false};
 };
@@ -77,7 +78,8 @@ struct Job {
 
 class ThreadTransport final : public Transport {
  public:
-  ThreadTransport(Job& job, Rank rank) : job_(job), rank_(rank), expected_(static_cast<std::size_t>(job.ranks)) {}
+  ThreadTransport(Job& job, Rank rank, Device& device)
+      : job_(job), rank_(rank), device_(device), expected_(static_cast<std::size_t>(job.ranks)) {}
 
   ~ThreadTransport() override {
     for (const Request request : slots_.taken()) cancel(request);
@@ -87,6 +89,7 @@ class ThreadTransport final : public Transport {
 
   Rank rank() const override { return rank_; }
   int size() const override { return job_.ranks; }
+  Device& device() override { return device_; }
 
   Request send(Rank to, int tag, std::span<const std::byte> payload) override {
     const Request request = slots_.take();
@@ -95,6 +98,7 @@ class ThreadTransport final : public Transport {
     slot.peer = to;
     slot.parcel.payload = payload;
     slot.parcel.tag = tag;
+    slot.parcel.written = device_.mark();
     slot.parcel.taken.store(false, std::memory_order_relaxed);
     job_.mailbox(rank_, to).post(&slot.parcel);
     return request;
@@ -119,8 +123,13 @@ class ThreadTransport final : public Transport {
     Slot& slot = slots_[request];
     if (!slot.is_send && !slot.arrived) collect(request);
     const bool done = slot.is_send ? slot.parcel.taken.load(std::memory_order_acquire) : slot.arrived;
-    if (done) slots_.give_back(request);
-    return done;
+    if (!done) return false;
+    if (slot.is_send) {
+      device_.wait(slot.parcel.read);
+      slot.parcel.written = slot.parcel.read = nullptr;
+    }
+    slots_.give_back(request);
+    return true;
   }
 
   void cancel(Request request) override {
@@ -128,7 +137,8 @@ class ThreadTransport final : public Transport {
     if (!slot.is_send) {
       std::erase(expected_from(slot.peer), request);
     } else if (!job_.mailbox(rank_, slot.peer).withdraw(&slot.parcel)) {
-      while (!slot.parcel.taken.load(std::memory_order_acquire)) std::this_thread::yield();
+      while (!slot.parcel.taken.load(std::memory_order_acquire) || !device_.passed(slot.parcel.read))
+        std::this_thread::yield();
     }
     slots_.give_back(request);
   }
@@ -183,23 +193,27 @@ class ThreadTransport final : public Transport {
     } const release{parcel};
     if (parcel.payload.size() != slot.landing.size())
       refuse_length(slot.peer, rank_, parcel.payload.size(), slot.landing.size());
+    device_.wait(parcel.written);
     if (slot.sink != nullptr) {
       slot.sink->take(parcel.payload, slot.message);
-    } else if (!slot.landing.empty()) {
-      std::memcpy(slot.landing.data(), parcel.payload.data(), slot.landing.size());
+    } else {
+      device_.copy(parcel.payload, slot.landing);
     }
+    parcel.read = device_.mark();
     slot.arrived = true;
   }
 
   Job& job_;
   Rank rank_;
+  Device& device_;
   SlotPool<Slot> slots_;
   std::vector<std::vector<Request>> expected_;  ///< by sender
 };
 
 class ThreadEndpoint final : public Endpoint {
  public:
-  ThreadEndpoint(std::shared_ptr<Job> job, Rank rank) : job_(std::move(job)), transport_(*job_, rank) {}
+  ThreadEndpoint(std::shared_ptr<Job> job, Rank rank, std::shared_ptr<Device> device)
+      : job_(std::move(job)), device_(std::move(device)), transport_(*job_, rank, *device_) {}
 
   Transport& transport() override { return transport_; }
 
@@ -213,15 +227,19 @@ class ThreadEndpoint final : public Endpoint {
 
  private:
   std::shared_ptr<Job> job_;
+  std::shared_ptr<Device> device_;
   ThreadTransport transport_;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<Endpoint>> make_thread_endpoints(int ranks) {
+std::vector<std::unique_ptr<Endpoint>> make_thread_endpoints(int ranks, const DeviceFactory& device) {
   const auto job = std::make_shared<Job>(ranks);
   std::vector<std::unique_ptr<Endpoint>> endpoints;
-  for (Rank rank = 0; rank < ranks; ++rank) endpoints.push_back(std::make_unique<ThreadEndpoint>(job, rank));
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    auto own = device ? device(rank) : shared_host_device();
+    endpoints.push_back(std::make_unique<ThreadEndpoint>(job, rank, std::move(own)));
+  }
   return endpoints;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "collectives/base/units.hpp"
+#include "collectives/executors/device.hpp"
 
 namespace hbench {
 
@@ -28,6 +29,9 @@ class Transport {
   virtual ~Transport() = default;
   virtual Rank rank() const = 0;
   virtual int size() const = 0;
+  /// Where payloads and landings lie. A request that is complete may still have work before it there: what the device
+  /// is told next comes after that work.
+  virtual Device& device() { return host_device(); }
   virtual Request send(Rank to, int tag, std::span<const std::byte> payload) = 0;
   /// The message must have the length of `landing`. Without a sink it ends in `landing`. With one it is handed to the
   /// sink from within `test` of this very request: where the transport can, straight from the sender's memory, so that

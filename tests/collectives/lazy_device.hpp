@@ -1,0 +1,132 @@
+#pragma once
+
+/// A device that does what it is told later, as a GPU does: what goes wrong with one goes wrong here.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/device.hpp"
+
+namespace hbench::testing {
+
+/// In host memory; a thread does the work in order, after pauses that `seed` draws. Fresh memory is poisoned.
+class LazyDevice final : public Device {
+ public:
+  explicit LazyDevice(unsigned seed) : random_(seed), worker_([this](const std::stop_token& stop) { work(stop); }) {}
+  ~LazyDevice() override {
+    worker_.request_stop();
+    changed_.notify_all();
+  }
+  LazyDevice(const LazyDevice&) = delete;
+  LazyDevice& operator=(const LazyDevice&) = delete;
+
+  DeviceMemory allocate(std::size_t bytes) override {
+    DeviceMemory memory = host_device().allocate(bytes);
+    std::fill_n(memory.get(), bytes, std::byte{0x5c});
+    return memory;
+  }
+  void accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::span<std::byte> inout) override {
+    push([=] { host_device().accumulate(type, op, in, inout); });
+  }
+  void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) override {
+    push([=] { host_device().fill_neutral(type, op, buffer); });
+  }
+  void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) override {
+    push([=] { host_device().finish(type, op, workers, buffer); });
+  }
+  void copy(std::span<const std::byte> from, std::span<std::byte> to) override {
+    push([=] { host_device().copy(from, to); });
+  }
+  void write(std::span<const std::byte> host, std::span<std::byte> to) override {
+    copy(host, to);
+    settle();
+  }
+  void read(std::span<const std::byte> from, std::span<std::byte> host) override {
+    copy(from, host);
+    settle();
+  }
+
+  Moment mark() override {
+    const auto mark = std::make_shared<Flag>();
+    push([mark] { mark->passed.store(true, std::memory_order_release); });
+    return mark;
+  }
+  void wait(const Moment& mark) override {
+    push([=, this] {
+      while (!passed(mark)) std::this_thread::yield();
+    });
+  }
+  bool passed(const Moment& mark) override {
+    return mark == nullptr || static_cast<const Flag&>(*mark).passed.load(std::memory_order_acquire);
+  }
+
+  void push(std::function<void()> work) {
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.push_back(std::move(work));
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  struct Flag final : DeviceMoment {
+    mutable std::atomic<bool> passed{false};
+    // The device sets it; who has the mark only looks.
+  };
+
+  void settle() {
+    const Moment end = mark();
+    while (!passed(end)) std::this_thread::yield();
+  }
+
+  /// Until it is told to stop and has nothing left to do.
+  void work(const std::stop_token& stop) {
+    while (true) {
+      std::function<void()> next;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, stop, [this] { return !queue_.empty(); });
+        if (queue_.empty()) return;
+        next = std::move(queue_.front());
+        queue_.pop_front();
+      }
+      if (random_() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 200));
+      next();
+    }
+  }
+
+  std::minstd_rand random_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<std::function<void()>> queue_;
+  std::jthread worker_;
+};
+
+/// A codec whose work a lazy device does. \pre per-hop: the bytes are known before.
+class LazyCodec final : public Codec {
+ public:
+  LazyCodec(const Codec& codec, LazyDevice& device) : codec_(codec), device_(device) {}
+
+  std::int64_t max_wire_bytes(std::int64_t elements) const override { return codec_.max_wire_bytes(elements); }
+  std::int64_t encode(std::span<const float> in, const Draw& draw, std::span<std::byte> out) const override {
+    device_.push([=, this] { codec_.encode(in, draw, out); });
+    return max_wire_bytes(std::ssize(in));
+  }
+  void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
+    device_.push([=, this] { codec_.decode(in, kind, out); });
+  }
+
+ private:
+  const Codec& codec_;
+  LazyDevice& device_;
+};
+
+}  // namespace hbench::testing
