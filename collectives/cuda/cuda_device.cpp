@@ -73,12 +73,7 @@ DeviceMemory CudaDevice::allocate(std::size_t bytes) {
   const cudaError_t code = cudaMalloc(&address, std::max<std::size_t>(bytes, 1));
   if (code == cudaErrorMemoryAllocation) refuse_memory(gpu_, bytes);
   succeed(code, "allocating GPU memory");
-  // Freeing waits for the work that uses it.
-  DeviceMemory memory(static_cast<std::byte*>(address), [](std::byte* at) { cudaFree(at); });
-  succeed(cudaMemsetAsync(address, 0, bytes, queue_.stream), "clearing GPU memory");
-  // Other devices may write to it as soon as they know of it.
-  synchronise("clearing GPU memory");
-  return memory;
+  return {static_cast<std::byte*>(address), [](std::byte* at) { cudaFree(at); }};
 }
 
 void CudaDevice::accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::span<std::byte> inout) {
@@ -113,23 +108,23 @@ void CudaDevice::read(std::span<const std::byte> from, std::span<std::byte> host
   synchronise("copying from the GPU");
 }
 
-Mark CudaDevice::mark() {
+Moment CudaDevice::mark() {
   make_current();
-  auto mark = std::make_shared<CudaMark>(events_);
-  succeed(cudaEventRecord(mark->event(), queue_.stream), "marking work on the GPU");
-  return mark;
+  auto moment = std::make_shared<CudaMoment>(events_);
+  succeed(cudaEventRecord(moment->event(), queue_.stream), "marking work on the GPU");
+  return moment;
 }
 
-void CudaDevice::wait(const Mark& mark) {
-  if (mark == nullptr) return;
+void CudaDevice::wait(const Moment& moment) {
+  if (moment == nullptr) return;
   make_current();
-  succeed(cudaStreamWaitEvent(queue_.stream, static_cast<const CudaMark&>(*mark).event(), 0),
+  succeed(cudaStreamWaitEvent(queue_.stream, static_cast<const CudaMoment&>(*moment).event(), 0),
           "waiting for work on the GPU");
 }
 
-bool CudaDevice::passed(const Mark& mark) {
-  if (mark == nullptr) return true;
-  const cudaError_t code = cudaEventQuery(static_cast<const CudaMark&>(*mark).event());
+bool CudaDevice::passed(const Moment& moment) {
+  if (moment == nullptr) return true;
+  const cudaError_t code = cudaEventQuery(static_cast<const CudaMoment&>(*moment).event());
   if (code == cudaErrorNotReady) {
     cudaGetLastError();
     return false;

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "collectives/cuda/launch.hpp"
-#include "collectives/cuda/marks.hpp"
+#include "collectives/cuda/moments.hpp"
 #include "collectives/executors/device.hpp"
 
 namespace hbench::cuda {
@@ -27,9 +27,9 @@ class CudaDevice final : public Device {
   void copy(std::span<const std::byte> from, std::span<std::byte> to) override;
   void write(std::span<const std::byte> host, std::span<std::byte> to) override;
   void read(std::span<const std::byte> from, std::span<std::byte> host) override;
-  Mark mark() override;
-  void wait(const Mark& mark) override;
-  bool passed(const Mark& mark) override;
+  Moment mark() override;
+  void wait(const Moment& moment) override;
+  bool passed(const Moment& moment) override;
 
   /// Where kernels are launched; makes the GPU current.
   const Queue& queue();

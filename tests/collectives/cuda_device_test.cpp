@@ -83,12 +83,9 @@ TEST_F(CudaKernels, WalkOnWhenTheGridIsFull) {
   EXPECT_TRUE(same_elements(DataType::float32, inout.get(), right));
 }
 
-TEST_F(CudaDevices, AllocateZeros) {
+TEST_F(CudaDevices, AllocateAlignedMemory) {
   const DeviceMemory memory = device->allocate(100'003);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 128, 0U);
-  std::vector<std::byte> found(100'003, kPoison);
-  device->read({memory.get(), found.size()}, found);
-  EXPECT_EQ(found, std::vector<std::byte>(found.size()));
   EXPECT_NE(device->allocate(0), nullptr);
 }
 
@@ -114,11 +111,11 @@ TEST_F(CudaDevices, SayHowMuchMemoryThereIsWhenItIsNotEnough) {
   EXPECT_NE(device->allocate(1024), nullptr) << "and go on";
 }
 
-TEST_F(CudaDevices, PassMarksWhenTheirWorkIsDone) {
+TEST_F(CudaDevices, PassMomentsWhenTheirWorkIsDone) {
   EXPECT_TRUE(device->passed(nullptr));
   const DeviceMemory memory = device->allocate(64 << 20);
   device->fill_neutral(DataType::float32, ReduceOp::min, {memory.get(), 64 << 20});
-  const Mark mark = device->mark();
+  const Moment mark = device->mark();
   while (!device->passed(mark)) std::this_thread::yield();
   device->wait(mark);
   device->wait(nullptr);
@@ -128,8 +125,8 @@ TEST_F(CudaDevices, PassMarksWhenTheirWorkIsDone) {
   device->read({}, none);
 }
 
-// Two devices add the other's buffer to their own, in turns that only marks put in order.
-TEST_F(CudaDevices, WaitForOneAnothersMarks) {
+// Two devices add the other's buffer to their own, in turns that only moments put in order.
+TEST_F(CudaDevices, WaitForOneAnothersMoments) {
   constexpr std::size_t kElements = 1 << 20;
   constexpr int kTurns = 20;
   const std::unique_ptr<Device> other = make_cuda_device(0);
@@ -139,7 +136,7 @@ TEST_F(CudaDevices, WaitForOneAnothersMarks) {
   device->write(std::as_bytes(std::span(ones)), {mine.get(), kElements * 4});
   const std::span<std::byte> a(mine.get(), kElements * 4);
   const std::span<std::byte> b(theirs.get(), kElements * 4);
-  Mark last = device->mark();
+  Moment last = device->mark();
   for (int turn = 0; turn < kTurns; ++turn) {
     other->wait(last);
     other->accumulate(DataType::int32, ReduceOp::sum, a, b);
@@ -154,10 +151,10 @@ TEST_F(CudaDevices, WaitForOneAnothersMarks) {
   EXPECT_EQ(found, std::vector<std::int32_t>(kElements, 165'580'141));
 }
 
-TEST_F(CudaDevices, OutliveNeitherTheirMemoryNorTheirMarks) {
+TEST_F(CudaDevices, OutliveNeitherTheirMemoryNorTheirMoments) {
   auto short_lived = make_cuda_device(0);
   const DeviceMemory memory = short_lived->allocate(4096);
-  const Mark mark = short_lived->mark();
+  const Moment mark = short_lived->mark();
   short_lived.reset();
   device->wait(mark);
   device->fill_neutral(DataType::uint8, ReduceOp::min, {memory.get(), 4096});

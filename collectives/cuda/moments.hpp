@@ -30,12 +30,12 @@ class EventPool {
 };
 
 /// Gives its event back with its last owner; work that was told to wait for it still does so.
-class CudaMark final : public DeviceMark {
+class CudaMoment final : public DeviceMoment {
  public:
-  explicit CudaMark(std::shared_ptr<EventPool> pool) : pool_(std::move(pool)), event_(pool_->take()) {}
-  CudaMark(const CudaMark&) = delete;
-  CudaMark& operator=(const CudaMark&) = delete;
-  ~CudaMark() override { pool_->give_back(event_); }
+  explicit CudaMoment(std::shared_ptr<EventPool> pool) : pool_(std::move(pool)), event_(pool_->take()) {}
+  CudaMoment(const CudaMoment&) = delete;
+  CudaMoment& operator=(const CudaMoment&) = delete;
+  ~CudaMoment() override { pool_->give_back(event_); }
 
   cudaEvent_t event() const { return event_; }
 

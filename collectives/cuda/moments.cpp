@@ -1,4 +1,4 @@
-#include "collectives/cuda/marks.hpp"
+#include "collectives/cuda/moments.hpp"
 
 #include "collectives/cuda/check.hpp"
 
