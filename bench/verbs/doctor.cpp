@@ -17,7 +17,8 @@ namespace {
 struct Finding {
   std::string what;
   std::string state;
-  std::string cure;  ///< empty: nothing to do
+  std::string cure;       ///< empty: nothing to do
+  bool optional = false;  ///< people may well do without
 };
 
 Finding from(std::string what, const Availability& availability, std::string good) {
@@ -56,14 +57,16 @@ ExitCode run_doctor(const Call& call) {
   if (parse_arguments(app, call)) return ExitCode::good;
   const std::string path = this_host().path;
   std::vector<Finding> findings{cores(), from("LibTorch", torch_availability(), "built in")};
-  for (const ExecutorKind* executor : executors())
+  for (const ExecutorKind* executor : executors()) {
     findings.push_back(from(fmt::format("executor {}", executor->name), executor->availability(), "available"));
+    findings.back().optional = executor->on_gpu;
+  }
   for (const Launcher* launcher : launchers())
     findings.push_back(from(fmt::format("launcher {}", launcher->name), launcher->availability(path), "available"));
   findings.push_back(on_path("gnuplot", path) ? Finding{"gnuplot", "available", ""}
                                               : Finding{"gnuplot", "not on the PATH: reports lack SVG and PNG charts",
                                                         "install gnuplot (Debian: gnuplot-nox)"});
-  findings.push_back({"GPU", "not used by this version: ranks run on CPU cores", ""});
+  findings.push_back({"GPU", "used by hbench collective --executor cuda alone: training runs on CPU cores", ""});
   findings.push_back(space());
   const Data data = load_data();
   findings.push_back(
@@ -71,9 +74,13 @@ ExitCode run_doctor(const Call& call) {
   findings.push_back(blas());
   int problems = 0;
   for (const Finding& finding : findings) {
-    fmt::print("{} {:20} {}\n", finding.cure.empty() ? "ok " : "!! ", finding.what, finding.state);
+    fmt::print("{} {:20} {}\n",
+               finding.cure.empty() ? "ok "
+               : finding.optional   ? "-- "
+                                    : "!! ",
+               finding.what, finding.state);
     if (finding.cure.empty()) continue;
-    ++problems;
+    if (!finding.optional) ++problems;
     fmt::print("   {:20} -> {}\n", "", finding.cure);
   }
   fmt::print("{}\n", problems == 0 ? "Nothing to mend."

@@ -1,0 +1,61 @@
+// The plan of `hbench collective` for ranks whose data lie on GPUs. No GPU is needed for it.
+
+#include <gmock/gmock.h>
+
+#include "bench/collective/plan.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+
+CollectiveRequest one_size(std::vector<std::string> executors) {
+  CollectiveRequest request;
+  request.min_bytes = request.max_bytes = 1024;
+  request.ranks = {4};
+  request.executors = std::move(executors);
+  return request;
+}
+
+CollectivePlan plan_of(const CollectiveRequest& request, const CollectiveMachine& machine = {}) {
+  return make_collective_plan(request, machine, {});
+}
+
+TEST(GpuPlan, LetsRanksOnGpusTakeTurnsWithThreadsInOneProcess) {
+  const CollectivePlan plan = plan_of(one_size({"threads", "cuda"}));
+  ASSERT_EQ(plan.sets.size(), 1);
+  EXPECT_TRUE(plan.sets[0].threads);
+  ASSERT_EQ(plan.sets[0].cases.size(), 2);
+  EXPECT_EQ(plan.sets[0].cases[0].asked.source, "this machine's CPU cores");
+  EXPECT_EQ(plan.sets[0].cases[1].asked.source, "this machine's GPUs");
+  EXPECT_EQ(plan.sets[0].cases[1].asked.collective.executor, "cuda");
+  EXPECT_TRUE(plan.comparison);
+}
+
+TEST(GpuPlan, SaysWhyThereAreNoGpus) {
+  CollectiveMachine machine;
+  machine.absent["cuda"] = "there is no driver; install one";
+  expect_error([&] { plan_of(one_size({"cuda"}), machine); }, ExitCode::usage,
+               HasSubstr("ring by cuda on 4 ranks: there is no driver; install one"), HasSubstr("--help"));
+  // The others go on.
+  const CollectivePlan plan = plan_of(one_size({"cuda", "threads"}), machine);
+  EXPECT_EQ(plan.cases, 1);
+  ASSERT_EQ(plan.refused.size(), 1);
+  EXPECT_EQ(plan.refused[0].why, "there is no driver; install one");
+}
+
+TEST(GpuPlan, RefusesWhatIsNotDoneOnGpus) {
+  CollectiveRequest request = one_size({"cuda"});
+  request.compressors = {"none", "fp16"};
+  const CollectivePlan plan = plan_of(request);
+  EXPECT_EQ(plan.cases, 1);
+  ASSERT_EQ(plan.refused.size(), 1);
+  EXPECT_EQ(plan.refused[0].why, "compressors work in host memory, not on a GPU");
+  request = one_size({"cuda"});
+  request.algorithms = {"vendor"};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("no library"), HasSubstr("--help"));
+}
+
+}  // namespace
+}  // namespace hbench

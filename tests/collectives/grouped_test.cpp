@@ -1,0 +1,153 @@
+// Schedules on messages that begin and end together, over devices that do what they are told later.
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+
+#include "collectives/executors/grouped_program.hpp"
+#include "collectives/executors/wait.hpp"
+#include "tests/collectives/conformance.hpp"
+#include "tests/collectives/lazy_device.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::Case;
+using testing::LazyDevice;
+
+constexpr Seconds kTimeout{60};
+
+/// What travels between the ranks of one job.
+class Post {
+ public:
+  void send(Rank from, Rank to, std::vector<std::byte> payload) {
+    const std::lock_guard lock(mutex_);
+    waiting_[{from, to}].push_back(std::move(payload));
+    changed_.notify_all();
+  }
+  std::vector<std::byte> take(Rank from, Rank to) {
+    std::unique_lock lock(mutex_);
+    auto& queue = waiting_[{from, to}];
+    changed_.wait(lock, [&] { return !queue.empty(); });
+    std::vector<std::byte> payload = std::move(queue.front());
+    queue.pop_front();
+    return payload;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::pair<Rank, Rank>, std::deque<std::vector<std::byte>>> waiting_;
+};
+
+/// A group is one piece of work of the device: it reads everything before it writes anything.
+class PostedGroups final : public GroupedMessages {
+ public:
+  PostedGroups(Post& post, Rank rank) : post_(post), rank_(rank), device_(static_cast<unsigned>(rank + 1)) {}
+
+  Device& device() override { return device_; }
+  void begin() override {
+    sends_.clear();
+    receives_.clear();
+  }
+  void send(Rank to, std::span<const std::byte> payload) override { sends_.push_back({to, payload}); }
+  void receive(Rank from, std::span<std::byte> landing) override { receives_.push_back({from, landing}); }
+  void end() override {
+    device_.push([this, sends = sends_, receives = receives_] {
+      for (const auto& [to, payload] : sends) post_.send(rank_, to, {payload.begin(), payload.end()});
+      for (const auto& [from, landing] : receives) {
+        const std::vector<std::byte> payload = post_.take(from, rank_);
+        ASSERT_EQ(payload.size(), landing.size());
+        std::ranges::copy(payload, landing.begin());
+      }
+    });
+  }
+
+ private:
+  Post& post_;
+  Rank rank_;
+  std::vector<std::pair<Rank, std::span<const std::byte>>> sends_;
+  std::vector<std::pair<Rank, std::span<std::byte>>> receives_;
+  LazyDevice device_;
+};
+
+/// What is wrong with what `rank` ended with, twice.
+std::string run_rank(Post& post, const Case& c, Rank rank) {
+  PostedGroups groups(post, rank);
+  const Schedule schedule = testing::schedule_of(c);
+  const std::vector<std::byte> content = testing::given(c, schedule, rank);
+  const DeviceMemory memory = groups.device().allocate(content.size());
+  const std::span<std::byte> buffer(memory.get(), content.size());
+  GroupedProgram program(plan_for(schedule, rank), groups, {buffer, c.type, c.op});
+  std::string wrong;
+  for (int run = 0; run < 2 && wrong.empty(); ++run) {
+    if (run > 0) program.restart();
+    groups.device().write(content, buffer);
+    wait_for(program, kTimeout, c.name());
+    wrong = testing::judge(c, schedule, rank, buffer);
+  }
+  return wrong;
+}
+
+std::string run_case(const Case& c) {
+  Post post;
+  std::vector<std::string> wrong(static_cast<std::size_t>(c.world.ranks()));
+  {
+    std::vector<std::jthread> ranks;
+    for (Rank rank = 0; rank < c.world.ranks(); ++rank)
+      ranks.emplace_back([&, rank] { wrong[static_cast<std::size_t>(rank)] = run_rank(post, c, rank); });
+  }
+  std::string all;
+  for (const std::string& each : wrong) all += each;
+  return all;
+}
+
+TEST(GroupedProgram, RunsEveryAlgorithmWithAwkwardCounts) {
+  for (const int ranks : {1, 2, 3, 5})
+    for (Case c : testing::plain_cases(ranks))
+      for (const std::int64_t elements : {0, 1, 7, 1009}) {
+        c.elements = elements;
+        c.op = elements == 7 ? ReduceOp::average : ReduceOp::sum;
+        EXPECT_EQ(run_case(c), "") << c.name();
+      }
+}
+
+TEST(GroupedProgram, RunsEveryTypeAndOperation) {
+  for (Case c : testing::plain_cases(3))
+    if (c.algorithm.algorithm->name == "ring")
+      for (const DataTypeEntry* type : data_types())
+        for (const ReduceOpEntry* op : reduce_ops()) {
+          c.type = type->type;
+          c.op = op->op;
+          c.elements = 30;
+          EXPECT_EQ(run_case(c), "") << c.name();
+        }
+}
+
+TEST(GroupedProgram, CountsWhatItSends) {
+  Post post;
+  Case c = testing::plain_cases(2).front();
+  c.elements = 10;
+  std::vector<std::int64_t> sent(2);
+  {
+    std::vector<std::jthread> ranks;
+    for (Rank rank = 0; rank < 2; ++rank)
+      ranks.emplace_back([&, rank] {
+        PostedGroups groups(post, rank);
+        std::vector<std::byte> memory(40);
+        GroupedProgram program(plan_for(testing::schedule_of(c), rank), groups, {memory});
+        EXPECT_EQ(program.bytes_sent(), 0);
+        wait_for(program, kTimeout, c.name());
+        EXPECT_EQ(program.waiting_for(), "");
+        sent[static_cast<std::size_t>(rank)] = program.bytes_sent();
+      });
+  }
+  // A ring of two sends half of ten floats twice.
+  EXPECT_EQ(c.algorithm.algorithm->name, "ring");
+  EXPECT_EQ(sent, (std::vector<std::int64_t>{40, 40}));
+}
+
+}  // namespace
+}  // namespace hbench
