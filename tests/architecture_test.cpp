@@ -36,6 +36,7 @@ constexpr Home kHomes[] = {
     {"sqlite3", "analysis/store/"},
     {"mpi", "collectives/executors/mpi"},
     {"cuda", "collectives/cuda/"},
+    {"nccl", "collectives/cuda/"},
     {"toml++/", "collectives/base/"},
     {"hwy/", "collectives/"},
     {"torch/", "workloads/"},

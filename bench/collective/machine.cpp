@@ -79,7 +79,7 @@ CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& opt
   if (mpi.available) mpi = find_entry(launchers(), "mpirun", "launcher").availability(setup.run.host.path);
   if (!mpi.available) setup.machine.no_mpi = fmt::format("{}; {}", mpi.reason, mpi.cure);
   for (const ExecutorKind* kind : executors())
-    if (const Availability there = kind->availability(); kind->threads && !there.available)
+    if (const Availability there = kind->availability(); kind->ranks_are_threads() && !there.available)
       setup.machine.absent[std::string(kind->name)] = fmt::format("{}; {}", there.reason, there.cure);
   const fs::path own = own_path(call.program);
   setup.run.programs[ProcessSet::Program::own] = own.string();

@@ -84,6 +84,7 @@ class Planner {
     const auto has = [&](std::string_view name) {
       return std::ranges::any_of(known, [&](const Algorithm* entry) { return entry->name == name; });
     };
+    if (find_entry(executors(), executor, "executor").runs == ExecutorKind::Runs::vendor) return {"vendor"};
     // Ranks that read each other's buffers add up one part each, and are done.
     if (executor == "shm" && has("direct")) return {"direct"};
     if (has("ring")) return {"ring"};
@@ -181,7 +182,7 @@ class Planner {
     }
     if (const std::string why = refusal(asked, choice, buffers); !why.empty())
       return refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), why);
-    const bool threads = kind_of(asked).threads;
+    const bool threads = kind_of(asked).ranks_are_threads();
     const auto program =
         !threads && request_.peers && !machine_.peers.empty() ? ProcessSet::Program::peers : ProcessSet::Program::own;
     add(program, threads, std::move(asked), buffers);
@@ -191,7 +192,7 @@ class Planner {
                       const std::vector<std::int64_t>& buffers) const {
     const Algorithm& algorithm = *choice.algorithm;
     const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
-    const bool threads = kind_of(asked).threads;
+    const bool threads = kind_of(asked).ranks_are_threads();
     if (!threads && !machine_.no_mpi.empty()) return machine_.no_mpi;
     if (threads && machine_.fixed_ranks > 0) return "ranks that a launcher started are processes, not threads";
     if (const auto absent = machine_.absent.find(asked.collective.executor); absent != machine_.absent.end())
@@ -207,13 +208,20 @@ class Planner {
       return fmt::format("a {} {} of more than {} ranks is not exact, and cannot be checked; -c 0 does without",
                          entry_of(request_.type).name, entry_of(request_.op).name,
                          most_workers(request_.type, request_.op));
-    return algorithm.opaque() ? vendor_refusal(asked, *std::ranges::max_element(buffers)) : std::string();
+    if (algorithm.opaque()) return vendor_refusal(asked, *std::ranges::max_element(buffers));
+    if (kind_of(asked).runs == ExecutorKind::Runs::vendor)
+      return "it runs NCCL's own collectives, --algorithm vendor; the executor nccl-p2p runs ours";
+    return {};
   }
 
   std::string vendor_refusal(const Case& asked, std::int64_t elements) const {
-    if (kind_of(asked).threads) return "there is no library, and so no all-reduce of its own, between threads";
-    if (asked.collective.executor != "mpi") return "the MPI library's own goes with the executor mpi";
-    if (elements > INT_MAX) return fmt::format("{} elements are more than MPI counts", elements);
+    const ExecutorKind& kind = kind_of(asked);
+    if (kind.runs == ExecutorKind::Runs::schedules && kind.on_gpu)
+      return "NCCL's own collectives go with the executor nccl";
+    if (kind.runs == ExecutorKind::Runs::schedules && kind.ranks_are_threads())
+      return "there is no library, and so no all-reduce of its own, between threads";
+    if (kind.runs == ExecutorKind::Runs::schedules) return "the MPI library's own goes with the executor mpi";
+    if (!kind.on_gpu && elements > INT_MAX) return fmt::format("{} elements are more than MPI counts", elements);
     return {};
   }
 

@@ -430,7 +430,7 @@ void run_loop(const std::vector<LoopCase>& cases, const LoopOptions& options, Ra
   if (cases.empty()) return;
   // Messages between ranks go by the plainest of the endpoints, in host memory.
   const std::string& executor = cases.front().asked.collective.executor;
-  const auto is_threads = [&](const ExecutorKind* kind) { return kind->name == executor && kind->threads; };
+  const auto is_threads = [&](const ExecutorKind* kind) { return kind->name == executor && kind->ranks_are_threads(); };
   const std::string_view home = std::ranges::any_of(executors(), is_threads) ? "threads" : "mpi";
   Loop(options, endpoints, peers, report, home).run(cases);
 }

@@ -7,10 +7,12 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "collectives/base/error.hpp"
-#include "collectives/executors/cuda_executor.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 namespace {
@@ -37,25 +39,25 @@ class ProcessEndpoints final : public RankEndpoints {
 
 class ThreadEndpoints final : public RankEndpoints {
  public:
-  /// `gpu` is null where no case asks for one.
-  ThreadEndpoints(std::unique_ptr<Endpoint> host, std::unique_ptr<Endpoint> gpu)
-      : host_(std::move(host)), gpu_(std::move(gpu)) {}
-  Endpoint& of(std::string_view executor) override { return executor == "cuda" ? *gpu_ : *host_; }
+  Endpoint& of(std::string_view executor) override { return *made_.find(executor)->second; }
+  void add(std::string_view executor, std::unique_ptr<Endpoint> endpoint) {
+    made_.emplace(executor, std::move(endpoint));
+  }
 
  private:
-  std::unique_ptr<Endpoint> host_;
-  std::unique_ptr<Endpoint> gpu_;
+  std::map<std::string, std::unique_ptr<Endpoint>, std::less<>> made_;
 };
 
-/// Of all ranks.
+/// Of all ranks, for the executors that the order asks for and for what ranks say to each other.
 std::vector<std::unique_ptr<ThreadEndpoints>> make_endpoints(const CollectiveOrder& order) {
-  auto host = make_thread_endpoints(order.ranks);
-  std::vector<std::unique_ptr<Endpoint>> gpu(host.size());
-  if (std::ranges::any_of(order.cases, [](const LoopCase& c) { return c.asked.collective.executor == "cuda"; }))
-    gpu = make_thread_endpoints(order.ranks, cuda_device_factory());
   std::vector<std::unique_ptr<ThreadEndpoints>> endpoints;
-  for (std::size_t i = 0; i < host.size(); ++i)
-    endpoints.push_back(std::make_unique<ThreadEndpoints>(std::move(host[i]), std::move(gpu[i])));
+  for (int rank = 0; rank < order.ranks; ++rank) endpoints.push_back(std::make_unique<ThreadEndpoints>());
+  std::set<std::string> names{"threads"};
+  for (const LoopCase& each : order.cases) names.insert(each.asked.collective.executor);
+  for (const std::string& name : names) {
+    auto made = find_entry(executors(), name, "executor").make_endpoints(order.ranks);
+    for (std::size_t rank = 0; rank < made.size(); ++rank) endpoints[rank]->add(name, std::move(made[rank]));
+  }
   return endpoints;
 }
 

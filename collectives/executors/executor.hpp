@@ -2,6 +2,7 @@
 
 /// The family of executors: interpreters of a schedule that give a `Timeline`.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -63,10 +64,15 @@ struct ExecutorKind {
   /// What it cannot do, in words.
   std::string_view limits;
   Availability (*availability)();
-  bool threads = false;  ///< ranks are threads of one process
-  bool on_gpu = false;   ///< operands of its operations lie in a GPU's memory
+  bool on_gpu = false;  ///< operands of its operations lie in a GPU's memory
+  /// Which algorithms it runs.
+  enum class Runs : std::uint8_t { schedules, vendor, both } runs = Runs::both;
   /// `profile` is needed by `simulate` only and outlives the executor. `timeout` bounds one collective.
   std::unique_ptr<Executor> (*make)(const Profile* profile, Seconds timeout);
+  /// Endpoints of so many ranks that are threads of this process; null where ranks are processes, or none.
+  std::vector<std::unique_ptr<Endpoint>> (*make_endpoints)(int ranks) = nullptr;
+
+  bool ranks_are_threads() const { return make_endpoints != nullptr; }
 };
 
 /// The table, in the order in which `hbench list executors` prints it.

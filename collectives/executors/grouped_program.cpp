@@ -26,23 +26,28 @@ GroupedProgram::GroupedProgram(RankPlan plan, GroupedMessages& messages, const O
 }
 
 GroupedProgram::~GroupedProgram() {
+  if (!told_ || complete_) return;
+  messages_.abandon();
   // What the device was told uses memory of ours.
-  while (told_ && !device_.passed(end_)) std::this_thread::yield();
+  const Moment last = device_.mark();
+  while (!device_.passed(last)) std::this_thread::yield();
 }
 
 bool GroupedProgram::progress() {
   if (!told_) tell();
-  return device_.passed(end_);
+  messages_.check();
+  return complete_ = device_.passed(end_);
 }
 
-void GroupedProgram::restart() { told_ = false; }
+void GroupedProgram::restart() { told_ = complete_ = false; }
 
 std::string GroupedProgram::waiting_for() const {
-  if (told_ && device_.passed(end_)) return {};
+  if (complete_) return {};
   return "its device to finish, or for a rank that takes part with it";
 }
 
 void GroupedProgram::tell() {
+  told_ = true;
   const World& world = plan_.schedule.world;
   if (plan_.rank >= world.workers) device_.fill_neutral(operand_.type, operand_.op, operand_.buffer);
   for (const RankPlan::Step& step : plan_.steps) tell(step);
@@ -56,7 +61,6 @@ void GroupedProgram::tell() {
     }
   }
   end_ = device_.mark();
-  told_ = true;
 }
 
 void GroupedProgram::tell(const RankPlan::Step& step) {

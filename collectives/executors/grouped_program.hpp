@@ -22,10 +22,14 @@ class GroupedMessages {
   virtual void send(Rank to, std::span<const std::byte> payload) = 0;
   virtual void receive(Rank from, std::span<std::byte> landing) = 0;
   virtual void end() = 0;
+  /// \throws Error (lost_rank) when a peer is known to have failed.
+  virtual void check() {}
+  /// What the device was told and has not done is not waited for any more: the job is over. Any number of times.
+  virtual void abandon() = 0;
 };
 
 /// The whole collective is told to the device at the first `progress`; nothing waits in between. `messages` and the
-/// operand's memory outlive it.
+/// operand's memory outlive it. Destroyed early, it abandons its messages.
 class GroupedProgram final : public Operation {
  public:
   GroupedProgram(RankPlan plan, GroupedMessages& messages, const Operand& operand);
@@ -53,6 +57,7 @@ class GroupedProgram final : public Operation {
   Operand operand_;
   DeviceMemory staging_;
   bool told_ = false;
+  bool complete_ = false;
   Moment end_;
   std::int64_t bytes_sent_ = 0;
 };

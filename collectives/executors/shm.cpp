@@ -9,6 +9,7 @@ constinit const ExecutorKind kShmExecutor{
     .evidence = "measured",
     .limits = "ranks of one host are processes of one user, who sees them in /proc",
     .availability = shm_availability,
+    .runs = ExecutorKind::Runs::schedules,
     .make = [](const Profile*, Seconds timeout) { return make_endpoint_executor(make_shm_endpoint(0), timeout); },
 };
 

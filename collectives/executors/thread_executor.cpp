@@ -28,7 +28,8 @@ struct Participant {
 
 class ThreadExecutor final : public Executor {
  public:
-  ThreadExecutor(Seconds timeout, DeviceFactory device) : timeout_(timeout), device_(std::move(device)) {}
+  ThreadExecutor(Seconds timeout, EndpointFactory make_endpoints)
+      : timeout_(timeout), make_endpoints_(make_endpoints) {}
 
   Timeline run(const Collective& collective) override {
     std::vector<Participant> participants = prepare(collective);
@@ -46,13 +47,13 @@ class ThreadExecutor final : public Executor {
 
  private:
   std::vector<Participant> prepare(const Collective& collective) const {
-    auto endpoints = make_thread_endpoints(static_cast<int>(collective.operands.size()), device_);
+    auto endpoints = make_endpoints_(static_cast<int>(collective.operands.size()));
     std::vector<Participant> participants(collective.operands.size());
     for (std::size_t i = 0; i < participants.size(); ++i) {
       Participant& participant = participants[i];
       participant.endpoint = std::move(endpoints[i]);
       participant.operand = collective.operands[i];
-      if (device_) move_to_device(participant);
+      if (&participant.endpoint->transport().device() != &host_device()) move_to_device(participant);
       participant.operation = prepare_part(collective, *participant.endpoint, participant.operand);
     }
     return participants;
@@ -87,13 +88,13 @@ class ThreadExecutor final : public Executor {
   }
 
   Seconds timeout_;
-  DeviceFactory device_;
+  EndpointFactory make_endpoints_;
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> make_thread_executor(Seconds timeout, DeviceFactory device) {
-  return std::make_unique<ThreadExecutor>(timeout, std::move(device));
+std::unique_ptr<Executor> make_thread_executor(Seconds timeout, EndpointFactory make_endpoints) {
+  return std::make_unique<ThreadExecutor>(timeout, make_endpoints);
 }
 
 }  // namespace hbench

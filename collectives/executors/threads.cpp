@@ -2,6 +2,12 @@
 
 namespace hbench {
 
+namespace {
+
+std::vector<std::unique_ptr<Endpoint>> make_host_endpoints(int ranks) { return make_thread_endpoints(ranks); }
+
+}  // namespace
+
 extern const ExecutorKind kThreadsExecutor;
 constinit const ExecutorKind kThreadsExecutor{
     .name = "threads",
@@ -9,8 +15,9 @@ constinit const ExecutorKind kThreadsExecutor{
     .evidence = "measured",
     .limits = "ranks of one process; no library's own collectives",
     .availability = [] { return Availability{}; },
-    .threads = true,
-    .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout); },
+    .runs = ExecutorKind::Runs::schedules,
+    .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_host_endpoints); },
+    .make_endpoints = make_host_endpoints,
 };
 
 }  // namespace hbench

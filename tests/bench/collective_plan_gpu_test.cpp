@@ -54,7 +54,19 @@ TEST(GpuPlan, RefusesWhatIsNotDoneOnGpus) {
   EXPECT_EQ(plan.refused[0].why, "compressors work in host memory, not on a GPU");
   request = one_size({"cuda"});
   request.algorithms = {"vendor"};
-  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("no library"), HasSubstr("--help"));
+  expect_error([&] { plan_of(request); }, ExitCode::usage,
+               HasSubstr("NCCL's own collectives go with the executor nccl"), HasSubstr("--help"));
+}
+
+TEST(GpuPlan, GivesNcclItsOwnCollectivesAndOursToItsPointToPoint) {
+  const CollectivePlan plan = plan_of(one_size({"nccl", "nccl-p2p"}));
+  ASSERT_EQ(plan.cases, 2);
+  EXPECT_EQ(plan.sets[0].cases[0].asked.strategy.algorithm, "vendor");
+  EXPECT_EQ(plan.sets[0].cases[1].asked.strategy.algorithm, "ring");
+  CollectiveRequest request = one_size({"nccl"});
+  request.algorithms = {"ring"};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("the executor nccl-p2p runs ours"),
+               HasSubstr("--help"));
 }
 
 }  // namespace

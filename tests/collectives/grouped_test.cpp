@@ -5,7 +5,9 @@
 #include <condition_variable>
 #include <deque>
 #include <map>
+#include <optional>
 
+#include "collectives/base/error.hpp"
 #include "collectives/executors/grouped_program.hpp"
 #include "collectives/executors/wait.hpp"
 #include "tests/collectives/conformance.hpp"
@@ -27,16 +29,24 @@ class Post {
     waiting_[{from, to}].push_back(std::move(payload));
     changed_.notify_all();
   }
-  std::vector<std::byte> take(Rank from, Rank to) {
+  /// Nothing once the post is closed.
+  std::optional<std::vector<std::byte>> take(Rank from, Rank to) {
     std::unique_lock lock(mutex_);
     auto& queue = waiting_[{from, to}];
-    changed_.wait(lock, [&] { return !queue.empty(); });
+    changed_.wait(lock, [&] { return closed_ || !queue.empty(); });
+    if (closed_) return std::nullopt;
     std::vector<std::byte> payload = std::move(queue.front());
     queue.pop_front();
     return payload;
   }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
 
  private:
+  bool closed_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::pair<Rank, Rank>, std::deque<std::vector<std::byte>>> waiting_;
@@ -48,6 +58,7 @@ class PostedGroups final : public GroupedMessages {
   PostedGroups(Post& post, Rank rank) : post_(post), rank_(rank), device_(static_cast<unsigned>(rank + 1)) {}
 
   Device& device() override { return device_; }
+  void abandon() override { post_.close(); }
   void begin() override {
     sends_.clear();
     receives_.clear();
@@ -58,9 +69,10 @@ class PostedGroups final : public GroupedMessages {
     device_.push([this, sends = sends_, receives = receives_] {
       for (const auto& [to, payload] : sends) post_.send(rank_, to, {payload.begin(), payload.end()});
       for (const auto& [from, landing] : receives) {
-        const std::vector<std::byte> payload = post_.take(from, rank_);
-        ASSERT_EQ(payload.size(), landing.size());
-        std::ranges::copy(payload, landing.begin());
+        const std::optional<std::vector<std::byte>> payload = post_.take(from, rank_);
+        if (!payload) return;
+        ASSERT_EQ(payload->size(), landing.size());
+        std::ranges::copy(*payload, landing.begin());
       }
     });
   }
@@ -124,6 +136,16 @@ TEST(GroupedProgram, RunsEveryTypeAndOperation) {
           c.elements = 30;
           EXPECT_EQ(run_case(c), "") << c.name();
         }
+}
+
+TEST(GroupedProgram, IsLetGoWhenAPeerNeverComes) {
+  Post post;
+  Case c = testing::plain_cases(3).front();
+  c.elements = 1000;
+  PostedGroups groups(post, 0);
+  std::vector<std::byte> memory(4000);
+  GroupedProgram program(plan_for(testing::schedule_of(c), 0), groups, {memory});
+  EXPECT_THROW(wait_for(program, Seconds(0.05), c.name()), Error);
 }
 
 TEST(GroupedProgram, CountsWhatItSends) {

@@ -1,0 +1,29 @@
+#include "collectives/executors/cuda_endpoints.hpp"
+
+#include <algorithm>
+
+#include "collectives/executors/cuda.hpp"
+#include "collectives/executors/thread_executor.hpp"
+
+namespace hbench {
+
+extern const ExecutorKind kCudaExecutor;
+constinit const ExecutorKind kCudaExecutor{
+    .name = "cuda",
+    .summary = "every rank is a thread with a stream on a GPU, whose kernels read the memory of the rank that sends",
+    .evidence = "measured",
+    .limits = "ranks of one process; no compressors; no library's own collectives",
+    .availability = cuda_availability,
+    .on_gpu = true,
+    .runs = ExecutorKind::Runs::schedules,
+    .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_cuda_endpoints); },
+    .make_endpoints = make_cuda_endpoints,
+};
+
+std::vector<std::unique_ptr<Endpoint>> make_cuda_endpoints(int ranks) {
+  const int gpus = std::max(cuda_devices(), 1);  // without any, the first device says why
+  return make_thread_endpoints(ranks,
+                               [=](Rank rank) { return std::shared_ptr<Device>(make_cuda_device(rank % gpus)); });
+}
+
+}  // namespace hbench

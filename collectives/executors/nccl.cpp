@@ -1,0 +1,33 @@
+#include "collectives/executors/nccl.hpp"
+
+#include "collectives/executors/thread_executor.hpp"
+
+namespace hbench {
+
+extern const ExecutorKind kNcclExecutor;
+constinit const ExecutorKind kNcclExecutor{
+    .name = "nccl",
+    .summary = "NCCL's own collectives between GPUs; every rank is a thread",
+    .evidence = "measured",
+    .limits = "ranks of one process, and before NCCL 2.30 one for each GPU; no algorithms or compressors of ours",
+    .availability = nccl_availability,
+    .on_gpu = true,
+    .runs = ExecutorKind::Runs::vendor,
+    .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_nccl_endpoints); },
+    .make_endpoints = make_nccl_endpoints,
+};
+
+extern const ExecutorKind kNcclPointToPointExecutor;
+constinit const ExecutorKind kNcclPointToPointExecutor{
+    .name = "nccl-p2p",
+    .summary = "our schedules between GPUs, each round a group of ncclSend and ncclRecv; every rank is a thread",
+    .evidence = "measured",
+    .limits = "ranks of one process, and before NCCL 2.30 one for each GPU; no compressors",
+    .availability = nccl_availability,
+    .on_gpu = true,
+    .runs = ExecutorKind::Runs::schedules,
+    .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_nccl_endpoints); },
+    .make_endpoints = make_nccl_endpoints,
+};
+
+}  // namespace hbench

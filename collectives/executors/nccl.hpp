@@ -1,0 +1,21 @@
+#pragma once
+
+/// NCCL between ranks that are threads of this process. Without it in the build: `nccl_absent.cpp`.
+
+#include <memory>
+#include <vector>
+
+#include "collectives/executors/endpoint.hpp"
+
+namespace hbench {
+
+/// Whether GPUs can be used here, and NCCL was built in.
+Availability nccl_availability();
+
+/// Endpoints of ranks that are threads, rank r on GPU r modulo their number. Their `vendor` is NCCL's own collective;
+/// schedules run as rounds of ncclSend and ncclRecv. A job that one rank aborts, or leaves in the middle of a
+/// collective, is over for all: their communicators are aborted.
+/// \throws Error (environment) where NCCL is absent, or refuses as many ranks on so many GPUs.
+std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int ranks);
+
+}  // namespace hbench
