@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "collectives/base/error.hpp"
@@ -176,6 +177,7 @@ class NcclEndpoint final : public Endpoint {
   [[noreturn]] void abort(int exit_code) override {
     abort_all(*job_);
     threads_->abort(exit_code);
+    std::abort();
   }
 
  private:
