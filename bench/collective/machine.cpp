@@ -4,6 +4,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "bench/launch/launcher.hpp"
 #include "bench/process.hpp"
 #include "collectives/base/table.hpp"
@@ -78,9 +80,14 @@ CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& opt
   Availability mpi = mpi_availability();
   if (mpi.available) mpi = find_entry(launchers(), "mpirun", "launcher").availability(setup.run.host.path);
   if (!mpi.available) setup.machine.no_mpi = fmt::format("{}; {}", mpi.reason, mpi.cure);
-  for (const ExecutorKind* kind : executors())
-    if (const Availability there = kind->availability(); kind->ranks_are_threads() && !there.available)
+  // Only those that are asked for: a GPU's driver takes its time to answer.
+  for (const ExecutorKind* kind : executors()) {
+    if (!kind->ranks_are_threads() ||
+        std::ranges::find(options.request.executors, kind->name) == options.request.executors.end())
+      continue;
+    if (const Availability there = kind->availability(); !there.available)
       setup.machine.absent[std::string(kind->name)] = fmt::format("{}; {}", there.reason, there.cure);
+  }
   const fs::path own = own_path(call.program);
   setup.run.programs[ProcessSet::Program::own] = own.string();
   if (!options.request.peers) return setup;

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "collectives/arithmetic/kernels.hpp"
+#include "collectives/arithmetic/neutral.hpp"
 #include "collectives/compressors/half.hpp"
 
 namespace hbench {
@@ -79,23 +79,6 @@ void combine_halves(const HalfConversion& conversion, arithmetic::Combine combin
     conversion.narrow({partial.data(), elements}, {targets[0] + at, tile});
     for (std::byte* target : targets.subspan(1)) std::memmove(target + at, targets[0] + at, tile);
   }
-}
-
-template <class T>
-T neutral(ReduceOp op) {
-  using Limits = std::numeric_limits<T>;
-  switch (op) {
-    case ReduceOp::sum:
-    case ReduceOp::average:
-      return 0;
-    case ReduceOp::min:
-      return Limits::has_infinity ? Limits::infinity() : Limits::max();
-    case ReduceOp::max:
-      return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-    case ReduceOp::product:
-      return 1;
-  }
-  return 0;
 }
 
 template <class T>

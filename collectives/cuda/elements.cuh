@@ -4,10 +4,10 @@
 /// `compressors/half` do on the host. Where a result is NaN, which NaN it is is the processor's choice, there as here.
 
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "collectives/arithmetic/data_type.hpp"
+#include "collectives/arithmetic/neutral.hpp"
 #include "collectives/cuda/portable.cuh"
 
 namespace hbench::cuda {
@@ -115,24 +115,6 @@ HBENCH_ON_BOTH T divided(T value, int divisor) {
   } else {
     return static_cast<T>(static_cast<std::int64_t>(value) / divisor);
   }
-}
-
-/// The element that leaves others as they are.
-template <class T>
-T neutral(ReduceOp op) {
-  using Limits = std::numeric_limits<T>;
-  switch (op) {
-    case ReduceOp::sum:
-    case ReduceOp::average:
-      return 0;
-    case ReduceOp::min:
-      return Limits::has_infinity ? Limits::infinity() : Limits::max();
-    case ReduceOp::max:
-      return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-    case ReduceOp::product:
-      return 1;
-  }
-  return 0;
 }
 
 }  // namespace hbench::cuda
