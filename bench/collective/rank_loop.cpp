@@ -53,7 +53,7 @@ struct Entry {
   bool lossy = false;
 
   std::size_t bytes() const { return static_cast<std::size_t>(of->asked.collective.bytes); }
-  Device& device() const { return endpoint->transport().device(); }
+  Device& device() const { return endpoint->device(); }
   bool in_host_memory() const { return &device() == &host_device(); }
   bool runs() const { return contender != nullptr; }
 };
