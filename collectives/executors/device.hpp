@@ -70,8 +70,9 @@ class Device {
   virtual bool passed(const Moment& mark) = 0;
 };
 
-/// Returns once all work so far is done.
+/// Returns once all work so far is done, or that before `moment`.
 void drain(Device& device);
+void drain(Device& device, const Moment& moment);
 
 /// Host memory: work is done within the call. Has no state; any number of threads may share it.
 Device& host_device();

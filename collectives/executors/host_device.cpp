@@ -79,9 +79,10 @@ std::unique_ptr<Packing> Device::packing(std::span<const std::span<std::byte>> p
   return std::make_unique<Copies>(*this, parts);
 }
 
-void drain(Device& device) {
-  const Moment last = device.mark();
-  while (!device.passed(last)) std::this_thread::yield();
+void drain(Device& device) { drain(device, device.mark()); }
+
+void drain(Device& device, const Moment& moment) {
+  while (!device.passed(moment)) std::this_thread::yield();
 }
 
 Device& host_device() {
