@@ -36,7 +36,8 @@ bool is_baseline_of(const CaseResult& candidate, const Case& asked) {
   const Case& base = candidate.asked;
   return candidate.status == CaseStatus::done && base.strategy.algorithm == "none" && base.evidence == asked.evidence &&
          base.profile == asked.profile && base.workload == asked.workload &&
-         base.batch_per_gpu == asked.batch_per_gpu && base.image_size == asked.image_size;
+         base.batch_per_gpu == asked.batch_per_gpu && base.image_size == asked.image_size &&
+         base.training.device == asked.training.device && base.training.precision == asked.training.precision;
 }
 
 /// The newest, because that is the machine as it is now.

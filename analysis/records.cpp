@@ -55,6 +55,10 @@ std::string Strategy::label() const {
   return text;
 }
 
+std::string TrainingTask::label() const {
+  return fmt::format("{}{}{}", executor, executor.empty() || precision.empty() ? "" : ", ", precision);
+}
+
 std::string Case::key() const {
   std::string text = fmt::format(
       "evidence={};workload={};gpus={};algorithm={};placement={};servers={};server_mode={};compressor={};fusion={};"
@@ -69,6 +73,9 @@ std::string Case::key() const {
                         escaped(collective.name), collective.bytes, escaped(collective.data_type),
                         escaped(collective.operation), escaped(collective.executor), collective.ranks_per_node,
                         collective.segments);
+  if (!training.empty())
+    text += fmt::format(";device={};executor={};precision={}", escaped(training.device), escaped(training.executor),
+                        escaped(training.precision));
   return text;
 }
 

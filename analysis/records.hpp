@@ -46,11 +46,24 @@ struct CollectiveTask {
   friend bool operator==(const CollectiveTask&, const CollectiveTask&) = default;
 };
 
+/// Where and how a measured training step runs, where that is not as it always was: on CPU cores, ranks under MPI, in
+/// float32. Empty where nothing else is said.
+struct TrainingTask {
+  std::string device;     ///< `gpu`
+  std::string executor;   ///< `nccl`, `nccl-p2p`, `cuda`, `threads`
+  std::string precision;  ///< `tf32`, `bf16`, `fp16`
+
+  /// `nccl, bf16`: what a legend adds to the strategy. Empty for what is not said.
+  std::string label() const;
+  bool empty() const { return *this == TrainingTask(); }
+  friend bool operator==(const TrainingTask&, const TrainingTask&) = default;
+};
+
 /// What was asked: everything that identifies one point of a sweep, or one row of `hbench collective`.
 struct Case {
   Evidence evidence = Evidence::simulated;
   std::string workload;  ///< `resnet50`, or a trace file's name
-  int gpus = 1;          ///< workers; a measured run's ranks on CPU cores count as GPUs, and the profile says so
+  int gpus = 1;          ///< workers; a measured run's ranks on CPU cores count as GPUs, and `training` says so
   Strategy strategy;
   std::string profile;  ///< cluster profile, or `local` for this machine
   int batch_per_gpu = 0;
@@ -60,6 +73,7 @@ struct Case {
   std::string source;          ///< where the figures come from: a citation, a profile's digest, a trace's origin
   /// Of a collective; its `workload` is empty, or names the trace whose tensors travel.
   CollectiveTask collective;
+  TrainingTask training;
 
   bool is_collective() const { return !collective.name.empty(); }
   /// One line that names every field above, in a fixed order: equal keys are the same case.

@@ -6,6 +6,8 @@
 #include "bench/process.hpp"
 #include "bench/start_ranks.hpp"
 #include "bench/worker_protocol.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 namespace {
@@ -40,20 +42,29 @@ void note(LaunchLog& log, int, const DoneLine&) { ++log.done; }
 template <class Line>
 void note(LaunchLog&, int, const Line&) {}
 
+bool ranks_are_threads(const std::string& executor) {
+  return !executor.empty() && find_entry(executors(), executor, "executor").ranks_are_threads();
+}
+
 }  // namespace
 
 CaseResult measure(const Case& asked, const MeasureOptions& options, const std::function<void(int)>& on_launch) {
   const bool alone = asked.strategy.algorithm == "none";
+  const bool one_process = alone || ranks_are_threads(asked.training.executor);
+  const int ranks = world_of(asked, asked.gpus).ranks();
   const WorkOrder order{asked,          options.warmup_steps, options.steps,
                         options.budget, options.timeout,      options.host.cores};
-  const RankStart start{
-      .launcher = alone ? "local" : "mpirun",
-      .processes = world_of(asked, asked.gpus).ranks(),
-      .worker = {options.program, "worker", to_json(order)},
-      // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
-      .environment = {{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"MKL_NUM_THREADS", "1"}},
-      // When rank 0 hangs, the others wait for twice the time-out before they say so.
-      .silence = options.timeout * (alone ? 1 : 2) + kGrace};
+  const RankStart start{.launcher = one_process ? "local" : "mpirun",
+                        .processes = one_process ? 1 : ranks,
+                        .worker = {options.program, "worker", to_json(order)},
+                        // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
+                        .environment = {{"OMP_NUM_THREADS", "1"},
+                                        {"OPENBLAS_NUM_THREADS", "1"},
+                                        {"MKL_NUM_THREADS", "1"},
+                                        // Read by NCCL 2.30 and newer, and of use only with more ranks than GPUs.
+                                        {"NCCL_MULTI_RANK_GPU_ENABLE", "1"}},
+                        // When rank 0 hangs, the others wait for twice the time-out before they say so.
+                        .silence = options.timeout * (alone ? 1 : 2) + kGrace};
 
   CaseResult result;
   result.asked = asked;
@@ -62,7 +73,7 @@ CaseResult measure(const Case& asked, const MeasureOptions& options, const std::
     LaunchLog log;
     const Ending ending = start_ranks(start, options.host, log.heard, [&](const WorkerLine& line) {
       std::visit([&](const auto& said) { note(log, launch, said); }, line);
-      log.heard.complete = log.done == start.processes;
+      log.heard.complete = log.done == ranks;
     });
     result.samples.insert(result.samples.end(), log.samples.begin(), log.samples.end());
     if (ending.code == ExitCode::good) continue;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "analysis/published.hpp"
+#include "bench/measured_place.hpp"
 #include "bench/revision.hpp"
 #include "bench/strategy.hpp"
 #include "collectives/algorithms/algorithm.hpp"
@@ -21,12 +22,9 @@
 namespace hbench {
 namespace {
 
-constexpr int kMeasuredBatch = 16;
-
 const std::vector<std::string> kDefaultWorkloads{"resnet50", "resnet101", "inception_v3", "vgg16"};
 const std::vector<std::string> kDefaultProfiles{"uber-p100-25gbe-tcp", "uber-p100-25gbe-roce", "aws-p3-25gbe",
                                                 "aws-p3dn-tcp",        "azure-nd96asr-v4",     "hkbu-10gbe"};
-constexpr std::string_view kDefaultModel = "resnet18";
 
 bool contains(const std::vector<std::string>& list, std::string_view item) {
   return std::ranges::find(list, item) != list.end();
@@ -119,11 +117,18 @@ class Planner {
 
   void refuse(std::string what, std::string why) { hbench::refuse(plan_.refused, std::move(what), std::move(why)); }
 
+  /// What the machine cannot do, rather than what makes no sense.
+  void lacks(std::string what, std::string why) {
+    machine_lacks_ = true;
+    refuse(std::move(what), std::move(why));
+  }
+
   [[noreturn]] void nothing_left() const {
     if (plan_.refused.empty())
       throw Error(ExitCode::usage, "nothing to do: there is nothing of the evidence asked for in this range",
                   "published figures are few and none is emulated; add simulated or measured to --evidence");
-    throw Error(ExitCode::usage, "nothing to do: every combination was refused", reasons(plan_.refused));
+    throw Error(machine_lacks_ ? ExitCode::environment : ExitCode::usage,
+                "nothing to do: every combination was refused", reasons(plan_.refused));
   }
 
   /// What `auto` stands for on a cluster; empty where nobody asked.
@@ -207,29 +212,23 @@ class Planner {
   }
 
   void measured() {
-    if (!machine_.no_training.empty()) return refuse("measured runs", machine_.no_training);
+    if (!machine_.no_training.empty()) return lacks("measured runs", machine_.no_training);
+    const MeasuredPlace place = measured_place(request_, machine_);
+    if (!place.refusal.empty()) return lacks("measured runs on GPUs", place.refusal);
     std::vector<std::string> models;
     for (const std::string& name : request_.workloads)
       if (contains(machine_.models, name)) models.push_back(name);
-    if (request_.workloads.empty()) models.push_back(std::string(kDefaultModel));
-    for (const std::string& model : models) measured(model);
+    if (request_.workloads.empty()) models.push_back(place.model);
+    for (const std::string& model : models) measured(model, place);
   }
 
-  void measured(const std::string& model) {
-    Case asked;
-    asked.evidence = Evidence::measured;
+  void measured(const std::string& model, const MeasuredPlace& place) {
+    Case asked = place.baseline;
     asked.workload = model;
-    asked.profile = "local";
-    asked.batch_per_gpu = request_.batch > 0 ? request_.batch : kMeasuredBatch;
-    asked.image_size = request_.image_size;
-    asked.implementation = kEngineRevision;
-    asked.source = machine_.revision;
-    asked.strategy.algorithm = "none";
-    asked.strategy.overlap = false;
-    plan_case(asked);  // the baseline: one process without communication
+    plan_case(asked);  // one process without communication
     std::vector<int> too_many;
     for (const int gpus : request_.gpus) {
-      if (gpus > machine_.ranks) {
+      if (gpus > place.ranks) {
         too_many.push_back(gpus);
         continue;
       }
@@ -237,14 +236,21 @@ class Planner {
       for (const Strategy& strategy : strategies(Evidence::measured, 1)) {
         asked.strategy = strategy;
         if (strategy.server_mode == "colocated") asked.strategy.servers = std::min(strategy.servers, gpus);
-        plan_case(asked);
+        plan_measured(asked, place);
       }
     }
     if (!too_many.empty())
       refuse(fmt::format("measured with {} ranks", fmt::join(too_many, ", ")),
-             machine_.asked_for
-                 ? fmt::format("--oversubscribe {} allows no more", machine_.ranks)
-                 : fmt::format("this machine has {} cores; --oversubscribe N measures up to N ranks", machine_.ranks));
+             machine_.asked_for ? fmt::format("--oversubscribe {} allows no more", machine_.ranks) : place.bound);
+  }
+
+  /// With the executor that was asked for, or that suits the strategy.
+  void plan_measured(Case asked, const MeasuredPlace& place) {
+    const ExecutorChoice choice =
+        place.executor_for(parse_algorithm_rule(asked.strategy.algorithm), world_of(asked, asked.gpus).ranks());
+    if (!choice.refusal.empty()) return refuse(asked.strategy.label(), choice.refusal);
+    asked.training.executor = choice.name;
+    plan_case(asked);
   }
 
   void simulated() {
@@ -359,6 +365,7 @@ class Planner {
   /// GPU counts, by algorithm with compressor and by reason.
   std::map<std::pair<std::string, std::string>, std::set<int>> unsuited_;
   std::map<std::pair<std::string, int>, std::string> auto_rules_;  ///< by profile and GPUs
+  bool machine_lacks_ = false;
   Plan plan_;
 };
 

@@ -32,17 +32,23 @@ struct SweepRequest {
   std::set<Evidence> evidence;
   int batch = 0;               ///< per GPU; 0: the profile's, or 16 for measured runs
   double single_gpu_rate = 0;  ///< samples/s; 0: the profile's
-  int image_size = 64;         ///< of measured runs
+  int image_size = 0;          ///< of measured runs; 0: 64 on CPU cores, 224 on GPUs
+  std::string device;          ///< of measured runs: `cpu`, `gpu`; empty: GPUs where models can be trained on them
+  std::string executor;        ///< of measured runs; empty: the best there is for each algorithm
+  std::string precision;       ///< of measured runs; empty: float32 on CPU cores, tf32 on GPUs
   bool overlap = true;
 };
 
 /// What this machine can measure.
 struct LocalMachine {
-  int ranks = 1;                    ///< measured runs use at most this many workers
-  bool asked_for = false;           ///< by --oversubscribe
+  int ranks = 1;                    ///< on CPU cores, measured runs use at most this many workers
+  bool asked_for = false;           ///< by --oversubscribe, which then counts for GPUs as well
   std::vector<std::string> models;  ///< trainable here
   std::string no_training;          ///< why nothing can be measured; empty when it can
-  std::string revision;             ///< of LibTorch and MPI, for the case's source
+  int gpus = 0;                     ///< that models can be trained on
+  std::string no_gpu;               ///< why there are none
+  /// Why an executor cannot be used here, by its name; those that can are not in it.
+  std::map<std::string, std::string, std::less<>> absent;
 };
 
 /// A combination that was not planned.

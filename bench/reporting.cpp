@@ -62,16 +62,21 @@ Table simulated_table(const std::vector<Point>& points) {
   return table;
 }
 
+std::string on_what(const TrainingTask& task) {
+  const std::string label = task.label();
+  return (task.device == "gpu" ? "GPU" : "core") + (label.empty() ? "" : ": " + label);
+}
+
 Table measured_table(const std::vector<Point>& points) {
   Table table;
-  table.caption = "Measured on this machine (a rank is one CPU core)";
-  table.columns = {"workload", "ranks", "strategy", "samples/s", "per rank", "efficiency [95 %]", "baseline"};
-  table.numeric = {false, true, false, true, true, true, false};
+  table.caption = "Measured on this machine (a rank is one CPU core, or what `on` says)";
+  table.columns = {"workload", "ranks", "strategy", "on", "samples/s", "per rank", "efficiency [95 %]", "baseline"};
+  table.numeric = {false, true, false, false, true, true, true, false};
   for (const Point& point : points) {
     if (!usable(point, Evidence::measured)) continue;
     table.rows.push_back({point.asked.workload, std::to_string(point.asked.gpus), point.asked.strategy.label(),
-                          fmt::format("{:.1f}", point.throughput), fmt::format("{:.1f}", point.throughput_per_gpu),
-                          with_interval(point), point.baseline});
+                          on_what(point.asked.training), fmt::format("{:.1f}", point.throughput),
+                          fmt::format("{:.1f}", point.throughput_per_gpu), with_interval(point), point.baseline});
   }
   return table;
 }

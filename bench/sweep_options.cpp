@@ -7,7 +7,10 @@
 
 #include "bench/arguments.hpp"
 #include "bench/gpu_range.hpp"
+#include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
+#include "collectives/executors/executor.hpp"
+#include "workloads/precision.hpp"
 
 namespace hbench {
 namespace {
@@ -56,6 +59,8 @@ void understand(const Texts& texts, SweepOptions& options) {
   for (const std::string& choice : list(texts.servers, "--servers")) request.servers.push_back(parse_servers(choice));
   for (const std::string& evidence : list(texts.evidence, "--evidence"))
     request.evidence.insert(parse_evidence(evidence));
+  if (!request.executor.empty()) find_entry(executors(), request.executor, "executor");
+  if (!request.precision.empty()) parse_precision(request.precision);
   request.overlap = !texts.no_overlap;
   options.measure.budget = time_flag(texts.budget, "--budget");
   options.measure.timeout = time_flag(texts.timeout, "--timeout");
@@ -91,11 +96,17 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
       ->check(CLI::Validator(check_rate, ""));
   app.add_option("--evidence", texts.evidence, "measured, simulated, published (comma list)")->capture_default_str();
   app.add_option("--oversubscribe", options.oversubscribe,
-                 "measure with up to N ranks, also when there are fewer cores")
+                 "measure with up to N ranks, also when there are fewer cores or GPUs")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--image-size", options.request.image_size, "of measured runs, in pixels")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  app.add_option("--image-size", options.request.image_size,
+                 "of measured runs, in pixels; without it 64 on CPU cores and 224 on GPUs")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--device", options.request.device,
+                 "of measured runs: cpu or gpu; without it GPUs where LibTorch can use them");
+  app.add_option("--executor", options.request.executor,
+                 "of measured runs: mpi, shm, threads, cuda, nccl, nccl-p2p; without it the best for each algorithm");
+  app.add_option("--precision", options.request.precision,
+                 "of measured runs: float32, tf32, bf16, fp16; without it float32 on CPU cores, tf32 on GPUs");
   app.add_option("--launches", options.measure.launches, "fresh processes per measured case")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -21,12 +21,20 @@ struct Overloaded : Ts... {
 
 json case_json(const Case& asked) {
   const Strategy& strategy = asked.strategy;
-  json object{{"workload", asked.workload},        {"gpus", asked.gpus},
-              {"batch", asked.batch_per_gpu},      {"image_size", asked.image_size},
-              {"algorithm", strategy.algorithm},   {"placement", strategy.placement},
-              {"servers", strategy.servers},       {"server_mode", strategy.server_mode},
-              {"compressor", strategy.compressor}, {"fusion", strategy.fusion},
-              {"overlap", strategy.overlap}};
+  json object{{"workload", asked.workload},
+              {"gpus", asked.gpus},
+              {"batch", asked.batch_per_gpu},
+              {"image_size", asked.image_size},
+              {"algorithm", strategy.algorithm},
+              {"placement", strategy.placement},
+              {"servers", strategy.servers},
+              {"server_mode", strategy.server_mode},
+              {"compressor", strategy.compressor},
+              {"fusion", strategy.fusion},
+              {"overlap", strategy.overlap},
+              {"device", asked.training.device},
+              {"training_executor", asked.training.executor},
+              {"precision", asked.training.precision}};
   if (!asked.is_collective()) return object;
   const CollectiveTask& task = asked.collective;
   object["collective"] = {{"name", task.name},           {"bytes", task.bytes},
@@ -52,6 +60,9 @@ Case case_from(const json& object) {
   object.at("compressor").get_to(strategy.compressor);
   object.at("fusion").get_to(strategy.fusion);
   object.at("overlap").get_to(strategy.overlap);
+  object.at("device").get_to(asked.training.device);
+  object.at("training_executor").get_to(asked.training.executor);
+  object.at("precision").get_to(asked.training.precision);
   if (!object.contains("collective")) return asked;
   const json& task = object.at("collective");
   task.at("name").get_to(asked.collective.name);

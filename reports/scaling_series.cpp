@@ -25,7 +25,7 @@ Mark mark_of(Evidence evidence) {
 
 bool on_one_curve(const Case& a, const Case& b, const ScalingWords& words) {
   return a.evidence == b.evidence && a.profile == b.profile && a.batch_per_gpu == b.batch_per_gpu &&
-         words.strategy(a) == words.strategy(b);
+         a.training == b.training && words.strategy(a) == words.strategy(b);
 }
 
 void add(std::vector<Curve>& curves, const Point& point, const ScalingWords& words) {
@@ -50,7 +50,7 @@ std::string plain_label(Strategy strategy) {
 
 Series series_of(const Case& asked, const ScalingWords& words, const std::set<std::string>& published) {
   const std::string label = asked.strategy.label();
-  Series series{.label = fmt::format("{} on {}", words.strategy(asked), words.network_in_brief(asked.profile)),
+  Series series{.label = fmt::format("{} on {}", words.strategy(asked), words.place(asked)),
                 .mark = mark_of(asked.evidence),
                 .group = published.contains(label) ? plain_label(asked.strategy) : label,
                 .family = words.network(asked.profile)};

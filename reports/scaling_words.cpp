@@ -93,6 +93,11 @@ std::string ScalingWords::network_in_brief(const std::string& profile) const {
   return std::ranges::count_if(networks_, same) > 1 ? full : brief;
 }
 
+std::string ScalingWords::place(const Case& asked) const {
+  if (asked.training.device == "gpu") return "this machine's GPUs";
+  return network_in_brief(asked.profile);
+}
+
 std::string ScalingWords::network_in_a_sentence(const std::string& profile) const {
   std::string text = network(profile);
   const std::size_t first = text.find(kSeparator);
@@ -107,7 +112,8 @@ std::string ScalingWords::strategy(const Case& asked) const {
     named.fusion = named.fusion.substr(0, named.fusion.find(':'));
     return named.label();
   }
-  const std::string label = asked.strategy.label();
+  std::string label = asked.strategy.label();
+  if (const std::string task = asked.training.label(); !task.empty()) label += ", " + task;
   if (!tell_servers_ || asked.strategy.servers == 0) return label;
   return fmt::format("{}, {}", label, counted(static_cast<std::size_t>(asked.strategy.servers), "server"));
 }

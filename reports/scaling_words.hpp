@@ -19,6 +19,8 @@ class ScalingWords {
   /// `AWS p3.16xlarge, 25 Gbit/s`: the title without its counts of GPUs, unless two titles then are the same.
   /// `this machine` for `local`.
   std::string network(const std::string& profile) const;
+  /// Where a case runs, in brief: a network, or this machine's cores or GPUs.
+  std::string place(const Case& asked) const;
   /// `AWS p3.16xlarge`: its first part where that says enough. For legends.
   std::string network_in_brief(const std::string& profile) const;
   /// `AWS p3.16xlarge (25 Gbit/s)`.

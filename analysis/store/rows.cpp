@@ -22,11 +22,15 @@ constexpr std::string_view kInsertCollective =
     "segments) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 
+constexpr std::string_view kInsertTraining =
+    "INSERT INTO training_case (case_id, device, executor, precision) VALUES (?, ?, ?, ?)";
+
 constexpr std::string_view kSelectCases =
     "SELECT id, evidence, workload, gpus, algorithm, placement, servers, server_mode, compressor, fusion, overlap, "
     "profile, batch_per_gpu, image_size, single_gpu_rate, implementation, source, status, failure, exit_code, "
-    "collective, bytes, data_type, operation, executor, ranks_per_node, segments "
-    "FROM scaling_case AS one LEFT JOIN collective_case ON case_id = id "
+    "collective, bytes, data_type, operation, c.executor, ranks_per_node, segments, device, t.executor, precision "
+    "FROM scaling_case AS one LEFT JOIN collective_case AS c ON c.case_id = id "
+    "LEFT JOIN training_case AS t ON t.case_id = id "
     "WHERE id = (SELECT id FROM scaling_case AS same WHERE same.key = one.key "
     "ORDER BY same.status = 'done' DESC, same.id DESC LIMIT 1) ORDER BY id";
 
@@ -63,7 +67,7 @@ CaseResult case_of(const Statement& row) {
   result.status = row.text(17) == "done" ? CaseStatus::done : CaseStatus::failed;
   result.failure = row.text(18);
   result.exit_code = small(row, 19);
-  // Empty and 0 where the join found nothing: a training step.
+  // Empty and 0 where the joins found nothing: a training step on CPU cores.
   asked.collective = {.name = row.text(20),
                       .bytes = row.integer(21),
                       .data_type = row.text(22),
@@ -71,6 +75,7 @@ CaseResult case_of(const Statement& row) {
                       .executor = row.text(24),
                       .ranks_per_node = small(row, 25),
                       .segments = small(row, 26)};
+  asked.training = {.device = row.text(27), .executor = row.text(28), .precision = row.text(29)};
   return result;
 }
 
@@ -108,6 +113,8 @@ void insert(Database& database, std::int64_t run, const CaseResult& result) {
     Statement(database, kInsertCollective)
         .run(id, task.name, task.bytes, task.data_type, task.operation, task.executor, task.ranks_per_node,
              task.segments);
+  if (const TrainingTask& task = asked.training; !task.empty())
+    Statement(database, kInsertTraining).run(id, task.device, task.executor, task.precision);
   Statement row(database, kInsertSample);
   int seq = 0;
   for (const Sample& sample : result.samples) {

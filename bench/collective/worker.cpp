@@ -1,14 +1,8 @@
 #include "bench/collective/worker.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <map>
-#include <mutex>
 #include <set>
-#include <thread>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
@@ -19,8 +13,6 @@ namespace {
 
 /// Samples of one line: shorter than what a launcher passes on in one piece (Open MPI: 4096 bytes).
 constexpr std::size_t kValuesPerLine = 100;
-/// Other ranks may be about to say who they wait for.
-constexpr useconds_t kLastWords = 200'000;
 
 class ProcessEndpoints final : public RankEndpoints {
  public:
@@ -76,64 +68,27 @@ void say_samples(const Say& say, const LoopResult& result) {
 }
 
 /// Runs one rank; how it ended.
-ExitCode run_rank(const CollectiveOrder& order, RankEndpoints& endpoints, const PeerSet& peers, const Say& say) {
+ExitCode run_one(const CollectiveOrder& order, RankEndpoints& endpoints, const PeerSet& peers, const Say& say) {
   Endpoint& home = endpoints.of(order.threads ? "threads" : "mpi");
   const Rank rank = home.transport().rank();
   pin_to_core(rank % order.cores);
-  say(HelloLine{rank, getpid()});
-  ExitCode failure = ExitCode::good;
-  try {
+  return run_rank(&home, say, [&] {
     if (home.transport().size() != order.ranks)
       throw Error(ExitCode::environment, "the launcher and the MPI library do not belong together",
                   "use the mpirun of the MPI that hbench was built with");
     run_loop(order.cases, order.options, endpoints, peers, spoken_report(say));
     if (rank == 0) say(DoneLine{rank, ""});
-    return ExitCode::good;
-  } catch (const Error& error) {
-    say(FailureLine{rank, static_cast<int>(error.code()), error.what()});
-    failure = error.code();
-  } catch (const std::exception& error) {
-    say(FailureLine{rank, static_cast<int>(ExitCode::internal), error.what()});
-    failure = ExitCode::internal;
-  }
-  usleep(kLastWords);
-  try {
-    home.abort(static_cast<int>(failure));
-  } catch (const Error&) {
-    // A thread: the others leave by themselves.
-  }
-  return failure;
+  });
 }
 
 ExitCode run_threads(const CollectiveOrder& order, const PeerSet& peers, const Say& say) {
   const std::vector<std::unique_ptr<ThreadEndpoints>> endpoints = make_endpoints(order);
-  std::atomic<int> worst = 0;
-  std::mutex mouth;
-  const Say one_by_one = [&](const WorkerLine& line) {
-    const std::lock_guard lock(mouth);
-    say(line);
-  };
-  std::vector<std::jthread> threads;
-  for (const auto& endpoint : endpoints)
-    threads.emplace_back([&] {
-      const ExitCode code = run_rank(order, *endpoint, peers, one_by_one);
-      if (code != ExitCode::good) worst = static_cast<int>(code);
-    });
-  threads.clear();
-  return static_cast<ExitCode>(worst.load());
+  return run_ranks_as_threads(order.ranks, say, [&](int rank, const Say& own) {
+    return run_one(order, *endpoints[static_cast<std::size_t>(rank)], peers, own);
+  });
 }
 
 }  // namespace
-
-void pin_to_core(int core) {
-  cpu_set_t allowed, chosen;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  CPU_ZERO(&chosen);
-  int index = core % CPU_COUNT(&allowed);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &allowed) && index-- == 0) CPU_SET(cpu, &chosen);
-  sched_setaffinity(0, sizeof chosen, &chosen);
-}
 
 std::unique_ptr<RankEndpoints> make_process_endpoints() { return std::make_unique<ProcessEndpoints>(); }
 
@@ -156,7 +111,7 @@ LoopReport spoken_report(const Say& say) {
 ExitCode run_collective_worker(const CollectiveOrder& order, const PeerSet& peers, const Say& say) {
   if (order.threads) return run_threads(order, peers, say);
   const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
-  return run_rank(order, *endpoints, peers, say);
+  return run_one(order, *endpoints, peers, say);
 }
 
 }  // namespace hbench

@@ -5,6 +5,7 @@
 #include "analysis/store/store.hpp"
 #include "bench/console.hpp"
 #include "bench/environment.hpp"
+#include "bench/local_machine.hpp"
 #include "bench/output_file.hpp"
 #include "bench/points_json.hpp"
 #include "bench/process.hpp"
@@ -13,7 +14,6 @@
 #include "bench/sweep_options.hpp"
 #include "reports/formats.hpp"
 #include "reports/report.hpp"
-#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
@@ -22,15 +22,10 @@ namespace {
 constexpr double kLaunchOverhead = 2.5;
 constexpr double kSimulatedSeconds = 0.004;
 
-LocalMachine local_machine(const SweepOptions& options) {
-  LocalMachine machine;
-  machine.asked_for = options.oversubscribe > 0;
-  machine.ranks = machine.asked_for ? options.oversubscribe : available_cores();
-  for (const std::string_view model : model_names()) machine.models.emplace_back(model);
-  const Availability torch = torch_availability();
-  if (!torch.available) machine.no_training = fmt::format("{}; {}", torch.reason, torch.cure);
-  machine.revision = "this machine's CPU cores, LibTorch, synthetic images";
-  return machine;
+/// `ring + fp16`, and where it runs when that is not as always.
+std::string label_of(const Case& asked) {
+  const std::string task = asked.training.label();
+  return asked.strategy.label() + (task.empty() ? "" : ", " + task);
 }
 
 /// One sweep from plan to report.
@@ -39,7 +34,7 @@ class Sweep {
   Sweep(const Call& call, SweepOptions options)
       : options_(std::move(options)),
         data_(load_data()),
-        plan_(make_plan(options_.request, data_, local_machine(options_))) {
+        plan_(make_plan(options_.request, data_, local_machine(options_.oversubscribe))) {
     options_.measure.program = call.program;
     run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts()};
   }
@@ -65,7 +60,7 @@ class Sweep {
     for (const Case& asked : plan_.cases) {
       seconds += cost(asked);
       fmt::print("{:9} {:14} {:5} GPUs  {:40} {}\n", to_string(asked.evidence), asked.workload, asked.gpus,
-                 asked.strategy.label(), asked.profile);
+                 label_of(asked), asked.profile);
     }
     for (const Refusal& refusal : plan_.refused) fmt::print("left out  {}: {}\n", refusal.what, refusal.why);
     fmt::print("{} cases and {} published points, about {:.0f} s\n", plan_.cases.size(), plan_.published.size(),
@@ -119,8 +114,8 @@ class Sweep {
   }
 
   void measure_one(Store& store, std::int64_t run, const Case& asked, Progress& progress) {
-    const std::string name = fmt::format("{} {} on {} rank{}", asked.workload, asked.strategy.label(), asked.gpus,
-                                         asked.gpus == 1 ? "" : "s");
+    const std::string name = fmt::format("{} {} on {} {}{}", asked.workload, label_of(asked), asked.gpus,
+                                         asked.training.device == "gpu" ? "GPU" : "rank", asked.gpus == 1 ? "" : "s");
     CaseResult result;
     try {
       result = measure(asked, options_.measure, [&](int launch) {

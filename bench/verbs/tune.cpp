@@ -7,6 +7,7 @@
 #include "analysis/timed_steps.hpp"
 #include "bench/arguments.hpp"
 #include "bench/console.hpp"
+#include "bench/local_machine.hpp"
 #include "bench/measure.hpp"
 #include "bench/plan.hpp"
 #include "bench/process.hpp"
@@ -93,13 +94,7 @@ class Tuner {
       request.placements = {"greedy"};
       request.servers = {{.colocated = false, .count = 0}};
     }
-    LocalMachine machine;
-    machine.ranks = tuning_.gpus;
-    machine.asked_for = true;
-    for (const std::string_view model : model_names()) machine.models.emplace_back(model);
-    if (const Availability torch = torch_availability(); !torch.available)
-      machine.no_training = fmt::format("{}; {}", torch.reason, torch.cure);
-    Plan plan = make_plan(request, data_, machine);
+    Plan plan = make_plan(request, data_, local_machine(tuning_.gpus));
     std::erase_if(plan.cases, [](const Case& asked) { return asked.strategy.algorithm == "none"; });
     if (plan.cases.empty())
       throw Error(ExitCode::usage, plan.refused.empty() ? "nothing to tune: no algorithm" : plan.refused.front().why,

@@ -66,7 +66,10 @@ TEST(CaseKey, IsOneLineThatChangesWithEveryField) {
                                                         [](Case& c) { c.image_size = 299; },
                                                         [](Case& c) { c.single_gpu_rate = 61.250001; },
                                                         [](Case& c) { c.implementation = "engine/2"; },
-                                                        [](Case& c) { c.source = "elsewhere"; }};
+                                                        [](Case& c) { c.source = "elsewhere"; },
+                                                        [](Case& c) { c.training.device = "gpu"; },
+                                                        [](Case& c) { c.training.executor = "cuda"; },
+                                                        [](Case& c) { c.training.precision = "bf16"; }};
   std::set<std::string> keys;
   for (const auto& change : changes) {
     Case asked = example_case();
@@ -75,6 +78,17 @@ TEST(CaseKey, IsOneLineThatChangesWithEveryField) {
     keys.insert(asked.key());
   }
   EXPECT_EQ(keys.size(), changes.size());
+}
+
+TEST(CaseKey, OfTrainingOnCoresIsThatOfOlderDatabases) {
+  EXPECT_EQ(example_case().key().find("device="), std::string::npos);
+}
+
+TEST(TrainingTask, AddsToALegendWhatIsNotAsAlways) {
+  EXPECT_EQ(TrainingTask().label(), "");
+  EXPECT_EQ((TrainingTask{.device = "gpu", .executor = "nccl", .precision = ""}.label()), "nccl");
+  EXPECT_EQ((TrainingTask{.device = "", .executor = "", .precision = "bf16"}.label()), "bf16");
+  EXPECT_EQ((TrainingTask{.device = "gpu", .executor = "nccl-p2p", .precision = "tf32"}.label()), "nccl-p2p, tf32");
 }
 
 TEST(CaseKey, CannotBeForgedByASeparatorWithinAField) {

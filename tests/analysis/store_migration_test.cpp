@@ -86,6 +86,25 @@ TEST(ADatabaseOfVersion1, IsReadAsItWasWritten) {
   }
 }
 
+// The same of schema version 2.
+TEST(ADatabaseOfVersion2, IsReadAsItWasWritten) {
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_2.sql"));
+    const Store old(folder / "old.db", mode);
+    ASSERT_EQ(old.results().size(), 1u);
+    const CaseResult result = old.results().front();
+    EXPECT_EQ(
+        result.asked.collective,
+        (CollectiveTask{
+            .name = "all-reduce", .bytes = 1024, .data_type = "float32", .operation = "sum", .executor = "threads"}));
+    EXPECT_EQ(result.asked.training, TrainingTask());
+    EXPECT_EQ(old.finished_keys(), std::set{result.asked.key()});
+    EXPECT_EQ(result.samples.size(), 3u);
+    EXPECT_EQ(old.runs().at(0).command, "hbench collective");
+  }
+}
+
 /// The text between the lines that begin and end the documented schema.
 std::string documented_schema() {
   const std::string readme = bytes_of(kSource / "analysis/store/README.md");

@@ -150,5 +150,19 @@ TEST(Store, DoesNotWriteWhenItIsReadOnly) {
   EXPECT_EQ(bytes_of(folder / "results.db"), before);
 }
 
+TEST(Store, KeepsWhereAndHowATrainingStepRan) {
+  const TemporaryFolder folder;
+  CaseResult on_gpu = example_result(1, 3);
+  on_gpu.asked.training = {.device = "gpu", .executor = "nccl", .precision = "bf16"};
+  {
+    Store store(folder / "x.db");
+    store.append(store.begin_run({}), on_gpu);
+  }
+  const Store store(folder / "x.db", Store::Mode::read_only);
+  ASSERT_EQ(store.results().size(), 1u);
+  EXPECT_EQ(store.results().front().asked.training, on_gpu.asked.training);
+  EXPECT_EQ(store.results().front().asked.key(), on_gpu.asked.key());
+}
+
 }  // namespace
 }  // namespace hbench

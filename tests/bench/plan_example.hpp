@@ -9,7 +9,8 @@ inline LocalMachine machine_of_two() {
   LocalMachine machine;
   machine.ranks = 2;
   machine.models = {"lenet5", "resnet50"};
-  machine.revision = "a test's machine";
+  machine.no_gpu = "a test's machine has no GPU; get one";
+  for (const char* name : {"cuda", "nccl", "nccl-p2p"}) machine.absent[name] = machine.no_gpu;
   return machine;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "collectives/executors/endpoint.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/training.hpp"
 
@@ -184,6 +185,36 @@ TEST(MeasuredSweep, TimesTheBaselineAndEveryStrategy) {
     EXPECT_GT(point.at("throughput"), 0);
     EXPECT_FALSE(point.at("efficiency").is_null());
   }
+}
+
+TEST(MeasuredSweep, RunsRanksAsThreadsAndInSharedMemoryAndInMixedPrecision) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  for (const std::string executor : {"threads", "shm"}) {
+    if (executor == "shm" && !shm_availability().available) continue;  // its test in tests/collectives says so
+    const Workplace workplace;
+    const Outcome outcome = workplace.run(
+        measured({"--gpus", "2", "--algorithm", "ring,ps", "--executor", executor, "--precision", "bf16", "--json"}));
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const json points = json::parse(outcome.out);
+    ASSERT_EQ(points.size(), 3);
+    EXPECT_TRUE(points[0].at("executor").is_null());
+    for (const json& point : points) {
+      EXPECT_EQ(point.at("status"), "done");
+      EXPECT_EQ(point.at("precision"), "bf16");
+      EXPECT_FALSE(point.at("efficiency").is_null()) << "the baseline is of the same precision";
+      if (point.at("algorithm") != "none") EXPECT_EQ(point.at("executor"), executor);
+    }
+    EXPECT_THAT(bytes_of(workplace / "hbench-report/index.html"), HasSubstr("ring, " + executor + ", bf16"));
+  }
+}
+
+TEST(MeasuredSweep, OnAMachineWithoutAGpuSaysWhyAndWhatToDo) {
+  if (gpu_training_availability().available) GTEST_SKIP() << "models can be trained on a GPU here";
+  const Workplace workplace;
+  const Outcome outcome = workplace.run(measured({"--device", "gpu"}));
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr(gpu_training_availability().reason));
+  EXPECT_THAT(outcome.err, HasSubstr(gpu_training_availability().cure));
 }
 
 TEST(MeasuredSweep, WithoutMpirunFailsWhatNeedsItAndDoesTheRest) {

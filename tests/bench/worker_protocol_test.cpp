@@ -22,6 +22,7 @@ WorkOrder example_order() {
                           .compressor = "fp16",
                           .fusion = "horovod:64MiB:5ms",
                           .overlap = false};
+  order.asked.training = {.device = "gpu", .executor = "cuda", .precision = "fp16"};
   order.warmup_steps = 4;
   order.steps = 11;
   order.budget = Seconds(0.3);

@@ -250,7 +250,7 @@ TEST(Training, TellsInfiniteGradientsFromFiniteOnes) {
   replica.backward({});
   EXPECT_TRUE(replica.gradients_are_finite());
   replica.forward(0);
-  replica.backward({}, 1e38);
+  replica.backward({}, 1e39);  // infinite in float32
   EXPECT_FALSE(replica.gradients_are_finite());
 }
 

@@ -1,0 +1,155 @@
+#include "bench/measured_place.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/bench/expect_error.hpp"
+#include "tests/bench/plan_example.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+LocalMachine machine_of_four_gpus() {
+  LocalMachine machine = machine_of_two();
+  machine.gpus = 4;
+  machine.no_gpu.clear();
+  machine.absent.clear();
+  return machine;
+}
+
+/// `algorithm on gpus: executor`, of the cases that communicate.
+std::vector<std::string> executors_of(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Case& asked : plan.cases)
+    if (asked.strategy.algorithm != "none")
+      all.push_back(fmt::format("{} on {}: {}", asked.strategy.algorithm, asked.gpus, asked.training.executor));
+  return all;
+}
+
+SweepRequest measured_request() {
+  SweepRequest request = small_request();
+  request.evidence = {Evidence::measured};
+  request.gpus = {1, 4};
+  request.algorithms = {"ring", "vendor"};
+  return request;
+}
+
+TEST(MeasuredPlace, IsTheGpusWhereModelsCanBeTrainedOnThem) {
+  const Plan plan = plan_of(measured_request(), machine_of_four_gpus());
+  EXPECT_THAT(executors_of(plan),
+              ElementsAre("ring on 1: nccl-p2p", "vendor on 1: nccl", "ring on 4: nccl-p2p", "vendor on 4: nccl"));
+  for (const Case& asked : plan.cases) {
+    EXPECT_EQ(asked.training.device, "gpu");
+    EXPECT_EQ(asked.training.precision, "tf32");
+    EXPECT_EQ(asked.batch_per_gpu, 64);
+    EXPECT_EQ(asked.image_size, 224);
+    EXPECT_THAT(asked.source, HasSubstr("GPUs"));
+  }
+  EXPECT_EQ(plan.cases.front().strategy.algorithm, "none") << "the baseline";
+}
+
+TEST(MeasuredPlace, IsTheCoresWhereThereIsNoGpuAndWhereTheyAreAskedFor) {
+  for (const bool gpus : {false, true}) {
+    SweepRequest request = measured_request();
+    request.gpus = {2};
+    if (gpus) request.device = "cpu";
+    const Plan plan = plan_of(request, gpus ? machine_of_four_gpus() : machine_of_two());
+    EXPECT_THAT(executors_of(plan), ElementsAre("ring on 2: ", "vendor on 2: "));
+    for (const Case& asked : plan.cases) EXPECT_EQ(asked.training, TrainingTask());
+    EXPECT_EQ(plan.cases.front().batch_per_gpu, 16);
+    EXPECT_EQ(plan.cases.front().image_size, 64);
+  }
+}
+
+TEST(MeasuredPlace, RunsOurAlgorithmsByCudaWhereNcclIsAbsentOrGpusAreShared) {
+  LocalMachine machine = machine_of_four_gpus();
+  machine.absent = {{"nccl", "hbench was built without NCCL; install it"}, {"nccl-p2p", "the same"}};
+  Plan plan = plan_of(measured_request(), machine);
+  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 1: cuda", "ring on 4: cuda"));
+  EXPECT_THAT(plan.refused, ElementsAre(Refusal{"vendor", "hbench was built without NCCL; install it"}));
+
+  machine = machine_of_four_gpus();
+  machine.gpus = 1;
+  machine.ranks = 4;
+  machine.asked_for = true;
+  plan = plan_of(measured_request(), machine);
+  EXPECT_THAT(executors_of(plan),
+              ElementsAre("ring on 1: nccl-p2p", "vendor on 1: nccl", "ring on 4: cuda", "vendor on 4: nccl"));
+}
+
+TEST(MeasuredPlace, IsSharedOnlyWhenAskedFor) {
+  LocalMachine machine = machine_of_four_gpus();
+  machine.gpus = 2;
+  const Plan plan = plan_of(measured_request(), machine);
+  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 1: nccl-p2p", "vendor on 1: nccl"));
+  EXPECT_THAT(plan.refused, ElementsAre(Refusal{"measured with 4 ranks",
+                                                "this machine has 2 GPUs; --oversubscribe N lets up to N ranks share "
+                                                "them"}));
+}
+
+TEST(MeasuredPlace, RunsRanksAsThreadsWhereThereIsNoMpi) {
+  SweepRequest request = measured_request();
+  request.gpus = {2};
+  LocalMachine machine = machine_of_two();
+  machine.absent["mpi"] = "hbench was built without MPI; install it";
+  const Plan plan = plan_of(request, machine);
+  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 2: threads"));
+  EXPECT_THAT(plan.refused, ElementsAre(Refusal{"vendor", "the executor threads has no library's own collectives"}));
+}
+
+TEST(MeasuredPlace, UsesTheExecutorThatWasAskedFor) {
+  SweepRequest request = measured_request();
+  request.gpus = {2};
+  request.executor = "shm";
+  EXPECT_THAT(executors_of(plan_of(request)), ElementsAre("ring on 2: shm", "vendor on 2: shm"));
+  request.executor = "cuda";
+  const Plan plan = plan_of(request, machine_of_four_gpus());
+  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 2: cuda"));
+  EXPECT_EQ(plan.cases.front().training.device, "gpu");
+  request.executor = "nccl";
+  EXPECT_THAT(executors_of(plan_of(request, machine_of_four_gpus())), ElementsAre("vendor on 2: nccl"));
+}
+
+TEST(MeasuredPlace, TrainsInThePrecisionThatWasAskedFor) {
+  SweepRequest request = measured_request();
+  request.precision = "bf16";
+  EXPECT_EQ(plan_of(request).cases.front().training.precision, "bf16");
+  request.precision = "float32";
+  EXPECT_EQ(plan_of(request, machine_of_four_gpus()).cases.front().training.precision, "");
+}
+
+TEST(MeasuredPlace, SaysWhyThereAreNoGpusAsAMatterOfTheMachine) {
+  SweepRequest request = measured_request();
+  request.device = "gpu";
+  expect_error([&] { plan_of(request); }, ExitCode::environment, HasSubstr("nothing to do"),
+               HasSubstr("measured runs on GPUs: a test's machine has no GPU; get one"));
+  request.evidence.insert(Evidence::simulated);
+  const Plan plan = plan_of(request);
+  EXPECT_THAT(executors_of(plan), testing::Not(IsEmpty())) << "the rest goes on";
+}
+
+TEST(MeasuredPlace, RefusesNamesAndPairsThatMakeNoSense) {
+  const auto refused = [](auto change, const char* message, const char* hint) {
+    SweepRequest request = measured_request();
+    change(request);
+    expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr(message), HasSubstr(hint));
+  };
+  refused([](SweepRequest& r) { r.device = "gpus"; }, "no device 'gpus'; did you mean 'gpu'", "cpu, gpu");
+  refused([](SweepRequest& r) { r.executor = "ncl"; }, "did you mean 'nccl'", "");
+  refused([](SweepRequest& r) { r.executor = "simulate"; }, "computes times", "--evidence");
+  refused([](SweepRequest& r) { r.precision = "fp8"; }, "no precision 'fp8'", "bf16");
+  refused([](SweepRequest& r) { r.precision = "fp16"; }, "needs a GPU", "float32 and bf16");
+  refused(
+      [](SweepRequest& r) {
+        r.executor = "cuda";
+        r.device = "cpu";
+      },
+      "does not work on --device cpu", "hbench list executors");
+}
+
+}  // namespace
+}  // namespace hbench
