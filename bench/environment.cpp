@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "bench/gpu_environment.hpp"
 #include "collectives/executors/endpoint.hpp"
 #include "workloads/training.hpp"
 
@@ -38,12 +39,12 @@ Host this_host() {
   return {.cores = available_cores(), .as_root = geteuid() == 0, .path = path != nullptr ? path : ""};
 }
 
-std::map<std::string, std::string> environment_facts() {
+std::map<std::string, std::string> environment_facts(bool uses_gpus) {
   utsname kernel{};
   uname(&kernel);
   struct sysinfo memory {};
   sysinfo(&memory);
-  return {
+  std::map<std::string, std::string> facts{
       {"cpu", cpu_name()},
       {"cores", std::to_string(available_cores())},
       {"memory", fmt::format("{:.0f} GiB", static_cast<double>(memory.totalram) * memory.mem_unit / 0x1p30)},
@@ -53,6 +54,9 @@ std::map<std::string, std::string> environment_facts() {
       {"mpi", state(mpi_availability())},
       {"gpu", "none used: ranks run on CPU cores"},
   };
+  if (!uses_gpus) return facts;
+  for (auto& [key, value] : gpu_environment(driver_facts(), gpu_libraries())) facts[key] = std::move(value);
+  return facts;
 }
 
 }  // namespace hbench

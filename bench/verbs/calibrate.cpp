@@ -31,7 +31,7 @@ ExitCode run_calibrate(const Call& call) {
   trace.name = file.stem().string();
   trace.title = fmt::format("{} at {} x {}", model, image_size, image_size);
   trace.source = fmt::format("recorded by hbench calibrate: median of {} steps, batch {}, {} thread{} of {}", steps,
-                             batch, threads, threads == 1 ? "" : "s", environment_facts().at("cpu"));
+                             batch, threads, threads == 1 ? "" : "s", environment_facts(false).at("cpu"));
   trace.timeline = record_timeline(model, batch, image_size, steps, threads);
   write_whole(file, format_trace(trace), "--out");
   std::int64_t elements = 0;

@@ -41,7 +41,7 @@ class Sweep {
         data_(load_data()),
         plan_(make_plan(options_.request, data_, local_machine(options_))) {
     options_.measure.program = call.program;
-    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts()};
+    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts(false)};
   }
 
   ExitCode run() {

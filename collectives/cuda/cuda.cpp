@@ -1,6 +1,10 @@
 #include "collectives/executors/cuda.hpp"
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda_device.hpp"
@@ -23,6 +27,17 @@ std::unique_ptr<Device> make_cuda_device(int gpu) {
     throw Error(ExitCode::usage, fmt::format("there is no GPU {}: this process sees {}", gpu, facts.devices),
                 "GPUs are counted from 0; `nvidia-smi -L` lists them, CUDA_VISIBLE_DEVICES may hide some");
   return std::make_unique<cuda::CudaDevice>(gpu);
+}
+
+std::string cuda_runtime_version() { return fmt::format("{}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10); }
+
+std::string pci_address_of(Device& device) {
+  const auto* const ours = dynamic_cast<cuda::CudaDevice*>(&device);
+  char address[32] = {};
+  if (ours == nullptr || cudaDeviceGetPCIBusId(address, sizeof address, ours->gpu()) != cudaSuccess) return "";
+  std::string text(address);
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
 }  // namespace hbench

@@ -4,15 +4,10 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/check.hpp"
+#include "collectives/executors/nccl.hpp"
 
 namespace hbench::cuda {
 namespace {
-
-std::string nccl_version() {
-  int version = 0;
-  ncclGetVersion(&version);
-  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
-}
 
 [[noreturn]] void refuse(int ranks, int gpus, std::string_view words) {
   if (ranks <= gpus)

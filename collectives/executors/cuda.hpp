@@ -5,6 +5,7 @@
 /// A process that has called any of these must not fork ranks that use CUDA: the driver does not survive a fork.
 
 #include <memory>
+#include <string>
 
 #include "collectives/executors/device.hpp"
 #include "collectives/executors/executor.hpp"
@@ -21,5 +22,12 @@ int cuda_devices();
 /// thread of its own, and reach each other's memory; that of other GPUs, where the hardware lets them. Its memory may
 /// outlive it. \throws Error (usage) for a GPU that is not there, (environment) where it cannot be used.
 std::unique_ptr<Device> make_cuda_device(int gpu);
+
+/// Of the CUDA that was built in: `13.0`; empty without. Does not ask the driver.
+std::string cuda_runtime_version();
+
+/// Where the GPU of a device is plugged in, as `driver_facts` names it: `0000:1b:00.0`; empty for other devices, and
+/// where CUDA does not tell.
+std::string pci_address_of(Device& device);
 
 }  // namespace hbench

@@ -15,4 +15,8 @@ std::unique_ptr<Device> make_cuda_device(int) {
   throw Error(ExitCode::environment, absent.reason, absent.cure);
 }
 
+std::string cuda_runtime_version() { return ""; }
+
+std::string pci_address_of(Device&) { return ""; }
+
 }  // namespace hbench
