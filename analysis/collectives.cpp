@@ -24,6 +24,7 @@ CollectiveTiming timing(const CaseResult& result, std::string_view seconds, std:
   for (const Sample& sample : result.samples)
     if (sample.metric == wrong) timing.wrong = timing.wrong.value_or(0) + static_cast<std::int64_t>(sample.value);
   if (timing.wrong.value_or(0) == 0) timing.seconds = median_of(result, seconds);
+  timing.throttled = throttled_share(result, seconds);
   return timing;
 }
 

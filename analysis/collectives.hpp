@@ -7,7 +7,8 @@
 /// `plain_wire_bytes` (sent by the busiest rank, with and without the compressor); `encode_seconds`, `decode_seconds`
 /// (the whole buffer once, per rank and repetition); `encoded_elements`, `decoded_elements` (by the busiest rank, in
 /// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` (all ranks
-/// read and write back a buffer of that size at once: the bound of what must read and write every buffer).
+/// read and write back a buffer of that size at once: the bound of what must read and write every buffer). What GPUs
+/// say of themselves meanwhile is in `analysis/throttling.hpp`.
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,7 @@
 
 #include "analysis/records.hpp"
 #include "analysis/statistics.hpp"
+#include "analysis/throttling.hpp"
 
 namespace hbench {
 
@@ -37,6 +39,7 @@ struct CollectiveTiming {
   /// Median over iterations of the slowest rank's time, over launches; none when the check failed or it was not timed.
   std::optional<double> seconds;
   std::optional<std::int64_t> wrong;  ///< none when it was not checked
+  ThrottledShare throttled;           ///< of the timed iterations, on GPUs
 };
 
 /// Seconds, bytes, bytes per second. Absent where the case has no such samples.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 namespace hbench {
 namespace {
 
@@ -40,6 +43,35 @@ std::string throttling_text(std::uint64_t reasons) {
   }
   if (left != 0) add(fmt::format("unknown reason {:#x}", left));
   return text;
+}
+
+std::string clock_reasons_metric(std::string_view time) {
+  constexpr std::string_view kSeconds = "_seconds";
+  if (time.ends_with(kSeconds)) time.remove_suffix(kSeconds.size());
+  return std::string(time) + "_clock_reasons";
+}
+
+Throttling ThrottledShare::worst() const {
+  return throttled > 0 ? Throttling::throttled : power_capped > 0 ? Throttling::power_cap : Throttling::none;
+}
+
+ThrottledShare throttled_share(const CaseResult& result, std::string_view time) {
+  const std::string metric = clock_reasons_metric(time);
+  ThrottledShare share;
+  std::map<std::pair<int, int>, Throttling> worst;
+  for (const Sample& sample : result.samples) {
+    if (sample.warmup || sample.metric != metric) continue;
+    const auto reasons = static_cast<std::uint64_t>(sample.value);
+    Throttling& iteration = worst[{sample.launch, sample.iteration}];
+    iteration = std::max(iteration, throttling_of(reasons));
+    share.reasons |= reasons;
+  }
+  share.iterations = worst.size();
+  for (const auto& [iteration, throttling] : worst) {
+    share.throttled += throttling == Throttling::throttled;
+    share.power_capped += throttling == Throttling::power_cap;
+  }
+  return share;
 }
 
 }  // namespace hbench

@@ -156,8 +156,9 @@ class CollectiveBench {
 
   TableContext context() const {
     const auto& facts = run_.environment;
-    return {.machine =
-                fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu")),
+    const std::string cores =
+        fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu"));
+    return {.machine = uses_gpus(options_.request.executors) ? facts.at("gpu") + " and " + cores : cores,
             .mpi = setup_.machine.mpi,
             .comparison = plan_.comparison,
             .launches = options_.launches,

@@ -76,7 +76,7 @@ DriverFacts driver_facts(const std::string& library = kNvmlLibrary);
 class GpuWatch {
  public:
   virtual ~GpuWatch() = default;
-  /// Takes some 100 us. Empty where the GPU does not answer. One thread at a time.
+  /// Asks the driver five times. Empty where the GPU does not answer. One thread at a time.
   virtual GpuState look() = 0;
 };
 

@@ -37,5 +37,46 @@ TEST(Throttling, AReasonThatNobodyKnowsIsNotHidden) {
 // NVML API Reference: SW power cap 4, HW slowdown 8, HW thermal 64, HW power brake 128.
 TEST(Throttling, BitsAreThoseOfNvml) { EXPECT_EQ(throttling_text(8 + 64), "hardware slowdown, too hot (hardware)"); }
 
+TEST(Throttling, OfATimeHasAMetricBesideIt) {
+  EXPECT_EQ(clock_reasons_metric("in_place_seconds"), "in_place_clock_reasons");
+  EXPECT_EQ(clock_reasons_metric("step_seconds"), "step_clock_reasons");
+}
+
+Sample reasons_of(int launch, int rank, int iteration, std::uint64_t reasons, bool warmup = false) {
+  return {.launch = launch,
+          .rank = rank,
+          .iteration = iteration,
+          .warmup = warmup,
+          .metric = "step_clock_reasons",
+          .value = static_cast<double>(reasons),
+          .unit = std::string(kReasonBits)};
+}
+
+TEST(ThrottledShare, CountsAnIterationByItsWorstRank) {
+  CaseResult result;
+  result.samples = {reasons_of(0, 0, 0, kHardwareThermal, true),  // warm-up
+                    reasons_of(0, 0, 0, 0),
+                    reasons_of(0, 1, 0, kIdle),  // free
+                    reasons_of(0, 0, 1, kPowerCap),
+                    reasons_of(0, 1, 1, 0),  // capped
+                    reasons_of(0, 0, 2, kPowerCap),
+                    reasons_of(0, 1, 2, kPowerBrake),  // throttled
+                    reasons_of(1, 0, 2, kThermal)};    // throttled, another launch
+  const ThrottledShare share = throttled_share(result, "step_seconds");
+  EXPECT_EQ(share.iterations, 4U);
+  EXPECT_EQ(share.throttled, 2U);
+  EXPECT_EQ(share.power_capped, 1U);
+  EXPECT_EQ(share.reasons, kIdle | kPowerCap | kPowerBrake | kThermal);
+  EXPECT_EQ(share.worst(), Throttling::throttled);
+}
+
+TEST(ThrottledShare, IsOfNothingWhereNobodyLooked) {
+  CaseResult result;
+  result.samples = {{.metric = "step_seconds", .value = 1, .unit = "s"}, reasons_of(0, 0, 0, kPowerCap)};
+  EXPECT_EQ(throttled_share(result, "in_place_seconds").iterations, 0U);
+  EXPECT_EQ(throttled_share(result, "in_place_seconds").worst(), Throttling::none);
+  EXPECT_EQ(throttled_share(result, "step_seconds").worst(), Throttling::power_cap);
+}
+
 }  // namespace
 }  // namespace hbench
