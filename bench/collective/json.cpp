@@ -71,6 +71,7 @@ Json row_json(const CollectiveRow& row) {
   object["cosine"] = optional(figures.cosine);
   object["break_even_bandwidth"] = optional(figures.break_even);
   object["bound_seconds"] = optional(figures.bound_seconds);
+  object["nccl_transports"] = figures.transports.empty() ? Json(nullptr) : Json(figures.transports);
   return object;
 }
 
@@ -129,9 +130,10 @@ Json link_json(const std::vector<CollectiveRow>& rows, const std::optional<Bytes
 
 std::string csv_cell(const Json& value) {
   if (value.is_null()) return "";
-  if (!value.is_string()) return value.dump();
+  if (value.is_primitive() && !value.is_string()) return value.dump();
   std::string quoted = "\"";
-  for (const char c : value.get_ref<const std::string&>()) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  for (const char c : value.is_string() ? value.get<std::string>() : value.dump())
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + '"';
 }
 

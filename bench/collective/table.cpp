@@ -238,6 +238,19 @@ std::string throttling_lines(const std::vector<const CollectiveRow*>& rows) {
   return text;
 }
 
+/// What NCCL says it went by, of the case with the most connections.
+std::string transport_lines(const std::vector<const CollectiveRow*>& rows) {
+  std::map<std::string, int> transports;
+  for (const CollectiveRow* row : rows)
+    for (const auto& [transport, connections] : row->figures.transports)
+      transports[transport] = std::max(transports[transport], connections);
+  if (transports.empty()) return {};
+  std::vector<std::string> words;
+  for (const auto& [transport, connections] : transports)
+    words.push_back(fmt::format("{} ({} connection{})", transport, connections, connections == 1 ? "" : "s"));
+  return fmt::format("# NCCL went by {}\n", fmt::join(words, ", "));
+}
+
 std::string world_table(const std::vector<const CollectiveRow*>& rows, const TableContext& context) {
   std::vector<std::string> labels;
   for (const CollectiveRow* row : rows)
@@ -250,7 +263,7 @@ std::string world_table(const std::vector<const CollectiveRow*>& rows, const Tab
     const std::string wide = wide_table(rows, labels);
     text += wide.empty() ? long_table(rows) : wide;
   }
-  text += throttling_lines(rows);
+  text += throttling_lines(rows) + transport_lines(rows);
   text += failures(rows);
   const std::string compression = compression_table(rows);
   return compression.empty() ? text : text + "\n" + compression;
