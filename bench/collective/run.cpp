@@ -54,15 +54,7 @@ class Conversation {
     progress_.doing(fmt::format("{} B, {} on {} ranks", asked.collective.bytes, contender_label(asked), asked.gpus));
   }
   void note(const SamplesLine& line) {
-    int iteration = line.first;
-    for (const double value : line.values)
-      pending_[line.index].push_back({.launch = launch_,
-                                      .rank = line.rank,
-                                      .iteration = iteration++,
-                                      .warmup = line.warmup,
-                                      .metric = line.metric,
-                                      .value = value,
-                                      .unit = line.unit});
+    std::ranges::move(samples_of(line, launch_), std::back_inserter(pending_[line.index]));
   }
   void note(const CaseLine& line) {
     CaseResult& result = results_.at(static_cast<std::size_t>(line.index));

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "bench/collective/run.hpp"
 #include "bench/collective/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
+#include "tests/mutate.hpp"
 
 namespace hbench {
 namespace {
@@ -142,6 +144,21 @@ TEST(NcclLog, IsNotAskedForWithoutNccl) {
   EXPECT_EQ(rows[0].result.status, CaseStatus::done) << rows[0].result.failure;
   EXPECT_THAT(rows[0].figures.transports, IsEmpty());
   EXPECT_TRUE(nlohmann::json::parse(collective_json(rows, {}, {}))["results"][0]["nccl_transports"].is_null());
+}
+
+TEST(NcclTransports, OfDamagedLogsAreNoMoreThanTheirLines) {
+  const std::string log = line("Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA") +
+                          line("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read") + line("Connected NVLS tree");
+  std::mt19937 random(2211);
+  for (int i = 0; i < 2000; ++i) {
+    const std::string damaged = testing::mutated(log, random);
+    int connections = 0;
+    for (const auto& [transport, count] : observed_transports(damaged)) {
+      EXPECT_FALSE(transport.empty());
+      connections += count;
+    }
+    EXPECT_LE(connections, 1 + std::ranges::count(damaged, '\n')) << damaged;
+  }
 }
 
 }  // namespace
