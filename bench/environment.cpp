@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "bench/gpu_environment.hpp"
+#include "collectives/executors/cuda.hpp"
 #include "collectives/executors/endpoint.hpp"
 #include "workloads/training.hpp"
 
@@ -55,7 +56,8 @@ std::map<std::string, std::string> environment_facts(bool uses_gpus) {
       {"gpu", "none used: ranks run on CPU cores"},
   };
   if (!uses_gpus) return facts;
-  for (auto& [key, value] : gpu_environment(driver_facts(), gpu_libraries())) facts[key] = std::move(value);
+  for (auto& [key, value] : gpu_environment(only(driver_facts(), cuda_pci_addresses()), gpu_libraries()))
+    facts[key] = std::move(value);
   return facts;
 }
 

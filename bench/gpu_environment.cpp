@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <vector>
@@ -83,6 +84,12 @@ GpuLibraries gpu_libraries() {
   for (const char* name : kSettings)
     if (const char* value = std::getenv(name)) libraries.settings[name] = value;
   return libraries;
+}
+
+DriverFacts only(DriverFacts driver, const std::vector<std::string>& addresses) {
+  std::erase_if(driver.gpus,
+                [&](const GpuFacts& gpu) { return std::ranges::find(addresses, gpu.pci) == addresses.end(); });
+  return driver;
 }
 
 std::map<std::string, std::string> gpu_environment(const DriverFacts& driver, const GpuLibraries& libraries) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "collectives/executors/gpu_facts.hpp"
 
@@ -17,6 +18,9 @@ struct GpuLibraries {
 
 /// Those of this process.
 GpuLibraries gpu_libraries();
+
+/// The GPUs at these addresses alone: those that a process sees, of all that the driver does. Pure.
+DriverFacts only(DriverFacts driver, const std::vector<std::string>& addresses);
 
 /// Keys `gpu`, `gpu_driver`, `gpu_uuid`, `gpu_clocks`, `gpu_power_limit`, `gpu_modes`, `gpu_settings`, `cuda`,
 /// `cuda_driver`, `nccl` and `cudnn`, of which only those are there that are known. Of several GPUs that are alike a

@@ -158,7 +158,7 @@ class CollectiveBench {
     const auto& facts = run_.environment;
     const std::string cores =
         fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu"));
-    return {.machine = uses_gpus(options_.request.executors) ? facts.at("gpu") + " and " + cores : cores,
+    return {.machine = facts.contains("gpu_uuid") ? facts.at("gpu") + " and " + cores : cores,
             .mpi = setup_.machine.mpi,
             .comparison = plan_.comparison,
             .launches = options_.launches,

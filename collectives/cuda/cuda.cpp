@@ -11,6 +11,18 @@
 #include "collectives/cuda/facts.hpp"
 
 namespace hbench {
+namespace {
+
+/// As Linux writes it; empty where CUDA does not tell.
+std::string pci_address(int gpu) {
+  char address[32] = {};
+  if (cudaDeviceGetPCIBusId(address, sizeof address, gpu) != cudaSuccess) return "";
+  std::string text(address);
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+}  // namespace
 
 Availability cuda_availability() { return cuda::availability_of(cuda::facts()); }
 
@@ -33,11 +45,13 @@ std::string cuda_runtime_version() { return fmt::format("{}.{}", CUDART_VERSION 
 
 std::string pci_address_of(Device& device) {
   const auto* const ours = dynamic_cast<cuda::CudaDevice*>(&device);
-  char address[32] = {};
-  if (ours == nullptr || cudaDeviceGetPCIBusId(address, sizeof address, ours->gpu()) != cudaSuccess) return "";
-  std::string text(address);
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
+  return ours != nullptr ? pci_address(ours->gpu()) : "";
+}
+
+std::vector<std::string> cuda_pci_addresses() {
+  std::vector<std::string> addresses;
+  for (int gpu = 0, all = cuda_devices(); gpu < all; ++gpu) addresses.push_back(pci_address(gpu));
+  return addresses;
 }
 
 }  // namespace hbench

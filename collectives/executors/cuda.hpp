@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "collectives/executors/device.hpp"
 #include "collectives/executors/executor.hpp"
@@ -29,5 +30,7 @@ std::string cuda_runtime_version();
 /// Where the GPU of a device is plugged in, as `driver_facts` names it: `0000:1b:00.0`; empty for other devices, and
 /// where CUDA does not tell.
 std::string pci_address_of(Device& device);
+/// Of the GPUs that this process sees, in CUDA's order.
+std::vector<std::string> cuda_pci_addresses();
 
 }  // namespace hbench

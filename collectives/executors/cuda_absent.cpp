@@ -19,4 +19,6 @@ std::string cuda_runtime_version() { return ""; }
 
 std::string pci_address_of(Device&) { return ""; }
 
+std::vector<std::string> cuda_pci_addresses() { return {}; }
+
 }  // namespace hbench

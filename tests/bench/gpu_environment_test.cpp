@@ -52,6 +52,15 @@ TEST(GpuEnvironment, NamesEachGpuWhereTheyDiffer) {
   EXPECT_EQ(facts.at("gpu_power_limit"), "700 W; unknown");
 }
 
+TEST(GpuEnvironment, IsThatOfTheGpusThatTheProcessSees) {
+  std::vector<GpuFacts> gpus{h100(0), h100(1), h100(2)};
+  for (GpuFacts& gpu : gpus) gpu.pci = "0000:0" + std::to_string(gpu.index) + ":00.0";
+  const DriverFacts seen = only(with(gpus), {"0000:02:00.0", "0000:00:00.0"});
+  EXPECT_EQ(gpu_environment(seen, {}).at("gpu"), "2 x NVIDIA H100");
+  EXPECT_EQ(gpu_environment(seen, {}).at("gpu_uuid"), "GPU-0; GPU-2");
+  EXPECT_EQ(gpu_environment(only(with(gpus), {}), {}).at("gpu"), "none");
+}
+
 TEST(GpuEnvironment, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(gpu_environment({.failure = "there is no NVIDIA driver on this machine"}, {}),
             (Facts{{"gpu", "none: there is no NVIDIA driver on this machine"}}));
