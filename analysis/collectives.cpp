@@ -1,5 +1,7 @@
 #include "analysis/collectives.hpp"
 
+#include <algorithm>
+
 #include "analysis/timed_steps.hpp"
 #include "collectives/arithmetic/data_type.hpp"
 
@@ -24,6 +26,7 @@ CollectiveTiming timing(const CaseResult& result, std::string_view seconds, std:
   for (const Sample& sample : result.samples)
     if (sample.metric == wrong) timing.wrong = timing.wrong.value_or(0) + static_cast<std::int64_t>(sample.value);
   if (timing.wrong.value_or(0) == 0) timing.seconds = median_of(result, seconds);
+  timing.throttled = throttled_share(result, seconds);
   return timing;
 }
 
@@ -40,6 +43,16 @@ void add_coding(const CaseResult& result, CollectiveFigures& figures) {
   if (coding > 0 && saved > 0) figures.break_even = saved / coding;
 }
 
+std::map<std::string, int> transports_of(const CaseResult& result) {
+  std::map<std::string, int> transports;
+  for (const Sample& sample : result.samples) {
+    if (!sample.metric.starts_with(metric::kTransport)) continue;
+    int& most = transports[sample.metric.substr(metric::kTransport.size())];
+    most = std::max(most, static_cast<int>(sample.value));
+  }
+  return transports;
+}
+
 }  // namespace
 
 CollectiveFigures collective_figures(const CaseResult& result) {
@@ -53,6 +66,7 @@ CollectiveFigures collective_figures(const CaseResult& result) {
   figures.relative_error = value_of(result, metric::kRelativeError);
   figures.cosine = value_of(result, metric::kCosine);
   figures.bound_seconds = median_of(result, metric::kBound);
+  figures.transports = transports_of(result);
   add_coding(result, figures);
   return figures;
 }

@@ -8,13 +8,19 @@
 /// (the whole buffer once, per rank and repetition); `encoded_elements`, `decoded_elements` (by the busiest rank, in
 /// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` (all ranks
 /// read and write back a buffer of that size at once: the bound of what must read and write every buffer).
+/// `nccl_transport/...` (connections by the transport that NCCL says it uses, of the case's processes since their
+/// start: a case has those of the cases before it). What GPUs say of themselves meanwhile is in
+/// `analysis/throttling.hpp`.
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "analysis/records.hpp"
 #include "analysis/statistics.hpp"
+#include "analysis/throttling.hpp"
 
 namespace hbench {
 
@@ -30,6 +36,7 @@ inline constexpr std::string_view kDecode = "decode_seconds";
 inline constexpr std::string_view kRelativeError = "relative_l2_error";
 inline constexpr std::string_view kCosine = "cosine";
 inline constexpr std::string_view kBound = "bound_seconds";
+inline constexpr std::string_view kTransport = "nccl_transport/";  ///< a prefix
 }  // namespace metric
 
 /// One way of timing: in place, or out of place.
@@ -37,6 +44,7 @@ struct CollectiveTiming {
   /// Median over iterations of the slowest rank's time, over launches; none when the check failed or it was not timed.
   std::optional<double> seconds;
   std::optional<std::int64_t> wrong;  ///< none when it was not checked
+  ThrottledShare throttled;           ///< of the timed iterations, on GPUs
 };
 
 /// Seconds, bytes, bytes per second. Absent where the case has no such samples.
@@ -50,6 +58,8 @@ struct CollectiveFigures {
   std::optional<double> break_even;
   /// Time in which all ranks read and write back such a buffer at once.
   std::optional<double> bound_seconds;
+  /// NCCL's connections by transport, of the launch with the most; empty where it did not say.
+  std::map<std::string, int> transports;
 };
 
 CollectiveFigures collective_figures(const CaseResult& result);

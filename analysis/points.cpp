@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/collectives.hpp"
 #include "analysis/timed_steps.hpp"
 
 namespace hbench {
@@ -69,6 +70,7 @@ void compare_with_baseline(Point& point, const TimedSteps& steps, const CaseResu
 }
 
 void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseResult>& results) {
+  point.throttled = throttled_share(result, result.asked.is_collective() ? metric::kInPlace : "step_seconds");
   const TimedSteps steps = timed_steps(result);
   point.samples = steps.observations;
   point.launches = steps.launches.size();

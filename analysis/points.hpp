@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/records.hpp"
+#include "analysis/throttling.hpp"
 
 namespace hbench {
 
@@ -25,6 +26,7 @@ struct Point {
   std::string interval;     ///< what low and high mean: `95 % bootstrap over 3 launches`, `profile uncertainty`
   std::size_t samples = 0;  ///< raw observations behind it
   std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only
+  ThrottledShare throttled;                  ///< of these, or of a collective's iterations in place
   /// Where a simulated step's time goes, in seconds: `compute`, `straggler`, `slowdown`, `exposed`. The samples
   /// `ledger/...` of the result, without that prefix.
   std::map<std::string, double> ledger;

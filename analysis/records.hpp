@@ -111,8 +111,8 @@ struct Run {
   std::string command;     ///< as typed
   std::string version;     ///< of hbench
   std::string started_at;  ///< ISO 8601, UTC
-  /// An allow-list of facts about the machine: `cpu`, `cores`, `memory`, `kernel`, `mpi`, `torch`, `blas`, `compiler`
-  /// ...
+  /// An allow-list of facts about the machine: `cpu`, `cores`, `memory`, `kernel`, `mpi`, `torch`, `blas`, `compiler`,
+  /// `gpu`, and where GPUs were used `gpu_driver`, `gpu_clocks`, `cuda`, `nccl` ...
   std::map<std::string, std::string> environment;
 };
 

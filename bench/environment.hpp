@@ -5,8 +5,9 @@
 
 namespace hbench {
 
-/// Facts about this machine that results depend on: an allow-list, never the whole environment.
-std::map<std::string, std::string> environment_facts();
+/// Facts about this machine that results depend on: an allow-list, never the whole environment. GPUs are asked about
+/// where the command may use them: their driver takes its time to answer.
+std::map<std::string, std::string> environment_facts(bool uses_gpus);
 
 /// Cores this process may use.
 int available_cores();

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "bench/plan.hpp"
 #include "bench/process.hpp"
 #include "bench/start_ranks.hpp"
@@ -35,6 +38,11 @@ void note(LaunchLog& log, int launch, const StepLine& step) {
   sample.metric = "ledger/exposed";
   sample.value = step.exposed;
   log.samples.push_back(sample);
+}
+
+/// What a rank says beside its steps, such as the state of its GPU.
+void note(LaunchLog& log, int launch, const SamplesLine& line) {
+  std::ranges::move(samples_of(line, launch), std::back_inserter(log.samples));
 }
 
 void note(LaunchLog& log, int, const DoneLine&) { ++log.done; }

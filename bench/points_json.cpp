@@ -14,6 +14,12 @@ Json stated(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 Json text(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
 
+/// Null where nobody looked.
+Json share_of(std::size_t iterations, const ThrottledShare& among) {
+  if (among.iterations == 0) return nullptr;
+  return static_cast<double>(iterations) / static_cast<double>(among.iterations);
+}
+
 Json point_json(const Point& point) {
   const Case& asked = point.asked;
   const Strategy& strategy = asked.strategy;
@@ -47,6 +53,9 @@ Json point_json(const Point& point) {
           {"interval", text(point.interval)},
           {"baseline", text(point.baseline)},
           {"step_seconds", stated(point.step_seconds)},
+          {"throttled", share_of(point.throttled.throttled, point.throttled)},
+          {"power_capped", share_of(point.throttled.power_capped, point.throttled)},
+          {"throttling", text(throttling_text(point.throttled.reasons))},
           {"batch_per_gpu", asked.batch_per_gpu > 0 ? Json(asked.batch_per_gpu) : Json(nullptr)},
           {"image_size", asked.image_size > 0 ? Json(asked.image_size) : Json(nullptr)},
           {"samples", point.samples},

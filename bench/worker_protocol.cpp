@@ -154,6 +154,20 @@ std::optional<CollectiveOrder> parse_collective_order(std::string_view text) {
   }
 }
 
+std::vector<Sample> samples_of(const SamplesLine& line, int launch) {
+  std::vector<Sample> samples;
+  int iteration = line.first;
+  for (const double value : line.values)
+    samples.push_back({.launch = launch,
+                       .rank = line.rank,
+                       .iteration = iteration++,
+                       .warmup = line.warmup,
+                       .metric = line.metric,
+                       .value = value,
+                       .unit = line.unit});
+  return samples;
+}
+
 std::string to_json(const WorkerLine& line) {
   const json object = std::visit(
       Overloaded{

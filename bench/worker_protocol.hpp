@@ -86,6 +86,7 @@ struct SamplesLine {
   int first = 0;  ///< iteration of the first value
   std::vector<double> values;
 };
+std::vector<Sample> samples_of(const SamplesLine& line, int launch);
 /// A case has ended.
 struct CaseLine {
   int rank = 0;

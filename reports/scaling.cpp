@@ -21,7 +21,7 @@ Document build(const ReportInput& input) {
   const Scaling scaling(input);
   Document document{.title = title_of(input.points), .blocks = {}};
   for (auto part : {scaling_verdict, failed_cases, scaling_charts, published_comparison, step_ledger, measured_points,
-                    all_points, method})
+                    throttled_points, all_points, method})
     for (Block& block : part(scaling)) document.blocks.push_back(std::move(block));
   return document;
 }

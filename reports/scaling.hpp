@@ -41,6 +41,10 @@ Blocks published_comparison(const Scaling& scaling);
 /// Where the time of simulated steps goes, on the most GPUs of each workload.
 Blocks step_ledger(const Scaling& scaling);
 Blocks measured_points(const Scaling& scaling);
+/// What was measured while a GPU was held back, or was at its power cap.
+Blocks throttled_points(const Scaling& scaling);
+/// ` 2 points were measured while a GPU was throttled; ...`: for the verdict; empty where none was.
+std::string throttled_sentence(const Scaling& scaling);
 Blocks all_points(const Scaling& scaling);
 /// What ran where, and what the words mean.
 Blocks method(const Scaling& scaling);

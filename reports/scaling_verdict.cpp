@@ -126,7 +126,7 @@ std::string how_it_is_known(const Scaling& scaling) {
 }  // namespace
 
 Blocks scaling_verdict(const Scaling& scaling) {
-  Blocks blocks{Verdict{answer(scaling) + failures_sentence(scaling)}};
+  Blocks blocks{Verdict{answer(scaling) + failures_sentence(scaling) + throttled_sentence(scaling)}};
   if (const std::string how = how_it_is_known(scaling); !how.empty()) blocks.push_back(Paragraph{how});
   return blocks;
 }

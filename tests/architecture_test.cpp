@@ -37,6 +37,7 @@ constexpr Home kHomes[] = {
     {"mpi", "collectives/executors/mpi"},
     {"cuda", "collectives/cuda/"},
     {"nccl", "collectives/cuda/"},
+    {"nvml", "collectives/cuda/"},
     {"toml++/", "collectives/base/"},
     {"hwy/", "collectives/"},
     {"torch/", "workloads/"},

@@ -78,7 +78,7 @@ std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
 
 /// What is recorded.
 struct RecordingRequest {
-  std::string_view model;
+  std::string model;
   int batch = 16;
   int image_size = 64;
   int steps = 10;

@@ -16,6 +16,12 @@ Json optional(const std::optional<double>& value) { return value ? Json(*value) 
 Json text(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
 Json positive(int value) { return value > 0 ? Json(value) : Json(nullptr); }
 
+/// Null where nobody looked.
+Json share_of(std::size_t iterations, const ThrottledShare& among) {
+  if (among.iterations == 0) return nullptr;
+  return static_cast<double>(iterations) / static_cast<double>(among.iterations);
+}
+
 void add_timing(Json& object, const std::string& prefix, const CollectiveTiming& timing, const Case& asked) {
   Json algbw, busbw;
   if (timing.seconds) {
@@ -26,6 +32,8 @@ void add_timing(Json& object, const std::string& prefix, const CollectiveTiming&
   object[prefix + "_algbw"] = algbw;
   object[prefix + "_busbw"] = busbw;
   object[prefix + "_wrong"] = timing.wrong ? Json(*timing.wrong) : Json(nullptr);
+  object[prefix + "_throttled"] = share_of(timing.throttled.throttled, timing.throttled);
+  object[prefix + "_power_capped"] = share_of(timing.throttled.power_capped, timing.throttled);
 }
 
 Json row_json(const CollectiveRow& row) {
@@ -53,6 +61,8 @@ Json row_json(const CollectiveRow& row) {
               {"failure", text(row.result.failure)}};
   add_timing(object, "out_of_place", figures.out_of_place, asked);
   add_timing(object, "in_place", figures.in_place, asked);
+  object["throttling"] =
+      text(throttling_text(figures.in_place.throttled.reasons | figures.out_of_place.throttled.reasons));
   object["wire_bytes"] = optional(figures.wire_bytes);
   object["encode_seconds"] = optional(figures.encode_seconds);
   object["decode_seconds"] = optional(figures.decode_seconds);
@@ -61,6 +71,7 @@ Json row_json(const CollectiveRow& row) {
   object["cosine"] = optional(figures.cosine);
   object["break_even_bandwidth"] = optional(figures.break_even);
   object["bound_seconds"] = optional(figures.bound_seconds);
+  object["nccl_transports"] = figures.transports.empty() ? Json(nullptr) : Json(figures.transports);
   return object;
 }
 
@@ -119,9 +130,10 @@ Json link_json(const std::vector<CollectiveRow>& rows, const std::optional<Bytes
 
 std::string csv_cell(const Json& value) {
   if (value.is_null()) return "";
-  if (!value.is_string()) return value.dump();
+  if (value.is_primitive() && !value.is_string()) return value.dump();
   std::string quoted = "\"";
-  for (const char c : value.get_ref<const std::string&>()) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  for (const char c : value.is_string() ? value.get<std::string>() : value.dump())
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + '"';
 }
 

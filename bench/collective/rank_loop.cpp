@@ -10,8 +10,10 @@
 #include <thread>
 
 #include "analysis/collectives.hpp"
+#include "analysis/throttling.hpp"
 #include "bench/collective/agreement.hpp"
 #include "bench/collective/contender.hpp"
+#include "bench/collective/gpu_looks.hpp"
 #include "bench/collective/lossy.hpp"
 #include "bench/collective/pattern.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
@@ -50,6 +52,7 @@ struct Entry {
   std::map<std::string_view, std::vector<double>> times;    ///< of this rank, by metric
   std::map<std::string_view, std::vector<double>> warmups;  ///< the same, not to be counted
   std::vector<Sample> figures;
+  GpuLooks looks;
   bool lossy = false;
 
   std::size_t bytes() const { return static_cast<std::size_t>(of->asked.collective.bytes); }
@@ -62,11 +65,12 @@ struct Entry {
 class Loop {
  public:
   Loop(const LoopOptions& options, RankEndpoints& endpoints, const PeerSet& peers, const LoopReport& report,
-       std::string_view first_executor)
+       const WatchDevice& watch, std::string_view first_executor)
       : options_(options),
         endpoints_(endpoints),
         peers_(peers),
         report_(report),
+        watch_(watch),
         home_(endpoints.of(first_executor)),
         agreement_(home_.transport(), options.timeout) {}
 
@@ -381,9 +385,18 @@ class Loop {
   /// The first one brings the caches and the ranks together, and is not counted, unless it would take too long.
   void time_block(Entry& entry, std::string_view metric, int iterations) {
     if (iterations == 0) return;
+    const GpuState before = look(entry);
     settle(entry);  // another contender may have used the memory
     agreement_.meet();
     for (int i = entry.slow ? 0 : -1; i < iterations; ++i) keep(entry, metric, iterate(entry, metric), i < 0);
+    if (!entry.in_host_memory()) entry.looks.add(metric, iterations, before, look(entry));
+  }
+
+  GpuState look(const Entry& entry) {
+    if (entry.in_host_memory() || !watch_) return {};
+    const auto [found, added] = watches_.try_emplace(&entry.device());
+    if (added) found->second = watch_(entry.device());
+    return found->second ? found->second->look() : GpuState();
   }
 
   void gather(const Entry& entry, bool warmup, std::vector<Sample>& samples) {
@@ -400,11 +413,27 @@ class Loop {
     }
   }
 
+  /// All ranks look equally often; what one does not know is left out.
+  void gather_looks(const Entry& entry, std::vector<Sample>& samples) {
+    for (const GpuSeries& series : entry.looks.series()) {
+      const auto all = agreement_.gather(series.values);
+      for (std::size_t rank = 0; rank < all.size(); ++rank)
+        for (std::size_t i = 0; i < all[rank].size(); ++i)
+          if (!std::isnan(all[rank][i]))
+            samples.push_back({.rank = static_cast<int>(rank),
+                               .iteration = static_cast<int>(i),
+                               .metric = series.metric,
+                               .value = all[rank][i],
+                               .unit = std::string(series.unit)});
+    }
+  }
+
   void finish(Entry& entry) {
     LoopResult result{.index = entry.of->index, .refusal = entry.refusal, .samples = entry.figures};
     if (entry.runs()) {
       gather(entry, true, result.samples);
       gather(entry, false, result.samples);
+      gather_looks(entry, result.samples);
     }
     if (first()) report_.end(result);
   }
@@ -413,12 +442,14 @@ class Loop {
   RankEndpoints& endpoints_;
   const PeerSet& peers_;
   const LoopReport& report_;
+  const WatchDevice& watch_;
   Endpoint& home_;
   Agreement agreement_;
   std::unique_ptr<PeerLibraries> libraries_;
   std::string no_libraries_;  ///< why there are none
   std::map<std::string, std::span<std::byte>> buffers_;
   std::map<Endpoint*, std::span<std::byte>> inputs_;
+  std::map<Device*, std::unique_ptr<GpuWatch>> watches_;
   std::vector<std::byte> host_;  ///< what goes to a device, or came from one
   std::int64_t most_bytes_ = 1;
 };
@@ -426,13 +457,13 @@ class Loop {
 }  // namespace
 
 void run_loop(const std::vector<LoopCase>& cases, const LoopOptions& options, RankEndpoints& endpoints,
-              const PeerSet& peers, const LoopReport& report) {
+              const PeerSet& peers, const LoopReport& report, const WatchDevice& watch) {
   if (cases.empty()) return;
   // Messages between ranks go by the plainest of the endpoints, in host memory.
   const std::string& executor = cases.front().asked.collective.executor;
   const auto is_threads = [&](const ExecutorKind* kind) { return kind->name == executor && kind->ranks_are_threads(); };
   const std::string_view home = std::ranges::any_of(executors(), is_threads) ? "threads" : "mpi";
-  Loop(options, endpoints, peers, report, home).run(cases);
+  Loop(options, endpoints, peers, report, watch, home).run(cases);
 }
 
 }  // namespace hbench

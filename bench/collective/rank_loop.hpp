@@ -13,6 +13,7 @@
 #include "bench/peers/peer.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/executors/endpoint.hpp"
+#include "collectives/executors/gpu_facts.hpp"
 
 namespace hbench {
 
@@ -55,9 +56,15 @@ class RankEndpoints {
   virtual Endpoint& of(std::string_view executor) = 0;
 };
 
-/// Consecutive cases of one size take turns: A B, B A, A B, B A. Runs on all ranks with the same cases.
+/// Who looks at the GPU of a device; null where it is none, or nobody can.
+using WatchDevice = std::function<std::unique_ptr<GpuWatch>(Device& device)>;
+/// By the driver.
+std::unique_ptr<GpuWatch> watch_by_driver(Device& device);
+
+/// Consecutive cases of one size take turns: A B, B A, A B, B A. Runs on all ranks with the same cases. GPUs are looked
+/// at before and after the timed iterations of each turn, never between them (`analysis/throttling.hpp`).
 /// \throws Error (lost_rank) that names who is late.
 void run_loop(const std::vector<LoopCase>& cases, const LoopOptions& options, RankEndpoints& endpoints,
-              const PeerSet& peers, const LoopReport& report);
+              const PeerSet& peers, const LoopReport& report, const WatchDevice& watch = watch_by_driver);
 
 }  // namespace hbench

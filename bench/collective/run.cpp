@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <set>
 
 #include "analysis/collectives.hpp"
+#include "bench/collective/nccl_log.hpp"
 #include "bench/process.hpp"
 #include "bench/start_ranks.hpp"
 
@@ -27,9 +30,9 @@ void fail(CaseResult& result, ExitCode code, std::string reason) {
 class Conversation {
  public:
   /// `on_end` is told of each case when its last word is heard, while the others go on.
-  Conversation(std::vector<CaseResult>& results, int launch, const RunProgress& progress,
+  Conversation(std::vector<CaseResult>& results, int launch, const NcclLog& nccl, const RunProgress& progress,
                std::function<void(int index)> on_end)
-      : results_(results), launch_(launch), progress_(progress), on_end_(std::move(on_end)) {}
+      : results_(results), launch_(launch), nccl_(nccl), progress_(progress), on_end_(std::move(on_end)) {}
 
   void hear(const WorkerLine& line) {
     std::visit([this](const auto& said) { note(said); }, line);
@@ -51,19 +54,14 @@ class Conversation {
     progress_.doing(fmt::format("{} B, {} on {} ranks", asked.collective.bytes, contender_label(asked), asked.gpus));
   }
   void note(const SamplesLine& line) {
-    int iteration = line.first;
-    for (const double value : line.values)
-      pending_[line.index].push_back({.launch = launch_,
-                                      .rank = line.rank,
-                                      .iteration = iteration++,
-                                      .warmup = line.warmup,
-                                      .metric = line.metric,
-                                      .value = value,
-                                      .unit = line.unit});
+    std::ranges::move(samples_of(line, launch_), std::back_inserter(pending_[line.index]));
   }
   void note(const CaseLine& line) {
-    add_to(results_.at(static_cast<std::size_t>(line.index)), {line.index, line.refusal, pending_[line.index]},
-           launch_);
+    CaseResult& result = results_.at(static_cast<std::size_t>(line.index));
+    add_to(result, {line.index, line.refusal, pending_[line.index]}, launch_);
+    // It connects when a collective first needs that: now it has.
+    if (uses_nccl(result.asked))
+      std::ranges::move(transport_samples(nccl_.transports(), launch_), std::back_inserter(result.samples));
     ended.insert(line.index);
     on_end_(line.index);
   }
@@ -73,6 +71,7 @@ class Conversation {
 
   std::vector<CaseResult>& results_;
   int launch_;
+  const NcclLog& nccl_;
   const RunProgress& progress_;
   std::function<void(int index)> on_end_;
   std::map<int, std::vector<Sample>> pending_;
@@ -113,8 +112,10 @@ class Runner {
     while (!open.empty() && !interrupted()) {
       const std::vector<LoopCase> now(open.begin(),
                                       open.begin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kMostCases)));
-      Conversation talk(results_, launch, progress_, [&](int index) { finish(index, launch); });
-      const Ending ending = start(set, now, talk);
+      const bool with_nccl = std::ranges::any_of(now, [](const LoopCase& each) { return uses_nccl(each.asked); });
+      const NcclLog nccl(with_nccl, std::getenv("NCCL_DEBUG"));
+      Conversation talk(results_, launch, nccl, progress_, [&](int index) { finish(index, launch); });
+      const Ending ending = start(set, now, nccl, talk);
       if (interrupted()) return;
       std::set<int> over = talk.ended;
       if (ending.code != ExitCode::good) {
@@ -144,12 +145,12 @@ class Runner {
     return cases;
   }
 
-  Ending start(const ProcessSet& set, const std::vector<LoopCase>& cases, Conversation& talk) {
+  Ending start(const ProcessSet& set, const std::vector<LoopCase>& cases, const NcclLog& nccl, Conversation& talk) {
     const CollectiveOrder order{options_.loop, as_told(set, cases), set.ranks, set.threads, options_.host.cores};
     const RankStart start{.launcher = launcher_of(set),
                           .processes = set.threads ? 1 : set.ranks,
                           .worker = {options_.programs.at(set.program), "worker", to_json(order)},
-                          .environment = {},
+                          .environment = nccl.environment(),
                           // A library's collective does not name who is late: the parent does, by silence.
                           .silence = options_.loop.timeout * 2 + kGrace};
     return start_ranks(start, options_.host, talk.heard, [&](const WorkerLine& line) { talk.hear(line); });

@@ -43,14 +43,28 @@ std::string hole(const CollectiveRow& row) {
                                                                         : "lost";
 }
 
+/// Of a time that was measured while a GPU was held back; `throttling_lines` says what it means.
+const char* mark(const CollectiveTiming& timing) {
+  switch (timing.throttled.worst()) {
+    case Throttling::none:
+      return "";
+    case Throttling::power_cap:
+      return "^";
+    case Throttling::throttled:
+      return "!";
+  }
+  return "";
+}
+
+std::string time_text(const CollectiveTiming& timing) { return microseconds(*timing.seconds) + mark(timing); }
+
 std::string timing_cells(const CollectiveRow& row, const CollectiveTiming& timing) {
   const std::string wrong = timing.wrong ? std::to_string(*timing.wrong) : "N/A";
   if (!timing.seconds)
     return fmt::format("  {:>9} {:>7} {:>7} {:>6}", timing.wrong.value_or(0) > 0 ? "-" : hole(row), "-", "-", wrong);
   const double algbw = static_cast<double>(row.asked().collective.bytes) / *timing.seconds;
   const double busbw = algbw * bus_factor(row.asked().collective.name, row.asked().gpus);
-  return fmt::format("  {:>9} {:>7} {:>7} {:>6}", microseconds(*timing.seconds), gigabytes(algbw), gigabytes(busbw),
-                     wrong);
+  return fmt::format("  {:>9} {:>7} {:>7} {:>6}", time_text(timing), gigabytes(algbw), gigabytes(busbw), wrong);
 }
 
 std::string row_head(const Case& asked) {
@@ -124,7 +138,7 @@ std::string wide_table(const std::vector<const CollectiveRow*>& rows, const std:
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const auto row = std::ranges::find_if(size, [&](const CollectiveRow* each) { return each->label == labels[i]; });
       const std::string cell = row == size.end()   ? "-"
-                               : (*row)->seconds() ? microseconds(*(*row)->seconds())
+                               : (*row)->seconds() ? time_text((*row)->figures.in_place)
                                                    : hole(**row);
       text += fmt::format("{:>{}}", cell, widths[i]);
     }
@@ -208,6 +222,35 @@ std::string failures(const std::vector<const CollectiveRow*>& rows) {
   return text;
 }
 
+/// What the marks mean, where there are any.
+std::string throttling_lines(const std::vector<const CollectiveRow*>& rows) {
+  std::uint64_t throttled = 0;
+  bool capped = false;
+  for (const CollectiveRow* row : rows)
+    for (const CollectiveTiming* timing : {&row->figures.in_place, &row->figures.out_of_place}) {
+      if (!timing->seconds) continue;
+      if (timing->throttled.worst() == Throttling::throttled) throttled |= timing->throttled.reasons;
+      capped = capped || timing->throttled.worst() == Throttling::power_cap;
+    }
+  std::string text;
+  if (throttled != 0) text += fmt::format("# !: measured while a GPU was throttled: {}\n", throttling_text(throttled));
+  if (capped) text += "# ^: measured while a GPU was at its power cap, as large ones are under load\n";
+  return text;
+}
+
+/// What NCCL says it went by, of the case with the most connections.
+std::string transport_lines(const std::vector<const CollectiveRow*>& rows) {
+  std::map<std::string, int> transports;
+  for (const CollectiveRow* row : rows)
+    for (const auto& [transport, connections] : row->figures.transports)
+      transports[transport] = std::max(transports[transport], connections);
+  if (transports.empty()) return {};
+  std::vector<std::string> words;
+  for (const auto& [transport, connections] : transports)
+    words.push_back(fmt::format("{} ({} connection{})", transport, connections, connections == 1 ? "" : "s"));
+  return fmt::format("# NCCL went by {}\n", fmt::join(words, ", "));
+}
+
 std::string world_table(const std::vector<const CollectiveRow*>& rows, const TableContext& context) {
   std::vector<std::string> labels;
   for (const CollectiveRow* row : rows)
@@ -220,6 +263,7 @@ std::string world_table(const std::vector<const CollectiveRow*>& rows, const Tab
     const std::string wide = wide_table(rows, labels);
     text += wide.empty() ? long_table(rows) : wide;
   }
+  text += throttling_lines(rows) + transport_lines(rows);
   text += failures(rows);
   const std::string compression = compression_table(rows);
   return compression.empty() ? text : text + "\n" + compression;

@@ -63,7 +63,7 @@ Trace record(const RecordingRequest& request, const std::string& name) {
                   entry_of(request.precision).name,
                   request.on_gpu ? "the first GPU"
                                  : fmt::format("{} thread{} of {}", request.threads, request.threads == 1 ? "" : "s",
-                                               environment_facts().at("cpu")));
+                                               environment_facts(false).at("cpu")));
   trace.timeline = record_timeline(request);
   return trace;
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "analysis/store/store.hpp"
@@ -20,6 +21,12 @@ namespace {
 /// Starting ranks, for the estimate.
 constexpr double kLaunchSeconds = 1;
 
+bool uses_gpus(const std::vector<std::string>& names) {
+  return std::ranges::any_of(executors(), [&](const ExecutorKind* kind) {
+    return kind->on_gpu && std::ranges::find(names, kind->name) != names.end();
+  });
+}
+
 /// One run from plan to tables.
 class CollectiveBench {
  public:
@@ -36,7 +43,7 @@ class CollectiveBench {
                   "run hbench collective without the launcher; it starts its ranks itself");
     plan_ = make_collective_plan(request, setup_.machine, tensors);
     options_.loop.out_of_place = !plan_.comparison;
-    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts()};
+    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts(uses_gpus(request.executors))};
     run_.environment["mpi_library"] = setup_.machine.mpi;
   }
 
@@ -149,8 +156,9 @@ class CollectiveBench {
 
   TableContext context() const {
     const auto& facts = run_.environment;
-    return {.machine =
-                fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu")),
+    const std::string cores =
+        fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu"));
+    return {.machine = facts.contains("gpu_uuid") ? facts.at("gpu") + " and " + cores : cores,
             .mpi = setup_.machine.mpi,
             .comparison = plan_.comparison,
             .launches = options_.launches,

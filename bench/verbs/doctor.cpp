@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "bench/arguments.hpp"
 #include "bench/data.hpp"
+#include "bench/doctor/finding.hpp"
+#include "bench/doctor/gpu_findings.hpp"
 #include "bench/environment.hpp"
 #include "bench/launch/launcher.hpp"
 #include "collectives/executors/executor.hpp"
@@ -12,19 +15,6 @@
 
 namespace hbench {
 namespace {
-
-/// One thing looked at.
-struct Finding {
-  std::string what;
-  std::string state;
-  std::string cure;       ///< empty: nothing to do
-  bool optional = false;  ///< people may well do without
-};
-
-Finding from(std::string what, const Availability& availability, std::string good) {
-  return availability.available ? Finding{std::move(what), std::move(good), ""}
-                                : Finding{std::move(what), availability.reason, availability.cure};
-}
 
 Finding cores() {
   const int count = available_cores();
@@ -56,33 +46,26 @@ ExitCode run_doctor(const Call& call) {
   app.footer("Example:\n  hbench doctor");
   if (parse_arguments(app, call)) return ExitCode::good;
   const std::string path = this_host().path;
-  std::vector<Finding> findings{cores(), from("LibTorch", torch_availability(), "built in")};
+  std::vector<Finding> findings{cores(), finding_of("LibTorch", torch_availability(), "built in")};
   for (const ExecutorKind* executor : executors()) {
-    findings.push_back(from(fmt::format("executor {}", executor->name), executor->availability(), "available"));
+    findings.push_back(finding_of(fmt::format("executor {}", executor->name), executor->availability(), "available"));
     findings.back().optional = executor->on_gpu;
   }
   for (const Launcher* launcher : launchers())
-    findings.push_back(from(fmt::format("launcher {}", launcher->name), launcher->availability(path), "available"));
+    findings.push_back(
+        finding_of(fmt::format("launcher {}", launcher->name), launcher->availability(path), "available"));
   findings.push_back(on_path("gnuplot", path) ? Finding{"gnuplot", "available", ""}
                                               : Finding{"gnuplot", "not on the PATH: reports lack SVG and PNG charts",
                                                         "install gnuplot (Debian: gnuplot-nox)"});
-  findings.push_back({"GPU", "used by hbench collective --executor cuda alone: training runs on CPU cores", ""});
+  const Machine machine = machine_here();
+  std::ranges::move(gpu_findings(machine), std::back_inserter(findings));
   findings.push_back(space());
   const Data data = load_data();
   findings.push_back(
       {"data", fmt::format("{} profiles, {} timelines", data.profiles.names().size(), data.traces.names().size()), ""});
   findings.push_back(blas());
-  int problems = 0;
-  for (const Finding& finding : findings) {
-    fmt::print("{} {:20} {}\n",
-               finding.cure.empty() ? "ok "
-               : finding.optional   ? "-- "
-                                    : "!! ",
-               finding.what, finding.state);
-    if (finding.cure.empty()) continue;
-    if (!finding.optional) ++problems;
-    fmt::print("   {:20} -> {}\n", "", finding.cure);
-  }
+  fmt::print("{}{}", findings_text(findings), topology_text(machine));
+  const int problems = problems_among(findings);
   fmt::print("{}\n", problems == 0 ? "Nothing to mend."
                                    : fmt::format("{} thing{} to mend.", problems, problems == 1 ? "" : "s"));
   return problems == 0 ? ExitCode::good : ExitCode::environment;

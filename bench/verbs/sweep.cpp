@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "analysis/store/store.hpp"
@@ -36,7 +37,7 @@ class Sweep {
         data_(load_data()),
         plan_(make_plan(options_.request, data_, local_machine(options_.oversubscribe))) {
     options_.measure.program = call.program;
-    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts()};
+    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts(trains_on_gpus())};
   }
 
   ExitCode run() {
@@ -50,6 +51,10 @@ class Sweep {
   }
 
  private:
+  bool trains_on_gpus() const {
+    return std::ranges::any_of(plan_.cases, [](const Case& asked) { return asked.training.device == "gpu"; });
+  }
+
   double cost(const Case& asked) const {
     if (asked.evidence == Evidence::simulated) return kSimulatedSeconds;
     return options_.measure.launches * (options_.measure.budget.value + kLaunchOverhead);

@@ -1,14 +1,28 @@
 #include "collectives/executors/cuda.hpp"
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/facts.hpp"
 
 namespace hbench {
+namespace {
+
+/// As Linux writes it; empty where CUDA does not tell.
+std::string pci_address(int gpu) {
+  char address[32] = {};
+  if (cudaDeviceGetPCIBusId(address, sizeof address, gpu) != cudaSuccess) return "";
+  std::string text(address);
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+}  // namespace
 
 Availability cuda_availability() { return cuda::availability_of(cuda::facts()); }
 
@@ -36,5 +50,18 @@ std::unique_ptr<Device> make_cuda_device(int gpu) { return make_device(gpu, fals
 std::unique_ptr<Device> make_default_cuda_device(int gpu) { return make_device(gpu, true); }
 
 int gpu_of(Rank rank) { return rank % std::max(cuda_devices(), 1); }
+
+std::string cuda_runtime_version() { return fmt::format("{}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10); }
+
+std::string pci_address_of(Device& device) {
+  const auto* const ours = dynamic_cast<cuda::CudaDevice*>(&device);
+  return ours != nullptr ? pci_address(ours->gpu()) : "";
+}
+
+std::vector<std::string> cuda_pci_addresses() {
+  std::vector<std::string> addresses;
+  for (int gpu = 0, all = cuda_devices(); gpu < all; ++gpu) addresses.push_back(pci_address(gpu));
+  return addresses;
+}
 
 }  // namespace hbench

@@ -9,6 +9,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/cuda/check.hpp"
+#include "collectives/executors/nccl.hpp"
 
 namespace hbench::cuda {
 namespace {
@@ -63,11 +64,6 @@ Communicators begin(int ranks, int gpus) {
 }
 
 }  // namespace
-
-std::string nccl_version() {
-  const int number = version();
-  return fmt::format("{}.{}.{}", number / 10000, number % 10000 / 100, number % 100);
-}
 
 void succeed(ncclResult_t code, std::string_view what) {
   if (code == ncclSuccess || code == ncclInProgress) return;

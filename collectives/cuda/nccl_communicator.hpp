@@ -16,9 +16,6 @@ namespace hbench::cuda {
 /// \throws Error (lost_rank) `<what>: <NCCL's words>`, unless `code` is success or still in progress.
 void succeed(ncclResult_t code, std::string_view what);
 
-/// `2.28.9`: that of the library in use.
-std::string nccl_version();
-
 /// What the ranks of one job share: it is over for all when one gives up. Any thread may say so.
 using NcclJobOver = std::shared_ptr<std::atomic<bool>>;
 

@@ -202,6 +202,12 @@ class NcclEndpoint final : public Endpoint {
 
 Availability nccl_availability() { return cuda_availability(); }
 
+std::string nccl_version() {
+  int version = 0;
+  ncclGetVersion(&version);
+  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+}
+
 std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int ranks) {
   const Availability availability = nccl_availability();
   if (!availability.available) throw Error(ExitCode::environment, availability.reason, availability.cure);

@@ -5,6 +5,8 @@
 /// A process that has called any of these must not fork ranks that use CUDA: the driver does not survive a fork.
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "collectives/executors/device.hpp"
 #include "collectives/executors/executor.hpp"
@@ -26,5 +28,14 @@ std::unique_ptr<Device> make_default_cuda_device(int gpu);
 
 /// Where the ranks of this host work: on GPU `rank` modulo their number; 0 where there is none.
 int gpu_of(Rank rank);
+
+/// Of the CUDA that was built in: `13.0`; empty without. Does not ask the driver.
+std::string cuda_runtime_version();
+
+/// Where the GPU of a device is plugged in, as `driver_facts` names it: `0000:1b:00.0`; empty for other devices, and
+/// where CUDA does not tell.
+std::string pci_address_of(Device& device);
+/// Of the GPUs that this process sees, in CUDA's order.
+std::vector<std::string> cuda_pci_addresses();
 
 }  // namespace hbench

@@ -24,4 +24,10 @@ std::unique_ptr<Device> make_cuda_device(int) { throw_absent(); }
 
 std::unique_ptr<Device> make_default_cuda_device(int) { throw_absent(); }
 
+std::string cuda_runtime_version() { return ""; }
+
+std::string pci_address_of(Device&) { return ""; }
+
+std::vector<std::string> cuda_pci_addresses() { return {}; }
+
 }  // namespace hbench

@@ -3,6 +3,7 @@
 /// NCCL between ranks that are threads of this process. Without it in the build: `nccl_absent.cpp`.
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "collectives/executors/endpoint.hpp"
@@ -11,6 +12,9 @@ namespace hbench {
 
 /// Whether GPUs can be used here, and NCCL was built in.
 Availability nccl_availability();
+
+/// Of the NCCL that is loaded: `2.28.3`; empty without. Does not ask the driver.
+std::string nccl_version();
 
 /// Endpoints of ranks that are threads, rank r on GPU r modulo their number. Their `vendor` is NCCL's own collective;
 /// schedules run as rounds of ncclSend and ncclRecv. A job that one rank aborts, or leaves in the middle of a

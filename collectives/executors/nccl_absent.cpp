@@ -8,6 +8,8 @@ Availability nccl_availability() {
           "install NCCL with its header beside the CUDA toolkit and build again with -DHBENCH_WITH_NCCL=ON"};
 }
 
+std::string nccl_version() { return ""; }
+
 std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int) {
   const Availability absent = nccl_availability();
   throw Error(ExitCode::environment, absent.reason, absent.cure);

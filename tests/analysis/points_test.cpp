@@ -53,6 +53,16 @@ TEST(MeasuredPoint, LeavesWarmUpAndOtherMetricsOut) {
   EXPECT_EQ(make_points({result}).front().samples, 2u);
 }
 
+TEST(MeasuredPoint, KnowsWhichIterationsWereThrottled) {
+  CaseResult result = measured({{{1}, {1}}});
+  result.samples.push_back({.iteration = 1, .metric = "step_clock_reasons", .value = 0x80});
+  EXPECT_EQ(make_points({result}).front().throttled.throttled, 1u);
+  result.asked.collective.name = "all-reduce";
+  EXPECT_EQ(make_points({result}).front().throttled.iterations, 0u) << "of a collective, in place";
+  result.samples.back().metric = "in_place_clock_reasons";
+  EXPECT_EQ(make_points({result}).front().throttled.throttled, 1u);
+}
+
 TEST(MeasuredPoint, HasTheEfficiencyAgainstOneProcessWithAnInterval) {
   const std::vector<Point> points =
       make_points({measured({{{2}, {2.1}}, {{2.2}, {2}}}), baseline({{{1}, {1.1}}, {{1}, {1.2}}})});

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "analysis/collectives.hpp"
+#include "analysis/throttling.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/collective/rank_loop.hpp"
 #include "tests/collectives/lazy_device.hpp"
@@ -30,7 +31,7 @@ std::vector<LoopCase> cases_of(const CollectiveRequest& request) {
 }
 
 /// What rank 0 says.
-std::vector<LoopResult> measured(const std::vector<LoopCase>& cases) {
+std::vector<LoopResult> measured(const std::vector<LoopCase>& cases, const WatchDevice& watch = {}) {
   const auto host = make_thread_endpoints(kRanks);
   const auto device = make_thread_endpoints(
       kRanks, [](Rank rank) { return std::make_shared<testing::LazyDevice>(static_cast<unsigned>(rank + 1)); });
@@ -43,7 +44,8 @@ std::vector<LoopResult> measured(const std::vector<LoopCase>& cases) {
       run_loop(cases, options, endpoints, {},
                {.begin = [](const std::vector<int>&) {},
                 .working = [](int) {},
-                .end = [&](const LoopResult& result) { results.push_back(result); }});
+                .end = [&](const LoopResult& result) { results.push_back(result); }},
+               watch);
     });
   ranks.clear();
   return results;
@@ -85,6 +87,63 @@ TEST(MeasuringLoop, IsRightAndTimedOnDevicesBesideHostMemory) {
         EXPECT_EQ(timed, 2 * 2 * kRanks);  // iterations, both ways, of every rank
       }
     }
+}
+
+/// A GPU that tells its clock, rises in temperature with every look, and becomes too hot at its last.
+class HeatingGpu final : public GpuWatch {
+ public:
+  explicit HeatingGpu(int looks) : looks_(looks) {}
+  GpuState look() override {
+    GpuState state;
+    state.sm_clock = 1980e6;
+    state.temperature = ++seen_;
+    state.clock_reasons = seen_ == looks_ ? clock_reason::kHardwareThermal : clock_reason::kApplicationClocks;
+    return state;  // power is not told
+  }
+
+ private:
+  int looks_;
+  int seen_ = 0;
+};
+
+std::vector<double> values_of(const LoopResult& result, std::string_view metric) {
+  std::vector<double> values;
+  for (const Sample& sample : result.samples)
+    if (sample.metric == metric) values.push_back(sample.value);
+  return values;
+}
+
+TEST(MeasuringLoop, SaysWhichIterationsWereTimedOnAGpuThatWasHeldBack) {
+  CollectiveRequest request = on_devices(Goal::all_reduce, ReduceOp::sum);
+  request.max_bytes = request.min_bytes;
+  request.executors = {"cuda"};
+  // Alone, in one turn: a look before and after the iterations in place, and the same out of place.
+  const std::vector<LoopResult> results =
+      measured(cases_of(request), [](Device&) { return std::make_unique<HeatingGpu>(4); });
+  ASSERT_EQ(results.size(), 1U);
+  const LoopResult& result = results[0];
+  // Each rank has a GPU of its own.
+  EXPECT_EQ(values_of(result, metric::kTemperature), (std::vector<double>{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}));
+  EXPECT_EQ(values_of(result, metric::kSmClock), std::vector<double>(4 * kRanks, 1980e6));
+  EXPECT_TRUE(values_of(result, metric::kPower).empty()) << "not told";
+  // Two iterations in place, before it was too hot; and two out of place, after which it was.
+  const double before = clock_reason::kApplicationClocks;
+  const double after = clock_reason::kApplicationClocks | clock_reason::kHardwareThermal;
+  EXPECT_EQ(values_of(result, clock_reasons_metric(metric::kInPlace)), std::vector<double>(2 * kRanks, before));
+  EXPECT_EQ(values_of(result, clock_reasons_metric(metric::kOutOfPlace)), std::vector<double>(2 * kRanks, after));
+  CaseResult stored;
+  stored.samples = result.samples;
+  EXPECT_EQ(throttled_share(stored, metric::kInPlace).worst(), Throttling::none);
+  EXPECT_EQ(throttled_share(stored, metric::kInPlace).iterations, 2U);
+  EXPECT_EQ(throttled_share(stored, metric::kOutOfPlace).throttled, 2U);
+}
+
+TEST(MeasuringLoop, StoresNothingOfGpusThatNobodyCanLookAt) {
+  CollectiveRequest request = on_devices(Goal::all_reduce, ReduceOp::sum);
+  request.max_bytes = request.min_bytes;
+  for (const LoopResult& result : measured(cases_of(request), [](Device&) { return nullptr; }))
+    for (const Sample& sample : result.samples)
+      EXPECT_EQ(sample.metric.find("clock"), std::string::npos) << sample.metric;
 }
 
 }  // namespace

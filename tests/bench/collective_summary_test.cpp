@@ -12,6 +12,7 @@
 namespace hbench {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -56,6 +57,49 @@ TEST(CollectiveSummary, ComparesWithTheBestPeerOfEachSize) {
   EXPECT_DOUBLE_EQ(all[0].worst, 2);
   EXPECT_EQ(all[0].worst_bytes, kKiB);
   EXPECT_EQ(all[0].worst_peer, "vendor by mpi");
+}
+
+/// The same, on a GPU that said so of its last iteration.
+CaseResult held_back(std::int64_t bytes, std::uint64_t reasons) {
+  CaseResult result = result_of("cuda", "direct", bytes, 1e-6);
+  for (int iteration = 0; iteration < 3; ++iteration)
+    result.samples.push_back({.iteration = iteration,
+                              .metric = clock_reasons_metric(metric::kInPlace),
+                              .value = iteration == 2 ? static_cast<double>(reasons) : 0,
+                              .unit = std::string(kReasonBits)});
+  return result;
+}
+
+TEST(CollectiveTable, MarksWhatWasMeasuredWhileAGpuWasHeldBack) {
+  const std::vector<CollectiveRow> rows =
+      collective_rows({held_back(kKiB, 0), held_back(2 * kKiB, clock_reason::kPowerCap),
+                       held_back(4 * kKiB, clock_reason::kPowerCap | clock_reason::kPowerBrake)});
+  for (const bool comparison : {false, true}) {
+    const std::string table = collective_table(rows, {.machine = "a GPU", .mpi = "", .comparison = comparison});
+    EXPECT_THAT(table, ContainsRegex(" 1\\.00[ \n]"));
+    EXPECT_THAT(table, HasSubstr(" 1.00^"));
+    EXPECT_THAT(table, HasSubstr(" 1.00!"));
+    EXPECT_THAT(table, HasSubstr("# !: measured while a GPU was throttled: power brake, power cap\n"));
+    EXPECT_THAT(table, HasSubstr("# ^: measured while a GPU was at its power cap"));
+  }
+}
+
+TEST(CollectiveTable, ExplainsNoMarksWhereThereAreNone) {
+  const std::string table = collective_table(collective_rows({held_back(kKiB, clock_reason::kIdle)}), {});
+  EXPECT_THAT(table, Not(HasSubstr("# !:")));
+  EXPECT_THAT(table, Not(HasSubstr("# ^:")));
+}
+
+TEST(CollectiveJson, GivesTheShareOfIterationsThatWereHeldBack) {
+  const nlohmann::json results = nlohmann::json::parse(collective_json(
+      collective_rows({held_back(kKiB, clock_reason::kThermal), result_of("threads", "ring", 2 * kKiB, 1e-6)}), {},
+      {}))["results"];
+  EXPECT_DOUBLE_EQ(results[0]["in_place_throttled"].get<double>(), 1.0 / 3);
+  EXPECT_EQ(results[0]["in_place_power_capped"], 0);
+  EXPECT_EQ(results[0]["throttling"], "too hot");
+  EXPECT_TRUE(results[0]["out_of_place_throttled"].is_null());
+  for (const char* field : {"in_place_throttled", "in_place_power_capped", "throttling"})
+    EXPECT_TRUE(results[1][field].is_null()) << field << ": nobody looked";
 }
 
 TEST(CollectiveSummary, TakesTheFastestOfOursAtEachSizeWhereThereAreSeveral) {

@@ -34,6 +34,7 @@ Point full_point() {
   point.interval = "profile uncertainty";
   point.baseline = "one GPU, 80 samples/s";
   point.samples = 8;
+  point.throttled = {.iterations = 8, .throttled = 2, .power_capped = 4, .reasons = 0x4 | 0x80};
   return point;
 }
 
@@ -60,6 +61,9 @@ TEST(PointsJson, HasEveryFieldOfTheFormat) {
   EXPECT_EQ(object.at("efficiency_high"), 0.85);
   EXPECT_EQ(object.at("baseline"), "one GPU, 80 samples/s");
   EXPECT_EQ(object.at("step_seconds"), 0.5);
+  EXPECT_EQ(object.at("throttled"), 0.25);
+  EXPECT_EQ(object.at("power_capped"), 0.5);
+  EXPECT_EQ(object.at("throttling"), "power brake, power cap");
   EXPECT_EQ(object.at("batch_per_gpu"), 32);
   EXPECT_EQ(object.at("source"), "a \"source\", with\na line break");
 }
@@ -87,6 +91,9 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
                             "batch_per_gpu",
                             "collective",
                             "executor",
+                            "throttled",
+                            "power_capped",
+                            "throttling",
                             "bytes",
                             "type",
                             "redop"})

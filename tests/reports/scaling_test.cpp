@@ -324,6 +324,25 @@ TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
       ElementsAre(ElementsAre("VGG-16", "8", "10 GbE", "ring", "200.0", "50.0 %", "5.0 %", "10.0 %", "35.0 %")));
 }
 
+TEST(ScalingTables, ListWhatWasMeasuredWhileAGpuWasHeldBack) {
+  Point hot = measured(2, kRing, 0.9), capped = measured(4, kRing, 0.8), free = measured(8, kRing, 0.7);
+  hot.throttled = {.iterations = 40, .throttled = 30, .power_capped = 10, .reasons = 0x4 | 0x40};
+  capped.throttled = {.iterations = 40, .throttled = 0, .power_capped = 40, .reasons = 0x4};
+  free.throttled = {.iterations = 40, .throttled = 0, .power_capped = 0, .reasons = 0x1};
+  const std::string caption = "Measured while a GPU was held back: share of the iterations";
+  const auto rows = rows_of(report_on({hot, capped, free}), caption);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0][2], "2");
+  EXPECT_EQ(plain(rows[0][4]), "75.0 %");
+  EXPECT_EQ(plain(rows[0][5]), "25.0 %");
+  EXPECT_EQ(rows[0][6], "too hot (hardware), power cap");
+  EXPECT_EQ(plain(rows[1][4]), "0.0 %");
+  EXPECT_EQ(rows[1][6], "power cap");
+  EXPECT_THAT(verdict_on({hot, capped, free}), HasSubstr(" 1 point was measured while a GPU was throttled"));
+  EXPECT_TRUE(rows_of(report_on({free, measured(2, kRing, 0.9)}), caption).empty());
+  EXPECT_THAT(verdict_on({capped, free}), Not(HasSubstr("throttled"))) << "at their power cap large GPUs are well";
+}
+
 TEST(ScalingTables, ListMeasuredPointsWithTheirBaselineAndRepetitions) {
   const auto rows = rows_of(report_on({measured(2, kRing, 0.8)}), "");
   ASSERT_EQ(rows.size(), 1u);

@@ -1,0 +1,31 @@
+// `hbench doctor` as people run it, on a machine whose driver answers as scripted (`tests/collectives/fake_nvml`).
+
+#include <gmock/gmock.h>
+
+#include "tests/bench/program.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Doctor, ShowsTheGpusOfADriverAndWhatDisturbsThem) {
+  const Workplace workplace;
+  const Outcome hot = workplace.run({"doctor"}, {{"LD_LIBRARY_PATH", HBENCH_FAKE_DRIVER}, {"FAKE_NVML", "hot"}});
+  EXPECT_EQ(hot.code, 3) << hot.err;
+  EXPECT_THAT(hot.out, HasSubstr("2 GPUs, driver 580.65.06"));
+  EXPECT_THAT(hot.out, HasSubstr("!!  GPU 0-1              throttled now: hardware slowdown, too hot (hardware)\n"));
+  EXPECT_THAT(hot.out, HasSubstr("    GPU 1  4      -      13\n")) << "NVLinks";
+}
+
+TEST(Doctor, SaysInOneLineThatADriverIsNotLoaded) {
+  const Workplace workplace;
+  const Outcome dead = workplace.run({"doctor"}, {{"LD_LIBRARY_PATH", HBENCH_FAKE_DRIVER}, {"FAKE_NVML", "dead"}});
+  EXPECT_EQ(dead.code, 3);
+  EXPECT_THAT(dead.out, HasSubstr("the NVIDIA driver does not answer: Driver Not Loaded\n"));
+  EXPECT_THAT(dead.out, Not(HasSubstr("GPUs\n")));
+}
+
+}  // namespace
+}  // namespace hbench
