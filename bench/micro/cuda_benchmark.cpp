@@ -118,20 +118,22 @@ void fill_neutral(benchmark::State& state) {
           [&] { b.device->fill_neutral(DataType::float32, ReduceOp::min, Buffers::span(b.work)); });
 }
 
-void encode(benchmark::State& state, const CudaCodec& codec, std::int64_t wire_bytes) {
+void encode(benchmark::State& state, const CudaCodec& entry, std::int64_t wire_bytes) {
   Buffers& b = buffers();
+  const auto codec = entry.make(*b.device, parse_compressor(entry.name));
   const std::span<std::byte> wire(b.other.get(), static_cast<std::size_t>(wire_bytes));
   compare(state, static_cast<double>(kBytes) + static_cast<double>(wire_bytes), kBytes,
-          [&] { codec.encode(*b.device, Buffers::floats(b.work), wire); });
+          [&] { codec->encode(Buffers::floats(b.work), {}, wire); });
 }
 
-void decode(benchmark::State& state, const CudaCodec& codec, std::int64_t wire_bytes, TransferKind kind) {
+void decode(benchmark::State& state, const CudaCodec& entry, std::int64_t wire_bytes, TransferKind kind) {
   Buffers& b = buffers();
+  const auto codec = entry.make(*b.device, parse_compressor(entry.name));
   const std::span<std::byte> wire(b.other.get(), static_cast<std::size_t>(wire_bytes));
-  codec.encode(*b.device, Buffers::floats(b.origin), wire);
+  codec->encode(Buffers::floats(b.origin), {}, wire);
   const double floats = (kind == TransferKind::reduce ? 2.0 : 1.0) * kBytes;
   compare(state, floats + static_cast<double>(wire_bytes), kBytes,
-          [&] { codec.decode(*b.device, wire, kind, Buffers::floats(b.work)); });
+          [&] { codec->decode(wire, kind, Buffers::floats(b.work)); });
 }
 
 /// The shapes of ResNet-50's 161 tensors (He et al., 2016): four groups of blocks of three convolutions, each followed

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "collectives/cuda/codecs.cuh"
-#include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/launch.cuh"
+#include "collectives/cuda/launched_codec.hpp"
 
 namespace hbench {
 namespace cuda {
@@ -44,46 +44,49 @@ __global__ void __launch_bounds__(kThreads) encode_int8(const EncodeInt8 work) {
   }
 }
 
-std::byte* bytes_of(std::span<float> floats) { return reinterpret_cast<std::byte*>(floats.data()); }
-const std::byte* bytes_of(std::span<const float> floats) { return reinterpret_cast<const std::byte*>(floats.data()); }
-
-auto launching(Device& device) {
-  return
-      [&queue = cuda_device(device).queue()](const auto& work, const Extent& extent) { launch(queue, work, extent); };
+auto launching(const Queue& queue) {
+  return [&queue](const auto& work, const Extent& extent) { launch(queue, work, extent); };
 }
 
 template <class Format>
-constexpr CudaCodec half_codec(std::string_view name) {
-  return {.name = name,
-          .encode =
-              [](Device& device, std::span<const float> in, std::span<std::byte> out) {
-                with_narrow<Format>(bytes_of(in), out.data(), in.size(), launching(device));
-              },
-          .decode =
-              [](Device& device, std::span<const std::byte> in, TransferKind kind, std::span<float> out) {
-                with_widen<Format>(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(),
-                                   launching(device));
-              }};
+class HalfCodec final : public LaunchedCodec {
+  using LaunchedCodec::LaunchedCodec;
+  void launch_encode(const Queue& queue, std::span<const float> in, const Draw&,
+                     std::span<std::byte> out) const override {
+    with_narrow<Format>(bytes_of(in), out.data(), in.size(), launching(queue));
+  }
+  void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
+                     std::span<float> out) const override {
+    with_widen<Format>(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(), launching(queue));
+  }
+};
+
+class Int8Codec final : public LaunchedCodec {
+  using LaunchedCodec::LaunchedCodec;
+  void launch_encode(const Queue& queue, std::span<const float> in, const Draw&,
+                     std::span<std::byte> out) const override {
+    if (in.empty()) return;
+    const EncodeInt8 work{bytes_of(in), out.data(), in.size()};
+    constexpr std::size_t kShare = kWarps * kBlocksInFlight;
+    const unsigned blocks = blocks_for<encode_int8>(queue, (work.blocks() + kShare - 1) / kShare);
+    encode_int8<<<blocks, kThreads, 0, queue.stream>>>(work);
+    succeed(cudaGetLastError(), "launching a CUDA kernel");
+  }
+  void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
+                     std::span<float> out) const override {
+    with_decode_int8(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(), launching(queue));
+  }
+};
+
+template <class Launched>
+std::shared_ptr<const Codec> make(Device& device, const CompressorChoice& choice) {
+  return std::make_shared<Launched>(device, choice);
 }
 
-void launch_encode_int8(Device& device, std::span<const float> in, std::span<std::byte> out) {
-  if (in.empty()) return;
-  const EncodeInt8 work{bytes_of(in), out.data(), in.size()};
-  const Queue& queue = cuda_device(device).queue();
-  constexpr std::size_t kShare = kWarps * kBlocksInFlight;
-  const unsigned blocks = blocks_for<encode_int8>(queue, (work.blocks() + kShare - 1) / kShare);
-  encode_int8<<<blocks, kThreads, 0, queue.stream>>>(work);
-  succeed(cudaGetLastError(), "launching a CUDA kernel");
-}
-
-void launch_decode_int8(Device& device, std::span<const std::byte> in, TransferKind kind, std::span<float> out) {
-  with_decode_int8(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(), launching(device));
-}
-
-const CudaCodec kFp16 = half_codec<Float16>("fp16");
-const CudaCodec kBf16 = half_codec<Bfloat16>("bf16");
-const CudaCodec kInt8{"int8", launch_encode_int8, launch_decode_int8};
-const std::array kCodecs{&kFp16, &kBf16, &kInt8};
+constexpr CudaCodec kFp16{"fp16", make<HalfCodec<Float16>>};
+constexpr CudaCodec kBf16{"bf16", make<HalfCodec<Bfloat16>>};
+constexpr CudaCodec kInt8{"int8", make<Int8Codec>};
+constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8};
 
 }  // namespace
 }  // namespace cuda

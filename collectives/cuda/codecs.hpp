@@ -2,25 +2,24 @@
 
 /// Compressors whose codecs run on a GPU too.
 
-#include <cstddef>
+#include <memory>
 #include <span>
 #include <string_view>
 
+#include "collectives/compressors/compressor.hpp"
 #include "collectives/executors/device.hpp"
-#include "collectives/schedule.hpp"
 
 namespace hbench {
 
-/// One entry of the family. What it writes is what the codec of the compressor of this name writes on the host, byte
-/// for byte; what it reads likewise. Only which NaN a decoded NaN is may differ.
-///
-/// \pre the device comes from make_cuda_device and reaches the memory; the encoded form has `max_wire_bytes` bytes, at
-/// any address. \throws Error (environment)
+/// One entry of the family.
 struct CudaCodec {
-  std::string_view name;
-  void (*encode)(Device& device, std::span<const float> in, std::span<std::byte> out);
-  /// Replaces `out`, or adds to it when `kind` is reduce.
-  void (*decode)(Device& device, std::span<const std::byte> in, TransferKind kind, std::span<float> out);
+  std::string_view name;  ///< of the compressor
+  /// The codec of `choice`, a choice of this compressor, on memory that `device` reaches. `encode` and `decode` return
+  /// before their work is done, in the device's order; encodings have `max_wire_bytes` bytes, at any address. They are
+  /// what the codec on the host writes, byte for byte; what is read likewise. Only which NaN a decoded NaN is may
+  /// differ. \pre the device outlives the codec. \throws Error (internal) when the device does not come from
+  /// make_cuda_device; encoding and decoding, (environment) where it fails.
+  std::shared_ptr<const Codec> (*make)(Device& device, const CompressorChoice& choice);
 };
 
 /// The table.

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "collectives/base/error.hpp"
+#include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/facts.hpp"
 
@@ -62,6 +63,12 @@ std::vector<std::string> cuda_pci_addresses() {
   std::vector<std::string> addresses;
   for (int gpu = 0, all = cuda_devices(); gpu < all; ++gpu) addresses.push_back(pci_address(gpu));
   return addresses;
+}
+
+bool cuda_compresses(const Compressor& compressor) {
+  // PowerSGD's products have no kernels yet; a momentum is kept on the host.
+  return compressor.exchange != Exchange::low_rank && compressor.make_memory == nullptr &&
+         find_cuda_codec(compressor.name) != nullptr;
 }
 
 }  // namespace hbench

@@ -38,4 +38,7 @@ std::string pci_address_of(Device& device);
 /// Of the GPUs that this process sees, in CUDA's order.
 std::vector<std::string> cuda_pci_addresses();
 
+/// Whether the devices of `make_cuda_device` have what an exchange with this compressor needs.
+bool cuda_compresses(const Compressor& compressor);
+
 }  // namespace hbench

@@ -30,4 +30,6 @@ std::string pci_address_of(Device&) { return ""; }
 
 std::vector<std::string> cuda_pci_addresses() { return {}; }
 
+bool cuda_compresses(const Compressor&) { return false; }
+
 }  // namespace hbench

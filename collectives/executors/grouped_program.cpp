@@ -35,7 +35,10 @@ GroupedProgram::~GroupedProgram() {
 bool GroupedProgram::progress() {
   if (complete_) return true;
   const bool idle = messages_.idle();
-  if (!told_ && (!may_tell() || !idle || !tell())) return false;
+  if (!told_) {
+    take_turn();
+    if (!messages_.turns().has(*turn_) || !idle || !tell()) return false;
+  }
   return complete_ = device_.passed(end_);
 }
 
@@ -49,9 +52,8 @@ std::string GroupedProgram::waiting_for() const {
   return "its device to finish, or for a rank that takes part with it";
 }
 
-bool GroupedProgram::may_tell() {
+void GroupedProgram::take_turn() {
   if (!turn_) turn_ = messages_.turns().take();
-  return messages_.turns().has(*turn_);
 }
 
 bool GroupedProgram::tell() {

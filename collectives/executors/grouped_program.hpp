@@ -45,13 +45,12 @@ class GroupedProgram final : public Operation {
 
   bool progress() override;
   void restart() override;
+  void take_turn() override;
   std::string waiting_for() const override;
   std::vector<Rank> waiting_ranks() const override { return {}; }
   std::int64_t bytes_sent() const override { return bytes_sent_; }
 
  private:
-  /// Whether it is its turn.
-  bool may_tell();
   /// Tells the device what can be told now; true once it knows all.
   bool tell();
   void begin();

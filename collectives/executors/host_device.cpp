@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "collectives/arithmetic/arithmetic.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/compressors/low_rank.hpp"
 #include "collectives/executors/device.hpp"
 
 namespace hbench {
@@ -57,6 +59,11 @@ class HostDevice final : public Device {
   void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) override {
     hbench::finish(type, op, workers, buffer);
   }
+  void keep_rest(std::span<const float> whole, std::span<float> part) override { hbench::keep_rest(whole, part); }
+
+  std::shared_ptr<const Codec> codec_of(const CompressorChoice& choice) override { return choice.codec; }
+  std::unique_ptr<LowRankProducts> low_rank_products() override { return host_low_rank_products(); }
+
   void copy(std::span<const std::byte> from, std::span<std::byte> to) override {
     if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
   }

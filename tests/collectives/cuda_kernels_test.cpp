@@ -23,20 +23,20 @@ std::span<float> floats_of(GpuMemory& memory) {
 
 TEST_F(CudaCodecKernels, EncodeAndDecodeAsTheHostDoes) {
   for_each_codec_and_place([&](const CompressorChoice& choice, std::size_t elements, const CodecPlaces& places) {
-    const CudaCodec& codec = *find_cuda_codec(choice.compressor->name);
+    const std::shared_ptr<const Codec> codec = find_cuda_codec(choice.compressor->name)->make(*device, choice);
     const std::vector<float> floats = hard_floats(elements, random);
     const std::vector<std::byte> right = encoded(choice, floats);
     GpuMemory in(*device, places.floats);
     GpuMemory wire(*device, places.wire);
     in.put(std::as_bytes(std::span(floats)));
-    codec.encode(*device, floats_of(in), wire.span());
+    ASSERT_EQ(codec->encode(floats_of(in), {}, wire.span()), std::ssize(right));
     ASSERT_EQ(wire.get(), right);
     for (const TransferKind kind : {TransferKind::copy, TransferKind::reduce}) {
       std::vector<float> sum = hard_floats(elements, random);
       GpuMemory out(*device, places.floats);
       if (kind == TransferKind::reduce) out.put(std::as_bytes(std::span(sum)));
       choice.codec->decode(right, kind, sum);
-      codec.decode(*device, wire.span(), kind, floats_of(out));
+      codec->decode(wire.span(), kind, floats_of(out));
       ASSERT_TRUE(same_elements(DataType::float32, out.get(), std::as_bytes(std::span(sum))));
     }
   });
@@ -46,14 +46,14 @@ TEST_F(CudaCodecKernels, EncodeAndDecodeAsTheHostDoes) {
 TEST_F(CudaCodecKernels, WalkOnWhenTheGridIsFull) {
   const std::size_t elements = (16 << 20) + 5;
   const std::vector<float> floats = hard_floats(elements, random);
-  for (const CudaCodec* codec : cuda_codecs()) {
-    const CompressorChoice choice = parse_compressor(codec->name);
+  for (const CudaCodec* entry : cuda_codecs()) {
+    const CompressorChoice choice = parse_compressor(entry->name);
     const std::vector<std::byte> right = encoded(choice, floats);
     GpuMemory in(*device, {0, 4 * elements});
     GpuMemory wire(*device, {0, right.size()});
     in.put(std::as_bytes(std::span(floats)));
-    codec->encode(*device, floats_of(in), wire.span());
-    ASSERT_TRUE(wire.get() == right) << codec->name;
+    entry->make(*device, choice)->encode(floats_of(in), {}, wire.span());
+    ASSERT_TRUE(wire.get() == right) << entry->name;
   }
 }
 
@@ -101,10 +101,8 @@ TEST(CudaCodecTable, NamesCompressors) {
 }
 
 TEST(CudaCodecTable, RefusesHostMemory) {
-  std::vector<float> floats(8);
-  std::vector<std::byte> wire(64);
   for (const CudaCodec* codec : cuda_codecs())
-    EXPECT_THROW(codec->encode(host_device(), floats, wire), Error) << codec->name;
+    EXPECT_THROW(codec->make(host_device(), parse_compressor(codec->name)), Error) << codec->name;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
       endpoint_(endpoint),
       gradients_(gradients),
       offsets_(layout.offsets()),
-      memories_(request.compressor, layout, request.seed) {
+      memories_(request.compressor, layout, request.seed, endpoint.device()) {
   if (request.algorithm.uses_servers()) shards_ = request.placement->place(layout.elements, request.world.servers);
 }
 
