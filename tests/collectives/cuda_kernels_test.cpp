@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/pack.hpp"
@@ -29,7 +31,7 @@ TEST_F(CudaCodecKernels, EncodeAndDecodeAsTheHostDoes) {
     GpuMemory in(*device, places.floats);
     GpuMemory wire(*device, places.wire);
     in.put(std::as_bytes(std::span(floats)));
-    ASSERT_EQ(codec->encode(floats_of(in), {}, wire.span()), std::ssize(right));
+    ASSERT_EQ(codec->encode(floats_of(in), kDraw, wire.span()), std::ssize(right));
     ASSERT_EQ(wire.get(), right);
     for (const TransferKind kind : {TransferKind::copy, TransferKind::reduce}) {
       std::vector<float> sum = hard_floats(elements, random);
@@ -52,7 +54,7 @@ TEST_F(CudaCodecKernels, WalkOnWhenTheGridIsFull) {
     GpuMemory in(*device, {0, 4 * elements});
     GpuMemory wire(*device, {0, right.size()});
     in.put(std::as_bytes(std::span(floats)));
-    entry->make(*device, choice)->encode(floats_of(in), {}, wire.span());
+    entry->make(*device, choice)->encode(floats_of(in), kDraw, wire.span());
     ASSERT_TRUE(wire.get() == right) << entry->name;
   }
 }
@@ -92,12 +94,18 @@ TEST_F(CudaPackKernels, DoNothingForNoTensors) {
 
 // These need no GPU.
 TEST(CudaCodecTable, NamesCompressors) {
-  EXPECT_EQ(cuda_codecs().size(), 3U);
   for (const CudaCodec* codec : cuda_codecs()) {
     EXPECT_EQ(parse_compressor(codec->name).compressor->name, codec->name);
     EXPECT_EQ(find_cuda_codec(codec->name), codec);
   }
-  EXPECT_EQ(find_cuda_codec("powersgd"), nullptr);
+  EXPECT_EQ(find_cuda_codec("natural"), nullptr);
+}
+
+TEST(CudaCodecTable, IsTestedWhole) {
+  std::set<std::string_view> tested;
+  for (const char* text : kGpuCompressors) tested.insert(parse_compressor(text).compressor->name);
+  EXPECT_EQ(tested.size(), cuda_codecs().size());
+  for (const std::string_view name : tested) EXPECT_NE(find_cuda_codec(name), nullptr) << name;
 }
 
 TEST(CudaCodecTable, RefusesHostMemory) {

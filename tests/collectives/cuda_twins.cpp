@@ -1,0 +1,108 @@
+#include "tests/collectives/cuda_twins.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "collectives/cuda/codecs.cuh"
+#include "collectives/cuda/sign.cuh"
+#include "tests/collectives/cuda_host.hpp"
+
+namespace hbench::testing {
+namespace {
+
+constexpr auto kRun = [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 3); };
+
+template <class Format>
+constexpr CodecTwin half(std::string_view name) {
+  return {name,
+          [](const CompressorChoice&, const std::byte* floats, std::size_t elements, std::byte* wire) {
+            cuda::with_narrow<Format>(floats, wire, elements, kRun);
+          },
+          [](const CompressorChoice&, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
+            cuda::with_widen<Format>(wire, add, floats, elements, kRun);
+          }};
+}
+
+void encode_int8(const CompressorChoice&, const std::byte* floats, std::size_t elements, std::byte* wire) {
+  constexpr unsigned kLanes = cuda::EncodeInt8::kLanes;
+  const cuda::EncodeInt8 work{floats, wire, elements};
+  for (std::size_t block = 0; block < work.blocks(); ++block) {
+    const bool wide = work.aligned() && work.whole(block);
+    cuda::EncodeInt8::Taken taken[kLanes];
+    std::uint32_t largest = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      taken[lane] = wide ? work.take<4>(block, lane) : work.take<1>(block, lane);
+      largest = std::max(largest, cuda::EncodeInt8::magnitude(taken[lane]));
+    }
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      wide ? work.give<4>(block, lane, taken[lane], largest) : work.give<1>(block, lane, taken[lane], largest);
+  }
+}
+
+void decode_int8(const CompressorChoice&, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
+  cuda::with_decode_int8(wire, add, floats, elements, kRun);
+}
+
+/// The 16 lanes that have one piece.
+cuda::Signed<double> encode_sign_piece(const cuda::EncodeSign& work, std::size_t piece) {
+  constexpr unsigned kLanes = cuda::EncodeSign::kLanes;
+  const cuda::EncodeSign::Part part = work.part(piece);
+  cuda::Signed<float> sums[kLanes]{};
+  // One batch too many, as the shorter of two pieces of a warp may see.
+  for (unsigned batch = 0; batch <= cuda::EncodeSign::batches(part); ++batch) {
+    std::uint32_t votes[cuda::EncodeSign::kRows]{};
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const cuda::EncodeSign::Taken taken = work.take(part, batch, lane);
+      cuda::EncodeSign::add(taken, sums[lane]);
+      for (unsigned i = 0; i < cuda::EncodeSign::kRows; ++i)
+        votes[i] |= (cuda::EncodeSign::minus(taken.at[i]) ? 1u : 0u) << lane;
+    }
+    for (unsigned lane = 0; lane < kLanes; ++lane) work.give(part, batch, lane, votes[lane]);
+  }
+  cuda::Signed<double> total{};
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const cuda::Signed<double> wide = work.wide(part, lane, sums[lane]);
+    total.positive += wide.positive;
+    total.negative += wide.negative;
+  }
+  return total;
+}
+
+void encode_sign(const CompressorChoice&, const std::byte* floats, std::size_t elements, std::byte* wire) {
+  if (elements == 0) return;
+  const cuda::EncodeSign work{floats, wire + 4, elements};
+  std::vector<cuda::Signed<double>> pieces;
+  for (std::size_t piece = 0; piece < work.pieces(); ++piece) pieces.push_back(encode_sign_piece(work, piece));
+  encode_sign_piece(work, pieces.size());  // what the last warp has beside the last piece
+  std::vector<cuda::Signed<double>> adders;
+  for (unsigned thread = 0; thread < sign_sums::kAdders; ++thread)
+    adders.push_back(cuda::add_pieces(pieces.data(), pieces.size(), thread));
+  for (unsigned half = sign_sums::kAdders / 2; half > 0; half /= 2)
+    for (unsigned thread = 0; thread < half; ++thread) {
+      adders[thread].positive += adders[thread + half].positive;
+      adders[thread].negative += adders[thread + half].negative;
+    }
+  cuda::store_one(wire, cuda::sign_scale(adders[0], elements));
+}
+
+void decode_sign(const CompressorChoice&, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
+  cuda::with_decode_sign(wire, add, floats, elements, kRun);
+}
+
+constexpr CodecTwin kTwins[] = {
+    half<cuda::Float16>("fp16"),
+    half<cuda::Bfloat16>("bf16"),
+    {"int8", encode_int8, decode_int8},
+    {"sign", encode_sign, decode_sign},
+};
+
+}  // namespace
+
+const CodecTwin& twin_of(std::string_view compressor) {
+  for (const CodecTwin& twin : kTwins)
+    if (twin.compressor == compressor) return twin;
+  throw std::invalid_argument("no kernels on the host for this compressor");
+}
+
+}  // namespace hbench::testing
