@@ -8,11 +8,12 @@ namespace cuda {
 extern const CudaCodec kBf16;
 extern const CudaCodec kFp16;
 extern const CudaCodec kInt8;
+extern const CudaCodec kQsgd;
 extern const CudaCodec kSign;
 
 namespace {
 
-constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kSign};
+constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kQsgd, &kSign};
 
 }  // namespace
 }  // namespace cuda

@@ -42,7 +42,7 @@ struct CodecPlaces {
 };
 
 /// Compressors that a GPU has, with the parameters that make a difference to it.
-constexpr const char* kGpuCompressors[] = {"fp16", "bf16", "int8", "sign"};
+constexpr const char* kGpuCompressors[] = {"fp16", "bf16", "int8", "qsgd", "qsgd:2", "qsgd:127", "sign"};
 
 /// Calls `test(choice, elements, places)` for each codec that a GPU has, many sizes, and aligned and awkward addresses.
 template <class Test>

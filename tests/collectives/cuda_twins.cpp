@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "collectives/cuda/codecs.cuh"
+#include "collectives/cuda/qsgd.cuh"
 #include "collectives/cuda/sign.cuh"
+#include "tests/collectives/cuda_compression.hpp"
 #include "tests/collectives/cuda_host.hpp"
 
 namespace hbench::testing {
@@ -90,11 +92,32 @@ void decode_sign(const CompressorChoice&, const std::byte* wire, bool add, std::
   cuda::with_decode_sign(wire, add, floats, elements, kRun);
 }
 
+int levels_of(const CompressorChoice& choice) { return std::stoi(choice.parameters); }
+
+void encode_qsgd(const CompressorChoice& choice, const std::byte* floats, std::size_t elements, std::byte* wire) {
+  const auto encode = [&]<class Work>(const Work& work) {
+    for (std::size_t bucket = 0; bucket < work.buckets(); ++bucket) {
+      const bool wide = work.aligned() && work.whole(bucket);
+      typename Work::Taken taken[Work::kLanes];
+      std::uint32_t largest = 0;
+      for (unsigned lane = 0; lane < Work::kLanes; ++lane) {
+        taken[lane] = wide ? work.template take<true>(bucket, lane) : work.template take<false>(bucket, lane);
+        largest = std::max(largest, Work::magnitude(taken[lane]));
+      }
+      for (unsigned lane = 0; lane < Work::kLanes; ++lane) work.give(bucket, lane, taken[lane], largest);
+    }
+  };
+  cuda::with_encode_qsgd(floats, wire, elements, levels_of(choice), key_of(kDraw), encode);
+}
+
+void decode_qsgd(const CompressorChoice& choice, const std::byte* wire, bool add, std::byte* floats,
+                 std::size_t elements) {
+  cuda::with_decode_qsgd(wire, levels_of(choice), add, floats, elements, kRun);
+}
+
 constexpr CodecTwin kTwins[] = {
-    half<cuda::Float16>("fp16"),
-    half<cuda::Bfloat16>("bf16"),
-    {"int8", encode_int8, decode_int8},
-    {"sign", encode_sign, decode_sign},
+    half<cuda::Float16>("fp16"),        half<cuda::Bfloat16>("bf16"),       {"int8", encode_int8, decode_int8},
+    {"qsgd", encode_qsgd, decode_qsgd}, {"sign", encode_sign, decode_sign},
 };
 
 }  // namespace
