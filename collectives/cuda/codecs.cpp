@@ -10,10 +10,11 @@ extern const CudaCodec kFp16;
 extern const CudaCodec kInt8;
 extern const CudaCodec kQsgd;
 extern const CudaCodec kSign;
+extern const CudaCodec kTopK;
 
 namespace {
 
-constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kQsgd, &kSign};
+constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kQsgd, &kSign, &kTopK};
 
 }  // namespace
 }  // namespace cuda

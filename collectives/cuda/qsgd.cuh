@@ -66,7 +66,7 @@ struct EncodeQsgd {
       } else {
         HBENCH_UNROLL
         for (unsigned i = 0; i < 4; ++i)
-          taken.groups[g].at[i] = first + i < elements ? load_one<float>(floats + 4 * (first + i)) : 0.0F;
+          taken.groups[g].at[i] = first + i < elements ? load_aligned<float>(floats + 4 * (first + i)) : 0.0F;
       }
     }
     return taken;

@@ -60,7 +60,7 @@ struct EncodeSign {
     HBENCH_UNROLL
     for (unsigned i = 0; i < kRows; ++i) {
       const std::size_t element = row(part, batch, i) + lane;
-      taken.at[i] = element < part.end ? load_one<float>(floats + 4 * element) : 0.0F;
+      taken.at[i] = element < part.end ? load_aligned<float>(floats + 4 * element) : 0.0F;
     }
     return taken;
   }
@@ -94,7 +94,7 @@ struct EncodeSign {
   HBENCH_ON_BOTH double sum_of_large(const Part& part, unsigned lane, bool of_minus) const {
     double sum = 0;
     for (std::size_t element = part.begin + lane; element < part.end; element += kLanes) {
-      const auto x = load_one<float>(floats + 4 * element);
+      const auto x = load_aligned<float>(floats + 4 * element);
       if (minus(x) == of_minus) sum += static_cast<double>(x);
     }
     return sum;

@@ -59,6 +59,31 @@ TEST_F(CudaCodecKernels, WalkOnWhenTheGridIsFull) {
   }
 }
 
+// What is hard for top-k: equal elements, and large ones close together.
+TEST_F(CudaCodecKernels, SelectTheFirstOfEqualElementsAndManyInOnePlace) {
+  std::normal_distribution<float> normal;
+  const auto value = [&](std::string_view kind, std::size_t i) {
+    if (kind == "equal") return 1.0F;
+    if (kind == "few values") return static_cast<float>(random() % 3) - 1;
+    return normal(random) * (kind == "in one place" && i > 100'000 && i < 200'000 ? 100.0F : 1.0F);
+  };
+  for (const char* kind : {"equal", "few values", "in one place", "normal"})
+    for (const char* text : {"topk", "topk:0.00001", "topk:0.4"}) {
+      const CompressorChoice choice = parse_compressor(text);
+      std::vector<float> floats(3'000'017);
+      for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = value(kind, i);
+      const std::vector<std::byte> right = encoded(choice, floats);
+      GpuMemory in(*device, {0, 4 * floats.size()});
+      GpuMemory wire(*device, {0, right.size()});
+      in.put(std::as_bytes(std::span(floats)));
+      const auto codec = find_cuda_codec("topk")->make(*device, choice);
+      for (int again = 0; again < 2; ++again) {
+        codec->encode(floats_of(in), kDraw, wire.span());
+        ASSERT_TRUE(wire.get() == right) << kind << ", " << text;
+      }
+    }
+}
+
 TEST_F(CudaPackKernels, CopyEveryTensorToItsPlaceAndBack) {
   std::vector<std::unique_ptr<GpuMemory>> memories;
   std::vector<std::span<std::byte>> spans;

@@ -7,8 +7,10 @@
 #include "collectives/cuda/codecs.cuh"
 #include "collectives/cuda/qsgd.cuh"
 #include "collectives/cuda/sign.cuh"
+#include "collectives/cuda/sparse.cuh"
 #include "tests/collectives/cuda_compression.hpp"
 #include "tests/collectives/cuda_host.hpp"
+#include "tests/collectives/cuda_select_host.hpp"
 
 namespace hbench::testing {
 namespace {
@@ -115,9 +117,29 @@ void decode_qsgd(const CompressorChoice& choice, const std::byte* wire, bool add
   cuda::with_decode_qsgd(wire, levels_of(choice), add, floats, elements, kRun);
 }
 
+std::size_t sparse_count(const CompressorChoice& choice, std::size_t elements) {
+  return static_cast<std::size_t>(choice.codec->max_wire_bytes(static_cast<std::int64_t>(elements)) - 4) / 8;
+}
+
+void encode_topk(const CompressorChoice& choice, const std::byte* floats, std::size_t elements, std::byte* wire) {
+  const std::size_t count = sparse_count(choice, elements);
+  if (count == 0) {
+    cuda::SparseWire{wire, 0}.give_count();
+  } else {
+    select_on_host(floats, elements, count, wire);
+  }
+}
+
+void decode_topk(const CompressorChoice& choice, const std::byte* wire, bool add, std::byte* floats,
+                 std::size_t elements) {
+  if (!add) std::fill_n(floats, 4 * elements, std::byte{});
+  const std::size_t count = sparse_count(choice, elements);
+  kRun(cuda::AddSparse{wire, count, floats, elements}, {.elements = count});
+}
+
 constexpr CodecTwin kTwins[] = {
     half<cuda::Float16>("fp16"),        half<cuda::Bfloat16>("bf16"),       {"int8", encode_int8, decode_int8},
-    {"qsgd", encode_qsgd, decode_qsgd}, {"sign", encode_sign, decode_sign},
+    {"qsgd", encode_qsgd, decode_qsgd}, {"sign", encode_sign, decode_sign}, {"topk", encode_topk, decode_topk},
 };
 
 }  // namespace
