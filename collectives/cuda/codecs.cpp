@@ -9,12 +9,13 @@ extern const CudaCodec kBf16;
 extern const CudaCodec kFp16;
 extern const CudaCodec kInt8;
 extern const CudaCodec kQsgd;
+extern const CudaCodec kRandomK;
 extern const CudaCodec kSign;
 extern const CudaCodec kTopK;
 
 namespace {
 
-constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kQsgd, &kSign, &kTopK};
+constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kQsgd, &kRandomK, &kSign, &kTopK};
 
 }  // namespace
 }  // namespace cuda

@@ -6,6 +6,7 @@
 
 #include "collectives/cuda/codecs.cuh"
 #include "collectives/cuda/qsgd.cuh"
+#include "collectives/cuda/randomk.cuh"
 #include "collectives/cuda/sign.cuh"
 #include "collectives/cuda/sparse.cuh"
 #include "tests/collectives/cuda_compression.hpp"
@@ -137,9 +138,33 @@ void decode_topk(const CompressorChoice& choice, const std::byte* wire, bool add
   kRun(cuda::AddSparse{wire, count, floats, elements}, {.elements = count});
 }
 
+cuda::RandomSample sample_of(const CompressorChoice& choice, std::size_t elements) {
+  const auto bytes = static_cast<std::size_t>(choice.codec->max_wire_bytes(static_cast<std::int64_t>(elements)));
+  return {elements, (bytes - 8) / 4};
+}
+
+void encode_randomk(const CompressorChoice& choice, const std::byte* floats, std::size_t elements, std::byte* wire) {
+  if (elements == 0) return;
+  const cuda::RandomSample sample = sample_of(choice, elements);
+  kRun(cuda::EncodeRandomK{floats, wire, sample, cuda::randomk_key(kDraw)}, {.elements = sample.count});
+}
+
+void decode_randomk(const CompressorChoice& choice, const std::byte* wire, bool add, std::byte* floats,
+                    std::size_t elements) {
+  if (elements == 0) return;
+  if (!add) std::fill_n(floats, 4 * elements, std::byte{});
+  const cuda::RandomSample sample = sample_of(choice, elements);
+  kRun(cuda::AddRandomK{wire, floats, sample}, {.elements = sample.count});
+}
+
 constexpr CodecTwin kTwins[] = {
-    half<cuda::Float16>("fp16"),        half<cuda::Bfloat16>("bf16"),       {"int8", encode_int8, decode_int8},
-    {"qsgd", encode_qsgd, decode_qsgd}, {"sign", encode_sign, decode_sign}, {"topk", encode_topk, decode_topk},
+    half<cuda::Float16>("fp16"),
+    half<cuda::Bfloat16>("bf16"),
+    {"int8", encode_int8, decode_int8},
+    {"qsgd", encode_qsgd, decode_qsgd},
+    {"randomk", encode_randomk, decode_randomk},
+    {"sign", encode_sign, decode_sign},
+    {"topk", encode_topk, decode_topk},
 };
 
 }  // namespace
