@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -133,6 +134,13 @@ void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer
   const std::byte* const sources[] = {buffer.data()};
   std::byte* const targets[] = {buffer.data()};
   combine(type, ReduceOp::sum, sources, targets, buffer.size(), workers);
+}
+
+void keep_rest(std::span<const float> whole, std::span<float> part) {
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    const float rest = whole[i] - part[i];
+    part[i] = std::isfinite(rest) ? rest : 0.0F;
+  }
 }
 
 }  // namespace hbench

@@ -28,4 +28,7 @@ void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer);
 /// What is left to do when all `workers` contributions are combined: the division of `average`, else nothing.
 void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer);
 
+/// part = whole - part, rounded once, where that is finite, and 0 elsewhere. \pre equal sizes; no overlap.
+void keep_rest(std::span<const float> whole, std::span<float> part);
+
 }  // namespace hbench

@@ -39,10 +39,10 @@ std::string CompressorChoice::text() const {
   return text;
 }
 
-std::unique_ptr<GradientMemory> CompressorChoice::make_memory(std::int64_t elements) const {
+std::unique_ptr<GradientMemory> CompressorChoice::make_memory(std::int64_t elements, Device& device) const {
   if (compressor->make_memory != nullptr) return compressor->make_memory(parameters, elements);
   const bool wrapped = error_feedback && compressor->exchange == Exchange::gather;
-  return wrapped ? make_error_feedback(elements) : nullptr;
+  return wrapped ? make_error_feedback(elements, device) : nullptr;
 }
 
 CompressorChoice parse_compressor(std::string_view text) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "collectives/executors/device.hpp"
 #include "collectives/schedule.hpp"
 
 namespace hbench {
@@ -89,7 +90,7 @@ struct Compressor {
   NotFinite not_finite = {};
   /// \throws Error (usage) when the parameters make no sense. `parameters` are complete.
   std::unique_ptr<Codec> (*make)(std::string_view parameters) = nullptr;
-  /// Its own memory (DGC's momentum), for a buffer of `elements`; null for those without.
+  /// Its own memory (DGC's momentum), in host memory, for a buffer of `elements`; null for those without.
   std::unique_ptr<GradientMemory> (*make_memory)(std::string_view parameters, std::int64_t elements) = nullptr;
 };
 
@@ -123,8 +124,9 @@ struct CompressorChoice {
   Encoding encoding() const {
     return {.codec = verbatim() ? nullptr : codec.get(), .memory_traffic = compressor->memory_traffic};
   }
-  /// For a buffer of `elements`; null where nothing is carried over.
-  std::unique_ptr<GradientMemory> make_memory(std::int64_t elements) const;
+  /// For a buffer of `elements` where `device` has it; null where nothing is carried over. \pre the device is the
+  /// host's, or the compressor has no memory of its own.
+  std::unique_ptr<GradientMemory> make_memory(std::int64_t elements, Device& device = host_device()) const;
 };
 
 /// `name`, `name:parameters`, or either after `ef:` for error feedback (Stich et al., Sparsified SGD with Memory,

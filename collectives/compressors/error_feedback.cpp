@@ -1,35 +1,37 @@
 #include "collectives/compressors/error_feedback.hpp"
 
-#include <cmath>
-#include <vector>
-
 namespace hbench {
 namespace {
 
-/// Holds the residual with its sign turned: then decoding adds what was sent to what was to be sent, and sparse
-/// compressors touch only what they sent.
 class Residual final : public GradientMemory {
  public:
-  explicit Residual(std::int64_t elements) : excess_(static_cast<std::size_t>(elements)) {}
+  Residual(std::int64_t elements, Device& device)
+      : device_(device),
+        memory_(device.allocate(static_cast<std::size_t>(elements) * sizeof(float))),
+        residual_(reinterpret_cast<float*>(memory_.get()), static_cast<std::size_t>(elements)) {
+    device_.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(residual_));
+    settle(device_);
+  }
 
   void compensate(std::span<float> gradient) override {
-    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] -= excess_[i];
+    device_.accumulate(DataType::float32, ReduceOp::sum, std::as_bytes(residual_), std::as_writable_bytes(gradient));
   }
 
   void update(std::span<const float> compensated, std::span<const std::byte> encoded, const Codec& codec) override {
-    for (std::size_t i = 0; i < excess_.size(); ++i) excess_[i] = -compensated[i];
-    codec.decode(encoded, TransferKind::reduce, excess_);
-    for (float& excess : excess_) excess = std::isfinite(excess) ? excess : 0.0F;
+    codec.decode(encoded, TransferKind::copy, residual_);
+    device_.keep_rest(compensated, residual_);
   }
 
  private:
-  std::vector<float> excess_;
+  Device& device_;
+  DeviceMemory memory_;
+  std::span<float> residual_;
 };
 
 }  // namespace
 
-std::unique_ptr<GradientMemory> make_error_feedback(std::int64_t elements) {
-  return std::make_unique<Residual>(elements);
+std::unique_ptr<GradientMemory> make_error_feedback(std::int64_t elements, Device& device) {
+  return std::make_unique<Residual>(elements, device);
 }
 
 }  // namespace hbench

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "collectives/base/error.hpp"
 #include "collectives/compressors/parameters.hpp"
@@ -47,6 +48,26 @@ std::span<T> column_of(std::span<T> factor, std::int64_t length, std::int64_t co
 }
 
 double norm(std::span<const float> column) { return std::sqrt(dot<double>(column, column)); }
+
+class HostProducts final : public LowRankProducts {
+ public:
+  void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) override {
+    hbench::renew_lost_columns(shape, draw, right);
+  }
+  void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
+                std::span<float> left) override {
+    hbench::multiply(shape, matrix, right, left);
+  }
+  void multiply_transposed(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> left,
+                           std::span<float> right) override {
+    hbench::multiply_transposed(shape, matrix, left, right);
+  }
+  void expand(const LowRankShape& shape, std::span<const float> left, std::span<const float> right,
+              std::span<float> matrix) override {
+    hbench::expand(shape, left, right, matrix);
+  }
+  void orthonormalise(std::int64_t rows, std::span<float> columns) override { hbench::orthonormalise(rows, columns); }
+};
 
 }  // namespace
 
@@ -108,56 +129,65 @@ void orthonormalise(std::int64_t rows, std::span<float> columns) {
   }
 }
 
-LowRankState::LowRankState(std::int64_t elements, std::int64_t rank, bool error_feedback, std::uint64_t seed)
-    : shape_(low_rank_shape(elements, rank)),
-      seed_(seed),
-      left_(static_cast<std::size_t>(shape_.left_elements())),
-      right_(static_cast<std::size_t>(shape_.right_elements())),
-      residual_(error_feedback ? static_cast<std::size_t>(elements) : 0) {}
-
-/// A column of zeros would stay so for ever, and so would one that is not finite. Every rank has the same `right_`, and
-/// does the same here. It is also how the first step gets its columns.
-void LowRankState::renew_lost_columns() {
-  std::vector<std::uint32_t> bits(static_cast<std::size_t>(shape_.columns));
-  for (std::int64_t k = 0; k < shape_.rank; ++k) {
-    const auto column = column_of(std::span(right_), shape_.columns, k);
+void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) {
+  std::vector<std::uint32_t> bits(static_cast<std::size_t>(shape.columns));
+  for (std::int64_t k = 0; k < shape.rank; ++k) {
+    const auto column = column_of(right, shape.columns, k);
     const double length = norm(column);
     if (length > 0 && std::isfinite(length)) continue;
-    random_bits(shared_key_of({.seed = seed_, .step = step_}), k * shape_.columns, bits);
-    // Uniform in (-1, 1): any distribution without a preferred direction will do.
+    random_bits(shared_key_of(draw), k * shape.columns, bits);
+    // Any distribution without a preferred direction will do.
     for (std::size_t i = 0; i < column.size(); ++i)
       column[i] = static_cast<float>(static_cast<std::int32_t>(bits[i])) * 0x1p-31F;
   }
 }
 
+std::unique_ptr<LowRankProducts> host_low_rank_products() { return std::make_unique<HostProducts>(); }
+
+LowRankState::Floats::Floats(Device& device, std::int64_t elements)
+    : memory(device.allocate(static_cast<std::size_t>(elements) * sizeof(float))),
+      floats(reinterpret_cast<float*>(memory.get()), static_cast<std::size_t>(elements)) {
+  device.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(floats));
+  settle(device);
+}
+
+LowRankState::LowRankState(std::int64_t elements, std::int64_t rank, bool error_feedback, std::uint64_t seed,
+                           Device& device)
+    : shape_(low_rank_shape(elements, rank)),
+      seed_(seed),
+      device_(&device),
+      products_(device.low_rank_products()),
+      left_(device, shape_.left_elements()),
+      right_(device, shape_.right_elements()),
+      residual_(device, error_feedback ? elements : 0) {}
+
 void LowRankState::begin(std::span<float> gradient) {
-  renew_lost_columns();
-  for (std::size_t i = 0; i < residual_.size(); ++i) gradient[i] += residual_[i];
-  multiply(shape_, gradient, right_, left_);
+  products_->renew_lost_columns(shape_, {.seed = seed_, .step = step_}, right());
+  if (!residual().empty())
+    device_->accumulate(DataType::float32, ReduceOp::sum, std::as_bytes(residual()), std::as_writable_bytes(gradient));
+  products_->multiply(shape_, gradient, right(), left());
 }
 
 void LowRankState::middle(std::span<const float> gradient) {
-  orthonormalise(shape_.rows, left_);
-  multiply_transposed(shape_, gradient, left_, right_);
-  if (residual_.empty()) return;
-  expand(shape_, left_, right_, residual_);
-  for (std::size_t i = 0; i < residual_.size(); ++i) {
-    const float lost = gradient[i] - residual_[i];
-    residual_[i] = std::isfinite(lost) ? lost : 0.0F;
-  }
+  products_->orthonormalise(shape_.rows, left());
+  products_->multiply_transposed(shape_, gradient, left(), right());
+  if (residual().empty()) return;
+  products_->expand(shape_, left(), right(), residual_.floats);
+  device_->keep_rest(gradient, residual_.floats);
 }
 
 void LowRankState::end(std::span<float> gradient) {
-  expand(shape_, left_, right_, gradient);
+  products_->expand(shape_, left(), right(), gradient);
   ++step_;
 }
 
-LowRankState make_low_rank_state(const CompressorChoice& choice, std::int64_t elements, std::uint64_t seed) {
+LowRankState make_low_rank_state(const CompressorChoice& choice, std::int64_t elements, std::uint64_t seed,
+                                 Device& device) {
   if (choice.compressor->exchange != Exchange::low_rank)
     throw Error(ExitCode::usage, fmt::format("compressor '{}' has no low-rank factors", choice.compressor->name),
                 "use powersgd");
   const std::int64_t rank = parse_whole(choice.compressor->name, "rank", choice.parameters, 1, kLargestRank);
-  return {elements, rank, choice.error_feedback, seed};
+  return {elements, rank, choice.error_feedback, seed, device};
 }
 
 }  // namespace hbench

@@ -16,10 +16,11 @@
 /// The all-reduces must leave the same bits on all ranks, as those of this program do; then so does the whole.
 
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/device.hpp"
 
 namespace hbench {
 
@@ -40,16 +41,37 @@ struct LowRankShape {
 /// columns = the square root of `elements`, rounded up; rows = as many as are needed. \pre rank >= 1
 LowRankShape low_rank_shape(std::int64_t elements, std::int64_t rank);
 
+/// The functions at the end of this file, where a rank's data lie. A device may return before it has done what it is
+/// told, and does it in order; equal input gives equal bits on all ranks. Used by one thread at a time. \throws Error
+/// (environment) where the device fails.
+class LowRankProducts {
+ public:
+  virtual ~LowRankProducts() = default;
+  virtual void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) = 0;
+  virtual void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
+                        std::span<float> left) = 0;
+  virtual void multiply_transposed(const LowRankShape& shape, std::span<const float> matrix,
+                                   std::span<const float> left, std::span<float> right) = 0;
+  virtual void expand(const LowRankShape& shape, std::span<const float> left, std::span<const float> right,
+                      std::span<float> matrix) = 0;
+  virtual void orthonormalise(std::int64_t rows, std::span<float> columns) = 0;
+};
+
+/// In host memory.
+std::unique_ptr<LowRankProducts> host_low_rank_products();
+
 /// One rank's state for one buffer; lives as long as the training does. Used by its rank alone.
 class LowRankState {
  public:
-  /// Ranks with the same `seed` begin with the same Q. \pre rank >= 1
-  LowRankState(std::int64_t elements, std::int64_t rank, bool error_feedback, std::uint64_t seed);
+  /// Ranks with the same `seed` begin with the same Q. All memory lies where `device` has it, which outlives the state
+  /// and does its work. \pre rank >= 1; the device has low-rank products
+  LowRankState(std::int64_t elements, std::int64_t rank, bool error_feedback, std::uint64_t seed,
+               Device& device = host_device());
 
   const LowRankShape& shape() const { return shape_; }
   /// P and Q, each column contiguous. Their memory stays where it is as long as the state lives and does not move.
-  std::span<float> left() { return left_; }
-  std::span<float> right() { return right_; }
+  std::span<float> left() { return left_.floats; }
+  std::span<float> right() { return right_.floats; }
 
   /// \pre gradient.size() == shape().elements, here and below; the same memory in all three.
   void begin(std::span<float> gradient);
@@ -57,23 +79,34 @@ class LowRankState {
   void end(std::span<float> gradient);
 
   /// What this rank's gradients had and its factors did not; empty without error feedback. For tests.
-  std::span<const float> residual() const { return residual_; }
+  std::span<const float> residual() const { return residual_.floats; }
 
  private:
-  void renew_lost_columns();
+  /// Zeros to begin with.
+  struct Floats {
+    Floats(Device& device, std::int64_t elements);
+    DeviceMemory memory;
+    std::span<float> floats;
+  };
 
   LowRankShape shape_;
   std::uint64_t seed_;
   std::int32_t step_ = 0;
-  std::vector<float> left_;
-  std::vector<float> right_;
-  std::vector<float> residual_;
+  Device* device_;
+  std::unique_ptr<LowRankProducts> products_;
+  Floats left_;
+  Floats right_;
+  Floats residual_;
 };
 
 /// The state for a buffer of `elements`, as `choice` says (`ef:powersgd` keeps a residual, and is the paper's
 /// algorithm; `powersgd` forgets what was lost). \throws Error (usage) when the choice is not a low-rank compressor.
-LowRankState make_low_rank_state(const CompressorChoice& choice, std::int64_t elements, std::uint64_t seed = 1);
+LowRankState make_low_rank_state(const CompressorChoice& choice, std::int64_t elements, std::uint64_t seed = 1,
+                                 Device& device = host_device());
 
+/// Columns of zeros would stay so for ever, and so would those that are not finite: they are drawn anew, uniformly from
+/// (-1, 1), by the seed and step of `draw`. The first step's columns are all drawn so.
+void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right);
 /// left = M right. Matrices in row order, factors in column order; `matrix` has `shape.elements` elements.
 void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
               std::span<float> left);

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "collectives/base/error.hpp"
+#include "collectives/compressors/low_rank.hpp"
 #include "collectives/cuda/check.hpp"
+#include "collectives/cuda/codecs.hpp"
 
 namespace hbench::cuda {
 namespace {
@@ -87,6 +89,17 @@ void CudaDevice::fill_neutral(DataType type, ReduceOp op, std::span<std::byte> b
 void CudaDevice::finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) {
   cuda::finish(queue(), type, op, workers, buffer);
 }
+
+void CudaDevice::keep_rest(std::span<const float> whole, std::span<float> part) {
+  cuda::keep_rest(queue(), whole, part);
+}
+
+std::shared_ptr<const Codec> CudaDevice::codec_of(const CompressorChoice& choice) {
+  const CudaCodec* const entry = find_cuda_codec(choice.compressor->name);
+  return entry == nullptr ? nullptr : entry->make(*this, choice);
+}
+
+std::unique_ptr<LowRankProducts> CudaDevice::low_rank_products() { return nullptr; }
 
 void CudaDevice::copy(std::span<const std::byte> from, std::span<std::byte> to) {
   if (from.empty()) return;

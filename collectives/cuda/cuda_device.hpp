@@ -24,6 +24,9 @@ class CudaDevice final : public Device {
   void accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::span<std::byte> inout) override;
   void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) override;
   void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) override;
+  void keep_rest(std::span<const float> whole, std::span<float> part) override;
+  std::shared_ptr<const Codec> codec_of(const CompressorChoice& choice) override;
+  std::unique_ptr<LowRankProducts> low_rank_products() override;
   void copy(std::span<const std::byte> from, std::span<std::byte> to) override;
   void write(std::span<const std::byte> host, std::span<std::byte> to) override;
   void read(std::span<const std::byte> from, std::span<std::byte> host) override;

@@ -22,5 +22,6 @@ void accumulate(const Queue& queue, DataType type, ReduceOp op, std::span<const 
                 std::span<std::byte> inout);
 void fill_neutral(const Queue& queue, DataType type, ReduceOp op, std::span<std::byte> buffer);
 void finish(const Queue& queue, DataType type, ReduceOp op, int workers, std::span<std::byte> buffer);
+void keep_rest(const Queue& queue, std::span<const float> whole, std::span<float> part);
 
 }  // namespace hbench::cuda

@@ -20,4 +20,9 @@ void finish(const Queue& queue, DataType type, ReduceOp op, int workers, std::sp
               [&](const auto& work, const Extent& extent) { launch(queue, work, extent); });
 }
 
+void keep_rest(const Queue& queue, std::span<const float> whole, std::span<float> part) {
+  with_keep_rest(reinterpret_cast<const std::byte*>(whole.data()), reinterpret_cast<std::byte*>(part.data()),
+                 part.size_bytes(), [&](const auto& work, const Extent& extent) { launch(queue, work, extent); });
+}
+
 }  // namespace hbench::cuda

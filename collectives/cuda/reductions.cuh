@@ -1,6 +1,6 @@
 #pragma once
 
-/// The work items (`walk.cuh`) of accumulate, fill_neutral and finish.
+/// The work items (`walk.cuh`) of accumulate, fill_neutral, finish and keep_rest.
 
 #include <cstddef>
 
@@ -58,6 +58,34 @@ struct Divide {
     HBENCH_UNROLL
     for (int i = 0; i < kCount; ++i) taken.at[i] = Element::stored(divided(Element::value(taken.at[i]), divisor));
     store(buffer + element * sizeof(Stored), taken);
+  }
+};
+
+/// part = whole - part where that is finite, and 0 elsewhere.
+struct KeepRest {
+  static constexpr int kGroup = 4;
+  template <int kCount>
+  struct Taken {
+    Group<float, kCount> whole;
+    Group<float, kCount> part;
+  };
+
+  const std::byte* whole;
+  std::byte* part;
+
+  template <int kCount>
+  HBENCH_ON_BOTH Taken<kCount> take(std::size_t element) const {
+    return {load<float, kCount>(whole + 4 * element), load<float, kCount>(part + 4 * element)};
+  }
+  template <int kCount>
+  HBENCH_ON_BOTH void give(std::size_t element, Taken<kCount> taken) const {
+    constexpr std::uint32_t kInfinity = 0x7f80'0000;
+    HBENCH_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      const float rest = taken.whole.at[i] - taken.part.at[i];
+      taken.part.at[i] = (same_bits<std::uint32_t>(rest) & kInfinity) == kInfinity ? 0.0F : rest;
+    }
+    store(part + 4 * element, taken.part);
   }
 };
 
@@ -125,6 +153,13 @@ void with_finish(DataType type, ReduceOp op, int workers, std::byte* buffer, std
     const Side sides[] = {{buffer, kSize}};
     run(Divide<Element>{buffer, workers}, extent_of(bytes / kSize, 16 / kSize, sides));
   });
+}
+
+/// The same for hbench::keep_rest.
+template <class Run>
+void with_keep_rest(const std::byte* whole, std::byte* part, std::size_t bytes, Run run) {
+  const Side sides[] = {{whole, sizeof(float)}, {part, sizeof(float)}};
+  run(KeepRest{whole, part}, extent_of(bytes / sizeof(float), KeepRest::kGroup, sides));
 }
 
 }  // namespace hbench::cuda

@@ -14,6 +14,10 @@
 
 namespace hbench {
 
+class Codec;
+struct CompressorChoice;
+class LowRankProducts;
+
 /// A point in the work of a device. Null: it was passed before it was made, as always in host memory.
 class DeviceMoment {
  public:
@@ -38,6 +42,15 @@ class Device {
   virtual void accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::span<std::byte> inout) = 0;
   virtual void fill_neutral(DataType type, ReduceOp op, std::span<std::byte> buffer) = 0;
   virtual void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) = 0;
+  virtual void keep_rest(std::span<const float> whole, std::span<float> part) = 0;
+
+  /// The codec of `choice` on memory that this device can reach. The host's is the choice's own. That of a device which
+  /// does its work later encodes to exactly `max_wire_bytes`, so that nobody has to wait for a length. Outlived by the
+  /// device. Null where there is none.
+  virtual std::shared_ptr<const Codec> codec_of(const CompressorChoice& choice) = 0;
+  /// What low-rank compressors need. Outlived by the device. Null where there are none.
+  virtual std::unique_ptr<LowRankProducts> low_rank_products() = 0;
+
   /// \pre equal sizes; no overlap.
   virtual void copy(std::span<const std::byte> from, std::span<std::byte> to) = 0;
 
@@ -57,5 +70,8 @@ class Device {
 Device& host_device();
 /// The same as a shared one.
 std::shared_ptr<Device> shared_host_device();
+
+/// Returns when `device` has done all that it was told.
+void settle(Device& device);
 
 }  // namespace hbench

@@ -19,11 +19,17 @@ namespace hbench {
 std::string refuse_exchange(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, DataType type,
                             ReduceOp op, const World& world);
 
+/// Why `device` cannot do what the compressor needs, for a person; empty when it can.
+std::string refuse_device(Device& device, const CompressorChoice& compressor);
+
 /// What one rank carries from step to step for one buffer: residual, momentum, factors, and which step it is.
 struct ExchangeMemory {
-  /// For a buffer of `elements`. Ranks give the same `seed`.
-  ExchangeMemory(const CompressorChoice& compressor, std::int64_t elements, std::uint64_t seed = 1);
+  /// For a buffer of `elements` where `device` has it, which outlives the memory. Ranks give the same `seed`. \pre
+  /// `refuse_device` refuses nothing.
+  ExchangeMemory(const CompressorChoice& compressor, std::int64_t elements, std::uint64_t seed = 1,
+                 Device& device = host_device());
 
+  Device& device;
   std::uint64_t seed;
   std::int32_t step = 0;  ///< exchanges begun
   std::unique_ptr<GradientMemory> gradient;
@@ -43,15 +49,16 @@ struct ExchangeRequest {
   Operand operand;
   int segments = 0;  ///< 0: what the algorithm says for this buffer
   std::span<const Shard> shards = {};
-  /// Null: the operation has one of its own, which lives through its restarts.
+  /// Of the device that the operand is on. Null: the operation has one of its own, which lives through its restarts.
   std::shared_ptr<ExchangeMemory> memory = nullptr;
-  /// Measured where it is given, which takes time itself. Outlives the operation.
+  /// Measured where it is given, which takes time itself; without what a device does later. Outlives the operation.
   CodecTimes* times = nullptr;
 };
 
 /// This rank's part; nothing moves before the first `progress`. All ranks prepare their exchanges in the same order.
-/// The operand's memory outlives the operation. Every worker ends with the same bits. \throws Error (usage) for what
-/// `refuse_exchange` refuses, and for operands that do not fit.
+/// The operand's memory outlives the operation. Every worker ends with the same bits. Where the operand is on a device
+/// that does its work later, all that is done to it is told to the device, and nothing waits for it. \throws Error
+/// (usage) for what `refuse_exchange` or `refuse_device` refuses, and for operands that do not fit.
 std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRequest& request);
 
 }  // namespace hbench

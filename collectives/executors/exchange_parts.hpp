@@ -22,9 +22,11 @@ inline const Schedule& schedule_of(Endpoint& endpoint, const ExchangeRequest& re
 /// The all-gather that goes with an all-reduce, by its name; none where there is none.
 std::optional<AlgorithmChoice> all_gather_of(const AlgorithmChoice& algorithm);
 
-/// Every rank encodes its gradient once; the encodings are all-gathered, decoded and added in rank order.
+/// Every rank encodes its gradient once; the encodings are all-gathered, decoded and added in rank order. The first is
+/// for host memory, where lengths may vary; the second for devices, where they do not.
 /// \pre `all_gather_of` the algorithm; `request.memory` is there.
 std::unique_ptr<Operation> prepare_gather(Endpoint& endpoint, const ExchangeRequest& request);
+std::unique_ptr<Operation> prepare_fixed_gather(Endpoint& endpoint, const ExchangeRequest& request);
 /// Two all-reduces of small factors. \pre `request.memory` has factors.
 std::unique_ptr<Operation> prepare_low_rank(Endpoint& endpoint, const ExchangeRequest& request);
 /// Every transfer is encoded and decoded.

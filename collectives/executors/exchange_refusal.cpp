@@ -67,4 +67,13 @@ std::string refuse_exchange(const AlgorithmChoice& algorithm, const CompressorCh
   return {};
 }
 
+std::string refuse_device(Device& device, const CompressorChoice& compressor) {
+  const Compressor& entry = *compressor.compressor;
+  if (&device == &host_device() || compressor.verbatim()) return {};
+  if (entry.make_memory != nullptr) return fmt::format("{} keeps its memory on the host, not on a GPU", entry.name);
+  const bool able = entry.exchange == Exchange::low_rank ? device.low_rank_products() != nullptr
+                                                         : device.codec_of(compressor) != nullptr;
+  return able ? std::string() : fmt::format("{} works in host memory, not on a GPU", entry.name);
+}
+
 }  // namespace hbench

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 
-#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/executors/exchange_parts.hpp"
+#include "collectives/executors/gathered_gradient.hpp"
 #include "collectives/executors/rank_program.hpp"
 
 namespace hbench {
@@ -18,25 +16,21 @@ class Gather final : public Operation {
   Gather(Endpoint& endpoint, const ExchangeRequest& request)
       : transport_(endpoint.transport()),
         tag_(endpoint.reserve_tag()),
-        operand_(request.operand),
-        gradient_(operand_.floats()),
-        workers_(request.world.workers),
-        compressor_(request.compressor),
-        codec_(timed(compressor_.codec, request.times)),
-        memory_(request.memory),
-        most_(codec_->max_wire_bytes(operand_.elements())),
-        plan_(all_gather(endpoint, request, most_ * workers_)),
+        gradient_(transport_, request),
+        name_(request.compressor.text()),
+        most_(gradient_.most()),
+        plan_(plan_for(all_gather_for(endpoint, request, most_), transport_.rank())),
         encoded_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(most_))),
-        lengths_(static_cast<std::size_t>(workers_)),
+        lengths_(static_cast<std::size_t>(gradient_.workers())),
         known_(lengths_.size(), -1) {
-    plan_.schedule.offsets = offsets(std::vector<std::int64_t>(lengths_.size(), 1));
+    plan_.schedule.offsets = offsets_of(plan_.schedule, std::vector<std::int64_t>(lengths_.size(), 1));
     length_program_ = std::make_unique<RankProgram>(
         plan_, nullptr, transport_, tag_, Operand{std::as_writable_bytes(std::span(lengths_)), DataType::int64});
   }
 
   bool progress() override {
     if (stage_ == Stage::encode) {
-      encode();
+      lengths_[rank()] = gradient_.encode({encoded_.get(), static_cast<std::size_t>(most_)});
       stage_ = Stage::lengths;
     }
     if (stage_ == Stage::lengths) {
@@ -46,7 +40,8 @@ class Gather final : public Operation {
     }
     if (stage_ == Stage::payloads) {
       if (!payload_program_->progress()) return false;
-      decode();
+      for (Rank peer = 0; peer < gradient_.workers(); ++peer)
+        gradient_.decode(peer, payload_of(static_cast<std::size_t>(peer)));
       stage_ = Stage::complete;
     }
     return true;
@@ -73,33 +68,7 @@ class Gather final : public Operation {
  private:
   enum class Stage { encode, lengths, payloads, complete };
 
-  static RankPlan all_gather(Endpoint& endpoint, const ExchangeRequest& request, std::int64_t bytes) {
-    const AlgorithmChoice algorithm = *all_gather_of(request.algorithm);
-    const Schedule& schedule = schedule_of(endpoint, request, algorithm, static_cast<std::size_t>(bytes));
-    return plan_for(schedule, endpoint.transport().rank());
-  }
-
   std::size_t rank() const { return static_cast<std::size_t>(transport_.rank()); }
-
-  /// Part r of the schedule is `sizes[r]` long, cut evenly into its chunks.
-  std::vector<std::int64_t> offsets(const std::vector<std::int64_t>& sizes) const {
-    const int pieces = plan_.schedule.chunks / workers_;
-    std::vector<std::int64_t> all{0};
-    for (const std::int64_t size : sizes) {
-      const std::int64_t begin = all.back();
-      for (int piece = 1; piece <= pieces; ++piece) all.push_back(begin + size * piece / pieces);
-    }
-    return all;
-  }
-
-  void encode() {
-    if (memory_->gradient != nullptr) memory_->gradient->compensate(gradient_);
-    const Draw draw{.seed = memory_->seed, .rank = transport_.rank(), .step = memory_->step++};
-    const std::span<std::byte> room{encoded_.get(), static_cast<std::size_t>(most_)};
-    lengths_[rank()] = codec_->encode(gradient_, draw, room);
-    if (memory_->gradient != nullptr)
-      memory_->gradient->update(gradient_, room.first(static_cast<std::size_t>(lengths_[rank()])), *compressor_.codec);
-  }
 
   /// Runs whose lengths are those of the run before go on with its program.
   void place_payloads() {
@@ -107,14 +76,14 @@ class Gather final : public Operation {
       if (lengths_[peer] < 0 || lengths_[peer] > most_)
         throw Error(ExitCode::wrong_data,
                     fmt::format("rank {} announces an encoding of {} bytes where {} holds at most {}", peer,
-                                lengths_[peer], compressor_.text(), most_),
+                                lengths_[peer], name_, most_),
                     "give every rank a buffer of the same size");
     if (payload_program_ != nullptr && known_ == lengths_) {
       payload_program_->restart();
     } else {
       if (payload_program_ != nullptr) sent_before_ += payload_program_->bytes_sent();
       known_ = lengths_;
-      plan_.schedule.offsets = offsets(known_);
+      plan_.schedule.offsets = offsets_of(plan_.schedule, known_);
       payloads_.resize(static_cast<std::size_t>(plan_.schedule.offsets.back()));
       payload_program_ =
           std::make_unique<RankProgram>(plan_, nullptr, transport_, tag_, Operand{payloads_, DataType::uint8});
@@ -123,26 +92,15 @@ class Gather final : public Operation {
   }
 
   std::span<std::byte> payload_of(std::size_t peer) {
-    const std::size_t pieces = static_cast<std::size_t>(plan_.schedule.chunks / workers_);
+    const std::size_t pieces = static_cast<std::size_t>(plan_.schedule.chunks / gradient_.workers());
     const auto begin = static_cast<std::size_t>(plan_.schedule.offsets[peer * pieces]);
     return std::span(payloads_).subspan(begin, static_cast<std::size_t>(known_[peer]));
   }
 
-  /// In rank order, so that all workers end with the same bits.
-  void decode() {
-    for (std::size_t peer = 0; peer < lengths_.size(); ++peer)
-      codec_->decode(payload_of(peer), peer == 0 ? TransferKind::copy : TransferKind::reduce, gradient_);
-    finish(operand_.type, operand_.op, workers_, operand_.buffer);
-  }
-
   Transport& transport_;
   int tag_;
-  Operand operand_;
-  std::span<float> gradient_;
-  int workers_;
-  CompressorChoice compressor_;
-  std::shared_ptr<const Codec> codec_;
-  std::shared_ptr<ExchangeMemory> memory_;
+  GatheredGradient gradient_;
+  std::string name_;
   std::int64_t most_;  ///< bytes of one encoding
   RankPlan plan_;
   std::unique_ptr<std::byte[]> encoded_;

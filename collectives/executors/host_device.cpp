@@ -1,7 +1,10 @@
 #include <cstring>
 #include <new>
+#include <thread>
 
 #include "collectives/arithmetic/arithmetic.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/compressors/low_rank.hpp"
 #include "collectives/executors/device.hpp"
 
 namespace hbench {
@@ -25,6 +28,11 @@ class HostDevice final : public Device {
   void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) override {
     hbench::finish(type, op, workers, buffer);
   }
+  void keep_rest(std::span<const float> whole, std::span<float> part) override { hbench::keep_rest(whole, part); }
+
+  std::shared_ptr<const Codec> codec_of(const CompressorChoice& choice) override { return choice.codec; }
+  std::unique_ptr<LowRankProducts> low_rank_products() override { return host_low_rank_products(); }
+
   void copy(std::span<const std::byte> from, std::span<std::byte> to) override {
     if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
   }
@@ -46,6 +54,11 @@ Device& host_device() {
 
 std::shared_ptr<Device> shared_host_device() {
   return {&host_device(), [](Device*) {}};
+}
+
+void settle(Device& device) {
+  const Moment end = device.mark();
+  while (!device.passed(end)) std::this_thread::yield();
 }
 
 }  // namespace hbench

@@ -1,4 +1,3 @@
-#include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/executors/exchange_parts.hpp"
 
 namespace hbench {
@@ -7,7 +6,8 @@ namespace {
 class LowRank final : public Operation {
  public:
   LowRank(Endpoint& endpoint, const ExchangeRequest& request)
-      : operand_(request.operand),
+      : device_(endpoint.transport().device()),
+        operand_(request.operand),
         gradient_(operand_.floats()),
         workers_(request.world.workers),
         memory_(request.memory),
@@ -15,6 +15,13 @@ class LowRank final : public Operation {
         times_(request.times),
         left_(all_reduce(endpoint, request, state_.left())),
         right_(all_reduce(endpoint, request, state_.right())) {}
+  ~LowRank() override {
+    left_.reset();
+    right_.reset();
+    settle(device_);
+  }
+  LowRank(const LowRank&) = delete;
+  LowRank& operator=(const LowRank&) = delete;
 
   bool progress() override {
     if (stage_ == Stage::begin) {
@@ -33,10 +40,11 @@ class LowRank final : public Operation {
       if (!right_->progress()) return false;
       const Stopwatch stopwatch(times_ != nullptr ? &times_->decode : nullptr);
       state_.end(gradient_);
-      finish(operand_.type, operand_.op, workers_, operand_.buffer);
-      stage_ = Stage::complete;
+      device_.finish(operand_.type, operand_.op, workers_, operand_.buffer);
+      end_ = device_.mark();
+      stage_ = Stage::end;
     }
-    return true;
+    return device_.passed(end_);
   }
 
   void restart() override {
@@ -46,16 +54,16 @@ class LowRank final : public Operation {
   }
 
   std::string waiting_for() const override {
-    if (stage_ == Stage::complete) return {};
+    if (stage_ == Stage::end) return device_.passed(end_) ? "" : "its device to finish";
     return current().waiting_for() + (stage_ == Stage::right ? " of the right factor" : " of the left factor");
   }
   std::vector<Rank> waiting_ranks() const override {
-    return stage_ == Stage::complete ? std::vector<Rank>() : current().waiting_ranks();
+    return stage_ == Stage::end ? std::vector<Rank>() : current().waiting_ranks();
   }
   std::int64_t bytes_sent() const override { return left_->bytes_sent() + right_->bytes_sent(); }
 
  private:
-  enum class Stage { begin, left, right, complete };
+  enum class Stage { begin, left, right, end };
 
   static std::unique_ptr<Operation> all_reduce(Endpoint& endpoint, const ExchangeRequest& request,
                                                std::span<float> factor) {
@@ -65,6 +73,7 @@ class LowRank final : public Operation {
 
   const Operation& current() const { return stage_ == Stage::right ? *right_ : *left_; }
 
+  Device& device_;
   Operand operand_;
   std::span<float> gradient_;
   int workers_;
@@ -74,6 +83,7 @@ class LowRank final : public Operation {
   std::unique_ptr<Operation> left_;
   std::unique_ptr<Operation> right_;
   Stage stage_ = Stage::begin;
+  Moment end_;
 };
 
 }  // namespace

@@ -31,14 +31,25 @@ class TimedCodec final : public Codec {
 class PerHop final : public Operation {
  public:
   PerHop(Endpoint& endpoint, const ExchangeRequest& request)
-      : rank_(endpoint.transport().rank()),
+      : device_(endpoint.transport().device()),
+        rank_(endpoint.transport().rank()),
         brings_gradient_(rank_ < request.world.workers),
         gradient_(request.operand.floats()),
-        codec_(timed(request.compressor.codec, request.times)),
+        codec_(timed(device_.codec_of(request.compressor), request.times)),
         memory_(request.memory),
         program_(endpoint.prepare(
             schedule_of(endpoint, request, request.algorithm, request.operand.buffer.size(), request.shards),
-            request.operand, codec_.get())) {}
+            request.operand, codec_.get())) {
+    if (memory_->gradient == nullptr || !brings_gradient_) return;
+    room_ = static_cast<std::size_t>(codec_->max_wire_bytes(std::ssize(gradient_)));
+    encoded_ = device_.allocate(room_);
+  }
+  ~PerHop() override {
+    program_.reset();
+    settle(device_);
+  }
+  PerHop(const PerHop&) = delete;
+  PerHop& operator=(const PerHop&) = delete;
 
   bool progress() override {
     if (!begun_) begin();
@@ -58,19 +69,21 @@ class PerHop final : public Operation {
     const Draw draw{.seed = memory_->seed, .rank = rank_, .step = memory_->step++};
     if (memory_->gradient == nullptr || !brings_gradient_) return;
     memory_->gradient->compensate(gradient_);
-    encoded_.resize(static_cast<std::size_t>(codec_->max_wire_bytes(std::ssize(gradient_))));
-    encoded_.resize(static_cast<std::size_t>(codec_->encode(gradient_, draw, encoded_)));
-    memory_->gradient->update(gradient_, encoded_, *codec_);
-    codec_->decode(encoded_, TransferKind::copy, gradient_);
+    const std::int64_t bytes = codec_->encode(gradient_, draw, {encoded_.get(), room_});
+    const std::span<const std::byte> encoded(encoded_.get(), static_cast<std::size_t>(bytes));
+    memory_->gradient->update(gradient_, encoded, *codec_);
+    codec_->decode(encoded, TransferKind::copy, gradient_);
   }
 
+  Device& device_;
   Rank rank_;
   bool brings_gradient_;
   std::span<float> gradient_;
   std::shared_ptr<const Codec> codec_;
   std::shared_ptr<ExchangeMemory> memory_;
   std::unique_ptr<Operation> program_;
-  std::vector<std::byte> encoded_;
+  std::size_t room_ = 0;
+  DeviceMemory encoded_;
   bool begun_ = false;
 };
 

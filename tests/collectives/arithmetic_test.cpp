@@ -206,6 +206,15 @@ TEST(Arithmetic, GivesTheSameBitsWithEveryInstructionSet) {
   });
 }
 
+TEST(Arithmetic, KeepsTheRestOfWhatIsFinite) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> whole{3, -1, kInfinity, 2, kInfinity, NAN, 3e38F};
+  std::vector<float> part{1, -1, 5, kInfinity, kInfinity, 4, -3e38F};
+  keep_rest(whole, part);
+  // 3 - 1, -1 + 1; all others are infinite, NaN, or more than a float32 holds.
+  EXPECT_EQ(part, (std::vector<float>{2, 0, 0, 0, 0, 0, 0}));
+}
+
 TEST(Arithmetic, AccumulatesInPlace) {
   std::vector<float> sum{1, 2, 3};
   const std::vector<float> more{10, 20, 30};

@@ -44,6 +44,13 @@ inline std::vector<std::byte> random_elements(DataType type, std::size_t element
   return bytes;
 }
 
+inline std::span<float> as_floats(std::span<std::byte> bytes) {
+  return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+inline std::span<const float> as_floats(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
 inline bool is_nan(DataType type, const std::byte* at) {
   bool nan = false;
   cuda::with_element(type, [&]<class Element>(Element) {

@@ -55,6 +55,21 @@ TEST_F(CudaKernels, FillAndFinishAsTheHostDoesForEveryTypeAndOperation) {
   });
 }
 
+TEST_F(CudaKernels, KeepTheRestAsTheHostDoes) {
+  for (const std::size_t elements : kCounts)
+    for (const auto& [whole_off, part_off] : kOffsets) {
+      const std::vector<std::byte> given = random_elements(DataType::float32, elements, random);
+      std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
+      GpuMemory whole(*device, {whole_off * sizeof(float), given.size()});
+      GpuMemory part(*device, {part_off * sizeof(float), right.size()});
+      whole.put(given);
+      part.put(right);
+      keep_rest(as_floats(std::as_bytes(std::span(given))), as_floats(std::span(right)));
+      device->keep_rest(as_floats(std::as_bytes(whole.span())), as_floats(part.span()));
+      ASSERT_EQ(part.get(), right) << whole_off << ", " << part_off;
+    }
+}
+
 TEST_F(CudaKernels, TakeElementsAtAnyAddress) {
   for (const DataTypeEntry* type : data_types()) {
     const std::vector<std::byte> given = random_elements(type->type, 5000, random);

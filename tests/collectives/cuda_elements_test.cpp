@@ -96,6 +96,26 @@ TEST(CudaReductions, FillAndFinishAsTheHostDoesForEveryTypeAndOperation) {
   });
 }
 
+TEST(CudaReductions, KeepTheRestAsTheHostDoes) {
+  std::mt19937_64 random(std::random_device{}());
+  for (const std::size_t elements : kCounts)
+    for (const auto& [whole_off, part_off] : kOffsets) {
+      const Placed whole_place{whole_off * sizeof(float), elements * sizeof(float)};
+      const Placed part_place{part_off * sizeof(float), elements * sizeof(float)};
+      HostMemory whole(whole_place);
+      HostMemory part(part_place);
+      const std::vector<std::byte> given = random_elements(DataType::float32, elements, random);
+      std::vector<std::byte> right = random_elements(DataType::float32, elements, random);
+      std::ranges::copy(given, whole_place.of(whole.all()).begin());
+      std::ranges::copy(right, part_place.of(part.all()).begin());
+      keep_rest(as_floats(std::as_bytes(std::span(given))), as_floats(std::span(right)));
+      cuda::with_keep_rest(whole_place.of(whole.all()).data(), part_place.of(part.all()).data(), right.size(),
+                           [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 3); });
+      ASSERT_TRUE(std::ranges::equal(part_place.of(part.all()), right)) << whole_off << ", " << part_off;
+      ASSERT_TRUE(whole_place.guarded(whole.all()) && part_place.guarded(part.all()));
+    }
+}
+
 // Elements at odd addresses have no wide accesses, and are right all the same.
 TEST(CudaReductions, AccumulateElementsAtAnyAddress) {
   std::mt19937_64 random(std::random_device{}());

@@ -79,7 +79,7 @@ TEST_P(LazyDevices, RunCodecsPerHopAsHostMemoryDoes) {
       });
       testing::run_ranks(lazy, [&](Endpoint& endpoint) {
         const Rank rank = endpoint.transport().rank();
-        const LazyCodec codec(*c.compressor.codec, static_cast<LazyDevice&>(endpoint.transport().device()));
+        const LazyCodec codec(c.compressor.codec, static_cast<LazyDevice&>(endpoint.transport().device()));
         results[static_cast<std::size_t>(rank)] = run_case(endpoint, c, content(rank), &codec);
       });
       for (Rank rank = 0; rank < c.world.workers; ++rank)

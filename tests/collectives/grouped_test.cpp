@@ -2,92 +2,26 @@
 
 #include <gtest/gtest.h>
 
-#include <condition_variable>
-#include <deque>
-#include <map>
-#include <optional>
-
 #include "collectives/base/error.hpp"
 #include "collectives/executors/grouped_program.hpp"
 #include "collectives/executors/wait.hpp"
 #include "tests/collectives/conformance.hpp"
-#include "tests/collectives/lazy_device.hpp"
+#include "tests/collectives/posted_groups.hpp"
 
 namespace hbench {
 namespace {
 
 using testing::Case;
 using testing::LazyDevice;
+using testing::Post;
+using testing::PostedGroups;
 
 constexpr Seconds kTimeout{60};
 
-/// What travels between the ranks of one job.
-class Post {
- public:
-  void send(Rank from, Rank to, std::vector<std::byte> payload) {
-    const std::lock_guard lock(mutex_);
-    waiting_[{from, to}].push_back(std::move(payload));
-    changed_.notify_all();
-  }
-  /// Nothing once the post is closed.
-  std::optional<std::vector<std::byte>> take(Rank from, Rank to) {
-    std::unique_lock lock(mutex_);
-    auto& queue = waiting_[{from, to}];
-    changed_.wait(lock, [&] { return closed_ || !queue.empty(); });
-    if (closed_) return std::nullopt;
-    std::vector<std::byte> payload = std::move(queue.front());
-    queue.pop_front();
-    return payload;
-  }
-  void close() {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  bool closed_ = false;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::pair<Rank, Rank>, std::deque<std::vector<std::byte>>> waiting_;
-};
-
-/// A group is one piece of work of the device: it reads everything before it writes anything.
-class PostedGroups final : public GroupedMessages {
- public:
-  PostedGroups(Post& post, Rank rank) : post_(post), rank_(rank), device_(static_cast<unsigned>(rank + 1)) {}
-
-  Device& device() override { return device_; }
-  void abandon() override { post_.close(); }
-  void begin() override {
-    sends_.clear();
-    receives_.clear();
-  }
-  void send(Rank to, std::span<const std::byte> payload) override { sends_.push_back({to, payload}); }
-  void receive(Rank from, std::span<std::byte> landing) override { receives_.push_back({from, landing}); }
-  void end() override {
-    device_.push([this, sends = sends_, receives = receives_] {
-      for (const auto& [to, payload] : sends) post_.send(rank_, to, {payload.begin(), payload.end()});
-      for (const auto& [from, landing] : receives) {
-        const std::optional<std::vector<std::byte>> payload = post_.take(from, rank_);
-        if (!payload) return;
-        ASSERT_EQ(payload->size(), landing.size());
-        std::ranges::copy(*payload, landing.begin());
-      }
-    });
-  }
-
- private:
-  Post& post_;
-  Rank rank_;
-  std::vector<std::pair<Rank, std::span<const std::byte>>> sends_;
-  std::vector<std::pair<Rank, std::span<std::byte>>> receives_;
-  LazyDevice device_;
-};
-
 /// What is wrong with what `rank` ended with, twice.
 std::string run_rank(Post& post, const Case& c, Rank rank) {
-  PostedGroups groups(post, rank);
+  LazyDevice device(static_cast<unsigned>(rank + 1));
+  PostedGroups groups(post, rank, device);
   const Schedule schedule = testing::schedule_of(c);
   const std::vector<std::byte> content = testing::given(c, schedule, rank);
   const DeviceMemory memory = groups.device().allocate(content.size());
@@ -142,7 +76,8 @@ TEST(GroupedProgram, IsLetGoWhenAPeerNeverComes) {
   Post post;
   Case c = testing::plain_cases(3).front();
   c.elements = 1000;
-  PostedGroups groups(post, 0);
+  LazyDevice device(1);
+  PostedGroups groups(post, 0, device);
   std::vector<std::byte> memory(4000);
   GroupedProgram program(plan_for(testing::schedule_of(c), 0), groups, {memory});
   EXPECT_THROW(wait_for(program, Seconds(0.05), c.name()), Error);
@@ -157,7 +92,8 @@ TEST(GroupedProgram, CountsWhatItSends) {
     std::vector<std::jthread> ranks;
     for (Rank rank = 0; rank < 2; ++rank)
       ranks.emplace_back([&, rank] {
-        PostedGroups groups(post, rank);
+        LazyDevice device(static_cast<unsigned>(rank + 1));
+        PostedGroups groups(post, rank, device);
         std::vector<std::byte> memory(40);
         GroupedProgram program(plan_for(testing::schedule_of(c), rank), groups, {memory});
         EXPECT_EQ(program.bytes_sent(), 0);

@@ -2,6 +2,8 @@
 
 /// A device that does what it is told later, as a GPU does: what goes wrong with one goes wrong here.
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,6 +15,7 @@
 #include <thread>
 
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/compressors/low_rank.hpp"
 #include "collectives/executors/device.hpp"
 
 namespace hbench::testing {
@@ -42,16 +45,21 @@ class LazyDevice final : public Device {
   void finish(DataType type, ReduceOp op, int workers, std::span<std::byte> buffer) override {
     push([=] { host_device().finish(type, op, workers, buffer); });
   }
+  void keep_rest(std::span<const float> whole, std::span<float> part) override {
+    push([=] { host_device().keep_rest(whole, part); });
+  }
+  std::shared_ptr<const Codec> codec_of(const CompressorChoice& choice) override;
+  std::unique_ptr<LowRankProducts> low_rank_products() override;
   void copy(std::span<const std::byte> from, std::span<std::byte> to) override {
     push([=] { host_device().copy(from, to); });
   }
   void write(std::span<const std::byte> host, std::span<std::byte> to) override {
     copy(host, to);
-    settle();
+    settle(*this);
   }
   void read(std::span<const std::byte> from, std::span<std::byte> host) override {
     copy(from, host);
-    settle();
+    settle(*this);
   }
 
   Moment mark() override {
@@ -82,11 +90,6 @@ class LazyDevice final : public Device {
     // The device sets it; who has the mark only looks.
   };
 
-  void settle() {
-    const Moment end = mark();
-    while (!passed(end)) std::this_thread::yield();
-  }
-
   /// Until it is told to stop and has nothing left to do.
   void work(const std::stop_token& stop) {
     while (true) {
@@ -110,23 +113,61 @@ class LazyDevice final : public Device {
   std::jthread worker_;
 };
 
-/// A codec whose work a lazy device does. \pre per-hop: the bytes are known before.
+/// A codec of the host, whose work a lazy device does. \pre it writes as much whatever it is given
 class LazyCodec final : public Codec {
  public:
-  LazyCodec(const Codec& codec, LazyDevice& device) : codec_(codec), device_(device) {}
+  LazyCodec(std::shared_ptr<const Codec> codec, LazyDevice& device) : codec_(std::move(codec)), device_(device) {}
 
-  std::int64_t max_wire_bytes(std::int64_t elements) const override { return codec_.max_wire_bytes(elements); }
+  std::int64_t max_wire_bytes(std::int64_t elements) const override { return codec_->max_wire_bytes(elements); }
   std::int64_t encode(std::span<const float> in, const Draw& draw, std::span<std::byte> out) const override {
-    device_.push([=, this] { codec_.encode(in, draw, out); });
-    return max_wire_bytes(std::ssize(in));
+    const std::int64_t bytes = max_wire_bytes(std::ssize(in));
+    device_.push([=, codec = codec_] { EXPECT_EQ(codec->encode(in, draw, out), bytes); });
+    return bytes;
   }
   void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
-    device_.push([=, this] { codec_.decode(in, kind, out); });
+    device_.push([=, codec = codec_] { codec->decode(in, kind, out); });
   }
 
  private:
-  const Codec& codec_;
+  std::shared_ptr<const Codec> codec_;
   LazyDevice& device_;
 };
+
+/// The host's products, which a lazy device makes.
+class LazyProducts final : public LowRankProducts {
+ public:
+  explicit LazyProducts(LazyDevice& device) : device_(device) {}
+
+  void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) override {
+    device_.push([=] { hbench::renew_lost_columns(shape, draw, right); });
+  }
+  void multiply(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> right,
+                std::span<float> left) override {
+    device_.push([=] { hbench::multiply(shape, matrix, right, left); });
+  }
+  void multiply_transposed(const LowRankShape& shape, std::span<const float> matrix, std::span<const float> left,
+                           std::span<float> right) override {
+    device_.push([=] { hbench::multiply_transposed(shape, matrix, left, right); });
+  }
+  void expand(const LowRankShape& shape, std::span<const float> left, std::span<const float> right,
+              std::span<float> matrix) override {
+    device_.push([=] { hbench::expand(shape, left, right, matrix); });
+  }
+  void orthonormalise(std::int64_t rows, std::span<float> columns) override {
+    device_.push([=] { hbench::orthonormalise(rows, columns); });
+  }
+
+ private:
+  LazyDevice& device_;
+};
+
+inline std::shared_ptr<const Codec> LazyDevice::codec_of(const CompressorChoice& choice) {
+  if (choice.compressor->bytes_vary) return nullptr;
+  return std::make_shared<LazyCodec>(choice.codec, *this);
+}
+
+inline std::unique_ptr<LowRankProducts> LazyDevice::low_rank_products() {
+  return std::make_unique<LazyProducts>(*this);
+}
 
 }  // namespace hbench::testing

@@ -1,0 +1,204 @@
+// Lossy exchanges of ranks whose devices do what they are told later.
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "collectives/base/error.hpp"
+#include "collectives/executors/wait.hpp"
+#include "tests/collectives/conformance.hpp"
+#include "tests/collectives/posted_groups.hpp"
+#include "tests/collectives/shared_ranks.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::Case;
+using testing::Endpoints;
+using testing::LazyDevice;
+using testing::Post;
+using testing::PostedGroups;
+
+constexpr Seconds kTimeout{60};
+constexpr int kSteps = 3;
+
+Endpoints lazy_endpoints(int ranks) {
+  return make_thread_endpoints(ranks, [](Rank rank) { return std::make_shared<LazyDevice>(23 * rank + 5); });
+}
+
+/// What travels as it is travels in groups, as with NCCL.
+class GroupedEndpoint final : public Endpoint {
+ public:
+  GroupedEndpoint(std::unique_ptr<Endpoint> threads, std::shared_ptr<Post> post)
+      : threads_(std::move(threads)),
+        post_(std::move(post)),
+        messages_(*post_, transport().rank(), static_cast<LazyDevice&>(transport().device())) {}
+
+  Transport& transport() override { return threads_->transport(); }
+  std::unique_ptr<Operation> prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) override {
+    EXPECT_EQ(codec, nullptr);
+    return std::make_unique<GroupedProgram>(plan_for(schedule, transport().rank()), messages_, operand);
+  }
+  [[noreturn]] void abort(int exit_code) override {
+    threads_->abort(exit_code);
+    std::abort();
+  }
+
+ private:
+  std::unique_ptr<Endpoint> threads_;
+  std::shared_ptr<Post> post_;
+  PostedGroups messages_;
+};
+
+Endpoints grouped_endpoints(int ranks) {
+  const auto post = std::make_shared<Post>();
+  Endpoints endpoints;
+  for (auto& each : lazy_endpoints(ranks))
+    endpoints.push_back(std::make_unique<GroupedEndpoint>(std::move(each), post));
+  return endpoints;
+}
+
+/// Bits, so that zeros have a sign.
+using Results = std::vector<std::vector<std::vector<std::byte>>>;
+
+/// What each worker's buffer holds after each step of one exchange.
+Results exchanged(Endpoints& endpoints, const Case& c) {
+  Results results(static_cast<std::size_t>(c.world.workers));
+  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+    const Rank rank = endpoint.transport().rank();
+    Device& device = endpoint.transport().device();
+    const std::size_t bytes = static_cast<std::size_t>(c.elements) * sizeof(float);
+    const DeviceMemory memory = device.allocate(bytes);
+    const std::span<std::byte> buffer(memory.get(), bytes);
+    const auto operation = prepare_exchange(endpoint, {.world = c.world,
+                                                       .algorithm = c.algorithm,
+                                                       .compressor = c.compressor,
+                                                       .operand = {buffer, DataType::float32, c.op}});
+    for (int step = 0; step < kSteps; ++step) {
+      const std::vector<float> gradient = testing::gradient_of(rank, c.elements, step);
+      device.write(std::as_bytes(std::span(gradient)), buffer);
+      if (step > 0) operation->restart();
+      wait_for(*operation, kTimeout, c.name());
+      EXPECT_EQ(operation->waiting_for(), "");
+      // Complete is complete: the memory is read as it is, without asking the device for it.
+      if (rank < c.world.workers) results[static_cast<std::size_t>(rank)].push_back({buffer.begin(), buffer.end()});
+    }
+  });
+  return results;
+}
+
+bool works_on_devices(const CompressorChoice& choice) {
+  return !choice.compressor->bytes_vary && choice.compressor->make_memory == nullptr;
+}
+
+/// Every compressor that devices have, in every form, with every algorithm and with sums and averages.
+std::vector<Case> cases_of(int ranks) {
+  std::vector<Case> cases;
+  for (Case c : testing::compressed_cases(ranks)) {
+    if (!works_on_devices(c.compressor) || c.algorithm.algorithm->goal != Goal::all_reduce) continue;
+    for (const std::int64_t elements : {1, 1009}) {
+      c.elements = elements;
+      c.op = elements == 1 ? ReduceOp::average : ReduceOp::sum;
+      cases.push_back(c);
+    }
+  }
+  return cases;
+}
+
+class DeviceExchange : public ::testing::TestWithParam<int> {};
+
+TEST_P(DeviceExchange, EndsWithTheBitsOfHostMemory) {
+  Endpoints lazy = lazy_endpoints(GetParam()), host = make_thread_endpoints(GetParam());
+  for (const Case& c : cases_of(GetParam())) ASSERT_EQ(exchanged(lazy, c), exchanged(host, c)) << c.name();
+}
+
+TEST_P(DeviceExchange, MovesPayloadsAndFactorsAsItsEndpointDoes) {
+  Endpoints grouped = grouped_endpoints(GetParam()), host = make_thread_endpoints(GetParam());
+  for (const Case& c : cases_of(GetParam())) {
+    if (c.compressor.compressor->exchange == Exchange::per_hop) continue;
+    ASSERT_EQ(exchanged(grouped, c), exchanged(host, c)) << c.name();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, DeviceExchange, ::testing::Values(1, 2, 3, 5));
+
+TEST(DeviceExchanges, MayBeUnderWayTogether) {
+  constexpr std::int64_t kElements = 500;
+  for (const char* name : {"topk:0.1", "ef:powersgd:2", "int8"}) {
+    Case c = testing::plain_cases(3).front();
+    c.compressor = parse_compressor(name);
+    c.elements = kElements;
+    Endpoints host = make_thread_endpoints(3), lazy = lazy_endpoints(3);
+    const Results right = exchanged(host, c);
+    testing::run_ranks(lazy, [&](Endpoint& endpoint) {
+      const Rank rank = endpoint.transport().rank();
+      Device& device = endpoint.transport().device();
+      const std::vector<float> gradient = testing::gradient_of(rank, kElements, 0);
+      const DeviceMemory memory = device.allocate(2 * kElements * sizeof(float));
+      std::vector<std::unique_ptr<Operation>> operations;
+      for (int i = 0; i < 2; ++i) {
+        const std::span<std::byte> buffer(memory.get() + i * kElements * sizeof(float), kElements * sizeof(float));
+        device.write(std::as_bytes(std::span(gradient)), buffer);
+        operations.push_back(prepare_exchange(endpoint, {.world = c.world,
+                                                         .algorithm = c.algorithm,
+                                                         .compressor = c.compressor,
+                                                         .operand = {buffer, DataType::float32, ReduceOp::sum}}));
+      }
+      // Ranks look at them in different orders.
+      if (rank == 1) std::ranges::reverse(operations);
+      for (bool done = false; !done;) {
+        done = true;
+        for (const auto& operation : operations) done = operation->progress() && done;
+      }
+      for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(std::memcmp(memory.get() + i * kElements * sizeof(float),
+                              right[static_cast<std::size_t>(rank)][0].data(), kElements * sizeof(float)),
+                  0)
+            << name;
+    });
+  }
+}
+
+TEST(DeviceExchanges, AreLetGoInTheMiddleOfTheirWork) {
+  for (const char* name : {"topk:0.1", "ef:powersgd:2", "int8"})
+    for (int looks = 0; looks < 12; ++looks) {
+      Endpoints endpoints = lazy_endpoints(2);
+      Case c = testing::plain_cases(2).front();
+      testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+        Device& device = endpoint.transport().device();
+        const DeviceMemory memory = device.allocate(4000);
+        const auto operation =
+            prepare_exchange(endpoint, {.world = c.world,
+                                        .algorithm = c.algorithm,
+                                        .compressor = parse_compressor(name),
+                                        .operand = {{memory.get(), 4000}, DataType::float32, ReduceOp::sum}});
+        for (int i = 0; i < (endpoint.transport().rank() == 1 ? looks : 100); ++i) operation->progress();
+      });
+    }
+}
+
+TEST(DeviceExchanges, SayWhatTheDeviceCannotDo) {
+  const Endpoints endpoints = lazy_endpoints(1);
+  Device& device = endpoints[0]->transport().device();
+  EXPECT_EQ(refuse_device(device, parse_compressor("none")), "");
+  EXPECT_EQ(refuse_device(device, parse_compressor("ef:topk")), "");
+  EXPECT_EQ(refuse_device(device, parse_compressor("powersgd")), "");
+  EXPECT_EQ(refuse_device(device, parse_compressor("dgc")), "dgc keeps its memory on the host, not on a GPU");
+  EXPECT_EQ(refuse_device(device, parse_compressor("threshold")), "threshold works in host memory, not on a GPU");
+  for (const Compressor* compressor : compressors())
+    EXPECT_EQ(refuse_device(host_device(), parse_compressor(compressor->name)), "");
+  std::vector<float> buffer(3);
+  try {
+    prepare_exchange(*endpoints[0], {.world = {.workers = 1},
+                                     .algorithm = parse_algorithm("ring"),
+                                     .compressor = parse_compressor("dgc"),
+                                     .operand = Operand::of(buffer)});
+    FAIL() << "dgc on a device";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_STREQ(error.what(), "dgc keeps its memory on the host, not on a GPU");
+  }
+}
+
+}  // namespace
+}  // namespace hbench
