@@ -201,7 +201,8 @@ class Planner {
     if (machine_.fixed_ranks > 0 && world.ranks() != machine_.fixed_ranks)
       return fmt::format("it takes {} ranks, and {} were started", world.ranks(), machine_.fixed_ranks);
     if (!compressor.verbatim() && request_.goal != Goal::all_reduce) return "compressors go with all-reduces";
-    if (!compressor.verbatim() && kind_of(asked).on_gpu) return "compressors work in host memory, not on a GPU";
+    if (kind_of(asked).refuses != nullptr)
+      if (std::string why = kind_of(asked).refuses(compressor); !why.empty()) return why;
     if (std::string why = refuse_exchange(choice, compressor, request_.type, request_.op, world); !why.empty())
       return why;
     if (request_.check && compressor.verbatim() && asked.gpus > most_workers(request_.type, request_.op))

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include "analysis/collectives.hpp"
 #include "bench/collective/agreement.hpp"
@@ -93,7 +92,8 @@ class Loop {
       work_on(entry);
       if (options_.check) check(entry);
       warm_up(entry);
-      if (entry.lossy) time_coding(entry);
+      // A device codes when it comes to it: there is no time of this rank's to measure.
+      if (entry.lossy && entry.in_host_memory()) time_coding(entry);
     }
     const auto count = std::ranges::count_if(entries, [](const Entry& entry) { return entry.runs(); });
     time(entries, count > 1 ? kTurns : 1);
@@ -133,12 +133,6 @@ class Loop {
     host_.resize(entry.bytes());
     entry.device().read(entry.buffer, host_);
     return host_;
-  }
-
-  /// Waits for what a device was told to do.
-  static void settle_device(const Entry& entry) {
-    const Moment end = entry.device().mark();
-    while (!entry.device().passed(end)) std::this_thread::yield();
   }
 
   PeerLibraries* libraries(const Case& asked) {
@@ -296,7 +290,7 @@ class Loop {
     device.fill_neutral(DataType::uint8, ReduceOp::sum, entry.buffer);
     if (product) device.fill_neutral(parse_data_type(asked.collective.data_type), ReduceOp::product, entry.buffer);
     if (options_.out_of_place) device.copy(entry.buffer, input(entry));
-    settle_device(entry);
+    hbench::settle(entry.device());
   }
 
   static bool has_bound(const Entry& entry) {
@@ -316,7 +310,7 @@ class Loop {
     // A lossy collective in place would eat its own result: begin with real data each time, together.
     if (entry.lossy && metric == metric::kInPlace) {
       entry.device().copy(input(entry), entry.buffer);
-      settle_device(entry);
+      hbench::settle(entry.device());
       agreement_.meet();
     }
     const auto begin = Clock::now();

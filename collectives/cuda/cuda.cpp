@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "collectives/base/error.hpp"
+#include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/facts.hpp"
 
@@ -23,6 +24,12 @@ std::unique_ptr<Device> make_cuda_device(int gpu) {
     throw Error(ExitCode::usage, fmt::format("there is no GPU {}: this process sees {}", gpu, facts.devices),
                 "GPUs are counted from 0; `nvidia-smi -L` lists them, CUDA_VISIBLE_DEVICES may hide some");
   return std::make_unique<cuda::CudaDevice>(gpu);
+}
+
+bool cuda_compresses(const Compressor& compressor) {
+  // PowerSGD's products have no kernels yet; a momentum is kept on the host.
+  return compressor.exchange != Exchange::low_rank && compressor.make_memory == nullptr &&
+         find_cuda_codec(compressor.name) != nullptr;
 }
 
 }  // namespace hbench

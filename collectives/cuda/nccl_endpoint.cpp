@@ -166,7 +166,9 @@ class NcclEndpoint final : public Endpoint {
   Transport& transport() override { return threads_->transport(); }
 
   std::unique_ptr<Operation> prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) override {
-    if (codec != nullptr) return Endpoint::prepare(schedule, operand, codec);
+    if (codec != nullptr)
+      throw Error(ExitCode::usage, "NCCL's messages are sent as they are, without a compressor that encodes each",
+                  "choose another compressor, or the executor cuda");
     return std::make_unique<GroupedProgram>(plan_for(schedule, transport().rank()), messages_, operand);
   }
 

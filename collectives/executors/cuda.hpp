@@ -22,4 +22,7 @@ int cuda_devices();
 /// outlive it. \throws Error (usage) for a GPU that is not there, (environment) where it cannot be used.
 std::unique_ptr<Device> make_cuda_device(int gpu);
 
+/// Whether the devices of `make_cuda_device` have what an exchange with this compressor needs.
+bool cuda_compresses(const Compressor& compressor);
+
 }  // namespace hbench

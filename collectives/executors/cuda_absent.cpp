@@ -15,4 +15,6 @@ std::unique_ptr<Device> make_cuda_device(int) {
   throw Error(ExitCode::environment, absent.reason, absent.cure);
 }
 
+bool cuda_compresses(const Compressor&) { return false; }
+
 }  // namespace hbench

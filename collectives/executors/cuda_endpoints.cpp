@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collectives/executors/cuda.hpp"
+#include "collectives/executors/gpu_compressors.hpp"
 #include "collectives/executors/thread_executor.hpp"
 
 namespace hbench {
@@ -12,10 +13,11 @@ constinit const ExecutorKind kCudaExecutor{
     .name = "cuda",
     .summary = "every rank is a thread with a stream on a GPU, whose kernels read the memory of the rank that sends",
     .evidence = "measured",
-    .limits = "ranks of one process; no compressors; no library's own collectives",
+    .limits = "ranks of one process; compressors that have kernels; no library's own collectives",
     .availability = cuda_availability,
     .on_gpu = true,
     .runs = ExecutorKind::Runs::schedules,
+    .refuses = refuse_on_gpu,
     .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_cuda_endpoints); },
     .make_endpoints = make_cuda_endpoints,
 };

@@ -67,6 +67,8 @@ struct ExecutorKind {
   bool on_gpu = false;  ///< operands of its operations lie in a GPU's memory
   /// Which algorithms it runs.
   enum class Runs : std::uint8_t { schedules, vendor, both } runs = Runs::both;
+  /// Why it cannot run with a compressor, for a person; empty where it can. Null: it runs with all.
+  std::string (*refuses)(const CompressorChoice& compressor) = nullptr;
   /// `profile` is needed by `simulate` only and outlives the executor. `timeout` bounds one collective.
   std::unique_ptr<Executor> (*make)(const Profile* profile, Seconds timeout);
   /// Endpoints of so many ranks that are threads of this process; null where ranks are processes, or none.

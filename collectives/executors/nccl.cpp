@@ -1,5 +1,6 @@
 #include "collectives/executors/nccl.hpp"
 
+#include "collectives/executors/gpu_compressors.hpp"
 #include "collectives/executors/thread_executor.hpp"
 
 namespace hbench {
@@ -22,10 +23,12 @@ constinit const ExecutorKind kNcclPointToPointExecutor{
     .name = "nccl-p2p",
     .summary = "our schedules between GPUs, each round a group of ncclSend and ncclRecv; every rank is a thread",
     .evidence = "measured",
-    .limits = "ranks of one process, and before NCCL 2.30 one for each GPU; no compressors",
+    .limits =
+        "ranks of one process, and before NCCL 2.30 one for each GPU; compressors that have kernels, and not per hop",
     .availability = nccl_availability,
     .on_gpu = true,
     .runs = ExecutorKind::Runs::schedules,
+    .refuses = refuse_by_nccl,
     .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_nccl_endpoints); },
     .make_endpoints = make_nccl_endpoints,
 };

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "analysis/collectives.hpp"
@@ -85,6 +87,49 @@ TEST(MeasuringLoop, IsRightAndTimedOnDevicesBesideHostMemory) {
         EXPECT_EQ(timed, 2 * 2 * kRanks);  // iterations, both ways, of every rank
       }
     }
+}
+
+std::optional<double> value_of(const LoopResult& result, std::string_view metric) {
+  for (const Sample& sample : result.samples)
+    if (sample.metric == metric) return sample.value;
+  return std::nullopt;
+}
+
+// The plan asks what real GPUs have; these devices have more.
+TEST(MeasuringLoop, ChecksLossyResultsOnDevicesAndLeavesOutTheTimesOfTheirCodecs) {
+  CollectiveRequest request = on_devices(Goal::all_reduce, ReduceOp::average);
+  request.executors = {"threads"};
+  request.compressors = {"fp16", "int8", "ef:topk", "sign", "powersgd"};
+  std::vector<LoopCase> cases;
+  for (const LoopCase& host : cases_of(request)) {
+    for (const char* executor : {"cuda", "threads"}) {
+      cases.push_back(host);
+      cases.back().index = static_cast<int>(cases.size()) - 1;
+      cases.back().asked.collective.executor = executor;
+    }
+  }
+  ASSERT_EQ(cases.size(), 2 * 5 * 2);  // sizes, compressors, executors
+  std::vector<LoopResult> results = measured(cases);
+  ASSERT_EQ(results.size(), cases.size());
+  std::ranges::sort(results, {}, &LoopResult::index);
+  for (std::size_t i = 0; i < results.size(); i += 2) {
+    SCOPED_TRACE(cases[i].asked.strategy.compressor);
+    const LoopResult& device = results[i];
+    const LoopResult& host = results[i + 1];
+    EXPECT_EQ(device.refusal, "");
+    for (const LoopResult* result : {&device, &host}) {
+      EXPECT_EQ(value_of(*result, metric::kInPlaceWrong), 0);
+      EXPECT_EQ(value_of(*result, metric::kOutOfPlaceWrong), 0);
+      EXPECT_GT(value_of(*result, metric::kInPlace), 0);
+      EXPECT_GT(value_of(*result, metric::kWireBytes), 0);
+    }
+    // The same bits are as far from the exact result.
+    EXPECT_EQ(value_of(device, metric::kRelativeError), value_of(host, metric::kRelativeError));
+    EXPECT_EQ(value_of(device, metric::kCosine), value_of(host, metric::kCosine));
+    EXPECT_EQ(value_of(device, metric::kEncode), std::nullopt);
+    EXPECT_EQ(value_of(device, metric::kDecode), std::nullopt);
+    EXPECT_GT(value_of(host, metric::kEncode), 0);
+  }
 }
 
 }  // namespace

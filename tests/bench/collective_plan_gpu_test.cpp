@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/collective/plan.hpp"
+#include "collectives/executors/cuda.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {
@@ -47,15 +48,36 @@ TEST(GpuPlan, SaysWhyThereAreNoGpus) {
 
 TEST(GpuPlan, RefusesWhatIsNotDoneOnGpus) {
   CollectiveRequest request = one_size({"cuda"});
-  request.compressors = {"none", "fp16"};
-  const CollectivePlan plan = plan_of(request);
-  EXPECT_EQ(plan.cases, 1);
-  ASSERT_EQ(plan.refused.size(), 1);
-  EXPECT_EQ(plan.refused[0].why, "compressors work in host memory, not on a GPU");
-  request = one_size({"cuda"});
   request.algorithms = {"vendor"};
   expect_error([&] { plan_of(request); }, ExitCode::usage,
                HasSubstr("NCCL's own collectives go with the executor nccl"), HasSubstr("--help"));
+}
+
+// Whether CUDA was built in or not.
+TEST(GpuPlan, CompressesWithWhatHasKernelsAndNamesIt) {
+  for (const Compressor* compressor : compressors()) {
+    CollectiveRequest request = one_size({"cuda", "threads"});
+    request.compressors = {std::string(compressor->name)};
+    const CollectivePlan plan = plan_of(request);
+    const bool can = parse_compressor(compressor->name).verbatim() || cuda_compresses(*compressor);
+    EXPECT_EQ(plan.cases, can ? 2 : 1) << compressor->name;
+    if (can) continue;
+    ASSERT_EQ(plan.refused.size(), 1) << compressor->name;
+    EXPECT_THAT(plan.refused[0].why, HasSubstr(std::string(compressor->name) + " has no kernels for a GPU; "));
+    if (cuda_compresses(*parse_compressor("fp16").compressor)) {
+      EXPECT_THAT(plan.refused[0].why, HasSubstr("these have: "));
+      EXPECT_THAT(plan.refused[0].why, HasSubstr("fp16"));
+    }
+  }
+}
+
+TEST(GpuPlan, LetsNcclMoveNoMessagesThatAreEncoded) {
+  CollectiveRequest request = one_size({"nccl-p2p"});
+  request.compressors = {"none", "bf16"};
+  const CollectivePlan plan = plan_of(request);
+  EXPECT_EQ(plan.cases, 1);
+  ASSERT_EQ(plan.refused.size(), 1);
+  EXPECT_THAT(plan.refused[0].why, HasSubstr("bf16 encodes every message, and NCCL's are sent as they are"));
 }
 
 TEST(GpuPlan, GivesNcclItsOwnCollectivesAndOursToItsPointToPoint) {
