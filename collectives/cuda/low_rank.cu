@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kThreads) renew_lost(std::size_t length, Rando
   float* const column = columns + blockIdx.x * length;
   if (!lost(sum_of_block<kThreads>(dot_part(column, column, length, threadIdx.x, kThreads)))) return;
   const Random random(key, blockIdx.x * length);
-  for (std::size_t i = threadIdx.x; i < length; i += kThreads) column[i] = renewed(random, blockIdx.x * length + i);
+  for (std::size_t i = threadIdx.x; i < length; i += kThreads) column[i] = renewed(random.bits(i));
 }
 
 unsigned blocks_of(std::size_t count, std::size_t each) { return static_cast<unsigned>((count + each - 1) / each); }

@@ -177,8 +177,8 @@ HBENCH_ON_BOTH double stretch(double before, double after) {
 HBENCH_ON_BOTH bool lost(double square) { return !(square > 0 && square < std::numeric_limits<double>::infinity()); }
 
 /// Uniform in (-1, 1).
-HBENCH_ON_BOTH float renewed(const Random& random, std::uint64_t position) {
-  return static_cast<float>(static_cast<std::int32_t>(random.bits(position))) * 0x1p-31F;
+HBENCH_ON_BOTH float renewed(std::uint32_t random) {
+  return static_cast<float>(static_cast<std::int32_t>(random)) * 0x1p-31F;
 }
 
 }  // namespace hbench::cuda

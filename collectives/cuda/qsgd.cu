@@ -18,12 +18,15 @@ template <class Work>
 __global__ void __launch_bounds__(kThreads) encode_qsgd(const Work work) {
   const unsigned lane = threadIdx.x % kWarp;
   const std::size_t warps = static_cast<std::size_t>(gridDim.x) * kWarps;
-  const bool aligned = work.aligned();
   for (std::size_t bucket = static_cast<std::size_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
        bucket < work.buckets(); bucket += warps) {
-    const auto taken = aligned && work.whole(bucket) ? work.template take<true>(bucket, lane)
-                                                     : work.template take<false>(bucket, lane);
-    work.give(bucket, lane, taken, largest_of_warp(Work::magnitude(taken)));
+    if (work.plain(bucket)) {
+      const auto taken = work.template take<true>(bucket, lane);
+      work.template give<true>(bucket, lane, taken, largest_of_warp(Work::magnitude(taken)));
+    } else {
+      const auto taken = work.template take<false>(bucket, lane);
+      work.template give<false>(bucket, lane, taken, largest_of_warp(Work::magnitude(taken)));
+    }
   }
 }
 

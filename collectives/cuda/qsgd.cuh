@@ -47,21 +47,24 @@ struct EncodeQsgd {
   RandomKey key;
 
   HBENCH_ON_BOTH std::size_t buckets() const { return (elements + Layout::kBucket - 1) / Layout::kBucket; }
-  /// Whether four elements are one access, in whole buckets.
-  HBENCH_ON_BOTH bool aligned() const { return reinterpret_cast<std::uintptr_t>(floats) % 16 == 0; }
-  HBENCH_ON_BOTH bool whole(std::size_t bucket) const { return (bucket + 1) * Layout::kBucket <= elements; }
+  HBENCH_ON_BOTH Random random(std::size_t bucket) const { return {key, bucket * Layout::kBucket}; }
+  /// Whether a bucket is whole, four of its elements can be one access, and its random numbers are near.
+  HBENCH_ON_BOTH bool plain(std::size_t bucket) const {
+    return reinterpret_cast<std::uintptr_t>(floats) % 16 == 0 && (bucket + 1) * Layout::kBucket <= elements &&
+           random(bucket).near(Layout::kBucket);
+  }
   static HBENCH_ON_BOTH std::size_t element(std::size_t bucket, unsigned lane, unsigned group) {
     return bucket * Layout::kBucket + (group * kLanes + lane) * 4;
   }
 
-  /// Zeros behind the end, which change no magnitude. \pre kWide: an aligned whole bucket
-  template <bool kWide>
+  /// Zeros behind the end, which change no magnitude. \pre kPlain: the bucket is
+  template <bool kPlain>
   HBENCH_ON_BOTH Taken take(std::size_t bucket, unsigned lane) const {
     Taken taken;
     HBENCH_UNROLL
     for (unsigned g = 0; g < kGroups; ++g) {
       const std::size_t first = element(bucket, lane, g);
-      if constexpr (kWide) {
+      if constexpr (kPlain) {
         taken.groups[g] = load<float, 4>(floats + 4 * first);
       } else {
         HBENCH_UNROLL
@@ -85,26 +88,36 @@ struct EncodeQsgd {
     return largest;
   }
 
-  /// `largest` of all lanes' magnitudes.
+  /// `largest` of all lanes' magnitudes. \pre kPlain: the bucket is
+  template <bool kPlain>
   HBENCH_ON_BOTH void give(std::size_t bucket, unsigned lane, const Taken& taken, std::uint32_t largest) const {
     const float scale = level_scale_of(largest);
     const float factor = static_cast<float>(levels) / scale;
-    const Random random(key, bucket * Layout::kBucket);
+    const Random random = this->random(bucket);
     if (lane == 0) store_one(wire + Layout::scale_at(bucket), scale);
     HBENCH_UNROLL
     for (unsigned g = 0; g < kGroups; ++g) {
       const std::size_t first = element(bucket, lane, g);
-      std::uint32_t packed = 0;
-      HBENCH_UNROLL
-      for (unsigned i = 0; i < 4; ++i) {
-        if (scale > 0 && first + i < elements)
-          packed |= code(taken.groups[g].at[i], factor, random.bits(first + i)) << (kBits * i);
-      }
-      store_codes(first, packed);
+      const auto ahead = static_cast<std::uint32_t>(first - bucket * Layout::kBucket);
+      const std::size_t count = kPlain || first + 4 <= elements ? 4 : first < elements ? elements - first : 0;
+      store_codes(first, scale > 0 ? codes<kPlain>(taken.groups[g], count, factor, random, ahead) : 0);
     }
   }
 
  private:
+  template <bool kPlain>
+  HBENCH_ON_BOTH std::uint32_t codes(const Group<float, 4>& group, std::size_t count, float factor,
+                                     const Random& random, std::uint32_t ahead) const {
+    std::uint32_t packed = 0;
+    HBENCH_UNROLL
+    for (unsigned i = 0; i < 4; ++i) {
+      if (!kPlain && i >= count) continue;
+      const std::uint32_t bits = kPlain ? random.near_bits(ahead + i) : random.bits(ahead + i);
+      packed |= code(group.at[i], factor, bits) << (kBits * i);
+    }
+    return packed;
+  }
+
   HBENCH_ON_BOTH std::uint32_t code(float x, float factor, std::uint32_t random) const {
     const float chance = (static_cast<float>(static_cast<std::int32_t>(random >> 16)) + 0.5F) * 0x1p-16F;
     const auto level = static_cast<std::int32_t>(x * factor + (static_cast<float>(levels) + chance));

@@ -22,7 +22,7 @@ struct RandomSample {
   HBENCH_ON_BOTH Drawn at(std::size_t i, std::uint64_t key) const {
     const std::size_t begin = elements * i / count;
     const std::size_t length = elements * (i + 1) / count - begin;
-    const std::uint32_t random = Random({key, 0}, i).bits(i);
+    const std::uint32_t random = Random({key, 0}, i).near_bits(0);
     return {begin + (length * random >> 32), static_cast<float>(length)};
   }
 };

@@ -44,13 +44,13 @@ constexpr unsigned kLaneElements = 4;
 constexpr std::size_t kSelectTile = 4096;
 constexpr unsigned kTileRows = kSelectTile / (kSelectLanes * kLaneElements);
 
-struct Candidate {
+struct alignas(8) Candidate {
   std::uint32_t position;
   std::uint32_t bits;
 };
 
 /// Elements larger than the smallest wanted one, and those equal to it.
-struct Ranks {
+struct alignas(8) Ranks {
   std::uint32_t larger;
   std::uint32_t equal;
 };

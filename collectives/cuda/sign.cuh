@@ -13,7 +13,7 @@ namespace hbench::cuda {
 
 /// Sums of the elements with a plus and of those with a minus.
 template <class T>
-struct Signed {
+struct alignas(2 * sizeof(T)) Signed {
   T positive;
   T negative;
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kWarps = kThreads / kWarp;
 /// Rows of a tile that a warp loads before it uses the first; of a list or a tile that is read again, lines of 32.
-constexpr unsigned kRowsInFlight = 8;
+constexpr unsigned kRowsInFlight = 4;
 constexpr unsigned kLinesInFlight = 4;
 
 __device__ std::size_t tile_of_warp() { return static_cast<std::size_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp; }
@@ -99,7 +99,7 @@ __device__ std::uint32_t collect_tile(const Select& work, std::size_t tile, unsi
 }
 
 /// One tile to a warp, all of whose lanes take the same way.
-__global__ void __launch_bounds__(kThreads) collect(const Select work) {
+__global__ void __launch_bounds__(kThreads, 4) collect(const Select work) {
   const std::size_t tile = tile_of_warp();
   if (tile >= work.tiles()) return;
   const unsigned lane = threadIdx.x % kWarp;

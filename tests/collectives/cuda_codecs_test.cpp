@@ -69,6 +69,21 @@ TEST(CudaCodecs, ScaleSignsAsTheHostDoes) {
     }
 }
 
+// What no encoder wrote may come over a network.
+TEST(CudaCodecs, IgnoresPositionsOutsideOfTheBuffer) {
+  const CompressorChoice choice = parse_compressor("topk:0.5");
+  std::vector<float> floats{1, 2, 3, 4};
+  std::vector<std::byte> wire = encoded(choice, floats);  // 2, and the positions 2 and 3
+  constexpr std::uint32_t kOutside = 4;
+  std::memcpy(wire.data() + 8, &kOutside, sizeof kOutside);
+  const Placed place{0, 16};
+  HostMemory out(place);
+  twin_of("topk").decode(choice, wire.data(), false, place.of(out.all()).data(), 4);
+  std::ranges::copy(place.of(out.all()), std::as_writable_bytes(std::span(floats)).begin());
+  EXPECT_EQ(floats, (std::vector<float>{0, 0, 3, 0}));
+  EXPECT_TRUE(place.guarded(out.all()));
+}
+
 TEST(CudaPacking, CopiesEveryTensorToItsPlaceAndBack) {
   std::mt19937_64 random(std::random_device{}());
   std::vector<Placed> places;

@@ -155,7 +155,7 @@ TEST(CudaLowRank, RenewsLostColumnsToTheBitsOfTheHost) {
   for (std::size_t k = 0; k < 4; ++k) {
     const cuda::Random numbers(shared_key_of(draw), k * length);
     if (!cuda::lost(cuda::dot_part(found.data() + k * length, found.data() + k * length, length, 0, 1))) continue;
-    for (std::size_t i = k * length; i < (k + 1) * length; ++i) found[i] = cuda::renewed(numbers, i);
+    for (std::size_t i = 0; i < length; ++i) found[k * length + i] = cuda::renewed(numbers.bits(i));
   }
   EXPECT_EQ(found, right);
 }

@@ -100,14 +100,20 @@ int levels_of(const CompressorChoice& choice) { return std::stoi(choice.paramete
 void encode_qsgd(const CompressorChoice& choice, const std::byte* floats, std::size_t elements, std::byte* wire) {
   const auto encode = [&]<class Work>(const Work& work) {
     for (std::size_t bucket = 0; bucket < work.buckets(); ++bucket) {
-      const bool wide = work.aligned() && work.whole(bucket);
+      const bool plain = work.plain(bucket);
       typename Work::Taken taken[Work::kLanes];
       std::uint32_t largest = 0;
       for (unsigned lane = 0; lane < Work::kLanes; ++lane) {
-        taken[lane] = wide ? work.template take<true>(bucket, lane) : work.template take<false>(bucket, lane);
+        taken[lane] = plain ? work.template take<true>(bucket, lane) : work.template take<false>(bucket, lane);
         largest = std::max(largest, Work::magnitude(taken[lane]));
       }
-      for (unsigned lane = 0; lane < Work::kLanes; ++lane) work.give(bucket, lane, taken[lane], largest);
+      for (unsigned lane = 0; lane < Work::kLanes; ++lane) {
+        if (plain) {
+          work.template give<true>(bucket, lane, taken[lane], largest);
+        } else {
+          work.template give<false>(bucket, lane, taken[lane], largest);
+        }
+      }
     }
   };
   cuda::with_encode_qsgd(floats, wire, elements, levels_of(choice), key_of(kDraw), encode);
