@@ -15,6 +15,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/cuda/codecs.hpp"
+#include "collectives/cuda/low_rank.hpp"
 #include "collectives/cuda/pack.hpp"
 #include "collectives/executors/cuda.hpp"
 
@@ -136,6 +137,18 @@ void decode(benchmark::State& state, const CudaCodec& entry, std::int64_t wire_b
           [&] { codec->decode(wire, kind, Buffers::floats(b.work)); });
 }
 
+/// PowerSGD of rank 4 on a square matrix. What is read and written beside the matrix is a thousandth of it.
+template <class Work>
+void low_rank(benchmark::State& state, double moved, Work work) {
+  Buffers& b = buffers();
+  const LowRankShape shape = low_rank_shape(kElements, 4);
+  const auto products = make_cuda_low_rank_products(*b.device);
+  const std::span left = Buffers::floats(b.other).first(static_cast<std::size_t>(shape.left_elements()));
+  const std::span right =
+      Buffers::floats(b.other).subspan(left.size(), static_cast<std::size_t>(shape.right_elements()));
+  compare(state, moved, kBytes, [&] { work(*products, shape, Buffers::floats(b.work), left, right); });
+}
+
 /// The shapes of ResNet-50's 161 tensors (He et al., 2016): four groups of blocks of three convolutions, each followed
 /// by a scale and a bias, the first of a group with a projection.
 std::vector<std::size_t> resnet50() {
@@ -181,6 +194,34 @@ void add(const std::string& name, Run run) {
   benchmark::RegisterBenchmark(name.c_str(), run)->Iterations(kSamples)->UseManualTime()->Unit(benchmark::kMicrosecond);
 }
 
+using Floats = std::span<float>;
+
+void add_low_rank() {
+  add("powersgd/multiply", [](benchmark::State& state) {
+    low_rank(state, kBytes,
+             [](LowRankProducts& products, const LowRankShape& shape, Floats matrix, Floats left, Floats right) {
+               products.multiply(shape, matrix, right, left);
+             });
+  });
+  add("powersgd/multiply_transposed", [](benchmark::State& state) {
+    low_rank(state, kBytes,
+             [](LowRankProducts& products, const LowRankShape& shape, Floats matrix, Floats left, Floats right) {
+               products.multiply_transposed(shape, matrix, left, right);
+             });
+  });
+  add("powersgd/expand", [](benchmark::State& state) {
+    low_rank(state, kBytes,
+             [](LowRankProducts& products, const LowRankShape& shape, Floats matrix, Floats left, Floats right) {
+               products.expand(shape, left, right, matrix);
+             });
+  });
+  add("powersgd/orthonormalise", [](benchmark::State& state) {
+    low_rank(state, 0, [](LowRankProducts& products, const LowRankShape& shape, Floats, Floats left, Floats) {
+      products.orthonormalise(shape.rows, left);
+    });
+  });
+}
+
 void add_all() {
   add("copy", copy);
   add("pack/resnet50", [](benchmark::State& state) { pack(state, false); });
@@ -202,6 +243,7 @@ void add_all() {
     add("decode_and_add/" + name,
         [codec, wire](benchmark::State& state) { decode(state, *codec, wire, TransferKind::reduce); });
   }
+  add_low_rank();
 }
 
 }  // namespace

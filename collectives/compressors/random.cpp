@@ -38,16 +38,6 @@ namespace hbench {
 
 HWY_EXPORT(fill);
 
-RandomKey shared_key_of(const Draw& draw) {
-  const std::uint64_t step = mixed(draw.seed) ^ static_cast<std::uint32_t>(draw.step);
-  return {mixed(step), static_cast<std::uint64_t>(draw.offset)};
-}
-
-RandomKey key_of(const Draw& draw) {
-  const RandomKey shared = shared_key_of(draw);
-  return {mixed(shared.key ^ (static_cast<std::uint64_t>(draw.rank) + 1)), shared.offset};
-}
-
 void random_bits(const RandomKey& key, std::int64_t first, std::span<std::uint32_t> bits) {
   std::uint64_t at = key.offset + static_cast<std::uint64_t>(first);
   while (!bits.empty()) {

@@ -29,10 +29,17 @@ struct RandomKey {
   std::uint64_t offset = 0;
 };
 
-/// Different for every seed, rank and step.
-RandomKey key_of(const Draw& draw);
 /// The same on all ranks.
-RandomKey shared_key_of(const Draw& draw);
+constexpr RandomKey shared_key_of(const Draw& draw) {
+  const std::uint64_t step = mixed(draw.seed) ^ static_cast<std::uint32_t>(draw.step);
+  return {mixed(step), static_cast<std::uint64_t>(draw.offset)};
+}
+
+/// Different for every seed, rank and step.
+constexpr RandomKey key_of(const Draw& draw) {
+  const RandomKey shared = shared_key_of(draw);
+  return {mixed(shared.key ^ (static_cast<std::uint64_t>(draw.rank) + 1)), shared.offset};
+}
 
 /// 32 random bits for each of the elements `first`, `first` + 1, ... of what was drawn.
 void random_bits(const RandomKey& key, std::int64_t first, std::span<std::uint32_t> bits);

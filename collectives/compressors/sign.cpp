@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/payload.hpp"
@@ -24,7 +26,9 @@ class Sign final : public Codec {
     if (in.empty()) return bytes;
     out = out.first(static_cast<std::size_t>(bytes));
     const SignedSums sums = signed_sums(in);
-    put(static_cast<float>((sums.positive - sums.negative) / static_cast<double>(in.size())), out);
+    const double mean = (sums.positive - sums.negative) / static_cast<double>(in.size());
+    // Which NaN comes out of arithmetic is the processor's choice; what is written is the same everywhere.
+    put(std::isnan(mean) ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(mean), out);
     pack_signs(in, out);
     return bytes;
   }

@@ -50,9 +50,7 @@ void unpack(const std::byte* signs, std::span<std::uint32_t> out) {
     out[i] = static_cast<std::uint32_t>(signs[i / 8]) << (31 - i % 8) & 0x8000'0000u;
 }
 
-/// As many partial sums as the widest vector has elements; so few elements that float32 adds them well.
-constexpr std::size_t kLanes = 16;
-constexpr std::size_t kPiece = 4096;
+using sign_sums::kLanes;
 
 struct LaneSums {
   std::array<float, kLanes> positive, negative;
@@ -78,36 +76,47 @@ void add_columns(const float* in, std::size_t rows, std::size_t column, LaneSums
   hn::StoreU(negatives, kIntegers, sums.negatives.data() + column);
 }
 
-void add_rows(const float* in, std::size_t rows, SignedSums& total) {
+/// What float32 cannot hold; also of what is not finite.
+double sum_of_large(const float* in, std::size_t rows, bool minus) {
+  double sum = 0;
+  for (std::size_t row = 0; row < rows; ++row, in += kLanes)
+    if (std::signbit(*in) == minus) sum += static_cast<double>(*in);
+  return sum;
+}
+
+SignedSums sums_of_rows(const float* in, std::size_t rows) {
   LaneSums sums;
   const std::size_t width = hn::Lanes(hn::CappedTag<float, kLanes>());
   for (std::size_t column = 0; column < kLanes; column += width) add_columns(in, rows, column, sums);
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    total.positive += static_cast<double>(sums.positive[lane]);
-    total.negative += static_cast<double>(sums.negative[lane]);
-    total.negatives += sums.negatives[lane];
-  }
-}
-
-/// What float32 cannot hold; also of what is not finite.
-SignedSums sums_of_large(std::span<const float> in) {
+  const auto wide = [&](float sum, std::size_t lane, bool minus) {
+    return std::isfinite(sum) ? static_cast<double>(sum) : sum_of_large(in + lane, rows, minus);
+  };
   SignedSums total;
-  for (const float x : in) {
-    const bool minus = std::signbit(x);
-    (minus ? total.negative : total.positive) += static_cast<double>(x);
-    total.negatives += minus ? 1 : 0;
-  }
+  for (std::size_t lane = 0; lane < kLanes; ++lane)
+    total += {wide(sums.positive[lane], lane, false), wide(sums.negative[lane], lane, true), sums.negatives[lane]};
   return total;
 }
 
+SignedSums sums_of_rest(std::span<const float> rest) {
+  std::array<float, kLanes> row{};
+  std::ranges::copy(rest, row.begin());
+  return sums_of_rows(row.data(), 1);
+}
+
 SignedSums sums(std::span<const float> in) {
-  SignedSums total;
+  using namespace sign_sums;  // NOLINT(google-build-using-namespace)
   const std::size_t whole = in.size() / kLanes * kLanes;
-  for (std::size_t i = 0; i < whole; i += kPiece) add_rows(in.data() + i, std::min(kPiece, whole - i) / kLanes, total);
-  std::array<float, kLanes> rest{};
-  std::ranges::copy(in.subspan(whole), rest.begin());
-  add_rows(rest.data(), 1, total);
-  return std::isfinite(total.positive - total.negative) ? total : sums_of_large(in);
+  const SignedSums rest = sums_of_rest(in.subspan(whole));
+  // One piece and the rest: many blocks are so small, and need no adders.
+  if (whole <= kPiece) return sums_of_rows(in.data(), whole / kLanes) += rest;
+  std::array<SignedSums, kAdders> adders{};
+  std::size_t pieces = 0;
+  for (std::size_t i = 0; i < whole; i += kPiece)
+    adders[pieces++ % kAdders] += sums_of_rows(in.data() + i, std::min(kPiece, whole - i) / kLanes);
+  adders[pieces % kAdders] += rest;
+  for (std::size_t half = kAdders / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) adders[i] += adders[i + half];
+  return adders[0];
 }
 
 }  // namespace

@@ -21,9 +21,26 @@ struct SignedSums {
   double positive = 0;  ///< of the elements with a plus
   double negative = 0;  ///< of those with a minus; not positive
   std::int64_t negatives = 0;
+
+  SignedSums& operator+=(const SignedSums& other) {
+    positive += other.positive;
+    negative += other.negative;
+    negatives += other.negatives;
+    return *this;
+  }
 };
 
-/// Added in an order that is the same on every processor.
+/// The order of additions, which depends on nothing but the size, so that every processor and GPU gets the same bits.
+/// Elements are read in rows of kLanes, each column added up in float32 (in float64 where that is not finite) over
+/// kPiece elements, then the columns one by one; what fills no row is a piece of its own, filled up with zeros. Pieces
+/// are dealt to kAdders sums in turn, and those added pairwise: i and i + kAdders / 2, then i and i + kAdders / 4, ...
+namespace sign_sums {
+inline constexpr std::size_t kLanes = 16;    ///< what the widest vector has
+inline constexpr std::size_t kPiece = 4096;  ///< so few elements that float32 adds them well
+inline constexpr std::size_t kAdders = 256;
+}  // namespace sign_sums
+
+/// In that order.
 SignedSums signed_sums(std::span<const float> in);
 
 }  // namespace hbench

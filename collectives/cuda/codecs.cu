@@ -1,10 +1,9 @@
 #include "collectives/cuda/codecs.hpp"
 
-#include <array>
-
 #include "collectives/cuda/codecs.cuh"
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launched_codec.hpp"
+#include "collectives/cuda/warp.cuh"
 
 namespace hbench {
 namespace cuda {
@@ -13,12 +12,6 @@ namespace {
 constexpr unsigned kWarps = kThreads / EncodeInt8::kLanes;
 /// Blocks of 256 that a warp loads before it encodes the first: four accesses of 16 bytes for each lane.
 constexpr unsigned kBlocksInFlight = 2;
-
-__device__ std::uint32_t largest_of_warp(std::uint32_t value) {
-  for (int distance = 16; distance > 0; distance /= 2)
-    value = max(value, __shfl_xor_sync(0xffff'ffffu, value, distance));
-  return value;
-}
 
 /// All lanes of a warp take the same way.
 __global__ void __launch_bounds__(kThreads) encode_int8(const EncodeInt8 work) {
@@ -42,10 +35,6 @@ __global__ void __launch_bounds__(kThreads) encode_int8(const EncodeInt8 work) {
       }
     }
   }
-}
-
-auto launching(const Queue& queue) {
-  return [&queue](const auto& work, const Extent& extent) { launch(queue, work, extent); };
 }
 
 template <class Format>
@@ -78,25 +67,14 @@ class Int8Codec final : public LaunchedCodec {
   }
 };
 
-template <class Launched>
-std::shared_ptr<const Codec> make(Device& device, const CompressorChoice& choice) {
-  return std::make_shared<Launched>(device, choice);
-}
-
-constexpr CudaCodec kFp16{"fp16", make<HalfCodec<Float16>>};
-constexpr CudaCodec kBf16{"bf16", make<HalfCodec<Bfloat16>>};
-constexpr CudaCodec kInt8{"int8", make<Int8Codec>};
-constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8};
-
 }  // namespace
+
+extern const CudaCodec kFp16;
+extern const CudaCodec kBf16;
+extern const CudaCodec kInt8;
+constinit const CudaCodec kFp16{"fp16", make_launched<HalfCodec<Float16>>};
+constinit const CudaCodec kBf16{"bf16", make_launched<HalfCodec<Bfloat16>>};
+constinit const CudaCodec kInt8{"int8", make_launched<Int8Codec>};
+
 }  // namespace cuda
-
-std::span<const CudaCodec* const> cuda_codecs() { return cuda::kCodecs; }
-
-const CudaCodec* find_cuda_codec(std::string_view compressor) {
-  for (const CudaCodec* codec : cuda::kCodecs)
-    if (codec->name == compressor) return codec;
-  return nullptr;
-}
-
 }  // namespace hbench

@@ -17,8 +17,8 @@ struct CudaCodec {
   /// The codec of `choice`, a choice of this compressor, on memory that `device` reaches. `encode` and `decode` return
   /// before their work is done, in the device's order; encodings have `max_wire_bytes` bytes, at any address. They are
   /// what the codec on the host writes, byte for byte; what is read likewise. Only which NaN a decoded NaN is may
-  /// differ. \pre the device outlives the codec. \throws Error (internal) when the device does not come from
-  /// make_cuda_device; encoding and decoding, (environment) where it fails.
+  /// differ. Used by the device's thread alone. \pre the device outlives the codec. \throws Error (internal) when the
+  /// device does not come from make_cuda_device; encoding and decoding, (environment) where it fails.
   std::shared_ptr<const Codec> (*make)(Device& device, const CompressorChoice& choice);
 };
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "collectives/base/error.hpp"
-#include "collectives/compressors/low_rank.hpp"
 #include "collectives/cuda/check.hpp"
 #include "collectives/cuda/codecs.hpp"
+#include "collectives/cuda/low_rank.hpp"
 #include "collectives/cuda/pack.hpp"
 
 namespace hbench::cuda {
@@ -139,7 +139,7 @@ std::shared_ptr<const Codec> CudaDevice::codec_of(const CompressorChoice& choice
   return entry == nullptr ? nullptr : entry->make(*this, choice);
 }
 
-std::unique_ptr<LowRankProducts> CudaDevice::low_rank_products() { return nullptr; }
+std::unique_ptr<LowRankProducts> CudaDevice::low_rank_products() { return make_cuda_low_rank_products(*this); }
 
 void CudaDevice::copy(std::span<const std::byte> from, std::span<std::byte> to) {
   if (from.empty()) return;

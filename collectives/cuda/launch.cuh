@@ -38,4 +38,9 @@ void launch(const Queue& queue, const Work& work, const Extent& extent) {
   succeed(cudaGetLastError(), "launching a CUDA kernel");
 }
 
+/// For the functions `with_...` of work items.
+inline auto launching(const Queue& queue) {
+  return [&queue](const auto& work, const Extent& extent) { launch(queue, work, extent); };
+}
+
 }  // namespace hbench::cuda

@@ -35,6 +35,12 @@ class LaunchedCodec : public Codec {
   std::shared_ptr<const Codec> host_;
 };
 
+/// The `make` of a CudaCodec.
+template <class Launched>
+std::shared_ptr<const Codec> make_launched(Device& device, const CompressorChoice& choice) {
+  return std::make_shared<Launched>(device, choice);
+}
+
 inline std::byte* bytes_of(std::span<float> floats) { return reinterpret_cast<std::byte*>(floats.data()); }
 inline const std::byte* bytes_of(std::span<const float> floats) {
   return reinterpret_cast<const std::byte*>(floats.data());

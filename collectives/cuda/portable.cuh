@@ -65,6 +65,24 @@ HBENCH_ON_BOTH void store_one(std::byte* at, T value) {
 #endif
 }
 
+/// \pre `at` is aligned as T is.
+template <class T>
+HBENCH_ON_BOTH T load_aligned(const std::byte* at) {
+#ifdef __CUDA_ARCH__
+  return *reinterpret_cast<const T*>(at);
+#else
+  return load_one<T>(at);
+#endif
+}
+
+HBENCH_ON_BOTH unsigned count_bits(std::uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  return static_cast<unsigned>(__popc(bits));
+#else
+  return static_cast<unsigned>(__builtin_popcount(bits));
+#endif
+}
+
 #ifdef __CUDA_ARCH__
 /// What one instruction loads or stores.
 template <int kBytes>

@@ -1,61 +1,28 @@
 // What the kernels of packing and of codecs do, run on the host: no GPU is needed.
 
-#include "collectives/cuda/codecs.cuh"
-
 #include <gtest/gtest.h>
-
-#include <numeric>
 
 #include "collectives/cuda/pack.cuh"
 #include "tests/collectives/cuda_compression.hpp"
 #include "tests/collectives/cuda_host.hpp"
 #include "tests/collectives/cuda_tensors.hpp"
+#include "tests/collectives/cuda_twins.hpp"
 
 namespace hbench {
 namespace {
 
 using namespace hbench::testing;  // NOLINT(google-build-using-namespace)
 
-void run_encode_int8(const cuda::EncodeInt8& work) {
-  using Taken = cuda::EncodeInt8::Taken;
-  constexpr unsigned kLanes = cuda::EncodeInt8::kLanes;
-  for (std::size_t block = 0; block < work.blocks(); ++block) {
-    const bool wide = work.aligned() && work.whole(block);
-    Taken taken[kLanes];
-    std::uint32_t largest = 0;
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      taken[lane] = wide ? work.take<4>(block, lane) : work.take<1>(block, lane);
-      largest = std::max(largest, cuda::EncodeInt8::magnitude(taken[lane]));
-    }
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      wide ? work.give<4>(block, lane, taken[lane], largest) : work.give<1>(block, lane, taken[lane], largest);
-  }
-}
-
-constexpr auto kRun = [](const auto& work, const cuda::Extent& extent) { run_on_host(work, extent, 3); };
-
-void encode_on_host(const std::string& name, const std::byte* floats, std::byte* wire, std::size_t elements) {
-  if (name == "fp16") cuda::with_narrow<cuda::Float16>(floats, wire, elements, kRun);
-  if (name == "bf16") cuda::with_narrow<cuda::Bfloat16>(floats, wire, elements, kRun);
-  if (name == "int8") run_encode_int8({floats, wire, elements});
-}
-
-void decode_on_host(const std::string& name, const std::byte* wire, bool add, std::byte* floats, std::size_t elements) {
-  if (name == "fp16") cuda::with_widen<cuda::Float16>(wire, add, floats, elements, kRun);
-  if (name == "bf16") cuda::with_widen<cuda::Bfloat16>(wire, add, floats, elements, kRun);
-  if (name == "int8") cuda::with_decode_int8(wire, add, floats, elements, kRun);
-}
-
 TEST(CudaCodecs, EncodeAndDecodeAsTheHostDoes) {
   std::mt19937_64 random(std::random_device{}());
   for_each_codec_and_place([&](const CompressorChoice& choice, std::size_t elements, const CodecPlaces& places) {
-    const std::string name(choice.compressor->name);
+    const CodecTwin& twin = twin_of(choice.compressor->name);
     const std::vector<float> floats = hard_floats(elements, random);
     const std::vector<std::byte> right = encoded(choice, floats);
     HostMemory in(places.floats);
     HostMemory wire(places.wire);
     std::ranges::copy(std::as_bytes(std::span(floats)), places.floats.of(in.all()).begin());
-    encode_on_host(name, places.floats.of(in.all()).data(), places.wire.of(wire.all()).data(), elements);
+    twin.encode(choice, places.floats.of(in.all()).data(), elements, places.wire.of(wire.all()).data());
     ASSERT_TRUE(std::ranges::equal(places.wire.of(wire.all()), right));
     for (const TransferKind kind : {TransferKind::copy, TransferKind::reduce}) {
       std::vector<float> sum = hard_floats(elements, random);
@@ -63,8 +30,8 @@ TEST(CudaCodecs, EncodeAndDecodeAsTheHostDoes) {
       if (kind == TransferKind::reduce)
         std::ranges::copy(std::as_bytes(std::span(sum)), places.floats.of(out.all()).begin());
       choice.codec->decode(right, kind, sum);
-      decode_on_host(name, places.wire.of(wire.all()).data(), kind == TransferKind::reduce,
-                     places.floats.of(out.all()).data(), elements);
+      twin.decode(choice, places.wire.of(wire.all()).data(), kind == TransferKind::reduce,
+                  places.floats.of(out.all()).data(), elements);
       ASSERT_TRUE(same_elements(DataType::float32, places.floats.of(out.all()), std::as_bytes(std::span(sum))));
       ASSERT_TRUE(places.floats.guarded(out.all()));
     }
@@ -81,9 +48,40 @@ TEST(CudaCodecs, ScaleBlocksOfEveryMagnitudeAsTheHostDoes) {
       floats[77] = cuda::same_bits<float>(exponent << 23 | mantissa);
       floats[78] = floats[77] / 3;
       std::vector<std::byte> found(260, kPoison);
-      run_encode_int8({reinterpret_cast<const std::byte*>(floats.data()), found.data(), floats.size()});
+      twin_of("int8").encode(choice, reinterpret_cast<const std::byte*>(floats.data()), floats.size(), found.data());
       ASSERT_EQ(found, encoded(choice, floats)) << exponent << ", " << mantissa;
     }
+}
+
+// Finite numbers, since one NaN would be all that a scale says; some that float32 cannot add up; more pieces of 4096
+// than there are adders.
+TEST(CudaCodecs, ScaleSignsAsTheHostDoes) {
+  std::mt19937_64 random(std::random_device{}());
+  std::normal_distribution<float> normal;
+  const CompressorChoice choice = parse_compressor("sign");
+  for (const std::size_t elements : {1, 15, 16, 17, 4095, 4096, 4113, 65'537, 1'100'003})
+    for (const float magnitude : {1e-30F, 1.0F, 1e30F, 3e37F}) {
+      std::vector<float> floats(elements);
+      for (float& x : floats) x = normal(random) * magnitude;
+      std::vector<std::byte> found(static_cast<std::size_t>(choice.codec->max_wire_bytes(std::ssize(floats))), kPoison);
+      twin_of("sign").encode(choice, reinterpret_cast<const std::byte*>(floats.data()), elements, found.data());
+      ASSERT_TRUE(found == encoded(choice, floats)) << elements << " of magnitude " << magnitude;
+    }
+}
+
+// What no encoder wrote may come over a network.
+TEST(CudaCodecs, IgnoresPositionsOutsideOfTheBuffer) {
+  const CompressorChoice choice = parse_compressor("topk:0.5");
+  std::vector<float> floats{1, 2, 3, 4};
+  std::vector<std::byte> wire = encoded(choice, floats);  // 2, and the positions 2 and 3
+  constexpr std::uint32_t kOutside = 4;
+  std::memcpy(wire.data() + 8, &kOutside, sizeof kOutside);
+  const Placed place{0, 16};
+  HostMemory out(place);
+  twin_of("topk").decode(choice, wire.data(), false, place.of(out.all()).data(), 4);
+  std::ranges::copy(place.of(out.all()), std::as_writable_bytes(std::span(floats)).begin());
+  EXPECT_EQ(floats, (std::vector<float>{0, 0, 3, 0}));
+  EXPECT_TRUE(place.guarded(out.all()));
 }
 
 TEST(CudaPacking, CopiesEveryTensorToItsPlaceAndBack) {

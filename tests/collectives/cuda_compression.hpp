@@ -26,9 +26,12 @@ inline std::vector<float> hard_floats(std::size_t elements, std::mt19937_64& ran
   return floats;
 }
 
+/// Of a rank, in a step; positions pass 2^32, where the drawing of random numbers changes.
+constexpr Draw kDraw{.seed = 7, .rank = 3, .step = 11, .offset = (std::int64_t{1} << 32) - 1000};
+
 inline std::vector<std::byte> encoded(const CompressorChoice& choice, std::span<const float> floats) {
   std::vector<std::byte> wire(static_cast<std::size_t>(choice.codec->max_wire_bytes(std::ssize(floats))));
-  EXPECT_EQ(choice.codec->encode(floats, {}, wire), std::ssize(wire));
+  EXPECT_EQ(choice.codec->encode(floats, kDraw, wire), std::ssize(wire));
   return wire;
 }
 
@@ -38,10 +41,15 @@ struct CodecPlaces {
   Placed wire;
 };
 
+/// Compressors that a GPU has, with the parameters that make a difference to it.
+constexpr const char* kGpuCompressors[] = {"fp16",     "bf16",     "int8",        "qsgd",      "qsgd:2",
+                                           "qsgd:127", "randomk",  "randomk:0.3", "randomk:1", "sign",
+                                           "topk",     "topk:0.3", "topk:1"};
+
 /// Calls `test(choice, elements, places)` for each codec that a GPU has, many sizes, and aligned and awkward addresses.
 template <class Test>
 void for_each_codec_and_place(Test test) {
-  for (const char* name : {"fp16", "bf16", "int8"}) {
+  for (const char* name : kGpuCompressors) {
     const CompressorChoice choice = parse_compressor(name);
     for (const std::size_t elements : {0, 1, 3, 4, 255, 256, 257, 1024, 4099, 8192, 70'001, 70'016})
       for (const auto& [floats_off, wire_off] : {std::pair(0, 0), {4, 0}, {4, 2}, {4, 1}, {8, 4}, {12, 7}}) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/pack.hpp"
@@ -29,7 +31,7 @@ TEST_F(CudaCodecKernels, EncodeAndDecodeAsTheHostDoes) {
     GpuMemory in(*device, places.floats);
     GpuMemory wire(*device, places.wire);
     in.put(std::as_bytes(std::span(floats)));
-    ASSERT_EQ(codec->encode(floats_of(in), {}, wire.span()), std::ssize(right));
+    ASSERT_EQ(codec->encode(floats_of(in), kDraw, wire.span()), std::ssize(right));
     ASSERT_EQ(wire.get(), right);
     for (const TransferKind kind : {TransferKind::copy, TransferKind::reduce}) {
       std::vector<float> sum = hard_floats(elements, random);
@@ -52,9 +54,34 @@ TEST_F(CudaCodecKernels, WalkOnWhenTheGridIsFull) {
     GpuMemory in(*device, {0, 4 * elements});
     GpuMemory wire(*device, {0, right.size()});
     in.put(std::as_bytes(std::span(floats)));
-    entry->make(*device, choice)->encode(floats_of(in), {}, wire.span());
+    entry->make(*device, choice)->encode(floats_of(in), kDraw, wire.span());
     ASSERT_TRUE(wire.get() == right) << entry->name;
   }
+}
+
+// What is hard for top-k: equal elements, and large ones close together.
+TEST_F(CudaCodecKernels, SelectTheFirstOfEqualElementsAndManyInOnePlace) {
+  std::normal_distribution<float> normal;
+  const auto value = [&](std::string_view kind, std::size_t i) {
+    if (kind == "equal") return 1.0F;
+    if (kind == "few values") return static_cast<float>(random() % 3) - 1;
+    return normal(random) * (kind == "in one place" && i > 100'000 && i < 200'000 ? 100.0F : 1.0F);
+  };
+  for (const char* kind : {"equal", "few values", "in one place", "normal"})
+    for (const char* text : {"topk", "topk:0.00001", "topk:0.4"}) {
+      const CompressorChoice choice = parse_compressor(text);
+      std::vector<float> floats(3'000'017);
+      for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = value(kind, i);
+      const std::vector<std::byte> right = encoded(choice, floats);
+      GpuMemory in(*device, {0, 4 * floats.size()});
+      GpuMemory wire(*device, {0, right.size()});
+      in.put(std::as_bytes(std::span(floats)));
+      const auto codec = find_cuda_codec("topk")->make(*device, choice);
+      for (int again = 0; again < 2; ++again) {
+        codec->encode(floats_of(in), kDraw, wire.span());
+        ASSERT_TRUE(wire.get() == right) << kind << ", " << text;
+      }
+    }
 }
 
 TEST_F(CudaPackKernels, CopyEveryTensorToItsPlaceAndBack) {
@@ -92,12 +119,18 @@ TEST_F(CudaPackKernels, DoNothingForNoTensors) {
 
 // These need no GPU.
 TEST(CudaCodecTable, NamesCompressors) {
-  EXPECT_EQ(cuda_codecs().size(), 3U);
   for (const CudaCodec* codec : cuda_codecs()) {
     EXPECT_EQ(parse_compressor(codec->name).compressor->name, codec->name);
     EXPECT_EQ(find_cuda_codec(codec->name), codec);
   }
-  EXPECT_EQ(find_cuda_codec("powersgd"), nullptr);
+  EXPECT_EQ(find_cuda_codec("natural"), nullptr);
+}
+
+TEST(CudaCodecTable, IsTestedWhole) {
+  std::set<std::string_view> tested;
+  for (const char* text : kGpuCompressors) tested.insert(parse_compressor(text).compressor->name);
+  EXPECT_EQ(tested.size(), cuda_codecs().size());
+  for (const std::string_view name : tested) EXPECT_NE(find_cuda_codec(name), nullptr) << name;
 }
 
 TEST(CudaCodecTable, RefusesHostMemory) {

@@ -1,0 +1,31 @@
+#include "collectives/cuda/codecs.hpp"
+
+#include <array>
+
+namespace hbench {
+namespace cuda {
+
+extern const CudaCodec kBf16;
+extern const CudaCodec kFp16;
+extern const CudaCodec kInt8;
+extern const CudaCodec kQsgd;
+extern const CudaCodec kRandomK;
+extern const CudaCodec kSign;
+extern const CudaCodec kTopK;
+
+namespace {
+
+constexpr std::array kCodecs{&kFp16, &kBf16, &kInt8, &kQsgd, &kRandomK, &kSign, &kTopK};
+
+}  // namespace
+}  // namespace cuda
+
+std::span<const CudaCodec* const> cuda_codecs() { return cuda::kCodecs; }
+
+const CudaCodec* find_cuda_codec(std::string_view compressor) {
+  for (const CudaCodec* codec : cuda::kCodecs)
+    if (codec->name == compressor) return codec;
+  return nullptr;
+}
+
+}  // namespace hbench

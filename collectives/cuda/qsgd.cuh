@@ -1,0 +1,220 @@
+#pragma once
+
+/// The codec `qsgd`: the bytes of the host's, random numbers and all.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collectives/cuda/random.cuh"
+#include "collectives/cuda/walk.cuh"
+
+namespace hbench::cuda {
+
+/// Where things are in an encoding: for every 512 elements a scale, then their levels, of kBits bits.
+template <unsigned kBits>
+struct QsgdLayout {
+  static constexpr std::size_t kBucket = 512;
+  static constexpr std::size_t kStride = 4 + kBucket * kBits / 8;
+
+  static HBENCH_ON_BOTH std::size_t scale_at(std::size_t bucket) { return bucket * kStride; }
+  /// Of an element that begins a byte.
+  static HBENCH_ON_BOTH std::size_t levels_at(std::size_t element) {
+    return element / kBucket * kStride + 4 + element % kBucket * kBits / 8;
+  }
+};
+
+/// As hbench::level_scale of the largest magnitude.
+HBENCH_ON_BOTH float level_scale_of(std::uint32_t magnitude) {
+  if (magnitude >= 0x7f80'0000) return same_bits<float>(0x7fc0'0000u);
+  const auto scale = same_bits<float>(magnitude);
+  return scale < 0x1p-118F ? 0 : scale;
+}
+
+/// One warp encodes one bucket, each of its 32 lanes 16 elements; in between it finds the largest of all magnitudes.
+template <unsigned kBits>
+struct EncodeQsgd {
+  using Layout = QsgdLayout<kBits>;
+  static constexpr unsigned kLanes = 32;
+  static constexpr unsigned kGroups = 4;  // of four elements
+  struct Taken {
+    Group<float, 4> groups[kGroups];
+  };
+
+  const std::byte* floats;
+  std::byte* wire;
+  std::size_t elements;
+  int levels;
+  RandomKey key;
+
+  HBENCH_ON_BOTH std::size_t buckets() const { return (elements + Layout::kBucket - 1) / Layout::kBucket; }
+  HBENCH_ON_BOTH Random random(std::size_t bucket) const { return {key, bucket * Layout::kBucket}; }
+  /// Whether a bucket is whole, four of its elements can be one access, and its random numbers are near.
+  HBENCH_ON_BOTH bool plain(std::size_t bucket) const {
+    return reinterpret_cast<std::uintptr_t>(floats) % 16 == 0 && (bucket + 1) * Layout::kBucket <= elements &&
+           random(bucket).near(Layout::kBucket);
+  }
+  static HBENCH_ON_BOTH std::size_t element(std::size_t bucket, unsigned lane, unsigned group) {
+    return bucket * Layout::kBucket + (group * kLanes + lane) * 4;
+  }
+
+  /// Zeros behind the end, which change no magnitude. \pre kPlain: the bucket is
+  template <bool kPlain>
+  HBENCH_ON_BOTH Taken take(std::size_t bucket, unsigned lane) const {
+    Taken taken;
+    HBENCH_UNROLL
+    for (unsigned g = 0; g < kGroups; ++g) {
+      const std::size_t first = element(bucket, lane, g);
+      if constexpr (kPlain) {
+        taken.groups[g] = load<float, 4>(floats + 4 * first);
+      } else {
+        HBENCH_UNROLL
+        for (unsigned i = 0; i < 4; ++i)
+          taken.groups[g].at[i] = first + i < elements ? load_aligned<float>(floats + 4 * (first + i)) : 0.0F;
+      }
+    }
+    return taken;
+  }
+
+  static HBENCH_ON_BOTH std::uint32_t magnitude(const Taken& taken) {
+    std::uint32_t largest = 0;
+    HBENCH_UNROLL
+    for (const Group<float, 4>& group : taken.groups) {
+      HBENCH_UNROLL
+      for (const float x : group.at) {
+        const std::uint32_t magnitude = same_bits<std::uint32_t>(x) & 0x7fff'ffff;
+        largest = magnitude > largest ? magnitude : largest;
+      }
+    }
+    return largest;
+  }
+
+  /// `largest` of all lanes' magnitudes. \pre kPlain: the bucket is
+  template <bool kPlain>
+  HBENCH_ON_BOTH void give(std::size_t bucket, unsigned lane, const Taken& taken, std::uint32_t largest) const {
+    const float scale = level_scale_of(largest);
+    const float factor = static_cast<float>(levels) / scale;
+    const Random random = this->random(bucket);
+    if (lane == 0) store_one(wire + Layout::scale_at(bucket), scale);
+    HBENCH_UNROLL
+    for (unsigned g = 0; g < kGroups; ++g) {
+      const std::size_t first = element(bucket, lane, g);
+      const auto ahead = static_cast<std::uint32_t>(first - bucket * Layout::kBucket);
+      const std::size_t count = kPlain || first + 4 <= elements ? 4 : first < elements ? elements - first : 0;
+      store_codes(first, scale > 0 ? codes<kPlain>(taken.groups[g], count, factor, random, ahead) : 0);
+    }
+  }
+
+ private:
+  template <bool kPlain>
+  HBENCH_ON_BOTH std::uint32_t codes(const Group<float, 4>& group, std::size_t count, float factor,
+                                     const Random& random, std::uint32_t ahead) const {
+    std::uint32_t packed = 0;
+    HBENCH_UNROLL
+    for (unsigned i = 0; i < 4; ++i) {
+      if (!kPlain && i >= count) continue;
+      const std::uint32_t bits = kPlain ? random.near_bits(ahead + i) : random.bits(ahead + i);
+      packed |= code(group.at[i], factor, bits) << (kBits * i);
+    }
+    return packed;
+  }
+
+  HBENCH_ON_BOTH std::uint32_t code(float x, float factor, std::uint32_t random) const {
+    const float chance = (static_cast<float>(static_cast<std::int32_t>(random >> 16)) + 0.5F) * 0x1p-16F;
+    const auto level = static_cast<std::int32_t>(x * factor + (static_cast<float>(levels) + chance));
+    return static_cast<std::uint32_t>(level < 0 ? 0 : level > 2 * levels ? 2 * levels : level);
+  }
+
+  /// Of four elements, or as many as there are.
+  HBENCH_ON_BOTH void store_codes(std::size_t first, std::uint32_t packed) const {
+    constexpr unsigned kPerByte = 8 / kBits;
+    std::byte* const at = wire + Layout::levels_at(first);
+    if (first + 4 <= elements) {
+      if constexpr (kBits == 4) {
+        store_one(at, static_cast<std::uint16_t>(packed));
+      } else {
+        store_one(at, packed);
+      }
+      return;
+    }
+    for (unsigned i = 0; i < 4 / kPerByte && first + i * kPerByte < elements; ++i)
+      store_one(at + i, static_cast<std::uint8_t>(packed >> (8 * i)));
+  }
+};
+
+/// Replaces floats, or adds to them.
+template <unsigned kBits, bool kAdd>
+struct DecodeQsgd {
+  using Layout = QsgdLayout<kBits>;
+  static constexpr int kGroup = 4;
+  template <int kCount>
+  struct Taken {
+    std::uint32_t codes;
+    float scale;
+    Group<float, kCount> floats;
+  };
+
+  const std::byte* wire;
+  std::byte* floats;
+  int levels;
+
+  template <int kCount>
+  HBENCH_ON_BOTH Taken<kCount> take(std::size_t element) const {
+    const std::byte* const at = wire + Layout::levels_at(element);
+    Taken<kCount> taken;
+    if constexpr (kCount == 1) {
+      taken.codes = std::uint32_t{load_one<std::uint8_t>(at)} >> (element * kBits % 8);
+    } else if constexpr (kBits == 4) {
+      taken.codes = load_one<std::uint16_t>(at);
+    } else {
+      taken.codes = load_one<std::uint32_t>(at);
+    }
+    taken.scale = load_one<float>(wire + Layout::scale_at(element / Layout::kBucket));
+    if constexpr (kAdd) taken.floats = load<float, kCount>(floats + 4 * element);
+    return taken;
+  }
+  template <int kCount>
+  HBENCH_ON_BOTH void give(std::size_t element, Taken<kCount> taken) const {
+    const float step = taken.scale / static_cast<float>(levels);
+    // Codes of 0 would be the lowest level.
+    const bool zero = step == 0;
+    if (kAdd && zero) return;
+    HBENCH_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      const auto code = static_cast<std::int32_t>(taken.codes >> (kBits * static_cast<unsigned>(i)) & kMask);
+      const float value = zero ? 0.0F : static_cast<float>(code - levels) * step;
+      taken.floats.at[i] = kAdd ? taken.floats.at[i] + value : value;
+    }
+    store(floats + 4 * element, taken.floats);
+  }
+
+ private:
+  static constexpr std::uint32_t kMask = (1u << kBits) - 1;
+};
+
+/// Calls `run` with an encoder of as many bits as `levels` need. \pre levels >= 2, since qsgd has no fewer
+template <class Run>
+void with_encode_qsgd(const std::byte* floats, std::byte* wire, std::size_t elements, int levels, const RandomKey& key,
+                      Run run) {
+  if (levels <= 7) {
+    run(EncodeQsgd<4>{floats, wire, elements, levels, key});
+  } else {
+    run(EncodeQsgd<8>{floats, wire, elements, levels, key});
+  }
+}
+
+template <class Run>
+void with_decode_qsgd(const std::byte* wire, int levels, bool add, std::byte* floats, std::size_t elements, Run run) {
+  const Side sides[] = {{floats, 4}};
+  Extent extent = extent_of(elements, 4, sides);
+  // A group begins a byte, and is in one bucket, only if it begins at a multiple of 4.
+  if (extent.head != 0) extent = {elements, 0, 0};
+  if (levels <= 7) {
+    add ? run(DecodeQsgd<4, true>{wire, floats, levels}, extent)
+        : run(DecodeQsgd<4, false>{wire, floats, levels}, extent);
+  } else {
+    add ? run(DecodeQsgd<8, true>{wire, floats, levels}, extent)
+        : run(DecodeQsgd<8, false>{wire, floats, levels}, extent);
+  }
+}
+
+}  // namespace hbench::cuda

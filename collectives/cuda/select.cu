@@ -1,0 +1,218 @@
+#include "collectives/cuda/select.cuh"
+
+#include "collectives/cuda/counting.cuh"
+#include "collectives/cuda/launch.cuh"
+#include "collectives/cuda/launched_codec.hpp"
+#include "collectives/cuda/select.hpp"
+#include "collectives/cuda/warp.cuh"
+
+namespace hbench::cuda {
+namespace {
+
+constexpr unsigned kWarps = kThreads / kWarp;
+/// Rows of a tile that a warp loads before it uses the first; of a list or a tile that is read again, lines of 32.
+constexpr unsigned kRowsInFlight = 4;
+constexpr unsigned kLinesInFlight = 4;
+
+__device__ std::size_t tile_of_warp() { return static_cast<std::size_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp; }
+
+__global__ void __launch_bounds__(kThreads) sample(const Select work, std::uint32_t* counts) {
+  __shared__ BlockCounts of_block;
+  of_block.clear();
+  std::uint32_t magnitude = 0;
+  for (std::uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < kSampled; i += gridDim.x * kThreads)
+    if (work.sample(i, magnitude)) atomicAdd(of_block.at + (magnitude >> kDigits[0].shift), 1);
+  of_block.add_to(counts);
+}
+
+__global__ void __launch_bounds__(kThreads) guess(Found* found, std::uint32_t* counts, std::uint32_t rank) {
+  std::uint32_t bin = 0;
+  std::uint32_t above = 0;
+  if (find_bin(counts, kMostBins, rank, bin, above)) found->least = bin << kDigits[0].shift;
+}
+
+template <bool kWide>
+__device__ std::uint32_t collect_tile(const Select& work, std::size_t tile, unsigned lane) {
+  const std::uint32_t least = work.found->least;
+  std::uint32_t before = 0;
+  for (unsigned first = 0; first < kTileRows; first += kRowsInFlight) {
+    SelectRow rows[kRowsInFlight];
+    HBENCH_UNROLL
+    for (unsigned i = 0; i < kRowsInFlight; ++i) rows[i] = take_row<kWide>(work, tile, first + i, lane);
+    HBENCH_UNROLL
+    for (unsigned i = 0; i < kRowsInFlight; ++i) {
+      const std::size_t position = row_begin(tile, first + i, lane);
+      std::uint32_t votes[kLaneElements];
+      HBENCH_UNROLL
+      for (unsigned k = 0; k < kLaneElements; ++k)
+        votes[k] = __ballot_sync(kAllLanes, kWide ? magnitude_of(rows[i].bits.at[k]) >= least
+                                                  : reaches(work, position + k, rows[i].bits.at[k], least));
+      give_row(work, tile, first + i, lane, rows[i], votes, before);
+      HBENCH_UNROLL
+      for (const std::uint32_t vote : votes) before += count_bits(vote);
+    }
+  }
+  return before;
+}
+
+/// One tile to a warp, all of whose lanes take the same way.
+__global__ void __launch_bounds__(kThreads, 4) collect(const Select work) {
+  const std::size_t tile = tile_of_warp();
+  if (tile >= work.tiles()) return;
+  const unsigned lane = threadIdx.x % kWarp;
+  const std::uint32_t reached =
+      work.aligned() && work.whole(tile) ? collect_tile<true>(work, tile, lane) : collect_tile<false>(work, tile, lane);
+  if (lane != 0) return;
+  work.reached[tile] = reached;
+  atomicAdd(&work.found->reached, reached);
+}
+
+/// Calls `use(candidate, there)` for each line of candidates of a tile, in all lanes.
+template <class Use>
+__device__ void for_each_line(const Select& work, std::size_t tile, Use use) {
+  const TileView view = view_of(work, tile);
+  for (std::uint32_t first = threadIdx.x % kWarp; first - threadIdx.x % kWarp < view.count;
+       first += kWarp * kLinesInFlight) {
+    Candidate lines[kLinesInFlight]{};
+    HBENCH_UNROLL
+    for (unsigned i = 0; i < kLinesInFlight; ++i)
+      if (first + i * kWarp < view.count) lines[i] = view.at(work, first + i * kWarp);
+    HBENCH_UNROLL
+    for (unsigned i = 0; i < kLinesInFlight; ++i) use(lines[i], first + i * kWarp < view.count);
+  }
+}
+
+template <unsigned kDigit>
+__global__ void __launch_bounds__(kThreads) count_digits(const Select work, std::uint32_t* counts) {
+  __shared__ BlockCounts of_block;
+  of_block.clear();
+  const std::uint32_t magnitude = work.found->magnitude;
+  for (std::size_t tile = tile_of_warp(); tile < work.tiles(); tile += static_cast<std::size_t>(gridDim.x) * kWarps)
+    for_each_line(work, tile, [&](const Candidate& candidate, bool there) {
+      std::uint32_t bin = 0;
+      if (there && bin_of<kDigit>(candidate.bits, magnitude, bin)) atomicAdd(of_block.at + bin, 1);
+    });
+  of_block.add_to(counts);
+}
+
+template <unsigned kDigit>
+__global__ void __launch_bounds__(kThreads) choose_digit(const Select work, std::uint32_t* counts) {
+  std::uint32_t bin = 0;
+  std::uint32_t above = 0;
+  const std::uint32_t rank = work.wanted - work.found->larger;
+  __syncthreads();
+  if (!find_bin(counts, 1u << kDigits[kDigit].bits, rank, bin, above)) return;
+  work.found->magnitude |= bin << kDigits[kDigit].shift;
+  work.found->larger += above;
+}
+
+struct LineVotes {
+  std::uint32_t larger;
+  std::uint32_t equal;
+};
+__device__ LineVotes votes_on(const Candidate& candidate, bool there, std::uint32_t magnitude) {
+  const std::uint32_t mine = magnitude_of(candidate.bits);
+  return {__ballot_sync(kAllLanes, there && mine > magnitude), __ballot_sync(kAllLanes, there && mine == magnitude)};
+}
+
+__global__ void __launch_bounds__(kThreads) count_ranks(const Select work) {
+  const std::size_t tile = tile_of_warp();
+  if (tile >= work.tiles()) return;
+  const std::uint32_t magnitude = work.found->magnitude;
+  Ranks ranks{0, 0};
+  for_each_line(work, tile, [&](const Candidate& candidate, bool there) {
+    const LineVotes votes = votes_on(candidate, there, magnitude);
+    ranks.larger += count_bits(votes.larger);
+    ranks.equal += count_bits(votes.equal);
+  });
+  if (threadIdx.x % kWarp == 0) work.ranks[tile] = ranks;
+}
+
+/// One block: each thread has some tiles in a row.
+__global__ void __launch_bounds__(kThreads) add_up_ranks(const Select work) {
+  __shared__ std::uint32_t sums[kThreads];
+  const std::size_t each = (work.tiles() + kThreads - 1) / kThreads;
+  const std::size_t begin = min(threadIdx.x * each, work.tiles());
+  const std::size_t end = min(begin + each, work.tiles());
+  Ranks sum{0, 0};
+  for (std::size_t tile = begin; tile < end; ++tile) {
+    sum.larger += work.ranks[tile].larger;
+    sum.equal += work.ranks[tile].equal;
+  }
+  sum = {sum_before(sum.larger, sums), sum_before(sum.equal, sums)};
+  for (std::size_t tile = begin; tile < end; ++tile) {
+    const Ranks of_tile = work.ranks[tile];
+    work.ranks[tile] = sum;
+    sum.larger += of_tile.larger;
+    sum.equal += of_tile.equal;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) emit(const Select work, const SparseWire out) {
+  const std::size_t tile = tile_of_warp();
+  if (tile >= work.tiles()) return;
+  if (tile == 0 && threadIdx.x == 0) out.give_count();
+  const std::uint32_t magnitude = work.found->magnitude;
+  Ranks before = work.ranks[tile];
+  for_each_line(work, tile, [&](const Candidate& candidate, bool there) {
+    const LineVotes votes = votes_on(candidate, there, magnitude);
+    std::uint32_t place = 0;
+    if (place_of(work, threadIdx.x % kWarp, votes.larger, votes.equal, before, place))
+      out.give(place, candidate.position, candidate.bits);
+    before.larger += count_bits(votes.larger);
+    before.equal += count_bits(votes.equal);
+  });
+}
+
+template <unsigned kDigit>
+void find_digit(const Queue& queue, const Select& work, std::uint32_t* counts) {
+  const unsigned blocks = blocks_for<count_digits<kDigit>>(queue, (work.tiles() + kWarps - 1) / kWarps);
+  count_digits<kDigit><<<blocks, kThreads, 0, queue.stream>>>(work, counts);
+  choose_digit<kDigit><<<1, kThreads, 0, queue.stream>>>(work, counts);
+}
+
+/// Parts of one piece of memory.
+struct SelectMemory {
+  Select work;
+  std::uint32_t* counts;
+};
+SelectMemory lay_out(Scratch& scratch, std::span<const float> in, std::size_t wanted) {
+  Select work{bytes_of(in), in.size(), static_cast<std::uint32_t>(wanted), slots_for(in.size(), wanted)};
+  const std::size_t tiles = work.tiles();
+  std::byte* at = scratch.of(sizeof(Found) + kMostBins * sizeof(std::uint32_t) +
+                             tiles * (sizeof(Ranks) + work.slots * sizeof(Candidate) + sizeof(std::uint32_t)));
+  const auto take = [&at]<class T>(T*& part, std::size_t count) {
+    part = reinterpret_cast<T*>(at);
+    at += count * sizeof(T);
+  };
+  std::uint32_t* counts = nullptr;
+  take(work.found, 1);
+  take(counts, kMostBins);
+  take(work.ranks, tiles);
+  take(work.lists, tiles * work.slots);
+  take(work.reached, tiles);
+  return {work, counts};
+}
+
+}  // namespace
+
+void select_largest(const Queue& queue, Scratch& scratch, std::span<const float> in, const SparseWire& out) {
+  const SelectMemory memory = lay_out(scratch, in, out.count);
+  const Select& work = memory.work;
+  const auto blocks = static_cast<unsigned>((work.tiles() + kWarps - 1) / kWarps);
+  // The counts follow.
+  succeed(cudaMemsetAsync(work.found, 0, sizeof(Found) + kMostBins * sizeof(std::uint32_t), queue.stream),
+          "clearing GPU memory");
+  sample<<<kSampled / (4 * kThreads), kThreads, 0, queue.stream>>>(work, memory.counts);
+  guess<<<1, kThreads, 0, queue.stream>>>(work.found, memory.counts, sampled_rank(work.elements, work.wanted));
+  collect<<<blocks, kThreads, 0, queue.stream>>>(work);
+  find_digit<0>(queue, work, memory.counts);
+  find_digit<1>(queue, work, memory.counts);
+  find_digit<2>(queue, work, memory.counts);
+  count_ranks<<<blocks, kThreads, 0, queue.stream>>>(work);
+  add_up_ranks<<<1, kThreads, 0, queue.stream>>>(work);
+  emit<<<blocks, kThreads, 0, queue.stream>>>(work, out);
+  succeed(cudaGetLastError(), "launching a CUDA kernel");
+}
+
+}  // namespace hbench::cuda

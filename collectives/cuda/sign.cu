@@ -1,0 +1,91 @@
+#include "collectives/cuda/sign.cuh"
+
+#include "collectives/cuda/codecs.hpp"
+#include "collectives/cuda/launch.cuh"
+#include "collectives/cuda/launched_codec.hpp"
+#include "collectives/cuda/scratch.hpp"
+#include "collectives/cuda/warp.cuh"
+
+namespace hbench {
+namespace cuda {
+namespace {
+
+constexpr unsigned kLanes = EncodeSign::kLanes;
+constexpr unsigned kPieces = kThreads / kLanes;  // of a block
+static_assert(kThreads == sign_sums::kAdders);
+
+/// In the order of lanes; the same for all of them.
+__device__ double added_up(double of_lane) {
+  double sum = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) sum += __shfl_sync(kAllLanes, of_lane, lane, kLanes);
+  return sum;
+}
+
+/// Two pieces to a warp, which takes as many turns as the first of them, the longer one.
+__global__ void __launch_bounds__(kThreads) encode_sign(const EncodeSign work, Signed<double>* sums) {
+  const unsigned lane = threadIdx.x % kLanes;
+  const std::size_t piece = static_cast<std::size_t>(blockIdx.x) * kPieces + threadIdx.x / kLanes;
+  const EncodeSign::Part part = work.part(piece);
+  const unsigned batches = __shfl_sync(kAllLanes, EncodeSign::batches(part), 0);
+  Signed<float> sum{0, 0};
+  for (unsigned batch = 0; batch < batches; ++batch) {
+    const EncodeSign::Taken taken = work.take(part, batch, lane);
+    EncodeSign::add(taken, sum);
+    std::uint32_t mine = 0;
+    HBENCH_UNROLL
+    for (unsigned i = 0; i < EncodeSign::kRows; ++i) {
+      const std::uint32_t votes = __ballot_sync(kAllLanes, EncodeSign::minus(taken.at[i]));
+      if (lane == i) mine = votes;
+    }
+    work.give(part, batch, lane, threadIdx.x % kWarp < kLanes ? mine : mine >> kLanes);
+  }
+  const Signed<double> wide = work.wide(part, lane, sum);
+  const Signed<double> total{added_up(wide.positive), added_up(wide.negative)};
+  if (lane == 0 && piece < work.pieces()) sums[piece] = total;
+}
+
+/// One block.
+__global__ void __launch_bounds__(kThreads)
+    scale_signs(const Signed<double>* sums, std::size_t pieces, std::size_t elements, std::byte* scale) {
+  __shared__ Signed<double> adders[kThreads];
+  adders[threadIdx.x] = add_pieces(sums, pieces, threadIdx.x);
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x >= half) continue;
+    adders[threadIdx.x].positive += adders[threadIdx.x + half].positive;
+    adders[threadIdx.x].negative += adders[threadIdx.x + half].negative;
+  }
+  if (threadIdx.x == 0) store_one(scale, sign_scale(adders[0], elements));
+}
+
+class SignCodec final : public LaunchedCodec {
+ public:
+  SignCodec(Device& device, const CompressorChoice& choice) : LaunchedCodec(device, choice), scratch_(device) {}
+
+ private:
+  void launch_encode(const Queue& queue, std::span<const float> in, const Draw&,
+                     std::span<std::byte> out) const override {
+    if (in.empty()) return;
+    const EncodeSign work{bytes_of(in), out.data() + sizeof(float), in.size()};
+    const std::size_t pieces = work.pieces();
+    auto* const sums = reinterpret_cast<Signed<double>*>(scratch_.of(pieces * sizeof(Signed<double>)));
+    const auto blocks = static_cast<unsigned>((pieces + kPieces - 1) / kPieces);
+    encode_sign<<<blocks, kThreads, 0, queue.stream>>>(work, sums);
+    scale_signs<<<1, kThreads, 0, queue.stream>>>(sums, pieces, in.size(), out.data());
+    succeed(cudaGetLastError(), "launching a CUDA kernel");
+  }
+  void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
+                     std::span<float> out) const override {
+    with_decode_sign(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(), launching(queue));
+  }
+
+  mutable Scratch scratch_;
+};
+
+}  // namespace
+
+extern const CudaCodec kSign;
+constinit const CudaCodec kSign{"sign", make_launched<SignCodec>};
+
+}  // namespace cuda
+}  // namespace hbench
