@@ -66,8 +66,8 @@ std::vector<std::string> cuda_pci_addresses() {
 }
 
 bool cuda_compresses(const Compressor& compressor) {
-  // PowerSGD's products have no kernels yet; a momentum is kept on the host.
-  return compressor.exchange != Exchange::low_rank && compressor.make_memory == nullptr &&
+  if (compressor.exchange == Exchange::low_rank) return true;
+  return compressor.make_memory == nullptr &&  // a momentum is kept on the host
          find_cuda_codec(compressor.name) != nullptr;
 }
 
