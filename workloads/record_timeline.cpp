@@ -1,16 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
 
 #include "collectives/base/table.hpp"
+#include "workloads/engine/place.hpp"
 #include "workloads/engine/replica.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Steps that only warm up.
 constexpr int kWarmup = 2;
@@ -21,10 +20,6 @@ struct Recorded {
   std::vector<std::vector<double>> ready;  ///< per parameter, since the backward pass began
 };
 
-double seconds(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double>(end - begin).count();
-}
-
 Seconds median(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t middle = values.size() / 2;
@@ -32,16 +27,19 @@ Seconds median(std::vector<double> values) {
 }
 
 void record_step(Replica& replica, int step, Recorded& recorded) {
-  const auto begin = Clock::now();
+  Device& device = replica.device();
+  const Moment begin = device.mark_time();
   replica.forward(step);
-  const auto turn = Clock::now();
-  replica.backward([&](int parameter) {
-    recorded.ready[static_cast<std::size_t>(parameter)].push_back(seconds(turn, Clock::now()));
-  });
+  const Moment turn = device.mark_time();
+  std::vector<std::pair<int, Moment>> ready;
+  replica.backward([&](int parameter) { ready.emplace_back(parameter, device.mark_time()); });
   // Too small a rate to change anything; it takes the same time.
   replica.apply(1e-9);
-  recorded.forward.push_back(seconds(begin, turn));
-  recorded.backward.push_back(seconds(turn, Clock::now()));
+  const Moment end = device.mark_time();
+  recorded.forward.push_back(device.between(begin, turn).value);
+  recorded.backward.push_back(device.between(turn, end).value);
+  for (const auto& [parameter, moment] : ready)
+    recorded.ready[static_cast<std::size_t>(parameter)].push_back(device.between(turn, moment).value);
 }
 
 Recorded record(Replica& replica, int steps) {
@@ -55,16 +53,23 @@ Recorded record(Replica& replica, int steps) {
 
 }  // namespace
 
-StepTimeline record_timeline(std::string_view model, int batch, int image_size, int steps, int threads) {
-  const ModelEntry& entry = find_entry(models(), model, "model");
-  if (image_size < entry.smallest_image || batch < 1 || steps < 1) {
-    throw Error(ExitCode::usage,
-                fmt::format("{} needs images of at least {} pixels, a batch and a step", model, entry.smallest_image));
-  }
-  Replica replica(entry, {.batch = batch, .image_size = image_size, .threads = threads});
-  const Recorded recorded = record(replica, steps);
-  StepTimeline timeline{
-      .batch = batch, .forward = median(recorded.forward), .backward = median(recorded.backward), .gradients = {}};
+StepTimeline record_timeline(const RecordingRequest& request) {
+  const ModelEntry& entry = find_entry(models(), request.model, "model");
+  if (request.image_size < entry.smallest_image || request.batch < 1 || request.steps < 1)
+    throw Error(ExitCode::usage, fmt::format("{} needs images of at least {} pixels, a batch and a step", request.model,
+                                             entry.smallest_image));
+  require_place(request.on_gpu, request.precision);
+  Replica replica(entry, {.batch = request.batch,
+                          .image_size = request.image_size,
+                          .threads = request.threads,
+                          .gpu = request.on_gpu ? std::optional(0) : std::nullopt,
+                          .precision = request.precision,
+                          .channels_last = request.on_gpu});
+  const Recorded recorded = record(replica, request.steps);
+  StepTimeline timeline{.batch = request.batch,
+                        .forward = median(recorded.forward),
+                        .backward = median(recorded.backward),
+                        .gradients = {}};
   const auto names = replica.tensor_names();
   const auto elements = replica.tensor_elements();
   for (std::size_t i = 0; i < names.size(); ++i) {

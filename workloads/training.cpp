@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "collectives/base/table.hpp"
+#include "collectives/executors/cuda.hpp"
 #include "workloads/engine/digest.hpp"
+#include "workloads/engine/place.hpp"
 #include "workloads/engine/worker.hpp"
 #include "workloads/models/models.hpp"
 #include "workloads/refusal.hpp"
@@ -38,6 +40,7 @@ void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
 
 void check_request(const TrainingRequest& request, const ModelEntry& model, Endpoint* endpoint) {
   check_model(model, request.batch, request.image_size);
+  require_place(request.on_gpu, request.precision);
   require(request.steps >= 1 && request.warmup_steps >= 0, "at least one step must be timed");
   check_strategy(request, endpoint);
   if (endpoint == nullptr) return;
@@ -70,14 +73,17 @@ std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
                           .rank = rank,
                           .workers = request.world.workers,
                           .freeze_batch_norm = request.freeze_batch_norm,
-                          .threads = request.threads});
+                          .threads = request.threads,
+                          .gpu = request.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
+                          .precision = request.precision,
+                          .channels_last = request.on_gpu});
   if (endpoint == nullptr) {
     train_alone(replica, request, on_step);
     return replica.digest();
   }
   train_together(replica, request, *endpoint, on_step);
   const std::uint64_t digest = replica.digest();
-  compare_digests(digest, request, endpoint->transport());
+  compare_digests(digest, request, endpoint->control());
   return digest;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "collectives/executors/endpoint.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/step.hpp"
+#include "workloads/precision.hpp"
 
 namespace hbench {
 
@@ -39,6 +41,10 @@ struct TrainingRequest {
   /// the same number, because the libraries below LibTorch read them when the process begins.
   int threads = 1;
   double learning_rate = 0.01;
+  /// Rank r trains on GPU r modulo their number, with data in the order that tensor cores want; the endpoint's
+  /// collectives work there too.
+  bool on_gpu = false;
+  Precision precision = Precision::float32;
   /// Batch normalisation with its running statistics: samples then do not see each other, and it makes no
   /// difference how they are spread over workers.
   bool freeze_batch_norm = false;
@@ -56,6 +62,10 @@ struct StepReport {
 /// Models that can be trained, in table order; empty without LibTorch.
 std::vector<std::string_view> model_names();
 Availability torch_availability();
+/// Whether models can be trained on a GPU here.
+Availability gpu_training_availability();
+/// What LibTorch is made of: `version`, and where it has them `cuda`, `cudnn`.
+std::map<std::string, std::string> torch_facts();
 /// Trainable parameters. \throws Error (usage) for an unknown model.
 std::int64_t model_elements(std::string_view model);
 
@@ -66,7 +76,18 @@ std::int64_t model_elements(std::string_view model);
 std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
                     const std::function<void(const StepReport&)>& on_step);
 
-/// Records one undisturbed step of `model` in this process: the median over `steps` of each gradient's ready time.
-StepTimeline record_timeline(std::string_view model, int batch, int image_size, int steps, int threads);
+/// What is recorded.
+struct RecordingRequest {
+  std::string_view model;
+  int batch = 16;
+  int image_size = 64;
+  int steps = 10;
+  int threads = 1;
+  bool on_gpu = false;  ///< on the first
+  Precision precision = Precision::float32;
+};
+
+/// Records undisturbed steps in this process: the median over `steps` of each gradient's ready time.
+StepTimeline record_timeline(const RecordingRequest& request);
 
 }  // namespace hbench

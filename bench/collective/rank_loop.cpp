@@ -52,7 +52,7 @@ struct Entry {
   bool lossy = false;
 
   std::size_t bytes() const { return static_cast<std::size_t>(of->asked.collective.bytes); }
-  Device& device() const { return endpoint->transport().device(); }
+  Device& device() const { return endpoint->device(); }
   bool in_host_memory() const { return &device() == &host_device(); }
   bool runs() const { return contender != nullptr; }
 };
@@ -290,7 +290,7 @@ class Loop {
     device.fill_neutral(DataType::uint8, ReduceOp::sum, entry.buffer);
     if (product) device.fill_neutral(parse_data_type(asked.collective.data_type), ReduceOp::product, entry.buffer);
     if (options_.out_of_place) device.copy(entry.buffer, input(entry));
-    hbench::settle(entry.device());
+    drain(entry.device());
   }
 
   static bool has_bound(const Entry& entry) {
@@ -310,7 +310,7 @@ class Loop {
     // A lossy collective in place would eat its own result: begin with real data each time, together.
     if (entry.lossy && metric == metric::kInPlace) {
       entry.device().copy(input(entry), entry.buffer);
-      hbench::settle(entry.device());
+      drain(entry.device());
       agreement_.meet();
     }
     const auto begin = Clock::now();

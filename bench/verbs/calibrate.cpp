@@ -32,7 +32,8 @@ ExitCode run_calibrate(const Call& call) {
   trace.title = fmt::format("{} at {} x {}", model, image_size, image_size);
   trace.source = fmt::format("recorded by hbench calibrate: median of {} steps, batch {}, {} thread{} of {}", steps,
                              batch, threads, threads == 1 ? "" : "s", environment_facts().at("cpu"));
-  trace.timeline = record_timeline(model, batch, image_size, steps, threads);
+  trace.timeline = record_timeline(
+      {.model = model, .batch = batch, .image_size = image_size, .steps = steps, .threads = threads});
   write_whole(file, format_trace(trace), "--out");
   std::int64_t elements = 0;
   for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;

@@ -37,7 +37,7 @@ Finding blas() {
   if (!torch_availability().available) return {"LibTorch speed", "not measured: no LibTorch", ""};
   // ResNet-18 at 64 x 64: 0.149 G multiply-adds forward, twice that backward, two operations each.
   constexpr double kOperationsPerImage = 2 * 3 * 0.149e9;
-  const StepTimeline step = record_timeline("resnet18", 16, 64, 3, 1);
+  const StepTimeline step = record_timeline({.model = "resnet18", .steps = 3});
   const double gflops = step.samples_per_second() * kOperationsPerImage / 1e9;
   return {
       "LibTorch speed", fmt::format("{:.0f} GFLOP/s on one core (training ResNet-18)", gflops),

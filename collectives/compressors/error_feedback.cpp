@@ -9,8 +9,9 @@ class Residual final : public GradientMemory {
       : device_(device),
         memory_(device.allocate(static_cast<std::size_t>(elements) * sizeof(float))),
         residual_(reinterpret_cast<float*>(memory_.get()), static_cast<std::size_t>(elements)) {
+    if (residual_.empty()) return;
     device_.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(residual_));
-    settle(device_);
+    drain(device_);
   }
 
   void compensate(std::span<float> gradient) override {

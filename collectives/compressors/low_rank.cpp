@@ -147,8 +147,9 @@ std::unique_ptr<LowRankProducts> host_low_rank_products() { return std::make_uni
 LowRankState::Floats::Floats(Device& device, std::int64_t elements)
     : memory(device.allocate(static_cast<std::size_t>(elements) * sizeof(float))),
       floats(reinterpret_cast<float*>(memory.get()), static_cast<std::size_t>(elements)) {
+  if (floats.empty()) return;
   device.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(floats));
-  settle(device);
+  drain(device);
 }
 
 LowRankState::LowRankState(std::int64_t elements, std::int64_t rank, bool error_feedback, std::uint64_t seed,

@@ -8,6 +8,7 @@
 #include "collectives/cuda/check.hpp"
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/low_rank.hpp"
+#include "collectives/cuda/pack.hpp"
 
 namespace hbench::cuda {
 namespace {
@@ -44,20 +45,56 @@ void reach_peers(int gpu) {
   }
 }
 
+/// The GPU's own pool, which keeps what it has, and which its peers may read and write as well.
+cudaMemPool_t pool_of(int gpu) {
+  cudaMemPool_t pool = nullptr;
+  succeed(cudaDeviceGetDefaultMemPool(&pool, gpu), "asking for a GPU's memory pool");
+  std::uint64_t keep = UINT64_MAX;
+  succeed(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "keeping a GPU's memory");
+  int gpus = 0;
+  succeed(cudaGetDeviceCount(&gpus), "counting GPUs");
+  for (int peer = 0; peer < gpus; ++peer) {
+    int can = 0;
+    if (peer != gpu) succeed(cudaDeviceCanAccessPeer(&can, peer, gpu), "asking for peer access between GPUs");
+    if (can == 0) continue;
+    cudaMemAccessDesc access{};
+    access.location = {.type = cudaMemLocationTypeDevice, .id = peer};
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    succeed(cudaMemPoolSetAccess(pool, &access, 1), fmt::format("letting GPU {} reach a GPU's memory", peer));
+  }
+  return pool;
+}
+
+class CudaPacking final : public Packing {
+ public:
+  CudaPacking(CudaDevice& device, std::span<const std::span<std::byte>> parts)
+      : device_(device), tensors_(cuda_tensors(device, parts)) {}
+
+  void pack(std::span<std::byte> to) override { cuda_pack(device_, tensors_, to); }
+  void unpack(std::span<const std::byte> from) override { cuda_unpack(device_, from, tensors_); }
+
+ private:
+  CudaDevice& device_;
+  CudaTensors tensors_;
+};
+
 }  // namespace
 
-CudaDevice::CudaDevice(int gpu) : gpu_(gpu), events_(std::make_shared<EventPool>()) {
+CudaDevice::CudaDevice(int gpu, bool default_stream)
+    : gpu_(gpu), events_(std::make_shared<EventPool>(false)), timed_events_(std::make_shared<EventPool>(true)) {
   make_current();
   succeed(cudaDeviceGetAttribute(&queue_.multiprocessors, cudaDevAttrMultiProcessorCount, gpu_), "asking for a GPU");
   reach_peers(gpu_);
+  pool_ = pool_of(gpu_);
+  if (default_stream) return;
   succeed(cudaStreamCreateWithFlags(&queue_.stream, cudaStreamNonBlocking), "making a CUDA stream");
+  stream_ = {queue_.stream, [](cudaStream_t stream) { cudaStreamDestroy(stream); }};
 }
 
 // What failed was reported by the call that failed.
 CudaDevice::~CudaDevice() {
   cudaSetDevice(gpu_);
   cudaStreamSynchronize(queue_.stream);
-  cudaStreamDestroy(queue_.stream);
 }
 
 void CudaDevice::make_current() const { succeed(cudaSetDevice(gpu_), "using a GPU"); }
@@ -72,10 +109,13 @@ const Queue& CudaDevice::queue() {
 DeviceMemory CudaDevice::allocate(std::size_t bytes) {
   make_current();
   void* address = nullptr;
-  const cudaError_t code = cudaMalloc(&address, std::max<std::size_t>(bytes, 1));
+  const cudaError_t code = cudaMallocFromPoolAsync(&address, std::max<std::size_t>(bytes, 1), pool_, queue_.stream);
   if (code == cudaErrorMemoryAllocation) refuse_memory(gpu_, bytes);
   succeed(code, "allocating GPU memory");
-  return {static_cast<std::byte*>(address), [](std::byte* at) { cudaFree(at); }};
+  return {static_cast<std::byte*>(address), [gpu = gpu_, stream = stream_](std::byte* at) {
+            cudaSetDevice(gpu);
+            cudaFreeAsync(at, stream.get());
+          }};
 }
 
 void CudaDevice::accumulate(DataType type, ReduceOp op, std::span<const std::byte> in, std::span<std::byte> inout) {
@@ -121,9 +161,26 @@ void CudaDevice::read(std::span<const std::byte> from, std::span<std::byte> host
   synchronise("copying from the GPU");
 }
 
-Moment CudaDevice::mark() {
+std::unique_ptr<Packing> CudaDevice::packing(std::span<const std::span<std::byte>> parts) {
+  return std::make_unique<CudaPacking>(*this, parts);
+}
+
+Moment CudaDevice::mark() { return mark(events_); }
+
+Moment CudaDevice::mark_time() { return mark(timed_events_); }
+
+Seconds CudaDevice::between(const Moment& begin, const Moment& end) {
+  const auto event_of = [](const Moment& moment) { return static_cast<const CudaMoment&>(*moment).event(); };
   make_current();
-  auto moment = std::make_shared<CudaMoment>(events_);
+  succeed(cudaEventSynchronize(event_of(end)), "working on the GPU");
+  float milliseconds = 0;
+  succeed(cudaEventElapsedTime(&milliseconds, event_of(begin), event_of(end)), "timing work on the GPU");
+  return Seconds(1e-3 * static_cast<double>(milliseconds));
+}
+
+Moment CudaDevice::mark(const std::shared_ptr<EventPool>& events) {
+  make_current();
+  auto moment = std::make_shared<CudaMoment>(events);
   succeed(cudaEventRecord(moment->event(), queue_.stream), "marking work on the GPU");
   return moment;
 }

@@ -11,11 +11,13 @@
 
 namespace hbench::cuda {
 
-/// Its stream waits for no other (non-blocking). Every call makes its GPU the thread's current one.
+/// A stream of its own waits for no other (non-blocking). Memory is taken and given back in the stream's order, so that
+/// neither stops the GPU. Every call makes its GPU the thread's current one.
 class CudaDevice final : public Device {
  public:
   /// \pre `gpu` is there. \throws Error (environment)
-  explicit CudaDevice(int gpu);
+  /// With a stream of its own, or on the GPU's default stream.
+  CudaDevice(int gpu, bool default_stream);
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice() override;
@@ -30,7 +32,10 @@ class CudaDevice final : public Device {
   void copy(std::span<const std::byte> from, std::span<std::byte> to) override;
   void write(std::span<const std::byte> host, std::span<std::byte> to) override;
   void read(std::span<const std::byte> from, std::span<std::byte> host) override;
+  std::unique_ptr<Packing> packing(std::span<const std::span<std::byte>> parts) override;
   Moment mark() override;
+  Moment mark_time() override;
+  Seconds between(const Moment& begin, const Moment& end) override;
   void wait(const Moment& moment) override;
   bool passed(const Moment& moment) override;
 
@@ -41,10 +46,13 @@ class CudaDevice final : public Device {
  private:
   void make_current() const;
   void synchronise(std::string_view what);
+  Moment mark(const std::shared_ptr<EventPool>& events);
 
   int gpu_;
+  std::shared_ptr<CUstream_st> stream_;  ///< memory from it may live longer than this
   Queue queue_;
-  std::shared_ptr<EventPool> events_;
+  cudaMemPool_t pool_ = nullptr;
+  std::shared_ptr<EventPool> events_, timed_events_;
 };
 
 /// The CudaDevice that `device` is. \throws Error (internal) when it is none.

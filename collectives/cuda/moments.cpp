@@ -18,7 +18,7 @@ cudaEvent_t EventPool::take() {
     }
   }
   cudaEvent_t event = nullptr;
-  succeed(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making a CUDA event");
+  succeed(cudaEventCreateWithFlags(&event, timed_ ? cudaEventDefault : cudaEventDisableTiming), "making a CUDA event");
   return event;
 }
 

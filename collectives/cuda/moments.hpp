@@ -12,10 +12,10 @@
 
 namespace hbench::cuda {
 
-/// Events of one GPU, without timing. Any thread may give one back.
+/// Events of one GPU. Any thread may give one back.
 class EventPool {
  public:
-  EventPool() = default;
+  explicit EventPool(bool timed) : timed_(timed) {}
   EventPool(const EventPool&) = delete;
   EventPool& operator=(const EventPool&) = delete;
   ~EventPool();
@@ -25,6 +25,7 @@ class EventPool {
   void give_back(cudaEvent_t event);
 
  private:
+  bool timed_;
   std::mutex mutex_;
   std::vector<cudaEvent_t> free_;
 };

@@ -2,30 +2,72 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
 #include "collectives/cuda/check.hpp"
 
 namespace hbench::cuda {
 namespace {
 
-std::string nccl_version() {
-  int version = 0;
-  ncclGetVersion(&version);
-  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+using Communicators = std::vector<std::shared_ptr<NcclCommunicator>>;
+
+/// The first that can have several ranks on one GPU, if it is told so.
+constexpr int kSharesGpus = NCCL_VERSION(2, 30, 0);
+constexpr std::chrono::milliseconds kNap{1};
+
+int version() {
+  int number = 0;
+  ncclGetVersion(&number);
+  return number;
+}
+
+void check_ranks(int ranks, int gpus) {
+  if (ranks <= gpus || version() >= kSharesGpus) return;
+  throw Error(ExitCode::environment,
+              fmt::format("NCCL {} takes one rank for each GPU: {} ranks do not go on {} GPU{}", nccl_version(), ranks,
+                          gpus, gpus == 1 ? "" : "s"),
+              "ask for as many ranks as there are GPUs, or take NCCL 2.30 or newer; the executor cuda shares GPUs");
 }
 
 [[noreturn]] void refuse(int ranks, int gpus, std::string_view words) {
-  if (ranks <= gpus)
-    throw Error(ExitCode::environment, fmt::format("NCCL {} does not start: {}", nccl_version(), words),
-                "NCCL_DEBUG=WARN makes NCCL say why");
-  throw Error(
-      ExitCode::environment,
-      fmt::format("NCCL {} does not take {} ranks on {} GPU{}: {}", nccl_version(), ranks, gpus, gpus == 1 ? "" : "s",
-                  words),
-      "ask for as many ranks as there are GPUs; NCCL 2.30 or newer takes more with NCCL_MULTI_RANK_GPU_ENABLE=1");
+  throw Error(ExitCode::environment,
+              fmt::format("NCCL {} does not start {} ranks on {} GPU{}: {}", nccl_version(), ranks, gpus,
+                          gpus == 1 ? "" : "s", words),
+              ranks > gpus ? "several ranks on one GPU need NCCL_MULTI_RANK_GPU_ENABLE=1; NCCL_DEBUG=WARN says more"
+                           : "NCCL_DEBUG=WARN makes NCCL say why");
+}
+
+Communicators begin(int ranks, int gpus) {
+  ncclUniqueId id;
+  if (const ncclResult_t code = ncclGetUniqueId(&id); code != ncclSuccess)
+    refuse(ranks, gpus, ncclGetErrorString(code));
+  const auto over = std::make_shared<std::atomic<bool>>(false);
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  Communicators made;
+  ncclResult_t result = ncclGroupStart();
+  for (int rank = 0; rank < ranks && (result == ncclSuccess || result == ncclInProgress); ++rank) {
+    succeed(cudaSetDevice(rank % gpus), "using a GPU");
+    ncclComm_t communicator = nullptr;
+    result = ncclCommInitRankConfig(&communicator, ranks, id, rank, &config);
+    if (communicator != nullptr) made.push_back(std::make_shared<NcclCommunicator>(communicator, over));
+  }
+  if (const ncclResult_t end = ncclGroupEnd(); result == ncclSuccess || result == ncclInProgress) result = end;
+  if (result == ncclSuccess || result == ncclInProgress) return made;
+  for (const auto& each : made) each->abort();
+  refuse(ranks, gpus, ncclGetErrorString(result));
 }
 
 }  // namespace
+
+std::string nccl_version() {
+  const int number = version();
+  return fmt::format("{}.{}.{}", number / 10000, number % 10000 / 100, number % 100);
+}
 
 void succeed(ncclResult_t code, std::string_view what) {
   if (code == ncclSuccess || code == ncclInProgress) return;
@@ -34,35 +76,48 @@ void succeed(ncclResult_t code, std::string_view what) {
 }
 
 NcclCommunicator::~NcclCommunicator() {
-  if (!aborted_.exchange(true)) ncclCommDestroy(communicator_);
+  if (communicator_ == nullptr) return;
+  if (over_->load()) {
+    abort();
+  } else {
+    ncclCommDestroy(communicator_);
+  }
 }
 
-void NcclCommunicator::check() const {
-  if (aborted_.load()) throw Error(ExitCode::lost_rank, "NCCL's communicator was aborted", "see what failed first");
+bool NcclCommunicator::idle() {
+  if (over_->load()) {
+    abort();
+    throw Error(ExitCode::lost_rank, "a rank has given up, and NCCL's job with it", "see what failed first");
+  }
   ncclResult_t state = ncclSuccess;
   succeed(ncclCommGetAsyncError(communicator_, &state), "asking NCCL how it goes");
   succeed(state, "NCCL");
+  return state == ncclSuccess;
 }
 
 void NcclCommunicator::abort() {
-  if (!aborted_.exchange(true)) ncclCommAbort(communicator_);
+  over_->store(true);
+  if (communicator_ != nullptr) ncclCommAbort(communicator_);
+  communicator_ = nullptr;
 }
 
-std::vector<std::shared_ptr<NcclCommunicator>> make_nccl_communicators(int ranks, int gpus) {
-  ncclUniqueId id;
-  if (const ncclResult_t code = ncclGetUniqueId(&id); code != ncclSuccess)
-    refuse(ranks, gpus, ncclGetErrorString(code));
-  std::vector<ncclComm_t> handles(static_cast<std::size_t>(ranks));
-  ncclResult_t result = ncclGroupStart();
-  for (int rank = 0; rank < ranks && result == ncclSuccess; ++rank) {
-    succeed(cudaSetDevice(rank % gpus), "using a GPU");
-    result = ncclCommInitRank(&handles[static_cast<std::size_t>(rank)], ranks, id, rank);
+Communicators make_nccl_communicators(int ranks, int gpus, Seconds timeout) {
+  check_ranks(ranks, gpus);
+  Communicators made = begin(ranks, gpus);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout.value);
+  try {
+    while (!std::ranges::all_of(made, [](const auto& each) { return each->idle(); })) {
+      if (std::chrono::steady_clock::now() > deadline)
+        throw Error(ExitCode::lost_rank, fmt::format("NCCL did not start within {}", format(timeout)),
+                    "NCCL_DEBUG=INFO makes NCCL say what it waits for");
+      std::this_thread::sleep_for(kNap);
+    }
+  } catch (const Error& error) {
+    for (const auto& each : made) each->abort();
+    if (ranks > gpus) refuse(ranks, gpus, error.what());
+    throw;
   }
-  if (const ncclResult_t end = ncclGroupEnd(); result == ncclSuccess) result = end;
-  if (result != ncclSuccess) refuse(ranks, gpus, ncclGetErrorString(result));
-  std::vector<std::shared_ptr<NcclCommunicator>> communicators;
-  for (ncclComm_t handle : handles) communicators.push_back(std::make_shared<NcclCommunicator>(handle));
-  return communicators;
+  return made;
 }
 
 }  // namespace hbench::cuda

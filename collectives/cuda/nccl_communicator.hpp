@@ -9,33 +9,44 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/base/units.hpp"
+
 namespace hbench::cuda {
 
 /// \throws Error (lost_rank) `<what>: <NCCL's words>`, unless `code` is success or still in progress.
 void succeed(ncclResult_t code, std::string_view what);
 
-/// One rank's. Destroyed without being aborted, it waits for what was begun on it.
+/// `2.28.9`: that of the library in use.
+std::string nccl_version();
+
+/// What the ranks of one job share: it is over for all when one gives up. Any thread may say so.
+using NcclJobOver = std::shared_ptr<std::atomic<bool>>;
+
+/// One rank's, and called by its rank alone. Non-blocking: no call waits for a peer, so that a rank that never comes
+/// keeps nobody from noticing (NCCL user guide, Creating a communicator with options).
 class NcclCommunicator {
  public:
-  explicit NcclCommunicator(ncclComm_t communicator) : communicator_(communicator) {}
+  NcclCommunicator(ncclComm_t communicator, NcclJobOver over) : communicator_(communicator), over_(std::move(over)) {}
+  /// What was begun has ended, or is aborted.
   ~NcclCommunicator();
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
-  /// \pre not aborted
+  /// \pre not aborted; for new work: idle
   ncclComm_t handle() const { return communicator_; }
-  /// \throws Error (lost_rank) when a peer has failed meanwhile, or the communicator was aborted.
-  void check() const;
-  /// Ends what is under way on this rank's GPU. Any thread.
+  /// Whether all that it was told has been handed to the GPU: then, and only then, it takes more, and its stream does.
+  /// \throws Error (lost_rank) when a peer has failed, or given up.
+  bool idle();
+  /// Ends what is under way on this rank's GPU, and the job.
   void abort();
 
  private:
   ncclComm_t communicator_;
-  std::atomic<bool> aborted_{false};
+  NcclJobOver over_;
 };
 
 /// Of all ranks of a job in this process; rank r on GPU r modulo `gpus`.
-/// \throws Error (environment) when NCCL does not take so many ranks.
-std::vector<std::shared_ptr<NcclCommunicator>> make_nccl_communicators(int ranks, int gpus);
+/// \throws Error (environment) when NCCL does not take so many ranks, (lost_rank) when it takes longer than `timeout`.
+std::vector<std::shared_ptr<NcclCommunicator>> make_nccl_communicators(int ranks, int gpus, Seconds timeout);
 
 }  // namespace hbench::cuda

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <thread>
+#include <optional>
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda_device.hpp"
@@ -15,7 +15,8 @@ namespace hbench {
 namespace cuda {
 namespace {
 
-using Communicators = std::vector<std::shared_ptr<NcclCommunicator>>;
+/// Ranks build their communicators together, which takes seconds on many GPUs.
+constexpr Seconds kSetupTimeout{120};
 
 ncclDataType_t nccl_type(DataType type) {
   switch (type) {
@@ -53,51 +54,89 @@ ncclRedOp_t nccl_operation(ReduceOp op) {
   return ncclSum;
 }
 
-/// When one rank gives up, no other can go on.
-void abort_all(const Communicators& communicators) {
-  for (const auto& communicator : communicators) communicator->abort();
-}
+/// Rounds of ncclSend and ncclRecv.
+class NcclMessages final : public GroupedMessages {
+ public:
+  NcclMessages(CudaDevice& device, NcclCommunicator& communicator) : device_(device), communicator_(communicator) {}
+
+  Device& device() override { return device_; }
+  Turns& turns() override { return turns_; }
+  NcclCommunicator& communicator() { return communicator_; }
+  cudaStream_t stream() { return device_.queue().stream; }
+
+  void begin() override { succeed(ncclGroupStart(), "a round of NCCL messages"); }
+  void send(Rank to, std::span<const std::byte> payload) override {
+    succeed(ncclSend(payload.data(), payload.size(), ncclUint8, to, communicator_.handle(), stream()), "ncclSend");
+  }
+  void receive(Rank from, std::span<std::byte> landing) override {
+    succeed(ncclRecv(landing.data(), landing.size(), ncclUint8, from, communicator_.handle(), stream()), "ncclRecv");
+  }
+  void end() override { succeed(ncclGroupEnd(), "a round of NCCL messages"); }
+  bool idle() override { return communicator_.idle(); }
+  void abandon() override { communicator_.abort(); }
+
+ private:
+  CudaDevice& device_;
+  NcclCommunicator& communicator_;
+  Turns turns_;
+};
 
 /// NCCL's own collective, told to the rank's stream at the first look.
 class Vendor final : public Operation {
  public:
-  Vendor(CudaDevice& device, std::shared_ptr<Communicators> job, Rank rank, Goal goal, const Operand& operand)
-      : device_(device), job_(std::move(job)), rank_(rank), goal_(goal), operand_(operand) {
+  Vendor(NcclMessages& messages, const Transport& ranks, Goal goal, const Operand& operand)
+      : messages_(messages), rank_(ranks.rank()), ranks_(ranks.size()), goal_(goal), operand_(operand) {
     const bool parts = goal == Goal::reduce_scatter || goal == Goal::all_gather;
-    if (parts && operand.elements() % std::ssize(*job_) != 0)
+    if (parts && operand.elements() % ranks_ != 0)
       throw Error(ExitCode::usage,
                   fmt::format("NCCL needs equal parts, and {} elements are no multiple of {} ranks", operand.elements(),
-                              job_->size()),
+                              ranks_),
                   "choose a size that is");
   }
   ~Vendor() override {
-    if (!told_ || device_.passed(end_)) return;
-    abort_all(*job_);
-    while (!device_.passed(end_)) std::this_thread::yield();
+    if (turn_) messages_.turns().leave(*turn_);
+    if (stage_ == Stage::begin || stage_ == Stage::complete) return;
+    messages_.abandon();
+    drain(messages_.device());
   }
   Vendor(const Vendor&) = delete;
   Vendor& operator=(const Vendor&) = delete;
 
   bool progress() override {
-    const NcclCommunicator& own = *(*job_)[static_cast<std::size_t>(rank_)];
-    own.check();
-    if (!told_) {
-      succeed(tell(own.handle()), "NCCL");
-      end_ = device_.mark();
-      told_ = true;
-    }
-    return device_.passed(end_);
+    if (stage_ == Stage::complete) return true;
+    const bool idle = messages_.idle();
+    if (stage_ == Stage::begin) begin(idle);
+    if (stage_ == Stage::told && messages_.idle()) mark_end();
+    if (stage_ == Stage::under_way && messages_.device().passed(end_)) stage_ = Stage::complete;
+    return stage_ == Stage::complete;
   }
-  void restart() override { told_ = false; }
-  std::string waiting_for() const override { return "NCCL, which does not say for whom"; }
+  void restart() override { stage_ = Stage::begin; }
+  std::string waiting_for() const override {
+    return stage_ == Stage::complete ? "" : "NCCL, which does not say for whom";
+  }
   std::vector<Rank> waiting_ranks() const override { return {}; }
 
  private:
-  ncclResult_t tell(ncclComm_t communicator) {
-    cudaStream_t stream = device_.queue().stream;
+  enum class Stage { begin, told, under_way, complete };
+
+  void begin(bool idle) {
+    if (!turn_) turn_ = messages_.turns().take();
+    if (!idle || !messages_.turns().has(*turn_)) return;
+    stage_ = Stage::told;
+    succeed(tell(messages_.communicator().handle(), messages_.stream()), "NCCL");
+  }
+
+  void mark_end() {
+    messages_.turns().leave(*turn_);
+    turn_.reset();
+    end_ = messages_.device().mark();
+    stage_ = Stage::under_way;
+  }
+
+  ncclResult_t tell(ncclComm_t communicator, cudaStream_t stream) {
     std::byte* const all = operand_.buffer.data();
     const auto count = static_cast<std::size_t>(operand_.elements());
-    const std::size_t part = count / job_->size();
+    const std::size_t part = count / static_cast<std::size_t>(ranks_);
     std::byte* const own = all + static_cast<std::size_t>(rank_) * part * size_of(operand_.type);
     const ncclDataType_t type = nccl_type(operand_.type);
     const ncclRedOp_t op = nccl_operation(operand_.op);
@@ -114,78 +153,47 @@ class Vendor final : public Operation {
     return ncclInvalidArgument;
   }
 
-  CudaDevice& device_;
-  std::shared_ptr<Communicators> job_;
+  NcclMessages& messages_;
   Rank rank_;
+  int ranks_;
   Goal goal_;
   Operand operand_;
-  bool told_ = false;
+  Stage stage_ = Stage::begin;
+  std::optional<Turns::Ticket> turn_;
   Moment end_;
-};
-
-/// Rounds of ncclSend and ncclRecv.
-class NcclMessages final : public GroupedMessages {
- public:
-  NcclMessages(CudaDevice& device, std::shared_ptr<Communicators> job, Rank rank)
-      : device_(device), job_(std::move(job)), rank_(rank) {}
-
-  Device& device() override { return device_; }
-  void begin() override {
-    own().check();
-    succeed(ncclGroupStart(), "a round of NCCL messages");
-  }
-  void send(Rank to, std::span<const std::byte> payload) override {
-    succeed(ncclSend(payload.data(), payload.size(), ncclUint8, to, own().handle(), device_.queue().stream),
-            "ncclSend");
-  }
-  void receive(Rank from, std::span<std::byte> landing) override {
-    succeed(ncclRecv(landing.data(), landing.size(), ncclUint8, from, own().handle(), device_.queue().stream),
-            "ncclRecv");
-  }
-  void end() override { succeed(ncclGroupEnd(), "a round of NCCL messages"); }
-  void check() override { own().check(); }
-  void abandon() override { abort_all(*job_); }
-
- private:
-  NcclCommunicator& own() const { return *(*job_)[static_cast<std::size_t>(rank_)]; }
-
-  CudaDevice& device_;
-  std::shared_ptr<Communicators> job_;
-  Rank rank_;
 };
 
 /// Messages of other kinds go between the threads, as they do without NCCL.
 class NcclEndpoint final : public Endpoint {
  public:
-  NcclEndpoint(std::unique_ptr<Endpoint> threads, std::shared_ptr<Communicators> job)
+  NcclEndpoint(std::unique_ptr<Endpoint> threads, std::shared_ptr<NcclCommunicator> communicator)
       : threads_(std::move(threads)),
-        job_(std::move(job)),
-        device_(cuda_device(threads_->transport().device())),
-        messages_(device_, job_, threads_->transport().rank()) {}
+        communicator_(std::move(communicator)),
+        messages_(cuda_device(threads_->device()), *communicator_) {}
 
   Transport& transport() override { return threads_->transport(); }
+  Transport& control() override { return threads_->control(); }
 
   std::unique_ptr<Operation> prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) override {
     if (codec != nullptr)
-      throw Error(ExitCode::usage, "NCCL's messages are sent as they are, without a compressor that encodes each",
+      throw Error(ExitCode::usage, "NCCL's messages carry elements as they are: no codec works on each of them",
                   "choose another compressor, or the executor cuda");
     return std::make_unique<GroupedProgram>(plan_for(schedule, transport().rank()), messages_, operand);
   }
 
   std::unique_ptr<Operation> vendor(Goal goal, const Operand& operand) override {
-    return std::make_unique<Vendor>(device_, job_, transport().rank(), goal, operand);
+    return std::make_unique<Vendor>(messages_, transport(), goal, operand);
   }
 
   [[noreturn]] void abort(int exit_code) override {
-    abort_all(*job_);
+    communicator_->abort();
     threads_->abort(exit_code);
     std::abort();
   }
 
  private:
   std::unique_ptr<Endpoint> threads_;
-  std::shared_ptr<Communicators> job_;
-  CudaDevice& device_;
+  std::shared_ptr<NcclCommunicator> communicator_;
   NcclMessages messages_;
 };
 
@@ -198,9 +206,10 @@ std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int ranks) {
   const Availability availability = nccl_availability();
   if (!availability.available) throw Error(ExitCode::environment, availability.reason, availability.cure);
   auto threads = make_cuda_endpoints(ranks);
-  const auto job = std::make_shared<cuda::Communicators>(cuda::make_nccl_communicators(ranks, cuda_devices()));
+  const auto communicators = cuda::make_nccl_communicators(ranks, cuda_devices(), cuda::kSetupTimeout);
   std::vector<std::unique_ptr<Endpoint>> endpoints;
-  for (auto& each : threads) endpoints.push_back(std::make_unique<cuda::NcclEndpoint>(std::move(each), job));
+  for (std::size_t rank = 0; rank < threads.size(); ++rank)
+    endpoints.push_back(std::make_unique<cuda::NcclEndpoint>(std::move(threads[rank]), communicators[rank]));
   return endpoints;
 }
 

@@ -21,6 +21,11 @@ int cuda_devices();
 /// thread of its own, and reach each other's memory; that of other GPUs, where the hardware lets them. Its memory may
 /// outlive it. \throws Error (usage) for a GPU that is not there, (environment) where it cannot be used.
 std::unique_ptr<Device> make_cuda_device(int gpu);
+/// The same on the GPU's default stream, where libraries that were told of no stream (LibTorch) do their work.
+std::unique_ptr<Device> make_default_cuda_device(int gpu);
+
+/// Where the ranks of this host work: on GPU `rank` modulo their number; 0 where there is none.
+int gpu_of(Rank rank);
 
 /// Whether the devices of `make_cuda_device` have what an exchange with this compressor needs.
 bool cuda_compresses(const Compressor& compressor);

@@ -2,6 +2,14 @@
 #include "collectives/executors/cuda.hpp"
 
 namespace hbench {
+namespace {
+
+[[noreturn]] void throw_absent() {
+  const Availability absent = cuda_availability();
+  throw Error(ExitCode::environment, absent.reason, absent.cure);
+}
+
+}  // namespace
 
 Availability cuda_availability() {
   return {false, "hbench was built without CUDA",
@@ -10,10 +18,11 @@ Availability cuda_availability() {
 
 int cuda_devices() { return 0; }
 
-std::unique_ptr<Device> make_cuda_device(int) {
-  const Availability absent = cuda_availability();
-  throw Error(ExitCode::environment, absent.reason, absent.cure);
-}
+int gpu_of(Rank) { return 0; }
+
+std::unique_ptr<Device> make_cuda_device(int) { throw_absent(); }
+
+std::unique_ptr<Device> make_default_cuda_device(int) { throw_absent(); }
 
 bool cuda_compresses(const Compressor&) { return false; }
 

@@ -1,7 +1,5 @@
 #include "collectives/executors/cuda_endpoints.hpp"
 
-#include <algorithm>
-
 #include "collectives/executors/cuda.hpp"
 #include "collectives/executors/gpu_compressors.hpp"
 #include "collectives/executors/thread_executor.hpp"
@@ -23,9 +21,8 @@ constinit const ExecutorKind kCudaExecutor{
 };
 
 std::vector<std::unique_ptr<Endpoint>> make_cuda_endpoints(int ranks) {
-  const int gpus = std::max(cuda_devices(), 1);  // without any, the first device says why
   return make_thread_endpoints(ranks,
-                               [=](Rank rank) { return std::shared_ptr<Device>(make_cuda_device(rank % gpus)); });
+                               [](Rank rank) { return std::shared_ptr<Device>(make_cuda_device(gpu_of(rank))); });
 }
 
 }  // namespace hbench

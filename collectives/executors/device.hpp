@@ -11,6 +11,7 @@
 #include <span>
 
 #include "collectives/arithmetic/data_type.hpp"
+#include "collectives/base/units.hpp"
 
 namespace hbench {
 
@@ -28,6 +29,14 @@ using Moment = std::shared_ptr<const DeviceMoment>;
 /// Memory of a device, which may be gone before it; freed with its last owner, who sees to it that nothing uses it any
 /// more. Its address means nothing to another kind of device.
 using DeviceMemory = std::shared_ptr<std::byte>;
+
+/// Tensors here and there, and a buffer that holds them all, as long as they are together.
+class Packing {
+ public:
+  virtual ~Packing() = default;
+  virtual void pack(std::span<std::byte> to) = 0;
+  virtual void unpack(std::span<const std::byte> from) = 0;
+};
 
 /// One rank's. Called by one thread at a time. Work is done in the order of the calls; spans lie in memory that this
 /// device can reach. \throws Error (environment) where the device fails, maybe in a later call.
@@ -54,24 +63,33 @@ class Device {
   /// \pre equal sizes; no overlap.
   virtual void copy(std::span<const std::byte> from, std::span<std::byte> to) = 0;
 
+  /// For copying all of `parts` to or from one buffer, one behind the other; made once, used often. The parts' memory
+  /// outlives it. Here: a copy for each.
+  virtual std::unique_ptr<Packing> packing(std::span<const std::span<std::byte>> parts);
+
   /// Between host and device. Return when it is done, with all work before it.
   virtual void write(std::span<const std::byte> host, std::span<std::byte> to) = 0;
   virtual void read(std::span<const std::byte> from, std::span<std::byte> host) = 0;
 
   /// After all work so far.
   virtual Moment mark() = 0;
+  /// The same, for `between`; costs a little more.
+  virtual Moment mark_time() = 0;
+  /// The time from one moment to a later one, both by `mark_time` of this device; waits until they were passed.
+  virtual Seconds between(const Moment& begin, const Moment& end) = 0;
   /// Work from now on begins after `mark`, which may be another device's of the same kind.
   virtual void wait(const Moment& mark) = 0;
   /// Whether `mark`, of a device of this kind, has been passed. Never blocks.
   virtual bool passed(const Moment& mark) = 0;
 };
 
+/// Returns once all work so far is done, or that before `moment`.
+void drain(Device& device);
+void drain(Device& device, const Moment& moment);
+
 /// Host memory: work is done within the call. Has no state; any number of threads may share it.
 Device& host_device();
 /// The same as a shared one.
 std::shared_ptr<Device> shared_host_device();
-
-/// Returns when `device` has done all that it was told.
-void settle(Device& device);
 
 }  // namespace hbench

@@ -13,10 +13,9 @@ constexpr int kTags = 8192;
 }  // namespace
 
 std::span<std::byte> Endpoint::allocate(std::size_t bytes) {
-  Device& device = transport().device();
-  memory_.push_back(device.allocate(bytes));
+  memory_.push_back(device().allocate(bytes));
   const std::span<std::byte> memory(memory_.back().get(), bytes);
-  device.fill_neutral(DataType::uint8, ReduceOp::sum, memory);
+  device().fill_neutral(DataType::uint8, ReduceOp::sum, memory);
   return memory;
 }
 

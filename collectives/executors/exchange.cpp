@@ -23,7 +23,7 @@ std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRe
   if (asked.compressor.verbatim())
     return endpoint.prepare(schedule_of(endpoint, asked, asked.algorithm, operand.buffer.size(), asked.shards), operand,
                             nullptr);
-  Device& device = endpoint.transport().device();
+  Device& device = endpoint.device();
   if (const std::string why = refuse_device(device, asked.compressor); !why.empty())
     throw Error(ExitCode::usage, why, "choose another compressor, or an executor in host memory");
   ExchangeRequest request = asked;

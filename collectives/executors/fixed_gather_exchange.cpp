@@ -11,7 +11,7 @@ constexpr std::int64_t kAlignment = 16;
 class FixedGather final : public Operation {
  public:
   FixedGather(Endpoint& endpoint, const ExchangeRequest& request)
-      : device_(endpoint.transport().device()),
+      : device_(endpoint.device()),
         rank_(endpoint.transport().rank()),
         gradient_(endpoint.transport(), request),
         most_(static_cast<std::size_t>(gradient_.most())),
@@ -25,7 +25,7 @@ class FixedGather final : public Operation {
   }
   ~FixedGather() override {
     program_.reset();
-    settle(device_);
+    drain(device_, stage_ == Stage::decode ? end_ : device_.mark());
   }
   FixedGather(const FixedGather&) = delete;
   FixedGather& operator=(const FixedGather&) = delete;

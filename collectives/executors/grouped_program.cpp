@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace hbench {
 namespace {
@@ -26,31 +25,91 @@ GroupedProgram::GroupedProgram(RankPlan plan, GroupedMessages& messages, const O
 }
 
 GroupedProgram::~GroupedProgram() {
-  if (!told_ || complete_) return;
+  if (turn_) messages_.turns().leave(*turn_);
+  if (!begun_ || complete_) return;
   messages_.abandon();
   // What the device was told uses memory of ours.
-  const Moment last = device_.mark();
-  while (!device_.passed(last)) std::this_thread::yield();
+  drain(device_);
 }
 
 bool GroupedProgram::progress() {
-  if (!told_) tell();
-  messages_.check();
+  if (complete_) return true;
+  const bool idle = messages_.idle();
+  if (!told_) {
+    take_turn();
+    if (!messages_.turns().has(*turn_) || !idle || !tell()) return false;
+  }
   return complete_ = device_.passed(end_);
 }
 
-void GroupedProgram::restart() { told_ = complete_ = false; }
+void GroupedProgram::restart() {
+  begun_ = told_ = complete_ = false;
+  round_ = 0;
+}
 
 std::string GroupedProgram::waiting_for() const {
   if (complete_) return {};
   return "its device to finish, or for a rank that takes part with it";
 }
 
-void GroupedProgram::tell() {
-  told_ = true;
+void GroupedProgram::take_turn() {
+  if (!turn_) turn_ = messages_.turns().take();
+}
+
+bool GroupedProgram::tell() {
+  if (!begun_) begin();
+  for (; round_ < plan_.steps.size(); ++round_) {
+    if (!in_round_) begin(plan_.steps[round_]);
+    in_round_ = true;
+    if (!messages_.idle()) return false;
+    finish(plan_.steps[round_]);
+    in_round_ = false;
+  }
+  finish();
+  messages_.turns().leave(*turn_);
+  turn_.reset();
+  return told_ = true;
+}
+
+void GroupedProgram::begin() {
+  begun_ = true;
+  if (plan_.rank >= plan_.schedule.world.workers) device_.fill_neutral(operand_.type, operand_.op, operand_.buffer);
+}
+
+void GroupedProgram::begin(const RankPlan::Step& step) {
+  std::size_t at = 0;
+  landings_.clear();
+  messages_.begin();
+  for (const Transfer& send : step.sends) {
+    const std::span<std::byte> payload = chunks(send);
+    bytes_sent_ += std::ssize(payload);
+    if (!payload.empty()) messages_.send(send.dst, payload);
+  }
+  for (const Transfer& receive : step.receives) {
+    std::span<std::byte> landing = chunks(receive);
+    if (staged(step, receive)) {
+      landing = {staging_.get() + at, landing.size()};
+      at += aligned(landing.size());
+    }
+    if (!landing.empty()) messages_.receive(receive.src, landing);
+    landings_.push_back(landing);
+  }
+  messages_.end();
+}
+
+void GroupedProgram::finish(const RankPlan::Step& step) {
+  for (std::size_t i = 0; i < landings_.size(); ++i) {
+    const Transfer& receive = step.receives[i];
+    if (landings_[i].empty() || !staged(step, receive)) continue;
+    if (receive.kind == TransferKind::reduce)
+      device_.accumulate(operand_.type, operand_.op, landings_[i], chunks(receive));
+    else
+      device_.copy(landings_[i], chunks(receive));
+  }
+}
+
+void GroupedProgram::finish() {
   const World& world = plan_.schedule.world;
-  if (plan_.rank >= world.workers) device_.fill_neutral(operand_.type, operand_.op, operand_.buffer);
-  for (const RankPlan::Step& step : plan_.steps) tell(step);
   if (plan_.rank < world.workers) {
     if (plan_.schedule.goal == Goal::all_reduce)
       device_.finish(operand_.type, operand_.op, world.workers, operand_.buffer);
@@ -61,35 +120,6 @@ void GroupedProgram::tell() {
     }
   }
   end_ = device_.mark();
-}
-
-void GroupedProgram::tell(const RankPlan::Step& step) {
-  std::size_t at = 0;
-  messages_.begin();
-  for (const Transfer& send : step.sends) {
-    const std::span<std::byte> payload = chunks(send);
-    bytes_sent_ += std::ssize(payload);
-    if (!payload.empty()) messages_.send(send.dst, payload);
-  }
-  std::vector<std::span<std::byte>> landings;
-  for (const Transfer& receive : step.receives) {
-    std::span<std::byte> landing = chunks(receive);
-    if (staged(step, receive)) {
-      landing = {staging_.get() + at, landing.size()};
-      at += aligned(landing.size());
-    }
-    if (!landing.empty()) messages_.receive(receive.src, landing);
-    landings.push_back(landing);
-  }
-  messages_.end();
-  for (std::size_t i = 0; i < landings.size(); ++i) {
-    const Transfer& receive = step.receives[i];
-    if (landings[i].empty() || !staged(step, receive)) continue;
-    if (receive.kind == TransferKind::reduce)
-      device_.accumulate(operand_.type, operand_.op, landings[i], chunks(receive));
-    else
-      device_.copy(landings[i], chunks(receive));
-  }
 }
 
 std::span<std::byte> GroupedProgram::chunks(const Transfer& transfer) const {

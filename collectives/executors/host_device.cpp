@@ -1,6 +1,8 @@
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <thread>
+#include <vector>
 
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/compressors/compressor.hpp"
@@ -11,6 +13,35 @@ namespace hbench {
 namespace {
 
 constexpr std::align_val_t kCacheLine{64};
+
+struct Now final : DeviceMoment {
+  std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now();
+};
+
+std::chrono::steady_clock::time_point time_of(const Moment& moment) { return static_cast<const Now&>(*moment).time; }
+
+class Copies final : public Packing {
+ public:
+  Copies(Device& device, std::span<const std::span<std::byte>> parts)
+      : device_(device), parts_(parts.begin(), parts.end()) {}
+
+  void pack(std::span<std::byte> to) override {
+    for (const std::span<std::byte> part : parts_) {
+      device_.copy(part, to.first(part.size()));
+      to = to.subspan(part.size());
+    }
+  }
+  void unpack(std::span<const std::byte> from) override {
+    for (const std::span<std::byte> part : parts_) {
+      device_.copy(from.first(part.size()), part);
+      from = from.subspan(part.size());
+    }
+  }
+
+ private:
+  Device& device_;
+  std::vector<std::span<std::byte>> parts_;
+};
 
 class HostDevice final : public Device {
  public:
@@ -41,11 +72,25 @@ class HostDevice final : public Device {
   void read(std::span<const std::byte> from, std::span<std::byte> host) override { copy(from, host); }
 
   Moment mark() override { return nullptr; }
+  Moment mark_time() override { return std::make_shared<Now>(); }
+  Seconds between(const Moment& begin, const Moment& end) override {
+    return Seconds(std::chrono::duration<double>(time_of(end) - time_of(begin)).count());
+  }
   void wait(const Moment&) override {}
   bool passed(const Moment&) override { return true; }
 };
 
 }  // namespace
+
+std::unique_ptr<Packing> Device::packing(std::span<const std::span<std::byte>> parts) {
+  return std::make_unique<Copies>(*this, parts);
+}
+
+void drain(Device& device) { drain(device, device.mark()); }
+
+void drain(Device& device, const Moment& moment) {
+  while (!device.passed(moment)) std::this_thread::yield();
+}
 
 Device& host_device() {
   static HostDevice device;
@@ -54,11 +99,6 @@ Device& host_device() {
 
 std::shared_ptr<Device> shared_host_device() {
   return {&host_device(), [](Device*) {}};
-}
-
-void settle(Device& device) {
-  const Moment end = device.mark();
-  while (!device.passed(end)) std::this_thread::yield();
 }
 
 }  // namespace hbench

@@ -6,7 +6,7 @@ namespace {
 class LowRank final : public Operation {
  public:
   LowRank(Endpoint& endpoint, const ExchangeRequest& request)
-      : device_(endpoint.transport().device()),
+      : device_(endpoint.device()),
         operand_(request.operand),
         gradient_(operand_.floats()),
         workers_(request.world.workers),
@@ -18,7 +18,7 @@ class LowRank final : public Operation {
   ~LowRank() override {
     left_.reset();
     right_.reset();
-    settle(device_);
+    drain(device_, stage_ == Stage::end ? end_ : device_.mark());
   }
   LowRank(const LowRank&) = delete;
   LowRank& operator=(const LowRank&) = delete;
@@ -26,6 +26,9 @@ class LowRank final : public Operation {
   bool progress() override {
     if (stage_ == Stage::begin) {
       const Stopwatch stopwatch(times_ != nullptr ? &times_->encode : nullptr);
+      // Both, before any other exchange: which of them begins next differs from rank to rank.
+      left_->take_turn();
+      right_->take_turn();
       ++memory_->step;
       state_.begin(gradient_);
       stage_ = Stage::left;

@@ -15,6 +15,9 @@ class Operation {
   virtual ~Operation() = default;
   /// Does what can be done now. True once this rank's part is complete; its buffer is then free again.
   virtual bool progress() = 0;
+  /// Takes its place behind the operations that have theirs, where operations must come in one order on all ranks. The
+  /// first `progress` does so too.
+  virtual void take_turn() {}
   /// Whether the ranks that it waits for have cores of their own, so that waiting without a pause keeps nobody from
   /// working.
   virtual bool may_spin() const { return false; }

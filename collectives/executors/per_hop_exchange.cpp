@@ -31,7 +31,7 @@ class TimedCodec final : public Codec {
 class PerHop final : public Operation {
  public:
   PerHop(Endpoint& endpoint, const ExchangeRequest& request)
-      : device_(endpoint.transport().device()),
+      : device_(endpoint.device()),
         rank_(endpoint.transport().rank()),
         brings_gradient_(rank_ < request.world.workers),
         gradient_(request.operand.floats()),
@@ -44,12 +44,6 @@ class PerHop final : public Operation {
     room_ = static_cast<std::size_t>(codec_->max_wire_bytes(std::ssize(gradient_)));
     encoded_ = device_.allocate(room_);
   }
-  ~PerHop() override {
-    program_.reset();
-    settle(device_);
-  }
-  PerHop(const PerHop&) = delete;
-  PerHop& operator=(const PerHop&) = delete;
 
   bool progress() override {
     if (!begun_) begin();
@@ -81,9 +75,9 @@ class PerHop final : public Operation {
   std::span<float> gradient_;
   std::shared_ptr<const Codec> codec_;
   std::shared_ptr<ExchangeMemory> memory_;
-  std::unique_ptr<Operation> program_;
   std::size_t room_ = 0;
   DeviceMemory encoded_;
+  std::unique_ptr<Operation> program_;  ///< ends when the device is done with all that is above
   bool begun_ = false;
 };
 

@@ -63,14 +63,23 @@ class Mailbox {
   std::atomic<std::size_t> count_{0};  ///< so that looking for nothing takes no lock
 };
 
+/// From each of a job's ranks to each.
+class Mailboxes {
+ public:
+  explicit Mailboxes(int ranks) : ranks_(ranks), boxes_(static_cast<std::size_t>(ranks) * ranks) {}
+  Mailbox& of(Rank from, Rank to) { return boxes_.at(static_cast<std::size_t>(to) * ranks_ + from); }
+
+ private:
+  int ranks_;
+  std::vector<Mailbox> boxes_;
+};
+
 /// What the ranks of one job share.
 struct Job {
-  explicit Job(int number) : ranks(number), mailboxes(static_cast<std::size_t>(number) * number) {}
-
-  Mailbox& mailbox(Rank from, Rank to) { return mailboxes.at(static_cast<std::size_t>(to) * ranks + from); }
+  explicit Job(int number) : ranks(number), data(number), control(number) {}
 
   int ranks;
-  std::vector<Mailbox> mailboxes;
+  Mailboxes data, control;
   /// The rank that stopped the job; -1 while it runs.
   std::atomic<Rank> stopped_by{-1};
   std::atomic<int> exit_code{0};
@@ -78,8 +87,12 @@ struct Job {
 
 class ThreadTransport final : public Transport {
  public:
-  ThreadTransport(Job& job, Rank rank, Device& device)
-      : job_(job), rank_(rank), device_(device), expected_(static_cast<std::size_t>(job.ranks)) {}
+  ThreadTransport(Job& job, Mailboxes& mailboxes, Rank rank, Device& device)
+      : job_(job),
+        mailboxes_(mailboxes),
+        rank_(rank),
+        device_(device),
+        expected_(static_cast<std::size_t>(job.ranks)) {}
 
   ~ThreadTransport() override {
     for (const Request request : slots_.taken()) cancel(request);
@@ -100,7 +113,7 @@ class ThreadTransport final : public Transport {
     slot.parcel.tag = tag;
     slot.parcel.written = device_.mark();
     slot.parcel.taken.store(false, std::memory_order_relaxed);
-    job_.mailbox(rank_, to).post(&slot.parcel);
+    mailboxes_.of(rank_, to).post(&slot.parcel);
     return request;
   }
 
@@ -136,7 +149,7 @@ class ThreadTransport final : public Transport {
     const Slot& slot = slots_[request];
     if (!slot.is_send) {
       std::erase(expected_from(slot.peer), request);
-    } else if (!job_.mailbox(rank_, slot.peer).withdraw(&slot.parcel)) {
+    } else if (!mailboxes_.of(rank_, slot.peer).withdraw(&slot.parcel)) {
       while (!slot.parcel.taken.load(std::memory_order_acquire) || !device_.passed(slot.parcel.read))
         std::this_thread::yield();
     }
@@ -177,7 +190,7 @@ class ThreadTransport final : public Transport {
         continue;
       }
       if (slot.sink != nullptr && request != last) return;
-      Parcel* parcel = job_.mailbox(slot.peer, rank_).take(slot.tag);
+      Parcel* parcel = mailboxes_.of(slot.peer, rank_).take(slot.tag);
       if (parcel == nullptr) return;
       it = waiting.erase(it);
       hand_over(*parcel, slot);
@@ -204,6 +217,7 @@ class ThreadTransport final : public Transport {
   }
 
   Job& job_;
+  Mailboxes& mailboxes_;
   Rank rank_;
   Device& device_;
   SlotPool<Slot> slots_;
@@ -213,9 +227,13 @@ class ThreadTransport final : public Transport {
 class ThreadEndpoint final : public Endpoint {
  public:
   ThreadEndpoint(std::shared_ptr<Job> job, Rank rank, std::shared_ptr<Device> device)
-      : job_(std::move(job)), device_(std::move(device)), transport_(*job_, rank, *device_) {}
+      : job_(std::move(job)),
+        device_(std::move(device)),
+        transport_(*job_, job_->data, rank, *device_),
+        control_(*job_, job_->control, rank, host_device()) {}
 
   Transport& transport() override { return transport_; }
+  Transport& control() override { return control_; }
 
   /// Threads cannot be ended from outside: the others leave at their next look at a message.
   [[noreturn]] void abort(int exit_code) override {
@@ -229,6 +247,7 @@ class ThreadEndpoint final : public Endpoint {
   std::shared_ptr<Job> job_;
   std::shared_ptr<Device> device_;
   ThreadTransport transport_;
+  ThreadTransport control_;
 };
 
 }  // namespace

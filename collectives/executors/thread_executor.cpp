@@ -40,7 +40,7 @@ class ThreadExecutor final : public Executor {
       if (participant.failure) std::rethrow_exception(participant.failure);
       timeline.finish.emplace_back(std::chrono::duration<double>(participant.finish - begin).count());
       if (participant.memory != nullptr)
-        participant.endpoint->transport().device().read(participant.operand.buffer, collective.operands[i].buffer);
+        participant.endpoint->device().read(participant.operand.buffer, collective.operands[i].buffer);
     }
     return timeline;
   }
@@ -53,14 +53,14 @@ class ThreadExecutor final : public Executor {
       Participant& participant = participants[i];
       participant.endpoint = std::move(endpoints[i]);
       participant.operand = collective.operands[i];
-      if (&participant.endpoint->transport().device() != &host_device()) move_to_device(participant);
+      if (&participant.endpoint->device() != &host_device()) move_to_device(participant);
       participant.operation = prepare_part(collective, *participant.endpoint, participant.operand);
     }
     return participants;
   }
 
   static void move_to_device(Participant& participant) {
-    Device& device = participant.endpoint->transport().device();
+    Device& device = participant.endpoint->device();
     const std::span<std::byte> host = participant.operand.buffer;
     participant.memory = device.allocate(host.size());
     participant.operand.buffer = {participant.memory.get(), host.size()};

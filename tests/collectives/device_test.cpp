@@ -26,7 +26,7 @@ Endpoints lazy_endpoints(int ranks) {
 /// What is in the rank's buffer afterwards.
 std::vector<std::byte> run_case(Endpoint& endpoint, const Case& c, const std::vector<std::byte>& content,
                                 const Codec* codec) {
-  Device& device = endpoint.transport().device();
+  Device& device = endpoint.device();
   const DeviceMemory memory = device.allocate(content.size());
   const std::span<std::byte> buffer(memory.get(), content.size());
   device.write(content, buffer);
@@ -79,7 +79,7 @@ TEST_P(LazyDevices, RunCodecsPerHopAsHostMemoryDoes) {
       });
       testing::run_ranks(lazy, [&](Endpoint& endpoint) {
         const Rank rank = endpoint.transport().rank();
-        const LazyCodec codec(c.compressor.codec, static_cast<LazyDevice&>(endpoint.transport().device()));
+        const LazyCodec codec(c.compressor.codec, static_cast<LazyDevice&>(endpoint.device()));
         results[static_cast<std::size_t>(rank)] = run_case(endpoint, c, content(rank), &codec);
       });
       for (Rank rank = 0; rank < c.world.workers; ++rank)
@@ -96,7 +96,7 @@ TEST(Devices, LetAProgramThatIsAbandonedGoWhenTheyAreDoneWithIt) {
   for (int round = 0; round < 20; ++round) {
     const Schedule schedule = testing::schedule_of(c);
     testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
-      Device& device = endpoint.transport().device();
+      Device& device = endpoint.device();
       const DeviceMemory memory = device.allocate(4099 * sizeof(float));
       const Operand operand{std::span(memory.get(), 4099 * sizeof(float)), c.type, c.op};
       const auto operation = endpoint.prepare(schedule, operand, nullptr);
@@ -111,7 +111,7 @@ TEST(Devices, AllocateZeroedBuffersForEndpoints) {
   Endpoints endpoints = lazy_endpoints(1);
   const std::span<std::byte> buffer = endpoints[0]->allocate(1000);
   std::vector<std::byte> content(1000, std::byte{1});
-  endpoints[0]->transport().device().read(buffer, content);
+  endpoints[0]->device().read(buffer, content);
   EXPECT_EQ(std::ranges::count(content, std::byte{0}), 1000);
 }
 

@@ -1,6 +1,10 @@
 // Schedules on messages that begin and end together, over devices that do what they are told later.
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
 
 #include "collectives/base/error.hpp"
 #include "collectives/executors/grouped_program.hpp"
@@ -70,6 +74,49 @@ TEST(GroupedProgram, RunsEveryTypeAndOperation) {
           c.elements = 30;
           EXPECT_EQ(run_case(c), "") << c.name();
         }
+}
+
+/// Several at once, which this rank looks at in an order of its own.
+std::string run_together(Post& post, const std::vector<Case>& cases, Rank rank) {
+  LazyDevice device(static_cast<unsigned>(rank + 1));
+  PostedGroups groups(post, rank, device);
+  std::vector<std::vector<std::byte>> buffers;
+  std::vector<std::unique_ptr<GroupedProgram>> programs;
+  for (const Case& c : cases) {
+    const Schedule schedule = testing::schedule_of(c);
+    buffers.push_back(testing::given(c, schedule, rank));
+    programs.push_back(
+        std::make_unique<GroupedProgram>(plan_for(schedule, rank), groups, Operand{buffers.back(), c.type, c.op}));
+  }
+  std::vector<std::size_t> left(cases.size());
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  std::minstd_rand random(static_cast<unsigned>(rank) + 1);
+  while (!left.empty()) {
+    std::erase_if(left, [&](std::size_t i) { return programs[i]->progress(); });
+    std::ranges::shuffle(left, random);
+    std::this_thread::yield();
+  }
+  std::string wrong;
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    wrong += testing::judge(cases[i], testing::schedule_of(cases[i]), rank, buffers[i]);
+  return wrong;
+}
+
+TEST(GroupedProgram, TellsSeveralAtOnceInOneOrderOnEveryRank) {
+  const int ranks = 3;
+  std::vector<Case> cases;
+  for (Case c : testing::plain_cases(ranks)) {
+    c.elements = 100 + 17 * std::ssize(cases);
+    cases.push_back(c);
+  }
+  Post post;
+  std::vector<std::string> wrong(ranks);
+  {
+    std::vector<std::jthread> threads;
+    for (Rank rank = 0; rank < ranks; ++rank)
+      threads.emplace_back([&, rank] { wrong[static_cast<std::size_t>(rank)] = run_together(post, cases, rank); });
+  }
+  EXPECT_THAT(wrong, ::testing::Each(""));
 }
 
 TEST(GroupedProgram, IsLetGoWhenAPeerNeverComes) {

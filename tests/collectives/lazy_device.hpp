@@ -55,17 +55,27 @@ class LazyDevice final : public Device {
   }
   void write(std::span<const std::byte> host, std::span<std::byte> to) override {
     copy(host, to);
-    settle(*this);
+    drain(*this);
   }
   void read(std::span<const std::byte> from, std::span<std::byte> host) override {
     copy(from, host);
-    settle(*this);
+    drain(*this);
   }
 
   Moment mark() override {
     const auto mark = std::make_shared<Flag>();
-    push([mark] { mark->passed.store(true, std::memory_order_release); });
+    push([mark] {
+      mark->time = std::chrono::steady_clock::now();
+      mark->passed.store(true, std::memory_order_release);
+    });
     return mark;
+  }
+  Moment mark_time() override { return mark(); }
+  Seconds between(const Moment& begin, const Moment& end) override {
+    while (!passed(begin) || !passed(end)) std::this_thread::yield();
+    return Seconds(
+        std::chrono::duration<double>(static_cast<const Flag&>(*end).time - static_cast<const Flag&>(*begin).time)
+            .count());
   }
   void wait(const Moment& mark) override {
     push([=, this] {
@@ -86,8 +96,9 @@ class LazyDevice final : public Device {
 
  private:
   struct Flag final : DeviceMoment {
-    mutable std::atomic<bool> passed{false};
-    // The device sets it; who has the mark only looks.
+    // The device sets them; who has the mark only looks.
+    std::chrono::steady_clock::time_point time;
+    std::atomic<bool> passed{false};
   };
 
   /// Until it is told to stop and has nothing left to do.

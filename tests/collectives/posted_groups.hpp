@@ -53,14 +53,22 @@ class PostedGroups final : public GroupedMessages {
   PostedGroups(Post& post, Rank rank, LazyDevice& device) : post_(post), rank_(rank), device_(device) {}
 
   Device& device() override { return device_; }
+  Turns& turns() override { return turns_; }
+  /// Takes a few looks to tell the device what a round was.
+  bool idle() override {
+    if (!idle_) idle_ = ++looks_ % 3 == 0;
+    return idle_;
+  }
   void abandon() override { post_.close(); }
   void begin() override {
+    EXPECT_TRUE(idle_) << "a round begins before the device knows the one before";
     sends_.clear();
     receives_.clear();
   }
   void send(Rank to, std::span<const std::byte> payload) override { sends_.push_back({to, payload}); }
   void receive(Rank from, std::span<std::byte> landing) override { receives_.push_back({from, landing}); }
   void end() override {
+    idle_ = false;
     device_.push([this, sends = sends_, receives = receives_] {
       for (const auto& [to, payload] : sends) post_.send(rank_, to, {payload.begin(), payload.end()});
       for (const auto& [from, landing] : receives) {
@@ -75,6 +83,9 @@ class PostedGroups final : public GroupedMessages {
  private:
   Post& post_;
   Rank rank_;
+  Turns turns_;
+  bool idle_ = true;
+  int looks_ = 0;
   std::vector<std::pair<Rank, std::span<const std::byte>>> sends_;
   std::vector<std::pair<Rank, std::span<std::byte>>> receives_;
   LazyDevice& device_;

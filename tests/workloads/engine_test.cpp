@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "collectives/base/table.hpp"
+#include "tests/collectives/lazy_device.hpp"
 #include "workloads/engine/communicator.hpp"
 #include "workloads/engine/layout.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::LazyDevice;
 
 constexpr int kSteps = 4;
 
@@ -53,14 +55,23 @@ void announce_all(Handover& handover, Rank rank, int step) {
   for (int i = 0; i < tensors; ++i) handover.announce((i + rank + step) % tensors);
 }
 
-/// Returns how many steps there were, and counts sums that are wrong.
-int work(const TrainingRequest& request, Endpoint& endpoint, const Announce& announce, int& wrong) {
+std::vector<float> values(int worker, int step, std::size_t elements) {
+  std::vector<float> all(elements);
+  for (std::size_t i = 0; i < elements; ++i) all[i] = value(worker, step, i);
+  return all;
+}
+
+/// Returns how many steps there were, and counts sums that are wrong. `computing` makes the gradients.
+int work(const TrainingRequest& request, Endpoint& endpoint, const Announce& announce, int& wrong,
+         Device& computing = host_device()) {
   const Rank rank = endpoint.transport().rank();
   const GradientLayout own = test_layout();
   const GradientLayout layout =
-      share_layout(rank < request.world.workers ? &own : nullptr, endpoint.transport(), request.timeout);
-  std::vector<float> gradients(static_cast<std::size_t>(layout.total()));
-  Communicator communicator(request, endpoint, layout, gradients);
+      share_layout(rank < request.world.workers ? &own : nullptr, endpoint.control(), request.timeout);
+  const auto elements = static_cast<std::size_t>(layout.total());
+  const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
+  drain(endpoint.device());
+  Communicator communicator(request, endpoint, layout, {reinterpret_cast<float*>(memory.data()), elements});
   if (rank >= request.world.workers) {
     communicator.serve();
     return 0;
@@ -73,19 +84,22 @@ int work(const TrainingRequest& request, Endpoint& endpoint, const Announce& ann
   } const closer{handover};
   for (int step = 0;; ++step) {
     handover.begin_step(Handover::Clock::now());
-    for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = value(rank, step, i);
+    const std::vector<float> gradients = values(rank, step, elements);
+    computing.copy(std::as_bytes(std::span(gradients)), memory);
     announce(handover, rank, step);
-    const Phase next = handover.wait_for_step_end();
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      wrong += gradients[i] != expected_sum(request.world.workers, step, i) ? 1 : 0;
-    }
-    if (next == Phase::stop) return step + 1;
+    const StepEnd end = handover.wait_for_step_end();
+    computing.wait(end.reduced);
+    std::vector<float> sums(elements);
+    computing.read(memory, std::as_writable_bytes(std::span(sums)));
+    for (std::size_t i = 0; i < elements; ++i) wrong += sums[i] != expected_sum(request.world.workers, step, i) ? 1 : 0;
+    if (end.next == Phase::stop) return step + 1;
   }
 }
 
 /// One thread per rank, as in a job; `body` gets its endpoint. Returns what each rank failed with, or "".
-std::vector<std::string> on_all_ranks(int ranks, const std::function<void(Endpoint&)>& body) {
-  auto endpoints = make_thread_endpoints(ranks);
+std::vector<std::string> on_all_ranks(int ranks, const std::function<void(Endpoint&)>& body,
+                                      const DeviceFactory& devices = {}) {
+  auto endpoints = make_thread_endpoints(ranks, devices);
   std::vector<std::string> failures(endpoints.size());
   {
     std::vector<std::jthread> threads;
@@ -140,6 +154,35 @@ TEST(Engine, SumsEveryGradientInEveryStepWhateverTheAlgorithmAndTheFusion) {
   }
 }
 
+/// Gradients are announced before they are there, and sums told before they are made.
+TEST(Engine, SumsEveryGradientOnDevicesThatDoTheirWorkLater) {
+  const DeviceFactory lazy = [](Rank rank) { return std::make_shared<LazyDevice>(static_cast<unsigned>(rank) + 1); };
+  for (const Variant& variant : kVariants) {
+    for (const char* fusion : {"none", "horovod:16KiB:100us", "ddp", "byteps:4KB:10KB"}) {
+      SCOPED_TRACE(fmt::format("{} {} workers {} servers {}", variant.algorithm, variant.world.workers,
+                               variant.world.servers, fusion));
+      const TrainingRequest request = make_request(variant.world, variant.algorithm, variant.placement, fusion);
+      const auto workers = static_cast<std::size_t>(variant.world.workers);
+      std::vector<int> wrong(workers), steps(workers);
+      const auto train = [&](Endpoint& endpoint) {
+        const auto rank = static_cast<std::size_t>(endpoint.transport().rank());
+        LazyDevice computing(static_cast<unsigned>(rank) + 100);
+        const Announce announce_early = [&](Handover& handover, Rank own, int step) {
+          const int tensors = test_layout().tensors();
+          for (int i = 0; i < tensors; ++i) handover.announce((i + own + step) % tensors, computing.mark());
+        };
+        int ignored = 0;
+        const int done = work(request, endpoint, announce_early, rank < workers ? wrong[rank] : ignored, computing);
+        if (rank < workers) steps[rank] = done;
+      };
+      const auto failures = on_all_ranks(variant.world.ranks(), train, lazy);
+      EXPECT_THAT(failures, Each(IsEmpty()));
+      EXPECT_THAT(wrong, Each(0));
+      EXPECT_THAT(steps, Each(kSteps));
+    }
+  }
+}
+
 TEST(Engine, StopsAfterOneTimedStepWhenTheBudgetIsSpent) {
   TrainingRequest request = make_request({.workers = 3}, "ring", "", "none");
   request.warmup_steps = 1000;
@@ -177,7 +220,7 @@ TEST(Engine, NamesTheServerThatDoesNotAnswer) {
   request.timeout = Seconds(0.2);
   const auto failures = on_all_ranks(3, [&](Endpoint& endpoint) {
     if (endpoint.transport().rank() == 2) {
-      share_layout(nullptr, endpoint.transport(), request.timeout);
+      share_layout(nullptr, endpoint.control(), request.timeout);
       return;
     }
     int wrong = 0;
@@ -196,7 +239,7 @@ TEST(Layout, IsRankZerosEverywhere) {
   const auto failures = on_all_ranks(3, [&](Endpoint& endpoint) {
     const auto rank = static_cast<std::size_t>(endpoint.transport().rank());
     const GradientLayout* const own[] = {&mine, &other, nullptr};
-    seen[rank] = share_layout(own[rank], endpoint.transport(), Seconds(10));
+    seen[rank] = share_layout(own[rank], endpoint.control(), Seconds(10));
   });
   EXPECT_THAT(failures, Each(IsEmpty()));
   EXPECT_THAT(seen, Each(mine));
@@ -207,7 +250,7 @@ TEST(Layout, RefusesAWorkerWithOtherTensors) {
   GradientLayout other = mine;
   ++other.elements[2];
   const auto failures = on_all_ranks(2, [&](Endpoint& endpoint) {
-    share_layout(endpoint.transport().rank() == 0 ? &mine : &other, endpoint.transport(), Seconds(10));
+    share_layout(endpoint.transport().rank() == 0 ? &mine : &other, endpoint.control(), Seconds(10));
   });
   EXPECT_EQ(failures[1], "rank 1 trains a model with other tensors than rank 0");
 }

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "tests/collectives/lazy_device.hpp"
+
 namespace hbench {
 namespace {
 
@@ -100,6 +102,43 @@ TEST_F(Memories, KeepFactorsForEachBucket) {
   GradientMemories memories(choice, layout_, 1);
   EXPECT_EQ(memories.of({0, 1}, 0), memories.of({0, 1}, 1));
   EXPECT_NE(memories.of({0, 1}, 0), memories.of({2}, 0));
+}
+
+/// What is sent in each of some steps, for a gradient of as many elements as the bucket has, where `device` has it.
+std::vector<std::vector<float>> sent_on(Device& device, const CompressorChoice& choice) {
+  const GradientLayout layout{.parameters = {3, 2, 1, 0}, .elements = {20, 10, 40, 30}};
+  GradientMemories memories(choice, layout, 1, device);
+  const std::shared_ptr<const Codec> codec = device.codec_of(choice);
+  std::vector<std::vector<float>> all;
+  for (const Bucket& bucket : {Bucket{{0, 1}}, Bucket{{1, 2}}, Bucket{{0}}, Bucket::piece(3, 0, 80),
+                               Bucket::piece(3, 0, 80), Bucket{{1, 2}}}) {
+    const auto step = static_cast<std::int32_t>(all.size());
+    std::vector<float> floats(static_cast<std::size_t>(bucket.bytes(layout.bytes())) / sizeof(float));
+    for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>((i * 7 + all.size()) % 11) - 4.5F;
+    const std::size_t wire_bytes = static_cast<std::size_t>(codec->max_wire_bytes(std::ssize(floats)));
+    const std::size_t bytes = floats.size() * sizeof(float);
+    const DeviceMemory memory = device.allocate(bytes), wire = device.allocate(wire_bytes);
+    const std::span<float> gradient(reinterpret_cast<float*>(memory.get()), floats.size());
+    device.write(std::as_bytes(std::span(floats)), std::as_writable_bytes(gradient));
+    const auto carried = memories.of(bucket, step);
+    carried->gradient->compensate(gradient);
+    codec->encode(gradient, {.step = step}, {wire.get(), wire_bytes});
+    carried->gradient->update(gradient, {wire.get(), wire_bytes}, *codec);
+    device.read(std::as_bytes(gradient), std::as_writable_bytes(std::span(floats)));
+    all.push_back(std::move(floats));
+  }
+  return all;
+}
+
+TEST(MemoriesOnDevices, CarryOverWhatThoseInHostMemoryDo) {
+  for (const char* text : {"ef:topk:0.1", "ef:sign"}) {
+    testing::LazyDevice device(3);
+    const CompressorChoice choice = parse_compressor(text);
+    const auto right = sent_on(host_device(), choice);
+    EXPECT_EQ(sent_on(device, choice), right) << text;
+    // Element 1 is 2.5 in step 0 and 4.5 in step 2: larger ones were sent instead of it, or all as their mean.
+    EXPECT_NE(right[2][1], 4.5F) << text;
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/base/table.hpp"
+#include "collectives/executors/cuda.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/worker.hpp"
 
@@ -35,7 +36,10 @@ inline Replica make_replica(const TrainingRequest& request, int rank) {
            .seed = request.seed,
            .rank = rank,
            .workers = request.world.workers,
-           .freeze_batch_norm = request.freeze_batch_norm}};
+           .freeze_batch_norm = request.freeze_batch_norm,
+           .gpu = request.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
+           .precision = request.precision,
+           .channels_last = request.on_gpu}};
 }
 
 /// The parameters that one worker ends with when it sees all samples of the job.
@@ -56,7 +60,7 @@ inline std::vector<float> trained_parameters(const TrainingRequest& request, End
   }
   Replica replica = make_replica(request, rank);
   train_together(replica, request, endpoint, [](const StepReport&) {});
-  compare_digests(replica.digest(), request, endpoint.transport());
+  compare_digests(replica.digest(), request, endpoint.control());
   return replica.parameters();
 }
 

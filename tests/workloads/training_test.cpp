@@ -200,5 +200,91 @@ TEST(Training, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(request, endpoints[0].get(), "cannot be combined with fp16"), ExitCode::usage);
 }
 
+/// The parameters after three steps of one process.
+std::vector<float> trained_alone(const TrainingRequest& request, bool channels_last) {
+  const GradientLayout layout = make_replica(request, 0).record_layout();
+  Replica replica(find_entry(models(), request.model, "model"), {.batch = request.batch,
+                                                                 .image_size = request.image_size,
+                                                                 .freeze_batch_norm = true,
+                                                                 .precision = request.precision,
+                                                                 .channels_last = channels_last});
+  std::vector<float> gradients(static_cast<std::size_t>(layout.total()), 1e30F);
+  replica.lay_out(layout, gradients);
+  train_alone(replica, request, [](const StepReport&) {});
+  return replica.parameters();
+}
+
+TEST(Training, EndsWithTheSameWhereChannelsLieLast) {
+  TrainingRequest request = small_request("resnet18", {.workers = 1}, nullptr);
+  request.learning_rate = 1e-3;
+  EXPECT_LE(largest_difference(trained_alone(request, true), trained_alone(request, false)), 2e-6);
+}
+
+TEST(Training, InMixedPrecisionEndsNearFloat32AndNotAtIt) {
+  TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  const std::vector<float> exact = trained_alone(request, false);
+  request.precision = Precision::bf16;
+  const double difference = largest_difference(trained_alone(request, false), exact);
+  // bfloat16 keeps 8 bits: roundings of up to 2^-9 in activations and gradients of order 1, times the rate of 0.05.
+  EXPECT_GT(difference, 1e-6);
+  EXPECT_LT(difference, 5e-3);
+}
+
+TEST(Training, InMixedPrecisionKeepsWorkersTogether) {
+  TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
+  request.precision = Precision::bf16;
+  const auto outcomes =
+      on_all_ranks(2, [&](Endpoint& endpoint) { return train(request, &endpoint, [](const StepReport&) {}); });
+  EXPECT_EQ(outcomes[0].failure, "");
+  EXPECT_EQ(outcomes[0].value, outcomes[1].value);
+  EXPECT_NE(outcomes[0].value, 0U);
+}
+
+TEST(Training, TellsInfiniteGradientsFromFiniteOnes) {
+  const TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  Replica replica = make_replica(request, 0);
+  const GradientLayout layout = replica.record_layout();
+  std::vector<float> gradients(static_cast<std::size_t>(layout.total()));
+  replica.lay_out(layout, gradients);
+  replica.forward(0);
+  replica.backward({});
+  EXPECT_TRUE(replica.gradients_are_finite());
+  replica.forward(0);
+  replica.backward({}, 1e38);
+  EXPECT_FALSE(replica.gradients_are_finite());
+}
+
+TEST(Training, MultipliesGradientsByTheLossScale) {
+  const TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  Replica replica = make_replica(request, 0);
+  const GradientLayout layout = replica.record_layout();
+  std::vector<float> gradients(static_cast<std::size_t>(layout.total()));
+  replica.lay_out(layout, gradients);
+  replica.forward(0);
+  replica.backward({});
+  std::vector<float> expected = gradients;
+  for (float& each : expected) each *= 1024;  // a power of two changes no significant bit
+  replica.forward(0);
+  replica.backward({}, 1024);
+  EXPECT_EQ(gradients, expected);
+}
+
+TEST(Training, RefusesPrecisionsThatOnlyGpusHave) {
+  TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  for (const Precision precision : {Precision::tf32, Precision::fp16}) {
+    request.precision = precision;
+    EXPECT_EQ(refusal(request, nullptr, "needs a GPU"), ExitCode::usage);
+  }
+}
+
+TEST(Training, SaysWhyThereIsNoGpuToTrainOn) {
+  const Availability gpu = gpu_training_availability();
+  if (gpu.available) GTEST_SKIP() << "models can be trained on a GPU here";
+  TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  request.on_gpu = true;
+  EXPECT_EQ(refusal(request, nullptr, "cannot train on a GPU: " + gpu.reason), ExitCode::environment);
+  EXPECT_NE(gpu.cure, "");
+}
+
 }  // namespace
 }  // namespace hbench

@@ -21,8 +21,9 @@ constexpr std::chrono::microseconds kNap{50};
 Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                            std::span<float> gradients)
     : patience_(request.timeout * (endpoint.transport().rank() == 0 ? 1 : kMorePatience)),
-      role_(endpoint.transport().rank() == 0 ? make_leader(request, endpoint.transport(), layout)
-                                             : make_follower(request, endpoint.transport())),
+      device_(endpoint.device()),
+      role_(endpoint.transport().rank() == 0 ? make_leader(request, endpoint.control(), layout)
+                                             : make_follower(request, endpoint.control())),
       reducer_(request, endpoint, layout, gradients) {}
 
 void Communicator::run(Handover& handover) noexcept {
@@ -41,7 +42,7 @@ void Communicator::step(Handover& handover) {
   int completed = 0;
   bool announced = false;
   while (true) {
-    const std::vector<int> ready = handover.take();
+    const std::vector<int> ready = handover.take(device_);
     announced = announced || !ready.empty();
     role_->announce(ready);
     completed = pass(completed);
@@ -51,7 +52,7 @@ void Communicator::step(Handover& handover) {
     if (!handover.rest(announced ? nap : kNothingAnnounced)) return;
   }
   ++step_;
-  handover.end_step(role_->next());
+  handover.end_step({role_->next(), device_.mark()});
   if (role_->next() == Phase::stop) role_->finish();
 }
 

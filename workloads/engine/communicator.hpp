@@ -32,6 +32,7 @@ class Communicator {
   void check_late();
 
   Seconds patience_;  ///< with a collective that does not end
+  Device& device_;
   std::unique_ptr<Role> role_;
   Reducer reducer_;
   int step_ = 0;

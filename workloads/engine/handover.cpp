@@ -7,24 +7,31 @@ namespace hbench {
 void Handover::begin_step(Clock::time_point at) {
   const std::scoped_lock lock(mutex_);
   begun_ = at;
-  next_.reset();
+  end_.reset();
+  compute_rests_ = false;
   for_communication_.notify_one();
 }
 
-void Handover::announce(int tensor) {
+void Handover::announce(int tensor, Moment ready) {
   const std::scoped_lock lock(mutex_);
-  announced_.push_back(tensor);
+  announced_.push_back({tensor, std::move(ready)});
+  news_ = true;
   for_communication_.notify_one();
 }
 
-Phase Handover::wait_for_step_end() {
-  std::unique_lock lock(mutex_);
-  compute_waits_ = true;
+void Handover::rest() {
+  const std::scoped_lock lock(mutex_);
+  compute_rests_ = true;
   for_communication_.notify_one();
-  for_compute_.wait(lock, [&] { return next_ || failure_; });
-  compute_waits_ = false;
+}
+
+StepEnd Handover::wait_for_step_end() {
+  rest();
+  std::unique_lock lock(mutex_);
+  for_compute_.wait(lock, [&] { return end_ || failure_; });
+  compute_rests_ = false;
   if (failure_) std::rethrow_exception(failure_);
-  return *next_;
+  return *end_;
 }
 
 void Handover::close() {
@@ -40,25 +47,29 @@ std::optional<Handover::Clock::time_point> Handover::wait_for_step() {
   return std::exchange(begun_, std::nullopt);
 }
 
-std::vector<int> Handover::take() {
+std::vector<int> Handover::take(Device& device) {
   const std::scoped_lock lock(mutex_);
-  return std::exchange(announced_, {});
+  std::vector<int> ready;
+  for (; !announced_.empty() && device.passed(announced_.front().ready); announced_.pop_front())
+    ready.push_back(announced_.front().tensor);
+  news_ = false;
+  return ready;
 }
 
 bool Handover::rest(std::chrono::microseconds longest) {
   std::unique_lock lock(mutex_);
-  if (compute_waits_ && !closed_) {
+  if (compute_rests_ && !closed_) {
     lock.unlock();
     std::this_thread::yield();
     return true;
   }
-  for_communication_.wait_for(lock, longest, [&] { return closed_ || compute_waits_ || !announced_.empty(); });
+  for_communication_.wait_for(lock, longest, [&] { return closed_ || compute_rests_ || news_; });
   return !closed_;
 }
 
-void Handover::end_step(Phase next) {
+void Handover::end_step(const StepEnd& end) {
   const std::scoped_lock lock(mutex_);
-  next_ = next;
+  end_ = end;
   for_compute_.notify_one();
 }
 

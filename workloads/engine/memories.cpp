@@ -8,6 +8,29 @@ namespace {
 /// Of SplitMix64: sums with small numbers are far apart.
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
 
+/// Elements as they are.
+class Verbatim final : public Codec {
+ public:
+  explicit Verbatim(Device& device) : device_(device) {}
+
+  std::int64_t max_wire_bytes(std::int64_t elements) const override {
+    return elements * static_cast<std::int64_t>(sizeof(float));
+  }
+  std::int64_t encode(std::span<const float> in, const Draw&, std::span<std::byte> out) const override {
+    device_.copy(std::as_bytes(in), out);
+    return std::ssize(out);
+  }
+  void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const override {
+    if (kind == TransferKind::copy)
+      device_.copy(in, std::as_writable_bytes(out));
+    else
+      device_.accumulate(DataType::float32, ReduceOp::sum, in, std::as_writable_bytes(out));
+  }
+
+ private:
+  Device& device_;
+};
+
 /// The memories of a bucket's parts, as the memory of the whole: what the bucket decodes to is handed to each as if it
 /// alone had been sent, as it is.
 class OfParts final : public GradientMemory {
@@ -16,7 +39,8 @@ class OfParts final : public GradientMemory {
     GradientMemory* memory;
     std::size_t elements;
   };
-  explicit OfParts(std::vector<Part> parts) : parts_(std::move(parts)), verbatim_(parse_compressor("none").codec) {}
+  OfParts(std::vector<Part> parts, Scratch& scratch)
+      : parts_(std::move(parts)), scratch_(scratch), verbatim_(scratch.device()) {}
 
   void compensate(std::span<float> gradient) override {
     for (const auto& [memory, elements] : parts_) {
@@ -26,11 +50,11 @@ class OfParts final : public GradientMemory {
   }
 
   void update(std::span<const float> compensated, std::span<const std::byte> encoded, const Codec& codec) override {
-    std::vector<float> decoded(compensated.size());
+    const std::span<float> decoded = scratch_.of(compensated.size());
     codec.decode(encoded, TransferKind::copy, decoded);
     std::span<const float> sent = decoded;
     for (const auto& [memory, elements] : parts_) {
-      memory->update(compensated.first(elements), std::as_bytes(sent.first(elements)), *verbatim_);
+      memory->update(compensated.first(elements), std::as_bytes(sent.first(elements)), verbatim_);
       compensated = compensated.subspan(elements);
       sent = sent.subspan(elements);
     }
@@ -38,27 +62,38 @@ class OfParts final : public GradientMemory {
 
  private:
   std::vector<Part> parts_;
-  std::shared_ptr<const Codec> verbatim_;
+  Scratch& scratch_;
+  Verbatim verbatim_;
 };
 
 }  // namespace
 
-GradientMemories::GradientMemories(const CompressorChoice& compressor, const GradientLayout& layout, std::uint64_t seed)
-    : compressor_(compressor), layout_(layout), seed_(seed) {}
+std::span<float> Scratch::of(std::size_t elements) {
+  if (elements > elements_) {
+    drain(device_);  // it may still use what is freed here
+    memory_ = device_.allocate(elements * sizeof(float));
+    elements_ = elements;
+  }
+  return {reinterpret_cast<float*>(memory_.get()), elements};
+}
+
+GradientMemories::GradientMemories(const CompressorChoice& compressor, const GradientLayout& layout, std::uint64_t seed,
+                                   Device& device)
+    : compressor_(compressor), layout_(layout), seed_(seed), scratch_(device) {}
 
 std::shared_ptr<ExchangeMemory> GradientMemories::of(const Bucket& bucket, std::int32_t step) {
   if (compressor_.verbatim() || compressor_.compressor->exchange == Exchange::per_hop) return nullptr;
   if (compressor_.compressor->exchange == Exchange::low_rank) {
     const std::int64_t elements = bucket.bytes(layout_.bytes()) / static_cast<std::int64_t>(sizeof(float));
     auto& known = buckets_[bucket];
-    if (known == nullptr) known = std::make_shared<ExchangeMemory>(compressor_, elements, seed_);
+    if (known == nullptr) known = std::make_shared<ExchangeMemory>(compressor_, elements, seed_, scratch_.device());
     return known;
   }
   // Buckets of one step draw different numbers.
   const auto first = static_cast<std::size_t>(bucket.tensors.front());
   const std::uint64_t place =
       static_cast<std::uint64_t>(layout_.offsets()[first]) * sizeof(float) + static_cast<std::uint64_t>(bucket.begin);
-  auto memory = std::make_shared<ExchangeMemory>(compressor_, 0, seed_ + place * kOdd);
+  auto memory = std::make_shared<ExchangeMemory>(compressor_, 0, seed_ + place * kOdd, scratch_.device());
   memory->step = step;
   if (memory->gradient != nullptr) memory->gradient = of_parts(bucket);
   return memory;
@@ -71,10 +106,10 @@ std::unique_ptr<GradientMemory> GradientMemories::of_parts(const Bucket& bucket)
     const std::int64_t elements =
         bucket.whole() ? size : (bucket.end - bucket.begin) / static_cast<std::int64_t>(sizeof(float));
     auto& memory = parts_[{tensor, bucket.begin}];
-    if (memory == nullptr) memory = compressor_.make_memory(elements);
+    if (memory == nullptr) memory = compressor_.make_memory(elements, scratch_.device());
     parts.push_back({memory.get(), static_cast<std::size_t>(elements)});
   }
-  return std::make_unique<OfParts>(std::move(parts));
+  return std::make_unique<OfParts>(std::move(parts), scratch_);
 }
 
 }  // namespace hbench

@@ -12,13 +12,28 @@
 
 namespace hbench {
 
+/// Memory of a device for what is used at once, and again by the next: the device does one thing after another.
+class Scratch {
+ public:
+  explicit Scratch(Device& device) : device_(device) {}
+  /// Until the next call; its content is undefined.
+  std::span<float> of(std::size_t elements);
+  Device& device() const { return device_; }
+
+ private:
+  Device& device_;
+  DeviceMemory memory_;
+  std::size_t elements_ = 0;
+};
+
 /// Buckets may differ from step to step (with Horovod they follow the clock), tensors and their pieces do not. So
 /// residuals and momenta belong to these, and follow them into whichever bucket they travel in. The factors of low-rank
 /// compressors belong to a bucket: `refuse_strategy` sees to it that buckets stay the same.
 class GradientMemories {
  public:
-  /// Everything given outlives it. Ranks give the same `seed`.
-  GradientMemories(const CompressorChoice& compressor, const GradientLayout& layout, std::uint64_t seed);
+  /// Everything given outlives it. Gradients lie where `device` reaches them. Ranks give the same `seed`.
+  GradientMemories(const CompressorChoice& compressor, const GradientLayout& layout, std::uint64_t seed,
+                   Device& device = host_device());
 
   /// For the exchange of `bucket`, the `exchange`-th of this rank. Null where nothing is carried over or drawn. Valid
   /// as long as this object lives, and for one exchange of a tensor at a time.
@@ -26,10 +41,10 @@ class GradientMemories {
 
  private:
   std::unique_ptr<GradientMemory> of_parts(const Bucket& bucket);
-
   const CompressorChoice& compressor_;
   const GradientLayout& layout_;
   std::uint64_t seed_;
+  Scratch scratch_;
   std::map<std::pair<int, std::int64_t>, std::unique_ptr<GradientMemory>> parts_;  ///< by tensor and first byte
   std::map<Bucket, std::shared_ptr<ExchangeMemory>> buckets_;                      ///< with factors
 };

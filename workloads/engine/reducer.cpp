@@ -13,7 +13,7 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
       endpoint_(endpoint),
       gradients_(gradients),
       offsets_(layout.offsets()),
-      memories_(request.compressor, layout, request.seed) {
+      memories_(request.compressor, layout, request.seed, endpoint.device()) {
   if (request.algorithm.uses_servers()) shards_ = request.placement->place(layout.elements, request.world.servers);
 }
 
@@ -88,27 +88,30 @@ void Reducer::pack(Running& running) {
                                               static_cast<std::size_t>(bucket.end - bucket.begin) / sizeof(float));
     return;
   }
-  if (!spare_.empty()) {
-    running.staging = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  running.staging.clear();
+  std::vector<std::span<std::byte>> parts;
+  std::size_t bytes = 0;
   for (const int index : bucket.tensors) {
-    const std::span<float> part = tensor(index);
-    running.staging.insert(running.staging.end(), part.begin(), part.end());
+    parts.push_back(std::as_writable_bytes(tensor(index)));
+    bytes += parts.back().size();
   }
-  running.buffer = running.staging;
+  running.staging = staging_of(bytes);
+  running.buffer = {reinterpret_cast<float*>(running.staging.memory.get()), bytes / sizeof(float)};
+  running.packing = endpoint_.device().packing(parts);
+  running.packing->pack(std::as_writable_bytes(running.buffer));
 }
 
 void Reducer::unpack(Running& running) {
-  if (contiguous(running.bucket)) return;
-  auto from = running.staging.begin();
-  for (const int index : running.bucket.tensors) {
-    const std::span<float> part = tensor(index);
-    std::copy_n(from, part.size(), part.begin());
-    from += static_cast<std::ptrdiff_t>(part.size());
-  }
+  if (running.packing == nullptr) return;
+  running.packing->unpack(std::as_bytes(running.buffer));
   spare_.push_back(std::move(running.staging));
+}
+
+Reducer::Staging Reducer::staging_of(std::size_t bytes) {
+  const auto fits = std::ranges::find_if(spare_, [&](const Staging& spare) { return spare.bytes >= bytes; });
+  if (fits == spare_.end()) return {endpoint_.device().allocate(bytes), bytes};
+  Staging staging = std::move(*fits);
+  spare_.erase(fits);
+  return staging;
 }
 
 }  // namespace hbench

@@ -34,10 +34,16 @@ class Reducer {
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// Memory that buckets are packed in, which is used again.
+  struct Staging {
+    DeviceMemory memory;
+    std::size_t bytes = 0;
+  };
   struct Running {
     Bucket bucket;
     std::span<float> buffer;
-    std::vector<float> staging;  ///< holds `buffer` when the tensors are not neighbours
+    Staging staging;  ///< holds `buffer` when the tensors are not neighbours
+    std::unique_ptr<Packing> packing;
     Clock::time_point begin;
     std::unique_ptr<Operation> operation;
   };
@@ -45,8 +51,10 @@ class Reducer {
   void start(Bucket bucket);
   std::unique_ptr<Operation> operation(const Bucket& bucket, std::span<float> buffer);
   std::span<float> tensor(int index) const;
+  /// The bucket as one piece of memory: as it lies, or packed.
   void pack(Running& running);
   void unpack(Running& running);
+  Staging staging_of(std::size_t bytes);
 
   const TrainingRequest& request_;
   Endpoint& endpoint_;
@@ -56,7 +64,7 @@ class Reducer {
   GradientMemories memories_;
   std::deque<Bucket> waiting_;
   std::list<Running> running_;
-  std::vector<std::vector<float>> spare_;  ///< staging buffers to use again
+  std::vector<Staging> spare_;
   std::int32_t step_ = -1;
 };
 

@@ -1,9 +1,12 @@
 #include "workloads/engine/replica.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/isfinite.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/function_hook.h>
@@ -15,6 +18,8 @@
 #include <mutex>
 
 #include "collectives/base/error.hpp"
+#include "collectives/executors/cuda.hpp"
+#include "workloads/engine/autocast.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/samples.hpp"
 #include "workloads/models/model.hpp"
@@ -32,14 +37,29 @@ struct Data {
   at::Tensor labels;
 };
 
-/// LibTorch's message without its stack of C++ frames.
+/// LibTorch's message, its first line, without its stack of C++ frames.
 template <class Work>
 auto translated(Work work) {
   try {
     return work();
   } catch (const c10::Error& error) {
-    throw Error(ExitCode::environment, fmt::format("LibTorch: {}", error.what_without_backtrace()));
+    std::string_view words = error.what_without_backtrace();
+    words = words.substr(0, words.find('\n'));
+    const bool memory = words.find("out of memory") != std::string_view::npos;
+    throw Error(ExitCode::environment, fmt::format("LibTorch: {}", words),
+                memory ? "give a smaller --batch, or a --precision of fewer bits" : "");
   }
+}
+
+at::Device place_of(const ReplicaOptions& options) {
+  return options.gpu ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(*options.gpu)) : at::Device(at::kCPU);
+}
+
+/// What LibTorch keeps for the whole process; the same for all replicas of a job.
+void set_up_gpus(Precision precision) {
+  at::globalContext().setBenchmarkCuDNN(true);
+  at::globalContext().setAllowTF32CuDNN(precision == Precision::tf32);
+  at::globalContext().setAllowTF32CuBLAS(precision == Precision::tf32);
 }
 
 void set_threads(int threads) {
@@ -87,22 +107,35 @@ struct ReadyHook final : torch::autograd::FunctionPostHook {
 }  // namespace
 
 struct Replica::State {
-  State(const ModelEntry& of, const ReplicaOptions& with) : entry(of), options(with) {
+  State(const ModelEntry& of, const ReplicaOptions& with)
+      : entry(of),
+        options(with),
+        place(place_of(with)),
+        device(with.gpu ? make_default_cuda_device(*with.gpu) : shared_host_device()) {
     set_threads(options.threads);
+    if (options.gpu) set_up_gpus(options.precision);
     model = build(entry, options);
+    model->to(place);
     model->train();
     if (options.freeze_batch_norm) freeze();
     for (const auto& item : model->named_parameters()) {
       names.push_back(item.key());
       parameters.push_back(item.value());
+      if (options.channels_last && item.value().dim() == 4)
+        parameters.back().set_data(item.value().contiguous(at::MemoryFormat::ChannelsLast));
       tensor_of.push_back(static_cast<int>(tensor_of.size()));
     }
     const auto batch = static_cast<std::uint64_t>(options.batch);
     const auto workers = static_cast<std::uint64_t>(options.workers);
     for (std::uint64_t i = 0; i < kPool; ++i) {
       const std::uint64_t first = (i * workers + static_cast<std::uint64_t>(options.rank)) * batch;
-      pool.push_back(make_batch(entry, options.seed, first, options.batch, options.image_size));
+      pool.push_back(placed(make_batch(entry, options.seed, first, options.batch, options.image_size)));
     }
+  }
+
+  Data placed(const Data& data) const {
+    const auto format = options.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+    return {data.images.to(place).contiguous(format), data.labels.to(place)};
   }
 
   void freeze() {
@@ -131,22 +164,26 @@ struct Replica::State {
     }
   }
 
-  double forward(const Data& data) {
+  void forward(const Data& data) {
     drop_gradients();
+    std::optional<Autocast> autocast;
+    if (options.precision == Precision::bf16) autocast.emplace(place.type(), at::kBFloat16);
+    if (options.precision == Precision::fp16) autocast.emplace(place.type(), at::kHalf);
     loss = model->loss(data.images, data.labels);
-    return loss.item<double>();
   }
 
-  void backward(const std::function<void(int)>& on_ready) {
+  void backward(const std::function<void(int)>& on_ready, double scale) {
     if (on_ready) add_hooks();
     ready = &on_ready;
-    loss.backward();
+    (scale == 1 ? loss : loss * scale).backward();
     ready = nullptr;
-    loss = at::Tensor();
+    loss = loss.detach();
   }
 
   const ModelEntry& entry;
   ReplicaOptions options;
+  at::Device place;
+  std::shared_ptr<Device> device;
   std::shared_ptr<Model> model;
   std::vector<std::string> names;      ///< forward order
   std::vector<at::Tensor> parameters;  ///< forward order
@@ -167,25 +204,29 @@ GradientLayout Replica::record_layout() {
   const ModelEntry& entry = state_->entry;
   GradientLayout layout;
   translated([&] {
-    state_->forward(make_batch(entry, state_->options.seed, 0, kSmallestBatch, entry.smallest_image));
-    state_->backward([&](int parameter) {
+    state_->forward(state_->placed(make_batch(entry, state_->options.seed, 0, kSmallestBatch, entry.smallest_image)));
+    const auto note = [&](int parameter) {
       layout.parameters.push_back(parameter);
       layout.elements.push_back(state_->parameters[static_cast<std::size_t>(parameter)].numel());
-    });
+    };
+    state_->backward(note, 1);
     state_->drop_gradients();
   });
   return layout;
 }
 
-void Replica::lay_out(const GradientLayout& layout) {
-  state_->flat = translated([&] { return at::zeros({layout.total()}, at::kFloat); });
+void Replica::lay_out(const GradientLayout& layout, std::span<float> memory) {
+  translated([&] {
+    state_->flat =
+        at::from_blob(memory.data(), {layout.total()}, at::TensorOptions().dtype(at::kFloat).device(state_->place));
+  });
   const std::vector<std::int64_t> offsets = layout.offsets();
   for (std::size_t i = 0; i < layout.parameters.size(); ++i) {
     const auto index = static_cast<std::size_t>(layout.parameters[i]);
     at::Tensor& parameter = state_->parameters[index];
     state_->tensor_of[index] = static_cast<int>(i);
-    // A gradient that exists is added to in place: autograd writes where we want it.
-    parameter.mutable_grad() = state_->flat.narrow(0, offsets[i], layout.elements[i]).view(parameter.sizes());
+    // A gradient that exists is added to in place: autograd writes where we want it, in the parameter's own order.
+    parameter.mutable_grad() = state_->flat.as_strided(parameter.sizes(), parameter.strides(), offsets[i]);
   }
 }
 
@@ -197,39 +238,53 @@ std::vector<std::int64_t> Replica::tensor_elements() const {
   return elements;
 }
 
-std::span<float> Replica::gradients() {
-  if (!state_->flat.defined()) return {};
-  return {state_->flat.data_ptr<float>(), static_cast<std::size_t>(state_->flat.numel())};
+Device& Replica::device() { return *state_->device; }
+
+void Replica::forward(int step) {
+  translated([&] { state_->forward(state_->pool[static_cast<std::size_t>(step % kPool)]); });
 }
 
-double Replica::forward(int step) {
-  return translated([&] { return state_->forward(state_->pool[static_cast<std::size_t>(step % kPool)]); });
+void Replica::backward(const std::function<void(int)>& ready, double scale) {
+  translated([&] { state_->backward(ready, scale); });
 }
 
-void Replica::backward(const std::function<void(int)>& ready) {
-  translated([&] { state_->backward(ready); });
+bool Replica::gradients_are_finite() const {
+  return translated([&] {
+    if (state_->flat.defined()) return at::isfinite(state_->flat).all().item<bool>();
+    return std::ranges::all_of(state_->parameters,
+                               [](const at::Tensor& each) { return at::isfinite(each.grad()).all().item<bool>(); });
+  });
 }
 
 void Replica::apply(double rate) {
   const at::NoGradGuard guard;
   translated([&] {
-    for (at::Tensor& parameter : state_->parameters) parameter.add_(parameter.grad(), -rate);
+    std::vector<at::Tensor> gradients;
+    for (const at::Tensor& parameter : state_->parameters) gradients.push_back(parameter.grad());
+    at::_foreach_add_(state_->parameters, gradients, -rate);
+  });
+}
+
+double Replica::loss() const {
+  return translated([&] {
+    const auto loss = state_->loss.item<double>();
+    drain(*state_->device);
+    return loss;
   });
 }
 
 std::uint64_t Replica::digest() const {
   Digest digest;
-  for (const at::Tensor& parameter : state_->parameters) {
-    digest.add({parameter.data_ptr<float>(), static_cast<std::size_t>(parameter.numel())});
-  }
+  digest.add(parameters());
   return digest.value();
 }
 
 std::vector<float> Replica::parameters() const {
   std::vector<float> all;
   for (const at::Tensor& parameter : state_->parameters) {
-    const float* const data = parameter.data_ptr<float>();
-    all.insert(all.end(), data, data + parameter.numel());
+    const at::Tensor here = parameter.detach().to(at::kCPU).contiguous();
+    const float* const data = here.data_ptr<float>();
+    all.insert(all.end(), data, data + here.numel());
   }
   return all;
 }

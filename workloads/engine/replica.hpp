@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "collectives/executors/device.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/models/models.hpp"
+#include "workloads/precision.hpp"
 
 namespace hbench {
 
@@ -22,10 +25,13 @@ struct ReplicaOptions {
   int workers = 1;
   bool freeze_batch_norm = false;
   int threads = 1;
+  std::optional<int> gpu;  ///< none: on the CPU
+  Precision precision = Precision::float32;
+  bool channels_last = false;  ///< images and convolutions lie as tensor cores want them
 };
 
-/// Used by the thread that made it: LibTorch's thread count belongs to that thread. Errors of LibTorch become
-/// Error (environment).
+/// Used by the thread that made it: LibTorch's thread count belongs to that thread. On a GPU the calls tell it what to
+/// do and return before it is done. Errors of LibTorch become Error (environment).
 class Replica {
  public:
   Replica(const ModelEntry& entry, const ReplicaOptions& options);
@@ -35,21 +41,26 @@ class Replica {
 
   /// Trains nothing; finds out in which order the gradients become ready, on the smallest images.
   GradientLayout record_layout();
-  /// From now on gradients live in one buffer, and tensors are counted as in `layout`.
-  void lay_out(const GradientLayout& layout);
+  /// From now on gradients live in `memory`, of `layout.total()` elements on this replica's device, and tensors are
+  /// counted as in `layout`. The memory outlives the replica.
+  void lay_out(const GradientLayout& layout, std::span<float> memory);
   /// Without a layout, tensors are counted as parameters are, in forward order.
   std::vector<std::string> tensor_names() const;
   std::vector<std::int64_t> tensor_elements() const;
-  /// Empty without a layout.
-  std::span<float> gradients();
+  /// Where the model computes: its marks say when what it was told is done.
+  Device& device();
 
   /// Drops the gradients and computes the loss of the data of step `step`.
-  double forward(int step);
-  /// Computes the gradients of the loss; `ready(tensor)` is called, on this thread, as each is complete. An
-  /// empty function leaves the backward pass alone.
-  void backward(const std::function<void(int)>& ready);
+  void forward(int step);
+  /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, when the
+  /// device was told all of each. An empty function leaves the backward pass alone.
+  void backward(const std::function<void(int)>& ready, double scale = 1);
+  /// Whether no gradient is infinite or NaN. Waits for the device.
+  bool gradients_are_finite() const;
   /// Stochastic gradient descent: parameter -= rate * gradient.
   void apply(double rate);
+  /// That of the last forward pass. Returns when all that the device was told is done.
+  double loss() const;
 
   std::uint64_t digest() const;
   /// A copy of all parameters, in forward order.

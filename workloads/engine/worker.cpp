@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "workloads/engine/communicator.hpp"
+#include "workloads/engine/loss_scale.hpp"
 #include "workloads/engine/phase.hpp"
 
 namespace hbench {
@@ -35,26 +36,45 @@ class CommunicationThread {
   std::jthread thread_;
 };
 
-void backward(Replica& replica, bool overlap, Handover& handover) {
+/// One step's gradients of this worker.
+void backward(Replica& replica, bool overlap, double scale, Handover& handover) {
   if (overlap) {
-    replica.backward([&](int tensor) { handover.announce(tensor); });
+    replica.backward([&](int tensor) { handover.announce(tensor, replica.device().mark()); }, scale);
     return;
   }
   std::vector<int> ready;
-  replica.backward([&](int tensor) { ready.push_back(tensor); });
+  replica.backward([&](int tensor) { ready.push_back(tensor); }, scale);
+  drain(replica.device());
   for (const int tensor : ready) handover.announce(tensor);
+}
+
+/// `gradients`, times `scale`, are the sum over `workers`.
+void apply(Replica& replica, double rate, int workers, LossScale& scale) {
+  const double scaled_by = scale.value();
+  if (scale.update(!scale.scales() || replica.gradients_are_finite())) replica.apply(rate / workers / scaled_by);
+}
+
+LossScale loss_scale_of(const TrainingRequest& request) { return LossScale(request.precision == Precision::fp16); }
+
+std::span<float> gradient_memory(Endpoint& endpoint, const GradientLayout& layout) {
+  const auto elements = static_cast<std::size_t>(layout.total());
+  const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
+  drain(endpoint.device());
+  return {reinterpret_cast<float*>(memory.data()), elements};
 }
 
 }  // namespace
 
 void train_alone(Replica& replica, const TrainingRequest& request, const OnStep& on_step) {
   JobProgress progress;
+  LossScale scale = loss_scale_of(request);
   const auto job_begin = Clock::now();
   auto begin = job_begin;
   for (Phase phase = next_phase(request, progress); phase != Phase::stop; phase = next_phase(request, progress)) {
-    const double loss = replica.forward(progress.steps);
-    replica.backward({});
-    replica.apply(request.learning_rate);
+    replica.forward(progress.steps);
+    replica.backward({}, scale.value());
+    apply(replica, request.learning_rate, 1, scale);
+    const double loss = replica.loss();
     const auto end = Clock::now();
     on_step({.iteration = progress.steps,
              .warmup = phase == Phase::warmup,
@@ -69,38 +89,41 @@ void train_alone(Replica& replica, const TrainingRequest& request, const OnStep&
 
 void train_together(Replica& replica, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step) {
   const GradientLayout own = replica.record_layout();
-  const GradientLayout layout = share_layout(&own, endpoint.transport(), setup_timeout(request));
-  replica.lay_out(layout);
-  Communicator communicator(request, endpoint, layout, replica.gradients());
+  const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
+  const std::span<float> gradients = gradient_memory(endpoint, layout);
+  replica.lay_out(layout, gradients);
+  Communicator communicator(request, endpoint, layout, gradients);
   Handover handover;
   const CommunicationThread thread(communicator, handover);
-  // The buffer holds the sum over all workers.
-  const double rate = request.learning_rate / request.world.workers;
+  LossScale scale = loss_scale_of(request);
   Phase phase = next_phase(request, {});
   auto begin = Clock::now();
   for (int step = 0; phase != Phase::stop; ++step) {
     handover.begin_step(begin);
-    const double loss = replica.forward(step);
-    backward(replica, request.overlap, handover);
+    replica.forward(step);
+    backward(replica, request.overlap, scale.value(), handover);
+    handover.rest();
+    drain(replica.device());
     const auto computed = Clock::now();
-    const Phase next = handover.wait_for_step_end();
+    const StepEnd reduced = handover.wait_for_step_end();
+    drain(endpoint.device(), reduced.reduced);
     const Seconds exposed = between(computed, Clock::now());
-    replica.apply(rate);
+    apply(replica, request.learning_rate, request.world.workers, scale);
+    const double loss = replica.loss();
     const auto end = Clock::now();
     on_step({.iteration = step,
              .warmup = phase == Phase::warmup,
              .step = between(begin, end),
              .exposed = exposed,
              .loss = loss});
-    phase = next;
+    phase = reduced.next;
     begin = end;
   }
 }
 
 void serve(const TrainingRequest& request, Endpoint& endpoint) {
-  const GradientLayout layout = share_layout(nullptr, endpoint.transport(), setup_timeout(request));
-  std::vector<float> gradients(static_cast<std::size_t>(layout.total()));
-  Communicator(request, endpoint, layout, gradients).serve();
+  const GradientLayout layout = share_layout(nullptr, endpoint.control(), setup_timeout(request));
+  Communicator(request, endpoint, layout, gradient_memory(endpoint, layout)).serve();
 }
 
 }  // namespace hbench

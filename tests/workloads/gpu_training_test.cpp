@@ -1,0 +1,99 @@
+// Training on a GPU: skipped, with the reason, where there is none.
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "collectives/executors/executor.hpp"
+#include "tests/workloads/training_cases.hpp"
+#include "workloads/engine/place.hpp"
+
+namespace hbench {
+namespace {
+
+class GpuTraining : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (const Availability gpu = gpu_training_availability(); !gpu.available)
+      GTEST_SKIP() << gpu.reason << "; " << gpu.cure;
+  }
+};
+
+TrainingRequest gpu_request(const char* model, int workers, const char* algorithm) {
+  TrainingRequest request = small_request(model, {.workers = workers}, algorithm);
+  request.on_gpu = true;
+  return request;
+}
+
+/// The parameters of every rank, which are threads on one GPU or several.
+std::vector<std::vector<float>> train_on_gpus(const TrainingRequest& request, std::string_view executor) {
+  auto endpoints = find_entry(executors(), executor, "executor").make_endpoints(request.world.workers);
+  std::vector<std::vector<float>> ends(endpoints.size());
+  {
+    std::vector<std::jthread> ranks;
+    for (std::size_t rank = 0; rank < endpoints.size(); ++rank)
+      ranks.emplace_back([&, rank] { ends[rank] = trained_parameters(request, *endpoints[rank]); });
+  }
+  return ends;
+}
+
+TEST_P(GpuTraining, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
+  for (const int workers : {1, 2, 4}) {
+    for (const char* algorithm : {"ring", "direct"}) {
+      for (const bool overlap : {true, false}) {
+        TrainingRequest request = gpu_request("lenet5", workers, algorithm);
+        request.fusion = parse_fusion(GetParam());
+        request.overlap = overlap;
+        const std::vector<float> expected = reference_parameters(request);
+        for (const std::vector<float>& end : train_on_gpus(request, "cuda"))
+          EXPECT_LE(largest_difference(end, expected), 2e-5) << workers << " workers, " << algorithm;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fusion, GpuTraining, ::testing::Values("none", "horovod", "ddp"));
+
+TEST_F(GpuTraining, EndsNearWhereTheCpuDoes) {
+  TrainingRequest request = gpu_request("resnet18", 1, nullptr);
+  request.learning_rate = 1e-3;
+  const std::vector<float> on_gpu = reference_parameters(request);
+  request.on_gpu = false;
+  EXPECT_LE(largest_difference(on_gpu, reference_parameters(request)), 1e-4);
+}
+
+TEST_F(GpuTraining, InEveryPrecisionKeepsWorkersTogether) {
+  for (const PrecisionEntry* entry : precisions()) {
+    TrainingRequest request = gpu_request("resnet18", 2, "ring");
+    request.precision = entry->precision;
+    request.learning_rate = 1e-3;
+    const auto ends = train_on_gpus(request, "cuda");
+    EXPECT_EQ(ends[0], ends[1]) << entry->name;
+    EXPECT_THAT(ends[0], ::testing::Each(::testing::Truly([](float x) { return std::isfinite(x); }))) << entry->name;
+  }
+}
+
+TEST_F(GpuTraining, RecordsWhenGradientsAreReadyOnTheGpu) {
+  const StepTimeline timeline = record_timeline({.model = "resnet18", .batch = 8, .image_size = 64, .on_gpu = true});
+  ASSERT_EQ(timeline.gradients.size(), 62U);
+  EXPECT_GT(timeline.gradients.front().ready, Seconds(0));
+  EXPECT_LT(timeline.gradients.front().ready, timeline.gradients.back().ready);
+  EXPECT_LE(timeline.gradients.back().ready, timeline.backward);
+}
+
+TEST_F(GpuTraining, SaysThatMemoryIsNotEnoughAndWhatToDo) {
+  TrainingRequest request = gpu_request("resnet18", 1, nullptr);
+  request.batch = 100'000;
+  request.image_size = 224;
+  try {
+    make_replica(request, 0);
+    FAIL() << "60 GB of images for each of four batches found room";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::environment);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("out of memory"));
+    EXPECT_THAT(error.hint(), ::testing::HasSubstr("--batch"));
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,30 @@
+#pragma once
+
+/// Loss scaling for half precision (Micikevicius et al., Mixed Precision Training, ICLR 2018, section 3.2; dynamic, as
+/// in section 3.2 of NVIDIA's Training with Mixed Precision guide).
+///
+/// Small gradients vanish in half precision, so the loss is multiplied by a scale and the gradients divided by it. The
+/// scale is halved when a gradient overflows, and that step changes nothing; it is doubled after many steps without.
+
+namespace hbench {
+
+class LossScale {
+ public:
+  /// Without scaling the scale is 1 for good, and every step counts.
+  explicit LossScale(bool scales) : scales_(scales), value_(scales ? kFirst : 1.0) {}
+
+  bool scales() const { return scales_; }
+  double value() const { return value_; }
+  /// After each step; whether its gradients are to be applied. All ranks hold the same sums, and so decide alike.
+  bool update(bool gradients_are_finite);
+
+ private:
+  static constexpr double kFirst = 65536;
+  static constexpr int kGrowAfter = 2000;  ///< steps without overflow
+
+  bool scales_;
+  double value_;
+  int good_steps_ = 0;
+};
+
+}  // namespace hbench

@@ -1,0 +1,31 @@
+#pragma once
+
+/// The number formats that a model is trained in.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hbench {
+
+enum class Precision : std::uint8_t {
+  float32,
+  tf32,  ///< float32, of which matrix products see 11 significant bits
+  bf16,  ///< mixed: autocast computes in bfloat16 what it may; parameters and gradients are float32
+  fp16,  ///< the same with IEEE half, and with loss scaling
+};
+
+struct PrecisionEntry {
+  std::string_view name;
+  std::string_view summary;
+  Precision precision;
+  bool gpu_only;
+};
+
+/// The table.
+std::span<const PrecisionEntry* const> precisions();
+const PrecisionEntry& entry_of(Precision precision);
+/// \throws Error (usage), with a suggestion.
+Precision parse_precision(std::string_view name);
+
+}  // namespace hbench
