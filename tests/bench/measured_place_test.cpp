@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "collectives/executors/cuda.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
 
@@ -105,13 +106,28 @@ TEST(MeasuredPlace, UsesTheExecutorThatWasAskedFor) {
   SweepRequest request = measured_request();
   request.gpus = {2};
   request.executor = "shm";
-  EXPECT_THAT(executors_of(plan_of(request)), ElementsAre("ring on 2: shm", "vendor on 2: shm"));
+  EXPECT_THAT(executors_of(plan_of(request)), ElementsAre("ring on 2: shm"));
   request.executor = "cuda";
   const Plan plan = plan_of(request, machine_of_four_gpus());
   EXPECT_THAT(executors_of(plan), ElementsAre("ring on 2: cuda"));
   EXPECT_EQ(plan.cases.front().training.device, "gpu");
   request.executor = "nccl";
   EXPECT_THAT(executors_of(plan_of(request, machine_of_four_gpus())), ElementsAre("vendor on 2: nccl"));
+}
+
+TEST(MeasuredPlace, CompressesWithTheExecutorThatCan) {
+  SweepRequest request = measured_request();
+  request.gpus = {4};
+  request.algorithms = {"ring"};
+  request.compressors = {"fp16", "topk:0.01"};
+  request.fusions = {"ddp"};
+  const Plan plan = plan_of(request, machine_of_four_gpus());
+  if (!cuda_compresses(*parse_compressor("fp16").compressor)) GTEST_SKIP() << "built without CUDA: no codecs on GPUs";
+  // NCCL's messages carry elements as they are, so what encodes every hop goes by our kernels.
+  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 4: cuda", "ring on 4: nccl-p2p"));
+  request.compressors = {"dgc"};
+  expect_error([&] { plan_of(request, machine_of_four_gpus()); }, ExitCode::usage, HasSubstr("nothing to do"),
+               HasSubstr("dgc"));
 }
 
 TEST(MeasuredPlace, TrainsInThePrecisionThatWasAskedFor) {
