@@ -126,8 +126,9 @@ TEST(MeasuredPlace, CompressesWithTheExecutorThatCan) {
   // NCCL's messages carry elements as they are, so what encodes every hop goes by our kernels.
   EXPECT_THAT(executors_of(plan), ElementsAre("ring on 4: cuda", "ring on 4: nccl-p2p"));
   request.compressors = {"dgc"};
-  expect_error([&] { plan_of(request, machine_of_four_gpus()); }, ExitCode::usage, HasSubstr("nothing to do"),
-               HasSubstr("dgc"));
+  const std::vector<Refusal> refused = plan_of(request, machine_of_four_gpus()).refused;
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_THAT(refused[0].why, HasSubstr("dgc has no kernels for a GPU; these have: fp16"));
 }
 
 TEST(MeasuredPlace, TrainsInThePrecisionThatWasAskedFor) {
