@@ -151,7 +151,7 @@ TEST(Plan, MeasuresTheBaselineFirstForEveryModel) {
   EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 ring", "lenet5 1 none", "lenet5 2 ring"));
   EXPECT_THAT(refusals(plan), IsEmpty());
   EXPECT_EQ(plan.cases[0].implementation, kEngineRevision);
-  EXPECT_EQ(plan.cases[0].source, "a test's machine");
+  EXPECT_EQ(plan.cases[0].source, "this machine's CPU cores, LibTorch, synthetic images");
 }
 
 TEST(Plan, MeasuresTheBaselineWhenEveryCountIsTooLarge) {
