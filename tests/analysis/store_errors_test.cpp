@@ -83,7 +83,7 @@ TEST(StoreErrors, NameBothVersionsOfANewerSchema) {
   run_sql(folder / "new.db", "PRAGMA user_version = 99");
   for (auto mode : kModes)
     EXPECT_EQ(error_of_opening(folder / "new.db", mode),
-              "2: '" + (folder / "new.db").string() + "' has schema version 99; this hbench knows versions up to 2");
+              "2: '" + (folder / "new.db").string() + "' has schema version 99; this hbench knows versions up to 3");
 }
 
 TEST(StoreErrors, SayThatAnEmptyFileHasNoResultsButWriteToIt) {
