@@ -11,10 +11,12 @@ constexpr std::string_view kBegin = "hbench: ";
 /// Verbs bound every wait of their own; this is for one that does not.
 constexpr Seconds kSilence(900);
 
+bool is_usage(const Exit& exit) { return exit.code == static_cast<int>(ExitCode::usage); }
+
 ExitCode code_of(const Exit& exit) {
-  for (const ExitCode code : {ExitCode::usage, ExitCode::environment, ExitCode::wrong_data, ExitCode::lost_rank})
+  for (const ExitCode code : {ExitCode::environment, ExitCode::wrong_data, ExitCode::lost_rank})
     if (exit.code == static_cast<int>(code)) return code;
-  if (exit.code == 127) return ExitCode::environment;
+  if (exit.code == 127 || is_usage(exit)) return ExitCode::environment;
   return exit.code > 128 ? ExitCode::lost_rank : ExitCode::internal;
 }
 
@@ -39,6 +41,7 @@ void throw_as_said(const Exit& exit, const std::string& doing) {
   std::string hint = end + 1 < tail.size() ? one_line(tail.substr(end + 1)) : "";
   hint.erase(0, hint.find_first_not_of(' '));
   hint.erase(hint.find_last_not_of(' ') + 1);
+  if (is_usage(exit)) hint = "hbench doctor says what this machine lacks";
   throw Error(code_of(exit), fmt::format("{}: {}", doing, tail.substr(message, end - message)), hint);
 }
 

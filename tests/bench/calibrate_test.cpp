@@ -1,5 +1,5 @@
-#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include "bench/data.hpp"
 #include "collectives/executors/endpoint.hpp"
@@ -77,6 +77,30 @@ TEST(CalibrateNetwork, OfOneRankKeepsWhatTheNetworkSaysOfItsNodes) {
   const Profile profile = profile_in(workplace, "this-machine-hkbu-10gbe.toml");
   EXPECT_EQ(profile.gpus_per_node, 1);
   EXPECT_EQ(profile.local_rate, load_data().profiles.load("hkbu-10gbe").local_rate);
+}
+
+TEST(CalibrateNetwork, SaysWhatTheMachineLacks) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  if (!mpi_availability().available) GTEST_SKIP() << mpi_availability().reason;
+  const Workplace workplace;
+  expect_mistake(workplace.run(calibrate({"--network", "hkbu-10gbe", "--ranks", "2", "--executor", "mpi"}),
+                               {{"PATH", "/nowhere"}}),
+                 3, "measuring what joins the ranks: ", "hbench doctor");
+}
+
+TEST(CalibrateNetwork, ThatLosesARankSaysSoAndWritesNothing) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  if (!mpi_availability().available) GTEST_SKIP() << mpi_availability().reason;
+  const Workplace workplace;
+  Sweeping calibrating(workplace, calibrate({"--network", "hkbu-10gbe", "--ranks", "2", "--executor", "mpi"}));
+  const std::vector<pid_t> workers = calibrating.workers(2);
+  ASSERT_EQ(workers.size(), 2u);
+  kill(workers.back(), SIGKILL);
+  const Outcome outcome = calibrating.wait();
+  expect_mistake(outcome, 5, "measuring what joins the ranks: ", "hbench doctor");
+  EXPECT_TRUE(all_die(workers));
+  EXPECT_FALSE(std::filesystem::exists(workplace / "this-machine-hkbu-10gbe.toml"));
+  EXPECT_FALSE(std::filesystem::exists(workplace / "lenet5.toml"));
 }
 
 TEST(CalibrateNetwork, SaysWhatIsWrongBeforeItMeasures) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "collectives/executors/endpoint.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/training.hpp"
 
@@ -10,11 +11,11 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 /// A quick sweep that calibrates CPU cores.
-std::vector<std::string> calibrating_sweep(std::vector<std::string> more) {
+std::vector<std::string> calibrating_sweep(std::vector<std::string> more, const std::string& executor = "threads") {
   std::vector<std::string> arguments{
-      "sweep",        "--calibrate", "--device",        "cpu",        "--executor", "threads", "--gpus",      "1..8",
-      "--workload",   "lenet5",      "--image-size",    "32",         "--batch",    "4",       "--launches",  "1",
-      "--steps",      "4",           "--profile",       "hkbu-10gbe", "--warmup",   "1",       "--algorithm", "ring",
+      "sweep",        "--calibrate", "--device",        "cpu",        "--executor", executor, "--gpus",      "1..8",
+      "--workload",   "lenet5",      "--image-size",    "32",         "--batch",    "4",      "--launches",  "1",
+      "--steps",      "4",           "--profile",       "hkbu-10gbe", "--warmup",   "1",      "--algorithm", "ring",
       "--compressor", "none",        "--oversubscribe", "2"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
@@ -68,6 +69,18 @@ TEST(CalibratedSweep, ThatCannotCalibrateSaysSoAndDoesTheRest) {
   const json points = json::parse(outcome.out);
   EXPECT_EQ(points.size(), 3u);
   EXPECT_EQ(of_evidence(points, "measured").size(), 3u);
+}
+
+TEST(CalibratedSweep, ThatLacksMpiSaysSoOnceAndKeepsWhatItMeasured) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  if (!mpi_availability().available) GTEST_SKIP() << mpi_availability().reason;
+  const Workplace workplace;
+  const Outcome outcome = workplace.run(calibrating_sweep({"--json"}, "mpi"), {{"PATH", "/nowhere"}});
+  EXPECT_EQ(outcome.code, 3) << "cases of more than one process have failed";
+  const std::string_view note = "no nodes like this machine are simulated: measuring what joins the ranks: ";
+  EXPECT_THAT(outcome.err, HasSubstr(note));
+  EXPECT_EQ(outcome.err.find(note), outcome.err.rfind(note));
+  EXPECT_EQ(json::parse(outcome.out).at(0).at("status"), "done");
 }
 
 TEST(CalibratedSweep, IsPlannedAndNotDoneByADryRunAndNotWhereItIsNotWanted) {
