@@ -71,7 +71,7 @@ std::string line_rate_in_words(const Profile& network) {
 }  // namespace
 
 std::string machine_title(const Profile& network, const MachineFigures& machine) {
-  return fmt::format("{} x this machine's {} joined by {} ({})", machine.ranks, machine.what, network.name,
+  return fmt::format("machines like this joined by {}, {} {} per node, {}", network.name, machine.ranks, machine.what,
                      line_rate_in_words(network));
 }
 

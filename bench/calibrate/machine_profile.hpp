@@ -22,7 +22,7 @@ struct MachineFigures {
   std::map<std::string, GpuRate, std::less<>> rates;  ///< by workload; their sources say how they were measured
 };
 
-/// `8 x this machine's GPUs joined by hkbu-10gbe (10 Gbit/s)`.
+/// `machines like this joined by hkbu-10gbe, 8 GPUs per node, 10 Gbit/s`: legends have room for the first part.
 std::string machine_title(const Profile& network, const MachineFigures& machine);
 
 /// The TOML text that `parse_profile` reads. From `network` come, each with its source, the figures between nodes, of

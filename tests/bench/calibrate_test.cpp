@@ -32,7 +32,8 @@ TEST(CalibrateNetwork, WritesAClusterOfMachinesLikeThisThatCanBeSwept) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("2 ranks: "));
   EXPECT_THAT(outcome.out, HasSubstr("sizes it has not seen"));
-  EXPECT_THAT(outcome.out, HasSubstr("Wrote it.toml: 2 x this machine's CPU cores joined by hkbu-10gbe (10 Gbit/s)"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("Wrote it.toml: machines like this joined by hkbu-10gbe, 2 CPU cores per node, 10 Gbit/s"));
 
   const Profile profile = profile_in(workplace, "it.toml");
   EXPECT_EQ(profile.gpus_per_node, 2);

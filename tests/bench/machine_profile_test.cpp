@@ -114,9 +114,9 @@ TEST(MachineProfile, OfOneRankKeepsTheNetworksOwnLink) {
 
 TEST(MachineProfile, IsTitledByTheMachineAndTheNetwork) {
   EXPECT_EQ(read_back(network("hkbu-10gbe"), measured()).title,
-            "4 x this machine's GPUs joined by hkbu-10gbe (10 Gbit/s)");
+            "machines like this joined by hkbu-10gbe, 4 GPUs per node, 10 Gbit/s");
   EXPECT_EQ(machine_title(network(), measured()),
-            "4 x this machine's GPUs joined by azure-nd96asr-v4 (8 x 200 Gbit/s)");
+            "machines like this joined by azure-nd96asr-v4, 4 GPUs per node, 8 x 200 Gbit/s");
 }
 
 TEST(LinkCurve, IsTheMedianInPlaceOfEachSize) {

@@ -113,7 +113,7 @@ TEST(CalibratedPlan, SimulatesEveryCountOnNodesLikeThisMachineAsItWasMeasured) {
     EXPECT_EQ(asked.single_gpu_rate, 0);
   }
   EXPECT_EQ(plan.catalog.profiles.at("this-machine-hkbu-10gbe").title,
-            "4 x this machine's GPUs joined by hkbu-10gbe (10 Gbit/s)");
+            "machines like this joined by hkbu-10gbe, 4 GPUs per node, 10 Gbit/s");
 }
 
 TEST(CalibratedPlan, IsAnErrorWhereTheCalibrationIsNotThere) {
