@@ -68,10 +68,9 @@ TEST(Prediction, WantsTheSameWork) {
 }
 
 TEST(Prediction, IsNoneOfWhatCalibratedItOrHasOtherMachines) {
-  const std::vector<std::function<void(Point&)>> changes{[](Point& p) { p.asked.strategy.algorithm = "none"; },
-                                                         [](Point& p) { p.asked.gpus = 1; },
-      [](Point& p) { p.asked.strategy.server_mode = "dedicated"; },
-                                                         [](Point& p) { p.asked.image_size = 0; }};
+  const std::vector<std::function<void(Point&)>> changes{
+      [](Point& p) { p.asked.strategy.algorithm = "none"; }, [](Point& p) { p.asked.gpus = 1; },
+      [](Point& p) { p.asked.strategy.server_mode = "dedicated"; }, [](Point& p) { p.asked.image_size = 0; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     std::vector<Point> points{point(Evidence::measured, 0.75), point(Evidence::simulated, 0.5)};
     for (Point& each : points) changes[i](each);
