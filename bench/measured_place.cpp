@@ -66,14 +66,18 @@ std::vector<std::string_view> candidates(bool on_gpu, bool opaque, bool shares_g
 
 const StepDefaults& step_defaults(bool on_gpu) { return on_gpu ? kOnGpus : kOnCores; }
 
-ExecutorChoice MeasuredPlace::executor_for(const AlgorithmRule& algorithm, int job) const {
+ExecutorChoice MeasuredPlace::executor_for(const AlgorithmRule& algorithm, const CompressorChoice& compressor,
+                                           int job) const {
   std::string why;
   const auto names =
       executor.empty() ? candidates(on_gpu, algorithm.opaque(), job > gpus) : std::vector<std::string_view>{executor};
   for (const std::string_view name : names) {
     const ExecutorKind& kind = kind_of(name);
+    std::string refused = kind.refuses != nullptr ? kind.refuses(compressor) : "";
     if (const auto missing = absent.find(name); missing != absent.end())
       why = missing->second;
+    else if (!refused.empty())
+      why = std::move(refused);
     else if (algorithm.opaque() && kind.runs == ExecutorKind::Runs::schedules)
       why = fmt::format("the executor {} has no library's own collectives", name);
     else if (!algorithm.opaque() && kind.runs == ExecutorKind::Runs::vendor)

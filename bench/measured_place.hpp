@@ -6,6 +6,7 @@
 
 #include "bench/plan.hpp"
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/compressors/compressor.hpp"
 #include "workloads/precision.hpp"
 
 namespace hbench {
@@ -38,7 +39,7 @@ struct MeasuredPlace {
   std::map<std::string, std::string, std::less<>> absent;  ///< as `LocalMachine`
 
   /// For a job of so many ranks, servers included.
-  ExecutorChoice executor_for(const AlgorithmRule& algorithm, int ranks) const;
+  ExecutorChoice executor_for(const AlgorithmRule& algorithm, const CompressorChoice& compressor, int ranks) const;
 };
 
 /// \throws Error (usage) for a device, executor or precision that nothing knows, or that do not go together.

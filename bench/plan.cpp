@@ -247,7 +247,8 @@ class Planner {
   /// With the executor that was asked for, or that suits the strategy.
   void plan_measured(Case asked, const MeasuredPlace& place) {
     const ExecutorChoice choice =
-        place.executor_for(parse_algorithm_rule(asked.strategy.algorithm), world_of(asked, asked.gpus).ranks());
+        place.executor_for(parse_algorithm_rule(asked.strategy.algorithm), parse_compressor(asked.strategy.compressor),
+                           world_of(asked, asked.gpus).ranks());
     if (!choice.refusal.empty()) return refuse(asked.strategy.label(), choice.refusal);
     asked.training.executor = choice.name;
     plan_case(asked);

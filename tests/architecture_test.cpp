@@ -41,7 +41,7 @@ constexpr Home kHomes[] = {
     {"toml++/", "collectives/base/"},
     {"hwy/", "collectives/"},
     {"torch/", "workloads/"},
-    {"torch/", "bench/micro/topk_torch_benchmark.cpp"},
+    {"torch/", "bench/micro/topk_"},
     {"ATen/", "workloads/"},
     {"c10/", "workloads/"},
     {"CLI/", "bench/"},

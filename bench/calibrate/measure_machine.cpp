@@ -12,7 +12,7 @@
 namespace hbench {
 
 ExecutorChoice link_executor(const MeasuredPlace& place, int ranks) {
-  return place.executor_for(parse_algorithm_rule("ring"), ranks);
+  return place.executor_for(parse_algorithm_rule("ring"), parse_compressor("none"), ranks);
 }
 
 MachineFigures measure_machine(const MeasuredPlace& place, int ranks, const std::string& program) {

@@ -182,19 +182,24 @@ class Planner {
     }
     if (const std::string why = refusal(asked, choice, buffers); !why.empty())
       return refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), why);
-    const bool threads = kind_of(asked).ranks_are_threads();
+    const bool threads = ranks_are_threads(asked);
     const auto program =
         !threads && request_.peers && !machine_.peers.empty() ? ProcessSet::Program::peers : ProcessSet::Program::own;
     add(program, threads, std::move(asked), buffers);
+  }
+
+  /// Who started them as processes has them so.
+  bool ranks_are_threads(const Case& asked) const {
+    return kind_of(asked).ranks_are_threads() && machine_.fixed_ranks == 0;
   }
 
   std::string refusal(const Case& asked, const AlgorithmChoice& choice,
                       const std::vector<std::int64_t>& buffers) const {
     const Algorithm& algorithm = *choice.algorithm;
     const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
-    const bool threads = kind_of(asked).ranks_are_threads();
-    if (!threads && !machine_.no_mpi.empty()) return machine_.no_mpi;
-    if (threads && machine_.fixed_ranks > 0) return "ranks that a launcher started are processes, not threads";
+    if (!ranks_are_threads(asked) && !machine_.no_mpi.empty()) return machine_.no_mpi;
+    if (machine_.fixed_ranks > 0 && kind_of(asked).ranks_are_threads() && kind_of(asked).make_endpoint == nullptr)
+      return "ranks that a launcher started are processes, not threads";
     if (const auto absent = machine_.absent.find(asked.collective.executor); absent != machine_.absent.end())
       return absent->second;
     const World world = world_of_collective(asked);

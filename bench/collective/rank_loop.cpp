@@ -64,13 +64,13 @@ struct Entry {
 class Loop {
  public:
   Loop(const LoopOptions& options, RankEndpoints& endpoints, const PeerSet& peers, const LoopReport& report,
-       const WatchDevice& watch, std::string_view first_executor)
+       const WatchDevice& watch)
       : options_(options),
         endpoints_(endpoints),
         peers_(peers),
         report_(report),
         watch_(watch),
-        home_(endpoints.of(first_executor)),
+        home_(endpoints.home()),
         agreement_(home_.transport(), options.timeout) {}
 
   void run(const std::vector<LoopCase>& cases) {
@@ -453,11 +453,7 @@ class Loop {
 void run_loop(const std::vector<LoopCase>& cases, const LoopOptions& options, RankEndpoints& endpoints,
               const PeerSet& peers, const LoopReport& report, const WatchDevice& watch) {
   if (cases.empty()) return;
-  // Messages between ranks go by the plainest of the endpoints, in host memory.
-  const std::string& executor = cases.front().asked.collective.executor;
-  const auto is_threads = [&](const ExecutorKind* kind) { return kind->name == executor && kind->ranks_are_threads(); };
-  const std::string_view home = std::ranges::any_of(executors(), is_threads) ? "threads" : "mpi";
-  Loop(options, endpoints, peers, report, watch, home).run(cases);
+  Loop(options, endpoints, peers, report, watch).run(cases);
 }
 
 }  // namespace hbench

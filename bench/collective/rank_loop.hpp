@@ -53,6 +53,8 @@ struct LoopReport {
 class RankEndpoints {
  public:
   virtual ~RankEndpoints() = default;
+  /// For messages between ranks: the plainest there is, in host memory.
+  virtual Endpoint& home() = 0;
   virtual Endpoint& of(std::string_view executor) = 0;
 };
 

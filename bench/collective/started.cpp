@@ -38,9 +38,9 @@ std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOpt
       cases.push_back(each);
     }
   const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
-  Endpoint& home = endpoints->of("mpi");
+  Endpoint& home = endpoints->home();
   const Rank rank = home.transport().rank();
-  pin_to_core(rank % cores);
+  if (!uses_gpus(cases)) pin_to_core(rank % cores);
   const LoopReport report{.begin = [](const std::vector<int>&) {},
                           .working = [](int) {},
                           .end =

@@ -16,21 +16,25 @@ constexpr std::size_t kValuesPerLine = 100;
 
 class ProcessEndpoints final : public RankEndpoints {
  public:
-  ProcessEndpoints() { made_.emplace("mpi", make_mpi_endpoint()); }
-
+  Endpoint& home() override { return *home_; }
   Endpoint& of(std::string_view executor) override {
-    const auto found = made_.find(executor);
-    if (found != made_.end()) return *found->second;
-    if (executor == "shm") return *made_.emplace("shm", make_shm_endpoint(0)).first->second;
-    return *made_.at("mpi");
+    const auto found = std::ranges::find(executors(), executor, &ExecutorKind::name);
+    // Those of other libraries say what they have to say by MPI.
+    if (found == executors().end() || (*found)->make_endpoint == nullptr) return *home_;
+    auto& made = made_[(*found)->make_endpoint];
+    if (made == nullptr) made = (*found)->make_endpoint(*home_);
+    return *made;
   }
 
  private:
-  std::map<std::string, std::unique_ptr<Endpoint>, std::less<>> made_;
+  std::unique_ptr<Endpoint> home_ = make_mpi_endpoint();
+  /// By how it is made: executors may share an endpoint.
+  std::map<decltype(ExecutorKind::make_endpoint), std::unique_ptr<Endpoint>> made_;
 };
 
 class ThreadEndpoints final : public RankEndpoints {
  public:
+  Endpoint& home() override { return of("threads"); }
   Endpoint& of(std::string_view executor) override { return *made_.find(executor)->second; }
   void add(std::string_view executor, std::unique_ptr<Endpoint> endpoint) {
     made_.emplace(executor, std::move(endpoint));
@@ -69,9 +73,9 @@ void say_samples(const Say& say, const LoopResult& result) {
 
 /// Runs one rank; how it ended.
 ExitCode run_one(const CollectiveOrder& order, RankEndpoints& endpoints, const PeerSet& peers, const Say& say) {
-  Endpoint& home = endpoints.of(order.threads ? "threads" : "mpi");
+  Endpoint& home = endpoints.home();
   const Rank rank = home.transport().rank();
-  pin_to_core(rank % order.cores);
+  if (!uses_gpus(order.cases)) pin_to_core(rank % order.cores);
   return run_rank(&home, say, [&] {
     if (home.transport().size() != order.ranks)
       throw Error(ExitCode::environment, "the launcher and the MPI library do not belong together",
@@ -89,6 +93,13 @@ ExitCode run_threads(const CollectiveOrder& order, const PeerSet& peers, const S
 }
 
 }  // namespace
+
+bool uses_gpus(std::span<const LoopCase> cases) {
+  return std::ranges::any_of(cases, [](const LoopCase& each) {
+    const auto found = std::ranges::find(executors(), each.asked.collective.executor, &ExecutorKind::name);
+    return found != executors().end() && (*found)->on_gpu;
+  });
+}
 
 std::unique_ptr<RankEndpoints> make_process_endpoints() { return std::make_unique<ProcessEndpoints>(); }
 

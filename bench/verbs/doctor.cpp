@@ -47,6 +47,8 @@ ExitCode run_doctor(const Call& call) {
   if (parse_arguments(app, call)) return ExitCode::good;
   const std::string path = this_host().path;
   std::vector<Finding> findings{cores(), finding_of("LibTorch", torch_availability(), "built in")};
+  findings.push_back(finding_of("training on GPUs", gpu_training_availability(), "available"));
+  findings.back().optional = true;
   for (const ExecutorKind* executor : executors()) {
     findings.push_back(finding_of(fmt::format("executor {}", executor->name), executor->availability(), "available"));
     findings.back().optional = executor->on_gpu;

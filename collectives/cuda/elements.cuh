@@ -21,16 +21,19 @@ struct Float16 {
     constexpr std::uint32_t kInfinity = 0x7f80'0000;
     const auto bits = same_bits<std::uint32_t>(x);
     const std::uint32_t magnitude = bits & 0x7fff'ffff;
+    const std::uint32_t nan = ((bits >> 16) & 0x8000) | 0x7e00u | ((magnitude >> 13) & 0x3ff);
+    if constexpr (kConvertsHalves) return magnitude > kInfinity ? static_cast<std::uint16_t>(nan) : convert_to_half(x);
     // A float's last digit at 0.5 is worth 2^-24, a half's smallest step: the addition rounds for us.
     const std::uint32_t subnormal = same_bits<std::uint32_t>(same_bits<float>(magnitude) + 0.5F) - 0x3f00'0000;
     const std::uint32_t normal = (magnitude - kRebias + 0xfff + ((magnitude >> 13) & 1)) >> 13;
     std::uint32_t half = magnitude >= kSmallestNormal ? normal : subnormal;
     half = magnitude >= kOverflow ? 0x7c00u : half;
-    half = magnitude > kInfinity ? 0x7e00u | ((magnitude >> 13) & 0x3ff) : half;
-    return static_cast<std::uint16_t>(((bits >> 16) & 0x8000) | half);
+    half |= (bits >> 16) & 0x8000;
+    return static_cast<std::uint16_t>(magnitude > kInfinity ? nan : half);
   }
 
   static HBENCH_ON_BOTH float widened(std::uint16_t half) {
+    if constexpr (kConvertsHalves) return convert_from_half(half);
     const std::uint32_t sign = (half & 0x8000u) << 16;
     const std::uint32_t magnitude = half & 0x7fffu;
     // Exact for normal and subnormal halves alike: what is missing is a factor of 2^(127 - 15).

@@ -26,12 +26,20 @@ int version() {
   return number;
 }
 
-void check_ranks(int ranks, int gpus) {
-  if (ranks <= gpus || version() >= kSharesGpus) return;
-  throw Error(ExitCode::environment,
-              fmt::format("NCCL {} takes one rank for each GPU: {} ranks do not go on {} GPU{}", nccl_version(), ranks,
-                          gpus, gpus == 1 ? "" : "s"),
+[[noreturn]] void refuse_sharing(std::string_view what) {
+  throw Error(ExitCode::environment, fmt::format("NCCL {} takes one rank for each GPU: {}", nccl_version(), what),
               "ask for as many ranks as there are GPUs, or take NCCL 2.30 or newer; the executor cuda shares GPUs");
+}
+
+void check_ranks(int ranks, int gpus) {
+  if (ranks > gpus && version() < kSharesGpus)
+    refuse_sharing(fmt::format("{} ranks do not go on {} GPU{}", ranks, gpus, gpus == 1 ? "" : "s"));
+}
+
+ncclConfig_t without_blocking() {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  return config;
 }
 
 [[noreturn]] void refuse(int ranks, int gpus, std::string_view words) {
@@ -47,8 +55,7 @@ Communicators begin(int ranks, int gpus) {
   if (const ncclResult_t code = ncclGetUniqueId(&id); code != ncclSuccess)
     refuse(ranks, gpus, ncclGetErrorString(code));
   const auto over = std::make_shared<std::atomic<bool>>(false);
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  ncclConfig_t config = without_blocking();
   Communicators made;
   ncclResult_t result = ncclGroupStart();
   for (int rank = 0; rank < ranks && (result == ncclSuccess || result == ncclInProgress); ++rank) {
@@ -61,6 +68,22 @@ Communicators begin(int ranks, int gpus) {
   if (result == ncclSuccess || result == ncclInProgress) return made;
   for (const auto& each : made) each->abort();
   refuse(ranks, gpus, ncclGetErrorString(result));
+}
+
+/// Until all can be used; otherwise none is left behind.
+void await(const Communicators& made, Seconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout.value);
+  try {
+    while (!std::ranges::all_of(made, [](const auto& each) { return each->idle(); })) {
+      if (std::chrono::steady_clock::now() > deadline)
+        throw Error(ExitCode::lost_rank, fmt::format("NCCL did not start within {}", format(timeout)),
+                    "NCCL_DEBUG=INFO makes NCCL say what it waits for");
+      std::this_thread::sleep_for(kNap);
+    }
+  } catch (const Error&) {
+    for (const auto& each : made) each->abort();
+    throw;
+  }
 }
 
 }  // namespace
@@ -100,19 +123,19 @@ void NcclCommunicator::abort() {
 Communicators make_nccl_communicators(int ranks, int gpus, Seconds timeout) {
   check_ranks(ranks, gpus);
   Communicators made = begin(ranks, gpus);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout.value);
-  try {
-    while (!std::ranges::all_of(made, [](const auto& each) { return each->idle(); })) {
-      if (std::chrono::steady_clock::now() > deadline)
-        throw Error(ExitCode::lost_rank, fmt::format("NCCL did not start within {}", format(timeout)),
-                    "NCCL_DEBUG=INFO makes NCCL say what it waits for");
-      std::this_thread::sleep_for(kNap);
-    }
-  } catch (const Error& error) {
-    for (const auto& each : made) each->abort();
-    if (ranks > gpus) refuse(ranks, gpus, error.what());
-    throw;
-  }
+  await(made, timeout);
+  return made;
+}
+
+std::shared_ptr<NcclCommunicator> make_nccl_communicator(const NcclRank& rank, Seconds timeout) {
+  if (rank.shares_gpu && version() < kSharesGpus)
+    refuse_sharing(fmt::format("rank {} would share GPU {} of its host", rank.rank, rank.gpu));
+  succeed(cudaSetDevice(rank.gpu), "using a GPU");
+  ncclConfig_t config = without_blocking();
+  ncclComm_t communicator = nullptr;
+  succeed(ncclCommInitRankConfig(&communicator, rank.ranks, rank.job, rank.rank, &config), "joining NCCL's job");
+  const auto made = std::make_shared<NcclCommunicator>(communicator, std::make_shared<std::atomic<bool>>(false));
+  await({made}, timeout);
   return made;
 }
 

@@ -46,4 +46,16 @@ class NcclCommunicator {
 /// \throws Error (environment) when NCCL does not take so many ranks, (lost_rank) when it takes longer than `timeout`.
 std::vector<std::shared_ptr<NcclCommunicator>> make_nccl_communicators(int ranks, int gpus, Seconds timeout);
 
+/// A rank of a job whose other ranks are in other processes.
+struct NcclRank {
+  ncclUniqueId job;
+  Rank rank = 0;
+  int ranks = 1;
+  int gpu = 0;
+  bool shares_gpu = false;  ///< with another rank
+};
+
+/// Waits for the others. \throws as `make_nccl_communicators`.
+std::shared_ptr<NcclCommunicator> make_nccl_communicator(const NcclRank& rank, Seconds timeout);
+
 }  // namespace hbench::cuda

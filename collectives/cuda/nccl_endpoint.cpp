@@ -5,18 +5,12 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda_device.hpp"
-#include "collectives/cuda/nccl_communicator.hpp"
-#include "collectives/executors/cuda.hpp"
-#include "collectives/executors/cuda_endpoints.hpp"
+#include "collectives/cuda/nccl_endpoint.hpp"
 #include "collectives/executors/grouped_program.hpp"
-#include "collectives/executors/nccl.hpp"
 
 namespace hbench {
 namespace cuda {
 namespace {
-
-/// Ranks build their communicators together, which takes seconds on many GPUs.
-constexpr Seconds kSetupTimeout{120};
 
 ncclDataType_t nccl_type(DataType type) {
   switch (type) {
@@ -163,16 +157,19 @@ class Vendor final : public Operation {
   Moment end_;
 };
 
-/// Messages of other kinds go between the threads, as they do without NCCL.
+/// Messages of other kinds go as `inner` sends them.
 class NcclEndpoint final : public Endpoint {
  public:
-  NcclEndpoint(std::unique_ptr<Endpoint> threads, std::shared_ptr<NcclCommunicator> communicator)
-      : threads_(std::move(threads)),
+  NcclEndpoint(std::shared_ptr<Endpoint> inner, std::shared_ptr<Device> device,
+               std::shared_ptr<NcclCommunicator> communicator)
+      : inner_(std::move(inner)),
+        device_(std::move(device)),
         communicator_(std::move(communicator)),
-        messages_(cuda_device(threads_->device()), *communicator_) {}
+        messages_(cuda_device(*device_), *communicator_) {}
 
-  Transport& transport() override { return threads_->transport(); }
-  Transport& control() override { return threads_->control(); }
+  Transport& transport() override { return inner_->transport(); }
+  Transport& control() override { return inner_->control(); }
+  Device& device() override { return *device_; }
 
   std::unique_ptr<Operation> prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) override {
     if (codec != nullptr)
@@ -187,36 +184,23 @@ class NcclEndpoint final : public Endpoint {
 
   [[noreturn]] void abort(int exit_code) override {
     communicator_->abort();
-    threads_->abort(exit_code);
+    inner_->abort(exit_code);
     std::abort();
   }
 
  private:
-  std::unique_ptr<Endpoint> threads_;
+  std::shared_ptr<Endpoint> inner_;
+  std::shared_ptr<Device> device_;
   std::shared_ptr<NcclCommunicator> communicator_;
   NcclMessages messages_;
 };
 
 }  // namespace
+
+std::unique_ptr<Endpoint> make_nccl_endpoint(std::shared_ptr<Endpoint> inner, std::shared_ptr<Device> device,
+                                             std::shared_ptr<NcclCommunicator> communicator) {
+  return std::make_unique<NcclEndpoint>(std::move(inner), std::move(device), std::move(communicator));
+}
+
 }  // namespace cuda
-
-Availability nccl_availability() { return cuda_availability(); }
-
-std::string nccl_version() {
-  int version = 0;
-  ncclGetVersion(&version);
-  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
-}
-
-std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int ranks) {
-  const Availability availability = nccl_availability();
-  if (!availability.available) throw Error(ExitCode::environment, availability.reason, availability.cure);
-  auto threads = make_cuda_endpoints(ranks);
-  const auto communicators = cuda::make_nccl_communicators(ranks, cuda_devices(), cuda::kSetupTimeout);
-  std::vector<std::unique_ptr<Endpoint>> endpoints;
-  for (std::size_t rank = 0; rank < threads.size(); ++rank)
-    endpoints.push_back(std::make_unique<cuda::NcclEndpoint>(std::move(threads[rank]), communicators[rank]));
-  return endpoints;
-}
-
 }  // namespace hbench

@@ -83,6 +83,26 @@ HBENCH_ON_BOTH unsigned count_bits(std::uint32_t bits) {
 #endif
 }
 
+/// Conversions for which GPUs have an instruction, where there is one; which NaN they make of NaN is theirs. The host
+/// has none, and is not asked.
+#ifdef __CUDA_ARCH__
+constexpr bool kConvertsHalves = true;
+__device__ __forceinline__ std::uint16_t convert_to_half(float x) {
+  std::uint16_t half;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+  return half;
+}
+__device__ __forceinline__ float convert_from_half(std::uint16_t half) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+  return x;
+}
+#else
+constexpr bool kConvertsHalves = false;
+HBENCH_ON_BOTH std::uint16_t convert_to_half(float) { return 0; }
+HBENCH_ON_BOTH float convert_from_half(std::uint16_t) { return 0; }
+#endif
+
 #ifdef __CUDA_ARCH__
 /// What one instruction loads or stores.
 template <int kBytes>
@@ -131,6 +151,27 @@ HBENCH_ON_BOTH void store(std::byte* at, const Group<T, kCount>& group) {
     memcpy(at, &group, sizeof group);
 #endif
   }
+}
+
+/// A group as it was loaded, until it is used: taken apart, each byte of it would have a register.
+template <class T, int kCount>
+struct Packed {
+  std::uint32_t words[(sizeof(Group<T, kCount>) + 3) / 4];
+
+  HBENCH_ON_BOTH Group<T, kCount> group() const {
+    Group<T, kCount> group;
+    memcpy(&group, words, sizeof group);
+    return group;
+  }
+};
+
+/// As `load`.
+template <class T, int kCount>
+HBENCH_ON_BOTH Packed<T, kCount> load_packed(const std::byte* at) {
+  const Group<T, kCount> group = load<T, kCount>(at);
+  Packed<T, kCount> packed;
+  memcpy(packed.words, &group, sizeof group);
+  return packed;
 }
 
 }  // namespace hbench::cuda

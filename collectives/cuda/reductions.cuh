@@ -16,8 +16,8 @@ struct Accumulate {
   static constexpr int kGroup = 16 / sizeof(Stored);
   template <int kCount>
   struct Taken {
-    Group<Stored, kCount> in;
-    Group<Stored, kCount> inout;
+    Packed<Stored, kCount> in;
+    Packed<Stored, kCount> inout;
   };
 
   const std::byte* in;
@@ -26,15 +26,16 @@ struct Accumulate {
   template <int kCount>
   HBENCH_ON_BOTH Taken<kCount> take(std::size_t element) const {
     const std::size_t at = element * sizeof(Stored);
-    return {load<Stored, kCount>(in + at), load<Stored, kCount>(inout + at)};
+    return {load_packed<Stored, kCount>(in + at), load_packed<Stored, kCount>(inout + at)};
   }
   template <int kCount>
-  HBENCH_ON_BOTH void give(std::size_t element, Taken<kCount> taken) const {
+  HBENCH_ON_BOTH void give(std::size_t element, const Taken<kCount>& taken) const {
+    const Group<Stored, kCount> other = taken.in.group();
+    Group<Stored, kCount> sum = taken.inout.group();
     HBENCH_UNROLL
     for (int i = 0; i < kCount; ++i)
-      taken.inout.at[i] =
-          Element::stored(combined<op>(Element::value(taken.inout.at[i]), Element::value(taken.in.at[i])));
-    store(inout + element * sizeof(Stored), taken.inout);
+      sum.at[i] = Element::stored(combined<op>(Element::value(sum.at[i]), Element::value(other.at[i])));
+    store(inout + element * sizeof(Stored), sum);
   }
 };
 
@@ -44,20 +45,21 @@ struct Divide {
   using Stored = typename Element::Stored;
   static constexpr int kGroup = 16 / sizeof(Stored);
   template <int kCount>
-  using Taken = Group<Stored, kCount>;
+  using Taken = Packed<Stored, kCount>;
 
   std::byte* buffer;
   int divisor;
 
   template <int kCount>
   HBENCH_ON_BOTH Taken<kCount> take(std::size_t element) const {
-    return load<Stored, kCount>(buffer + element * sizeof(Stored));
+    return load_packed<Stored, kCount>(buffer + element * sizeof(Stored));
   }
   template <int kCount>
-  HBENCH_ON_BOTH void give(std::size_t element, Taken<kCount> taken) const {
+  HBENCH_ON_BOTH void give(std::size_t element, const Taken<kCount>& taken) const {
+    Group<Stored, kCount> group = taken.group();
     HBENCH_UNROLL
-    for (int i = 0; i < kCount; ++i) taken.at[i] = Element::stored(divided(Element::value(taken.at[i]), divisor));
-    store(buffer + element * sizeof(Stored), taken);
+    for (int i = 0; i < kCount; ++i) group.at[i] = Element::stored(divided(Element::value(group.at[i]), divisor));
+    store(buffer + element * sizeof(Stored), group);
   }
 };
 

@@ -24,7 +24,7 @@ class Endpoint {
   /// For what ranks tell each other beside that: messages in host memory.
   virtual Transport& control() { return transport(); }
   /// Where the operands of this endpoint's collectives lie.
-  Device& device() { return transport().device(); }
+  virtual Device& device() { return transport().device(); }
   /// Memory for buffers of collectives, aligned to a cache line and zeroed: of the kind that this endpoint's
   /// collectives are fastest on. Lives as long as the endpoint. All ranks call it in the same order with the same size.
   virtual std::span<std::byte> allocate(std::size_t bytes);

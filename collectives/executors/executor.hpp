@@ -71,9 +71,13 @@ struct ExecutorKind {
   std::string (*refuses)(const CompressorChoice& compressor) = nullptr;
   /// `profile` is needed by `simulate` only and outlives the executor. `timeout` bounds one collective.
   std::unique_ptr<Executor> (*make)(const Profile* profile, Seconds timeout);
-  /// Endpoints of so many ranks that are threads of this process; null where ranks are processes, or none.
+  /// Endpoints of so many ranks that are threads of this process; null where they cannot be.
   std::vector<std::unique_ptr<Endpoint>> (*make_endpoints)(int ranks) = nullptr;
+  /// This rank's endpoint in a job of processes; `home` is the one that MPI gives it, and outlives it. Null where ranks
+  /// cannot be processes, and for `mpi`, whose endpoint that is.
+  std::unique_ptr<Endpoint> (*make_endpoint)(Endpoint& home) = nullptr;
 
+  /// Unless someone else has started them as processes.
   bool ranks_are_threads() const { return make_endpoints != nullptr; }
 };
 

@@ -8,29 +8,30 @@ namespace hbench {
 extern const ExecutorKind kNcclExecutor;
 constinit const ExecutorKind kNcclExecutor{
     .name = "nccl",
-    .summary = "NCCL's own collectives between GPUs; every rank is a thread",
+    .summary = "NCCL's own collectives between GPUs, of one host or, under a launcher, of many",
     .evidence = "measured",
-    .limits = "ranks of one process, and before NCCL 2.30 one for each GPU; no algorithms or compressors of ours",
+    .limits = "before NCCL 2.30 one rank for each GPU; no algorithms or compressors of ours",
     .availability = nccl_availability,
     .on_gpu = true,
     .runs = ExecutorKind::Runs::vendor,
     .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_nccl_endpoints); },
     .make_endpoints = make_nccl_endpoints,
+    .make_endpoint = make_nccl_endpoint,
 };
 
 extern const ExecutorKind kNcclPointToPointExecutor;
 constinit const ExecutorKind kNcclPointToPointExecutor{
     .name = "nccl-p2p",
-    .summary = "our schedules between GPUs, each round a group of ncclSend and ncclRecv; every rank is a thread",
+    .summary = "our schedules between GPUs as with nccl, each round a group of ncclSend and ncclRecv",
     .evidence = "measured",
-    .limits =
-        "ranks of one process, and before NCCL 2.30 one for each GPU; compressors that have kernels, and not per hop",
+    .limits = "before NCCL 2.30 one rank for each GPU; compressors that have kernels, and not per hop",
     .availability = nccl_availability,
     .on_gpu = true,
     .runs = ExecutorKind::Runs::schedules,
     .refuses = refuse_by_nccl,
     .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_nccl_endpoints); },
     .make_endpoints = make_nccl_endpoints,
+    .make_endpoint = make_nccl_endpoint,
 };
 
 }  // namespace hbench

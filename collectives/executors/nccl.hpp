@@ -1,6 +1,7 @@
 #pragma once
 
-/// NCCL between ranks that are threads of this process. Without it in the build: `nccl_absent.cpp`.
+/// NCCL between ranks that are threads of this process, or processes of a job under MPI, on one host or many. Without
+/// it in the build: `nccl_absent.cpp`.
 
 #include <memory>
 #include <string>
@@ -21,5 +22,9 @@ std::string nccl_version();
 /// collective, is over for all: their communicators are aborted.
 /// \throws Error (environment) where NCCL is absent, or refuses as many ranks on so many GPUs.
 std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int ranks);
+
+/// The same for this process, a rank of `home`'s job, which outlives it: on the GPU of its number among the ranks of
+/// its host. All ranks call it. \throws Error (lost_rank) when one does not.
+std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint& home);
 
 }  // namespace hbench

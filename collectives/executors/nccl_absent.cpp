@@ -10,9 +10,17 @@ Availability nccl_availability() {
 
 std::string nccl_version() { return ""; }
 
-std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int) {
+namespace {
+
+[[noreturn]] void throw_absent() {
   const Availability absent = nccl_availability();
   throw Error(ExitCode::environment, absent.reason, absent.cure);
 }
+
+}  // namespace
+
+std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int) { throw_absent(); }
+
+std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint&) { throw_absent(); }
 
 }  // namespace hbench

@@ -11,6 +11,7 @@ constinit const ExecutorKind kShmExecutor{
     .availability = shm_availability,
     .runs = ExecutorKind::Runs::schedules,
     .make = [](const Profile*, Seconds timeout) { return make_endpoint_executor(make_shm_endpoint(0), timeout); },
+    .make_endpoint = [](Endpoint&) { return make_shm_endpoint(0); },
 };
 
 }  // namespace hbench

@@ -21,6 +21,7 @@ constexpr int kRanks = 3;
 class BothEndpoints final : public RankEndpoints {
  public:
   BothEndpoints(Endpoint& host, Endpoint& device) : host_(host), device_(device) {}
+  Endpoint& home() override { return host_; }
   Endpoint& of(std::string_view executor) override { return executor == "cuda" ? device_ : host_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "collectives/executors/cuda.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
 
@@ -106,6 +107,22 @@ TEST(MeasuredPlace, UsesTheExecutorThatWasAskedFor) {
   EXPECT_EQ(plan.cases.front().training.device, "gpu");
   request.executor = "nccl";
   EXPECT_THAT(executors_of(plan_of(request, machine_of_four_gpus())), ElementsAre("vendor on 2: nccl"));
+}
+
+TEST(MeasuredPlace, CompressesWithTheExecutorThatCan) {
+  SweepRequest request = measured_request();
+  request.gpus = {4};
+  request.algorithms = {"ring"};
+  request.compressors = {"fp16", "topk:0.01"};
+  request.fusions = {"ddp"};
+  const Plan plan = plan_of(request, machine_of_four_gpus());
+  if (!cuda_compresses(*parse_compressor("fp16").compressor)) GTEST_SKIP() << "built without CUDA: no codecs on GPUs";
+  // NCCL's messages carry elements as they are, so what encodes every hop goes by our kernels.
+  EXPECT_THAT(executors_of(plan), ElementsAre("ring on 4: cuda", "ring on 4: nccl-p2p"));
+  request.compressors = {"dgc"};
+  const std::vector<Refusal> refused = plan_of(request, machine_of_four_gpus()).refused;
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_THAT(refused[0].why, HasSubstr("dgc has no kernels for a GPU; these have: fp16"));
 }
 
 TEST(MeasuredPlace, TrainsInThePrecisionThatWasAskedFor) {

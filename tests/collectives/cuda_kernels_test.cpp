@@ -59,6 +59,29 @@ TEST_F(CudaCodecKernels, WalkOnWhenTheGridIsFull) {
   }
 }
 
+// GPUs convert by instructions of their own. Where a half begins, ends, and lies in the middle of two, and next to it.
+TEST_F(CudaCodecKernels, ConvertEveryHalfAndWhatLiesAroundIt) {
+  const CompressorChoice choice = parse_compressor("fp16");
+  const auto codec = find_cuda_codec("fp16")->make(*device, choice);
+  std::vector<std::byte> halves(2 << 16);
+  for (std::uint32_t half = 0; half < 1 << 16; ++half) std::memcpy(halves.data() + 2 * half, &half, 2);
+  std::vector<float> widened(1 << 16);
+  choice.codec->decode(halves, TransferKind::copy, widened);
+  GpuMemory wire(*device, {0, halves.size()});
+  GpuMemory out(*device, {0, 4 * widened.size()});
+  wire.put(halves);
+  codec->decode(wire.span(), TransferKind::copy, floats_of(out));
+  ASSERT_TRUE(same_elements(DataType::float32, out.get(), std::as_bytes(std::span(widened))));
+  for (const std::uint32_t distance : {0x0u, 0x1u, 0xfffu, 0x1000u, 0x1001u, 0x1fffu}) {
+    std::vector<float> floats(widened);
+    for (float& x : floats) x = cuda::same_bits<float>(cuda::same_bits<std::uint32_t>(x) + distance);
+    GpuMemory in(*device, {0, 4 * floats.size()});
+    in.put(std::as_bytes(std::span(floats)));
+    codec->encode(floats_of(in), {}, wire.span());
+    ASSERT_EQ(wire.get(), encoded(choice, floats)) << distance;
+  }
+}
+
 // What is hard for top-k: equal elements, and large ones close together.
 TEST_F(CudaCodecKernels, SelectTheFirstOfEqualElementsAndManyInOnePlace) {
   std::normal_distribution<float> normal;

@@ -7,10 +7,8 @@
 #include <thread>
 
 #include "collectives/base/error.hpp"
-#include "collectives/executors/wait.hpp"
-#include "tests/collectives/conformance.hpp"
+#include "tests/collectives/exchanged.hpp"
 #include "tests/collectives/posted_groups.hpp"
-#include "tests/collectives/shared_ranks.hpp"
 
 namespace hbench {
 namespace {
@@ -20,9 +18,7 @@ using testing::Endpoints;
 using testing::LazyDevice;
 using testing::Post;
 using testing::PostedGroups;
-
-constexpr Seconds kTimeout{60};
-constexpr int kSteps = 3;
+using testing::Results;
 
 Endpoints lazy_endpoints(int ranks) {
   return make_thread_endpoints(ranks, [](Rank rank) { return std::make_shared<LazyDevice>(23 * rank + 5); });
@@ -60,33 +56,11 @@ Endpoints grouped_endpoints(int ranks) {
   return endpoints;
 }
 
-/// Bits, so that zeros have a sign.
-using Results = std::vector<std::vector<std::vector<std::byte>>>;
-
-/// What each worker's buffer holds after each step of one exchange.
+/// Complete is complete: the memory is read as it is, without asking the device for it.
 Results exchanged(Endpoints& endpoints, const Case& c) {
-  Results results(static_cast<std::size_t>(c.world.workers));
-  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
-    const Rank rank = endpoint.transport().rank();
-    Device& device = endpoint.device();
-    const std::size_t bytes = static_cast<std::size_t>(c.elements) * sizeof(float);
-    const DeviceMemory memory = device.allocate(bytes);
-    const std::span<std::byte> buffer(memory.get(), bytes);
-    const auto operation = prepare_exchange(endpoint, {.world = c.world,
-                                                       .algorithm = c.algorithm,
-                                                       .compressor = c.compressor,
-                                                       .operand = {buffer, DataType::float32, c.op}});
-    for (int step = 0; step < kSteps; ++step) {
-      const std::vector<float> gradient = testing::gradient_of(rank, c.elements, step);
-      device.write(std::as_bytes(std::span(gradient)), buffer);
-      if (step > 0) operation->restart();
-      wait_for(*operation, kTimeout, c.name());
-      EXPECT_EQ(operation->waiting_for(), "");
-      // Complete is complete: the memory is read as it is, without asking the device for it.
-      if (rank < c.world.workers) results[static_cast<std::size_t>(rank)].push_back({buffer.begin(), buffer.end()});
-    }
+  return testing::exchanged(endpoints, c, [](Device&, std::span<const std::byte> buffer) {
+    return std::vector<std::byte>(buffer.begin(), buffer.end());
   });
-  return results;
 }
 
 bool works_on_devices(const CompressorChoice& choice) {

@@ -1,0 +1,73 @@
+// Our top-k on a GPU beside LibTorch's: the largest 1 % of 138 M normally distributed elements, a VGG-16's gradient.
+//
+// `speed_up` is the ratio of medians of times that were taken in turn. Both give positions and values; LibTorch is
+// given the magnitudes, which we work out ourselves, and need not sort. Run: topk_cuda_benchmark
+
+#include <benchmark/benchmark.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/cuda.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+template <class Work>
+double timed(Device& device, Work work) {
+  drain(device);
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  drain(device);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+void topk(benchmark::State& state) {
+  constexpr std::int64_t kElements = 138'357'544;
+  constexpr std::int64_t kWanted = kElements / 100;
+  torch::manual_seed(1);
+  const torch::Tensor values = torch::randn({kElements}, torch::TensorOptions().device(torch::kCUDA));
+  const torch::Tensor magnitudes = values.abs();
+  // Both work on LibTorch's stream.
+  const auto device = make_default_cuda_device(0);
+  const std::shared_ptr<const Codec> codec = device->codec_of(parse_compressor("topk:0.01"));
+  const auto bytes = static_cast<std::size_t>(codec->max_wire_bytes(kElements));
+  const DeviceMemory wire = device->allocate(bytes);
+  const std::span<const float> floats(values.data_ptr<float>(), static_cast<std::size_t>(kElements));
+  const auto ours = [&] { codec->encode(floats, {}, {wire.get(), bytes}); };
+  const auto torchs = [&] { benchmark::DoNotOptimize(torch::topk(magnitudes, kWanted, 0, true, /*sorted=*/false)); };
+  timed(*device, ours);
+  timed(*device, torchs);
+  std::vector<double> of_ours, of_torchs;
+  for (auto _ : state) {
+    of_torchs.push_back(timed(*device, torchs));
+    of_ours.push_back(timed(*device, ours));
+    state.SetIterationTime(of_ours.back());
+  }
+  state.counters["torch_ms"] = median(of_torchs) * 1e3;
+  state.counters["speed_up"] = median(of_torchs) / median(of_ours);
+}
+BENCHMARK(topk)->Iterations(15)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace hbench
+
+int main(int argc, char** argv) {
+  if (const hbench::Availability gpu = hbench::gpu_training_availability(); !gpu.available) {
+    std::fprintf(stderr, "no GPU that LibTorch can use: %s; %s\n", gpu.reason.c_str(), gpu.cure.c_str());
+    return 3;
+  }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
