@@ -21,8 +21,32 @@ bool same_place(const Case& a, const Case& b) {
          same_strategy(a.strategy, b.strategy);
 }
 
+bool predictable(const Case& measured) {
+  return measured.gpus > 1 && measured.strategy.algorithm != "none" && measured.strategy.server_mode != "dedicated" &&
+         measured.image_size > 0;
+}
+
+bool same_work(const Case& a, const Case& b) {
+  return a.workload == b.workload && a.image_size == b.image_size && a.gpus == b.gpus &&
+         a.batch_per_gpu == b.batch_per_gpu && a.training.device == b.training.device &&
+         a.training.precision == b.training.precision && same_strategy(a.strategy, b.strategy);
+}
+
 bool comparable(const Point& point, Evidence evidence) {
   return point.asked.evidence == evidence && !point.failed && point.efficiency.has_value();
+}
+
+template <class Pair>
+ComparisonSummary summary_of(const std::vector<Pair>& pairs) {
+  ComparisonSummary summary;
+  for (const Pair& pair : pairs) {
+    const double size = std::fabs(pair.difference);
+    summary.mean += size;
+    summary.maximum = std::max(summary.maximum, size);
+    ++summary.count;
+  }
+  if (summary.count > 0) summary.mean /= static_cast<double>(summary.count);
+  return summary;
 }
 
 }  // namespace
@@ -39,16 +63,20 @@ std::vector<Comparison> compare_with_published(const std::vector<Point>& points)
   return comparisons;
 }
 
-ComparisonSummary summarize(const std::vector<Comparison>& comparisons) {
-  ComparisonSummary summary;
-  for (const Comparison& comparison : comparisons) {
-    const double size = std::fabs(comparison.difference);
-    summary.mean += size;
-    summary.maximum = std::max(summary.maximum, size);
-    ++summary.count;
+std::vector<Prediction> compare_with_measured(const std::vector<Point>& points) {
+  std::vector<Prediction> predictions;
+  for (const Point& measured : points) {
+    if (!comparable(measured, Evidence::measured) || !predictable(measured.asked)) continue;
+    const auto simulated = std::ranges::find_if(points, [&](const Point& point) {
+      return comparable(point, Evidence::simulated) && same_work(point.asked, measured.asked);
+    });
+    if (simulated != points.end())
+      predictions.push_back({*simulated, measured, *simulated->efficiency - *measured.efficiency});
   }
-  if (summary.count > 0) summary.mean /= static_cast<double>(summary.count);
-  return summary;
+  return predictions;
 }
+
+ComparisonSummary summarize(const std::vector<Comparison>& comparisons) { return summary_of(comparisons); }
+ComparisonSummary summarize_predictions(const std::vector<Prediction>& predictions) { return summary_of(predictions); }
 
 }  // namespace hbench

@@ -50,6 +50,19 @@ struct Comparison {
 /// are left out.
 std::vector<Comparison> compare_with_published(const std::vector<Point>& points);
 
+/// A prediction for nodes like this machine beside what was measured on it.
+struct Prediction {
+  Point simulated;
+  Point measured;
+  double difference = 0;  ///< simulated - measured efficiency, in points of 1
+};
+/// For each measured point with communication, in their order, the first simulated one of the same workload, image
+/// size, GPUs, batch, device, precision and strategy: only a timeline recorded here has an image size. None of these
+/// points calibrates a prediction; the process without communication does, and is left out. So is one rank, which
+/// exchanges nothing, and so are dedicated servers: simulated ones have nodes of their own, measured ones share the
+/// machine.
+std::vector<Prediction> compare_with_measured(const std::vector<Point>& points);
+
 /// How far the pairs are apart: absolute differences, in points of 1; all 0 when there are none.
 struct ComparisonSummary {
   std::size_t count = 0;
@@ -57,5 +70,6 @@ struct ComparisonSummary {
   double maximum = 0;
 };
 ComparisonSummary summarize(const std::vector<Comparison>& comparisons);
+ComparisonSummary summarize_predictions(const std::vector<Prediction>& predictions);
 
 }  // namespace hbench

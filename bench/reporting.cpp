@@ -99,6 +99,7 @@ ReportInput report_input(const std::vector<CaseResult>& results, const std::vect
   ReportInput input;
   input.points = make_points(results);
   input.comparisons = compare_with_published(input.points);
+  input.predictions = compare_with_measured(input.points);
   input.runs = runs;
   for (const std::string& name : data.profiles.names()) input.profile_titles[name] = data.profiles.load(name).title;
   for (const std::string& name : data.traces.names()) input.workload_titles[name] = data.traces.load(name).title;

@@ -107,6 +107,13 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
                  "of measured runs: mpi, shm, threads, cuda, nccl, nccl-p2p; without it the best for each algorithm");
   app.add_option("--precision", options.request.precision,
                  "of measured runs: float32, tf32, bf16, fp16; without it float32 on CPU cores, tf32 on GPUs");
+  CLI::Option* calibrate = app.add_flag_callback(
+      "--calibrate", [&] { options.calibration = CalibrationChoice::always; },
+      "also simulate nodes like this machine, from a timeline and links measured here; without it only on GPUs, when "
+      "--gpus asks for more than there are");
+  app.add_flag_callback(
+         "--no-calibrate", [&] { options.calibration = CalibrationChoice::never; }, "never do that")
+      ->excludes(calibrate);
   app.add_option("--launches", options.measure.launches, "fresh processes per measured case")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "bench/calibrate/sweep_calibration.hpp"
 #include "bench/measure.hpp"
 #include "bench/plan.hpp"
 #include "bench/verbs/verb.hpp"
@@ -15,6 +16,7 @@ struct SweepOptions {
   int oversubscribe = 0;  ///< ranks; 0: as many as cores
   std::filesystem::path database = "hbench.db";
   std::filesystem::path report = "hbench-report";
+  CalibrationChoice calibration = CalibrationChoice::where_it_helps;
   bool resume = false;
   bool dry_run = false;
   bool json = false;

@@ -20,8 +20,8 @@ std::string title_of(const std::vector<Point>& points) {
 Document build(const ReportInput& input) {
   const Scaling scaling(input);
   Document document{.title = title_of(input.points), .blocks = {}};
-  for (auto part : {scaling_verdict, failed_cases, scaling_charts, published_comparison, step_ledger, measured_points,
-                    throttled_points, all_points, method})
+  for (auto part : {scaling_verdict, failed_cases, scaling_charts, measured_comparison, published_comparison,
+                    step_ledger, measured_points, throttled_points, all_points, method})
     for (Block& block : part(scaling)) document.blocks.push_back(std::move(block));
   return document;
 }

@@ -38,6 +38,10 @@ Blocks failed_cases(const Scaling& scaling);
 Blocks scaling_charts(const Scaling& scaling);
 /// Simulated against published figures.
 Blocks published_comparison(const Scaling& scaling);
+/// Simulated nodes like this machine against what was measured on it.
+Blocks measured_comparison(const Scaling& scaling);
+/// ` On 3 points measured here, ...`: for the verdict; empty where nothing was predicted.
+std::string predicted_sentence(const Scaling& scaling);
 /// Where the time of simulated steps goes, on the most GPUs of each workload.
 Blocks step_ledger(const Scaling& scaling);
 Blocks measured_points(const Scaling& scaling);

@@ -113,7 +113,7 @@ std::string how_it_is_known(const Scaling& scaling) {
   if (!scaling.headline || scaling.headline->gpus() == 1) return "";
   switch (scaling.headline->evidence()) {
     case Evidence::simulated:
-      return how_simulated(scaling);
+      return how_simulated(scaling) + predicted_sentence(scaling);
     case Evidence::published:
       return "As published elsewhere; nothing was simulated or measured.";
     case Evidence::measured:

@@ -94,7 +94,7 @@ std::string ScalingWords::network_in_brief(const std::string& profile) const {
 }
 
 std::string ScalingWords::place(const Case& asked) const {
-  if (asked.training.device == "gpu") return "this machine's GPUs";
+  if (asked.profile == "local" && asked.training.device == "gpu") return "this machine's GPUs";
   return network_in_brief(asked.profile);
 }
 

@@ -6,6 +6,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/toml_file.hpp"
+#include "collectives/base/toml_text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -113,23 +114,16 @@ Trace parse_trace(std::string_view text, std::string_view file_name) {
 }
 
 std::string format_trace(const Trace& trace) {
-  const auto quoted = [](std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-    return fmt::format("\"{}\"", one_line(std::move(out)));
-  };
   std::string out = fmt::format(
       "format = 1\ntitle = {}\nsource = {}\nbatch = {}\nforward = \"{:.3f} us\"\nbackward = \"{:.3f} us\"\n",
-      quoted(trace.title), quoted(trace.source), trace.timeline.batch, trace.timeline.forward.value * 1e6,
+      toml_text(trace.title), toml_text(trace.source), trace.timeline.batch, trace.timeline.forward.value * 1e6,
       trace.timeline.backward.value * 1e6);
   out +=
       "\n# In the order in which gradients become ready: tensor, elements, microseconds since the backward pass "
       "began.\ngradients = [\n";
   for (const GradientEvent& gradient : trace.timeline.gradients)
-    out += fmt::format("  [{}, {}, {:.3f}],\n", quoted(gradient.tensor), gradient.elements, gradient.ready.value * 1e6);
+    out +=
+        fmt::format("  [{}, {}, {:.3f}],\n", toml_text(gradient.tensor), gradient.elements, gradient.ready.value * 1e6);
   return out + "]\n";
 }
 

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include "bench/arguments.hpp"
+#include "bench/calibrate/measure_machine.hpp"
 #include "bench/environment.hpp"
-#include "bench/measured_place.hpp"
+#include "bench/local_machine.hpp"
 #include "bench/output_file.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/trace.hpp"
@@ -13,19 +14,32 @@ namespace {
 
 /// What was asked for; 0 and empty where nothing was.
 struct Asked {
-  std::string model, device, precision;
-  std::filesystem::path file;
-  int batch = 0, image_size = 0, steps = 10, threads = 1;
+  std::string model, device, precision, network, executor;
+  std::filesystem::path file, profile_file;
+  int batch = 0, image_size = 0, steps = 10, threads = 1, ranks = 0;
 };
+
+/// What only a cluster profile needs is refused without one.
+void refuse_idle_flags(const CLI::App& app, const Asked& asked) {
+  for (const char* flag : {"--ranks", "--executor", "--profile-out"})
+    if (app.count(flag) > 0 && asked.network.empty())
+      throw Error(ExitCode::usage, fmt::format("{} is for the cluster profile, and no --network is given", flag),
+                  "add such as --network hkbu-10gbe (hbench list profiles)");
+}
 
 std::optional<Asked> parse(const Call& call) {
   Asked asked;
-  CLI::App app("Records when each gradient of a real training step becomes ready, as a timeline to simulate anywhere.",
-               "hbench calibrate");
+  CLI::App app(
+      "Records when each gradient of a real training step becomes ready, as a timeline to simulate anywhere; with\n"
+      "--network also measures what joins the ranks of this machine, as a cluster of such machines to simulate on.",
+      "hbench calibrate");
   app.footer(
       "Examples:\n  hbench calibrate --model resnet18 --batch 16 --out resnet18-here.toml\n"
       "  hbench sweep --gpus 1..64 --workload ./resnet18-here.toml --profile hkbu-10gbe --evidence simulated\n"
-      "  hbench calibrate --device gpu --model resnet50 --batch 256 --precision bf16");
+      "  hbench calibrate --device gpu --model resnet50 --batch 256 --precision bf16\n"
+      "  hbench calibrate --model resnet18 --network hkbu-10gbe\n"
+      "  hbench sweep --gpus 1..64 --workload ./resnet18.toml --profile ./this-machine-hkbu-10gbe.toml --evidence "
+      "simulated");
   app.add_option("--model", asked.model, "a model (hbench list models); without it resnet18, on a GPU resnet50");
   app.add_option("--batch", asked.batch, "samples per step; without it 16, on a GPU 64")->check(CLI::Range(1, 100'000));
   app.add_option("--image-size", asked.image_size, "pixels, square; without it 64, on a GPU 224")
@@ -38,8 +52,18 @@ std::optional<Asked> parse(const Call& call) {
       ->check(CLI::IsMember({"cpu", "gpu"}));
   app.add_option("--precision", asked.precision,
                  "float32, tf32, bf16, fp16; without it float32 on CPU cores, tf32 on GPUs");
-  app.add_option("--out", asked.file, "file to write (default: MODEL.toml)");
-  return parse_arguments(app, call) ? std::nullopt : std::optional(asked);
+  app.add_option("--out", asked.file, "file of the timeline (default: MODEL.toml)");
+  app.add_option("--network", asked.network,
+                 "also write a cluster profile: nodes like this machine, joined by the network of this profile (a name "
+                 "of hbench list profiles, or a TOML file)");
+  app.add_option("--ranks", asked.ranks, "GPUs of such a node; without it this machine's GPUs, or cores")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--executor", asked.executor,
+                 "what moves the bytes between them: mpi, shm, threads, cuda, nccl-p2p; without it the best here");
+  app.add_option("--profile-out", asked.profile_file, "file of the cluster profile (default: this-machine-NAME.toml)");
+  if (parse_arguments(app, call)) return std::nullopt;
+  refuse_idle_flags(app, asked);
+  return asked;
 }
 
 RecordingRequest request_for(const Asked& asked) {
@@ -68,12 +92,70 @@ Trace record(const RecordingRequest& request, const std::string& name) {
   return trace;
 }
 
+/// The cluster profile's part: what it is made of, and where it goes.
+class MachineCalibration {
+ public:
+  /// Everything that can be wrong is, before anything is measured. \throws Error.
+  explicit MachineCalibration(const Asked& asked)
+      : network_(load_data().profiles.load(asked.network)),
+        place_(place_of(asked)),
+        ranks_(asked.ranks > 0 ? asked.ranks : place_.ranks),
+        file_(asked.profile_file) {
+    if (file_.empty()) file_ = fmt::format("this-machine-{}.toml", network_.name);
+    if (!place_.refusal.empty())
+      throw Error(ExitCode::environment, place_.refusal, "--device cpu calibrates CPU cores");
+    check_writable(file_, "--profile-out");
+  }
+
+  /// \pre nothing is held of the machine yet. `name` is the timeline's.
+  void measure(const std::string& program, const RecordingRequest& request, const std::string& name) {
+    machine_ = measure_machine(place_, ranks_, program);
+    Case alone = place_.baseline;
+    alone.workload = request.model;
+    const MeasureOptions options{.program = program};
+    machine_.rates[name] = rate_of(hbench::measure(alone, options, [](int) {}), machine_.how);
+  }
+
+  void write() const {
+    write_whole(file_, format_machine_profile(network_, machine_), "--profile-out");
+    fmt::print("{}\n", link_in_words(machine_));
+    for (const auto& [workload, rate] : machine_.rates)
+      fmt::print("one rank alone: {:.1f} samples/s at batch {}\n", rate.samples_per_second, rate.batch);
+    fmt::print("Wrote {}: {}\n", file_.string(), machine_title(network_, machine_));
+  }
+
+ private:
+  static MeasuredPlace place_of(const Asked& asked) {
+    SweepRequest request;
+    request.device = asked.device;
+    request.executor = asked.executor;
+    request.precision = asked.precision;
+    request.batch = asked.batch;
+    request.image_size = asked.image_size;
+    return measured_place(request, local_machine(asked.ranks));
+  }
+
+  Profile network_;
+  MeasuredPlace place_;
+  int ranks_;
+  std::filesystem::path file_;
+  MachineFigures machine_;
+};
+
 ExitCode run_calibrate(const Call& call) {
   const std::optional<Asked> asked = parse(call);
   if (!asked) return ExitCode::good;
   const RecordingRequest request = request_for(*asked);
   const auto file = asked->file.empty() ? std::filesystem::path(std::string(request.model) + ".toml") : asked->file;
-  const Trace trace = record(request, file.stem().string());
+  const std::string name = file.stem().string();
+  std::optional<MachineCalibration> machine;
+  if (!asked->network.empty()) {
+    model_elements(request.model);  // an unknown model is told before anything is measured
+    check_writable(file, "--out");
+    machine.emplace(*asked);
+    machine->measure(call.program, request, name);
+  }
+  const Trace trace = record(request, name);
   write_whole(file, format_trace(trace), "--out");
   std::int64_t elements = 0;
   for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;
@@ -81,13 +163,15 @@ ExitCode run_calibrate(const Call& call) {
              trace.timeline.gradients.size(), format(Bytes(4.0 * static_cast<double>(elements))),
              format(trace.timeline.forward), format(trace.timeline.backward), trace.timeline.samples_per_second(),
              file.string());
+  if (machine) machine->write();
   return ExitCode::good;
 }
 
 }  // namespace
 
 extern const Verb kCalibrate;
-constinit const Verb kCalibrate{
-    .name = "calibrate", .summary = "record a training step of this machine as a timeline", .run = run_calibrate};
+constinit const Verb kCalibrate{.name = "calibrate",
+                                .summary = "record a training step of this machine, and what joins its ranks",
+                                .run = run_calibrate};
 
 }  // namespace hbench

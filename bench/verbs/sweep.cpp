@@ -35,7 +35,9 @@ class Sweep {
   Sweep(const Call& call, SweepOptions options)
       : options_(std::move(options)),
         data_(load_data()),
-        plan_(make_plan(options_.request, data_, local_machine(options_.oversubscribe))) {
+        machine_(local_machine(options_.oversubscribe)),
+        plan_(make_plan(options_.request, data_, machine_)),
+        calibration_(plan_calibration(options_.request, machine_, plan_, options_.calibration)) {
     options_.measure.program = call.program;
     run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts(trains_on_gpus())};
   }
@@ -68,6 +70,10 @@ class Sweep {
                  label_of(asked), asked.profile);
     }
     for (const Refusal& refusal : plan_.refused) fmt::print("left out  {}: {}\n", refusal.what, refusal.why);
+    if (calibration_) {
+      seconds += calibration_->seconds();
+      fmt::print("calibrate {}\n", calibration_->in_words());
+    }
     fmt::print("{} cases and {} published points, about {:.0f} s\n", plan_.cases.size(), plan_.published.size(),
                seconds);
   }
@@ -81,6 +87,7 @@ class Sweep {
       (asked.evidence == Evidence::simulated ? simulated : measured).push_back(&asked);
       total += cost(asked);
     }
+    if (calibration_) total += calibration_->seconds();
     Progress progress(total, options_.quiet);
     for (const Refusal& refusal : plan_.refused)
       progress.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
@@ -93,16 +100,43 @@ class Sweep {
     for (const CaseResult& figure : plan_.published)
       if (!finished.contains(figure.asked.key())) published.push_back(figure);
     store.append(run, published);
-    simulate_all(store, run, simulated, progress);
+    simulate_all(store, run, plan_, simulated, progress);
     for (const Case* asked : measured) {
       if (interrupted()) return;
       measure_one(store, run, *asked, progress);
     }
+    if (calibration_ && !interrupted()) extend(store, run, finished, progress);
+  }
+
+  /// Simulates nodes like this machine. What fails of that is said, and costs nothing else.
+  void extend(Store& store, std::int64_t run, const std::set<std::string>& finished, Progress& progress) {
+    const std::filesystem::path folder = calibration_->folder(options_.database);
+    try {
+      calibrate(*calibration_, data_,
+                {.program = options_.measure.program,
+                 .folder = folder,
+                 .reuse = options_.resume,
+                 .results = store.results(),
+                 .doing = [&](const std::string& now) { progress.doing(now); },
+                 .note = [&](const std::string& line) { progress.note(line); }});
+      if (interrupted()) return;
+      extension_ = calibrated_plan(*calibration_, options_.request, data_, machine_, folder);
+    } catch (const Error& error) {
+      if (!interrupted())
+        progress.note(fmt::format("no nodes like this machine are simulated: {}; {}", error.what(), error.hint()));
+      return;
+    }
+    progress.done(calibration_->seconds(), fmt::format("calibrated in {}", folder.string()));
+    std::vector<const Case*> simulated;
+    for (const Case& asked : extension_.cases)
+      if (!finished.contains(asked.key())) simulated.push_back(&asked);
+    simulate_all(store, run, extension_, simulated, progress);
   }
 
   /// Simulated cases are stored world by world: quick, and little is lost.
-  void simulate_all(Store& store, std::int64_t run, const std::vector<const Case*>& cases, Progress& progress) {
-    SimulatedRunner runner(plan_.catalog);
+  void simulate_all(Store& store, std::int64_t run, const Plan& plan, const std::vector<const Case*>& cases,
+                    Progress& progress) {
+    SimulatedRunner runner(plan.catalog);
     std::vector<CaseResult> batch;
     for (std::size_t i = 0; i < cases.size() && !interrupted(); ++i) {
       const Case& asked = *cases[i];
@@ -150,7 +184,8 @@ class Sweep {
   /// The results of this plan, whichever run they come from.
   std::vector<CaseResult> planned_results(const Store& store) const {
     std::set<std::string> keys;
-    for (const Case& asked : plan_.cases) keys.insert(asked.key());
+    for (const Plan* plan : {&plan_, &extension_})
+      for (const Case& asked : plan->cases) keys.insert(asked.key());
     for (const CaseResult& figure : plan_.published) keys.insert(figure.asked.key());
     std::vector<CaseResult> results = store.results();
     std::erase_if(results, [&](const CaseResult& result) { return !keys.contains(result.asked.key()); });
@@ -159,7 +194,8 @@ class Sweep {
 
   ExitCode publish(const Store& store) {
     const std::vector<CaseResult> results = planned_results(store);
-    const ReportInput input = report_input(results, {run_}, data_);
+    ReportInput input = report_input(results, {run_}, data_);
+    for (const auto& [name, profile] : extension_.catalog.profiles) input.profile_titles[name] = profile.title;
     const Document report = kScalingReport.build(input);
     write_report_folder(report, options_.report);
     if (options_.json)
@@ -176,7 +212,10 @@ class Sweep {
 
   SweepOptions options_;
   Data data_;
+  LocalMachine machine_;
   Plan plan_;
+  std::optional<CalibrationPlan> calibration_;
+  Plan extension_;  ///< on nodes like this machine; empty without a calibration
   Run run_;
 };
 

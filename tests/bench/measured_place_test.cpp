@@ -14,14 +14,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-LocalMachine machine_of_four_gpus() {
-  LocalMachine machine = machine_of_two();
-  machine.gpus = 4;
-  machine.no_gpu.clear();
-  machine.absent.clear();
-  return machine;
-}
-
 /// `algorithm on gpus: executor`, of the cases that communicate.
 std::vector<std::string> executors_of(const Plan& plan) {
   std::vector<std::string> all;
@@ -106,7 +98,9 @@ TEST(MeasuredPlace, UsesTheExecutorThatWasAskedFor) {
   SweepRequest request = measured_request();
   request.gpus = {2};
   request.executor = "shm";
-  EXPECT_THAT(executors_of(plan_of(request)), ElementsAre("ring on 2: shm"));
+  const Plan shared = plan_of(request);
+  EXPECT_THAT(executors_of(shared), ElementsAre("ring on 2: shm"));
+  EXPECT_THAT(shared.refused, ElementsAre(Refusal{"vendor", "the executor shm has no library's own collectives"}));
   request.executor = "cuda";
   const Plan plan = plan_of(request, machine_of_four_gpus());
   EXPECT_THAT(executors_of(plan), ElementsAre("ring on 2: cuda"));

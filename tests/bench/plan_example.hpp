@@ -14,6 +14,15 @@ inline LocalMachine machine_of_two() {
   return machine;
 }
 
+/// The same with four GPUs on which all executors work.
+inline LocalMachine machine_of_four_gpus() {
+  LocalMachine machine = machine_of_two();
+  machine.gpus = 4;
+  machine.no_gpu.clear();
+  machine.absent.clear();
+  return machine;
+}
+
 /// A request for one small simulated sweep; tests change what they are about.
 inline SweepRequest small_request() {
   SweepRequest request;

@@ -76,6 +76,7 @@ ReportInput input_of(std::vector<Point> points) {
   ReportInput input;
   input.points = std::move(points);
   input.comparisons = compare_with_published(input.points);
+  input.predictions = compare_with_measured(input.points);
   input.profile_titles = {{"fast", "Fast cloud, 8 x A100, 200 Gbit/s"}, {"slow", "4 GPUs per node, 10 GbE"}};
   input.workload_titles = {{"vgg16", "VGG-16"}, {"resnet50", "ResNet-50"}, {"resnet18", "ResNet-18"}};
   return input;
@@ -404,6 +405,35 @@ TEST(Reports, AreFoundByNameOrSuggested) {
     EXPECT_EQ(error.code(), ExitCode::usage);
     EXPECT_THAT(error.what(), HasSubstr("did you mean 'scaling'"));
   }
+}
+
+/// On nodes like this machine.
+Point predicted(int ranks, const Strategy& strategy, double efficiency) {
+  Point result = simulated("resnet18", "this-machine-fast", ranks, strategy, efficiency);
+  result.asked.image_size = 64;
+  return result;
+}
+
+TEST(Predictions, AreShownBesideWhatWasMeasuredHereAndInOneChartWithIt) {
+  const std::vector<Point> points{
+      measured(2, kRing, 0.9),  measured(4, kRing, 0.8),      predicted(2, kRing, 0.94),
+      predicted(4, kRing, 0.7), predicted(8, kRing, 0.6),     measured(1, kRing, 0.99),
+      predicted(1, kRing, 1),   measured(2, kDedicated, 0.5), predicted(2, kDedicated, 0.9)};
+  const Document document = report_on(points);
+  // The largest first: 0.7 - 0.8 and 0.94 - 0.9. One rank exchanges nothing; dedicated servers are elsewhere.
+  EXPECT_THAT(
+      rows_of(document, "Simulated against measured efficiency on this machine, the largest difference first"),
+      ElementsAre(ElementsAre("ResNet-18 at 64x64", "4", "ring", "80.0 %", "77.0 to 82.0 %", "70.0 %", "-10.0"),
+                  ElementsAre("ResNet-18 at 64x64", "2", "ring", "90.0 %", "87.0 to 92.0 %", "94.0 %", "+4.0")));
+  EXPECT_THAT(reason_for(points),
+              HasSubstr(" On 2 points measured on this machine, none of which calibrated anything, the prediction is "
+                        "off by 7.0 percentage points on average and 10.0 at most."));
+  for (const ChartGroup& group : all_of<ChartGroup>(document)) EXPECT_EQ(group.charts.size(), 1u);
+}
+
+TEST(Predictions, AreNotSpokenOfWhereThereAreNone) {
+  const Document document = report_on({measured(2, kRing, 0.9), simulated("vgg16", "fast", 8, kRing, 0.7)});
+  for (const Heading& heading : all_of<Heading>(document)) EXPECT_THAT(heading.text, Not(HasSubstr("measured here")));
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+#pragma once
+
+/// What joins the ranks of one machine, from timed all-reduces. Pure.
+///
+/// A ring of N ranks takes 2(N-1) steps of latency a + S/(N B) for S bytes (R. Thakur, R. Rabenseifner, W. Gropp,
+/// "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005): a straight line in S, with a
+/// and B as its two figures. Reductions are within B: for one N their time has the same shape.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// One timed ring all-reduce: bytes of each rank's buffer, seconds of the slowest rank.
+struct TimedSize {
+  std::int64_t bytes = 0;
+  double seconds = 0;
+
+  friend bool operator==(const TimedSize&, const TimedSize&) = default;
+};
+
+/// A line through every other size, and how far it is from the sizes between, which it has not seen.
+struct LinkFit {
+  Seconds latency;      ///< of one message; at least 0
+  BytesPerSecond rate;  ///< of one rank's link, in one direction
+  std::size_t unseen = 0;
+  /// |fitted - timed| / timed over the unseen sizes, as fractions.
+  double mean_error = 0, largest_error = 0;
+};
+
+/// Least squares of the relative errors, because times span orders of magnitude. A curve that is no line gives a
+/// large error, not a refusal. `timed` in any order, each size once; `ranks` of at least 2.
+/// \throws Error (usage) for fewer than four sizes, (wrong_data) for times that are none or do not grow with the size.
+LinkFit fit_link(std::vector<TimedSize> timed, int ranks);
+
+/// What the fitted link says of an all-reduce of so many bytes.
+Seconds ring_time(const LinkFit& link, int ranks, std::int64_t bytes);
+
+}  // namespace hbench

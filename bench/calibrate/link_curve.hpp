@@ -1,0 +1,30 @@
+#pragma once
+
+/// The all-reduces that a link is fitted to: `hbench collective` in a process of its own, as people run it.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/link_fit.hpp"
+
+namespace hbench {
+
+struct LinkRequest {
+  std::string program;   ///< path of hbench itself
+  std::string executor;  ///< by name; empty: mpi
+  int ranks = 2;
+  bool on_gpu = false;  ///< larger sizes then
+};
+
+/// The arguments of the child.
+std::vector<std::string> link_arguments(const LinkRequest& request);
+
+/// What `hbench collective --json` printed, as medians in place, in its order. \throws Error with the reason of a case
+/// that failed, (internal) for text that is no such JSON.
+std::vector<TimedSize> timed_sizes(std::string_view json);
+
+/// \throws Error as the child complained.
+std::vector<TimedSize> time_ring(const LinkRequest& request);
+
+}  // namespace hbench

@@ -1,0 +1,62 @@
+#include "bench/calibrate/measure_machine.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/points.hpp"
+#include "bench/calibrate/link_curve.hpp"
+#include "bench/environment.hpp"
+#include "bench/output_file.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+
+ExecutorChoice link_executor(const MeasuredPlace& place, int ranks) {
+  return place.executor_for(parse_algorithm_rule("ring"), parse_compressor("none"), ranks);
+}
+
+MachineFigures measure_machine(const MeasuredPlace& place, int ranks, const std::string& program) {
+  const auto facts = environment_facts(place.on_gpu);
+  MachineFigures machine;
+  machine.ranks = ranks;
+  machine.gpu = place.on_gpu ? facts.at("gpu") : fmt::format("CPU core ({})", facts.at("cpu"));
+  machine.what = place.on_gpu ? (ranks == 1 ? "GPU" : "GPUs") : (ranks == 1 ? "CPU core" : "CPU cores");
+  machine.how =
+      fmt::format("measured by hbench calibrate {} on {}, on {} x {}", HBENCH_VERSION, now_utc(), ranks, machine.gpu);
+  if (ranks < 2) return machine;
+
+  const ExecutorChoice choice = link_executor(place, ranks);
+  if (!choice.refusal.empty()) {
+    const bool lacks = place.executor.empty() || place.absent.contains(place.executor);
+    throw Error(lacks ? ExitCode::environment : ExitCode::usage,
+                fmt::format("nothing can time a ring of {} ranks here: {}", ranks, choice.refusal),
+                "hbench list executors says what works on this machine");
+  }
+  const auto timed = time_ring({program, choice.name, ranks, place.on_gpu});
+  machine.link = fit_link(timed, ranks);
+  machine.how_linked = fmt::format("{}: ring all-reduces of {} to {} by {} ranks ({})", machine.how,
+                                   exact_text(Bytes(static_cast<double>(timed.front().bytes))),
+                                   exact_text(Bytes(static_cast<double>(timed.back().bytes))), ranks,
+                                   choice.name.empty() ? "mpi" : choice.name);
+  return machine;
+}
+
+std::string link_in_words(const MachineFigures& machine) {
+  if (!machine.link) return "1 rank: nothing joins it here";
+  return fmt::format(
+      "{} ranks: {} and {} for a message; on {} sizes it has not seen this is off by {:.0f} % on average, {:.0f} % at "
+      "most",
+      machine.ranks, format(machine.link->latency), format(machine.link->rate), machine.link->unseen,
+      100 * machine.link->mean_error, 100 * machine.link->largest_error);
+}
+
+GpuRate rate_of(const CaseResult& baseline, const std::string& how) {
+  if (baseline.status == CaseStatus::failed)
+    throw Error(static_cast<ExitCode>(baseline.exit_code), "measuring one process alone: " + baseline.failure);
+  const Point point = make_points({baseline}).front();
+  return {point.throughput, baseline.asked.batch_per_gpu,
+          fmt::format("{}: {} alone, median of {} steps of {} launches", how, baseline.asked.source, point.iterations,
+                      point.launches)};
+}
+
+}  // namespace hbench

@@ -1,0 +1,26 @@
+#pragma once
+
+/// Measures what a cluster of nodes like this machine needs to know of it, in processes of their own.
+
+#include <string>
+
+#include "bench/calibrate/machine_profile.hpp"
+#include "bench/measure.hpp"
+#include "bench/measured_place.hpp"
+
+namespace hbench {
+
+/// What times the ring of so many ranks at a place, or why nothing can.
+ExecutorChoice link_executor(const MeasuredPlace& place, int ranks);
+
+/// The link between `ranks` ranks, and in words what was measured on what; rates are still to be added. With one rank
+/// nothing is measured. \throws Error when no executor can, or ranks are lost.
+MachineFigures measure_machine(const MeasuredPlace& place, int ranks, const std::string& program);
+
+/// `2 ranks: 3.1 us and 5.2 GB/s a message; on 7 sizes that it has not seen the fit is off by 12 % on average, ...`
+std::string link_in_words(const MachineFigures& machine);
+
+/// From a measured case of one process without communication, as stored. \throws Error when it failed.
+GpuRate rate_of(const CaseResult& baseline, const std::string& how);
+
+}  // namespace hbench

@@ -1,0 +1,171 @@
+#include "bench/calibrate/sweep_calibration.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bench/calibrate/measure_machine.hpp"
+#include "bench/calibrate/own_verb.hpp"
+#include "bench/output_file.hpp"
+#include "bench/process.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Slow, common and fast, where nobody names a network.
+const std::vector<std::string> kDefaultNetworks{"hkbu-10gbe", "generic-100gbe-tcp", "azure-nd96asr-v4"};
+
+constexpr double kRecordSeconds = 15;
+constexpr double kLinkSeconds = 12;
+
+std::string precision_of(const Case& asked) {
+  return asked.training.precision.empty() ? "float32" : asked.training.precision;
+}
+
+fs::path trace_file(const fs::path& folder, const Case& baseline) { return folder / (baseline.workload + ".toml"); }
+
+fs::path profile_file(const fs::path& folder, const Profile& network) {
+  return folder / fmt::format("this-machine-{}.toml", network.name);
+}
+
+std::vector<std::string> recording_arguments(const Case& baseline, const fs::path& file) {
+  return {"calibrate",
+          "--device",
+          baseline.training.device == "gpu" ? "gpu" : "cpu",
+          "--model",
+          baseline.workload,
+          "--batch",
+          std::to_string(baseline.batch_per_gpu),
+          "--image-size",
+          std::to_string(baseline.image_size),
+          "--precision",
+          precision_of(baseline),
+          "--out",
+          file.string()};
+}
+
+/// Whether a profile that is there already knows every model.
+bool serves(const fs::path& file, const CalibrationPlan& calibration, const Data& data) {
+  if (!fs::exists(file)) return false;
+  const Profile known = data.profiles.load(file.string());
+  return std::ranges::all_of(calibration.baselines,
+                             [&](const Case& baseline) { return known.rates.contains(baseline.workload); });
+}
+
+void record(const Case& baseline, const CalibrationRun& run) {
+  const fs::path file = trace_file(run.folder, baseline);
+  if (run.reuse && fs::exists(file)) return;
+  run.doing(fmt::format("recording a step of {}", baseline.workload));
+  const VerbOutcome child = run_own_verb(run.program, recording_arguments(baseline, file));
+  if (child.exit.code != 0) throw_as_said(child.exit, fmt::format("recording a step of {}", baseline.workload));
+}
+
+GpuRate stored_rate(const Case& baseline, const CalibrationRun& run, const std::string& how) {
+  for (const CaseResult& result : run.results)
+    if (result.asked.key() == baseline.key()) return rate_of(result, how);
+  throw Error(ExitCode::lost_rank, fmt::format("{} was not measured alone", baseline.workload),
+              "the same command with --resume measures it");
+}
+
+void write_profiles(const CalibrationPlan& calibration, const std::vector<Profile>& networks,
+                    const CalibrationRun& run) {
+  run.doing(fmt::format("measuring what joins {} ranks", calibration.ranks()));
+  MachineFigures machine = measure_machine(calibration.place, calibration.ranks(), run.program);
+  for (const Case& baseline : calibration.baselines)
+    machine.rates[baseline.workload] = stored_rate(baseline, run, machine.how);
+  for (const Profile& network : networks)
+    write_whole(profile_file(run.folder, network), format_machine_profile(network, machine), "--db");
+  run.note("calibrated: " + link_in_words(machine));
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure)
+    throw Error(ExitCode::environment, fmt::format("cannot make {}: {}", folder.string(), failure.message()),
+                "it is made beside the database: choose another one with --db FILE");
+}
+
+}  // namespace
+
+double CalibrationPlan::seconds() const {
+  return kRecordSeconds * static_cast<double>(baselines.size()) + (ranks() > 1 ? kLinkSeconds : 0);
+}
+
+std::string CalibrationPlan::in_words() const {
+  std::vector<std::string> models;
+  for (const Case& baseline : baselines) models.push_back(baseline.workload);
+  return fmt::format("{} and what joins {} rank{}, to simulate nodes like this machine joined by {}",
+                     fmt::join(models, ", "), ranks(), ranks() == 1 ? "" : "s", fmt::join(networks, ", "));
+}
+
+fs::path CalibrationPlan::folder(const fs::path& database) const {
+  const Case& one = baselines.front();
+  const fs::path beside = database.parent_path() / (database.stem().string() + "-calibration");
+  return beside / fmt::format("{}-{}-batch{}-{}px-{}ranks{}", place.on_gpu ? "gpu" : "cpu", precision_of(one),
+                              one.batch_per_gpu, one.image_size, ranks(),
+                              place.executor.empty() ? "" : "-" + place.executor);
+}
+
+std::optional<CalibrationPlan> plan_calibration(const SweepRequest& request, const LocalMachine& machine,
+                                                const Plan& plan, CalibrationChoice choice) {
+  if (choice == CalibrationChoice::never) return std::nullopt;
+  const bool both = request.evidence.contains(Evidence::measured) && request.evidence.contains(Evidence::simulated);
+  if (!both && choice == CalibrationChoice::always)
+    throw Error(ExitCode::usage, "--calibrate measures this machine and simulates more of it, and --evidence does not",
+                "leave out --evidence, or give it both measured and simulated");
+  if (!both) return std::nullopt;
+  CalibrationPlan calibration;
+  for (const Case& asked : plan.cases)
+    if (asked.evidence == Evidence::measured && asked.strategy.algorithm == "none")
+      calibration.baselines.push_back(asked);
+  // The plan says why nothing can be measured.
+  if (calibration.baselines.empty()) return std::nullopt;
+  calibration.place = measured_place(request, machine);
+  const bool helps = calibration.place.on_gpu && request.gpus.back() > calibration.ranks();
+  if (choice != CalibrationChoice::always && !helps) return std::nullopt;
+  calibration.networks = request.profiles.empty() ? kDefaultNetworks : request.profiles;
+  return calibration;
+}
+
+void calibrate(const CalibrationPlan& calibration, const Data& data, const CalibrationRun& run) {
+  make_folder(run.folder);
+  std::vector<Profile> missing;
+  for (const std::string& name : calibration.networks) {
+    Profile network = data.profiles.load(name);
+    if (!run.reuse || !serves(profile_file(run.folder, network), calibration, data))
+      missing.push_back(std::move(network));
+  }
+  for (const Case& baseline : calibration.baselines) {
+    record(baseline, run);
+    if (interrupted()) return;
+  }
+  if (!missing.empty()) write_profiles(calibration, missing, run);
+}
+
+Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& request, const Data& data,
+                     const LocalMachine& machine, const fs::path& folder) {
+  const Case& measured = calibration.baselines.front();
+  SweepRequest simulated = request;
+  simulated.evidence = {Evidence::simulated};
+  simulated.single_gpu_rate = 0;
+  simulated.batch = measured.batch_per_gpu;
+  simulated.workloads.clear();
+  simulated.profiles.clear();
+  for (const Case& baseline : calibration.baselines)
+    simulated.workloads.push_back(fs::absolute(trace_file(folder, baseline)).string());
+  for (const std::string& name : calibration.networks)
+    simulated.profiles.push_back(fs::absolute(profile_file(folder, data.profiles.load(name))).string());
+  Plan plan = make_plan(simulated, data, machine);
+  for (Case& asked : plan.cases) {
+    asked.image_size = measured.image_size;
+    asked.training = measured.training;
+  }
+  return plan;
+}
+
+}  // namespace hbench

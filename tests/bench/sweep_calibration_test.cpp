@@ -1,0 +1,128 @@
+#include "bench/calibrate/sweep_calibration.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+#include "tests/bench/plan_example.hpp"
+#include "workloads/trace.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+SweepRequest both(std::vector<int> gpus) {
+  SweepRequest request = small_request();
+  request.evidence = {Evidence::measured, Evidence::simulated};
+  request.gpus = std::move(gpus);
+  return request;
+}
+
+std::optional<CalibrationPlan> planned(const SweepRequest& request, const LocalMachine& machine,
+                                       CalibrationChoice choice = CalibrationChoice::where_it_helps) {
+  return plan_calibration(request, machine, plan_of(request, machine), choice);
+}
+
+TEST(SweepCalibration, IsDoneOnGpusWhenMoreAreAskedForThanThereAre) {
+  const auto calibration = planned(both({1, 8}), machine_of_four_gpus());
+  ASSERT_TRUE(calibration.has_value());
+  EXPECT_EQ(calibration->ranks(), 4);
+  EXPECT_THAT(calibration->networks, ElementsAre("hkbu-10gbe"));
+  ASSERT_EQ(calibration->baselines.size(), 1u);
+  EXPECT_EQ(calibration->baselines.front().training.device, "gpu");
+  EXPECT_THAT(calibration->in_words(), HasSubstr("resnet50 and what joins 4 ranks"));
+  EXPECT_GT(calibration->seconds(), 0);
+
+  EXPECT_FALSE(planned(both({1, 4}), machine_of_four_gpus()).has_value()) << "all are measured";
+  EXPECT_FALSE(planned(both({1, 8}), machine_of_two()).has_value()) << "CPU cores, and nobody asked";
+}
+
+TEST(SweepCalibration, IsDoneWhereItIsAskedForAndNotWhereItIsNotWanted) {
+  EXPECT_EQ(planned(both({1, 8}), machine_of_two(), CalibrationChoice::always)->ranks(), 2);
+  EXPECT_TRUE(planned(both({1, 4}), machine_of_four_gpus(), CalibrationChoice::always).has_value());
+  EXPECT_FALSE(planned(both({1, 8}), machine_of_four_gpus(), CalibrationChoice::never).has_value());
+}
+
+TEST(SweepCalibration, TakesNetworksOfSeveralSpeedsWhereNobodyNamesOne) {
+  SweepRequest request = both({1, 8});
+  request.profiles.clear();
+  const auto calibration = planned(request, machine_of_four_gpus());
+  ASSERT_TRUE(calibration.has_value());
+  EXPECT_GT(calibration->networks.size(), 1u);
+  const Data data = load_data();
+  for (const std::string& name : calibration->networks)
+    EXPECT_THAT(data.profiles.names(), testing::Contains(name)) << name;
+}
+
+TEST(SweepCalibration, NeedsASweepThatMeasuresAndSimulates) {
+  for (const Evidence evidence : {Evidence::measured, Evidence::simulated}) {
+    SweepRequest request = both({1, 8});
+    request.evidence = {evidence};
+    EXPECT_FALSE(planned(request, machine_of_four_gpus()).has_value());
+    expect_error([&] { planned(request, machine_of_four_gpus(), CalibrationChoice::always); }, ExitCode::usage,
+                 HasSubstr("--calibrate"), HasSubstr("--evidence"));
+  }
+}
+
+TEST(SweepCalibration, KeepsWhatDiffersApart) {
+  SweepRequest request = both({1, 8});
+  EXPECT_EQ(planned(request, machine_of_four_gpus())->folder("some/my.db"),
+            "some/my-calibration/gpu-tf32-batch64-224px-4ranks");
+  request.batch = 8;
+  request.image_size = 32;
+  request.executor = "threads";
+  EXPECT_EQ(planned(request, machine_of_two(), CalibrationChoice::always)->folder("hbench.db"),
+            "hbench-calibration/cpu-float32-batch8-32px-2ranks-threads");
+}
+
+/// The files that a calibration of `resnet50` leaves, with a rate of 1000 samples/s at the batch.
+void leave_files(const CalibrationPlan& calibration, const std::filesystem::path& folder) {
+  const Data data = load_data();
+  write_bytes(folder / "resnet50.toml", format_trace(data.traces.load("resnet50")));
+  MachineFigures machine;
+  machine.ranks = calibration.ranks();
+  machine.what = "GPUs";
+  machine.gpu = "a GPU";
+  machine.how = machine.how_linked = "a test";
+  machine.link = {.latency = Seconds(5e-6), .rate = BytesPerSecond(50e9), .unseen = 8, .mean_error = 0.05};
+  machine.rates["resnet50"] = {1000, calibration.baselines.front().batch_per_gpu, "a test"};
+  for (const std::string& name : calibration.networks)
+    write_bytes(folder / ("this-machine-" + name + ".toml"), format_machine_profile(data.profiles.load(name), machine));
+}
+
+TEST(CalibratedPlan, SimulatesEveryCountOnNodesLikeThisMachineAsItWasMeasured) {
+  SweepRequest request = both({1, 4, 8});
+  request.profiles = {"hkbu-10gbe", "azure-nd96asr-v4"};
+  request.single_gpu_rate = 77;  // of other clusters' GPUs
+  const auto calibration = planned(request, machine_of_four_gpus());
+  ASSERT_TRUE(calibration.has_value());
+  const TemporaryFolder folder;
+  leave_files(*calibration, folder.path());
+  const Plan plan = calibrated_plan(*calibration, request, load_data(), machine_of_four_gpus(), folder.path());
+  ASSERT_EQ(plan.cases.size(), 2 * 3u);  // networks x counts, one strategy
+  const Case& measured = calibration->baselines.front();
+  for (const Case& asked : plan.cases) {
+    EXPECT_EQ(asked.evidence, Evidence::simulated);
+    EXPECT_EQ(asked.workload, "resnet50");
+    EXPECT_THAT(asked.profile, testing::StartsWith("this-machine-"));
+    EXPECT_EQ(asked.batch_per_gpu, measured.batch_per_gpu);
+    EXPECT_EQ(asked.image_size, measured.image_size);
+    EXPECT_EQ(asked.training, measured.training);
+    EXPECT_EQ(asked.single_gpu_rate, 0);
+  }
+  EXPECT_EQ(plan.catalog.profiles.at("this-machine-hkbu-10gbe").title,
+            "machines like this joined by hkbu-10gbe, 4 GPUs per node, 10 Gbit/s");
+}
+
+TEST(CalibratedPlan, IsAnErrorWhereTheCalibrationIsNotThere) {
+  const SweepRequest request = both({1, 8});
+  const TemporaryFolder folder;
+  const auto calibration = planned(request, machine_of_four_gpus());
+  expect_error([&] { calibrated_plan(*calibration, request, load_data(), machine_of_four_gpus(), folder.path()); },
+               ExitCode::usage, HasSubstr("toml"), testing::_);
+}
+
+}  // namespace
+}  // namespace hbench
