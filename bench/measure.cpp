@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
+#include <algorithm>
+#include <iterator>
+
+#include "bench/nccl_log.hpp"
 #include "bench/plan.hpp"
 #include "bench/process.hpp"
 #include "bench/start_ranks.hpp"
@@ -62,15 +67,14 @@ CaseResult measure(const Case& asked, const MeasureOptions& options, const std::
   const int ranks = world_of(asked, asked.gpus).ranks();
   const WorkOrder order{asked,          options.warmup_steps, options.steps,
                         options.budget, options.timeout,      options.host.cores};
+  const NcclLog nccl(uses_nccl(asked), std::getenv("NCCL_DEBUG"));
+  // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
+  std::map<std::string, std::string> environment = nccl.environment();
+  environment.insert({{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"MKL_NUM_THREADS", "1"}});
   const RankStart start{.launcher = one_process ? "local" : "mpirun",
                         .processes = one_process ? 1 : ranks,
                         .worker = {options.program, "worker", to_json(order)},
-                        // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
-                        .environment = {{"OMP_NUM_THREADS", "1"},
-                                        {"OPENBLAS_NUM_THREADS", "1"},
-                                        {"MKL_NUM_THREADS", "1"},
-                                        // Read by NCCL 2.30 and newer, and of use only with more ranks than GPUs.
-                                        {"NCCL_MULTI_RANK_GPU_ENABLE", "1"}},
+                        .environment = environment,
                         // When rank 0 hangs, the others wait for twice the time-out before they say so.
                         .silence = options.timeout * (alone ? 1 : 2) + kGrace};
 
@@ -90,6 +94,8 @@ CaseResult measure(const Case& asked, const MeasureOptions& options, const std::
     result.exit_code = static_cast<int>(ending.code);
     break;
   }
+  // Of all launches together, which were alike.
+  std::ranges::move(transport_samples(nccl.transports(), 0), std::back_inserter(result.samples));
   return result;
 }
 

@@ -34,6 +34,22 @@ need_packages() {
   rm -f "$log"
 }
 
+# gpu_arguments: CMake's, a line each, for a machine with NVIDIA GPUs: built for these alone, with the LibTorch of the
+# torch that python3 has, where that is one for CUDA. Nothing elsewhere.
+gpu_arguments() {
+  local capabilities torch
+  capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | tr -d ' .' | sort -u | paste -sd';') || true
+  [[ $capabilities =~ ^[0-9]+(\;[0-9]+)*$ ]] || return 0
+  echo "-DHBENCH_CUDA_ARCHITECTURES=$capabilities"
+  torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path if torch.version.cuda else "")' 2> /dev/null) || true
+  if [ -n "$torch" ]; then
+    echo "-DCMAKE_PREFIX_PATH=$torch"
+  else
+    say "there is a GPU, but python3 has no torch with CUDA, whose LibTorch trains on it: models will train on CPU cores"
+    say "  to change that: pip install torch, remove build/ and start again"
+  fi
+}
+
 # build PRESET TARGET [CMAKE ARGUMENT...]: configures when that was never done, and builds. Quiet when there is nothing
 # to do; one builder at a time.
 build() {

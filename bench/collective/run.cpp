@@ -8,7 +8,7 @@
 #include <set>
 
 #include "analysis/collectives.hpp"
-#include "bench/collective/nccl_log.hpp"
+#include "bench/nccl_log.hpp"
 #include "bench/process.hpp"
 #include "bench/start_ranks.hpp"
 

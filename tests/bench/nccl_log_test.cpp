@@ -8,7 +8,7 @@
 
 #include "analysis/collectives.hpp"
 #include "bench/collective/json.hpp"
-#include "bench/collective/nccl_log.hpp"
+#include "bench/nccl_log.hpp"
 #include "bench/collective/run.hpp"
 #include "bench/collective/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
@@ -91,7 +91,8 @@ TEST(NcclLog, IsAPrivateFolderThatGoesWithIt) {
 
 TEST(NcclLog, LeavesUsersAndOthersAlone) {
   EXPECT_THAT(NcclLog(false, nullptr).environment(), IsEmpty());
-  EXPECT_THAT(NcclLog(true, "WARN").environment(), IsEmpty()) << "the user has asked NCCL for something else";
+  EXPECT_THAT(NcclLog(true, "WARN").environment(), ElementsAre(Pair("NCCL_MULTI_RANK_GPU_ENABLE", "1")))
+      << "the user has asked NCCL for something else";
   EXPECT_THAT(NcclLog(true, "WARN").transports(), IsEmpty());
 }
 

@@ -1,4 +1,4 @@
-#include "bench/collective/nccl_log.hpp"
+#include "bench/nccl_log.hpp"
 
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ std::map<std::string, int> observed_transports(std::string_view log) {
   return transports;
 }
 
-NcclLog::NcclLog(bool wanted, const char* variable) {
+NcclLog::NcclLog(bool wanted, const char* variable) : wanted_(wanted) {
   if (!wanted || variable != nullptr) return;
   std::error_code status;
   const fs::path where = fs::temp_directory_path(status);
@@ -69,11 +69,14 @@ NcclLog::~NcclLog() {
 }
 
 std::map<std::string, std::string> NcclLog::environment() const {
-  if (folder_.empty()) return {};
-  // %h and %p: host and process, put in by NCCL.
-  return {{"NCCL_DEBUG", "INFO"},
-          {"NCCL_DEBUG_SUBSYS", "INIT,P2P,SHM,NET,NVLS"},
-          {"NCCL_DEBUG_FILE", (folder_ / "%h.%p").string()}};
+  if (!wanted_) return {};
+  // Read by NCCL 2.30 and newer, and of use only with more ranks than GPUs.
+  std::map<std::string, std::string> variables{{"NCCL_MULTI_RANK_GPU_ENABLE", "1"}};
+  if (folder_.empty()) return variables;
+  variables["NCCL_DEBUG"] = "INFO";
+  variables["NCCL_DEBUG_SUBSYS"] = "INIT,P2P,SHM,NET,NVLS";
+  variables["NCCL_DEBUG_FILE"] = (folder_ / "%h.%p").string();  // host and process, put in by NCCL
+  return variables;
 }
 
 std::map<std::string, int> NcclLog::transports() const {
@@ -88,7 +91,9 @@ std::map<std::string, int> NcclLog::transports() const {
   return all;
 }
 
-bool uses_nccl(const Case& asked) { return asked.collective.executor.starts_with("nccl"); }
+bool uses_nccl(const Case& asked) {
+  return asked.collective.executor.starts_with("nccl") || asked.training.executor.starts_with("nccl");
+}
 
 std::vector<Sample> transport_samples(const std::map<std::string, int>& transports, int launch) {
   std::vector<Sample> samples;

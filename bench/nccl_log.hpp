@@ -29,12 +29,13 @@ class NcclLog {
   NcclLog(const NcclLog&) = delete;
   NcclLog& operator=(const NcclLog&) = delete;
 
-  /// Variables for these processes.
+  /// Variables for these processes: for the log, and so that ranks may share a GPU where NCCL lets them.
   std::map<std::string, std::string> environment() const;
   /// Of all processes so far; NCCL writes line by line.
   std::map<std::string, int> transports() const;
 
  private:
+  bool wanted_;
   std::filesystem::path folder_;  ///< empty: nothing is observed
 };
 
