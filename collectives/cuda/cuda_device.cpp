@@ -91,6 +91,10 @@ CudaDevice::CudaDevice(int gpu, bool default_stream)
   stream_ = {queue_.stream, [](cudaStream_t stream) { cudaStreamDestroy(stream); }};
 }
 
+CudaDevice::CudaDevice(int gpu, std::shared_ptr<ShareableMemory> memory) : CudaDevice(gpu, false) {
+  shareable_ = std::move(memory);
+}
+
 // What failed was reported by the call that failed.
 CudaDevice::~CudaDevice() {
   cudaSetDevice(gpu_);
@@ -108,6 +112,11 @@ const Queue& CudaDevice::queue() {
 
 DeviceMemory CudaDevice::allocate(std::size_t bytes) {
   make_current();
+  if (shareable_ != nullptr) {
+    DeviceMemory memory = shareable_->allocate(bytes);
+    if (memory == nullptr) refuse_memory(gpu_, bytes);
+    return memory;
+  }
   void* address = nullptr;
   const cudaError_t code = cudaMallocFromPoolAsync(&address, std::max<std::size_t>(bytes, 1), pool_, queue_.stream);
   if (code == cudaErrorMemoryAllocation) refuse_memory(gpu_, bytes);

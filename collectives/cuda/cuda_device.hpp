@@ -7,6 +7,7 @@
 
 #include "collectives/cuda/launch.hpp"
 #include "collectives/cuda/moments.hpp"
+#include "collectives/cuda/shareable_memory.hpp"
 #include "collectives/executors/device.hpp"
 
 namespace hbench::cuda {
@@ -18,6 +19,8 @@ class CudaDevice final : public Device {
   /// \pre `gpu` is there. \throws Error (environment)
   /// With a stream of its own, or on the GPU's default stream.
   CudaDevice(int gpu, bool default_stream);
+  /// With a stream of its own, and memory that other processes can open.
+  CudaDevice(int gpu, std::shared_ptr<ShareableMemory> memory);
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice() override;
@@ -52,6 +55,7 @@ class CudaDevice final : public Device {
   std::shared_ptr<CUstream_st> stream_;  ///< memory from it may live longer than this
   Queue queue_;
   cudaMemPool_t pool_ = nullptr;
+  std::shared_ptr<ShareableMemory> shareable_;  ///< where memory comes from instead
   std::shared_ptr<EventPool> events_, timed_events_;
 };
 

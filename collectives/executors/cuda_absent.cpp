@@ -1,5 +1,6 @@
 #include "collectives/base/error.hpp"
 #include "collectives/executors/cuda.hpp"
+#include "collectives/executors/cuda_endpoints.hpp"
 
 namespace hbench {
 namespace {
@@ -23,6 +24,8 @@ int gpu_of(Rank) { return 0; }
 std::unique_ptr<Device> make_cuda_device(int) { throw_absent(); }
 
 std::unique_ptr<Device> make_default_cuda_device(int) { throw_absent(); }
+
+std::unique_ptr<Endpoint> make_cuda_endpoint(Endpoint&) { throw_absent(); }
 
 std::string cuda_runtime_version() { return ""; }
 

@@ -11,4 +11,9 @@ namespace hbench {
 /// memory. \throws Error (environment) where GPUs cannot be used.
 std::vector<std::unique_ptr<Endpoint>> make_cuda_endpoints(int ranks);
 
+/// This process's, a rank of `home`'s job, which outlives it: on the GPU of its number among the ranks of its host.
+/// Ranks open each other's memory (CUDA IPC). All ranks call it. \throws Error (usage) where they are on several hosts,
+/// (environment) where GPUs cannot be used.
+std::unique_ptr<Endpoint> make_cuda_endpoint(Endpoint& home);
+
 }  // namespace hbench

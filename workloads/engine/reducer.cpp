@@ -17,6 +17,12 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
   if (request.algorithm.uses_servers()) shards_ = request.placement->place(layout.elements, request.world.servers);
 }
 
+// The device may still have to unpack from staging memory. What is abandoned lets go of it first, or it would never end.
+Reducer::~Reducer() {
+  running_.clear();
+  drain(endpoint_.device());
+}
+
 void Reducer::launch(Bucket bucket) {
   if (request_.algorithm.concurrent() || running_.empty()) {
     start(std::move(bucket));

@@ -21,6 +21,9 @@ class Reducer {
  public:
   /// Everything given outlives the reducer. `gradients` is laid out as `layout` says.
   Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, std::span<float> gradients);
+  ~Reducer();
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
 
   void begin_step() { ++step_; }
   /// The bucket leaves now, or after those before it where the algorithm is not concurrent.

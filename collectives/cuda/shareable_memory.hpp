@@ -1,0 +1,40 @@
+#pragma once
+
+/// GPU memory that other processes of the host can open (CUDA programming guide, Interprocess Communication).
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "collectives/executors/device.hpp"
+#include "collectives/executors/peer_memory.hpp"
+
+namespace hbench::cuda {
+
+/// Of one GPU, which is the current one of every caller. What is given back is used again, in the order of the device's
+/// stream, and returned to the GPU with this object: peers may have opened it.
+class ShareableMemory final : public PeerMemory, public std::enable_shared_from_this<ShareableMemory> {
+ public:
+  ShareableMemory() = default;
+  ~ShareableMemory() override;
+  ShareableMemory(const ShareableMemory&) = delete;
+  ShareableMemory& operator=(const ShareableMemory&) = delete;
+
+  /// Null when there is not enough. \throws Error (environment)
+  DeviceMemory allocate(std::size_t bytes);
+
+  MemoryHandle handle_of(std::span<const std::byte> memory) override;
+  const std::byte* open(const MemoryHandle& handle) override;
+
+ private:
+  void give_back(std::byte* memory);
+
+  std::mutex mutex_;                                              ///< memory may be given back by any thread
+  std::map<const std::byte*, std::size_t> sizes_;                 ///< of all allocations, by their beginnings
+  std::multimap<std::size_t, std::byte*> free_;                   ///< by size
+  std::map<const std::byte*, MemoryHandle> names_;                ///< asked for before
+  std::map<std::array<std::byte, 64>, const std::byte*> opened_;  ///< of peers
+};
+
+}  // namespace hbench::cuda

@@ -1,0 +1,80 @@
+#include "collectives/executors/host_place.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+/// Lower than what endpoints reserve (`Endpoint::reserve_tag`), and no tag of the training engine's.
+constexpr int kTag = 900;
+constexpr std::chrono::milliseconds kNap{1};
+
+using HostName = std::array<char, 256>;
+
+void await(Transport& transport, Transport::Request request, Rank peer, Seconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout.value);
+  while (!transport.test(request)) {
+    if (std::chrono::steady_clock::now() > deadline)
+      throw Error(ExitCode::lost_rank,
+                  fmt::format("rank {} waited {} for rank {} to join", transport.rank(), format(timeout), peer),
+                  "see what that rank said last");
+    std::this_thread::sleep_for(kNap);
+  }
+}
+
+template <class T>
+std::span<std::byte> bytes_of(T& message) {
+  return std::as_writable_bytes(std::span(&message, 1));
+}
+
+HostName own_name() {
+  HostName name{};
+  gethostname(name.data(), name.size() - 1);
+  return name;
+}
+
+/// Rank 0 hears where all are, and tells each its place.
+HostPlace lead(Transport& transport, Seconds timeout) {
+  std::vector<HostPlace> places(static_cast<std::size_t>(transport.size()));
+  std::map<HostName, int> seen{{own_name(), 1}};
+  for (Rank rank = 1; rank < transport.size(); ++rank) {
+    HostName name{};
+    await(transport, transport.receive(rank, kTag, bytes_of(name)), rank, timeout);
+    places[static_cast<std::size_t>(rank)].rank = seen[name]++;
+  }
+  for (Rank rank = 0; rank < transport.size(); ++rank) {
+    HostPlace& place = places[static_cast<std::size_t>(rank)];
+    place.hosts = static_cast<int>(seen.size());
+    if (rank > 0) await(transport, transport.send(rank, kTag, bytes_of(place)), rank, timeout);
+  }
+  return places.front();
+}
+
+}  // namespace
+
+HostPlace find_host_place(Transport& transport, Seconds timeout) {
+  if (transport.rank() == 0) return lead(transport, timeout);
+  HostName name = own_name();
+  HostPlace place;
+  await(transport, transport.send(0, kTag, bytes_of(name)), 0, timeout);
+  await(transport, transport.receive(0, kTag, bytes_of(place)), 0, timeout);
+  return place;
+}
+
+void share_from_first(Transport& transport, std::span<std::byte> message, Seconds timeout) {
+  if (transport.rank() > 0) return await(transport, transport.receive(0, kTag, message), 0, timeout);
+  for (Rank rank = 1; rank < transport.size(); ++rank)
+    await(transport, transport.send(rank, kTag, message), rank, timeout);
+}
+
+}  // namespace hbench

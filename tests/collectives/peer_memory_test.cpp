@@ -1,0 +1,174 @@
+// Ranks that tell each other where their data lie, on devices that do their work later.
+
+#include "collectives/executors/peer_memory.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cstring>
+#include <set>
+
+#include "collectives/base/error.hpp"
+#include "collectives/executors/host_place.hpp"
+#include "collectives/executors/wait.hpp"
+#include "tests/collectives/conformance.hpp"
+#include "tests/collectives/lazy_device.hpp"
+#include "tests/collectives/shared_ranks.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::Case;
+using testing::LazyDevice;
+
+constexpr Seconds kTimeout{60};
+
+/// In one process an address is a name that all understand.
+class Addresses final : public PeerMemory {
+ public:
+  MemoryHandle handle_of(std::span<const std::byte> memory) override {
+    constexpr std::uint64_t kOffset = 8;
+    MemoryHandle handle;
+    const std::byte* const base = memory.data() - kOffset;
+    std::memcpy(handle.name.data(), &base, sizeof base);
+    handle.offset = kOffset;
+    return handle;
+  }
+  const std::byte* open(const MemoryHandle& handle) override {
+    const std::byte* base = nullptr;
+    std::memcpy(&base, handle.name.data(), sizeof base);
+    return base + handle.offset;
+  }
+};
+
+/// A rank of a job whose notices go between threads.
+class PeerEndpoint final : public Endpoint {
+ public:
+  explicit PeerEndpoint(std::unique_ptr<Endpoint> home)
+      : home_(std::move(home)),
+        device_(static_cast<unsigned>(home_->transport().rank()) + 1),
+        transport_(make_peer_memory_transport(home_->control(), device_, addresses_)) {}
+
+  Transport& transport() override { return *transport_; }
+  Transport& control() override { return home_->control(); }
+  [[noreturn]] void abort(int exit_code) override {
+    home_->abort(exit_code);
+    std::abort();
+  }
+
+ private:
+  std::unique_ptr<Endpoint> home_;
+  Addresses addresses_;
+  LazyDevice device_;
+  std::unique_ptr<Transport> transport_;
+};
+
+testing::Endpoints peers(int ranks) {
+  testing::Endpoints endpoints;
+  for (auto& home : make_thread_endpoints(ranks)) endpoints.push_back(std::make_unique<PeerEndpoint>(std::move(home)));
+  return endpoints;
+}
+
+class PeerMemories : public ::testing::TestWithParam<int> {};
+
+TEST_P(PeerMemories, CarryEveryAlgorithm) {
+  testing::Endpoints endpoints = peers(GetParam());
+  std::vector<Case> cases;
+  for (Case c : testing::plain_cases(GetParam()))
+    for (const std::int64_t elements : {0, 1, 7, 1009}) {
+      c.elements = elements;
+      cases.push_back(c);
+    }
+  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+    const Rank rank = endpoint.transport().rank();
+    Device& device = endpoint.device();
+    for (const Case& c : cases) {
+      const Schedule schedule = testing::schedule_of(c);
+      const std::vector<std::byte> content = testing::given(c, schedule, rank);
+      const DeviceMemory memory = device.allocate(content.size());
+      const std::span<std::byte> buffer(memory.get(), content.size());
+      device.write(content, buffer);
+      const auto operation = endpoint.prepare(schedule, {buffer, c.type, c.op}, nullptr);
+      wait_for(*operation, kTimeout, c.name());
+      const std::string wrong = testing::judge(c, schedule, rank, {buffer.begin(), buffer.end()});
+      if (!wrong.empty()) throw std::runtime_error(wrong);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, PeerMemories, ::testing::Values(1, 2, 3, 5));
+
+TEST(PeerMemory, KeepsMessagesOfOneTagInOrderWhicheverIsAskedAfterFirst) {
+  testing::Endpoints endpoints = peers(2);
+  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+    Transport& transport = endpoint.transport();
+    constexpr int kMessages = 20;
+    std::vector<std::vector<std::byte>> messages;
+    std::vector<Transport::Request> requests;
+    for (int i = 0; i < kMessages; ++i) {
+      const bool sends = transport.rank() == 0;
+      messages.emplace_back(16, sends ? static_cast<std::byte>(i) : std::byte{0xff});
+      requests.push_back(sends ? transport.send(1, 3, messages.back()) : transport.receive(0, 3, messages.back()));
+    }
+    std::set<int> left;
+    for (int i = 0; i < kMessages; ++i) left.insert(i);
+    while (!left.empty()) {
+      // The last first on one side, the first first on the other.
+      std::vector<int> order(left.begin(), left.end());
+      if (transport.rank() == 0) std::ranges::reverse(order);
+      for (const int i : order)
+        if (transport.test(requests[static_cast<std::size_t>(i)])) left.erase(i);
+    }
+    for (int i = 0; i < kMessages; ++i)
+      EXPECT_EQ(messages[static_cast<std::size_t>(i)], std::vector<std::byte>(16, static_cast<std::byte>(i)));
+  });
+}
+
+TEST(PeerMemory, RefusesAMessageOfAnotherLength) {
+  testing::Endpoints endpoints = peers(2);
+  std::vector<std::byte> four(4), eight(8);
+  std::string refusal;
+  std::atomic<bool> refused{false};
+  testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+    Transport& transport = endpoint.transport();
+    if (transport.rank() == 0) {
+      const auto request = transport.send(1, 3, four);
+      while (!refused) EXPECT_FALSE(transport.test(request));
+      return;
+    }
+    const auto request = transport.receive(0, 3, eight);
+    try {
+      while (!transport.test(request)) std::this_thread::yield();
+    } catch (const Error& error) {
+      refusal = error.what();
+    }
+    refused = true;
+  });
+  EXPECT_THAT(refusal, ::testing::HasSubstr("4"));
+}
+
+TEST(HostPlace, CountsTheRanksOfOneHost) {
+  testing::Endpoints endpoints = make_thread_endpoints(3);
+  testing::run_ranks(endpoints, [](Endpoint& endpoint) {
+    const HostPlace place = find_host_place(endpoint.control(), kTimeout);
+    EXPECT_EQ(place.rank, endpoint.transport().rank());
+    EXPECT_EQ(place.hosts, 1);
+    int message = endpoint.transport().rank() == 0 ? 42 : 0;
+    share_from_first(endpoint.control(), std::as_writable_bytes(std::span(&message, 1)), kTimeout);
+    EXPECT_EQ(message, 42);
+  });
+}
+
+TEST(HostPlace, NamesTheRankThatDoesNotJoin) {
+  testing::Endpoints endpoints = make_thread_endpoints(2);
+  try {
+    find_host_place(endpoints[0]->control(), Seconds(0.02));
+    FAIL() << "rank 1 was not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::lost_rank);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("rank 1"));
+  }
+}
+
+}  // namespace
+}  // namespace hbench
