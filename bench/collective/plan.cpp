@@ -180,6 +180,12 @@ class Planner {
       asked.strategy.servers = servers.count > 0 ? servers.count : servers.colocated ? workers : 1;
       asked.strategy.server_mode = servers.colocated ? "colocated" : "dedicated";
     }
+    if (const std::string why = lack(asked); !why.empty()) {
+      const std::size_t others = plan_.refused.size() - lacks_;
+      refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), why);
+      lacks_ = plan_.refused.size() - others;
+      return;
+    }
     if (const std::string why = refusal(asked, choice, buffers); !why.empty())
       return refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), why);
     const bool threads = ranks_are_threads(asked);
@@ -193,15 +199,19 @@ class Planner {
     return kind_of(asked).ranks_are_threads() && machine_.fixed_ranks == 0;
   }
 
+  /// What this machine is without.
+  std::string lack(const Case& asked) const {
+    if (!ranks_are_threads(asked) && !machine_.no_mpi.empty()) return machine_.no_mpi;
+    const auto absent = machine_.absent.find(asked.collective.executor);
+    return absent == machine_.absent.end() ? "" : absent->second;
+  }
+
   std::string refusal(const Case& asked, const AlgorithmChoice& choice,
                       const std::vector<std::int64_t>& buffers) const {
     const Algorithm& algorithm = *choice.algorithm;
     const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
-    if (!ranks_are_threads(asked) && !machine_.no_mpi.empty()) return machine_.no_mpi;
     if (machine_.fixed_ranks > 0 && kind_of(asked).ranks_are_threads() && kind_of(asked).make_endpoint == nullptr)
       return "ranks that a launcher started are processes, not threads";
-    if (const auto absent = machine_.absent.find(asked.collective.executor); absent != machine_.absent.end())
-      return absent->second;
     const World world = world_of_collective(asked);
     if (machine_.fixed_ranks > 0 && world.ranks() != machine_.fixed_ranks)
       return fmt::format("it takes {} ranks, and {} were started", world.ranks(), machine_.fixed_ranks);
@@ -245,8 +255,9 @@ class Planner {
     Case asked = blank(workers, buffers);
     asked.strategy.algorithm = "vendor";
     asked.collective.executor = "mpi";  // what can be refused is the same as with any MPI
-    if (const std::string why = refusal(asked, parse_algorithm("vendor"), buffers); !why.empty())
-      return refuse("MPICH", why);
+    std::string why = lack(asked);
+    if (why.empty()) why = refusal(asked, parse_algorithm("vendor"), buffers);
+    if (!why.empty()) return refuse("MPICH", why);
     asked.collective.executor = kMpich;
     add(ProcessSet::Program::mpich, false, std::move(asked), buffers);
   }
@@ -272,7 +283,8 @@ class Planner {
   void refuse(std::string what, std::string why) { hbench::refuse(plan_.refused, std::move(what), std::move(why)); }
 
   [[noreturn]] void nothing_left() const {
-    throw Error(ExitCode::usage, fmt::format("nothing to do: {}", reasons(plan_.refused)),
+    throw Error(lacks_ > 0 && lacks_ == plan_.refused.size() ? ExitCode::environment : ExitCode::usage,
+                fmt::format("nothing to do: {}", reasons(plan_.refused)),
                 "hbench collective --help explains the options");
   }
 
@@ -298,6 +310,7 @@ class Planner {
   std::vector<int> ranks_;
   std::vector<std::string> algorithms_, compressors_, executors_;
   bool pipelined_ = false;
+  std::size_t lacks_ = 0;  ///< of what is refused: for what this machine is without
   CollectivePlan plan_;
 };
 

@@ -37,8 +37,13 @@ TEST(GpuPlan, LetsRanksOnGpusTakeTurnsWithThreadsInOneProcess) {
 TEST(GpuPlan, SaysWhyThereAreNoGpus) {
   CollectiveMachine machine;
   machine.absent["cuda"] = "there is no driver; install one";
-  expect_error([&] { plan_of(one_size({"cuda"}), machine); }, ExitCode::usage,
+  expect_error([&] { plan_of(one_size({"cuda"}), machine); }, ExitCode::environment,
                HasSubstr("ring by cuda on 4 ranks: there is no driver; install one"), HasSubstr("--help"));
+  // A mistake beside it is the user's.
+  CollectiveRequest request = one_size({"cuda", "threads"});
+  request.algorithms = {"vendor"};
+  expect_error([&] { plan_of(request, machine); }, ExitCode::usage, HasSubstr("there is no driver"),
+               HasSubstr("--help"));
   // The others go on.
   const CollectivePlan plan = plan_of(one_size({"cuda", "threads"}), machine);
   EXPECT_EQ(plan.cases, 1);

@@ -17,7 +17,7 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
   if (request.algorithm.uses_servers()) shards_ = request.placement->place(layout.elements, request.world.servers);
 }
 
-// The device may still have to unpack from staging memory. What is abandoned lets go of it first, or it would never end.
+// The device may still have to unpack from staging memory. What is abandoned lets go of it first: it might never end.
 Reducer::~Reducer() {
   running_.clear();
   drain(endpoint_.device());
