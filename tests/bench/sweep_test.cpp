@@ -210,6 +210,7 @@ TEST(MeasuredSweep, RunsRanksAsThreadsAndInSharedMemoryAndInMixedPrecision) {
 }
 
 TEST(MeasuredSweep, OnAMachineWithoutAGpuSaysWhyAndWhatToDo) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   if (gpu_training_availability().available) GTEST_SKIP() << "models can be trained on a GPU here";
   const Workplace workplace;
   const Outcome outcome = workplace.run(measured({"--device", "gpu"}));
