@@ -283,9 +283,10 @@ class Planner {
   void refuse(std::string what, std::string why) { hbench::refuse(plan_.refused, std::move(what), std::move(why)); }
 
   [[noreturn]] void nothing_left() const {
-    throw Error(lacks_ > 0 && lacks_ == plan_.refused.size() ? ExitCode::environment : ExitCode::usage,
-                fmt::format("nothing to do: {}", reasons(plan_.refused)),
-                "hbench collective --help explains the options");
+    const std::string message = fmt::format("nothing to do: {}", reasons(plan_.refused));
+    if (lacks_ > 0 && lacks_ == plan_.refused.size())
+      throw Error(ExitCode::environment, message, "hbench doctor says what this machine lacks");
+    throw Error(ExitCode::usage, message, "hbench collective --help explains the options");
   }
 
   /// A buffer for every executor, and the input.

@@ -14,7 +14,7 @@
 
 namespace hbench {
 
-/// Skipped, with the program's reason, where ranks cannot be processes.
+/// Skipped, with the reason, where hbench is built without MPI.
 class CollectiveUnderMpi : public testing::Test {
  protected:
   void SetUp() override;

@@ -17,20 +17,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void redirect(const fs::path& file, int descriptor) {
-  const int opened = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  dup2(opened, descriptor);
-  close(opened);
-}
+/// The file without what was in it, open for writing.
+int emptied(const fs::path& file) { return open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); }
 
-/// Starts a program in `folder`; what it says goes into files beside it.
+/// Starts a program in `folder`; what it says goes into files beside it, which are there when this returns.
 pid_t start(const std::vector<std::string>& argv, const Workplace& workplace,
             const std::map<std::string, std::string>& environment) {
+  const int out = emptied(workplace / ".out"), err = emptied(workplace / ".err");
   const pid_t child = fork();
-  if (child != 0) return child;
+  if (child != 0) {
+    close(out);
+    close(err);
+    return child;
+  }
   if (chdir(workplace.folder().path().c_str()) != 0) _exit(126);
-  redirect(workplace / ".out", STDOUT_FILENO);
-  redirect(workplace / ".err", STDERR_FILENO);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
   setenv("HBENCH", HBENCH_PROGRAM, 1);
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> words;
