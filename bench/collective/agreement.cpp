@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "bench/collective/message.hpp"
+#include "collectives/executors/message.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {

@@ -10,8 +10,8 @@
 #include <deque>
 #include <map>
 
-#include "bench/collective/message.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/executors/message.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {

@@ -13,7 +13,7 @@ class FixedGather final : public Operation {
   FixedGather(Endpoint& endpoint, const ExchangeRequest& request)
       : device_(endpoint.device()),
         rank_(endpoint.transport().rank()),
-        gradient_(endpoint.transport(), request),
+        gradient_(endpoint, request),
         most_(static_cast<std::size_t>(gradient_.most())),
         room_((gradient_.most() + kAlignment - 1) / kAlignment * kAlignment),
         payloads_(device_.allocate(static_cast<std::size_t>(room_ * gradient_.workers()))) {

@@ -16,7 +16,7 @@ class Gather final : public Operation {
   Gather(Endpoint& endpoint, const ExchangeRequest& request)
       : transport_(endpoint.transport()),
         tag_(endpoint.reserve_tag()),
-        gradient_(transport_, request),
+        gradient_(endpoint, request),
         name_(request.compressor.text()),
         most_(gradient_.most()),
         plan_(plan_for(all_gather_for(endpoint, request, most_), transport_.rank())),

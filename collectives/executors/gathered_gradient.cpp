@@ -2,9 +2,9 @@
 
 namespace hbench {
 
-GatheredGradient::GatheredGradient(Transport& transport, const ExchangeRequest& request)
-    : device_(transport.device()),
-      rank_(transport.rank()),
+GatheredGradient::GatheredGradient(Endpoint& endpoint, const ExchangeRequest& request)
+    : device_(endpoint.device()),
+      rank_(endpoint.transport().rank()),
       workers_(request.world.workers),
       operand_(request.operand),
       gradient_(operand_.floats()),

@@ -11,7 +11,7 @@ namespace hbench {
 /// One rank's gradient: what it sends, and what becomes of what it gets.
 class GatheredGradient {
  public:
-  GatheredGradient(Transport& transport, const ExchangeRequest& request);
+  GatheredGradient(Endpoint& endpoint, const ExchangeRequest& request);
 
   int workers() const { return workers_; }
   /// Bytes of one encoding.

@@ -1,35 +1,25 @@
 #include "collectives/executors/host_place.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <map>
-#include <thread>
 #include <vector>
 
-#include "collectives/base/error.hpp"
-#include "collectives/base/units_text.hpp"
+#include "collectives/executors/message.hpp"
+#include "collectives/executors/wait.hpp"
 
 namespace hbench {
 namespace {
 
 /// Lower than what endpoints reserve (`Endpoint::reserve_tag`), and no tag of the training engine's.
 constexpr int kTag = 900;
-constexpr std::chrono::milliseconds kNap{1};
 
 using HostName = std::array<char, 256>;
 
 void await(Transport& transport, Transport::Request request, Rank peer, Seconds timeout) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout.value);
-  while (!transport.test(request)) {
-    if (std::chrono::steady_clock::now() > deadline)
-      throw Error(ExitCode::lost_rank,
-                  fmt::format("rank {} waited {} for rank {} to join", transport.rank(), format(timeout), peer),
-                  "see what that rank said last");
-    std::this_thread::sleep_for(kNap);
-  }
+  Message message(transport, request, peer);
+  wait_for(message, timeout, "while ranks join");
 }
 
 template <class T>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "collectives/base/error.hpp"
 #include "collectives/executors/messages.hpp"
@@ -78,8 +77,7 @@ class RankProgram::State final : public Sink {
       if (posted_[index].state == Stage::posted) transport_.cancel(posted_[index].request);
     }
     // What was told to the device uses memory of ours.
-    if (const Moment last = finished_ ? end_ : device_.mark(); last != nullptr)
-      while (!device_.passed(last)) std::this_thread::yield();
+    drain(device_, finished_ ? end_ : device_.mark());
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;

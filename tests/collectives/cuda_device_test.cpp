@@ -131,7 +131,7 @@ TEST_F(CudaDevices, PassMomentsWhenTheirWorkIsDone) {
   const DeviceMemory memory = device->allocate(64 << 20);
   device->fill_neutral(DataType::float32, ReduceOp::min, {memory.get(), 64 << 20});
   const Moment mark = device->mark();
-  while (!device->passed(mark)) std::this_thread::yield();
+  drain(*device, mark);
   device->wait(mark);
   device->wait(nullptr);
   // Events are used again: far more marks than a driver would like to make.

@@ -3,31 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "collectives/executors/message.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {
 namespace {
-
-class Receive final : public Operation {
- public:
-  Receive(Transport& transport, Rank from, int tag, std::span<std::byte> payload)
-      : transport_(transport), from_(from), request_(transport.receive(from, tag, payload)) {}
-  ~Receive() override {
-    if (!done_) transport_.cancel(request_);
-  }
-  Receive(const Receive&) = delete;
-  Receive& operator=(const Receive&) = delete;
-
-  bool progress() override { return done_ = done_ || transport_.test(request_); }
-  std::string waiting_for() const override { return done_ ? std::string() : fmt::format("rank {}", from_); }
-  std::vector<Rank> waiting_ranks() const override { return done_ ? std::vector<Rank>() : std::vector<Rank>{from_}; }
-
- private:
-  Transport& transport_;
-  Rank from_;
-  Transport::Request request_;
-  bool done_ = false;
-};
 
 class Flush final : public Operation {
  public:
@@ -64,8 +44,8 @@ std::vector<Rank> Outbox::receivers() const {
 
 void receive_now(Transport& transport, Rank from, int tag, std::span<std::byte> payload, Seconds timeout,
                  std::string_view what) {
-  Receive receive(transport, from, tag, payload);
-  wait_for(receive, timeout, what);
+  Message message(transport, transport.receive(from, tag, payload), from);
+  wait_for(message, timeout, what);
 }
 
 void flush(Outbox& outbox, Seconds timeout, std::string_view what) {
