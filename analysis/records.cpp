@@ -59,6 +59,11 @@ std::string TrainingTask::label() const {
   return fmt::format("{}{}{}", executor, executor.empty() || precision.empty() ? "" : ", ", precision);
 }
 
+std::string Case::strategy_label() const {
+  const std::string task = training.label();
+  return strategy.label() + (task.empty() ? "" : ", " + task);
+}
+
 std::string Case::key() const {
   std::string text = fmt::format(
       "evidence={};workload={};gpus={};algorithm={};placement={};servers={};server_mode={};compressor={};fusion={};"

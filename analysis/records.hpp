@@ -76,6 +76,8 @@ struct Case {
   TrainingTask training;
 
   bool is_collective() const { return !collective.name.empty(); }
+  /// `ring + fp16, nccl, bf16`: the strategy, and what it is trained with when that is not as always.
+  std::string strategy_label() const;
   /// One line that names every field above, in a fixed order: equal keys are the same case.
   std::string key() const;
 };

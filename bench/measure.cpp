@@ -6,16 +6,12 @@
 #include <cstdlib>
 #include <iterator>
 
-#include <algorithm>
-#include <iterator>
-
 #include "bench/nccl_log.hpp"
 #include "bench/plan.hpp"
 #include "bench/process.hpp"
 #include "bench/start_ranks.hpp"
+#include "bench/strategy.hpp"
 #include "bench/worker_protocol.hpp"
-#include "collectives/base/table.hpp"
-#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 namespace {
@@ -55,15 +51,11 @@ void note(LaunchLog& log, int, const DoneLine&) { ++log.done; }
 template <class Line>
 void note(LaunchLog&, int, const Line&) {}
 
-bool ranks_are_threads(const std::string& executor) {
-  return !executor.empty() && find_entry(executors(), executor, "executor").ranks_are_threads();
-}
-
 }  // namespace
 
 CaseResult measure(const Case& asked, const MeasureOptions& options, const std::function<void(int)>& on_launch) {
   const bool alone = asked.strategy.algorithm == "none";
-  const bool one_process = alone || ranks_are_threads(asked.training.executor);
+  const bool one_process = alone || executor_of(asked.training).ranks_are_threads();
   const int ranks = world_of(asked, asked.gpus).ranks();
   const WorkOrder order{asked,          options.warmup_steps, options.steps,
                         options.budget, options.timeout,      options.host.cores};

@@ -83,7 +83,7 @@ ExecutorChoice MeasuredPlace::executor_for(const AlgorithmRule& algorithm, const
     else if (!algorithm.opaque() && kind.runs == ExecutorKind::Runs::vendor)
       why = fmt::format("the executor {} runs NCCL's own collectives alone; nccl-p2p and cuda run ours", name);
     else
-      return {name == "mpi" ? "" : std::string(name), ""};
+      return {std::string(name), ""};
   }
   return {"", why};
 }

@@ -20,7 +20,7 @@ struct StepDefaults {
 };
 const StepDefaults& step_defaults(bool on_gpu);
 
-/// The executor of a case, as `TrainingTask` has it, or why there is none.
+/// The executor of a case, or why there is none.
 struct ExecutorChoice {
   std::string name;
   std::string refusal;

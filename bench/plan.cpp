@@ -250,7 +250,7 @@ class Planner {
         place.executor_for(parse_algorithm_rule(asked.strategy.algorithm), parse_compressor(asked.strategy.compressor),
                            world_of(asked, asked.gpus).ranks());
     if (!choice.refusal.empty()) return refuse(asked.strategy.label(), choice.refusal);
-    asked.training.executor = choice.name;
+    asked.training.executor = told_executor(choice.name);
     plan_case(asked);
   }
 

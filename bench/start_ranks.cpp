@@ -19,7 +19,7 @@ Ending start_ranks(const RankStart& start, const Host& host, Heard& heard,
                    const std::function<void(const WorkerLine&)>& on_line) {
   const Launcher& launcher = find_entry(launchers(), start.launcher, "launcher");
   if (const Availability there = launcher.availability(host.path); !there.available)
-    throw Error(ExitCode::environment, fmt::format("cannot start ranks: {}", there.reason), there.cure);
+    throw there.error("cannot start ranks");
   Spawn spawn;
   spawn.argv = launcher.argv({.processes = start.processes,
                               .oversubscribed = start.processes > host.cores,

@@ -3,6 +3,9 @@
 #include "collectives/base/table.hpp"
 
 namespace hbench {
+namespace {
+constexpr std::string_view kUntold = "mpi";
+}
 
 StepStrategy resolve(const Strategy& strategy) {
   StepStrategy resolved;
@@ -13,5 +16,11 @@ StepStrategy resolve(const Strategy& strategy) {
   resolved.overlap = strategy.overlap;
   return resolved;
 }
+
+const ExecutorKind& executor_of(const TrainingTask& training) {
+  return find_entry(executors(), training.executor.empty() ? kUntold : training.executor, "executor");
+}
+
+std::string told_executor(std::string_view name) { return name == kUntold ? "" : std::string(name); }
 
 }  // namespace hbench

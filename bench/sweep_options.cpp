@@ -104,7 +104,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_option("--device", options.request.device,
                  "of measured runs: cpu or gpu; without it GPUs where LibTorch can use them");
   app.add_option("--executor", options.request.executor,
-                 "of measured runs: mpi, shm, threads, cuda, nccl, nccl-p2p; without it the best for each algorithm");
+                 "of measured runs: hbench list executors; without it the best for each algorithm");
   app.add_option("--precision", options.request.precision,
                  "of measured runs: float32, tf32, bf16, fp16; without it float32 on CPU cores, tf32 on GPUs");
   CLI::Option* calibrate = app.add_flag_callback(

@@ -21,6 +21,8 @@ struct SweepOptions {
   bool dry_run = false;
   bool json = false;
   bool quiet = false;
+
+  bool measures() const { return request.evidence.contains(Evidence::measured); }
 };
 
 /// Nothing when help was asked for and printed. \throws Error (usage).

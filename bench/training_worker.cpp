@@ -7,8 +7,8 @@
 
 #include "bench/collective/gpu_looks.hpp"
 #include "bench/plan.hpp"
+#include "bench/rank_endpoints.hpp"
 #include "bench/strategy.hpp"
-#include "collectives/base/table.hpp"
 #include "collectives/executors/cuda.hpp"
 #include "collectives/executors/gpu_facts.hpp"
 #include "workloads/training.hpp"
@@ -98,10 +98,10 @@ ExitCode train_rank(const WorkOrder& order, const TrainingRequest& request, Endp
 ExitCode run_training_worker(const WorkOrder& order, const Say& say) {
   const TrainingRequest request = request_for(order);
   if (request.algorithm.empty()) return train_rank(order, request, nullptr, say);
-  const std::string& executor = order.asked.training.executor;
-  if (executor.empty() || executor == "mpi") return train_rank(order, request, make_mpi_endpoint().get(), say);
-  if (executor == "shm") return train_rank(order, request, make_shm_endpoint(0).get(), say);
-  const auto endpoints = find_entry(executors(), executor, "executor").make_endpoints(request.world.ranks());
+  const ExecutorKind& executor = executor_of(order.asked.training);
+  if (!executor.ranks_are_threads())
+    return train_rank(order, request, &make_process_endpoints()->of(executor.name), say);
+  const auto endpoints = executor.make_endpoints(request.world.ranks());
   return run_ranks_as_threads(request.world.ranks(), say, [&](int rank, const Say& own) {
     return train_rank(order, request, endpoints[static_cast<std::size_t>(rank)].get(), own);
   });

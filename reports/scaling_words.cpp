@@ -112,8 +112,7 @@ std::string ScalingWords::strategy(const Case& asked) const {
     named.fusion = named.fusion.substr(0, named.fusion.find(':'));
     return named.label();
   }
-  std::string label = asked.strategy.label();
-  if (const std::string task = asked.training.label(); !task.empty()) label += ", " + task;
+  const std::string label = asked.strategy_label();
   if (!tell_servers_ || asked.strategy.servers == 0) return label;
   return fmt::format("{}, {}", label, counted(static_cast<std::size_t>(asked.strategy.servers), "server"));
 }

@@ -29,7 +29,7 @@ std::vector<std::string> link_arguments(const LinkRequest& request) {
           "--algorithm",
           "ring",
           "--executor",
-          request.executor.empty() ? "mpi" : request.executor,
+          request.executor,
           "--ranks",
           std::to_string(request.ranks),
           "-b",

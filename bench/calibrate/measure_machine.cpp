@@ -36,8 +36,7 @@ MachineFigures measure_machine(const MeasuredPlace& place, int ranks, const std:
   machine.link = fit_link(timed, ranks);
   machine.how_linked = fmt::format("{}: ring all-reduces of {} to {} by {} ranks ({})", machine.how,
                                    exact_text(Bytes(static_cast<double>(timed.front().bytes))),
-                                   exact_text(Bytes(static_cast<double>(timed.back().bytes))), ranks,
-                                   choice.name.empty() ? "mpi" : choice.name);
+                                   exact_text(Bytes(static_cast<double>(timed.back().bytes))), ranks, choice.name);
   return machine;
 }
 

@@ -79,14 +79,14 @@ CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& opt
   if (sysinfo(&memory) == 0) setup.machine.memory = static_cast<std::int64_t>(memory.totalram) * memory.mem_unit;
   Availability mpi = mpi_availability();
   if (mpi.available) mpi = find_entry(launchers(), "mpirun", "launcher").availability(setup.run.host.path);
-  if (!mpi.available) setup.machine.no_mpi = fmt::format("{}; {}", mpi.reason, mpi.cure);
+  if (!mpi.available) setup.machine.no_mpi = mpi.in_words();
   // Only those that are asked for: a GPU's driver takes its time to answer.
   for (const ExecutorKind* kind : executors()) {
     if (!kind->ranks_are_threads() ||
         std::ranges::find(options.request.executors, kind->name) == options.request.executors.end())
       continue;
     if (const Availability there = kind->availability(); !there.available)
-      setup.machine.absent[std::string(kind->name)] = fmt::format("{}; {}", there.reason, there.cure);
+      setup.machine.absent[std::string(kind->name)] = there.in_words();
   }
   const fs::path own = own_path(call.program);
   setup.run.programs[ProcessSet::Program::own] = own.string();

@@ -11,6 +11,7 @@
 
 #include "analysis/records.hpp"
 #include "bench/peers/peer.hpp"
+#include "bench/rank_endpoints.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/executors/endpoint.hpp"
 #include "collectives/executors/gpu_facts.hpp"
@@ -47,15 +48,6 @@ struct LoopReport {
   std::function<void(const std::vector<int>& indices)> begin;
   std::function<void(int index)> working;  ///< on this one of them, from now on
   std::function<void(const LoopResult& result)> end;
-};
-
-/// A rank's ways to the others, by the name of an executor. Ranks ask in the same order.
-class RankEndpoints {
- public:
-  virtual ~RankEndpoints() = default;
-  /// For messages between ranks: the plainest there is, in host memory.
-  virtual Endpoint& home() = 0;
-  virtual Endpoint& of(std::string_view executor) = 0;
 };
 
 /// Who looks at the GPU of a device; null where it is none, or nobody can.

@@ -206,7 +206,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_option("--ranks", texts.ranks, "numbers of ranks (comma list); default: as many as cores");
   app.add_option("--algorithm", texts.algorithm, "hbench list algorithms; vendor is the MPI library's (comma list)");
   app.add_option("--compressor", texts.compressor, "hbench list compressors (comma list)");
-  app.add_option("--executor", texts.executor, "what moves the bytes: mpi, shm, threads (comma list)");
+  app.add_option("--executor", texts.executor, "what moves the bytes: hbench list executors (comma list)");
   app.add_option("--servers", texts.servers, "of parameter servers: colocated, 4 (dedicated), colocated:4");
   app.add_option("--group", request.group, "ranks per node, for hierarchical algorithms")
       ->check(CLI::Range(1, kMostRanks));

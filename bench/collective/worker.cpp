@@ -14,24 +14,6 @@ namespace {
 /// Samples of one line: shorter than what a launcher passes on in one piece (Open MPI: 4096 bytes).
 constexpr std::size_t kValuesPerLine = 100;
 
-class ProcessEndpoints final : public RankEndpoints {
- public:
-  Endpoint& home() override { return *home_; }
-  Endpoint& of(std::string_view executor) override {
-    const auto found = std::ranges::find(executors(), executor, &ExecutorKind::name);
-    // Those of other libraries say what they have to say by MPI.
-    if (found == executors().end() || (*found)->make_endpoint == nullptr) return *home_;
-    auto& made = made_[(*found)->make_endpoint];
-    if (made == nullptr) made = (*found)->make_endpoint(*home_);
-    return *made;
-  }
-
- private:
-  std::unique_ptr<Endpoint> home_ = make_mpi_endpoint();
-  /// By how it is made: executors may share an endpoint.
-  std::map<decltype(ExecutorKind::make_endpoint), std::unique_ptr<Endpoint>> made_;
-};
-
 class ThreadEndpoints final : public RankEndpoints {
  public:
   Endpoint& home() override { return of("threads"); }
@@ -95,13 +77,8 @@ ExitCode run_threads(const CollectiveOrder& order, const PeerSet& peers, const S
 }  // namespace
 
 bool uses_gpus(std::span<const LoopCase> cases) {
-  return std::ranges::any_of(cases, [](const LoopCase& each) {
-    const auto found = std::ranges::find(executors(), each.asked.collective.executor, &ExecutorKind::name);
-    return found != executors().end() && (*found)->on_gpu;
-  });
+  return std::ranges::any_of(cases, [](const LoopCase& each) { return works_on_gpu(each.asked.collective.executor); });
 }
-
-std::unique_ptr<RankEndpoints> make_process_endpoints() { return std::make_unique<ProcessEndpoints>(); }
 
 LoopReport spoken_report(const Say& say) {
   return {.begin =

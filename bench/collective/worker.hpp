@@ -7,9 +7,6 @@
 
 namespace hbench {
 
-/// The executors' endpoints of this process, made when first asked for; MPI's is there from the beginning.
-std::unique_ptr<RankEndpoints> make_process_endpoints();
-
 /// Whether any of them works on a GPU: such ranks have threads of NCCL's, which need cores of their own.
 bool uses_gpus(std::span<const LoopCase> cases);
 

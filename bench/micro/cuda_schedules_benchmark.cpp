@@ -120,7 +120,7 @@ void all_reduce(benchmark::State& state, const std::string& name, int ranks) {
 int main(int argc, char** argv) {
   using namespace hbench;
   if (const Availability gpu = cuda_availability(); !gpu.available) {
-    std::fprintf(stderr, "no GPU to measure: %s; %s\n", gpu.reason.c_str(), gpu.cure.c_str());
+    std::fprintf(stderr, "no GPU to measure: %s\n", gpu.in_words().c_str());
     return 3;
   }
   for (const char* algorithm : {"ring", "direct", "halving-doubling"})

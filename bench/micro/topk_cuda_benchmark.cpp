@@ -64,7 +64,7 @@ BENCHMARK(topk)->Iterations(15)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 int main(int argc, char** argv) {
   if (const hbench::Availability gpu = hbench::gpu_training_availability(); !gpu.available) {
-    std::fprintf(stderr, "no GPU that LibTorch can use: %s; %s\n", gpu.reason.c_str(), gpu.cure.c_str());
+    std::fprintf(stderr, "no GPU that LibTorch can use: %s\n", gpu.in_words().c_str());
     return 3;
   }
   benchmark::Initialize(&argc, argv);

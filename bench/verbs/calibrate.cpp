@@ -59,7 +59,7 @@ std::optional<Asked> parse(const Call& call) {
   app.add_option("--ranks", asked.ranks, "GPUs of such a node; without it this machine's GPUs, or cores")
       ->check(CLI::Range(1, 1024));
   app.add_option("--executor", asked.executor,
-                 "what moves the bytes between them: mpi, shm, threads, cuda, nccl-p2p; without it the best here");
+                 "what moves the bytes between them: hbench list executors; without it the best here");
   app.add_option("--profile-out", asked.profile_file, "file of the cluster profile (default: this-machine-NAME.toml)");
   if (parse_arguments(app, call)) return std::nullopt;
   refuse_idle_flags(app, asked);

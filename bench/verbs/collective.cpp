@@ -21,12 +21,6 @@ namespace {
 /// Starting ranks, for the estimate.
 constexpr double kLaunchSeconds = 1;
 
-bool uses_gpus(const std::vector<std::string>& names) {
-  return std::ranges::any_of(executors(), [&](const ExecutorKind* kind) {
-    return kind->on_gpu && std::ranges::find(names, kind->name) != names.end();
-  });
-}
-
 /// One run from plan to tables.
 class CollectiveBench {
  public:
@@ -43,7 +37,8 @@ class CollectiveBench {
                   "run hbench collective without the launcher; it starts its ranks itself");
     plan_ = make_collective_plan(request, setup_.machine, tensors);
     options_.loop.out_of_place = !plan_.comparison;
-    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts(uses_gpus(request.executors))};
+    run_ = {call.command, HBENCH_VERSION, now_utc(),
+            environment_facts(std::ranges::any_of(request.executors, works_on_gpu))};
     run_.environment["mpi_library"] = setup_.machine.mpi;
   }
 

@@ -23,19 +23,13 @@ namespace {
 constexpr double kLaunchOverhead = 2.5;
 constexpr double kSimulatedSeconds = 0.004;
 
-/// `ring + fp16`, and where it runs when that is not as always.
-std::string label_of(const Case& asked) {
-  const std::string task = asked.training.label();
-  return asked.strategy.label() + (task.empty() ? "" : ", " + task);
-}
-
 /// One sweep from plan to report.
 class Sweep {
  public:
   Sweep(const Call& call, SweepOptions options)
       : options_(std::move(options)),
         data_(load_data()),
-        machine_(local_machine(options_.oversubscribe)),
+        machine_(options_.measures() ? local_machine(options_.oversubscribe) : machine_at_rest()),
         plan_(make_plan(options_.request, data_, machine_)),
         calibration_(plan_calibration(options_.request, machine_, plan_, options_.calibration)) {
     options_.measure.program = call.program;
@@ -67,7 +61,7 @@ class Sweep {
     for (const Case& asked : plan_.cases) {
       seconds += cost(asked);
       fmt::print("{:9} {:14} {:5} GPUs  {:40} {}\n", to_string(asked.evidence), asked.workload, asked.gpus,
-                 label_of(asked), asked.profile);
+                 asked.strategy_label(), asked.profile);
     }
     for (const Refusal& refusal : plan_.refused) fmt::print("left out  {}: {}\n", refusal.what, refusal.why);
     if (calibration_) {
@@ -153,7 +147,7 @@ class Sweep {
   }
 
   void measure_one(Store& store, std::int64_t run, const Case& asked, Progress& progress) {
-    const std::string name = fmt::format("{} {} on {} {}{}", asked.workload, label_of(asked), asked.gpus,
+    const std::string name = fmt::format("{} {} on {} {}{}", asked.workload, asked.strategy_label(), asked.gpus,
                                          asked.training.device == "gpu" ? "GPU" : "rank", asked.gpus == 1 ? "" : "s");
     CaseResult result;
     try {

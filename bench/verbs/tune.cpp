@@ -41,6 +41,7 @@ class Tuner {
     tuning_.algorithm = parse_algorithm_rule(options_.algorithm).text();
     tuning_.compressor = parse_compressor(options_.compressor).text();
     tuning_.gpus = options_.simulated() ? options_.gpus : options_.ranks;
+    if (!options_.simulated()) machine_ = local_machine(options_.ranks);
     tuning_.profile = options_.profile;
     measure_.program = call.program;
     measure_.launches = 1;
@@ -94,7 +95,7 @@ class Tuner {
       request.placements = {"greedy"};
       request.servers = {{.colocated = false, .count = 0}};
     }
-    Plan plan = make_plan(request, data_, local_machine(tuning_.gpus));
+    Plan plan = make_plan(request, data_, machine_);
     std::erase_if(plan.cases, [](const Case& asked) { return asked.strategy.algorithm == "none"; });
     if (plan.cases.empty())
       throw Error(ExitCode::usage, plan.refused.empty() ? "nothing to tune: no algorithm" : plan.refused.front().why,
@@ -195,6 +196,7 @@ class Tuner {
 
   TuneOptions options_;
   Data data_;
+  LocalMachine machine_ = machine_at_rest();
   MeasureOptions measure_;
   Tuning tuning_;
   std::string failure_;

@@ -37,7 +37,7 @@ namespace {
 std::unique_ptr<Device> make_device(int gpu, bool default_stream) {
   const cuda::Facts facts = cuda::facts();
   const Availability availability = cuda::availability_of(facts);
-  if (!availability.available) throw Error(ExitCode::environment, availability.reason, availability.cure);
+  if (!availability.available) throw availability.error();
   if (gpu < 0 || gpu >= facts.devices)
     throw Error(ExitCode::usage, fmt::format("there is no GPU {}: this process sees {}", gpu, facts.devices),
                 "GPUs are counted from 0; `nvidia-smi -L` lists them, CUDA_VISIBLE_DEVICES may hide some");

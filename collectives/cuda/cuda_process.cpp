@@ -39,7 +39,7 @@ class CudaProcessEndpoint final : public Endpoint {
 
 std::unique_ptr<Endpoint> make_cuda_endpoint(Endpoint& home) {
   const Availability availability = cuda_availability();
-  if (!availability.available) throw Error(ExitCode::environment, availability.reason, availability.cure);
+  if (!availability.available) throw availability.error();
   const HostPlace place = find_host_place(home.control(), kSetupTimeout);
   if (place.hosts > 1)
     throw Error(ExitCode::usage, "the executor cuda works on one host, and the ranks are on several",

@@ -20,7 +20,7 @@ constexpr Seconds kSetupTimeout{120};
 
 void require_nccl() {
   const Availability availability = nccl_availability();
-  if (!availability.available) throw Error(ExitCode::environment, availability.reason, availability.cure);
+  if (!availability.available) throw availability.error();
 }
 
 }  // namespace

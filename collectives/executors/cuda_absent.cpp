@@ -1,16 +1,7 @@
-#include "collectives/base/error.hpp"
 #include "collectives/executors/cuda.hpp"
 #include "collectives/executors/cuda_endpoints.hpp"
 
 namespace hbench {
-namespace {
-
-[[noreturn]] void throw_absent() {
-  const Availability absent = cuda_availability();
-  throw Error(ExitCode::environment, absent.reason, absent.cure);
-}
-
-}  // namespace
 
 Availability cuda_availability() {
   return {false, "hbench was built without CUDA",
@@ -21,11 +12,11 @@ int cuda_devices() { return 0; }
 
 int gpu_of(Rank) { return 0; }
 
-std::unique_ptr<Device> make_cuda_device(int) { throw_absent(); }
+std::unique_ptr<Device> make_cuda_device(int) { throw cuda_availability().error(); }
 
-std::unique_ptr<Device> make_default_cuda_device(int) { throw_absent(); }
+std::unique_ptr<Device> make_default_cuda_device(int) { throw cuda_availability().error(); }
 
-std::unique_ptr<Endpoint> make_cuda_endpoint(Endpoint&) { throw_absent(); }
+std::unique_ptr<Endpoint> make_cuda_endpoint(Endpoint&) { throw cuda_availability().error(); }
 
 std::string cuda_runtime_version() { return ""; }
 

@@ -11,18 +11,12 @@
 #include <vector>
 
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/availability.hpp"
 #include "collectives/executors/operand.hpp"
 #include "collectives/executors/operation.hpp"
 #include "collectives/schedule.hpp"
 
 namespace hbench {
-
-/// Whether a backend can be used here; if not, why, and what to do about it.
-struct Availability {
-  bool available = true;
-  std::string reason;
-  std::string cure;
-};
 
 /// When each local rank had finished, in seconds since the start.
 struct Timeline {
@@ -83,5 +77,9 @@ struct ExecutorKind {
 
 /// The table, in the order in which `hbench list executors` prints it.
 std::span<const ExecutorKind* const> executors();
+/// Null when there is none of this name: another library's.
+const ExecutorKind* find_executor(std::string_view name);
+/// Whether it is one whose operands lie in a GPU's memory.
+bool works_on_gpu(std::string_view executor);
 
 }  // namespace hbench

@@ -21,6 +21,16 @@ constexpr std::array kExecutors{&kThreadsExecutor, &kMpiExecutor,  &kShmExecutor
 
 std::span<const ExecutorKind* const> executors() { return kExecutors; }
 
+const ExecutorKind* find_executor(std::string_view name) {
+  const auto found = std::ranges::find(executors(), name, &ExecutorKind::name);
+  return found == executors().end() ? nullptr : *found;
+}
+
+bool works_on_gpu(std::string_view executor) {
+  const ExecutorKind* kind = find_executor(executor);
+  return kind != nullptr && kind->on_gpu;
+}
+
 Seconds Timeline::slowest() const { return finish.empty() ? Seconds(0) : std::ranges::max(finish); }
 
 }  // namespace hbench

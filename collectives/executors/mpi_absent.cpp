@@ -1,4 +1,3 @@
-#include "collectives/base/error.hpp"
 #include "collectives/executors/endpoint.hpp"
 
 namespace hbench {
@@ -7,9 +6,6 @@ Availability mpi_availability() {
   return {false, "hbench was built without MPI", "install an MPI with its headers (such as Open MPI) and build again"};
 }
 
-std::unique_ptr<Endpoint> make_mpi_endpoint() {
-  const Availability absent = mpi_availability();
-  throw Error(ExitCode::environment, absent.reason, absent.cure);
-}
+std::unique_ptr<Endpoint> make_mpi_endpoint() { throw mpi_availability().error(); }
 
 }  // namespace hbench

@@ -1,4 +1,3 @@
-#include "collectives/base/error.hpp"
 #include "collectives/executors/endpoint.hpp"
 
 namespace hbench {
@@ -8,9 +7,6 @@ Availability shm_availability() {
           "install an MPI with its headers (such as Open MPI) and build again"};
 }
 
-std::unique_ptr<Endpoint> make_shm_endpoint(int) {
-  const Availability absent = shm_availability();
-  throw Error(ExitCode::environment, absent.reason, absent.cure);
-}
+std::unique_ptr<Endpoint> make_shm_endpoint(int) { throw shm_availability().error(); }
 
 }  // namespace hbench

@@ -1,4 +1,3 @@
-#include "collectives/base/error.hpp"
 #include "collectives/executors/nccl.hpp"
 
 namespace hbench {
@@ -10,17 +9,8 @@ Availability nccl_availability() {
 
 std::string nccl_version() { return ""; }
 
-namespace {
+std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int) { throw nccl_availability().error(); }
 
-[[noreturn]] void throw_absent() {
-  const Availability absent = nccl_availability();
-  throw Error(ExitCode::environment, absent.reason, absent.cure);
-}
-
-}  // namespace
-
-std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int) { throw_absent(); }
-
-std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint&) { throw_absent(); }
+std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint&) { throw nccl_availability().error(); }
 
 }  // namespace hbench

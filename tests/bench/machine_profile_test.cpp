@@ -139,7 +139,7 @@ TEST(LinkCurve, IsRefusedWhereACaseFailedOrNothingCanBeRead) {
 }
 
 TEST(LinkCurve, AsksForLargerSizesOnGpusAndForTheExecutorThatWasChosen) {
-  EXPECT_THAT(fmt::format("{}", fmt::join(link_arguments({"hbench", "", 2, false}), " ")),
+  EXPECT_THAT(fmt::format("{}", fmt::join(link_arguments({"hbench", "mpi", 2, false}), " ")),
               HasSubstr("--executor mpi --ranks 2 -b 1K -e 16M -f 2"));
   EXPECT_THAT(fmt::format("{}", fmt::join(link_arguments({"hbench", "nccl-p2p", 8, true}), " ")),
               HasSubstr("--executor nccl-p2p --ranks 8 -b 1K -e 256M -f 2"));

@@ -39,7 +39,7 @@ std::map<std::string, std::string> torch_facts() {
 void require_place(bool on_gpu, Precision precision) {
   if (on_gpu) {
     if (const Availability there = gpu_training_availability(); !there.available)
-      throw Error(ExitCode::environment, fmt::format("cannot train on a GPU: {}", there.reason), there.cure);
+      throw there.error("cannot train on a GPU");
   } else if (const PrecisionEntry& entry = entry_of(precision); entry.gpu_only) {
     throw Error(ExitCode::usage, fmt::format("precision {} needs a GPU", entry.name),
                 "on CPU cores there are float32 and bf16");

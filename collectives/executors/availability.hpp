@@ -1,0 +1,26 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+
+/// Whether a backend can be used here; if not, why, and what to do about it.
+struct Availability {
+  bool available = true;
+  std::string reason;
+  std::string cure;
+
+  /// `hbench was built without MPI; install one`: for where there is one line.
+  std::string in_words() const { return fmt::format("{}; {}", reason, cure); }
+  /// What those end with who need it (environment): `<doing>: <reason>`, or the reason alone.
+  Error error(std::string_view doing = {}) const {
+    return {ExitCode::environment, doing.empty() ? reason : fmt::format("{}: {}", doing, reason), cure};
+  }
+};
+
+}  // namespace hbench
