@@ -6,12 +6,12 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "bench/micro/device_times.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/cuda/codecs.hpp"
@@ -62,34 +62,18 @@ Buffers& buffers() {
 }
 
 /// Seconds of one of a row of launches.
-template <class Work>
-double timed(Device& device, Work work) {
-  device.read({}, {});
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kRow; ++i) work();
-  const Moment end = device.mark();
-  while (!device.passed(end)) {
-  }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / kRow;
-}
-
-double median(std::vector<double>& values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 /// `moved`: bytes that one `work` reads and writes. The copy that it is compared with brings back what it worked on.
 template <class Work>
 void compare(benchmark::State& state, double moved, std::size_t copied, Work work) {
   Buffers& b = buffers();
   const auto copy = [&] { b.device->copy(Buffers::span(b.origin).first(copied), Buffers::span(b.work).first(copied)); };
-  timed(*b.device, copy);
-  timed(*b.device, work);
+  timed(*b.device, kRow, copy);
+  timed(*b.device, kRow, work);
   std::vector<double> of_work;
   std::vector<double> of_copy;
   for (auto _ : state) {
-    of_copy.push_back(timed(*b.device, copy));
-    of_work.push_back(timed(*b.device, work));
+    of_copy.push_back(timed(*b.device, kRow, copy));
+    of_work.push_back(timed(*b.device, kRow, work));
     state.SetIterationTime(of_work.back());
   }
   const double rate = moved / median(of_work);

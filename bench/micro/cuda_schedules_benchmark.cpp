@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/micro/device_times.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/executors/cuda.hpp"
@@ -32,11 +33,6 @@ constexpr int kSamples = 15;
 constexpr Seconds kTimeout{60};
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 /// Bytes that all ranks read and write together.
 double bytes_moved(const Schedule& schedule) {

@@ -6,31 +6,16 @@
 #include <benchmark/benchmark.h>
 #include <torch/torch.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <vector>
 
+#include "bench/micro/device_times.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/executors/cuda.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
-
-template <class Work>
-double timed(Device& device, Work work) {
-  drain(device);
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  drain(device);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 void topk(benchmark::State& state) {
   constexpr std::int64_t kElements = 138'357'544;
@@ -46,12 +31,12 @@ void topk(benchmark::State& state) {
   const std::span<const float> floats(values.data_ptr<float>(), static_cast<std::size_t>(kElements));
   const auto ours = [&] { codec->encode(floats, {}, {wire.get(), bytes}); };
   const auto torchs = [&] { benchmark::DoNotOptimize(torch::topk(magnitudes, kWanted, 0, true, /*sorted=*/false)); };
-  timed(*device, ours);
-  timed(*device, torchs);
+  timed(*device, 1, ours);
+  timed(*device, 1, torchs);
   std::vector<double> of_ours, of_torchs;
   for (auto _ : state) {
-    of_torchs.push_back(timed(*device, torchs));
-    of_ours.push_back(timed(*device, ours));
+    of_torchs.push_back(timed(*device, 1, torchs));
+    of_ours.push_back(timed(*device, 1, ours));
     state.SetIterationTime(of_ours.back());
   }
   state.counters["torch_ms"] = median(of_torchs) * 1e3;

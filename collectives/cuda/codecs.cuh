@@ -122,15 +122,7 @@ struct EncodeInt8 {
     return taken;
   }
 
-  static HBENCH_ON_BOTH std::uint32_t magnitude(const Taken& taken) {
-    std::uint32_t largest = 0;
-    HBENCH_UNROLL
-    for (const float x : taken.at) {
-      const std::uint32_t magnitude = same_bits<std::uint32_t>(x) & 0x7fff'ffff;
-      largest = magnitude > largest ? magnitude : largest;
-    }
-    return largest;
-  }
+  static HBENCH_ON_BOTH std::uint32_t magnitude(const Taken& taken) { return largest_magnitude(taken.at); }
 
   /// `largest` of all lanes' magnitudes.
   template <unsigned kCount>

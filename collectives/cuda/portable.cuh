@@ -29,6 +29,17 @@ HBENCH_ON_BOTH To same_bits(From from) {
   return to;
 }
 
+/// Of `largest` and the magnitudes of all values, as bits, which order like them; those of NaN are above all.
+template <std::size_t kCount>
+HBENCH_ON_BOTH std::uint32_t largest_magnitude(const float (&values)[kCount], std::uint32_t largest = 0) {
+  HBENCH_UNROLL
+  for (const float x : values) {
+    const std::uint32_t magnitude = same_bits<std::uint32_t>(x) & 0x7fff'ffff;
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  return largest;
+}
+
 /// Neighbours that one thread takes at once.
 template <class T, int kCount>
 struct Group {

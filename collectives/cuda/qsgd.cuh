@@ -78,13 +78,7 @@ struct EncodeQsgd {
   static HBENCH_ON_BOTH std::uint32_t magnitude(const Taken& taken) {
     std::uint32_t largest = 0;
     HBENCH_UNROLL
-    for (const Group<float, 4>& group : taken.groups) {
-      HBENCH_UNROLL
-      for (const float x : group.at) {
-        const std::uint32_t magnitude = same_bits<std::uint32_t>(x) & 0x7fff'ffff;
-        largest = magnitude > largest ? magnitude : largest;
-      }
-    }
+    for (const Group<float, 4>& group : taken.groups) largest = largest_magnitude(group.at, largest);
     return largest;
   }
 

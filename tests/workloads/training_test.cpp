@@ -240,33 +240,34 @@ TEST(Training, InMixedPrecisionKeepsWorkersTogether) {
   EXPECT_NE(outcomes[0].value, 0U);
 }
 
+/// A replica alone, and where its gradients lie.
+struct LaidOutReplica {
+  Replica replica = make_replica(small_request("lenet5", {.workers = 1}, nullptr), 0);
+  GradientLayout layout = replica.record_layout();
+  std::vector<float> gradients = std::vector<float>(static_cast<std::size_t>(layout.total()));
+
+  LaidOutReplica() { replica.lay_out(layout, gradients); }
+  void step(double loss_scale) {
+    replica.forward(0);
+    replica.backward({}, loss_scale);
+  }
+};
+
 TEST(Training, TellsInfiniteGradientsFromFiniteOnes) {
-  const TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
-  Replica replica = make_replica(request, 0);
-  const GradientLayout layout = replica.record_layout();
-  std::vector<float> gradients(static_cast<std::size_t>(layout.total()));
-  replica.lay_out(layout, gradients);
-  replica.forward(0);
-  replica.backward({});
-  EXPECT_TRUE(replica.gradients_are_finite());
-  replica.forward(0);
-  replica.backward({}, 1e39);  // infinite in float32
-  EXPECT_FALSE(replica.gradients_are_finite());
+  LaidOutReplica one;
+  one.step(1);
+  EXPECT_TRUE(one.replica.gradients_are_finite());
+  one.step(1e39);  // infinite in float32
+  EXPECT_FALSE(one.replica.gradients_are_finite());
 }
 
 TEST(Training, MultipliesGradientsByTheLossScale) {
-  const TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
-  Replica replica = make_replica(request, 0);
-  const GradientLayout layout = replica.record_layout();
-  std::vector<float> gradients(static_cast<std::size_t>(layout.total()));
-  replica.lay_out(layout, gradients);
-  replica.forward(0);
-  replica.backward({});
-  std::vector<float> expected = gradients;
+  LaidOutReplica one;
+  one.step(1);
+  std::vector<float> expected = one.gradients;
   for (float& each : expected) each *= 1024;  // a power of two changes no significant bit
-  replica.forward(0);
-  replica.backward({}, 1024);
-  EXPECT_EQ(gradients, expected);
+  one.step(1024);
+  EXPECT_EQ(one.gradients, expected);
 }
 
 TEST(Training, RefusesPrecisionsThatOnlyGpusHave) {
