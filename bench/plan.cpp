@@ -95,6 +95,8 @@ class Planner {
       const StepStrategy strategy = resolve(asked.strategy);
       const World world = world_of(asked, gpus_per_node(asked));
       std::string why = refuse_strategy(strategy.algorithm, strategy.compressor, strategy.fusion, world);
+      if (why.empty() && !asked.training.precision.empty())
+        why = refuse_precision(strategy.compressor, parse_precision(asked.training.precision));
       if (!why.empty()) {
         const std::string with = asked.strategy.compressor == "none" ? "" : " with " + asked.strategy.compressor;
         unsuited_[{asked.strategy.algorithm + with, std::move(why)}].insert(asked.gpus);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "bench/process.hpp"
 #include "collectives/base/error.hpp"
@@ -64,12 +65,24 @@ Table simulated_table(const std::vector<Point>& points) {
 
 std::string on_what(const TrainingTask& task) {
   const std::string label = task.label();
-  return (task.device == "gpu" ? "GPU" : "core") + (label.empty() ? "" : ": " + label);
+  return (task.device == "gpu" ? "GPU" : "CPU core") + (label.empty() ? "" : ": " + label);
 }
 
+void erase_column(Table& table, std::ptrdiff_t column) {
+  table.columns.erase(table.columns.begin() + column);
+  table.numeric.erase(table.numeric.begin() + column);
+  for (auto& row : table.rows) row.erase(row.begin() + column);
+}
+
+/// What ranks were is a column where it differs.
 Table measured_table(const std::vector<Point>& points) {
+  std::set<std::string> places;
+  for (const Point& point : points)
+    if (usable(point, Evidence::measured)) places.insert(on_what(point.asked.training));
+  const bool same = places.size() == 1;
   Table table;
-  table.caption = "Measured on this machine (a rank is one CPU core, or what `on` says)";
+  table.caption = fmt::format("Measured on this machine (a rank is {})",
+                              same ? "one " + *places.begin() : std::string("what `on` says"));
   table.columns = {"workload", "ranks", "strategy", "on", "samples/s", "per rank", "efficiency [95 %]", "baseline"};
   table.numeric = {false, true, false, false, true, true, true, false};
   for (const Point& point : points) {
@@ -78,6 +91,7 @@ Table measured_table(const std::vector<Point>& points) {
                           on_what(point.asked.training), fmt::format("{:.1f}", point.throughput),
                           fmt::format("{:.1f}", point.throughput_per_gpu), with_interval(point), point.baseline});
   }
+  if (same) erase_column(table, std::ranges::find(table.columns, "on") - table.columns.begin());
   return table;
 }
 

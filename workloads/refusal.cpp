@@ -21,4 +21,11 @@ std::string refuse_strategy(const AlgorithmRule& algorithm, const CompressorChoi
   return {};
 }
 
+std::string refuse_precision(const CompressorChoice& compressor, Precision precision) {
+  if (precision != Precision::fp16 || (!compressor.error_feedback && compressor.compressor->make_memory == nullptr))
+    return {};
+  return fmt::format("{} carries gradients over to the next step, where fp16 may scale the loss otherwise; take bf16",
+                     compressor.text());
+}
+
 }  // namespace hbench

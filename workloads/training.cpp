@@ -36,6 +36,8 @@ void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
           fmt::format("{} needs a placement of tensors on servers", request.algorithm.text()));
   const std::string refusal = refuse_strategy(request.algorithm, request.compressor, request.fusion, request.world);
   require(refusal.empty(), refusal);
+  const std::string unscalable = refuse_precision(request.compressor, request.precision);
+  require(unscalable.empty(), unscalable);
 }
 
 void check_request(const TrainingRequest& request, const ModelEntry& model, Endpoint* endpoint) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "collectives/executors/message.hpp"
+#include "collectives/executors/posted_message.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {
@@ -16,7 +16,7 @@ constexpr int kTag = 11000;
 }  // namespace
 
 void Agreement::wait(Transport::Request request, Rank peer) {
-  Message message(transport_, request, peer);
+  PostedMessage message(transport_, request, peer);
   wait_for(message, timeout_, "between two iterations");
 }
 

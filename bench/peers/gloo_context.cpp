@@ -11,7 +11,7 @@
 #include <map>
 
 #include "collectives/base/error.hpp"
-#include "collectives/executors/message.hpp"
+#include "collectives/executors/posted_message.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {
@@ -55,7 +55,7 @@ class TransportStore final : public gloo::rendezvous::Store {
   void wait(const std::vector<std::string>&) override {}
 
   void finish() {
-    for (Message& message : sent_) wait_for(message, timeout_, kWhat);
+    for (PostedMessage& message : sent_) wait_for(message, timeout_, kWhat);
   }
 
  private:
@@ -72,7 +72,7 @@ class TransportStore final : public gloo::rendezvous::Store {
   }
 
   void receive(Rank from, std::span<std::byte> bytes) {
-    Message message(transport_, transport_.receive(from, kTag, bytes), from);
+    PostedMessage message(transport_, transport_.receive(from, kTag, bytes), from);
     wait_for(message, timeout_, kWhat);
   }
 
@@ -90,7 +90,7 @@ class TransportStore final : public gloo::rendezvous::Store {
   Seconds timeout_;
   std::map<std::string, std::vector<char>> known_;
   std::deque<Parcel> parcels_;  ///< a deque, so that what is being sent stays where it is
-  std::deque<Message> sent_;
+  std::deque<PostedMessage> sent_;
 };
 
 }  // namespace

@@ -50,6 +50,8 @@ std::unique_ptr<Device> make_cuda_device(int gpu) { return make_device(gpu, fals
 
 std::unique_ptr<Device> make_default_cuda_device(int gpu) { return make_device(gpu, true); }
 
+void join_gpus(int gpus) { cuda::join_gpus(gpus); }
+
 int gpu_of(Rank rank) { return rank % std::max(cuda_devices(), 1); }
 
 std::string cuda_runtime_version() { return fmt::format("{}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10); }

@@ -27,42 +27,29 @@ constexpr double kMebibyte = 1024.0 * 1024.0;
               "use smaller buffers or fewer ranks per GPU; `nvidia-smi` shows which processes hold memory");
 }
 
-/// Lets this GPU reach the memory of the others, where the hardware can.
-void reach_peers(int gpu) {
-  int gpus = 0;
-  succeed(cudaGetDeviceCount(&gpus), "counting GPUs");
-  for (int peer = 0; peer < gpus; ++peer) {
-    if (peer == gpu) continue;
-    int can = 0;
-    succeed(cudaDeviceCanAccessPeer(&can, gpu, peer), "asking for peer access between GPUs");
-    if (can == 0) continue;
-    const cudaError_t code = cudaDeviceEnablePeerAccess(peer, 0);
-    if (code == cudaErrorPeerAccessAlreadyEnabled) {
-      cudaGetLastError();  // by another device on this GPU
-    } else {
-      succeed(code, fmt::format("letting GPU {} reach the memory of GPU {}", gpu, peer));
-    }
-  }
-}
-
-/// The GPU's own pool, which keeps what it has, and which its peers may read and write as well.
 cudaMemPool_t pool_of(int gpu) {
   cudaMemPool_t pool = nullptr;
   succeed(cudaDeviceGetDefaultMemPool(&pool, gpu), "asking for a GPU's memory pool");
-  std::uint64_t keep = UINT64_MAX;
-  succeed(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "keeping a GPU's memory");
-  int gpus = 0;
-  succeed(cudaGetDeviceCount(&gpus), "counting GPUs");
-  for (int peer = 0; peer < gpus; ++peer) {
-    int can = 0;
-    if (peer != gpu) succeed(cudaDeviceCanAccessPeer(&can, peer, gpu), "asking for peer access between GPUs");
-    if (can == 0) continue;
-    cudaMemAccessDesc access{};
-    access.location = {.type = cudaMemLocationTypeDevice, .id = peer};
-    access.flags = cudaMemAccessFlagsProtReadWrite;
-    succeed(cudaMemPoolSetAccess(pool, &access, 1), fmt::format("letting GPU {} reach a GPU's memory", peer));
-  }
   return pool;
+}
+
+/// Lets kernels of `gpu` use the memory of `peer`.
+void reach(int gpu, int peer) {
+  int can = 0;
+  succeed(cudaDeviceCanAccessPeer(&can, gpu, peer), "asking for peer access between GPUs");
+  if (can == 0)
+    throw Error(ExitCode::environment, fmt::format("GPU {} cannot reach the memory of GPU {}", gpu, peer),
+                "use the executor nccl or nccl-p2p, or one GPU; `nvidia-smi topo -p2p r` shows which reach which");
+  succeed(cudaSetDevice(gpu), "using a GPU");
+  const cudaError_t code = cudaDeviceEnablePeerAccess(peer, 0);
+  if (code == cudaErrorPeerAccessAlreadyEnabled)
+    cudaGetLastError();
+  else
+    succeed(code, fmt::format("letting GPU {} reach the memory of GPU {}", gpu, peer));
+  cudaMemAccessDesc access{};
+  access.location = {.type = cudaMemLocationTypeDevice, .id = gpu};
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  succeed(cudaMemPoolSetAccess(pool_of(peer), &access, 1), fmt::format("letting GPU {} reach a GPU's memory", gpu));
 }
 
 class CudaPacking final : public Packing {
@@ -84,8 +71,9 @@ CudaDevice::CudaDevice(int gpu, bool default_stream)
     : gpu_(gpu), events_(std::make_shared<EventPool>(false)), timed_events_(std::make_shared<EventPool>(true)) {
   make_current();
   succeed(cudaDeviceGetAttribute(&queue_.multiprocessors, cudaDevAttrMultiProcessorCount, gpu_), "asking for a GPU");
-  reach_peers(gpu_);
   pool_ = pool_of(gpu_);
+  std::uint64_t keep = UINT64_MAX;
+  succeed(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep), "keeping a GPU's memory");
   if (default_stream) return;
   succeed(cudaStreamCreateWithFlags(&queue_.stream, cudaStreamNonBlocking), "making a CUDA stream");
   stream_ = {queue_.stream, [](cudaStream_t stream) { cudaStreamDestroy(stream); }};
@@ -203,6 +191,7 @@ void CudaDevice::wait(const Moment& moment) {
 
 bool CudaDevice::passed(const Moment& moment) {
   if (moment == nullptr) return true;
+  make_current();  // a thread's first call makes a context on the GPU that is current
   const cudaError_t code = cudaEventQuery(static_cast<const CudaMoment&>(*moment).event());
   if (code == cudaErrorNotReady) {
     cudaGetLastError();
@@ -210,6 +199,12 @@ bool CudaDevice::passed(const Moment& moment) {
   }
   succeed(code, "working on the GPU");
   return true;
+}
+
+void join_gpus(int gpus) {
+  for (int gpu = 0; gpu < gpus; ++gpu)
+    for (int peer = 0; peer < gpus; ++peer)
+      if (peer != gpu) reach(gpu, peer);
 }
 
 CudaDevice& cuda_device(Device& device) {

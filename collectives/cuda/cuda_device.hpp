@@ -59,6 +59,9 @@ class CudaDevice final : public Device {
   std::shared_ptr<EventPool> events_, timed_events_;
 };
 
+/// As hbench::join_gpus. \pre there are so many
+void join_gpus(int gpus);
+
 /// The CudaDevice that `device` is. \throws Error (internal) when it is none.
 CudaDevice& cuda_device(Device& device);
 

@@ -91,7 +91,7 @@ class Vendor final : public Operation {
     if (turn_) messages_.turns().leave(*turn_);
     if (stage_ == Stage::begin || stage_ == Stage::complete) return;
     messages_.abandon();
-    drain(messages_.device());
+    settle(messages_.device());
   }
   Vendor(const Vendor&) = delete;
   Vendor& operator=(const Vendor&) = delete;

@@ -8,7 +8,6 @@
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/nccl_endpoint.hpp"
 #include "collectives/executors/cuda.hpp"
-#include "collectives/executors/cuda_endpoints.hpp"
 #include "collectives/executors/host_place.hpp"
 #include "collectives/executors/nccl.hpp"
 
@@ -35,7 +34,8 @@ std::string nccl_version() {
 
 std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int ranks) {
   require_nccl();
-  auto threads = make_cuda_endpoints(ranks);
+  // Not the endpoints of `cuda`: NCCL needs no GPU that reaches another's memory.
+  auto threads = make_thread_endpoints(ranks, [](Rank rank) { return make_cuda_device(gpu_of(rank)); });
   const auto communicators = cuda::make_nccl_communicators(ranks, cuda_devices(), kSetupTimeout);
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (std::size_t rank = 0; rank < threads.size(); ++rank) {

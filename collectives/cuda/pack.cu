@@ -39,11 +39,7 @@ CudaTensors cuda_tensors(Device& device, std::span<const std::span<std::byte>> t
   const std::vector<cuda::Piece> pieces = cuda::pieces_of(tensors);
   const auto table = std::as_bytes(std::span(pieces));
   CudaTensors made{device.allocate(table.size()), pieces.size(), 0};
-  // From pageable memory: it was read when the call returns (CUDA runtime API, API synchronization behavior).
-  if (!table.empty())
-    cuda::succeed(cudaMemcpyAsync(made.pieces.get(), table.data(), table.size(), cudaMemcpyHostToDevice,
-                                  cuda::cuda_device(device).queue().stream),
-                  "copying to the GPU");
+  device.write(table, {made.pieces.get(), table.size()});
   for (const std::span<std::byte> tensor : tensors) made.bytes += tensor.size();
   return made;
 }

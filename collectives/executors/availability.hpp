@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 #include <string_view>
 
@@ -16,11 +14,9 @@ struct Availability {
   std::string cure;
 
   /// `hbench was built without MPI; install one`: for where there is one line.
-  std::string in_words() const { return fmt::format("{}; {}", reason, cure); }
+  std::string in_words() const;
   /// What those end with who need it (environment): `<doing>: <reason>`, or the reason alone.
-  Error error(std::string_view doing = {}) const {
-    return {ExitCode::environment, doing.empty() ? reason : fmt::format("{}: {}", doing, reason), cure};
-  }
+  Error error(std::string_view doing = {}) const;
 };
 
 }  // namespace hbench

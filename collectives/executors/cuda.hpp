@@ -29,6 +29,10 @@ std::unique_ptr<Device> make_default_cuda_device(int gpu);
 /// Where the ranks of this host work: on GPU `rank` modulo their number; 0 where there is none.
 int gpu_of(Rank rank);
 
+/// Lets kernels of each of the first `gpus` GPUs use the memory of the others. \throws Error (environment) where the
+/// hardware cannot.
+void join_gpus(int gpus);
+
 /// Of the CUDA that was built in: `13.0`; empty without. Does not ask the driver.
 std::string cuda_runtime_version();
 

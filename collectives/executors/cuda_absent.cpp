@@ -12,6 +12,8 @@ int cuda_devices() { return 0; }
 
 int gpu_of(Rank) { return 0; }
 
+void join_gpus(int) {}
+
 std::unique_ptr<Device> make_cuda_device(int) { throw cuda_availability().error(); }
 
 std::unique_ptr<Device> make_default_cuda_device(int) { throw cuda_availability().error(); }

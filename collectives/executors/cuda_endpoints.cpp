@@ -1,5 +1,7 @@
 #include "collectives/executors/cuda_endpoints.hpp"
 
+#include <algorithm>
+
 #include "collectives/executors/cuda.hpp"
 #include "collectives/executors/gpu_compressors.hpp"
 #include "collectives/executors/thread_executor.hpp"
@@ -24,6 +26,7 @@ constinit const ExecutorKind kCudaExecutor{
 };
 
 std::vector<std::unique_ptr<Endpoint>> make_cuda_endpoints(int ranks) {
+  join_gpus(std::min(ranks, cuda_devices()));
   return make_thread_endpoints(ranks,
                                [](Rank rank) { return std::shared_ptr<Device>(make_cuda_device(gpu_of(rank))); });
 }

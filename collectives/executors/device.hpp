@@ -86,6 +86,10 @@ class Device {
 /// Returns once all work so far is done, or that before `moment`.
 void drain(Device& device);
 void drain(Device& device, const Moment& moment);
+/// The same for destructors, which let go of memory that the device was told to use. A device that has failed is done;
+/// what it failed of was said by whoever met it first.
+void settle(Device& device) noexcept;
+void settle(Device& device, const Moment& moment) noexcept;
 
 /// Host memory: work is done within the call. Has no state; any number of threads may share it.
 Device& host_device();

@@ -25,7 +25,7 @@ class FixedGather final : public Operation {
   }
   ~FixedGather() override {
     program_.reset();
-    drain(device_, stage_ == Stage::decode ? end_ : device_.mark());
+    stage_ == Stage::decode ? settle(device_, end_) : settle(device_);
   }
   FixedGather(const FixedGather&) = delete;
   FixedGather& operator=(const FixedGather&) = delete;

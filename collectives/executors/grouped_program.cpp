@@ -11,6 +11,11 @@ constexpr std::size_t kAlignment = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+/// Kernels take 16 bytes at a time where what they add and what they add to begin alike.
+std::size_t phase_of(std::span<const std::byte> chunk) { return reinterpret_cast<std::uintptr_t>(chunk.data()) % 16; }
+
+std::size_t room_for(std::span<const std::byte> chunk) { return aligned(phase_of(chunk) + chunk.size()); }
+
 bool overlap(const Transfer& a, const Transfer& b) {
   return a.first_chunk < b.first_chunk + b.chunk_count && b.first_chunk < a.first_chunk + a.chunk_count;
 }
@@ -29,7 +34,7 @@ GroupedProgram::~GroupedProgram() {
   if (!begun_ || complete_) return;
   messages_.abandon();
   // What the device was told uses memory of ours.
-  drain(device_);
+  settle(device_);
 }
 
 bool GroupedProgram::progress() {
@@ -88,8 +93,9 @@ void GroupedProgram::begin(const RankPlan::Step& step) {
   for (const Transfer& receive : step.receives) {
     std::span<std::byte> landing = chunks(receive);
     if (staged(step, receive)) {
-      landing = {staging_.get() + at, landing.size()};
-      at += aligned(landing.size());
+      const std::size_t room = room_for(landing);
+      landing = {staging_.get() + at + phase_of(landing), landing.size()};
+      at += room;
     }
     if (!landing.empty()) messages_.receive(receive.src, landing);
     landings_.push_back(landing);
@@ -137,7 +143,7 @@ bool GroupedProgram::staged(const RankPlan::Step& step, const Transfer& receive)
 std::size_t GroupedProgram::staging_of(const RankPlan::Step& step) const {
   std::size_t bytes = 0;
   for (const Transfer& receive : step.receives)
-    if (staged(step, receive)) bytes += aligned(chunks(receive).size());
+    if (staged(step, receive)) bytes += room_for(chunks(receive));
   return bytes;
 }
 

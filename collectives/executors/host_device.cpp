@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collectives/arithmetic/arithmetic.hpp"
+#include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/low_rank.hpp"
 #include "collectives/executors/device.hpp"
@@ -90,6 +91,20 @@ void drain(Device& device) { drain(device, device.mark()); }
 
 void drain(Device& device, const Moment& moment) {
   while (!device.passed(moment)) std::this_thread::yield();
+}
+
+void settle(Device& device) noexcept {
+  try {
+    drain(device);
+  } catch (const Error&) {
+  }
+}
+
+void settle(Device& device, const Moment& moment) noexcept {
+  try {
+    drain(device, moment);
+  } catch (const Error&) {
+  }
 }
 
 Device& host_device() {

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "collectives/executors/message.hpp"
+#include "collectives/executors/posted_message.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {
@@ -18,7 +18,7 @@ constexpr int kTag = 900;
 using HostName = std::array<char, 256>;
 
 void await(Transport& transport, Transport::Request request, Rank peer, Seconds timeout) {
-  Message message(transport, request, peer);
+  PostedMessage message(transport, request, peer);
   wait_for(message, timeout, "while ranks join");
 }
 

@@ -18,7 +18,7 @@ class LowRank final : public Operation {
   ~LowRank() override {
     left_.reset();
     right_.reset();
-    drain(device_, stage_ == Stage::end ? end_ : device_.mark());
+    stage_ == Stage::end ? settle(device_, end_) : settle(device_);
   }
   LowRank(const LowRank&) = delete;
   LowRank& operator=(const LowRank&) = delete;

@@ -57,9 +57,10 @@ class PeerMemoryTransport final : public Transport {
   Device& device() override { return device_; }
 
   Request send(Rank to, int tag, std::span<const std::byte> payload) override {
+    Moment mark = device_.mark();  // a device that fails sends nothing
     const Request request = slots_.take();
     Slot& slot = slots_[request];
-    slot = {.is_send = true, .peer = to, .tag = tag, .payload = payload, .mark = device_.mark()};
+    slot = {.is_send = true, .peer = to, .tag = tag, .payload = payload, .mark = std::move(mark)};
     slot.notice.bytes = payload.size();
     slot.notice.parcel = ++parcels_;
     if (!payload.empty()) slot.notice.memory = memory_.handle_of(payload);
@@ -95,7 +96,7 @@ class PeerMemoryTransport final : public Transport {
     } else if (slot.control) {
       control_.cancel(*slot.control);
     } else {
-      drain(device_, slot.mark);
+      settle(device_, slot.mark);
     }
     slot.mark = nullptr;
     slots_.give_back(request);

@@ -77,7 +77,7 @@ class RankProgram::State final : public Sink {
       if (posted_[index].state == Stage::posted) transport_.cancel(posted_[index].request);
     }
     // What was told to the device uses memory of ours.
-    drain(device_, finished_ ? end_ : device_.mark());
+    finished_ ? settle(device_, end_) : settle(device_);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;

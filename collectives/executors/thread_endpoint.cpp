@@ -105,13 +105,14 @@ class ThreadTransport final : public Transport {
   Device& device() override { return device_; }
 
   Request send(Rank to, int tag, std::span<const std::byte> payload) override {
+    Moment written = device_.mark();  // a device that fails posts nothing
     const Request request = slots_.take();
     Slot& slot = slots_[request];
     slot.is_send = true;
     slot.peer = to;
     slot.parcel.payload = payload;
     slot.parcel.tag = tag;
-    slot.parcel.written = device_.mark();
+    slot.parcel.written = std::move(written);
     slot.parcel.taken.store(false, std::memory_order_relaxed);
     mailboxes_.of(rank_, to).post(&slot.parcel);
     return request;
@@ -150,8 +151,8 @@ class ThreadTransport final : public Transport {
     if (!slot.is_send) {
       std::erase(expected_from(slot.peer), request);
     } else if (!mailboxes_.of(rank_, slot.peer).withdraw(&slot.parcel)) {
-      while (!slot.parcel.taken.load(std::memory_order_acquire) || !device_.passed(slot.parcel.read))
-        std::this_thread::yield();
+      while (!slot.parcel.taken.load(std::memory_order_acquire)) std::this_thread::yield();
+      settle(device_, slot.parcel.read);
     }
     slots_.give_back(request);
   }

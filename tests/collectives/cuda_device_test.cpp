@@ -151,6 +151,7 @@ TEST_F(CudaDevices, WaitForOneAnothersMoments) {
   device->write(std::as_bytes(std::span(ones)), {mine.get(), kElements * 4});
   const std::span<std::byte> a(mine.get(), kElements * 4);
   const std::span<std::byte> b(theirs.get(), kElements * 4);
+  other->fill_neutral(DataType::int32, ReduceOp::sum, b);
   Moment last = device->mark();
   for (int turn = 0; turn < kTurns; ++turn) {
     other->wait(last);

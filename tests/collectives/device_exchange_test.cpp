@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -170,6 +171,38 @@ TEST(DeviceExchanges, AreLetGoInTheMiddleOfTheirWork) {
                                         .operand = {{memory.get(), 4000}, DataType::float32, ReduceOp::sum}});
         for (int i = 0; i < (endpoint.transport().rank() == 1 ? looks : 100); ++i) operation->progress();
       });
+    }
+}
+
+// Letting go of them meets the failure again.
+TEST(DeviceExchanges, SayWhatTheirGpuFailedOf) {
+  for (const char* name : {"none", "int8", "topk:0.1", "ef:powersgd:2"})
+    for (int looks = 0; looks < 8; ++looks) {
+      const auto failed = std::make_shared<std::atomic<bool>>(false);
+      Endpoints endpoints =
+          make_thread_endpoints(2, [&](Rank rank) { return std::make_shared<LazyDevice>(31 * rank + 7, failed); });
+      std::atomic<int> failures = 0;
+      testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
+        Device& device = endpoint.device();
+        const DeviceMemory memory = device.allocate(4000);
+        try {
+          const auto operation =
+              prepare_exchange(endpoint, {.world = {.workers = 2},
+                                          .algorithm = parse_algorithm("ring"),
+                                          .compressor = parse_compressor(name),
+                                          .operand = {{memory.get(), 4000}, DataType::float32, ReduceOp::sum}});
+          for (int i = 0; !operation->progress(); ++i)
+            if (endpoint.transport().rank() == 0 && i == looks) *failed = true;
+          *failed = true;
+          drain(device);
+        } catch (const Error& error) {
+          EXPECT_THAT(error.what(), ::testing::AnyOf(::testing::StrEq("the lazy device has failed"),
+                                                     ::testing::EndsWith("stopped the job")));
+          ++failures;
+          EXPECT_THROW(endpoint.abort(3), Error);
+        }
+      });
+      EXPECT_EQ(failures, 2) << name;
     }
 }
 

@@ -14,6 +14,7 @@
 #include <random>
 #include <thread>
 
+#include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/low_rank.hpp"
 #include "collectives/executors/device.hpp"
@@ -23,7 +24,9 @@ namespace hbench::testing {
 /// In host memory; a thread does the work in order, after pauses that `seed` draws. Fresh memory is poisoned.
 class LazyDevice final : public Device {
  public:
-  explicit LazyDevice(unsigned seed) : random_(seed), worker_([this](const std::stop_token& stop) { work(stop); }) {}
+  /// Once `failed`, which devices may share, it does no more, and every look at it throws: a GPU whose kernel faulted.
+  explicit LazyDevice(unsigned seed, std::shared_ptr<const std::atomic<bool>> failed = never_failed())
+      : random_(seed), failed_(std::move(failed)), worker_([this](const std::stop_token& stop) { work(stop); }) {}
   ~LazyDevice() override {
     worker_.request_stop();
     changed_.notify_all();
@@ -63,6 +66,7 @@ class LazyDevice final : public Device {
   }
 
   Moment mark() override {
+    throw_if_failed();
     const auto mark = std::make_shared<Flag>();
     push([mark] {
       mark->time = std::chrono::steady_clock::now();
@@ -79,11 +83,12 @@ class LazyDevice final : public Device {
   }
   void wait(const Moment& mark) override {
     push([=, this] {
-      while (!passed(mark)) std::this_thread::yield();
+      while (!was_passed(mark) && !*failed_) std::this_thread::yield();
     });
   }
   bool passed(const Moment& mark) override {
-    return mark == nullptr || static_cast<const Flag&>(*mark).passed.load(std::memory_order_acquire);
+    throw_if_failed();
+    return was_passed(mark);
   }
 
   void push(std::function<void()> work) {
@@ -101,6 +106,17 @@ class LazyDevice final : public Device {
     std::atomic<bool> passed{false};
   };
 
+  static std::shared_ptr<const std::atomic<bool>> never_failed() { return std::make_shared<std::atomic<bool>>(false); }
+  static bool was_passed(const Moment& mark) {
+    return mark == nullptr || static_cast<const Flag&>(*mark).passed.load(std::memory_order_acquire);
+  }
+  /// Once what it was doing when it failed has ended.
+  void throw_if_failed() const {
+    if (!*failed_) return;
+    while (busy_) std::this_thread::yield();
+    throw Error(ExitCode::environment, "the lazy device has failed");
+  }
+
   /// Until it is told to stop and has nothing left to do.
   void work(const std::stop_token& stop) {
     while (true) {
@@ -113,7 +129,9 @@ class LazyDevice final : public Device {
         queue_.pop_front();
       }
       if (random_() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 200));
-      next();
+      busy_ = true;
+      if (!*failed_) next();
+      busy_ = false;
     }
   }
 
@@ -121,6 +139,8 @@ class LazyDevice final : public Device {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> queue_;
+  std::shared_ptr<const std::atomic<bool>> failed_;
+  std::atomic<bool> busy_{false};
   std::jthread worker_;
 };
 

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <thread>
-
 #include "collectives/executors/executor.hpp"
 #include "tests/workloads/training_cases.hpp"
 #include "workloads/engine/place.hpp"
@@ -27,12 +25,12 @@ TrainingRequest gpu_request(const char* model, int workers, const char* algorith
 
 /// The parameters of every rank, which are threads on one GPU or several.
 std::vector<std::vector<float>> train_on_gpus(const TrainingRequest& request, std::string_view executor) {
-  auto endpoints = find_entry(executors(), executor, "executor").make_endpoints(request.world.workers);
-  std::vector<std::vector<float>> ends(endpoints.size());
-  {
-    std::vector<std::jthread> ranks;
-    for (std::size_t rank = 0; rank < endpoints.size(); ++rank)
-      ranks.emplace_back([&, rank] { ends[rank] = trained_parameters(request, *endpoints[rank]); });
+  auto outcomes = on_all_ranks(find_entry(executors(), executor, "executor").make_endpoints(request.world.workers),
+                               [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
+  std::vector<std::vector<float>> ends;
+  for (auto& outcome : outcomes) {
+    EXPECT_EQ(outcome.failure, "") << "rank " << ends.size();
+    ends.push_back(std::move(outcome.value));
   }
   return ends;
 }

@@ -38,5 +38,13 @@ TEST(RefuseStrategy, KeepsFactorsAwayFromBucketsThatChange) {
     EXPECT_THAT(refusal("ring", "powersgd", fusion), IsEmpty()) << fusion;
 }
 
+// What was carried over would count double, or half, in the units of the next step.
+TEST(RefusePrecision, KeepsALossScaleThatChangesAwayFromWhatIsCarriedOver) {
+  for (const char* compressor : {"ef:topk:0.01", "ef:powersgd", "dgc"})
+    EXPECT_THAT(refuse_precision(parse_compressor(compressor), Precision::fp16), HasSubstr("take bf16")) << compressor;
+  EXPECT_THAT(refuse_precision(parse_compressor("ef:topk:0.01"), Precision::bf16), IsEmpty());
+  EXPECT_THAT(refuse_precision(parse_compressor("topk:0.01"), Precision::fp16), IsEmpty());
+}
+
 }  // namespace
 }  // namespace hbench

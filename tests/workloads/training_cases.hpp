@@ -3,14 +3,47 @@
 // What the tests of training with threads and with MPI share.
 
 #include <cmath>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/cuda.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/worker.hpp"
 
 namespace hbench {
+
+/// What each rank returned or, if it failed, why.
+template <class T>
+struct Outcome {
+  T value{};
+  std::string failure;
+  ExitCode code = ExitCode::good;
+};
+
+/// Runs `body(endpoint)` on ranks that are threads.
+template <class Body>
+auto on_all_ranks(std::vector<std::unique_ptr<Endpoint>> endpoints, Body body) {
+  using Value = decltype(body(std::declval<Endpoint&>()));
+  std::vector<Outcome<Value>> outcomes(endpoints.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t rank = 0; rank < endpoints.size(); ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        outcomes[rank].value = body(*endpoints[rank]);
+      } catch (const Error& error) {
+        outcomes[rank].failure = error.what();
+        outcomes[rank].code = error.code();
+      }
+    });
+  }
+  threads.clear();
+  return outcomes;
+}
 
 /// Two samples per worker, three steps, so fast a descent that a wrong gradient shows.
 inline TrainingRequest small_request(const char* model, World world, const char* algorithm) {

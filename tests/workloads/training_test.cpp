@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <thread>
-
 #include "tests/workloads/training_cases.hpp"
 
 namespace hbench {
@@ -16,38 +14,10 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-/// What each rank returned or, if it failed, why.
-template <class T>
-struct Outcome {
-  T value{};
-  std::string failure;
-  ExitCode code = ExitCode::good;
-};
-
-template <class Body>
-auto on_all_ranks(int ranks, Body body) {
-  using Value = decltype(body(std::declval<Endpoint&>()));
-  auto endpoints = make_thread_endpoints(ranks);
-  std::vector<Outcome<Value>> outcomes(endpoints.size());
-  std::vector<std::jthread> threads;
-  for (std::size_t rank = 0; rank < endpoints.size(); ++rank) {
-    threads.emplace_back([&, rank] {
-      try {
-        outcomes[rank].value = body(*endpoints[rank]);
-      } catch (const Error& error) {
-        outcomes[rank].failure = error.what();
-        outcomes[rank].code = error.code();
-      }
-    });
-  }
-  threads.clear();
-  return outcomes;
-}
-
 void expect_as_one_worker(const TrainingRequest& request) {
   const std::vector<float> expected = reference_parameters(request);
-  const auto outcomes =
-      on_all_ranks(request.world.ranks(), [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
+  const auto outcomes = on_all_ranks(make_thread_endpoints(request.world.ranks()),
+                                     [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
   for (int rank = 0; rank < request.world.ranks(); ++rank) {
     const auto& outcome = outcomes[static_cast<std::size_t>(rank)];
     EXPECT_EQ(outcome.failure, "") << "rank " << rank;
@@ -110,8 +80,9 @@ TEST(Training, MovesTheParameters) {
 
 TEST(Training, GivesAllWorkersOneDigestAndServersNone) {
   const TrainingRequest request = small_request("lenet5", {.workers = 2, .servers = 1}, "ps");
-  const auto outcomes =
-      on_all_ranks(3, [&](Endpoint& endpoint) { return train(request, &endpoint, [](const StepReport&) {}); });
+  const auto outcomes = on_all_ranks(make_thread_endpoints(3), [&](Endpoint& endpoint) {
+    return train(request, &endpoint, [](const StepReport&) {});
+  });
   EXPECT_EQ(outcomes[0].value, outcomes[1].value);
   EXPECT_NE(outcomes[0].value, 0U);
   EXPECT_EQ(outcomes[2].value, 0U);
@@ -121,7 +92,7 @@ TEST(Training, ReportsEveryStepOnEveryWorkerWarmUpFirst) {
   TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
   request.warmup_steps = 2;
   request.steps = 3;
-  const auto outcomes = on_all_ranks(2, [&](Endpoint& endpoint) {
+  const auto outcomes = on_all_ranks(make_thread_endpoints(2), [&](Endpoint& endpoint) {
     std::vector<StepReport> reports;
     train(request, &endpoint, [&](const StepReport& report) { reports.push_back(report); });
     return reports;
@@ -151,7 +122,7 @@ TEST(Training, NamesARankThatStopsAnswering) {
   TrainingRequest request = small_request("lenet5", {.workers = 3}, "ring");
   request.steps = 1000;
   request.timeout = Seconds(0.5);
-  const auto outcomes = on_all_ranks(3, [&](Endpoint& endpoint) {
+  const auto outcomes = on_all_ranks(make_thread_endpoints(3), [&](Endpoint& endpoint) {
     return train(request, &endpoint, [&](const StepReport& report) {
       if (endpoint.transport().rank() == 1 && report.iteration == 2) throw Error(ExitCode::internal, "struck");
     });
@@ -166,7 +137,7 @@ TEST(Training, NamesARankThatStopsAnswering) {
 
 TEST(Training, NoticesThatWorkersEndWithDifferentParameters) {
   const TrainingRequest request = small_request("lenet5", {.workers = 3}, "ring");
-  const auto outcomes = on_all_ranks(3, [&](Endpoint& endpoint) {
+  const auto outcomes = on_all_ranks(make_thread_endpoints(3), [&](Endpoint& endpoint) {
     compare_digests(endpoint.transport().rank() == 2 ? 8 : 7, request, endpoint.transport());
     return 0;
   });
@@ -233,8 +204,9 @@ TEST(Training, InMixedPrecisionEndsNearFloat32AndNotAtIt) {
 TEST(Training, InMixedPrecisionKeepsWorkersTogether) {
   TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
   request.precision = Precision::bf16;
-  const auto outcomes =
-      on_all_ranks(2, [&](Endpoint& endpoint) { return train(request, &endpoint, [](const StepReport&) {}); });
+  const auto outcomes = on_all_ranks(make_thread_endpoints(2), [&](Endpoint& endpoint) {
+    return train(request, &endpoint, [](const StepReport&) {});
+  });
   EXPECT_EQ(outcomes[0].failure, "");
   EXPECT_EQ(outcomes[0].value, outcomes[1].value);
   EXPECT_NE(outcomes[0].value, 0U);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "collectives/executors/message.hpp"
+#include "collectives/executors/posted_message.hpp"
 #include "collectives/executors/wait.hpp"
 
 namespace hbench {
@@ -44,7 +44,7 @@ std::vector<Rank> Outbox::receivers() const {
 
 void receive_now(Transport& transport, Rank from, int tag, std::span<std::byte> payload, Seconds timeout,
                  std::string_view what) {
-  Message message(transport, transport.receive(from, tag, payload), from);
+  PostedMessage message(transport, transport.receive(from, tag, payload), from);
   wait_for(message, timeout, what);
 }
 

@@ -6,6 +6,10 @@
 #include "collectives/fusion/shards.hpp"
 
 namespace hbench {
+namespace {
+/// Buckets may differ from step to step: then what was known is forgotten from time to time.
+constexpr std::size_t kMostPackings = 256;
+}  // namespace
 
 Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                  std::span<float> gradients)
@@ -20,7 +24,7 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
 // The device may still have to unpack from staging memory. What is abandoned lets go of it first: it might never end.
 Reducer::~Reducer() {
   running_.clear();
-  drain(endpoint_.device());
+  settle(endpoint_.device());
 }
 
 void Reducer::launch(Bucket bucket) {
@@ -94,15 +98,11 @@ void Reducer::pack(Running& running) {
                                               static_cast<std::size_t>(bucket.end - bucket.begin) / sizeof(float));
     return;
   }
-  std::vector<std::span<std::byte>> parts;
   std::size_t bytes = 0;
-  for (const int index : bucket.tensors) {
-    parts.push_back(std::as_writable_bytes(tensor(index)));
-    bytes += parts.back().size();
-  }
+  for (const int index : bucket.tensors) bytes += tensor(index).size_bytes();
   running.staging = staging_of(bytes);
   running.buffer = {reinterpret_cast<float*>(running.staging.memory.get()), bytes / sizeof(float)};
-  running.packing = endpoint_.device().packing(parts);
+  running.packing = packing_of(bucket.tensors);
   running.packing->pack(std::as_writable_bytes(running.buffer));
 }
 
@@ -110,6 +110,14 @@ void Reducer::unpack(Running& running) {
   if (running.packing == nullptr) return;
   running.packing->unpack(std::as_bytes(running.buffer));
   spare_.push_back(std::move(running.staging));
+}
+
+std::shared_ptr<Packing> Reducer::packing_of(const std::vector<int>& tensors) {
+  if (const auto known = packings_.find(tensors); known != packings_.end()) return known->second;
+  if (packings_.size() == kMostPackings) packings_.clear();
+  std::vector<std::span<std::byte>> parts;
+  for (const int index : tensors) parts.push_back(std::as_writable_bytes(tensor(index)));
+  return packings_[tensors] = endpoint_.device().packing(parts);
 }
 
 Reducer::Staging Reducer::staging_of(std::size_t bytes) {

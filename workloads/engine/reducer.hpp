@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -46,7 +47,7 @@ class Reducer {
     Bucket bucket;
     std::span<float> buffer;
     Staging staging;  ///< holds `buffer` when the tensors are not neighbours
-    std::unique_ptr<Packing> packing;
+    std::shared_ptr<Packing> packing;
     Clock::time_point begin;
     std::unique_ptr<Operation> operation;
   };
@@ -57,6 +58,7 @@ class Reducer {
   /// The bucket as one piece of memory: as it lies, or packed.
   void pack(Running& running);
   void unpack(Running& running);
+  std::shared_ptr<Packing> packing_of(const std::vector<int>& tensors);
   Staging staging_of(std::size_t bytes);
 
   const TrainingRequest& request_;
@@ -68,6 +70,8 @@ class Reducer {
   std::deque<Bucket> waiting_;
   std::list<Running> running_;
   std::vector<Staging> spare_;
+  /// Of the same tensors, bucket after bucket: what a device knows of them has reached it once.
+  std::map<std::vector<int>, std::shared_ptr<Packing>> packings_;
   std::int32_t step_ = -1;
 };
 

@@ -93,6 +93,16 @@ Data make_batch(const ModelEntry& entry, unsigned seed, std::uint64_t first, int
   return data;
 }
 
+/// One look of the host for all of them, as PyTorch's GradScaler has; multiplied by 1, they stay what they are.
+bool gradients_are_finite_on_gpu(const std::vector<at::Tensor>& parameters) {
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& parameter : parameters) gradients.push_back(parameter.grad());
+  const auto scalar = gradients.front().options().dtype(at::kFloat);
+  at::Tensor found = at::zeros({1}, scalar);
+  at::_amp_foreach_non_finite_check_and_unscale_(gradients, found, at::ones({1}, scalar));
+  return found.item<float>() == 0;
+}
+
 /// Runs after a gradient has been accumulated.
 struct ReadyHook final : torch::autograd::FunctionPostHook {
   explicit ReadyHook(std::function<void()> with) : call(std::move(with)) {}
@@ -240,6 +250,12 @@ std::vector<std::int64_t> Replica::tensor_elements() const {
 
 Device& Replica::device() { return *state_->device; }
 
+void Replica::rehearse() {
+  forward(0);
+  backward({});
+  drain(*state_->device);
+}
+
 void Replica::forward(int step) {
   translated([&] { state_->forward(state_->pool[static_cast<std::size_t>(step % kPool)]); });
 }
@@ -251,6 +267,7 @@ void Replica::backward(const std::function<void(int)>& ready, double scale) {
 bool Replica::gradients_are_finite() const {
   return translated([&] {
     if (state_->flat.defined()) return at::isfinite(state_->flat).all().item<bool>();
+    if (state_->place.is_cuda()) return gradients_are_finite_on_gpu(state_->parameters);
     return std::ranges::all_of(state_->parameters,
                                [](const at::Tensor& each) { return at::isfinite(each.grad()).all().item<bool>(); });
   });

@@ -50,6 +50,9 @@ class Replica {
   /// Where the model computes: its marks say when what it was told is done.
   Device& device();
 
+  /// One forward and backward pass that nobody uses: on a GPU, libraries look for their fastest kernels, load them and
+  /// take their memory before a step is timed, and before another rank's collective would have to wait for that.
+  void rehearse();
   /// Drops the gradients and computes the loss of the data of step `step`.
   void forward(int step);
   /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, when the

@@ -68,6 +68,7 @@ std::span<float> gradient_memory(Endpoint& endpoint, const GradientLayout& layou
 void train_alone(Replica& replica, const TrainingRequest& request, const OnStep& on_step) {
   JobProgress progress;
   LossScale scale = loss_scale_of(request);
+  if (request.on_gpu) replica.rehearse();
   const auto job_begin = Clock::now();
   auto begin = job_begin;
   for (Phase phase = next_phase(request, progress); phase != Phase::stop; phase = next_phase(request, progress)) {
@@ -92,6 +93,7 @@ void train_together(Replica& replica, const TrainingRequest& request, Endpoint& 
   const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
   const std::span<float> gradients = gradient_memory(endpoint, layout);
   replica.lay_out(layout, gradients);
+  if (request.on_gpu) replica.rehearse();
   Communicator communicator(request, endpoint, layout, gradients);
   Handover handover;
   const CommunicationThread thread(communicator, handover);

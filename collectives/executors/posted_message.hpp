@@ -8,15 +8,15 @@
 namespace hbench {
 
 /// One message that was posted, to be waited for; cancelled when it is left early.
-class Message final : public Operation {
+class PostedMessage final : public Operation {
  public:
-  Message(Transport& transport, Transport::Request request, Rank peer)
+  PostedMessage(Transport& transport, Transport::Request request, Rank peer)
       : transport_(transport), request_(request), peer_(peer) {}
-  ~Message() override {
+  ~PostedMessage() override {
     if (!done_) transport_.cancel(request_);
   }
-  Message(const Message&) = delete;
-  Message& operator=(const Message&) = delete;
+  PostedMessage(const PostedMessage&) = delete;
+  PostedMessage& operator=(const PostedMessage&) = delete;
 
   bool progress() override { return done_ = done_ || transport_.test(request_); }
   std::string waiting_for() const override { return done_ ? "" : fmt::format("rank {}", peer_); }
