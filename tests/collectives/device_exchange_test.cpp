@@ -178,9 +178,9 @@ TEST(DeviceExchanges, AreLetGoInTheMiddleOfTheirWork) {
 TEST(DeviceExchanges, SayWhatTheirGpuFailedOf) {
   for (const char* name : {"none", "int8", "topk:0.1", "ef:powersgd:2"})
     for (int looks = 0; looks < 8; ++looks) {
-      const auto failed = std::make_shared<std::atomic<bool>>(false);
+      const auto gpu = std::make_shared<testing::LazyGpu>();
       Endpoints endpoints =
-          make_thread_endpoints(2, [&](Rank rank) { return std::make_shared<LazyDevice>(31 * rank + 7, failed); });
+          make_thread_endpoints(2, [&](Rank rank) { return std::make_shared<LazyDevice>(31 * rank + 7, gpu); });
       std::atomic<int> failures = 0;
       testing::run_ranks(endpoints, [&](Endpoint& endpoint) {
         Device& device = endpoint.device();
@@ -192,8 +192,8 @@ TEST(DeviceExchanges, SayWhatTheirGpuFailedOf) {
                                           .compressor = parse_compressor(name),
                                           .operand = {{memory.get(), 4000}, DataType::float32, ReduceOp::sum}});
           for (int i = 0; !operation->progress(); ++i)
-            if (endpoint.transport().rank() == 0 && i == looks) *failed = true;
-          *failed = true;
+            if (endpoint.transport().rank() == 0 && i == looks) gpu->failed = true;
+          gpu->failed = true;
           drain(device);
         } catch (const Error& error) {
           EXPECT_THAT(error.what(), ::testing::AnyOf(::testing::StrEq("the lazy device has failed"),

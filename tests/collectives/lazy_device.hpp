@@ -21,12 +21,18 @@
 
 namespace hbench::testing {
 
+/// What devices of several ranks may share. Once it has failed, none of them does more, and every look at one throws:
+/// a kernel faulted.
+struct LazyGpu {
+  std::atomic<bool> failed{false};
+  std::atomic<int> busy{0};  ///< devices that are at work
+};
+
 /// In host memory; a thread does the work in order, after pauses that `seed` draws. Fresh memory is poisoned.
 class LazyDevice final : public Device {
  public:
-  /// Once `failed`, which devices may share, it does no more, and every look at it throws: a GPU whose kernel faulted.
-  explicit LazyDevice(unsigned seed, std::shared_ptr<const std::atomic<bool>> failed = never_failed())
-      : random_(seed), failed_(std::move(failed)), worker_([this](const std::stop_token& stop) { work(stop); }) {}
+  explicit LazyDevice(unsigned seed, std::shared_ptr<LazyGpu> gpu = std::make_shared<LazyGpu>())
+      : random_(seed), gpu_(std::move(gpu)), worker_([this](const std::stop_token& stop) { work(stop); }) {}
   ~LazyDevice() override {
     worker_.request_stop();
     changed_.notify_all();
@@ -83,7 +89,7 @@ class LazyDevice final : public Device {
   }
   void wait(const Moment& mark) override {
     push([=, this] {
-      while (!was_passed(mark) && !*failed_) std::this_thread::yield();
+      while (!was_passed(mark) && !gpu_->failed) std::this_thread::yield();
     });
   }
   bool passed(const Moment& mark) override {
@@ -106,14 +112,13 @@ class LazyDevice final : public Device {
     std::atomic<bool> passed{false};
   };
 
-  static std::shared_ptr<const std::atomic<bool>> never_failed() { return std::make_shared<std::atomic<bool>>(false); }
   static bool was_passed(const Moment& mark) {
     return mark == nullptr || static_cast<const Flag&>(*mark).passed.load(std::memory_order_acquire);
   }
-  /// Once what it was doing when it failed has ended.
+  /// Once what the GPU was doing when it failed has ended: a peer may have been reading memory of ours.
   void throw_if_failed() const {
-    if (!*failed_) return;
-    while (busy_) std::this_thread::yield();
+    if (!gpu_->failed) return;
+    while (gpu_->busy > 0) std::this_thread::yield();
     throw Error(ExitCode::environment, "the lazy device has failed");
   }
 
@@ -129,9 +134,9 @@ class LazyDevice final : public Device {
         queue_.pop_front();
       }
       if (random_() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 200));
-      busy_ = true;
-      if (!*failed_) next();
-      busy_ = false;
+      ++gpu_->busy;
+      if (!gpu_->failed) next();
+      --gpu_->busy;
     }
   }
 
@@ -139,8 +144,7 @@ class LazyDevice final : public Device {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> queue_;
-  std::shared_ptr<const std::atomic<bool>> failed_;
-  std::atomic<bool> busy_{false};
+  std::shared_ptr<LazyGpu> gpu_;
   std::jthread worker_;
 };
 
