@@ -6,6 +6,7 @@
 #include "workloads/training.hpp"
 
 namespace hbench {
+
 LocalMachine machine_at_rest() {
   LocalMachine machine;
   for (const std::string_view model : model_names()) machine.models.emplace_back(model);

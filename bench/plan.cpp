@@ -94,9 +94,8 @@ class Planner {
     if (asked.strategy.algorithm != "none") {
       const StepStrategy strategy = resolve(asked.strategy);
       const World world = world_of(asked, gpus_per_node(asked));
-      std::string why = refuse_strategy(strategy.algorithm, strategy.compressor, strategy.fusion, world);
-      if (why.empty() && !asked.training.precision.empty())
-        why = refuse_precision(strategy.compressor, parse_precision(asked.training.precision));
+      std::string why = refuse_strategy(strategy.algorithm, strategy.compressor, strategy.fusion, world,
+                                        precision_of(asked.training));
       if (!why.empty()) {
         const std::string with = asked.strategy.compressor == "none" ? "" : " with " + asked.strategy.compressor;
         unsuited_[{asked.strategy.algorithm + with, std::move(why)}].insert(asked.gpus);

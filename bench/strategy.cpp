@@ -21,6 +21,10 @@ const ExecutorKind& executor_of(const TrainingTask& training) {
   return find_entry(executors(), training.executor.empty() ? kUntold : training.executor, "executor");
 }
 
+Precision precision_of(const TrainingTask& training) {
+  return training.precision.empty() ? Precision::float32 : parse_precision(training.precision);
+}
+
 std::string told_executor(std::string_view name) { return name == kUntold ? "" : std::string(name); }
 
 }  // namespace hbench

@@ -28,7 +28,7 @@ TrainingRequest request_for(const WorkOrder& order) {
   request.budget = order.budget;
   request.timeout = order.timeout;
   request.on_gpu = order.asked.training.device == "gpu";
-  if (!order.asked.training.precision.empty()) request.precision = parse_precision(order.asked.training.precision);
+  request.precision = precision_of(order.asked.training);
   if (order.asked.strategy.algorithm == "none") return request;
   const StepStrategy strategy = resolve(order.asked.strategy);
   request.algorithm = strategy.algorithm;

@@ -7,7 +7,7 @@
 namespace hbench {
 
 std::string refuse_strategy(const AlgorithmRule& algorithm, const CompressorChoice& compressor,
-                            const FusionChoice& fusion, const World& world) {
+                            const FusionChoice& fusion, const World& world, Precision precision) {
   for (const AlgorithmChoice& choice : algorithm.choices()) {
     std::string why = refuse_exchange(choice, compressor, DataType::float32, ReduceOp::sum, world);
     if (!why.empty()) return why;
@@ -18,14 +18,10 @@ std::string refuse_strategy(const AlgorithmRule& algorithm, const CompressorChoi
         "ddp, "
         "mg-wfbp, byteps or none",
         compressor.text(), fusion.fusion->name);
+  if (precision == Precision::fp16 && (compressor.error_feedback || compressor.compressor->make_memory != nullptr))
+    return fmt::format("{} carries gradients over to the next step, where fp16 may scale the loss otherwise; take bf16",
+                       compressor.text());
   return {};
-}
-
-std::string refuse_precision(const CompressorChoice& compressor, Precision precision) {
-  if (precision != Precision::fp16 || (!compressor.error_feedback && compressor.compressor->make_memory == nullptr))
-    return {};
-  return fmt::format("{} carries gradients over to the next step, where fp16 may scale the loss otherwise; take bf16",
-                     compressor.text());
 }
 
 }  // namespace hbench

@@ -11,8 +11,6 @@ namespace hbench {
 
 /// Why gradients cannot travel so, measured or simulated: one sentence for a person; empty when they can.
 std::string refuse_strategy(const AlgorithmRule& algorithm, const CompressorChoice& compressor,
-                            const FusionChoice& fusion, const World& world);
-/// The same for gradients that were computed so.
-std::string refuse_precision(const CompressorChoice& compressor, Precision precision);
+                            const FusionChoice& fusion, const World& world, Precision precision = Precision::float32);
 
 }  // namespace hbench

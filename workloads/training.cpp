@@ -34,10 +34,9 @@ void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
   require(request.fusion.fusion != nullptr, "training needs a fusion policy");
   require(!request.algorithm.uses_servers() || request.placement != nullptr,
           fmt::format("{} needs a placement of tensors on servers", request.algorithm.text()));
-  const std::string refusal = refuse_strategy(request.algorithm, request.compressor, request.fusion, request.world);
+  const std::string refusal =
+      refuse_strategy(request.algorithm, request.compressor, request.fusion, request.world, request.precision);
   require(refusal.empty(), refusal);
-  const std::string unscalable = refuse_precision(request.compressor, request.precision);
-  require(unscalable.empty(), unscalable);
 }
 
 void check_request(const TrainingRequest& request, const ModelEntry& model, Endpoint* endpoint) {

@@ -9,6 +9,7 @@
 #include "bench/calibrate/own_verb.hpp"
 #include "bench/output_file.hpp"
 #include "bench/process.hpp"
+#include "bench/strategy.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
@@ -21,10 +22,6 @@ const std::vector<std::string> kDefaultNetworks{"hkbu-10gbe", "generic-100gbe-tc
 
 constexpr double kRecordSeconds = 15;
 constexpr double kLinkSeconds = 12;
-
-std::string precision_of(const Case& asked) {
-  return asked.training.precision.empty() ? "float32" : asked.training.precision;
-}
 
 fs::path trace_file(const fs::path& folder, const Case& baseline) { return folder / (baseline.workload + ".toml"); }
 
@@ -43,7 +40,7 @@ std::vector<std::string> recording_arguments(const Case& baseline, const fs::pat
           "--image-size",
           std::to_string(baseline.image_size),
           "--precision",
-          precision_of(baseline),
+          std::string(entry_of(precision_of(baseline.training)).name),
           "--out",
           file.string()};
 }
@@ -106,8 +103,8 @@ std::string CalibrationPlan::in_words() const {
 fs::path CalibrationPlan::folder(const fs::path& database) const {
   const Case& one = baselines.front();
   const fs::path beside = database.parent_path() / (database.stem().string() + "-calibration");
-  return beside / fmt::format("{}-{}-batch{}-{}px-{}ranks{}", place.on_gpu ? "gpu" : "cpu", precision_of(one),
-                              one.batch_per_gpu, one.image_size, ranks(),
+  return beside / fmt::format("{}-{}-batch{}-{}px-{}ranks{}", place.on_gpu ? "gpu" : "cpu",
+                              entry_of(precision_of(one.training)).name, one.batch_per_gpu, one.image_size, ranks(),
                               place.executor.empty() ? "" : "-" + place.executor);
 }
 

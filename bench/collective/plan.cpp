@@ -180,12 +180,6 @@ class Planner {
       asked.strategy.servers = servers.count > 0 ? servers.count : servers.colocated ? workers : 1;
       asked.strategy.server_mode = servers.colocated ? "colocated" : "dedicated";
     }
-    if (const std::string why = lack(asked); !why.empty()) {
-      const std::size_t others = plan_.refused.size() - lacks_;
-      refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), why);
-      lacks_ = plan_.refused.size() - others;
-      return;
-    }
     if (const std::string why = refusal(asked, choice, buffers); !why.empty())
       return refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), why);
     const bool threads = ranks_are_threads(asked);
@@ -206,8 +200,14 @@ class Planner {
     return absent == machine_.absent.end() ? "" : absent->second;
   }
 
+  bool is_lack(const std::string& why) const {
+    return why == machine_.no_mpi ||
+           std::ranges::any_of(machine_.absent, [&](const auto& absent) { return absent.second == why; });
+  }
+
   std::string refusal(const Case& asked, const AlgorithmChoice& choice,
                       const std::vector<std::int64_t>& buffers) const {
+    if (std::string why = lack(asked); !why.empty()) return why;
     const Algorithm& algorithm = *choice.algorithm;
     const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
     if (machine_.fixed_ranks > 0 && kind_of(asked).ranks_are_threads() && kind_of(asked).make_endpoint == nullptr)
@@ -255,9 +255,8 @@ class Planner {
     Case asked = blank(workers, buffers);
     asked.strategy.algorithm = "vendor";
     asked.collective.executor = "mpi";  // what can be refused is the same as with any MPI
-    std::string why = lack(asked);
-    if (why.empty()) why = refusal(asked, parse_algorithm("vendor"), buffers);
-    if (!why.empty()) return refuse("MPICH", why);
+    if (const std::string why = refusal(asked, parse_algorithm("vendor"), buffers); !why.empty())
+      return refuse("MPICH", why);
     asked.collective.executor = kMpich;
     add(ProcessSet::Program::mpich, false, std::move(asked), buffers);
   }
@@ -284,7 +283,8 @@ class Planner {
 
   [[noreturn]] void nothing_left() const {
     const std::string message = fmt::format("nothing to do: {}", reasons(plan_.refused));
-    if (lacks_ > 0 && lacks_ == plan_.refused.size())
+    const auto lacks = std::ranges::count_if(plan_.refused, [&](const Refusal& each) { return is_lack(each.why); });
+    if (lacks > 0 && lacks == std::ssize(plan_.refused))
       throw Error(ExitCode::environment, message, "hbench doctor says what this machine lacks");
     throw Error(ExitCode::usage, message, "hbench collective --help explains the options");
   }
@@ -311,7 +311,6 @@ class Planner {
   std::vector<int> ranks_;
   std::vector<std::string> algorithms_, compressors_, executors_;
   bool pipelined_ = false;
-  std::size_t lacks_ = 0;  ///< of what is refused: for what this machine is without
   CollectivePlan plan_;
 };
 

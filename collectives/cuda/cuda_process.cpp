@@ -7,11 +7,10 @@
 #include "collectives/executors/cuda.hpp"
 #include "collectives/executors/cuda_endpoints.hpp"
 #include "collectives/executors/host_place.hpp"
+#include "collectives/executors/wait.hpp"
 
 namespace hbench {
 namespace {
-
-constexpr Seconds kSetupTimeout{120};
 
 class CudaProcessEndpoint final : public Endpoint {
  public:

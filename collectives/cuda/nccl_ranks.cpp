@@ -10,12 +10,10 @@
 #include "collectives/executors/cuda.hpp"
 #include "collectives/executors/host_place.hpp"
 #include "collectives/executors/nccl.hpp"
+#include "collectives/executors/wait.hpp"
 
 namespace hbench {
 namespace {
-
-/// Ranks build their communicators together, which takes seconds on many GPUs.
-constexpr Seconds kSetupTimeout{120};
 
 void require_nccl() {
   const Availability availability = nccl_availability();
@@ -52,7 +50,7 @@ std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint& home) {
   const HostPlace place = find_host_place(transport, kSetupTimeout);
   ncclUniqueId job{};
   if (transport.rank() == 0) cuda::succeed(ncclGetUniqueId(&job), "beginning NCCL's job");
-  share_from_first(transport, std::as_writable_bytes(std::span(&job, 1)), kSetupTimeout);
+  share_from_first(transport, as_message(job), kSetupTimeout);
   const int gpu = gpu_of(place.rank);
   auto communicator = cuda::make_nccl_communicator(
       {job, transport.rank(), transport.size(), gpu, place.rank >= cuda_devices()}, kSetupTimeout);

@@ -22,11 +22,6 @@ void await(Transport& transport, Transport::Request request, Rank peer, Seconds 
   wait_for(message, timeout, "while ranks join");
 }
 
-template <class T>
-std::span<std::byte> bytes_of(T& message) {
-  return std::as_writable_bytes(std::span(&message, 1));
-}
-
 HostName own_name() {
   HostName name{};
   gethostname(name.data(), name.size() - 1);
@@ -39,13 +34,13 @@ HostPlace lead(Transport& transport, Seconds timeout) {
   std::map<HostName, int> seen{{own_name(), 1}};
   for (Rank rank = 1; rank < transport.size(); ++rank) {
     HostName name{};
-    await(transport, transport.receive(rank, kTag, bytes_of(name)), rank, timeout);
+    await(transport, transport.receive(rank, kTag, as_message(name)), rank, timeout);
     places[static_cast<std::size_t>(rank)].rank = seen[name]++;
   }
   for (Rank rank = 0; rank < transport.size(); ++rank) {
     HostPlace& place = places[static_cast<std::size_t>(rank)];
     place.hosts = static_cast<int>(seen.size());
-    if (rank > 0) await(transport, transport.send(rank, kTag, bytes_of(place)), rank, timeout);
+    if (rank > 0) await(transport, transport.send(rank, kTag, as_message(place)), rank, timeout);
   }
   return places.front();
 }
@@ -56,8 +51,8 @@ HostPlace find_host_place(Transport& transport, Seconds timeout) {
   if (transport.rank() == 0) return lead(transport, timeout);
   HostName name = own_name();
   HostPlace place;
-  await(transport, transport.send(0, kTag, bytes_of(name)), 0, timeout);
-  await(transport, transport.receive(0, kTag, bytes_of(place)), 0, timeout);
+  await(transport, transport.send(0, kTag, as_message(name)), 0, timeout);
+  await(transport, transport.receive(0, kTag, as_message(place)), 0, timeout);
   return place;
 }
 

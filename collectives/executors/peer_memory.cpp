@@ -31,11 +31,6 @@ struct Read {
   std::uint64_t parcel = 0;
 };
 
-template <class T>
-std::span<std::byte> bytes_of(T& message) {
-  return std::as_writable_bytes(std::span(&message, 1));
-}
-
 class PeerMemoryTransport final : public Transport {
  public:
   PeerMemoryTransport(Transport& control, Device& device, PeerMemory& memory)
@@ -73,7 +68,7 @@ class PeerMemoryTransport final : public Transport {
     const Request request = slots_.take();
     Slot& slot = slots_[request];
     slot = {.peer = from, .tag = tag, .landing = landing, .sink = sink, .message = message};
-    slot.control = control_.receive(from, kNoticeTags + tag, bytes_of(slot.notice));
+    slot.control = control_.receive(from, kNoticeTags + tag, as_message(slot.notice));
     return request;
   }
 
@@ -139,7 +134,7 @@ class PeerMemoryTransport final : public Transport {
       const Request request = unannounced_.front();
       Slot& slot = slots_[request];
       if (!device_.passed(slot.mark)) return;
-      slot.control = control_.send(slot.peer, kNoticeTags + slot.tag, bytes_of(slot.notice));
+      slot.control = control_.send(slot.peer, kNoticeTags + slot.tag, as_message(slot.notice));
       announced_.push_back(request);
     }
   }
@@ -149,7 +144,7 @@ class PeerMemoryTransport final : public Transport {
     for (std::size_t i = 0; i < announced_.size(); ++i) {
       const Rank rank = slots_[announced_[i]].peer;
       Peer& peer = from_[static_cast<std::size_t>(rank)];
-      if (!peer.expected) peer.expected = control_.receive(rank, kReadTag, bytes_of(peer.read));
+      if (!peer.expected) peer.expected = control_.receive(rank, kReadTag, as_message(peer.read));
       if (!control_.test(*peer.expected)) continue;
       peer.expected.reset();
       const auto found = std::ranges::find_if(announced_, [&](Request each) {
@@ -181,7 +176,7 @@ class PeerMemoryTransport final : public Transport {
     if (!device_.passed(slot.mark)) return false;
     Letter& letter = reads_sent_.emplace_back();
     letter.read.parcel = slot.notice.parcel;
-    letter.request = control_.send(slot.peer, kReadTag, bytes_of(letter.read));
+    letter.request = control_.send(slot.peer, kReadTag, as_message(letter.read));
     return true;
   }
 

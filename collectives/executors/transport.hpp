@@ -11,6 +11,12 @@
 
 namespace hbench {
 
+/// The bytes of a variable that is sent, or received, as it is. \pre trivially copyable
+template <class T>
+std::span<std::byte> as_message(T& variable) {
+  return std::as_writable_bytes(std::span(&variable, 1));
+}
+
 /// What a receiver does with messages: adds them up, decodes them, copies them.
 class Sink {
  public:

@@ -154,7 +154,7 @@ TEST(HostPlace, CountsTheRanksOfOneHost) {
     EXPECT_EQ(place.rank, endpoint.transport().rank());
     EXPECT_EQ(place.hosts, 1);
     int message = endpoint.transport().rank() == 0 ? 42 : 0;
-    share_from_first(endpoint.control(), std::as_writable_bytes(std::span(&message, 1)), kTimeout);
+    share_from_first(endpoint.control(), as_message(message), kTimeout);
     EXPECT_EQ(message, 42);
   });
 }

@@ -8,8 +8,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string refusal(const char* algorithm, const char* compressor, const char* fusion, World world = {.workers = 2}) {
-  return refuse_strategy(parse_algorithm_rule(algorithm), parse_compressor(compressor), parse_fusion(fusion), world);
+std::string refusal(const char* algorithm, const char* compressor, const char* fusion, World world = {.workers = 2},
+                    Precision precision = Precision::float32) {
+  return refuse_strategy(parse_algorithm_rule(algorithm), parse_compressor(compressor), parse_fusion(fusion), world,
+                         precision);
 }
 
 TEST(RefuseStrategy, HasNothingAgainstWhatMakesSense) {
@@ -39,11 +41,12 @@ TEST(RefuseStrategy, KeepsFactorsAwayFromBucketsThatChange) {
 }
 
 // What was carried over would count double, or half, in the units of the next step.
-TEST(RefusePrecision, KeepsALossScaleThatChangesAwayFromWhatIsCarriedOver) {
+TEST(RefuseStrategy, KeepsALossScaleThatChangesAwayFromWhatIsCarriedOver) {
   for (const char* compressor : {"ef:topk:0.01", "ef:powersgd", "dgc"})
-    EXPECT_THAT(refuse_precision(parse_compressor(compressor), Precision::fp16), HasSubstr("take bf16")) << compressor;
-  EXPECT_THAT(refuse_precision(parse_compressor("ef:topk:0.01"), Precision::bf16), IsEmpty());
-  EXPECT_THAT(refuse_precision(parse_compressor("topk:0.01"), Precision::fp16), IsEmpty());
+    EXPECT_THAT(refusal("ring", compressor, "ddp", {.workers = 2}, Precision::fp16), HasSubstr("take bf16"))
+        << compressor;
+  EXPECT_THAT(refusal("ring", "ef:topk:0.01", "ddp", {.workers = 2}, Precision::bf16), IsEmpty());
+  EXPECT_THAT(refusal("ring", "topk:0.01", "ddp", {.workers = 2}, Precision::fp16), IsEmpty());
 }
 
 }  // namespace

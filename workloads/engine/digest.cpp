@@ -14,7 +14,7 @@ constexpr std::string_view kWhat = "comparing the parameters of all workers";
 template <class T>
 T receive(Transport& transport, Rank from, Seconds timeout) {
   T value{};
-  receive_now(transport, from, kDigestTag, std::as_writable_bytes(std::span(&value, 1)), timeout, kWhat);
+  receive_now(transport, from, kDigestTag, as_message(value), timeout, kWhat);
   return value;
 }
 

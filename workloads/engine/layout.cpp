@@ -37,7 +37,7 @@ void send_layout(const GradientLayout& layout, Transport& transport, Seconds tim
 
 GradientLayout receive_layout(Transport& transport, Seconds timeout) {
   std::int64_t count = 0;
-  receive_now(transport, 0, kLayoutTag, std::as_writable_bytes(std::span(&count, 1)), timeout, kWhat);
+  receive_now(transport, 0, kLayoutTag, as_message(count), timeout, kWhat);
   std::vector<Row> rows(static_cast<std::size_t>(count));
   receive_now(transport, 0, kLayoutTag, std::as_writable_bytes(std::span(rows)), timeout, kWhat);
   GradientLayout layout;

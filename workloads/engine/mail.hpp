@@ -60,7 +60,7 @@ class Inbox {
   Rank from() const { return from_; }
   /// Expects one more message.
   void expect() {
-    if (!request_) request_ = transport_.receive(from_, tag_, std::as_writable_bytes(std::span(&message_, 1)));
+    if (!request_) request_ = transport_.receive(from_, tag_, as_message(message_));
   }
   /// The expected message, once it is there; the next one must be expected anew.
   std::optional<T> poll() {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "collectives/executors/wait.hpp"
 #include "workloads/engine/communicator.hpp"
 #include "workloads/engine/loss_scale.hpp"
 #include "workloads/engine/phase.hpp"
@@ -12,9 +13,6 @@ namespace hbench {
 namespace {
 
 using Clock = Handover::Clock;
-
-/// Ranks build their models at different speeds, and servers build none.
-constexpr Seconds kSetupTimeout{120};
 
 Seconds setup_timeout(const TrainingRequest& request) { return std::max(request.timeout, kSetupTimeout); }
 
