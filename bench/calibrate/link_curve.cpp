@@ -11,12 +11,20 @@ namespace hbench {
 namespace {
 
 constexpr const char* kDoing = "measuring what joins the ranks";
+constexpr int kAttempts = 3;
 
 TimedSize timed_size(const nlohmann::json& row) {
   if (row.at("status") == "failed")
     throw Error(ExitCode::lost_rank, fmt::format("{}: {}", kDoing, row.at("failure").get<std::string>()),
                 "hbench collective --algorithm ring repeats it; hbench doctor says what is wrong with this machine");
   return {row.at("size").get<std::int64_t>(), row.at("in_place_seconds").get<double>()};
+}
+
+std::vector<TimedSize> time_ring(const LinkRequest& request) {
+  const VerbOutcome outcome = run_own_verb(request.program, link_arguments(request));
+  // Cases that failed are in the output, which says more than the exit code.
+  if (outcome.exit.code != 0 && outcome.out.empty()) throw_as_said(outcome.exit, kDoing);
+  return timed_sizes(outcome.out);
 }
 
 }  // namespace
@@ -51,11 +59,16 @@ std::vector<TimedSize> timed_sizes(std::string_view json) {
   }
 }
 
-std::vector<TimedSize> time_ring(const LinkRequest& request) {
-  const VerbOutcome outcome = run_own_verb(request.program, link_arguments(request));
-  // Cases that failed are in the output, which says more than the exit code.
-  if (outcome.exit.code != 0 && outcome.out.empty()) throw_as_said(outcome.exit, kDoing);
-  return timed_sizes(outcome.out);
+MeasuredLink measure_link(const LinkRequest& request) {
+  for (int attempt = 1;; ++attempt) {
+    std::vector<TimedSize> timed = time_ring(request);
+    try {
+      const LinkFit fit = fit_link(timed, request.ranks);
+      return {fit, std::move(timed)};
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::wrong_data || attempt == kAttempts) throw;
+    }
+  }
 }
 
 }  // namespace hbench

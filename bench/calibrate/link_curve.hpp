@@ -24,7 +24,14 @@ std::vector<std::string> link_arguments(const LinkRequest& request);
 /// that failed, (internal) for text that is no such JSON.
 std::vector<TimedSize> timed_sizes(std::string_view json);
 
-/// \throws Error as the child complained.
-std::vector<TimedSize> time_ring(const LinkRequest& request);
+/// A link, and what it was fitted to.
+struct MeasuredLink {
+  LinkFit fit;
+  std::vector<TimedSize> timed;
+};
+
+/// Times a ring and fits it; up to three times while the times are no curve, as on a machine that is busy for a moment.
+/// \throws Error as the child complained, or as `fit_link` does of the last times.
+MeasuredLink measure_link(const LinkRequest& request);
 
 }  // namespace hbench

@@ -32,8 +32,8 @@ MachineFigures measure_machine(const MeasuredPlace& place, int ranks, const std:
                 fmt::format("nothing can time a ring of {} ranks here: {}", ranks, choice.refusal),
                 "hbench list executors says what works on this machine");
   }
-  const auto timed = time_ring({program, choice.name, ranks, place.on_gpu});
-  machine.link = fit_link(timed, ranks);
+  const auto [fit, timed] = measure_link({program, choice.name, ranks, place.on_gpu});
+  machine.link = fit;
   machine.how_linked = fmt::format("{}: ring all-reduces of {} to {} by {} ranks ({})", machine.how,
                                    exact_text(Bytes(static_cast<double>(timed.front().bytes))),
                                    exact_text(Bytes(static_cast<double>(timed.back().bytes))), ranks, choice.name);

@@ -7,6 +7,7 @@
 #include "bench/data.hpp"
 #include "bench/environment.hpp"
 #include "collectives/base/units_text.hpp"
+#include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {
@@ -143,6 +144,39 @@ TEST(LinkCurve, AsksForLargerSizesOnGpusAndForTheExecutorThatWasChosen) {
               HasSubstr("--executor mpi --ranks 2 -b 1K -e 16M -f 2"));
   EXPECT_THAT(fmt::format("{}", fmt::join(link_arguments({"hbench", "nccl-p2p", 8, true}), " ")),
               HasSubstr("--executor nccl-p2p --ranks 8 -b 1K -e 256M -f 2"));
+}
+
+/// An hbench whose larger sizes take less time, the first times that it is asked.
+std::string program_that_is_disturbed(int times, const TemporaryFolder& folder) {
+  constexpr const char* kScript = R"sh(#!/bin/sh
+echo asked >> "$0.calls"
+third=3
+[ "$(wc -l < "$0.calls")" -gt {} ] || third=0.5
+echo '{{"results": [{{"status": "done", "size": 1000, "in_place_seconds": 1}},
+                   {{"status": "done", "size": 2000, "in_place_seconds": 2}},
+                   {{"status": "done", "size": 3000, "in_place_seconds": '$third'}},
+                   {{"status": "done", "size": 4000, "in_place_seconds": 4}}]}}'
+)sh";
+  write_bytes(folder / "hbench", fmt::format(kScript, times));
+  std::filesystem::permissions(folder / "hbench", std::filesystem::perms::owner_all);
+  return (folder / "hbench").string();
+}
+
+TEST(MeasuredLink, IsMeasuredAgainWhereTheMachineWasBusyForAMoment) {
+  for (int times : {0, 1, 2}) {
+    const TemporaryFolder folder;
+    const MeasuredLink link = measure_link({program_that_is_disturbed(times, folder), "threads", 2, false});
+    EXPECT_EQ(link.timed[2].seconds, 3);
+    EXPECT_NEAR(link.fit.rate.value, 1000, 1e-9);
+    EXPECT_EQ(std::filesystem::file_size(folder / "hbench.calls") / std::string_view("asked\n").size(),
+              static_cast<std::size_t>(times) + 1);
+  }
+}
+
+TEST(MeasuredLink, IsRefusedWhereTheMachineStaysBusy) {
+  const TemporaryFolder folder;
+  const LinkRequest request{program_that_is_disturbed(3, folder), "threads", 2, false};
+  expect_error([&] { measure_link(request); }, ExitCode::wrong_data, HasSubstr("do not grow"), HasSubstr("too busy"));
 }
 
 }  // namespace
