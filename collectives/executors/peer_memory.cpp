@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "collectives/base/error.hpp"
 #include "collectives/executors/slot_pool.hpp"
 
 namespace hbench {
@@ -38,8 +39,7 @@ class PeerMemoryTransport final : public Transport {
 
   ~PeerMemoryTransport() override {
     for (const Request request : slots_.taken()) cancel(request);
-    const auto end = std::chrono::steady_clock::now() + kFarewell;
-    while (!pump_reads_sent() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    take_leave();
     for (Letter& letter : reads_sent_) control_.cancel(letter.request);
     for (Peer& peer : from_)
       if (peer.expected) control_.cancel(*peer.expected);
@@ -154,6 +154,16 @@ class PeerMemoryTransport final : public Transport {
       slots_[*found].read = true;
       announced_.erase(found);
       i = static_cast<std::size_t>(-1);  // others may have been read as well
+    }
+  }
+
+  /// Peers may still wait to hear that theirs was read.
+  void take_leave() noexcept {
+    const auto end = std::chrono::steady_clock::now() + kFarewell;
+    try {
+      while (!pump_reads_sent() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    } catch (const Error&) {
+      // The job was stopped: nobody waits.
     }
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "collectives/base/error.hpp"
 #include "collectives/executors/messages.hpp"
@@ -73,7 +74,7 @@ class RankProgram::State final : public Sink {
   }
 
   ~State() override {
-    for (const int index : active_) {
+    for (const int index : active_ | std::views::reverse) {
       if (posted_[index].state == Stage::posted) transport_.cancel(posted_[index].request);
     }
     // What was told to the device uses memory of ours.

@@ -49,7 +49,8 @@ class Transport {
   /// \throws Error (wrong_data) for a message of another length than promised.
   virtual bool test(Request request) = 0;
   /// Forgets a request that will not be waited for; afterwards its buffer is left alone. For ends that come
-  /// early: its peer is left waiting, and a library that cannot recall a send (MPI) must be aborted next.
+  /// early: its peer is left waiting, and a library that cannot recall a send (MPI) must be aborted next. Of several
+  /// with one peer and tag the latest goes first: the peer, looking meanwhile, would take it for one before.
   virtual void cancel(Request request) = 0;
 };
 

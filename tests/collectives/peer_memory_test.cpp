@@ -147,6 +147,21 @@ TEST(PeerMemory, RefusesAMessageOfAnotherLength) {
   EXPECT_THAT(refusal, ::testing::HasSubstr("4"));
 }
 
+TEST(PeerMemory, IsLetGoAfterTheJobWasStoppedThoughItsSenderNeverHeardThatItsMessageWasRead) {
+  testing::Endpoints endpoints = peers(2);
+  Transport& sender = endpoints[0]->transport();
+  Transport& receiver = endpoints[1]->transport();
+  std::vector<std::byte> sent(4, std::byte{7}), received(4);
+  const auto sending = sender.send(1, 3, sent);
+  const auto receiving = receiver.receive(0, 3, received);
+  drain(sender.device());
+  EXPECT_FALSE(sender.test(sending)) << "announces it";
+  while (!receiver.test(receiving)) std::this_thread::yield();
+  EXPECT_EQ(received, sent);
+  EXPECT_THROW(endpoints[0]->abort(5), Error);
+  endpoints.clear();
+}
+
 TEST(HostPlace, CountsTheRanksOfOneHost) {
   testing::Endpoints endpoints = make_thread_endpoints(3);
   testing::run_ranks(endpoints, [](Endpoint& endpoint) {

@@ -148,6 +148,35 @@ TEST(RankProgram, DestroyedEarlyLeavesNothingBehind) {
   EXPECT_THAT(rank1.buffer, ElementsAre(11, 22));
 }
 
+/// Nothing arrives, and nobody takes anything.
+class SilentTransport final : public Transport {
+ public:
+  Rank rank() const override { return 0; }
+  int size() const override { return 2; }
+  Request send(Rank, int, std::span<const std::byte>) override { return posted++; }
+  Request receive(Rank, int, std::span<std::byte>, Sink*, std::size_t) override { return posted++; }
+  bool test(Request) override { return false; }
+  void cancel(Request request) override { cancelled.push_back(request); }
+
+  Request posted = 0;
+  std::vector<Request> cancelled;
+};
+
+// A peer that looks meanwhile would take a later message for an earlier one.
+TEST(RankProgram, DestroyedEarlyTakesItsLatestMessageBackFirst) {
+  SilentTransport transport;
+  std::vector<float> buffer(3);
+  const Schedule three_at_once{.world = {.workers = 2},
+                               .chunks = 3,
+                               .rounds = 1,
+                               .transfers = {{0, 0, 1, 0, 1, TransferKind::copy},
+                                             {0, 0, 1, 1, 1, TransferKind::copy},
+                                             {0, 0, 1, 2, 1, TransferKind::copy}},
+                               .offsets = {}};
+  { RankProgram(plan_for(three_at_once, 0), nullptr, transport, 0, Operand::of(buffer)).progress(); }
+  EXPECT_THAT(transport.cancelled, ElementsAre(2, 1, 0));
+}
+
 TEST(RankProgram, LetsItsPeerReadAChunkBeforeItOverwritesIt) {
   for (const TransferKind kind : {TransferKind::copy, TransferKind::reduce}) {
     const Schedule swap{.world = {.workers = 2},

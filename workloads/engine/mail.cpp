@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <ranges>
+
 #include "collectives/executors/posted_message.hpp"
 #include "collectives/executors/wait.hpp"
 
@@ -23,7 +25,7 @@ class Flush final : public Operation {
 }  // namespace
 
 Outbox::~Outbox() {
-  for (const Letter& letter : letters_) transport_.cancel(letter.request);
+  for (const Letter& letter : letters_ | std::views::reverse) transport_.cancel(letter.request);
 }
 
 void Outbox::send(Rank to, int tag, std::span<const std::byte> payload) {
