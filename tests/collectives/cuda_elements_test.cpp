@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
+#include <numeric>
 
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/compressors/half.hpp"
@@ -45,6 +47,15 @@ TEST(CudaElements, NarrowFloatsFromAllOverTheRangeAsTheHostDoes) {
       ASSERT_EQ(cuda::Bfloat16::narrowed(floats[i]), bfloat16[i]) << std::hexfloat << floats[i];
     }
   }
+}
+
+TEST(CudaElements, DivideEveryByteByAnyNumberOfWorkers) {
+  std::vector<int> divisors(70000);
+  std::iota(divisors.begin(), divisors.end(), 1);
+  divisors.push_back(std::numeric_limits<int>::max());
+  for (const int divisor : divisors)
+    for (int byte = 0; byte < 256; ++byte)
+      ASSERT_EQ(cuda::divided(static_cast<std::uint8_t>(byte), divisor), byte / divisor) << byte << " / " << divisor;
 }
 
 TEST(CudaReductions, AccumulateAsTheHostDoesForEveryTypeAndOperation) {
