@@ -249,6 +249,10 @@ class Planner {
       Case asked = blank(workers, buffers);
       asked.strategy.algorithm = peer.algorithm;
       asked.collective.executor = peer.library;
+      if (!machine_.no_mpi.empty()) {
+        refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), machine_.no_mpi);
+        continue;
+      }
       add(ProcessSet::Program::peers, false, std::move(asked), buffers);
     }
     if (!machine_.mpich) return;
