@@ -15,8 +15,9 @@ using testing::HasSubstr;
 
 /// A small size that ends at once, and three that take a moment each.
 std::vector<std::string> four_sizes(const char* executor) {
-  return {"collective", "--executor", executor, "--ranks", "2", "-b", "1K", "-e",   "49M",  "-i",
-          "16M",        "-n",         "30",     "-T",      "1", "-c", "0",  "--db", "r.db", "--json"};
+  const char* const iterations = std::string_view(executor) == "shm" ? "200" : "30";
+  return {"collective", "--executor", executor,   "--ranks", "2", "-b", "1K", "-e",   "49M",  "-i",
+          "16M",        "-n",         iterations, "-T",      "3", "-c", "0",  "--db", "r.db", "--json"};
 }
 
 constexpr std::int64_t kSizes[] = {1024, 1024 + (16 << 20), 1024 + (32 << 20), 1024 + (48 << 20)};
@@ -81,15 +82,15 @@ class CollectiveFaults : public CollectiveUnderMpi {
 // Where a rank is when it is struck is chance: in a collective, whose step is named, or between two.
 // Who is killed is named by the launcher, or by the rank that waits for it when the launcher takes its time.
 TEST_F(CollectiveFaults, OfRanksThatAreKilledOrHangNameTheRankAndTheRound) {
-  expect_two_failures("mpi", "rank 1 was ended by signal 9|waited 1 s for .*rank 1",
-                      "rank 0: all-reduce ring of 50332672 B, rank 0: waited 1 s for .*rank 1.* round [0-9]+|"
-                      "rank 0: between two iterations: waited 1 s for rank 1");
+  expect_two_failures("mpi", "rank 1 was ended by signal 9|waited 3 s for .*rank 1",
+                      "rank 0: all-reduce ring of 50332672 B, rank 0: waited 3 s for .*rank 1.* round [0-9]+|"
+                      "rank 0: between two iterations: waited 3 s for rank 1");
 }
 
 TEST_F(CollectiveFaults, OfRanksThatAreKilledOrHangInSharedMemoryNameTheRankAndTheStep) {
-  expect_two_failures("shm", "rank 1 was ended by signal 9|waited 1 s for .*rank 1",
-                      "rank 0: all-reduce direct of 50332672 B, rank 0: waited 1 s for .*rank 1 to|"
-                      "rank 0: between two iterations: waited 1 s for rank 1");
+  expect_two_failures("shm", "rank 1 was ended by signal 9|waited 3 s for .*rank 1",
+                      "rank 0: all-reduce direct of 50332672 B, rank 0: waited 3 s for .*rank 1 to|"
+                      "rank 0: between two iterations: waited 3 s for rank 1");
 }
 
 TEST_F(CollectiveFaults, ByCtrlCShowAndKeepWhatIsFinishedAndLeaveNoProcess) {

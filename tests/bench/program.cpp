@@ -78,16 +78,28 @@ bool is_worker(pid_t pid) {
          verb == "worker";
 }
 
+/// Of a process that Open MPI has started; numbers of processes begin anew now and then.
+int rank_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/environ", pid));
+  constexpr std::string_view kName = "OMPI_COMM_WORLD_RANK=";
+  for (std::string variable; std::getline(file, variable, '\0');)
+    if (variable.starts_with(kName)) return std::stoi(variable.substr(kName.size()));
+  return 0;
+}
+
+/// In the order of their ranks.
 std::vector<pid_t> workers_below(pid_t ancestor) {
-  std::vector<pid_t> found;
+  std::vector<std::pair<int, pid_t>> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const pid_t pid = std::stoi(name);
-    if (is_worker(pid) && is_below(pid, ancestor)) found.push_back(pid);
+    if (is_worker(pid) && is_below(pid, ancestor)) found.emplace_back(rank_of(pid), pid);
   }
   std::ranges::sort(found);
-  return found;
+  std::vector<pid_t> pids;
+  for (const auto& [rank, pid] : found) pids.push_back(pid);
+  return pids;
 }
 
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }

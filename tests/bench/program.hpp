@@ -44,7 +44,7 @@ class Sweeping {
   Sweeping& operator=(const Sweeping&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// Waits until `count` workers of one launch have begun to work, and gives their processes, oldest first; none
+  /// Waits until `count` workers of one launch have begun to work, and gives their processes by rank; none
   /// when the sweep ends before.
   std::vector<pid_t> workers(std::size_t count);
   /// Waits for the end.

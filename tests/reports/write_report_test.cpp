@@ -1,6 +1,7 @@
 #include "reports/write_report.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <set>
@@ -21,7 +22,7 @@ class WriteReport : public testing::Test {
  protected:
   WriteReport() {
     const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder_ = fs::path(testing::TempDir()) / ("hbench-" + test);
+    folder_ = fs::path(testing::TempDir()) / ("hbench-" + test + "-" + std::to_string(getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

@@ -87,6 +87,7 @@ int Communicator::pass(int completed) {
 void Communicator::check_late() {
   const Operation* late = reducer_.late(patience_);
   if (late == nullptr) return;
+  role_->blame_missing();
   role_->give_up(late->waiting_ranks());
   throw late_ranks(step_, patience_, late->waiting_for());
 }

@@ -57,6 +57,17 @@ class Leader final : public Role {
     return std::exchange(launch_, {});
   }
 
+  void blame_missing() override {
+    if (coordinator_.missing(0) > 0) return;
+    std::vector<Rank> late;
+    for (Rank worker = 1; worker < request_.world.workers; ++worker) {
+      if (coordinator_.missing(worker) > 0) late.push_back(worker);
+    }
+    if (late.empty()) return;
+    give_up(late);
+    throw late_ranks(progress_.steps, request_.timeout, fmt::format("the gradients of rank {}", fmt::join(late, ", ")));
+  }
+
   bool all_launched() const override { return end_sent_; }
   Phase next() const override { return next_; }
 
@@ -128,14 +139,7 @@ class Leader final : public Role {
   }
 
   void check_silence() {
-    if (coordinator_.missing(0) > 0 || since(heard_) <= request_.timeout) return;
-    std::vector<Rank> late;
-    for (Rank worker = 1; worker < request_.world.workers; ++worker) {
-      if (coordinator_.missing(worker) > 0) late.push_back(worker);
-    }
-    if (late.empty()) return;
-    give_up(late);
-    throw late_ranks(progress_.steps, request_.timeout, fmt::format("the gradients of rank {}", fmt::join(late, ", ")));
+    if (since(heard_) > request_.timeout) blame_missing();
   }
 
   const TrainingRequest& request_;

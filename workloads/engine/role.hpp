@@ -31,6 +31,9 @@ class Role {
   /// The buckets to launch now, in order. `completed` buckets were done since the last call, `in_flight` are
   /// not. \throws Error (lost_rank) when others have been silent for too long.
   virtual std::vector<Bucket> poll(int completed, int in_flight) = 0;
+  /// Something of this step is late. Where this rank knows of workers whose gradients have not come, though its own
+  /// are there, they are why. \throws Error (lost_rank) that names them, after it has told the others.
+  virtual void blame_missing() {}
   /// Nothing more will leave in this step.
   virtual bool all_launched() const = 0;
   /// What follows this step; known once all buckets are launched.
