@@ -6,8 +6,8 @@
 /// `in_place_wrong`, `out_of_place_wrong` (elements that failed the check, of all ranks); `wire_bytes` and
 /// `plain_wire_bytes` (sent by the busiest rank, with and without the compressor); `encode_seconds`, `decode_seconds`
 /// (the whole buffer once, per rank and repetition); `encoded_elements`, `decoded_elements` (by the busiest rank, in
-/// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` (all ranks
-/// read and write back a buffer of that size at once: the bound of what must read and write every buffer).
+/// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` and
+/// `bound_read_seconds` (all ranks read and write back a buffer of that size at once, or only read it).
 /// `nccl_transport/...` (connections by the transport that NCCL says it uses, of the case's processes since their
 /// start: a case has those of the cases before it). What GPUs say of themselves meanwhile is in
 /// `analysis/throttling.hpp`.
@@ -36,6 +36,7 @@ inline constexpr std::string_view kDecode = "decode_seconds";
 inline constexpr std::string_view kRelativeError = "relative_l2_error";
 inline constexpr std::string_view kCosine = "cosine";
 inline constexpr std::string_view kBound = "bound_seconds";
+inline constexpr std::string_view kBoundRead = "bound_read_seconds";
 inline constexpr std::string_view kTransport = "nccl_transport/";  ///< a prefix
 }  // namespace metric
 
@@ -56,13 +57,21 @@ struct CollectiveFigures {
   std::optional<double> relative_error, cosine;
   /// The speed of a rank's link below which compressing pays: bytes saved / seconds of coding.
   std::optional<double> break_even;
-  /// Time in which all ranks read and write back such a buffer at once.
+  /// Time in which memory serves the bytes that this collective must at least read and write in shared memory; see
+  /// `memory_bound`.
   std::optional<double> bound_seconds;
   /// NCCL's connections by transport, of the launch with the most; empty where it did not say.
   std::map<std::string, int> transports;
 };
 
 CollectiveFigures collective_figures(const CaseResult& result);
+
+/// The least time of a collective of `ranks` buffers in the memory that they share, from the fastest passes in which
+/// every rank read its buffer (`read`), and read it and wrote it back (`rewritten`). An all-reduce reads and writes all
+/// buffers; a reduce-scatter reads all and writes one buffer's worth; an all-gather and a broadcast read one buffer's
+/// worth and write all the others. That lines are read before they are written anew is not counted: processors can
+/// avoid it.
+double memory_bound(std::string_view collective, int ranks, double read, double rewritten);
 
 /// Bus bandwidth / algorithm bandwidth, as nccl-tests: 2(n-1)/n for an all-reduce, (n-1)/n for a reduce-scatter or
 /// all-gather, 1 for a broadcast. What a link must carry whatever the algorithm, were none shared.

@@ -22,7 +22,7 @@ bool same_place(const Case& a, const Case& b) {
 }
 
 bool predictable(const Case& measured) {
-  return measured.gpus > 1 && measured.strategy.algorithm != "none" && measured.strategy.server_mode != "dedicated" &&
+  return measured.gpus > 1 && measured.strategy.communicates() && !measured.strategy.dedicated() &&
          measured.image_size > 0;
 }
 

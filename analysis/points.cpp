@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "analysis/baseline.hpp"
 #include "analysis/collectives.hpp"
+#include "analysis/interval.hpp"
+#include "analysis/plausible.hpp"
 #include "analysis/timed_steps.hpp"
+#include "analysis/warnings.hpp"
 
 namespace hbench {
 namespace {
@@ -13,10 +19,6 @@ std::optional<double> value_of(const CaseResult& result, std::string_view metric
   for (const Sample& sample : result.samples)
     if (sample.metric == metric) return sample.value;
   return std::nullopt;
-}
-
-bool is_timed(const Case& asked) {
-  return asked.evidence == Evidence::measured || asked.evidence == Evidence::emulated;
 }
 
 void set_step(Point& point, double seconds) {
@@ -33,43 +35,48 @@ void set_throughput(Point& point, double throughput) {
   point.step_seconds = throughput > 0 ? samples / throughput : 0;
 }
 
-bool is_baseline_of(const CaseResult& candidate, const Case& asked) {
-  const Case& base = candidate.asked;
-  return candidate.status == CaseStatus::done && base.strategy.algorithm == "none" && base.evidence == asked.evidence &&
-         base.profile == asked.profile && base.workload == asked.workload &&
-         base.batch_per_gpu == asked.batch_per_gpu && base.image_size == asked.image_size &&
-         base.training.device == asked.training.device && base.training.precision == asked.training.precision;
+std::string baseline_in_words(int batch, double step) {
+  return fmt::format("one process without communication, {:.4g} samples/s", step > 0 ? batch / step : 0);
 }
 
-/// The newest, because that is the machine as it is now.
-const CaseResult* baseline_of(const Case& asked, const std::vector<CaseResult>& results) {
-  for (auto candidate = results.rbegin(); candidate != results.rend(); ++candidate)
-    if (is_baseline_of(*candidate, asked)) return &*candidate;
-  return nullptr;
+void set_efficiency(Point& point, const RatioEstimate& estimate) {
+  point.efficiency = estimate.ratio;
+  if (!estimate.interval) return;
+  point.efficiency_low = estimate.interval->low;
+  point.efficiency_high = estimate.interval->high;
+  point.interval = estimate.in_words;
 }
 
-std::string launches_in_words(std::size_t launches) {
-  return launches == 1 ? "95 % bootstrap within 1 launch" : fmt::format("95 % bootstrap over {} launches", launches);
+bool all_positive(const Launches& launches) {
+  return std::ranges::all_of(
+      launches, [](const Launch& launch) { return std::ranges::all_of(launch, [](double step) { return step > 0; }); });
 }
 
 /// All processes take equal batches, so a ratio of rates per GPU is the inverse ratio of steps.
+void compare_with_pairs(Point& point, const std::vector<PairedLaunch>& pairs) {
+  Launches baseline, own;
+  for (const PairedLaunch& pair : pairs) {
+    baseline.push_back(pair.baseline);
+    own.push_back(pair.own);
+  }
+  if (!all_positive(baseline) || !all_positive(own)) return;
+  point.baseline = baseline_in_words(point.asked.batch_per_gpu, median_of_launches(baseline));
+  set_efficiency(point, paired_ratio(pairs));
+}
+
 void compare_with_baseline(Point& point, const TimedSteps& steps, const CaseResult& base) {
   const TimedSteps base_steps = timed_steps(base);
   if (base_steps.launches.empty()) return;
   const double base_step = median_of_launches(base_steps.launches);
-  point.baseline = fmt::format("one process without communication, {:.4g} samples/s",
-                               base_step > 0 ? base.asked.batch_per_gpu / base_step : 0);
+  point.baseline = baseline_in_words(base.asked.batch_per_gpu, base_step);
   point.efficiency = base_step / point.step_seconds;
   // A case is exactly as fast as itself, however uncertain its speed.
   if (base.asked.key() == point.asked.key()) return;
-  if (steps.iterations() < 2 || base_steps.iterations() < 2) return;
-  const Interval interval = ratio_interval(base_steps.launches, steps.launches);
-  point.efficiency_low = interval.low;
-  point.efficiency_high = interval.high;
-  point.interval = launches_in_words(steps.launches.size());
+  if (all_positive(base_steps.launches) && all_positive(steps.launches))
+    set_efficiency(point, unpaired_ratio(base_steps.launches, steps.launches));
 }
 
-void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseResult>& results) {
+void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseResult>& baselines) {
   point.throttled = throttled_share(result, result.asked.is_collective() ? metric::kInPlace : "step_seconds");
   const TimedSteps steps = timed_steps(result);
   point.samples = steps.observations;
@@ -77,7 +84,14 @@ void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseRe
   point.iterations = steps.iterations();
   if (steps.launches.empty()) return;
   set_step(point, median_of_launches(steps.launches));
-  if (const CaseResult* base = baseline_of(result.asked, results)) compare_with_baseline(point, steps, *base);
+  if (const auto pairs = paired_launches(result); !pairs.empty()) {
+    compare_with_pairs(point, pairs);
+  } else if (!result.asked.is_collective()) {
+    const BaselineChoice base = choose_baseline(result, baselines);
+    point.no_baseline = base.why_none;
+    if (base.result != nullptr) compare_with_baseline(point, steps, *base.result);
+  }
+  point.warnings = warnings_of(point, result);
 }
 
 std::map<std::string, double> ledger_of(const CaseResult& result) {
@@ -124,16 +138,22 @@ void fill_published(Point& point, const CaseResult& result) {
 
 }  // namespace
 
-std::vector<Point> make_points(const std::vector<CaseResult>& results) {
+std::vector<Point> make_points(const std::vector<CaseResult>& results) { return make_points(results, results); }
+
+std::vector<Point> make_points(const std::vector<CaseResult>& results, const std::vector<CaseResult>& baselines) {
+  std::ranges::for_each(results, check_plausible);
+  std::ranges::for_each(baselines, check_plausible);
   std::vector<Point> points;
   for (const CaseResult& result : results) {
     Point& point = points.emplace_back();
     point.asked = result.asked;
+    point.producer = result.producer;
+    point.machine_in_words = result.machine_in_words;
     point.failed = result.status == CaseStatus::failed;
     point.failure = result.failure;
     if (point.failed) continue;
-    if (is_timed(result.asked))
-      fill_timed(point, result, results);
+    if (result.asked.is_timed())
+      fill_timed(point, result, baselines);
     else if (result.asked.evidence == Evidence::simulated)
       fill_simulated(point, result);
     else

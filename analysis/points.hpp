@@ -15,27 +15,41 @@ namespace hbench {
 /// One point of a scaling curve. Times in seconds, rates in samples/s.
 struct Point {
   Case asked;
+  Producer producer;             ///< of the result
+  std::string machine_in_words;  ///< of a timed point
   bool failed = false;
   std::string failure;
   double step_seconds = 0;  ///< median over iterations of the slowest rank's step, over launches
   double throughput = 0;    ///< global
   double throughput_per_gpu = 0;
-  /// `throughput / (gpus * baseline throughput)`; none without a baseline.
+  /// `throughput / (gpus * baseline throughput)`; none without a baseline. Of a measured point whose baseline took
+  /// turns with it this is taken launch by launch, so it may differ a little from the ratio of the two medians.
   std::optional<double> efficiency, efficiency_low, efficiency_high;
   std::string baseline;     ///< in words, with its figure: `one process without communication, 61.2 samples/s`
-  std::string interval;     ///< what low and high mean: `95 % bootstrap over 3 launches`, `profile uncertainty`
-  std::size_t samples = 0;  ///< raw observations behind it
+  std::string no_baseline;  ///< why a timed point has none, in one sentence; empty where it has one
+  /// What low and high mean: `95 % interval for a repeat, 5 paired launches`, `profile uncertainty`.
+  std::string interval;
+  std::size_t samples = 0;                   ///< raw observations behind it
   std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only
   ThrottledShare throttled;                  ///< of these, or of a collective's iterations in place
   /// Where a simulated step's time goes, in seconds: `compute`, `straggler`, `slowdown`, `exposed`. The samples
   /// `ledger/...` of the result, without that prefix.
   std::map<std::string, double> ledger;
+  /// What makes this figure doubtful, a sentence each: a busy machine, launches that differ by more than the interval.
+  /// Empty where nothing is known against it.
+  std::vector<std::string> warnings;
+
+  /// For people: what it is relative to, or why that is not known.
+  const std::string& baseline_or_reason() const { return baseline.empty() ? no_baseline : baseline; }
 };
 
-/// All points, in the order of `results`. The baseline of a measured (or emulated) case is the newest measured
-/// (emulated) case of the same profile, workload, batch and image size with algorithm `none`; simulated and
-/// published ones carry their own. What a source prints is kept as printed; a throughput of 0 is one that it
-/// does not state. With fewer than two timed iterations, here or in the baseline, there is no interval.
+/// All points, in the order of `results`. The baseline of a timed case is chosen from `baselines` as
+/// `analysis/baseline.hpp` says; simulated and published points carry their own. What a source prints is kept as
+/// printed; a throughput of 0 is one that it does not state. A measured case that holds the steps of the baseline
+/// launches beside its own is compared with these instead. One launch of one timed iteration, here or in the baseline,
+/// gives no interval. \throws Error (wrong_data) for figures that no run stores.
+std::vector<Point> make_points(const std::vector<CaseResult>& results, const std::vector<CaseResult>& baselines);
+/// The same with baselines from the results themselves.
 std::vector<Point> make_points(const std::vector<CaseResult>& results);
 
 /// How far a simulated point is from a published one of the same workload, GPUs, strategy and profile.

@@ -17,7 +17,22 @@ std::string_view to_string(Evidence evidence);
 /// \throws Error (usage), with a suggestion.
 Evidence parse_evidence(std::string_view text);
 
-/// How gradients are exchanged. Empty or 0 where it does not apply.
+/// Names that stored strategies share with the tables of the families, which this layer does not look into.
+inline constexpr const char* kNoCommunication = "none";  ///< the algorithm of a baseline: one process alone
+inline constexpr const char* kVendor = "vendor";         ///< the algorithm of a library's own collectives
+inline constexpr const char* kParameterServers = "ps";
+inline constexpr const char* kSlicedPlacement = "sliced";
+inline constexpr const char* kUncompressed = "none";  ///< the compressor that leaves gradients as they are
+inline constexpr const char* kUnfused = "none";       ///< the policy that sends each tensor by itself
+
+/// `Strategy::server_mode` with servers on ranks of their own, or on ranks that are workers too.
+inline constexpr const char* kDedicated = "dedicated";
+inline constexpr const char* kColocated = "colocated";
+/// `Case::profile` of what is timed: the machine of the run.
+inline constexpr const char* kLocalProfile = "local";
+
+/// How gradients are exchanged, as it is stored: names that this version may not know. Empty or 0 where it does not
+/// apply. What is decided by it asks the questions below, or parses it (`bench/strategy.hpp`).
 struct Strategy {
   std::string algorithm;    ///< `ring`, `ps`, `vendor`, or `none`: one process without communication
   std::string placement;    ///< `greedy`, `round-robin`, `sliced`; parameter servers only
@@ -27,6 +42,17 @@ struct Strategy {
   std::string fusion;       ///< canonical text, such as `horovod:128MiB:1ms`
   bool overlap = true;      ///< gradients leave during the backward pass
 
+  /// Whether there is any: a baseline has none.
+  bool communicates() const { return algorithm != kNoCommunication; }
+  /// Whether gradients are encoded on their way.
+  bool compresses() const { return !compressor.empty() && compressor != kUncompressed; }
+  bool uses_servers() const { return !server_mode.empty() || algorithm == kParameterServers; }
+  /// Whether servers hold slices of tensors, and not whole ones.
+  bool holds_slices() const { return placement == kSlicedPlacement; }
+  bool dedicated() const { return server_mode == kDedicated; }
+  bool colocated() const { return server_mode == kColocated; }
+  /// The library's own all-reduce.
+  bool is_vendor() const { return algorithm == kVendor; }
   /// `ring`, `ring + fp16`, `ps (greedy, colocated)`, ...: what a legend shows. The fusion policy and
   /// the lack of overlap are shown only when they are not the default of the algorithm.
   std::string label() const;
@@ -46,6 +72,9 @@ struct CollectiveTask {
   friend bool operator==(const CollectiveTask&, const CollectiveTask&) = default;
 };
 
+/// `TrainingTask::device` of GPUs; CPU cores have none.
+inline constexpr const char* kGpuDevice = "gpu";
+
 /// Where and how a measured training step runs, where that is not as it always was: on CPU cores, ranks under MPI, in
 /// float32. Empty where nothing else is said.
 struct TrainingTask {
@@ -56,14 +85,17 @@ struct TrainingTask {
   /// `nccl, bf16`: what a legend adds to the strategy. Empty for what is not said.
   std::string label() const;
   bool empty() const { return *this == TrainingTask(); }
+  bool on_gpu() const { return device == kGpuDevice; }
   friend bool operator==(const TrainingTask&, const TrainingTask&) = default;
 };
 
-/// What was asked: everything that identifies one point of a sweep, or one row of `hbench collective`.
+/// A question, the place where its answer holds, and the revision that gives it: one point of a sweep, or one row of
+/// `hbench collective`. `analysis/case_fields.hpp` lists the fields and says which part each is of.
 struct Case {
   Evidence evidence = Evidence::simulated;
   std::string workload;  ///< `resnet50`, or a trace file's name
   int gpus = 1;          ///< workers; a measured run's ranks on CPU cores count as GPUs, and `training` says so
+  int nodes = 0;         ///< machines on which the workers are; 0: not known
   Strategy strategy;
   std::string profile;  ///< cluster profile, or `local` for this machine
   int batch_per_gpu = 0;
@@ -74,12 +106,24 @@ struct Case {
   /// Of a collective; its `workload` is empty, or names the trace whose tensors travel.
   CollectiveTask collective;
   TrainingTask training;
+  std::string machine;  ///< digest of `analysis/fingerprint.hpp` where it is timed; else empty
 
+  /// Whether it runs on the machine of the run, and on no cluster of a profile.
+  bool is_local() const { return profile == kLocalProfile; }
   bool is_collective() const { return !collective.name.empty(); }
+  /// Whether samples are times of a clock: measured or emulated.
+  bool is_timed() const { return evidence == Evidence::measured || evidence == Evidence::emulated; }
   /// `ring + fp16, nccl, bf16`: the strategy, and what it is trained with when that is not as always.
   std::string strategy_label() const;
-  /// One line that names every field above, in a fixed order: equal keys are the same case.
+
+  /// What someone wants to know, in one line. Equal questions have equal texts, on every machine and in later versions.
+  std::string question() const;
+  /// Where the answer holds, in one line: answers may be compared where these are equal.
+  std::string place() const;
+  /// Question and place: of answers with equal keys a report shows the newest.
   std::string key() const;
+  /// The same work by one process without communication, at the same place and by the same implementation.
+  Case baseline() const;
 };
 
 /// One raw observation. `metric` names: `step_seconds` (measured: one per launch, rank and iteration;
@@ -99,6 +143,22 @@ struct Sample {
 
 enum class CaseStatus : std::uint8_t { done, failed };
 
+/// Who gave an answer, and when: with `Case::implementation`, the producer.
+struct Producer {
+  std::int64_t run = 0;                       ///< in its database; 0: not stored
+  std::string version;                        ///< of hbench
+  std::string started_at;                     ///< of the run; ISO 8601, UTC
+  std::map<std::string, std::string> labels;  ///< of the run, such as `branch`, `commit`
+
+  /// The label `commit`: of the project that is measured; empty where none was given.
+  std::string commit() const;
+};
+
+/// Whether two answers come from the same code: implementation, hbench and the measured project's commit.
+bool same_code(const Case& a, const Producer& a_by, const Case& b, const Producer& b_by);
+/// Question, place and code in one line: what need not be done again.
+std::string answer_key(const Case& asked, const Producer& by);
+
 /// A finished case with all it left behind.
 struct CaseResult {
   Case asked;
@@ -106,6 +166,8 @@ struct CaseResult {
   std::string failure;  ///< one line with the reason, when failed
   int exit_code = 0;    ///< `ExitCode` of the failure
   std::vector<Sample> samples;
+  Producer producer = {};             ///< as stored; the store fills it in
+  std::string machine_in_words = {};  ///< `Case::machine`, from the environment of its run
 };
 
 /// One invocation of the program.
@@ -114,8 +176,12 @@ struct Run {
   std::string version;     ///< of hbench
   std::string started_at;  ///< ISO 8601, UTC
   /// An allow-list of facts about the machine: `cpu`, `cores`, `memory`, `kernel`, `mpi`, `torch`, `blas`, `compiler`,
-  /// `gpu`, and where GPUs were used `gpu_driver`, `gpu_clocks`, `cuda`, `nccl` ...
+  /// `gpu`, and where GPUs were used `gpu_driver`, `gpu_clocks`, `cuda`, `nccl` ...; `machine DIGEST` for each
+  /// fingerprint of its cases.
   std::map<std::string, std::string> environment;
+  std::map<std::string, std::string> labels = {};  ///< given with `--label`: `branch`, `commit` ...
+
+  Producer producer() const { return {.version = version, .started_at = started_at, .labels = labels}; }
 };
 
 }  // namespace hbench

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
+#include "analysis/interval.hpp"
 #include "analysis/records.hpp"
 #include "analysis/statistics.hpp"
 
@@ -19,5 +21,9 @@ struct TimedSteps {
   std::size_t iterations() const;
 };
 TimedSteps timed_steps(const CaseResult& result, std::string_view metric = "step_seconds");
+
+/// The launches of a measured case for which steps of the baseline launch beside them are stored
+/// (`metric::kPairedBaseline`), in order. Empty for cases that were measured before launches took turns.
+std::vector<PairedLaunch> paired_launches(const CaseResult& result);
 
 }  // namespace hbench

@@ -34,12 +34,18 @@ need_packages() {
   rm -f "$log"
 }
 
-# gpu_arguments: CMake's, a line each, for a machine with NVIDIA GPUs: built for these alone, with the LibTorch of the
-# torch that python3 has, where that is one for CUDA. Nothing elsewhere.
+# gpu_arguments: CMake's, a line each. With an NVIDIA driver: built for the GPUs here alone, with the LibTorch of the
+# torch that python3 has, where that is one for CUDA. Without one nothing could run on a GPU, and CUDA is left out, which
+# takes minutes to build, unless HBENCH_WITH_CUDA in the environment says ON or AUTO.
 gpu_arguments() {
-  local capabilities torch
+  local capabilities torch cuda=${HBENCH_WITH_CUDA:-}
   capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | tr -d ' .' | sort -u | paste -sd';') || true
-  [[ $capabilities =~ ^[0-9]+(\;[0-9]+)*$ ]] || return 0
+  if ! [[ $capabilities =~ ^[0-9]+(\;[0-9]+)*$ ]]; then
+    [ -e /proc/driver/nvidia/version ] || cuda=${cuda:-OFF}
+    echo "-DHBENCH_WITH_CUDA=${cuda:-AUTO}"
+    return 0
+  fi
+  echo "-DHBENCH_WITH_CUDA=${cuda:-AUTO}"
   echo "-DHBENCH_CUDA_ARCHITECTURES=$capabilities"
   torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path if torch.version.cuda else "")' 2> /dev/null) || true
   if [ -n "$torch" ]; then
@@ -50,15 +56,50 @@ gpu_arguments() {
   fi
 }
 
-# build PRESET TARGET [CMAKE ARGUMENT...]: configures when that was never done, and builds. Quiet when there is nothing
-# to do; one builder at a time.
+configured() { [ -e "build/$1/build.ninja" ]; }
+
+# differs PRESET CMAKE_ARGUMENT...: whether one of -DNAME=VALUE is not what the folder was configured with.
+differs() {
+  local cache=build/$1/CMakeCache.txt argument
+  shift
+  for argument in "$@"; do
+    local name=${argument#-D}
+    grep -qxE "${name%%=*}:[A-Z]+=${name#*=}" "$cache" || return 0
+  done
+  return 1
+}
+
+# plain_progress: of ninja's lines, those that say something new: every twentieth of the build, and what went wrong.
+plain_progress() {
+  awk 'BEGIN { shown = -1 }
+    /^\[[0-9]+\/[0-9]+\] / {
+      split(substr($1, 2), count, /[\/\]]/)
+      now = int(20 * count[1] / count[2])
+      if (now > shown) { print "hbench: built " count[1] " of " count[2]; fflush(); shown = now }
+      next
+    }
+    { print; fflush() }'
+}
+
+# run_ninja FOLDER TARGET: on a terminal ninja shows one line that it overwrites.
+run_ninja() {
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+  if [ -t 2 ]; then
+    ninja -C "$1" "$2" >&2
+  else
+    ninja -C "$1" "$2" 2>&1 | plain_progress >&2
+  fi
+}
+
+# build PRESET TARGET [CMAKE ARGUMENT...]: configures when that was never done, or with other arguments, and builds.
+# Quiet when there is nothing to do; one builder at a time.
 build() {
   local preset=$1 target=$2 folder=build/$1
   shift 2
   mkdir -p "$folder"
   exec 9> "$folder/.lock"
   flock 9
-  if [ ! -e "$folder/build.ninja" ]; then
+  if ! configured "$preset" || differs "$preset" "$@"; then
     local launcher=()
     command -v ccache > /dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
     say "configuring ($preset)"
@@ -70,9 +111,7 @@ build() {
   fi
   if ! ninja -C "$folder" -n "$target" 2> /dev/null | grep -q 'no work to do'; then
     say "building ($preset); the first time takes some minutes"
-    local quiet=()
-    [ -t 2 ] || quiet=(--quiet)
-    CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 ninja -C "$folder" "${quiet[@]}" "$target" >&2 || {
+    run_ninja "$folder" "$target" || {
       say "the build failed"
       exit 1
     }

@@ -1,30 +1,78 @@
 #include "bench/strategy.hpp"
 
+#include <algorithm>
+#include <array>
+
+#include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
 namespace {
-constexpr std::string_view kUntold = "mpi";
+
+/// What a training case ran on where it does not say so.
+constexpr std::string_view kDefaultExecutor = "mpi";
+constexpr std::array<std::string_view, 2> kDevices{"cpu", kGpuDevice};
+/// In the order of `ServerMode`.
+constexpr std::array<std::string_view, 2> kServerModes{kDedicated, kColocated};
+
+ServerMode parse_server_mode(std::string_view name) {
+  const auto found = std::ranges::find(kServerModes, name);
+  if (found == kServerModes.end()) throw unknown_name("server mode", name, kServerModes);
+  return static_cast<ServerMode>(found - kServerModes.begin());
 }
 
-StepStrategy resolve(const Strategy& strategy) {
-  StepStrategy resolved;
-  resolved.algorithm = parse_algorithm_rule(strategy.algorithm);
-  if (!strategy.placement.empty()) resolved.placement = &find_entry(placements(), strategy.placement, "placement");
-  resolved.compressor = parse_compressor(strategy.compressor);
-  resolved.fusion = parse_fusion(strategy.fusion);
-  resolved.overlap = strategy.overlap;
-  return resolved;
+}  // namespace
+
+TrainingStrategy parse_strategy(const Case& asked) {
+  const Strategy& stored = asked.strategy;
+  const TrainingTask& task = asked.training;
+  TrainingStrategy strategy;
+  strategy.overlap = stored.overlap;
+  if (!task.device.empty()) strategy.on_gpu = parse_on_gpu(task.device);
+  if (!task.precision.empty()) strategy.precision = parse_precision(task.precision);
+  if (!stored.communicates()) return strategy;
+  strategy.algorithm = parse_algorithm_rule(stored.algorithm);
+  if (!stored.placement.empty()) strategy.placement = &find_entry(placements(), stored.placement, "placement");
+  strategy.servers = stored.servers;
+  if (!stored.server_mode.empty()) strategy.server_mode = parse_server_mode(stored.server_mode);
+  strategy.compressor = parse_compressor(stored.compressor);
+  strategy.fusion = parse_fusion(stored.fusion);
+  if (asked.is_timed())
+    strategy.executor = &find_entry(executors(), task.executor.empty() ? kDefaultExecutor : task.executor, "executor");
+  return strategy;
 }
 
-const ExecutorKind& executor_of(const TrainingTask& training) {
-  return find_entry(executors(), training.executor.empty() ? kUntold : training.executor, "executor");
+void write_strategy(Case& asked, const TrainingStrategy& strategy) {
+  asked.strategy = {.algorithm = kNoCommunication, .overlap = strategy.overlap};
+  asked.training = {.device = strategy.on_gpu ? kGpuDevice : ""};
+  if (strategy.precision != Precision::float32) asked.training.precision = entry_of(strategy.precision).name;
+  if (!strategy.communicates()) return;
+  asked.strategy.algorithm = strategy.algorithm.text();
+  asked.strategy.compressor = strategy.compressor.text();
+  asked.strategy.fusion = strategy.fusion.text();
+  if (strategy.algorithm.uses_servers()) {
+    asked.strategy.placement = strategy.placement->name;
+    asked.strategy.servers = strategy.servers;
+    asked.strategy.server_mode = kServerModes.at(static_cast<std::size_t>(strategy.server_mode));
+  }
+  if (strategy.executor != nullptr && strategy.executor->name != kDefaultExecutor)
+    asked.training.executor = strategy.executor->name;
 }
 
-Precision precision_of(const TrainingTask& training) {
-  return training.precision.empty() ? Precision::float32 : parse_precision(training.precision);
+TrainingStrategy no_communication(bool on_gpu, Precision precision) {
+  TrainingStrategy strategy;
+  strategy.overlap = false;
+  strategy.on_gpu = on_gpu;
+  strategy.precision = precision;
+  return strategy;
 }
 
-std::string told_executor(std::string_view name) { return name == kUntold ? "" : std::string(name); }
+bool parse_on_gpu(std::string_view device) {
+  if (device == kGpuDevice) return true;
+  if (device == kDevices.front()) return false;
+  throw unknown_name("device", device, kDevices);
+}
+
+World world_of(const Case& asked, int gpus_per_node) { return parse_strategy(asked).world(asked.gpus, gpus_per_node); }
 
 }  // namespace hbench

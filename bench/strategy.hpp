@@ -1,22 +1,27 @@
 #pragma once
 
+/// The edge between stored cases, which are text, and the value that everything else passes on.
+
 #include "analysis/records.hpp"
-#include "collectives/executors/executor.hpp"
-#include "collectives/network/step_simulator.hpp"
-#include "workloads/precision.hpp"
+#include "workloads/strategy.hpp"
 
 namespace hbench {
 
-/// The table entries that a stored strategy names. \pre its algorithm is not `none`.
-/// \throws Error (usage) for a name that this version does not know.
-StepStrategy resolve(const Strategy& strategy);
+/// What a case says of its strategy, on what it is computed, and by which executor. \throws Error (usage) for a name
+/// that this version does not know.
+TrainingStrategy parse_strategy(const Case& asked);
+/// Writes it into a case. What a strategy does not have is left empty, and so is what always was: CPU cores, float32
+/// and ranks under MPI.
+void write_strategy(Case& asked, const TrainingStrategy& strategy);
 
-/// What a training case ran on: `mpi` where it tells nothing. \throws Error (usage) for a name that this version does
-/// not know.
-const ExecutorKind& executor_of(const TrainingTask& training);
-/// What it computed with: `float32` where it tells nothing. \throws as `executor_of`.
-Precision precision_of(const TrainingTask& training);
-/// How a training case tells its executor.
-std::string told_executor(std::string_view name);
+/// The strategy of a baseline on cores or GPUs: one process without communication.
+TrainingStrategy no_communication(bool on_gpu, Precision precision);
+
+/// `cpu`, `gpu`: whether it is a GPU. \throws Error (usage), with a suggestion.
+bool parse_on_gpu(std::string_view device);
+
+/// The world that a training case runs in; `gpus_per_node` is the profile's, and all of them where everything is on one
+/// node. \throws Error as `parse_strategy`.
+World world_of(const Case& asked, int gpus_per_node);
 
 }  // namespace hbench

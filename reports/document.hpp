@@ -1,9 +1,9 @@
 #pragma once
 
-/// A report as a tree: headings, paragraphs, tables, charts, verdicts. Reports build it, renderers turn it
+/// A report as a tree: headings, paragraphs, tables, charts, verdicts. Reports build it, formats turn it
 /// into bytes; N reports + M formats instead of N x M. Nothing here knows SQLite, MPI or files.
 ///
-/// All text is plain UTF-8 on one line: renderers escape it, and `readable()` in `prepare.hpp` replaces
+/// All text is plain UTF-8 on one line: formats escape it, and `readable()` in `prepare.hpp` replaces
 /// what is not UTF-8 and turns control characters into spaces. Numbers of charts may be infinite or NaN;
 /// such points are left out of pictures with a note. Every member has a default, for designated initializers.
 
@@ -20,7 +20,7 @@ struct Heading {
 };
 
 struct Paragraph {
-  std::string text{};  ///< plain text; renderers escape it
+  std::string text{};  ///< plain text; formats escape it
 };
 
 /// The answer in a sentence, shown large. A report puts it first.
@@ -28,13 +28,21 @@ struct Verdict {
   std::string text{};
 };
 
+/// What makes figures doubtful, a sentence each. Shown near the verdict, so that nobody misses it.
+struct Warnings {
+  std::vector<std::string> texts{};
+};
+
 struct Table {
   std::string caption{};
   std::vector<std::string> columns{};
   std::vector<bool> numeric{};  ///< per column: right-aligned
   std::vector<std::vector<std::string>> rows{};
-  /// Long tables are folded by renderers that can.
+  /// Long tables are folded by formats that can.
   bool folded = false;
+  /// Per column: what a narrow terminal leaves out first, the largest number before the others; 0 is never left out.
+  /// Empty: all 0.
+  std::vector<int> priority{};
 };
 
 /// The mark of a series says how its points are known: the same everywhere.
@@ -78,7 +86,7 @@ struct ChartGroup {
   std::vector<Chart> charts{};  ///< the first is shown first; titles name the choices
 };
 
-using Block = std::variant<Heading, Paragraph, Verdict, Table, Chart, ChartGroup>;
+using Block = std::variant<Heading, Paragraph, Verdict, Warnings, Table, Chart, ChartGroup>;
 
 struct Document {
   std::string title{};

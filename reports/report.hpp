@@ -23,6 +23,8 @@ struct ReportInput {
   /// Titles for people, by name: `aws-p3-25gbe` is `AWS p3.16xlarge, 8 x V100, 25 Gbit/s`. A name without one
   /// stands for itself.
   std::map<std::string, std::string> profile_titles, workload_titles;
+  /// The GPU of each profile's nodes, for people: `V100 SXM2`. Nothing is said of a profile without one.
+  std::map<std::string, std::string> profile_gpus;
 };
 
 /// A question, and the function that writes its answer.
@@ -30,6 +32,8 @@ struct Report {
   std::string_view name;     ///< `scaling`
   std::string_view summary;  ///< one line for `hbench list reports`
   Document (*build)(const ReportInput& input);
+  /// What a pull request needs: verdict, warnings and the main tables.
+  Document (*build_short)(const ReportInput& input);
 };
 
 extern const Report kScalingReport;

@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "collectives/base/error.hpp"
-#include "reports/formats.hpp"
-#include "reports/gnuplot.hpp"
-#include "reports/prepare.hpp"
+#include "reports/formats/formats.hpp"
+#include "reports/formats/gnuplot.hpp"
+#include "reports/formats/prepare.hpp"
 
 namespace hbench {
 namespace {

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hbench {
@@ -27,6 +30,33 @@ const std::vector<Layer> kLayers{
     {"bench", {"collectives", "workloads", "analysis", "reports"}},
 };
 
+/// What each subfolder of `collectives` may include from, beside itself, lowest first.
+const std::vector<Layer> kCollectives{
+    {"base", {}},
+    {"schedule", {"base"}},
+    {"placement", {"base"}},
+    {"algorithms", {"base", "schedule", "placement"}},
+    {"fusion", {"base", "placement"}},
+    {"arithmetic", {"base"}},
+    {"device", {"base", "arithmetic"}},
+    {"compressors", {"base", "schedule", "arithmetic", "device"}},
+    {"host", {"base", "arithmetic", "device", "compressors"}},
+    {"network", {"base", "schedule", "algorithms", "compressors"}},
+    {"transport", {"base", "schedule", "arithmetic", "device"}},
+    {"program", {"base", "schedule", "arithmetic", "device", "compressors", "transport"}},
+    {"endpoints", {"base", "schedule", "algorithms", "arithmetic", "device", "compressors", "transport", "program"}},
+    {"exchange", {"base", "schedule", "algorithms", "arithmetic", "device", "compressors", "program", "endpoints"}},
+    {"cuda", {"base", "arithmetic", "device", "compressors", "transport", "program", "endpoints"}},
+    {"executors", {"base", "compressors", "endpoints", "cuda"}},
+};
+
+/// Includes between subfolders of `bench` that close a cycle today. May only get shorter.
+const std::vector<std::pair<std::string, std::string>> kCyclesOfBench{
+    {"bench/collective", "bench/verbs"}, {"bench/sweep", "bench/verbs"},   {"bench/peers", "bench/verbs"},
+    {"bench/sweep", "bench/calibrate"},  {"bench/doctor", "bench/sweep"},  {"bench/worker", "bench/sweep"},
+    {"bench/output", "bench/sweep"},     {"bench/output", "bench/doctor"}, {"bench/doctor", "bench/output"},
+};
+
 /// Headers of others, and where they are at home.
 struct Home {
   std::string_view header;  ///< its beginning
@@ -34,7 +64,8 @@ struct Home {
 };
 constexpr Home kHomes[] = {
     {"sqlite3", "analysis/store/"},
-    {"mpi", "collectives/executors/mpi"},
+    {"mpi", "collectives/transport/mpi"},
+    {"mpi", "collectives/endpoints/mpi"},
     {"cuda", "collectives/cuda/"},
     {"nccl", "collectives/cuda/"},
     {"nvml", "collectives/cuda/"},
@@ -44,7 +75,7 @@ constexpr Home kHomes[] = {
     {"torch/", "bench/micro/topk_"},
     {"ATen/", "workloads/"},
     {"c10/", "workloads/"},
-    {"CLI/", "bench/"},
+    {"CLI/", "bench/verbs/arguments.cpp"},
     {"gloo/", "bench/peers/"},
     {"benchmark/", "bench/micro/"},
     {"gtest/", "tests/"},
@@ -52,6 +83,15 @@ constexpr Home kHomes[] = {
 };
 
 std::string_view folder_of(std::string_view path) { return path.substr(0, path.find('/')); }
+
+/// The subfolder of a file, with its top folder. A top folder's own headers are what its subfolders share, and its own
+/// sources are what puts them together: two places.
+std::string subfolder_of(std::string_view path) {
+  const std::size_t top = path.find('/');
+  const std::size_t sub = path.find('/', top + 1);
+  if (sub != std::string_view::npos) return std::string(path.substr(0, sub));
+  return std::string(path.substr(0, top)) + (path.ends_with(".hpp") ? "/*.hpp" : "/*.cpp");
+}
 
 /// Why `file` may not include `header` (with its brackets or quotes); nothing when it may.
 std::optional<std::string> refusal(std::string_view file, std::string_view header) {
@@ -77,6 +117,51 @@ std::optional<std::string> refusal(std::string_view file, std::string_view heade
   return std::nullopt;
 }
 
+/// Why a file of `collectives` may not include the header `name` of `collectives`; nothing when it may.
+std::optional<std::string> refusal_in_collectives(std::string_view file, std::string_view name) {
+  constexpr std::string_view kTop = "collectives/";
+  const std::string_view from = folder_of(file.substr(kTop.size()));
+  const std::string_view to = folder_of(name.substr(kTop.size()));
+  const std::string edge = std::string(file) + " includes " + std::string(name) + ": ";
+  const auto layer = std::ranges::find(kCollectives, from, &Layer::folder);
+  if (layer == kCollectives.end() || std::ranges::find(kCollectives, to, &Layer::folder) == kCollectives.end())
+    return edge + "a file of collectives lies in one of the subfolders of kCollectives";
+  if (from != to && std::ranges::find(layer->below, to) == layer->below.end())
+    return edge + "a subfolder includes only from those below it";
+  return std::nullopt;
+}
+
+/// Who includes from whom.
+using Graph = std::map<std::string, std::set<std::string>>;
+
+/// The way from `node` back to a node of `way`, which leads to `node`; empty when there is none. What has been left
+/// without a cycle is `done`.
+std::string cycle_from(const Graph& graph, const std::string& node, std::vector<std::string>& way,
+                       std::set<std::string>& done) {
+  if (const auto seen = std::ranges::find(way, node); seen != way.end()) {
+    std::string cycle;
+    for (auto it = seen; it != way.end(); ++it) cycle += *it + " -> ";
+    return cycle + node;
+  }
+  if (!graph.contains(node) || done.contains(node)) return {};
+  way.push_back(node);
+  for (const std::string& next : graph.at(node))
+    if (std::string cycle = cycle_from(graph, next, way, done); !cycle.empty()) return cycle;
+  way.pop_back();
+  done.insert(node);
+  return {};
+}
+
+/// One cycle; empty when there is none.
+std::string cycle_of(const Graph& graph) {
+  std::set<std::string> done;
+  for (const auto& [node, next] : graph) {
+    std::vector<std::string> way;
+    if (std::string cycle = cycle_from(graph, node, way, done); !cycle.empty()) return cycle;
+  }
+  return {};
+}
+
 /// The header of an include line, with its brackets or quotes; nothing for other lines.
 std::optional<std::string> included(std::string line) {
   std::erase_if(line, [](char c) { return c == ' ' || c == '\t'; });
@@ -92,24 +177,76 @@ bool is_source(const std::filesystem::path& file) {
   return extension == ".cpp" || extension == ".hpp" || extension == ".cu" || extension == ".cuh";
 }
 
-TEST(Architecture, FoldersIncludeOnlyWhatIsBelowThem) {
+/// Calls `visit` with each file and each header that it includes, of one top folder or of a folder in it.
+int for_each_include(std::string_view folder,
+                     const std::function<void(const std::string&, const std::string&)>& visit) {
   const std::filesystem::path root = HBENCH_SOURCE_DIR;
   int includes = 0;
-  for (const Layer& layer : kLayers) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / layer.folder)) {
-      if (!entry.is_regular_file() || !is_source(entry.path())) continue;
-      const std::string file = std::filesystem::relative(entry.path(), root).generic_string();
-      std::ifstream in(entry.path());
-      for (std::string line; std::getline(in, line);) {
-        const auto header = included(line);
-        if (!header) continue;
-        ++includes;
-        const auto why = refusal(file, *header);
-        EXPECT_FALSE(why.has_value()) << *why;
-      }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+    if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+    const std::string file = std::filesystem::relative(entry.path(), root).generic_string();
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      const auto header = included(line);
+      if (!header) continue;
+      ++includes;
+      visit(file, *header);
     }
   }
+  return includes;
+}
+
+/// A header of ours without its quotes, where it lies in `folder`; nothing for others.
+std::optional<std::string> header_in(std::string_view folder, const std::string& header) {
+  std::string name = header.substr(1, header.size() - 2);
+  const bool inside = header.front() == '"' && folder_of(name) == folder;
+  return inside ? std::optional(std::move(name)) : std::nullopt;
+}
+
+TEST(Architecture, FoldersIncludeOnlyWhatIsBelowThem) {
+  int includes = 0;
+  for (const Layer& layer : kLayers)
+    includes += for_each_include(layer.folder, [](const std::string& file, const std::string& header) {
+      const auto why = refusal(file, header);
+      EXPECT_FALSE(why.has_value()) << *why;
+    });
   EXPECT_GT(includes, 500) << "were the files found at all?";
+}
+
+TEST(Architecture, SubfoldersOfCollectivesIncludeOnlyWhatIsBelowThem) {
+  int includes = 0;
+  for_each_include("collectives", [&](const std::string& file, const std::string& header) {
+    const auto name = header_in("collectives", header);
+    if (!name) return;
+    ++includes;
+    const auto why = refusal_in_collectives(file, *name);
+    EXPECT_FALSE(why.has_value()) << *why;
+  });
+  EXPECT_GT(includes, 200) << "were the files found at all?";
+}
+
+TEST(Architecture, SubfoldersOfCollectivesAreListedLowestFirst) {
+  std::set<std::string_view> lower;
+  for (const Layer& layer : kCollectives) {
+    for (const std::string_view below : layer.below)
+      EXPECT_TRUE(lower.contains(below)) << layer.folder << ", " << below;
+    lower.insert(layer.folder);
+    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(HBENCH_SOURCE_DIR) / "collectives" / layer.folder));
+  }
+}
+
+TEST(Architecture, NoSubfoldersIncludeEachOtherInACycle) {
+  for (const Layer& layer : kLayers) {
+    Graph graph;
+    for_each_include(layer.folder, [&](const std::string& file, const std::string& header) {
+      const auto name = header_in(layer.folder, header);
+      if (!name) return;
+      const std::pair edge{subfolder_of(file), subfolder_of(*name)};
+      if (edge.first != edge.second && std::ranges::find(kCyclesOfBench, edge) == kCyclesOfBench.end())
+        graph[edge.first].insert(edge.second);
+    });
+    EXPECT_EQ(cycle_of(graph), "");
+  }
 }
 
 /// The name that a line declares for a table, such as kRing in "extern const Algorithm kRing;".
@@ -132,6 +269,30 @@ TEST(Architecture, EveryTestIsBuilt) {
     ++tests;
   }
   EXPECT_GT(tests, 50) << "were the tests found at all?";
+}
+
+/// The suite of a line that begins a test, such as Csv in "TEST_F(Csv, ReadsPlainFields) {".
+std::optional<std::string> test_suite(std::string_view line) {
+  for (const std::string_view macro : {"TEST(", "TEST_F(", "TEST_P("})
+    if (line.starts_with(macro)) return std::string(line.substr(macro.size(), line.find(',') - macro.size()));
+  return std::nullopt;
+}
+
+// ctest runs a suite as one entry, and knows entries by their names alone.
+TEST(Architecture, SuitesOfDifferentFoldersHaveDifferentNames) {
+  const std::filesystem::path tests = std::filesystem::path(HBENCH_SOURCE_DIR) / "tests";
+  std::map<std::string, std::filesystem::path> homes;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(tests)) {
+    if (entry.path().extension() != ".cpp") continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      const auto suite = test_suite(line);
+      if (!suite) continue;
+      const auto home = homes.emplace(*suite, entry.path().parent_path()).first;
+      EXPECT_EQ(home->second, entry.path().parent_path()) << "of the suite " << *suite;
+    }
+  }
+  EXPECT_GT(homes.size(), 150U) << "were the tests found at all?";
 }
 
 // The linker would take one entry for the other without a word: libraries give their first definition of a name.
@@ -162,31 +323,61 @@ TEST(ArchitectureRule, FindsIncludes) {
   EXPECT_EQ(included("// #include <mpi.h>"), std::nullopt);
 }
 
+TEST(ArchitectureRule, FindsSuitesOfTests) {
+  EXPECT_EQ(test_suite("TEST_F(Csv, ReadsPlainFields) {"), "Csv");
+  EXPECT_EQ(test_suite("TEST(Plan, IsEmpty) {"), "Plan");
+  EXPECT_EQ(test_suite("  TEST(Plan, IsEmpty) {"), std::nullopt);
+}
+
 TEST(ArchitectureRule, AcceptsWhatIsBelow) {
-  EXPECT_EQ(refusal("collectives/cost.cpp", "\"collectives/schedule.hpp\""), std::nullopt);
-  EXPECT_EQ(refusal("reports/text.cpp", "\"analysis/points.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("collectives/algorithms/cost.cpp", "\"collectives/schedule/schedule.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("reports/formats/text.cpp", "\"analysis/points.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("bench/main.cpp", "\"reports/report.hpp\""), std::nullopt);
-  EXPECT_EQ(refusal("collectives/executors/mpi_endpoint.cpp", "<mpi.h>"), std::nullopt);
+  EXPECT_EQ(refusal("collectives/endpoints/mpi_endpoint.cpp", "<mpi.h>"), std::nullopt);
   EXPECT_EQ(refusal("collectives/cuda/check.cpp", "<cuda_runtime_api.h>"), std::nullopt);
   EXPECT_EQ(refusal("analysis/store/sqlite.cpp", "<sqlite3.h>"), std::nullopt);
   EXPECT_EQ(refusal("analysis/csv.cpp", "<vector>"), std::nullopt);
 }
 
 TEST(ArchitectureRule, RefusesEveryOtherEdge) {
-  EXPECT_TRUE(refusal("collectives/cost.cpp", "\"workloads/trace.hpp\""));
+  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"workloads/trace.hpp\""));
   EXPECT_TRUE(refusal("workloads/trace.cpp", "\"analysis/records.hpp\""));
   EXPECT_TRUE(refusal("analysis/points.cpp", "\"reports/document.hpp\""));
-  EXPECT_TRUE(refusal("reports/text.cpp", "\"bench/plan.hpp\""));
-  EXPECT_TRUE(refusal("reports/text.cpp", "\"workloads/trace.hpp\""));
-  EXPECT_TRUE(refusal("reports/text.cpp", "\"analysis/store/store.hpp\""));
-  EXPECT_TRUE(refusal("collectives/cost.cpp", "\"tests/mutate.hpp\""));
-  EXPECT_TRUE(refusal("collectives/cost.cpp", "\"schedule.hpp\""));
+  EXPECT_TRUE(refusal("reports/formats/text.cpp", "\"bench/sweep/plan.hpp\""));
+  EXPECT_TRUE(refusal("reports/formats/text.cpp", "\"workloads/trace.hpp\""));
+  EXPECT_TRUE(refusal("reports/formats/text.cpp", "\"analysis/store/store.hpp\""));
+  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"tests/mutate.hpp\""));
+  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"schedule.hpp\""));
   EXPECT_TRUE(refusal("analysis/points.cpp", "<sqlite3.h>"));
   EXPECT_TRUE(refusal("bench/data.cpp", "<sqlite3.h>"));
   EXPECT_TRUE(refusal("bench/worker.cpp", "<mpi.h>"));
-  EXPECT_TRUE(refusal("collectives/executors/cuda_absent.cpp", "<cuda_runtime.h>"));
+  EXPECT_TRUE(refusal("collectives/executors/executors.cpp", "<cuda_runtime.h>"));
   EXPECT_TRUE(refusal("collectives/network/profile.cpp", "<torch/torch.h>"));
   EXPECT_TRUE(refusal("bench/main.cpp", "<benchmark/benchmark.h>"));
+  EXPECT_TRUE(refusal("bench/verbs/list.cpp", "<CLI/CLI.hpp>"));
+}
+
+TEST(ArchitectureRule, KnowsTheLayersOfCollectives) {
+  EXPECT_EQ(refusal_in_collectives("collectives/algorithms/cost.cpp", "collectives/schedule/schedule.hpp"),
+            std::nullopt);
+  EXPECT_EQ(refusal_in_collectives("collectives/algorithms/cost.cpp", "collectives/algorithms/cost.hpp"), std::nullopt);
+  EXPECT_TRUE(refusal_in_collectives("collectives/schedule/checker.cpp", "collectives/algorithms/algorithm.hpp"));
+  EXPECT_TRUE(refusal_in_collectives("collectives/endpoints/endpoint.hpp", "collectives/executors/executor.hpp"));
+  EXPECT_TRUE(refusal_in_collectives("collectives/network/choose.cpp", "collectives/executors/executor.hpp"));
+  EXPECT_TRUE(refusal_in_collectives("collectives/schedule.cpp", "collectives/schedule/schedule.hpp"));
+  EXPECT_TRUE(refusal_in_collectives("collectives/elsewhere/file.cpp", "collectives/schedule/schedule.hpp"));
+}
+
+TEST(ArchitectureRule, FindsACycle) {
+  EXPECT_EQ(cycle_of({}), "");
+  EXPECT_EQ(cycle_of({{"a", {"b", "c"}}, {"b", {"d"}}, {"c", {"d"}}}), "");
+  EXPECT_EQ(cycle_of({{"a", {"b"}}, {"b", {"c", "d"}}, {"d", {"b"}}}), "b -> d -> b");
+}
+
+TEST(ArchitectureRule, TellsATopFoldersHeadersFromItsSources) {
+  EXPECT_EQ(subfolder_of("workloads/training.hpp"), "workloads/*.hpp");
+  EXPECT_EQ(subfolder_of("workloads/training.cpp"), "workloads/*.cpp");
+  EXPECT_EQ(subfolder_of("reports/formats/html/page.cpp"), "reports/formats");
 }
 
 }  // namespace

@@ -28,18 +28,18 @@ Seconds median(std::vector<double> values) {
 
 void record_step(Replica& replica, int step, Recorded& recorded) {
   Device& device = replica.device();
-  const Moment begin = device.mark_time();
+  const Event begin = device.record_timed_event();
   replica.forward(step);
-  const Moment turn = device.mark_time();
-  std::vector<std::pair<int, Moment>> ready;
-  replica.backward([&](int parameter) { ready.emplace_back(parameter, device.mark_time()); });
+  const Event turn = device.record_timed_event();
+  std::vector<std::pair<int, Event>> ready;
+  replica.backward([&](int parameter) { ready.emplace_back(parameter, device.record_timed_event()); });
   // Too small a rate to change anything; it takes the same time.
   replica.apply(1e-9);
-  const Moment end = device.mark_time();
-  recorded.forward.push_back(device.between(begin, turn).value);
-  recorded.backward.push_back(device.between(turn, end).value);
-  for (const auto& [parameter, moment] : ready)
-    recorded.ready[static_cast<std::size_t>(parameter)].push_back(device.between(turn, moment).value);
+  const Event end = device.record_timed_event();
+  recorded.forward.push_back(device.elapsed(begin, turn).value);
+  recorded.backward.push_back(device.elapsed(turn, end).value);
+  for (const auto& [parameter, event] : ready)
+    recorded.ready[static_cast<std::size_t>(parameter)].push_back(device.elapsed(turn, event).value);
 }
 
 Recorded record(Replica& replica, int steps) {

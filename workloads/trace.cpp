@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/toml_file.hpp"
@@ -61,6 +62,7 @@ class Reader {
     const auto elements = (*row)[1].value_exact<std::int64_t>();
     const auto ready = (*row)[2].value<double>();
     if (!name || !elements || !ready) fail(node, "a gradient is [\"tensor\", elements, ready in microseconds]");
+    if (name->empty()) fail(node, "a tensor has no name");
     if (*elements < 1 || *elements > kMostElements) fail(node, fmt::format("'{}' has {} elements", *name, *elements));
     const Seconds at(*ready * 1e-6);
     if (!(at.value >= 0)) fail(node, fmt::format("'{}' is ready before the backward pass", *name));
@@ -106,9 +108,12 @@ Trace parse_trace(std::string_view text, std::string_view file_name) {
   if (gradients == nullptr || gradients->empty())
     read.fail(read.required("gradients"), "'gradients' must list the tensors");
   Seconds last(0);
+  std::set<std::string, std::less<>> names;
   for (const toml::node& node : *gradients) {
     trace.timeline.gradients.push_back(read.gradient(node, last, trace.timeline.backward));
-    last = trace.timeline.gradients.back().ready;
+    const GradientEvent& gradient = trace.timeline.gradients.back();
+    last = gradient.ready;
+    if (!names.insert(gradient.tensor).second) read.fail(node, fmt::format("'{}' is listed twice", gradient.tensor));
   }
   return trace;
 }

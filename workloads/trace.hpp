@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collectives/base/library.hpp"
-#include "collectives/network/step.hpp"
+#include "workloads/timeline.hpp"
 
 namespace hbench {
 

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include "collectives/base/table.hpp"
-#include "collectives/executors/cuda.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/place.hpp"
 #include "workloads/engine/worker.hpp"
 #include "workloads/models/models.hpp"
-#include "workloads/refusal.hpp"
 
 namespace hbench {
 namespace {
@@ -25,23 +24,22 @@ void check_model(const ModelEntry& model, int batch, int image_size) {
 }
 
 void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
-  require((request.algorithm.empty()) == (endpoint == nullptr),
+  require(!request.strategy.communicates() == (endpoint == nullptr),
           "training with an algorithm needs ranks to talk to, and without one there are none");
-  if (request.algorithm.empty()) {
+  if (!request.strategy.communicates()) {
     require(request.world.ranks() == 1, "without an algorithm only one process can train");
     return;
   }
-  require(request.fusion.fusion != nullptr, "training needs a fusion policy");
-  require(!request.algorithm.uses_servers() || request.placement != nullptr,
-          fmt::format("{} needs a placement of tensors on servers", request.algorithm.text()));
-  const std::string refusal =
-      refuse_strategy(request.algorithm, request.compressor, request.fusion, request.world, request.precision);
+  require(request.strategy.fusion.fusion != nullptr, "training needs a fusion policy");
+  require(!request.strategy.algorithm.uses_servers() || request.strategy.placement != nullptr,
+          fmt::format("{} needs a placement of tensors on servers", request.strategy.algorithm.text()));
+  const std::string refusal = refuse_strategy(request.strategy, request.world);
   require(refusal.empty(), refusal);
 }
 
 void check_request(const TrainingRequest& request, const ModelEntry& model, Endpoint* endpoint) {
   check_model(model, request.batch, request.image_size);
-  require_place(request.on_gpu, request.precision);
+  require_place(request.strategy.on_gpu, request.strategy.precision);
   require(request.steps >= 1 && request.warmup_steps >= 0, "at least one step must be timed");
   check_strategy(request, endpoint);
   if (endpoint == nullptr) return;
@@ -75,9 +73,9 @@ std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
                           .workers = request.world.workers,
                           .freeze_batch_norm = request.freeze_batch_norm,
                           .threads = request.threads,
-                          .gpu = request.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
-                          .precision = request.precision,
-                          .channels_last = request.on_gpu});
+                          .gpu = request.strategy.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
+                          .precision = request.strategy.precision,
+                          .channels_last = request.strategy.on_gpu});
   if (endpoint == nullptr) {
     train_alone(replica, request, on_step);
     return replica.digest();

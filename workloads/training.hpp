@@ -10,30 +10,25 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/algorithms/algorithm.hpp"
-#include "collectives/compressors/compressor.hpp"
-#include "collectives/executors/endpoint.hpp"
-#include "collectives/fusion/fusion.hpp"
-#include "collectives/network/step.hpp"
-#include "workloads/precision.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "workloads/strategy.hpp"
+#include "workloads/timeline.hpp"
 
 namespace hbench {
 
 /// What one rank trains, and how its gradients travel. Equal on all ranks.
 struct TrainingRequest {
-  std::string model;                     ///< a name of `model_names()`
-  int batch = 16;                        ///< samples per worker and step
-  int image_size = 64;                   ///< pixels, square
-  World world;                           ///< workers (and servers) of the job
-  AlgorithmRule algorithm;               ///< empty: one process, no communication
-  const Placement* placement = nullptr;  ///< parameter servers only
-  CompressorChoice compressor = parse_compressor("none");
-  FusionChoice fusion;
-  bool overlap = true;  ///< gradients leave during the backward pass
+  std::string model;    ///< a name of `model_names()`
+  int batch = 16;       ///< samples per worker and step
+  int image_size = 64;  ///< pixels, square
+  World world;          ///< workers (and servers) of the job
+  /// On GPUs, rank r trains on GPU r modulo their number, with data in the order that tensor cores want; the endpoint's
+  /// collectives work there too. The endpoint stands for the executor, which is not looked at.
+  TrainingStrategy strategy;
   int warmup_steps = 5;
   int steps = 20;  ///< timed steps
   /// Since the first step; rank 0 decides for all. Once it is spent the warm-up ends, and the job after the
-  /// step that is under way, but never before one step was timed. 0: no limit.
+  /// current step, but never before one step was timed. 0: no limit.
   Seconds budget{0};
   Seconds timeout{60};  ///< a collective that takes longer names the late ranks and fails
   unsigned seed = 1;
@@ -41,10 +36,6 @@ struct TrainingRequest {
   /// the same number, because the libraries below LibTorch read them when the process begins.
   int threads = 1;
   double learning_rate = 0.01;
-  /// Rank r trains on GPU r modulo their number, with data in the order that tensor cores want; the endpoint's
-  /// collectives work there too.
-  bool on_gpu = false;
-  Precision precision = Precision::float32;
   /// Batch normalisation with its running statistics: samples then do not see each other, and it makes no
   /// difference how they are spread over workers.
   bool freeze_batch_norm = false;
@@ -69,7 +60,7 @@ std::map<std::string, std::string> torch_facts();
 /// Trainable parameters. \throws Error (usage) for an unknown model.
 std::int64_t model_elements(std::string_view model);
 
-/// Trains on this rank; `endpoint` may be null exactly when `request.algorithm` is empty. Dedicated server ranks
+/// Trains on this rank; `endpoint` may be null exactly when the strategy does not communicate. Dedicated server ranks
 /// only serve. Every worker starts from the same seeded parameters and ends with identical ones.
 /// Returns a digest of the final parameters (equal on all workers; 0 on servers).
 /// \throws Error (lost_rank) naming late ranks, usage for an unknown model, wrong_data when ranks disagree.

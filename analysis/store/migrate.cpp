@@ -10,11 +10,14 @@ void migrate(Database& database, std::span<const Migration> steps) {
   Transaction transaction(database, Transaction::Kind::write);
   // Read under the lock: another process may have migrated while this one waited for it.
   const int version = schema_version(database);
+  void (*finish)(Database&) = nullptr;
   for (const Migration& step : steps) {
     if (step.version <= version) continue;
     database.run(step.sql);
+    if (step.finish != nullptr) finish = step.finish;
     database.run(fmt::format("PRAGMA user_version = {}", step.version));
   }
+  if (finish != nullptr) finish(database);
   database.run(fmt::format("PRAGMA application_id = {}", kApplicationId));
   transaction.commit();
 }

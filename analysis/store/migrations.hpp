@@ -7,13 +7,18 @@
 
 namespace hbench::store {
 
+class Database;
+
 /// One step: SQL that turns a database of `version - 1` into one of `version`. Once released, never edited.
 struct Migration {
   int version = 0;
   std::string_view sql;
+  /// What SQL cannot do, on the schema of the last version: of the steps that ran, the last one's is called once, after
+  /// them all. Null where there is nothing to do.
+  void (*finish)(Database& database) = nullptr;
 };
 
-/// All steps; the versions are 1, 2, 3 ... without a gap.
+/// All steps, one for each file of `migrations/`; the versions are 1, 2, 3 ... without a gap.
 std::span<const Migration> migrations();
 
 }  // namespace hbench::store

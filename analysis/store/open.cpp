@@ -54,8 +54,10 @@ Database open_for_writing(const fs::path& file, std::chrono::milliseconds patien
                 "results are appended to it: change its permissions or name another file");
   // Not WAL: that needs shared memory, which network file systems lack, and write permission for readers.
   database.text("PRAGMA journal_mode = DELETE");
-  database.run("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+  database.run("PRAGMA synchronous = FULL");
   if (fresh || schema_version(database) < steps.back().version) migrate(database, steps);
+  // After the migration: a table that is made anew is gone for a moment.
+  database.run("PRAGMA foreign_keys = ON");
   return database;
 }
 

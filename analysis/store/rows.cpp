@@ -3,36 +3,17 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
+#include "analysis/case_fields.hpp"
+#include "analysis/fingerprint.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench::store {
 namespace {
 
-/// Revision 1: the first.
-constexpr std::string_view kImplementation = "sqlite/1";
-
-constexpr std::string_view kInsertCase =
-    "INSERT INTO scaling_case (run_id, key, evidence, workload, gpus, algorithm, placement, servers, server_mode, "
-    "compressor, fusion, overlap, profile, batch_per_gpu, image_size, single_gpu_rate, implementation, source, status, "
-    "failure, exit_code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-
-constexpr std::string_view kInsertCollective =
-    "INSERT INTO collective_case (case_id, collective, bytes, data_type, operation, executor, ranks_per_node, "
-    "segments) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-
-constexpr std::string_view kInsertTraining =
-    "INSERT INTO training_case (case_id, device, executor, precision) VALUES (?, ?, ?, ?)";
-
-constexpr std::string_view kSelectCases =
-    "SELECT id, evidence, workload, gpus, algorithm, placement, servers, server_mode, compressor, fusion, overlap, "
-    "profile, batch_per_gpu, image_size, single_gpu_rate, implementation, source, status, failure, exit_code, "
-    "collective, bytes, data_type, operation, c.executor, ranks_per_node, segments, device, t.executor, precision "
-    "FROM scaling_case AS one LEFT JOIN collective_case AS c ON c.case_id = id "
-    "LEFT JOIN training_case AS t ON t.case_id = id "
-    "WHERE id = (SELECT id FROM scaling_case AS same WHERE same.key = one.key "
-    "ORDER BY same.status = 'done' DESC, same.id DESC LIMIT 1) ORDER BY id";
+/// Revision 1: the first. 2: places, labels, and one table of cases.
+constexpr std::string_view kImplementation = "sqlite/2";
 
 constexpr std::string_view kInsertSample =
     "INSERT INTO sample (case_id, seq, launch, rank, iteration, warmup, metric, value, unit) "
@@ -45,37 +26,54 @@ std::string_view to_string(CaseStatus status) { return status == CaseStatus::don
 
 int small(const Statement& row, int column) { return static_cast<int>(row.integer(column)); }
 
-CaseResult case_of(const Statement& row) {
+/// `evidence, workload, ...`: every field's column.
+std::string field_columns() {
+  std::string columns;
+  for (const CaseField& field : case_fields()) columns += fmt::format("{}{}", columns.empty() ? "" : ", ", field.name);
+  return columns;
+}
+
+std::string insert_case() {
+  constexpr std::string_view kOthers = "run_id, status, failure, exit_code, question, place, ";
+  std::string places = "?, ?, ?, ?, ?, ?";
+  for (std::size_t i = 0; i < case_fields().size(); ++i) places += ", ?";
+  return fmt::format("INSERT INTO scaling_case ({}{}) VALUES ({})", kOthers, field_columns(), places);
+}
+
+/// The columns that `result_of` reads, of the cases that `where` keeps.
+std::string select_cases(std::string_view where) {
+  return fmt::format(
+      "SELECT one.id, status, failure, exit_code, run.id, version, started_at, coalesce(words.value, ''), {} "
+      "FROM scaling_case AS one JOIN run ON run.id = one.run_id "
+      "LEFT JOIN environment AS words ON words.run_id = one.run_id AND words.key = 'machine ' || machine "
+      "WHERE {} ORDER BY one.id",
+      field_columns(), where);
+}
+constexpr int kFirstField = 8;
+
+/// A column as a value of the type that `like` has.
+FieldValue value_of(const Statement& row, int column, const FieldValue& like) {
+  if (std::holds_alternative<std::string>(like)) return row.text(column);
+  if (std::holds_alternative<double>(like)) return row.real(column);
+  if (std::holds_alternative<bool>(like)) return row.integer(column) != 0;
+  return row.integer(column);
+}
+
+Case case_of(const Statement& row, int column) {
+  Case asked;
+  const Case unset;
+  for (const CaseField& field : case_fields()) field.set(asked, value_of(row, column++, field.get(unset)));
+  return asked;
+}
+
+CaseResult result_of(const Statement& row) {
   CaseResult result;
-  Case& asked = result.asked;
-  asked.evidence = parse_evidence(row.text(1));
-  asked.workload = row.text(2);
-  asked.gpus = small(row, 3);
-  asked.strategy = {.algorithm = row.text(4),
-                    .placement = row.text(5),
-                    .servers = small(row, 6),
-                    .server_mode = row.text(7),
-                    .compressor = row.text(8),
-                    .fusion = row.text(9),
-                    .overlap = row.integer(10) != 0};
-  asked.profile = row.text(11);
-  asked.batch_per_gpu = small(row, 12);
-  asked.image_size = small(row, 13);
-  asked.single_gpu_rate = row.real(14);
-  asked.implementation = row.text(15);
-  asked.source = row.text(16);
-  result.status = row.text(17) == "done" ? CaseStatus::done : CaseStatus::failed;
-  result.failure = row.text(18);
-  result.exit_code = small(row, 19);
-  // Empty and 0 where the joins found nothing: a training step on CPU cores.
-  asked.collective = {.name = row.text(20),
-                      .bytes = row.integer(21),
-                      .data_type = row.text(22),
-                      .operation = row.text(23),
-                      .executor = row.text(24),
-                      .ranks_per_node = small(row, 25),
-                      .segments = small(row, 26)};
-  asked.training = {.device = row.text(27), .executor = row.text(28), .precision = row.text(29)};
+  result.asked = case_of(row, kFirstField);
+  result.status = row.text(1) == "done" ? CaseStatus::done : CaseStatus::failed;
+  result.failure = row.text(2);
+  result.exit_code = small(row, 3);
+  result.producer = {.run = row.integer(4), .version = row.text(5), .started_at = row.text(6), .labels = {}};
+  result.machine_in_words = row.text(7);
   return result;
 }
 
@@ -89,32 +87,73 @@ Sample sample_of(const Statement& row) {
           .unit = row.text(6)};
 }
 
+/// The pairs of a table of a run's: `environment`, `label`.
+using Pairs = std::map<std::string, std::string>;
+void insert_pairs(Database& database, std::string_view table, std::int64_t run, const Pairs& pairs) {
+  Statement row(database, fmt::format("INSERT INTO {} (run_id, key, value) VALUES (?, ?, ?)", table));
+  for (const auto& [key, value] : pairs) row.run(run, key, value);
+}
+
+Pairs select_pairs(Database& database, std::string_view table, std::int64_t run) {
+  Pairs pairs;
+  Statement row(database, fmt::format("SELECT key, value FROM {} WHERE run_id = ?", table));
+  row.bind(run);
+  while (row.step()) pairs[row.text(0)] = row.text(1);
+  return pairs;
+}
+
+/// With the labels of each run, but without samples.
+std::vector<CaseResult> select_bare(Database& database, Statement& row, std::vector<std::int64_t>& ids) {
+  std::vector<CaseResult> results;
+  std::map<std::int64_t, Pairs> labels;
+  while (row.step()) {
+    ids.push_back(row.integer(0));
+    CaseResult& result = results.emplace_back(result_of(row));
+    const auto [known, is_new] = labels.try_emplace(result.producer.run);
+    if (is_new) known->second = select_pairs(database, "label", result.producer.run);
+    result.producer.labels = known->second;
+  }
+  return results;
+}
+
+std::vector<CaseResult> select_whole(Database& database, Statement& row) {
+  std::vector<std::int64_t> ids;
+  std::vector<CaseResult> results = select_bare(database, row, ids);
+  Statement sample(database, kSelectSamples);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    sample.bind(ids[i]);
+    while (sample.step()) results[i].samples.push_back(sample_of(sample));
+  }
+  return results;
+}
+
+constexpr std::string_view kDoneBaselines =
+    "status = 'done' AND algorithm = 'none' AND evidence IN ('measured', 'emulated')";
+
+constexpr std::string_view kNewestOfEachKey =
+    "one.id = (SELECT id FROM scaling_case AS same WHERE same.question = one.question AND same.place = one.place "
+    "ORDER BY same.status = 'done' DESC, same.id DESC LIMIT 1)";
+
 }  // namespace
 
 std::int64_t insert(Database& database, const Run& run) {
   Statement(database, "INSERT INTO run (command, version, store, started_at) VALUES (?, ?, ?, ?)")
       .run(run.command, run.version, kImplementation, run.started_at);
   const std::int64_t id = database.last_row_id();
-  Statement fact(database, "INSERT INTO environment (run_id, key, value) VALUES (?, ?, ?)");
-  for (const auto& [key, value] : run.environment) fact.run(id, key, value);
+  insert_pairs(database, "environment", id, run.environment);
+  insert_pairs(database, "label", id, run.labels);
   return id;
 }
 
 void insert(Database& database, std::int64_t run, const CaseResult& result) {
   const Case& asked = result.asked;
-  const Strategy& strategy = asked.strategy;
-  Statement(database, kInsertCase)
-      .run(run, asked.key(), hbench::to_string(asked.evidence), asked.workload, asked.gpus, strategy.algorithm,
-           strategy.placement, strategy.servers, strategy.server_mode, strategy.compressor, strategy.fusion,
-           strategy.overlap, asked.profile, asked.batch_per_gpu, asked.image_size, asked.single_gpu_rate,
-           asked.implementation, asked.source, to_string(result.status), result.failure, result.exit_code);
+  Statement row_of_case(database, insert_case());
+  row_of_case.begin().add(run).add(to_string(result.status)).add(result.failure).add(result.exit_code);
+  row_of_case.add(asked.question()).add(asked.place());
+  for (const CaseField& field : case_fields())
+    std::visit([&](const auto& value) { row_of_case.add(value); }, field.get(asked));
+  row_of_case.finish();
   const std::int64_t id = database.last_row_id();
-  if (const CollectiveTask& task = asked.collective; asked.is_collective())
-    Statement(database, kInsertCollective)
-        .run(id, task.name, task.bytes, task.data_type, task.operation, task.executor, task.ranks_per_node,
-             task.segments);
-  if (const TrainingTask& task = asked.training; !task.empty())
-    Statement(database, kInsertTraining).run(id, task.device, task.executor, task.precision);
   Statement row(database, kInsertSample);
   int seq = 0;
   for (const Sample& sample : result.samples) {
@@ -131,25 +170,56 @@ void insert(Database& database, std::int64_t run, const CaseResult& result) {
 std::vector<Run> select_runs(Database& database) {
   std::vector<Run> runs;
   Statement row(database, "SELECT id, command, version, started_at FROM run ORDER BY id");
-  Statement fact(database, "SELECT key, value FROM environment WHERE run_id = ?");
-  while (row.step()) {
-    Run& run = runs.emplace_back(Run{row.text(1), row.text(2), row.text(3), {}});
-    fact.bind(row.integer(0));
-    while (fact.step()) run.environment[fact.text(0)] = fact.text(1);
-  }
+  while (row.step())
+    runs.push_back({.command = row.text(1),
+                    .version = row.text(2),
+                    .started_at = row.text(3),
+                    .environment = select_pairs(database, "environment", row.integer(0)),
+                    .labels = select_pairs(database, "label", row.integer(0))});
   return runs;
 }
 
-std::vector<CaseResult> select_results(Database& database) {
-  std::vector<CaseResult> results;
-  Statement row(database, kSelectCases);
-  Statement sample(database, kSelectSamples);
-  while (row.step()) {
-    CaseResult& result = results.emplace_back(case_of(row));
-    sample.bind(row.integer(0));
-    while (sample.step()) result.samples.push_back(sample_of(sample));
+std::set<std::string> select_finished(Database& database) {
+  std::set<std::string> keys;
+  std::vector<std::int64_t> ids;
+  Statement row(database, select_cases("status = 'done'"));
+  for (const CaseResult& result : select_bare(database, row, ids))
+    keys.insert(answer_key(result.asked, result.producer));
+  return keys;
+}
+
+std::vector<CaseResult> select_newest(Database& database) {
+  Statement row(database, select_cases(kNewestOfEachKey));
+  return select_whole(database, row);
+}
+
+std::vector<CaseResult> select_history(Database& database, const std::string& question, const std::string& place) {
+  Statement row(database, select_cases("question = ? AND place = ?"));
+  row.bind(question, place);
+  return select_whole(database, row);
+}
+
+std::vector<CaseResult> select_baselines(Database& database) {
+  Statement row(database, select_cases(kDoneBaselines));
+  return select_whole(database, row);
+}
+
+void complete_cases(Database& database) {
+  Statement row(database, select_cases("1"));
+  Statement update(database, "UPDATE scaling_case SET machine = ?, question = ?, place = ? WHERE id = ?");
+  Statement words(database, "INSERT OR IGNORE INTO environment (run_id, key, value) VALUES (?, ?, ?)");
+  std::vector<std::int64_t> ids;
+  std::vector<CaseResult> results = select_bare(database, row, ids);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    Case& asked = results[i].asked;
+    const std::int64_t run = results[i].producer.run;
+    if (asked.is_timed() && asked.machine.empty()) {
+      const Fingerprint machine = fingerprint(select_pairs(database, "environment", run), asked.training.on_gpu());
+      asked.machine = machine.digest;
+      words.run(run, environment_key(machine.digest), machine.text);
+    }
+    update.run(asked.machine, asked.question(), asked.place(), ids[i]);
   }
-  return results;
 }
 
 }  // namespace hbench::store

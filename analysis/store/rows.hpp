@@ -3,6 +3,9 @@
 /// Records as rows and back.
 
 #include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "analysis/records.hpp"
 #include "analysis/store/sqlite.hpp"
@@ -16,7 +19,14 @@ void insert(Database& database, std::int64_t run, const CaseResult& result);
 
 /// Oldest first.
 std::vector<Run> select_runs(Database& database);
-/// Per key the newest case that is done, or the newest failed one; oldest first.
-std::vector<CaseResult> select_results(Database& database);
+/// See `Store`, whose methods these are.
+std::set<std::string> select_finished(Database& database);
+std::vector<CaseResult> select_newest(Database& database);
+std::vector<CaseResult> select_history(Database& database, const std::string& question, const std::string& place);
+std::vector<CaseResult> select_baselines(Database& database);
+
+/// What a migration cannot say in SQL: gives timed cases without a machine that of their run's environment, and every
+/// case the keys of today's list of fields.
+void complete_cases(Database& database);
 
 }  // namespace hbench::store

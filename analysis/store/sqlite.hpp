@@ -60,12 +60,27 @@ class Statement {
     (put(++index, values), ...);
     return *this;
   }
+  /// The same, one parameter after another: `begin`, then `add` for each.
+  Statement& begin() {
+    reset();
+    added_ = 0;
+    return *this;
+  }
+  template <class Value>
+  Statement& add(const Value& value) {
+    put(++added_, value);
+    return *this;
+  }
+  /// Runs to the end with the parameters that it has; for statements without rows.
+  void finish() {
+    step();
+    reset();
+  }
   /// Runs to the end with these parameters; for statements without rows.
   template <class... Values>
   void run(const Values&... values) {
     bind(values...);
-    step();
-    reset();
+    finish();
   }
 
   /// To the next row; false after the last.
@@ -89,6 +104,7 @@ class Statement {
 
   Database* database_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int added_ = 0;  ///< parameters, since `begin`
 };
 
 /// Rolls back when it is left without `commit`.

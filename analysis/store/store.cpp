@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/store/launches.hpp"
 #include "analysis/store/migrations.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
@@ -10,8 +11,18 @@
 namespace hbench {
 
 using store::Database;
-using store::Statement;
 using store::Transaction;
+
+namespace {
+
+void check_health(Database& database) {
+  const std::string health = database.text("PRAGMA quick_check(1)");
+  if (health != "ok")
+    throw Error(ExitCode::wrong_data, fmt::format("'{}' is damaged: {}", database.file(), health),
+                fmt::format("save what can be read: sqlite3 '{}' .recover | sqlite3 recovered.db", database.file()));
+}
+
+}  // namespace
 
 struct Store::Connection {
   Database database;
@@ -32,7 +43,16 @@ std::int64_t Store::begin_run(const Run& run) {
   return id;
 }
 
-void Store::append(std::int64_t run, const CaseResult& result) { append(run, std::vector{result}); }
+std::int64_t Store::append(std::int64_t run, const CaseResult& result) {
+  append(run, std::vector{result});
+  return connection_->database.last_row_id();  // samples have no row ids
+}
+
+void Store::add(std::int64_t case_id, const std::vector<Sample>& samples) {
+  Transaction transaction(connection_->database, Transaction::Kind::write);
+  store::add_samples(connection_->database, case_id, samples);
+  transaction.commit();
+}
 
 void Store::append(std::int64_t run, const std::vector<CaseResult>& results) {
   Transaction transaction(connection_->database, Transaction::Kind::write);
@@ -40,22 +60,27 @@ void Store::append(std::int64_t run, const std::vector<CaseResult>& results) {
   transaction.commit();
 }
 
-std::set<std::string> Store::finished_keys() const {
-  std::set<std::string> keys;
-  Statement row(connection_->database, "SELECT DISTINCT key FROM scaling_case WHERE status = 'done'");
-  while (row.step()) keys.insert(row.text(0));
-  return keys;
+std::set<std::string> Store::finished() const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_finished(connection_->database);
 }
 
 std::vector<CaseResult> Store::results() const {
   Database& database = connection_->database;
   // One transaction, so that the cases and their samples are of one moment.
   Transaction snapshot(database, Transaction::Kind::read);
-  const std::string health = database.text("PRAGMA quick_check(1)");
-  if (health != "ok")
-    throw Error(ExitCode::wrong_data, fmt::format("'{}' is damaged: {}", database.file(), health),
-                fmt::format("save what can be read: sqlite3 '{}' .recover | sqlite3 recovered.db", database.file()));
-  return store::select_results(database);
+  check_health(database);
+  return store::select_newest(database);
+}
+
+std::vector<CaseResult> Store::history(const std::string& question, const std::string& place) const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_history(connection_->database, question, place);
+}
+
+std::vector<CaseResult> Store::baselines() const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_baselines(connection_->database);
 }
 
 std::vector<Run> Store::runs() const {

@@ -37,16 +37,24 @@ class Store {
   /// Records the start of a run; its id. \throws Error (environment).
   std::int64_t begin_run(const Run& run);
   /// Appends one finished case with all its samples in one transaction: after a crash it is there whole,
-  /// or not at all. \throws Error (environment) when the disk is full, (wrong_data) for a value that is NaN.
-  void append(std::int64_t run, const CaseResult& result);
+  /// or not at all. Its id. \throws Error (environment) when the disk is full, (wrong_data) for a value that is NaN.
+  std::int64_t append(std::int64_t run, const CaseResult& result);
+  /// Adds further launches to a case that `append` gave this id, in one transaction: a case whose launches take turns
+  /// with those of others is stored as far as it is. \throws as `append`.
+  void add(std::int64_t case_id, const std::vector<Sample>& samples);
   /// Appends many cases in one transaction (simulated and published points are quick and many).
   void append(std::int64_t run, const std::vector<CaseResult>& results);
 
-  /// Keys of the cases that are done (not of the failed ones): what `--resume` need not repeat.
-  std::set<std::string> finished_keys() const;
-  /// Every case, oldest first. Of cases with one key only the newest is given; a failed one gives way to
-  /// a done one. \throws Error (wrong_data) for a damaged file.
+  /// `answer_key` of the cases that are done (not of the failed ones): what `--resume` need not repeat.
+  std::set<std::string> finished() const;
+  /// The newest answer to each question at each place, in the order in which they came; a failed one gives way to a
+  /// done one. \throws Error (wrong_data) for a damaged file.
   std::vector<CaseResult> results() const;
+  /// All answers to a question at a place (`Case::question`, `Case::place`), failed ones too, oldest first.
+  std::vector<CaseResult> history(const std::string& question, const std::string& place) const;
+  /// Every timed process without communication that is done, oldest first: what efficiencies are relative to. Older
+  /// answers than those of `results` are among them, for cases that the same older code answered.
+  std::vector<CaseResult> baselines() const;
   std::vector<Run> runs() const;
 
  private:

@@ -4,15 +4,17 @@
 
 #include "analysis/points.hpp"
 #include "bench/calibrate/link_curve.hpp"
-#include "bench/environment.hpp"
-#include "bench/output_file.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/output/output_file.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
 
 ExecutorChoice link_executor(const MeasuredPlace& place, int ranks) {
-  return place.executor_for(parse_algorithm_rule("ring"), parse_compressor("none"), ranks);
+  TrainingStrategy ring = place.alone;
+  ring.algorithm = parse_algorithm_rule("ring");
+  return place.executor_for(ring, ranks);
 }
 
 MachineFigures measure_machine(const MeasuredPlace& place, int ranks, const std::string& program) {
@@ -32,11 +34,12 @@ MachineFigures measure_machine(const MeasuredPlace& place, int ranks, const std:
                 fmt::format("nothing can time a ring of {} ranks here: {}", ranks, choice.refusal),
                 "hbench list executors says what works on this machine");
   }
-  const auto [fit, timed] = measure_link({program, choice.name, ranks, place.on_gpu});
+  const auto [fit, timed] = measure_link({program, std::string(choice.executor->name), ranks, place.on_gpu});
   machine.link = fit;
-  machine.how_linked = fmt::format("{}: ring all-reduces of {} to {} by {} ranks ({})", machine.how,
-                                   exact_text(Bytes(static_cast<double>(timed.front().bytes))),
-                                   exact_text(Bytes(static_cast<double>(timed.back().bytes))), ranks, choice.name);
+  machine.how_linked =
+      fmt::format("{}: ring all-reduces of {} to {} by {} ranks ({})", machine.how,
+                  exact_text(Bytes(static_cast<double>(timed.front().bytes))),
+                  exact_text(Bytes(static_cast<double>(timed.back().bytes))), ranks, choice.executor->name);
   return machine;
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "bench/calibrate/machine_profile.hpp"
-#include "bench/measure.hpp"
-#include "bench/measured_place.hpp"
+#include "bench/sweep/measure.hpp"
+#include "bench/sweep/measured_place.hpp"
 
 namespace hbench {
 

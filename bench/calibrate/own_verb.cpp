@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kBegin = "hbench: ";
 /// Verbs bound every wait of their own; this is for one that does not.
-constexpr Seconds kSilence(900);
+constexpr Seconds kOutputTimeout(900);
 
 bool is_usage(const Exit& exit) { return exit.code == static_cast<int>(ExitCode::usage); }
 
@@ -28,7 +28,7 @@ VerbOutcome run_own_verb(const std::string& program, const std::vector<std::stri
   spawn.argv = {program};
   spawn.argv.insert(spawn.argv.end(), arguments.begin(), arguments.end());
   spawn.on_line = [&](std::string_view line) { outcome.out.append(line) += '\n'; };
-  spawn.silence = kSilence;
+  spawn.output_timeout = kOutputTimeout;
   outcome.exit = run_process(spawn);
   return outcome;
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/process.hpp"
+#include "bench/launch/process.hpp"
 
 namespace hbench {
 

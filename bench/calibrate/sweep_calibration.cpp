@@ -7,8 +7,8 @@
 
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/calibrate/own_verb.hpp"
-#include "bench/output_file.hpp"
-#include "bench/process.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/output_file.hpp"
 #include "bench/strategy.hpp"
 #include "collectives/base/error.hpp"
 
@@ -32,7 +32,7 @@ fs::path profile_file(const fs::path& folder, const Profile& network) {
 std::vector<std::string> recording_arguments(const Case& baseline, const fs::path& file) {
   return {"calibrate",
           "--device",
-          baseline.training.device == "gpu" ? "gpu" : "cpu",
+          baseline.training.on_gpu() ? "gpu" : "cpu",
           "--model",
           baseline.workload,
           "--batch",
@@ -40,7 +40,7 @@ std::vector<std::string> recording_arguments(const Case& baseline, const fs::pat
           "--image-size",
           std::to_string(baseline.image_size),
           "--precision",
-          std::string(entry_of(precision_of(baseline.training)).name),
+          std::string(entry_of(parse_strategy(baseline).precision).name),
           "--out",
           file.string()};
 }
@@ -104,7 +104,7 @@ fs::path CalibrationPlan::folder(const fs::path& database) const {
   const Case& one = baselines.front();
   const fs::path beside = database.parent_path() / (database.stem().string() + "-calibration");
   return beside / fmt::format("{}-{}-batch{}-{}px-{}ranks{}", place.on_gpu ? "gpu" : "cpu",
-                              entry_of(precision_of(one.training)).name, one.batch_per_gpu, one.image_size, ranks(),
+                              entry_of(place.alone.precision).name, one.batch_per_gpu, one.image_size, ranks(),
                               place.executor.empty() ? "" : "-" + place.executor);
 }
 
@@ -118,8 +118,7 @@ std::optional<CalibrationPlan> plan_calibration(const SweepRequest& request, con
   if (!both) return std::nullopt;
   CalibrationPlan calibration;
   for (const Case& asked : plan.cases)
-    if (asked.evidence == Evidence::measured && asked.strategy.algorithm == "none")
-      calibration.baselines.push_back(asked);
+    if (asked.is_timed() && !asked.strategy.communicates()) calibration.baselines.push_back(asked);
   // The plan says why nothing can be measured.
   if (calibration.baselines.empty()) return std::nullopt;
   calibration.place = measured_place(request, machine);

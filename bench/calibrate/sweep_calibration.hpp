@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/calibrate/machine_profile.hpp"
-#include "bench/measured_place.hpp"
+#include "bench/sweep/measured_place.hpp"
 
 namespace hbench {
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collectives/arithmetic/data_type.hpp"
+#include "reports/formats/csv_field.hpp"
 
 namespace hbench {
 namespace {
@@ -41,7 +42,7 @@ Json row_json(const CollectiveRow& row) {
   const CollectiveTask& task = asked.collective;
   const CollectiveFigures& figures = row.figures;
   Json object{{"collective", task.name},
-              {"contender", row.label},
+              {"candidate", row.label},
               {"peer", is_peer(asked)},
               {"ranks", asked.gpus},
               {"executor", task.executor},
@@ -107,11 +108,12 @@ Json bound_json(const std::vector<CollectiveRow>& rows) {
   Json array = Json::array();
   for (const BoundShare& share : shares_of_bound(rows))
     array.push_back({{"ranks", share.ranks},
-                     {"contender", share.ours},
+                     {"candidate", share.ours},
                      {"size", share.bytes},
                      {"bound_seconds", share.bound_seconds},
                      {"seconds", share.seconds},
-                     {"share", share.bound_seconds / share.seconds}});
+                     {"share", share.share()},
+                     {"exceeded", share.exceeded()}});
   return array;
 }
 
@@ -121,7 +123,7 @@ Json link_json(const std::vector<CollectiveRow>& rows, const std::optional<Bytes
   for (const LinkShare& each : shares_of_link(rows, *link))
     array.push_back({{"ranks", each.ranks},
                      {"size", each.bytes},
-                     {"contender", each.contender},
+                     {"candidate", each.candidate},
                      {"peer", each.peer},
                      {"busbw", each.busbw.value},
                      {"share", each.share}});
@@ -131,10 +133,7 @@ Json link_json(const std::vector<CollectiveRow>& rows, const std::optional<Bytes
 std::string csv_cell(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_primitive() && !value.is_string()) return value.dump();
-  std::string quoted = "\"";
-  for (const char c : value.is_string() ? value.get<std::string>() : value.dump())
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
+  return csv_field(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 
+#include "bench/doctor/environment.hpp"
 #include "bench/launch/launcher.hpp"
-#include "bench/process.hpp"
+#include "bench/launch/process.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 namespace {
@@ -32,7 +34,7 @@ std::vector<KnownPeer> peers_of(const fs::path& program) {
   std::vector<KnownPeer> peers;
   Spawn spawn;
   spawn.argv = {program.string(), "peers"};
-  spawn.silence = Seconds(10);
+  spawn.output_timeout = Seconds(10);
   spawn.on_line = [&](std::string_view line) {
     const std::size_t space = line.find(' ');
     if (space != std::string_view::npos)
@@ -75,6 +77,7 @@ void find_mpich(const fs::path& own, const fs::path& asked, CollectiveSetup& set
 CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& options) {
   CollectiveSetup setup;
   setup.machine.cores = setup.run.host.cores;
+  setup.machine.emulated = emulated_network();
   struct sysinfo memory {};
   if (sysinfo(&memory) == 0) setup.machine.memory = static_cast<std::int64_t>(memory.totalram) * memory.mem_unit;
   Availability mpi = mpi_availability();

@@ -6,9 +6,10 @@
 #include <climits>
 #include <numeric>
 
-#include "bench/collective/contender.hpp"
-#include "bench/collective/pattern.hpp"
 #include "bench/revision.hpp"
+#include "bench/sweep/plan.hpp"
+#include "bench/worker/candidate.hpp"
+#include "bench/worker/pattern.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/executors/executor.hpp"
@@ -57,7 +58,9 @@ class Planner {
   }
 
  private:
-  bool needs_equal_parts() const { return request_.goal == Goal::reduce_scatter || request_.goal == Goal::all_gather; }
+  bool needs_equal_parts() const {
+    return request_.collective == CollectiveKind::reduce_scatter || request_.collective == CollectiveKind::all_gather;
+  }
 
   static const ExecutorKind& kind_of(const Case& asked) {
     return find_entry(executors(), asked.collective.executor, "executor");
@@ -80,7 +83,7 @@ class Planner {
   /// What was asked for; otherwise one that is good for the executor.
   std::vector<std::string> algorithms_for(const std::string& executor) const {
     if (!algorithms_.empty()) return algorithms_;
-    const std::vector<const Algorithm*> known = hbench::algorithms_for(request_.goal);
+    const std::vector<const Algorithm*> known = hbench::algorithms_for(request_.collective);
     const auto has = [&](std::string_view name) {
       return std::ranges::any_of(known, [&](const Algorithm* entry) { return entry->name == name; });
     };
@@ -89,7 +92,7 @@ class Planner {
     if (executor == "shm" && has("direct")) return {"direct"};
     if (has("ring")) return {"ring"};
     for (const Algorithm* entry : known)
-      if (!entry->opaque() && !entry->uses_servers) return {std::string(entry->name)};
+      if (!entry->is_vendor() && !entry->uses_servers) return {std::string(entry->name)};
     return {};
   }
 
@@ -99,13 +102,13 @@ class Planner {
       if (name == kAuto)
         throw Error(ExitCode::usage, "auto chooses by a model of the cluster, and there is none of this machine",
                     "give an algorithm, or a rule for sizes such as recursive-doubling@16KiB/ring");
-      if (request_.goal == Goal::all_reduce) {
+      if (request_.collective == CollectiveKind::all_reduce) {
         const AlgorithmRule rule = parse_algorithm_rule(name);
         name = rule.text();
         servers = servers || rule.uses_servers();
         groups = groups || rule.uses_groups();
       } else {
-        const AlgorithmChoice choice = parse_algorithm(name, request_.goal);
+        const AlgorithmChoice choice = parse_algorithm(name, request_.collective);
         name = choice.text();
         servers = servers || choice.algorithm->uses_servers;
         groups = groups || choice.algorithm->uses_groups;
@@ -124,12 +127,12 @@ class Planner {
       throw Error(ExitCode::usage, "--group is for hierarchical algorithms, and none was asked for",
                   "hbench list algorithms shows which take the ranks of a node together");
     if (!tensors_.empty() && needs_equal_parts())
-      throw Error(
-          ExitCode::usage,
-          fmt::format("{} needs equal parts, which the tensors of a --workload do not have", to_string(request_.goal)),
-          "leave out --workload, or measure an all-reduce or a broadcast of them");
-    if (request_.peers && request_.goal != Goal::all_reduce)
-      throw Error(ExitCode::usage, fmt::format("--peers compares all-reduces, not {}", to_string(request_.goal)),
+      throw Error(ExitCode::usage,
+                  fmt::format("{} needs equal parts, which the tensors of a --workload do not have",
+                              to_string(request_.collective)),
+                  "leave out --workload, or measure an all-reduce or a broadcast of them");
+    if (request_.peers && request_.collective != CollectiveKind::all_reduce)
+      throw Error(ExitCode::usage, fmt::format("--peers compares all-reduces, not {}", to_string(request_.collective)),
                   "leave out --peers; --algorithm vendor is the MPI library's own, where it is listed");
   }
 
@@ -147,15 +150,15 @@ class Planner {
 
   Case blank(int workers, const std::vector<std::int64_t>& buffers) const {
     Case asked;
-    asked.evidence = Evidence::measured;
+    time_here(asked, machine_.emulated);
     asked.workload = request_.workload;
     asked.gpus = workers;
-    asked.profile = "local";
+    asked.nodes = 1;
     asked.implementation = kCollectiveRevision;
     asked.source = "this machine's CPU cores";
     asked.strategy.fusion = request_.fusion;
     asked.strategy.compressor = "none";
-    asked.collective.name = to_string(request_.goal);
+    asked.collective.name = to_string(request_.collective);
     asked.collective.bytes = std::accumulate(buffers.begin(), buffers.end(), std::int64_t{0}) * element_size();
     asked.collective.data_type = entry_of(request_.type).name;
     asked.collective.operation = entry_of(request_.op).name;
@@ -168,7 +171,10 @@ class Planner {
     asked.strategy.algorithm = algorithm;
     asked.strategy.compressor = compressor;
     asked.collective.executor = executor;
-    if (kind_of(asked).on_gpu) asked.source = "this machine's GPUs";
+    if (kind_of(asked).on_gpu) {
+      asked.source = "this machine's GPUs";
+      asked.training.device = kGpuDevice;
+    }
     const AlgorithmChoice choice = algorithm_of(asked, buffers.front() * element_size());
     if (choice.algorithm->segments != nullptr) {
       asked.collective.segments = request_.segments;
@@ -178,10 +184,9 @@ class Planner {
     if (choice.algorithm->uses_servers) {
       const ServerChoice servers = request_.servers.value_or(ServerChoice{true, workers});
       asked.strategy.servers = servers.count > 0 ? servers.count : servers.colocated ? workers : 1;
-      asked.strategy.server_mode = servers.colocated ? "colocated" : "dedicated";
+      asked.strategy.server_mode = servers.colocated ? kColocated : kDedicated;
     }
-    if (const std::string why = refusal(asked, choice, buffers); !why.empty())
-      return refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), why);
+    if (const std::string why = refusal(asked, choice, buffers); !why.empty()) return refuse(asked, why);
     const bool threads = ranks_are_threads(asked);
     const auto program =
         !threads && request_.peers && !machine_.peers.empty() ? ProcessSet::Program::peers : ProcessSet::Program::own;
@@ -215,7 +220,8 @@ class Planner {
     const World world = world_of_collective(asked);
     if (machine_.fixed_ranks > 0 && world.ranks() != machine_.fixed_ranks)
       return fmt::format("it takes {} ranks, and {} were started", world.ranks(), machine_.fixed_ranks);
-    if (!compressor.verbatim() && request_.goal != Goal::all_reduce) return "compressors go with all-reduces";
+    if (!compressor.verbatim() && request_.collective != CollectiveKind::all_reduce)
+      return "compressors go with all-reduces";
     if (kind_of(asked).refuses != nullptr)
       if (std::string why = kind_of(asked).refuses(compressor); !why.empty()) return why;
     if (std::string why = refuse_exchange(choice, compressor, request_.type, request_.op, world); !why.empty())
@@ -224,7 +230,7 @@ class Planner {
       return fmt::format("a {} {} of more than {} ranks is not exact, and cannot be checked; -c 0 does without",
                          entry_of(request_.type).name, entry_of(request_.op).name,
                          most_workers(request_.type, request_.op));
-    if (algorithm.opaque()) return vendor_refusal(asked, *std::ranges::max_element(buffers));
+    if (algorithm.is_vendor()) return vendor_refusal(asked, *std::ranges::max_element(buffers));
     if (kind_of(asked).runs == ExecutorKind::Runs::vendor)
       return "it runs NCCL's own collectives, --algorithm vendor; the executor nccl-p2p runs ours";
     return {};
@@ -249,11 +255,10 @@ class Planner {
       Case asked = blank(workers, buffers);
       asked.strategy.algorithm = peer.algorithm;
       asked.collective.executor = peer.library;
-      if (!machine_.no_mpi.empty()) {
-        refuse(fmt::format("{} on {} ranks", contender_label(asked), workers), machine_.no_mpi);
-        continue;
-      }
-      add(ProcessSet::Program::peers, false, std::move(asked), buffers);
+      if (machine_.no_mpi.empty())
+        add(ProcessSet::Program::peers, false, std::move(asked), buffers);
+      else
+        refuse(asked, machine_.no_mpi);
     }
     if (!machine_.mpich) return;
     Case asked = blank(workers, buffers);
@@ -283,6 +288,9 @@ class Planner {
     set->cases.push_back({plan_.cases++, std::move(asked), buffers});
   }
 
+  void refuse(const Case& asked, std::string why) {
+    refuse(fmt::format("{} on {} ranks", candidate_label(asked), asked.gpus), std::move(why));
+  }
   void refuse(std::string what, std::string why) { hbench::refuse(plan_.refused, std::move(what), std::move(why)); }
 
   [[noreturn]] void nothing_left() const {
@@ -366,13 +374,13 @@ std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::st
   return buckets;
 }
 
-std::string contender_label(const Case& asked) {
+std::string candidate_label(const Case& asked) {
   if (asked.collective.executor == kMpich) return "MPICH";
   Strategy strategy = asked.strategy;
   strategy.fusion.clear();
   return fmt::format("{} by {}", strategy.label(), asked.collective.executor);
 }
 
-bool is_peer(const Case& asked) { return asked.strategy.algorithm == "vendor" || !is_ours(asked); }
+bool is_peer(const Case& asked) { return asked.strategy.is_vendor() || !is_ours(asked); }
 
 }  // namespace hbench

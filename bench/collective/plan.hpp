@@ -28,6 +28,7 @@ struct CollectiveMachine {
   bool mpich = false;                     ///< the program of MPICH is there
   std::vector<std::string> absent_peers;  ///< what `--peers` lacks, and how to get it
   std::string mpi = "MPI";                ///< the library, for people
+  std::string emulated;                   ///< as `LocalMachine`
 };
 
 /// Cases that share their processes. Cases of one size follow each other and take turns.
@@ -44,7 +45,7 @@ struct CollectivePlan {
   std::vector<ProcessSet> sets;
   std::vector<Refusal> refused;
   int cases = 0;            ///< indices are 0 .. cases-1
-  bool comparison = false;  ///< several contenders for one size
+  bool comparison = false;  ///< several candidates for one size
 };
 
 /// \throws Error (usage) for unknown names, for what nothing can do, and when nothing is left.
@@ -54,8 +55,8 @@ CollectivePlan make_collective_plan(const CollectiveRequest& request, const Coll
 /// The tensors of a trace as they travel: each alone, or as the fusion policy merges them. In elements.
 std::vector<std::int64_t> tensors_of(const StepTimeline& timeline, const std::string& fusion, DataType type);
 
-/// `ring by mpi`, `ring + fp16 by shm`, `Gloo ring-chunked`: a contender for people.
-std::string contender_label(const Case& asked);
+/// `ring by mpi`, `ring + fp16 by shm`, `Gloo ring-chunked`: a candidate for people.
+std::string candidate_label(const Case& asked);
 
 /// Whether it is another library's: what ours are compared with.
 bool is_peer(const Case& asked);

@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "bench/arguments.hpp"
+#include "bench/output/terminal.hpp"
+#include "bench/producer.hpp"
+#include "bench/verbs/arguments.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
@@ -25,6 +27,7 @@ struct Texts {
   std::string collective = "all-reduce", min_bytes = "8", max_bytes = "128M", type = "float32", op = "sum";
   std::string budget = "0.3 s", timeout = "60";
   std::optional<std::string> step_bytes, ranks, algorithm, compressor, executor, servers, link;
+  std::vector<std::string> labels;
   int check = 1;
 };
 
@@ -81,7 +84,7 @@ Call with_dashes(Call call) {
 }
 
 /// What has no meaning beside the rest is refused: nothing that was asked for is left out without a word.
-void refuse_idle_flags(const CLI::App& app, const CollectiveRequest& request) {
+void refuse_idle_flags(const Arguments& app, const CollectiveRequest& request) {
   const auto given = [&](const char* flag) { return app.count(flag) > 0; };
   if (!request.fusion.empty() && request.workload.empty())
     throw Error(ExitCode::usage, "--fusion merges the tensors of a --workload, and none is given",
@@ -90,15 +93,17 @@ void refuse_idle_flags(const CLI::App& app, const CollectiveRequest& request) {
     if (given(flag) && !request.workload.empty())
       throw Error(ExitCode::usage, fmt::format("{} is for sizes, and the tensors of a --workload have their own", flag),
                   fmt::format("leave out {} or --workload", flag));
-  const bool adds = request.goal == Goal::all_reduce || request.goal == Goal::reduce_scatter;
+  const bool adds =
+      request.collective == CollectiveKind::all_reduce || request.collective == CollectiveKind::reduce_scatter;
   if (given("--op") && !adds)
-    throw Error(ExitCode::usage, fmt::format("--op is for what adds up, and {} does not", to_string(request.goal)),
+    throw Error(ExitCode::usage,
+                fmt::format("--op is for what adds up, and {} does not", to_string(request.collective)),
                 "leave out --op");
 }
 
 void understand(const Texts& texts, CollectiveOptions& options) {
   CollectiveRequest& request = options.request;
-  request.goal = parse_goal(texts.collective);
+  request.collective = parse_collective_kind(texts.collective);
   request.min_bytes = parse_size(texts.min_bytes, "--minbytes");
   request.max_bytes = parse_size(texts.max_bytes, "--maxbytes");
   if (texts.step_bytes) request.step_bytes = parse_size(*texts.step_bytes, "--stepbytes");
@@ -163,7 +168,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   CollectiveOptions options;
   CollectiveRequest& request = options.request;
   Texts texts;
-  CLI::App app(
+  Arguments app(
       "Times a collective over message sizes, each checked before it is timed: nccl-tests' options and columns.",
       "hbench collective");
   app.footer(
@@ -181,21 +186,22 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
       ->capture_default_str();
   app.add_option("-b,--minbytes", texts.min_bytes, "smallest size; K, M, G = 2^10, 2^20, 2^30")->capture_default_str();
   app.add_option("-e,--maxbytes", texts.max_bytes, "largest size")->capture_default_str();
-  CLI::Option* factor =
+  Option* factor =
       app.add_option("-f,--stepfactor", request.factor, "from one size to the next")
-          ->check(CLI::Range(1.0001, 1e9))
-          ->check([](const std::string& text) { return std::isnan(std::stod(text)) ? "is no number" : std::string(); })
+          ->check(in_range(1.0001, 1e9))
+          ->check({[](const std::string& text) { return std::isnan(std::stod(text)) ? "is no number" : std::string(); },
+                   ""})
           ->capture_default_str();
   app.add_option("-i,--stepbytes", texts.step_bytes, "added from one size to the next, instead of -f")
       ->excludes(factor);
   app.add_option("-n,--iters", options.loop.iterations, "timed iterations; 0: by size, within --budget")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(in_range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("-w,--warmup-iters", options.loop.warmups, "iterations before them")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(in_range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("-c,--check", texts.check, "1: check each size before it is timed; 0: do not")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(in_range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("-o,--op", texts.op, "sum, average, min, max, product")->capture_default_str();
   app.add_option("-d,--datatype", texts.type, "float32, float64, float16, bfloat16, int32, int64, uint8")
@@ -209,25 +215,28 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_option("--executor", texts.executor, "what moves the bytes: hbench list executors (comma list)");
   app.add_option("--servers", texts.servers, "of parameter servers: colocated, 4 (dedicated), colocated:4");
   app.add_option("--group", request.group, "ranks per node, for hierarchical algorithms")
-      ->check(CLI::Range(1, kMostRanks));
+      ->check(in_range(1, kMostRanks));
   app.add_option("--segments", request.segments, "of pipelined algorithms; default: as they choose")
-      ->check(CLI::Range(1, kMostSegments));
+      ->check(in_range(1, kMostSegments));
   app.add_flag("--peers", request.peers, "measure MPI's own, Gloo's and MPICH's all-reduce in turn with ours");
   app.add_option("--mpich", options.mpich, "the hbench that was built with MPICH, for --peers");
   app.add_option("--link", texts.link, "what each rank's link carries (95.6Mbit/s): prints the share of it reached");
   app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");
   app.add_option("--fusion", request.fusion, "merge them first (hbench list fusion)");
   app.add_option("--launches", options.launches, "fresh processes for everything, so often")
-      ->check(CLI::Range(1, 1000))
+      ->check(in_range(1, 1000))
       ->capture_default_str();
-  CLI::Option* json = app.add_flag("--json", options.json, "print JSON with every raw sample");
+  Option* json = app.add_flag("--json", options.json, "print JSON with every raw sample");
   app.add_flag("--csv", options.csv, "print a table for machines")->excludes(json);
   app.add_option("-J,--output-file", options.output_file, "also write the JSON into a file");
   app.add_option("--db", options.database, "also append every case to a results database");
+  app.add_option("--label", texts.labels, kLabelHelp);
   app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
+  app.add_flag("--wide", options.wide, kWideHelp);
   app.add_flag("--quiet", options.quiet, "no progress");
-  if (parse_arguments(app, with_dashes(call))) return std::nullopt;
+  if (app.parse(with_dashes(call))) return std::nullopt;
   understand(texts, options);
+  options.labels = parse_labels(texts.labels);
   refuse_idle_flags(app, request);
   return options;
 }

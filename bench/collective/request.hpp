@@ -4,22 +4,23 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "bench/collective/rank_loop.hpp"
-#include "bench/plan.hpp"
+#include "bench/sweep/plan.hpp"
 #include "bench/verbs/verb.hpp"
+#include "bench/worker/rank_loop.hpp"
 #include "collectives/arithmetic/data_type.hpp"
-#include "collectives/schedule.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 
 /// Empty lists take their defaults.
 struct CollectiveRequest {
-  Goal goal = Goal::all_reduce;
+  CollectiveKind collective = CollectiveKind::all_reduce;
   std::int64_t min_bytes = 8, max_bytes = 128 << 20;
   double factor = 2;            ///< from one size to the next
   std::int64_t step_bytes = 0;  ///< added instead, when not 0
@@ -41,11 +42,12 @@ struct CollectiveOptions {
   CollectiveRequest request;
   LoopOptions loop;
   int launches = 1;
-  std::filesystem::path database;      ///< empty: nothing is stored
-  std::filesystem::path output_file;   ///< JSON; empty: none
-  std::filesystem::path mpich;         ///< the program built with MPICH; empty: beside this build
-  std::optional<BytesPerSecond> link;  ///< what each rank's link carries, in one direction
-  bool json = false, csv = false, quiet = false, dry_run = false;
+  std::filesystem::path database;             ///< empty: nothing is stored
+  std::filesystem::path output_file;          ///< JSON; empty: none
+  std::map<std::string, std::string> labels;  ///< of the run
+  std::filesystem::path mpich;                ///< the program built with MPICH; empty: beside this build
+  std::optional<BytesPerSecond> link;         ///< what each rank's link carries, in one direction
+  bool json = false, csv = false, wide = false, quiet = false, dry_run = false;
 };
 
 /// Nothing when help was asked for and printed. \throws Error (usage).

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "analysis/collectives.hpp"
-#include "bench/nccl_log.hpp"
-#include "bench/process.hpp"
-#include "bench/start_ranks.hpp"
+#include "bench/launch/nccl_log.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/launch/start_ranks.hpp"
 
 namespace hbench {
 namespace {
@@ -26,37 +26,37 @@ void fail(CaseResult& result, ExitCode code, std::string reason) {
   result.exit_code = static_cast<int>(code);
 }
 
-/// One start of a process set: what it says, as it says it.
-class Conversation {
+/// Records what the ranks of one launch report, as they report it.
+class LaunchRecorder {
  public:
-  /// `on_end` is told of each case when its last word is heard, while the others go on.
-  Conversation(std::vector<CaseResult>& results, int launch, const NcclLog& nccl, const RunProgress& progress,
-               std::function<void(int index)> on_end)
+  /// `on_end` is called with each case when its last line has come, while the others go on.
+  LaunchRecorder(std::vector<CaseResult>& results, int launch, const NcclLog& nccl, const RunProgress& progress,
+                 std::function<void(int index)> on_end)
       : results_(results), launch_(launch), nccl_(nccl), progress_(progress), on_end_(std::move(on_end)) {}
 
-  void hear(const WorkerLine& line) {
-    std::visit([this](const auto& said) { note(said); }, line);
+  void record(const WorkerLine& line) {
+    std::visit([this](const auto& each) { add(each); }, line);
   }
 
-  Heard heard;
+  RankReports reports;
   std::set<int> ended;  ///< cases
   int working = -1;     ///< the case under way
 
  private:
-  void note(const DoneLine&) { heard.complete = true; }
-  void note(const SizeLine& size) {
+  void add(const DoneLine&) { reports.complete = true; }
+  void add(const SizeLine& size) {
     pending_.clear();
     working = size.cases.empty() ? -1 : size.cases.front();
   }
-  void note(const WorkingLine& line) {
+  void add(const WorkingLine& line) {
     working = line.index;
     const Case& asked = results_.at(static_cast<std::size_t>(line.index)).asked;
-    progress_.doing(fmt::format("{} B, {} on {} ranks", asked.collective.bytes, contender_label(asked), asked.gpus));
+    progress_.doing(fmt::format("{} B, {} on {} ranks", asked.collective.bytes, candidate_label(asked), asked.gpus));
   }
-  void note(const SamplesLine& line) {
+  void add(const SamplesLine& line) {
     std::ranges::move(samples_of(line, launch_), std::back_inserter(pending_[line.index]));
   }
-  void note(const CaseLine& line) {
+  void add(const CaseLine& line) {
     CaseResult& result = results_.at(static_cast<std::size_t>(line.index));
     add_to(result, {line.index, line.refusal, pending_[line.index]}, launch_);
     // It connects when a collective first needs that: now it has.
@@ -65,9 +65,9 @@ class Conversation {
     ended.insert(line.index);
     on_end_(line.index);
   }
-  void note(const HelloLine&) {}
-  void note(const FailureLine&) {}
-  void note(const StepLine&) {}
+  void add(const HelloLine&) {}
+  void add(const FailureLine&) {}
+  void add(const StepLine&) {}
 
   std::vector<CaseResult>& results_;
   int launch_;
@@ -114,16 +114,16 @@ class Runner {
                                       open.begin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kMostCases)));
       const bool with_nccl = std::ranges::any_of(now, [](const LoopCase& each) { return uses_nccl(each.asked); });
       const NcclLog nccl(with_nccl, std::getenv("NCCL_DEBUG"));
-      Conversation talk(results_, launch, nccl, progress_, [&](int index) { finish(index, launch); });
-      const Ending ending = start(set, now, nccl, talk);
+      LaunchRecorder recorder(results_, launch, nccl, progress_, [&](int index) { finish(index, launch); });
+      const JobOutcome outcome = start(set, now, nccl, recorder);
       if (interrupted()) return;
-      std::set<int> over = talk.ended;
-      if (ending.code != ExitCode::good) {
+      std::set<int> over = recorder.ended;
+      if (outcome.code != ExitCode::good) {
         // Without a case under way the ranks did not even start: that will not change.
-        const bool hopeless = talk.working < 0 || ++failures == kMostFailures;
+        const bool hopeless = recorder.working < 0 || ++failures == kMostFailures;
         for (const LoopCase& each : open) {
-          if (over.contains(each.index) || (!hopeless && each.index != talk.working)) continue;
-          fail(result_of(each.index), ending.code, fmt::format("launch {}: {}", launch + 1, ending.reason));
+          if (over.contains(each.index) || (!hopeless && each.index != recorder.working)) continue;
+          fail(result_of(each.index), outcome.code, fmt::format("launch {}: {}", launch + 1, outcome.reason));
           finish(each.index, launch);
           over.insert(each.index);
         }
@@ -145,15 +145,16 @@ class Runner {
     return cases;
   }
 
-  Ending start(const ProcessSet& set, const std::vector<LoopCase>& cases, const NcclLog& nccl, Conversation& talk) {
-    const CollectiveOrder order{options_.loop, as_told(set, cases), set.ranks, set.threads, options_.host.cores};
+  JobOutcome start(const ProcessSet& set, const std::vector<LoopCase>& cases, const NcclLog& nccl,
+                   LaunchRecorder& recorder) {
+    const CollectiveOrder order{options_.loop, as_told(set, cases), set.ranks, set.threads};
     const RankStart start{.launcher = launcher_of(set),
                           .processes = set.threads ? 1 : set.ranks,
                           .worker = {options_.programs.at(set.program), "worker", to_json(order)},
                           .environment = nccl.environment(),
-                          // A library's collective does not name who is late: the parent does, by silence.
-                          .silence = options_.loop.timeout * 2 + kGrace};
-    return start_ranks(start, options_.host, talk.heard, [&](const WorkerLine& line) { talk.hear(line); });
+                          // A library's collective does not name who is late: the parent does, at its time-out.
+                          .timeout = options_.loop.timeout * 2 + kGrace};
+    return start_ranks(start, options_.host, recorder.reports, [&](const WorkerLine& line) { recorder.record(line); });
   }
 
   const CollectivePlan& plan_;

@@ -9,7 +9,7 @@
 
 #include "analysis/records.hpp"
 #include "bench/collective/plan.hpp"
-#include "bench/environment.hpp"
+#include "bench/doctor/environment.hpp"
 
 namespace hbench {
 

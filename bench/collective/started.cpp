@@ -6,7 +6,8 @@
 #include <cstdlib>
 
 #include "bench/collective/run.hpp"
-#include "bench/collective/worker.hpp"
+#include "bench/worker/collective.hpp"
+#include "bench/worker/cores.hpp"
 
 namespace hbench {
 namespace {
@@ -28,7 +29,7 @@ StartedRanks find_started_ranks() {
 }
 
 std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOptions& options,
-                                       const StartedRanks& started, int cores,
+                                       const StartedRanks& started,
                                        const std::function<void(const CaseResult&)>& on_done) {
   std::vector<CaseResult> results(static_cast<std::size_t>(plan.cases));
   std::vector<LoopCase> cases;
@@ -40,7 +41,6 @@ std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOpt
   const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
   Endpoint& home = endpoints->home();
   const Rank rank = home.transport().rank();
-  if (!uses_gpus(cases)) pin_to_core(rank % cores);
   const LoopReport report{.begin = [](const std::vector<int>&) {},
                           .working = [](int) {},
                           .end =
@@ -54,6 +54,7 @@ std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOpt
       throw Error(ExitCode::environment,
                   fmt::format("the launcher started {} ranks, and MPI sees {}", started.ranks, home.transport().size()),
                   "use the launcher of the MPI that hbench was built with");
+    if (!uses_gpus(cases)) pin_process(home, options.timeout);
     run_loop(cases, options, *endpoints, {}, report);
   } catch (const Error& error) {
     fmt::print(stderr, "hbench: rank {}: {}\n", rank, error.what());

@@ -22,7 +22,7 @@ StartedRanks find_started_ranks();
 /// Runs the plan's cases on the ranks that are there. The results, on rank 0; nothing elsewhere. `on_done` is told on
 /// rank 0. A rank that fails says why and ends the job, which does not return.
 std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOptions& options,
-                                       const StartedRanks& started, int cores,
+                                       const StartedRanks& started,
                                        const std::function<void(const CaseResult&)>& on_done);
 
 }  // namespace hbench

@@ -44,9 +44,9 @@ PeerComparison compare(int ranks, const std::string& label, const std::map<std::
 std::vector<CollectiveRow> collective_rows(const std::vector<CaseResult>& results) {
   std::vector<CollectiveRow> rows;
   for (const CaseResult& result : results)
-    rows.push_back({result, collective_figures(result), contender_label(result.asked)});
+    rows.push_back({result, collective_figures(result), candidate_label(result.asked)});
   // Cases of several process sets, such as MPICH's, belong beside the others of their size.
-  const std::vector<std::string> order = contenders_of(rows);
+  const std::vector<std::string> order = candidates_of(rows);
   const auto place = [&](const CollectiveRow& row) {
     return std::tuple(row.asked().gpus, row.asked().collective.bytes,
                       std::ranges::find(order, row.label) - order.begin());
@@ -55,7 +55,7 @@ std::vector<CollectiveRow> collective_rows(const std::vector<CaseResult>& result
   return rows;
 }
 
-std::vector<std::string> contenders_of(const std::vector<CollectiveRow>& rows) {
+std::vector<std::string> candidates_of(const std::vector<CollectiveRow>& rows) {
   std::vector<std::string> labels;
   for (const CollectiveRow& row : rows)
     if (std::ranges::find(labels, row.label) == labels.end()) labels.push_back(row.label);
@@ -80,7 +80,7 @@ std::vector<PeerComparison> compare_with_peers(const std::vector<CollectiveRow>&
     std::set<std::string> labels;
     for (const auto& [bytes, at] : sizes)
       for (const auto& [label, seconds] : at.ours) labels.insert(label);
-    for (const std::string& label : contenders_of(rows))
+    for (const std::string& label : candidates_of(rows))
       if (labels.contains(label)) all.push_back(compare(ranks, label, sizes));
     if (labels.size() > 1) all.push_back(compare(ranks, kBestOfOurs, sizes));
   }
@@ -111,7 +111,7 @@ std::vector<LinkShare> shares_of_link(const std::vector<CollectiveRow>& rows, By
     if (!seconds || *seconds <= 0) continue;
     const Case& asked = row.asked();
     LinkShare share{
-        .ranks = asked.gpus, .bytes = asked.collective.bytes, .contender = row.label, .peer = is_peer(asked)};
+        .ranks = asked.gpus, .bytes = asked.collective.bytes, .candidate = row.label, .peer = is_peer(asked)};
     share.busbw =
         BytesPerSecond(static_cast<double>(share.bytes) / *seconds * bus_factor(asked.collective.name, asked.gpus));
     share.share = share.busbw.value / link.value;

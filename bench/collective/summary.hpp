@@ -17,18 +17,18 @@ namespace hbench {
 struct CollectiveRow {
   CaseResult result;
   CollectiveFigures figures;
-  std::string label;  ///< of the contender
+  std::string label;  ///< of the candidate
 
   const Case& asked() const { return result.asked; }
   /// What comparisons are made of: in place, or out of place where that alone was timed.
   std::optional<double> seconds() const { return figures.in_place.seconds; }
 };
 
-/// In the order of ranks, size and contender of the plan.
+/// In the order of ranks, size and candidate of the plan.
 std::vector<CollectiveRow> collective_rows(const std::vector<CaseResult>& results);
 
 /// Labels in the order of their first row.
-std::vector<std::string> contenders_of(const std::vector<CollectiveRow>& rows);
+std::vector<std::string> candidates_of(const std::vector<CollectiveRow>& rows);
 
 /// One of ours against the best peer at each size.
 struct PeerComparison {
@@ -42,13 +42,20 @@ struct PeerComparison {
 };
 std::vector<PeerComparison> compare_with_peers(const std::vector<CollectiveRow>& rows);
 
-/// How near a shared-memory collective comes to the time in which all ranks copy such buffers at once.
+/// How near a shared-memory collective comes to the least time that memory allows it.
 struct BoundShare {
+  /// Noise of two times that are measured in turn.
+  static constexpr double kNoise = 0.05;
+
   int ranks = 0;
   std::string ours;
   std::int64_t bytes = 0;  ///< the largest size
   double bound_seconds = 0;
   double seconds = 0;
+
+  double share() const { return bound_seconds / seconds; }
+  /// Nothing is faster than a bound: where something is, by more than noise, the bound is wrong.
+  bool exceeded() const { return share() > 1 + kNoise; }
 };
 std::vector<BoundShare> shares_of_bound(const std::vector<CollectiveRow>& rows);
 
@@ -56,7 +63,7 @@ std::vector<BoundShare> shares_of_bound(const std::vector<CollectiveRow>& rows);
 struct LinkShare {
   int ranks = 0;
   std::int64_t bytes = 0;
-  std::string contender;
+  std::string candidate;
   bool peer = false;
   BytesPerSecond busbw{0};
   double share = 0;

@@ -13,8 +13,8 @@
 namespace hbench {
 namespace {
 
-/// Wider tables are cut off on usual terminals.
-constexpr std::size_t kWidest = 120;
+/// Candidates stand beside each other where they fit into a usual terminal.
+constexpr std::size_t kWidest = 80;
 
 std::int64_t count_of(const Case& asked) {
   return asked.collective.bytes / static_cast<std::int64_t>(size_of(parse_data_type(asked.collective.data_type)));
@@ -43,8 +43,8 @@ std::string hole(const CollectiveRow& row) {
                                                                         : "lost";
 }
 
-/// Of a time that was measured while a GPU was held back; `throttling_lines` says what it means.
-const char* mark(const CollectiveTiming& timing) {
+/// Of a time that was measured while a GPU was held back; `throttling_notes` says what it means.
+const char* throttling_mark(const CollectiveTiming& timing) {
   switch (timing.throttled.worst()) {
     case Throttling::none:
       return "";
@@ -56,42 +56,61 @@ const char* mark(const CollectiveTiming& timing) {
   return "";
 }
 
-std::string time_text(const CollectiveTiming& timing) { return microseconds(*timing.seconds) + mark(timing); }
+std::string time_text(const CollectiveTiming& timing) {
+  return microseconds(*timing.seconds) + throttling_mark(timing);
+}
 
-std::string timing_cells(const CollectiveRow& row, const CollectiveTiming& timing) {
+using Cells = std::vector<std::string>;
+
+/// A column of a table, as `Table` has them apart.
+struct ColumnHead {
+  std::string name;
+  bool numeric = true;
+  int priority = 0;
+};
+
+Table table_of(std::string caption, const std::vector<ColumnHead>& columns) {
+  Table table{.caption = std::move(caption)};
+  for (const ColumnHead& column : columns) {
+    table.columns.push_back(column.name);
+    table.numeric.push_back(column.numeric);
+    table.priority.push_back(column.priority);
+  }
+  return table;
+}
+
+void append(Cells& cells, const Cells& more) { cells.insert(cells.end(), more.begin(), more.end()); }
+
+std::vector<ColumnHead> timing_heads(const std::string& time) {
+  return {{time}, {"algbw (GB/s)", true, 1}, {"busbw (GB/s)"}, {"#wrong"}};
+}
+
+Cells timing_cells(const CollectiveRow& row, const CollectiveTiming& timing) {
   const std::string wrong = timing.wrong ? std::to_string(*timing.wrong) : "N/A";
-  if (!timing.seconds)
-    return fmt::format("  {:>9} {:>7} {:>7} {:>6}", timing.wrong.value_or(0) > 0 ? "-" : hole(row), "-", "-", wrong);
+  if (!timing.seconds) return {timing.wrong.value_or(0) > 0 ? "-" : hole(row), "-", "-", wrong};
   const double algbw = static_cast<double>(row.asked().collective.bytes) / *timing.seconds;
   const double busbw = algbw * bus_factor(row.asked().collective.name, row.asked().gpus);
-  return fmt::format("  {:>9} {:>7} {:>7} {:>6}", time_text(timing), gigabytes(algbw), gigabytes(busbw), wrong);
+  return {time_text(timing), gigabytes(algbw), gigabytes(busbw), wrong};
 }
 
-std::string row_head(const Case& asked) {
-  return fmt::format("{:>12} {:>11} {:>8} {:>7}", asked.collective.bytes, count_of(asked), asked.collective.data_type,
-                     asked.collective.operation);
-}
+std::string size_cell(const CollectiveRow& row) { return std::to_string(row.asked().collective.bytes); }
 
-/// nccl-tests' table of one contender.
-std::string single_table(const std::vector<const CollectiveRow*>& rows) {
-  std::string text = fmt::format("#{:>40}  {:^31}  {:^31}\n", "", "out of place", "in place");
-  text += fmt::format("#{:>11} {:>11} {:>8} {:>7}", "size", "count", "type", "redop");
-  for (int i = 0; i < 2; ++i) text += fmt::format("  {:>9} {:>7} {:>7} {:>6}", "time", "algbw", "busbw", "#wrong");
-  text += fmt::format("  {:>10}\n", "wire");
-  text += fmt::format("#{:>11} {:>11} {:>8} {:>7}", "(B)", "(elements)", "", "");
-  for (int i = 0; i < 2; ++i) text += fmt::format("  {:>9} {:>7} {:>7} {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
-  text += fmt::format("  {:>10}\n", "(B)");
-  for (const CollectiveRow* row : rows)
-    text += fmt::format("{}{}{}  {:>10}\n", row_head(row->asked()), timing_cells(*row, row->figures.out_of_place),
-                        timing_cells(*row, row->figures.in_place), maybe(row->figures.wire_bytes, whole));
-  return text;
-}
-
-/// The words of a contender on two lines: algorithm and executor.
-std::pair<std::string, std::string> column_head(const std::string& label) {
-  const std::size_t by = label.rfind(" by ");
-  return by == std::string::npos ? std::pair(label, std::string())
-                                 : std::pair(label.substr(0, by), label.substr(by + 4));
+/// nccl-tests' table of one candidate.
+Table single_table(std::string caption, const std::vector<const CollectiveRow*>& rows) {
+  std::vector<ColumnHead> columns{{"size (B)"}, {"count", true, 2}, {"type", true, 4}, {"redop", true, 4}};
+  for (const char* way : {"out of place (us)", "in place (us)"})
+    for (ColumnHead& head : timing_heads(way)) columns.push_back(std::move(head));
+  columns.push_back({"wire (B)", true, 3});
+  Table table = table_of(std::move(caption), columns);
+  for (const CollectiveRow* row : rows) {
+    const CollectiveTask& task = row->asked().collective;
+    Cells& cells = table.rows.emplace_back(
+        Cells{size_cell(*row), std::to_string(count_of(row->asked())), task.data_type, task.operation});
+    append(cells, timing_cells(*row, row->figures.out_of_place));
+    append(cells, timing_cells(*row, row->figures.in_place));
+    cells.push_back(maybe(row->figures.wire_bytes, whole));
+  }
+  return table;
 }
 
 /// Ratio of the best peer's time to the best of ours, among rows of one size.
@@ -119,93 +138,97 @@ bool has_both_sides(const std::vector<const CollectiveRow*>& rows) {
   return std::ranges::any_of(rows, peer) && !std::ranges::all_of(rows, peer);
 }
 
-/// A row per size, a column per contender.
-std::string wide_table(const std::vector<const CollectiveRow*>& rows, const std::vector<std::string>& labels) {
-  std::string first = fmt::format("#{:>11}", "size"), second = fmt::format("#{:>11}", "(B)");
-  std::vector<std::size_t> widths;
-  for (const std::string& label : labels) {
-    const auto [algorithm, executor] = column_head(label);
-    widths.push_back(std::max({algorithm.size(), executor.size(), std::size_t{9}}) + 2);
-    first += fmt::format("{:>{}}", algorithm, widths.back());
-    second += fmt::format("{:>{}}", executor, widths.back());
-  }
+/// A row per size, a column per candidate.
+Table beside_each_other(std::string caption, const std::vector<const CollectiveRow*>& rows, const Cells& labels) {
+  std::vector<ColumnHead> columns{{"size (B)"}};
+  for (const std::string& label : labels) columns.push_back({label});
   const bool ratios = has_both_sides(rows);
-  if (ratios) first += fmt::format("{:>11}", "best peer"), second += fmt::format("{:>11}", "/ ours");
-  if (second.size() > kWidest) return {};
-  std::string text = first + "\n" + second + "\n";
+  if (ratios) columns.push_back({"best peer / ours"});
+  Table table = table_of(std::move(caption), columns);
   for (const auto& size : by_size(rows)) {
-    text += fmt::format("{:>12}", size.front()->asked().collective.bytes);
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      const auto row = std::ranges::find_if(size, [&](const CollectiveRow* each) { return each->label == labels[i]; });
-      const std::string cell = row == size.end()   ? "-"
-                               : (*row)->seconds() ? time_text((*row)->figures.in_place)
-                                                   : hole(**row);
-      text += fmt::format("{:>{}}", cell, widths[i]);
+    Cells& cells = table.rows.emplace_back(Cells{size_cell(*size.front())});
+    for (const std::string& label : labels) {
+      const auto row = std::ranges::find(size, label, &CollectiveRow::label);
+      cells.push_back(row == size.end() ? "-" : (*row)->seconds() ? time_text((*row)->figures.in_place) : hole(**row));
     }
-    if (ratios) text += fmt::format("{:>11}", ratio_cell(size));
-    text += "\n";
+    if (ratios) cells.push_back(ratio_cell(size));
   }
-  return text;
+  return table;
 }
 
-/// A row per size and contender, for more contenders than there is room for.
-std::string long_table(const std::vector<const CollectiveRow*>& rows) {
-  std::size_t width = 9;
-  for (const CollectiveRow* row : rows) width = std::max(width, row->label.size());
-  std::string text = fmt::format("#{:>11}  {:<{}}  {:>9} {:>7} {:>7} {:>7}\n", "size", "contender", width, "time",
-                                 "algbw", "busbw", "#wrong");
-  text += fmt::format("#{:>11}  {:<{}}  {:>9} {:>7} {:>7}\n", "(B)", "", width, "(us)", "(GB/s)", "(GB/s)");
+/// A row per size and candidate.
+Table below_each_other(std::string caption, const std::vector<const CollectiveRow*>& rows) {
+  std::vector<ColumnHead> columns{{"size (B)"}, {"candidate", false}};
+  for (ColumnHead& head : timing_heads("time (us)")) columns.push_back(std::move(head));
+  Table table = table_of(std::move(caption), columns);
   for (const auto& size : by_size(rows))
-    for (const CollectiveRow* row : size)
-      text += fmt::format("{:>12}  {:<{}}{}\n", row->asked().collective.bytes, row->label, width,
-                          timing_cells(*row, row->figures.in_place));
-  return text;
+    for (const CollectiveRow* row : size) {
+      Cells& cells = table.rows.emplace_back(Cells{size_cell(*row), row->label});
+      append(cells, timing_cells(*row, row->figures.in_place));
+    }
+  return table;
 }
 
-bool is_compressed(const CollectiveRow& row) { return row.asked().strategy.compressor != "none"; }
-
-std::string compression_table(const std::vector<const CollectiveRow*>& rows) {
-  std::vector<const CollectiveRow*> compressed;
-  std::ranges::copy_if(rows, std::back_inserter(compressed),
-                       [](const CollectiveRow* row) { return is_compressed(*row); });
-  if (compressed.empty()) return {};
-  std::size_t width = 10;
-  for (const CollectiveRow* row : compressed) width = std::max(width, row->label.size());
-  std::string text =
-      "# Compression, in one collective: coding of the slowest rank, bytes of the busiest, error of the result;\n"
-      "# it pays on links slower than the break-even: bytes saved / seconds of coding.\n";
-  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "size", "contender", width,
-                      "encode", "decode", "wire", "bits per", "relative", "cosine", "break-even");
-  text += fmt::format("#{:>11}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", "(B)", "", width, "(us)",
-                      "(us)", "(B)", "element", "L2 error", "", "");
-  for (const CollectiveRow* row : compressed) {
-    const CollectiveFigures& figures = row->figures;
-    text += fmt::format("{:>12}  {:<{}} {:>10} {:>10} {:>11} {:>9} {:>9} {:>9} {:>12}\n", row->asked().collective.bytes,
-                        row->label, width, maybe(figures.encode_seconds, microseconds),
-                        maybe(figures.decode_seconds, microseconds), maybe(figures.wire_bytes, whole),
-                        maybe(figures.bits_per_element, bits_text), maybe(figures.relative_error, scientific),
-                        maybe(figures.cosine, cosine_text), maybe(figures.break_even, rate_text));
+/// The longest word of a head or the width of a usual time, and a gap.
+std::size_t width_beside(const std::string& label) {
+  constexpr std::size_t kUsualTime = 7, kGap = 2;
+  std::size_t widest = kUsualTime, word = 0;
+  for (const char c : label) {
+    word = c == ' ' ? 0 : word + 1;
+    widest = std::max(widest, word);
   }
-  return text;
+  return widest + kGap;
 }
 
-std::string title(const std::vector<const CollectiveRow*>& rows, const std::vector<std::string>& labels,
-                  const TableContext& context) {
+bool fit_beside_each_other(const Cells& labels) {
+  constexpr std::size_t kSizeAndRatio = 22;
+  std::size_t width = kSizeAndRatio;
+  for (const std::string& label : labels) width += width_beside(label);
+  return width <= kWidest;
+}
+
+bool is_compressed(const CollectiveRow* row) { return row->asked().strategy.compresses(); }
+
+Table compression_table(const std::vector<const CollectiveRow*>& rows) {
+  Table table = table_of(
+      "Compression, in one collective: coding of the slowest rank, bytes of the busiest, error of the result. It pays "
+      "on links slower than the break-even: bytes saved / seconds of coding.",
+      {{"size (B)"},
+       {"candidate", false},
+       {"encode (us)"},
+       {"decode (us)"},
+       {"wire (B)", true, 2},
+       {"bits per element", true, 1},
+       {"relative L2 error"},
+       {"cosine", true, 3},
+       {"break-even"}});
+  for (const CollectiveRow* row : rows) {
+    if (!is_compressed(row)) continue;
+    const CollectiveFigures& figures = row->figures;
+    table.rows.push_back({size_cell(*row), row->label, maybe(figures.encode_seconds, microseconds),
+                          maybe(figures.decode_seconds, microseconds), maybe(figures.wire_bytes, whole),
+                          maybe(figures.bits_per_element, bits_text), maybe(figures.relative_error, scientific),
+                          maybe(figures.cosine, cosine_text), maybe(figures.break_even, rate_text)});
+  }
+  return table;
+}
+
+std::string title(const std::vector<const CollectiveRow*>& rows, const Cells& labels, const TableContext& context) {
   const Case& asked = rows.front()->asked();
-  std::string text = fmt::format("# {}, {} {}, {} rank{} on {}", asked.collective.name, asked.collective.data_type,
+  std::string text = fmt::format("{}, {} {}, {} rank{} on {}", asked.collective.name, asked.collective.data_type,
                                  asked.collective.operation, asked.gpus, asked.gpus == 1 ? "" : "s", context.machine);
   if (!asked.workload.empty())
-    text += fmt::format("\n# the tensors of {}{}, one after another", asked.workload,
+    text += fmt::format("; the tensors of {}{}, one after another", asked.workload,
                         asked.strategy.fusion.empty() ? "" : fmt::format(" merged by {}", asked.strategy.fusion));
-  if (labels.size() == 1) text += fmt::format("\n# {}", labels.front());
+  if (labels.size() == 1) text += fmt::format("; {}", labels.front());
   if (asked.strategy.servers > 0)
-    text += fmt::format("\n# {} {} servers", asked.strategy.servers, asked.strategy.server_mode);
-  return text + "\n";
+    text += fmt::format("; {} {} servers", asked.strategy.servers, asked.strategy.server_mode);
+  return text;
 }
 
 /// Each reason once, with the first case that it was.
-std::string failures(const std::vector<const CollectiveRow*>& rows) {
-  std::vector<std::string> reasons;
+std::vector<Block> failures(const std::vector<const CollectiveRow*>& rows) {
+  Cells reasons;
   std::map<std::string, std::vector<const CollectiveRow*>> failed;
   for (const CollectiveRow* row : rows) {
     if (row->result.status != CaseStatus::failed) continue;
@@ -213,17 +236,18 @@ std::string failures(const std::vector<const CollectiveRow*>& rows) {
     if (same.empty()) reasons.push_back(row->result.failure);
     same.push_back(row);
   }
-  std::string text;
+  std::vector<Block> blocks;
   for (const std::string& reason : reasons) {
     const auto& same = failed[reason];
-    text += fmt::format("# {} of {} B{}: {}\n", same.front()->label, same.front()->asked().collective.bytes,
-                        same.size() > 1 ? fmt::format(" and {} more", same.size() - 1) : "", reason);
+    blocks.emplace_back(
+        Paragraph{fmt::format("{} of {} B{}: {}", same.front()->label, same.front()->asked().collective.bytes,
+                              same.size() > 1 ? fmt::format(" and {} more", same.size() - 1) : "", reason)});
   }
-  return text;
+  return blocks;
 }
 
 /// What the marks mean, where there are any.
-std::string throttling_lines(const std::vector<const CollectiveRow*>& rows) {
+std::vector<Block> throttling_notes(const std::vector<const CollectiveRow*>& rows) {
   std::uint64_t throttled = 0;
   bool capped = false;
   for (const CollectiveRow* row : rows)
@@ -232,93 +256,87 @@ std::string throttling_lines(const std::vector<const CollectiveRow*>& rows) {
       if (timing->throttled.worst() == Throttling::throttled) throttled |= timing->throttled.reasons;
       capped = capped || timing->throttled.worst() == Throttling::power_cap;
     }
-  std::string text;
-  if (throttled != 0) text += fmt::format("# !: measured while a GPU was throttled: {}\n", throttling_text(throttled));
-  if (capped) text += "# ^: measured while a GPU was at its power cap, as large ones are under load\n";
-  return text;
+  std::vector<Block> blocks;
+  if (throttled != 0)
+    blocks.emplace_back(
+        Paragraph{fmt::format("!: measured while a GPU was throttled: {}", throttling_text(throttled))});
+  if (capped)
+    blocks.emplace_back(Paragraph{"^: measured while a GPU was at its power cap, as large ones are under load"});
+  return blocks;
 }
 
 /// What NCCL says it went by, of the case with the most connections.
-std::string transport_lines(const std::vector<const CollectiveRow*>& rows) {
+std::vector<Block> transport_notes(const std::vector<const CollectiveRow*>& rows) {
   std::map<std::string, int> transports;
   for (const CollectiveRow* row : rows)
     for (const auto& [transport, connections] : row->figures.transports)
       transports[transport] = std::max(transports[transport], connections);
   if (transports.empty()) return {};
-  std::vector<std::string> words;
+  Cells words;
   for (const auto& [transport, connections] : transports)
     words.push_back(fmt::format("{} ({} connection{})", transport, connections, connections == 1 ? "" : "s"));
-  return fmt::format("# NCCL went by {}\n", fmt::join(words, ", "));
+  return {Paragraph{fmt::format("NCCL went by {}", fmt::join(words, ", "))}};
 }
 
-std::string world_table(const std::vector<const CollectiveRow*>& rows, const TableContext& context) {
-  std::vector<std::string> labels;
+void append(Document& document, std::vector<Block> blocks) {
+  std::ranges::move(blocks, std::back_inserter(document.blocks));
+}
+
+void add_world(Document& document, const std::vector<const CollectiveRow*>& rows, const TableContext& context) {
+  Cells labels;
   for (const CollectiveRow* row : rows)
     if (std::ranges::find(labels, row->label) == labels.end()) labels.push_back(row->label);
-  std::string text = title(rows, labels, context);
+  const std::string what = title(rows, labels, context);
   if (!context.comparison) {
-    text += "# out of place: the input is copied, then the collective runs in place\n" + single_table(rows);
+    document.blocks.emplace_back(
+        single_table(what + ". Out of place: the input is copied, then the collective runs in place.", rows));
   } else {
-    text += "# time in place, us: median over iterations of the slowest rank; contenders take turns (A B B A)\n";
-    const std::string wide = wide_table(rows, labels);
-    text += wide.empty() ? long_table(rows) : wide;
+    const std::string caption =
+        what + ". Time in place (us): median over iterations of the slowest rank; candidates take turns (A B B A).";
+    document.blocks.emplace_back(fit_beside_each_other(labels) ? beside_each_other(caption, rows, labels)
+                                                               : below_each_other(caption, rows));
   }
-  text += throttling_lines(rows) + transport_lines(rows);
-  text += failures(rows);
-  const std::string compression = compression_table(rows);
-  return compression.empty() ? text : text + "\n" + compression;
+  append(document, throttling_notes(rows));
+  append(document, transport_notes(rows));
+  append(document, failures(rows));
+  if (Table compression = compression_table(rows); !compression.rows.empty())
+    document.blocks.emplace_back(std::move(compression));
 }
 
-std::string peer_lines(const std::vector<CollectiveRow>& rows) {
-  const std::vector<PeerComparison> all = compare_with_peers(rows);
-  if (all.empty()) return {};
-  std::size_t width = 9;
-  for (const PeerComparison& each : all) width = std::max(width, each.ours.size());
-  std::string text = "# How fast against the best peer: its time / ours, geometric mean over the sizes\n";
-  text += fmt::format("#{:>5}  {:<{}} {:>6} {:>8} {:>8} {:>12}  {}\n", "ranks", "contender", width, "sizes", "mean",
-                      "worst", "at size", "against");
-  for (const PeerComparison& each : all)
-    text += fmt::format("{:>6}  {:<{}} {:>6} {:>8.2f} {:>8.2f} {:>12}  {}\n", each.ranks, each.ours, width, each.sizes,
-                        each.geometric_mean, each.worst, each.worst_bytes, each.worst_peer);
-  return text;
+void add_peers(Document& document, const std::vector<CollectiveRow>& rows) {
+  Table table = table_of(
+      "Against the best peer: its time / ours, geometric mean over the sizes",
+      {{"ranks"}, {"candidate", false}, {"sizes", true, 1}, {"mean"}, {"worst"}, {"at size (B)"}, {"against", false}});
+  for (const PeerComparison& each : compare_with_peers(rows))
+    table.rows.push_back({std::to_string(each.ranks), each.ours, std::to_string(each.sizes),
+                          fmt::format("{:.2f}", each.geometric_mean), fmt::format("{:.2f}", each.worst),
+                          std::to_string(each.worst_bytes), each.worst_peer});
+  if (!table.rows.empty()) document.blocks.emplace_back(std::move(table));
 }
 
-std::string bound_lines(const std::vector<CollectiveRow>& rows) {
-  const std::vector<BoundShare> all = shares_of_bound(rows);
-  if (all.empty()) return {};
-  std::size_t width = 9;
-  for (const BoundShare& each : all) width = std::max(width, each.ours.size());
-  std::string text =
-      "# The bound of shared memory: every buffer is read once and written once. All ranks doing that to their own at\n"
-      "# the same time, and nothing else, was measured in turn with the collective\n";
-  text += fmt::format("#{:>5}  {:<{}} {:>12} {:>10} {:>10} {:>10}\n", "ranks", "contender", width, "size (B)",
-                      "time (us)", "bound (us)", "of bound");
-  for (const BoundShare& each : all)
-    text += fmt::format("{:>6}  {:<{}} {:>12} {:>10} {:>10} {:>8.0f} %\n", each.ranks, each.ours, width, each.bytes,
-                        microseconds(each.seconds), microseconds(each.bound_seconds),
-                        100 * each.bound_seconds / each.seconds);
-  return text;
+void add_bounds(Document& document, const std::vector<CollectiveRow>& rows) {
+  Table table = table_of(
+      "The bound of shared memory: the bytes that the collective must read and write, at the rates at which all ranks "
+      "together read and write memory with its kernels, measured in turn with it; the fastest pass counts.",
+      {{"ranks"}, {"candidate", false}, {"size (B)"}, {"time (us)"}, {"bound (us)"}, {"of bound"}});
+  for (const BoundShare& each : shares_of_bound(rows))
+    table.rows.push_back({std::to_string(each.ranks), each.ours, std::to_string(each.bytes), microseconds(each.seconds),
+                          microseconds(each.bound_seconds),
+                          fmt::format("{:.0f} %{}", 100 * each.share(), each.exceeded() ? ", exceeded" : "")});
+  if (table.rows.empty()) return;
+  document.blocks.emplace_back(std::move(table));
+  if (std::ranges::any_of(shares_of_bound(rows), &BoundShare::exceeded))
+    document.blocks.emplace_back(
+        Paragraph{"Bound exceeded: the bound is wrong there, since nothing is faster than one."});
 }
 
-std::string link_lines(const std::vector<CollectiveRow>& rows, const std::optional<BytesPerSecond>& link) {
-  if (!link) return {};
-  const std::vector<LinkShare> all = shares_of_link(rows, *link);
-  std::size_t width = 9;
-  for (const LinkShare& each : all) width = std::max(width, each.contender.size());
-  std::string text = fmt::format("# Bus bandwidth of the fastest, as a share of a link's {}\n", format(*link));
-  text +=
-      fmt::format("#{:>5}  {:>12}  {:<{}} {:>14} {:>8}\n", "ranks", "size (B)", "contender", width, "busbw", "share");
-  for (const LinkShare& each : all)
-    text += fmt::format("{:>6}  {:>12}  {:<{}} {:>14} {:>6.1f} %\n", each.ranks, each.bytes, each.contender, width,
-                        format(each.busbw), 100 * each.share);
-  return text;
-}
-
-std::string closing(const std::vector<CollectiveRow>& rows, const TableContext& context) {
-  std::string text;
-  for (const std::string& part : {peer_lines(rows), bound_lines(rows), link_lines(rows, context.link)})
-    if (!part.empty()) text += (text.empty() ? "" : "\n") + part;
-  return text;
+void add_links(Document& document, const std::vector<CollectiveRow>& rows, BytesPerSecond link) {
+  Table table = table_of(fmt::format("Bus bandwidth of the fastest, as a share of a link's {}", format(link)),
+                         {{"ranks"}, {"size (B)"}, {"candidate", false}, {"busbw"}, {"share"}});
+  for (const LinkShare& each : shares_of_link(rows, link))
+    table.rows.push_back({std::to_string(each.ranks), std::to_string(each.bytes), each.candidate, format(each.busbw),
+                          fmt::format("{:.1f} %", 100 * each.share)});
+  document.blocks.emplace_back(std::move(table));
 }
 
 }  // namespace
@@ -328,16 +346,17 @@ std::string microseconds(double seconds) {
   return us < 100 ? fmt::format("{:.2f}", us) : us < 1000 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
 }
 
-std::string collective_table(const std::vector<CollectiveRow>& rows, const TableContext& context) {
-  std::string text;
+Document collective_document(const std::vector<CollectiveRow>& rows, const TableContext& context) {
+  Document document;
   for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
     std::vector<const CollectiveRow*> world;
     while (end < rows.size() && rows[end].asked().gpus == rows[begin].asked().gpus) world.push_back(&rows[end++]);
-    if (!text.empty()) text += "\n";
-    text += world_table(world, context);
+    add_world(document, world, context);
   }
-  const std::string end = closing(rows, context);
-  return end.empty() ? text : text + "\n" + end;
+  add_peers(document, rows);
+  add_bounds(document, rows);
+  if (context.link) add_links(document, rows, *context.link);
+  return document;
 }
 
 }  // namespace hbench

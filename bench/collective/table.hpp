@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/collective/summary.hpp"
+#include "reports/document.hpp"
 
 namespace hbench {
 
@@ -19,8 +20,9 @@ struct TableContext {
   std::optional<BytesPerSecond> link = std::nullopt;  ///< what each rank's link carries
 };
 
-/// Every line that is no row begins with `#`.
-std::string collective_table(const std::vector<CollectiveRow>& rows, const TableContext& context);
+/// A table for each number of ranks: nccl-tests' columns for one candidate, else the candidates beside each other or, where
+/// they are many, below each other; then what compression costs, what failed, and comparisons with peers and bounds.
+Document collective_document(const std::vector<CollectiveRow>& rows, const TableContext& context);
 
 /// `4.00`, `128.31`, `1234567`: four digits or so, for a column of microseconds.
 std::string microseconds(double seconds);

@@ -11,14 +11,15 @@ Finding finding_of(std::string what, const Availability& availability, std::stri
                                 : Finding{std::move(what), availability.reason, availability.cure};
 }
 
-std::string findings_text(const std::vector<Finding>& findings) {
-  std::string text;
+Table findings_table(const std::vector<Finding>& findings) {
+  Table table{.columns = {"", "checked", "found"}, .numeric = {false, false, false}};
   for (const Finding& finding : findings) {
     const char* const mark = finding.cure.empty() ? "ok" : finding.optional ? "--" : "!!";
-    text += fmt::format("{}  {:20} {}\n", mark, finding.what, finding.state);
-    if (!finding.cure.empty()) text += fmt::format("    {:20} -> {}\n", "", finding.cure);
+    table.rows.push_back(
+        {mark, finding.what,
+         finding.cure.empty() ? finding.state : fmt::format("{} (fix: {})", finding.state, finding.cure)});
   }
-  return text;
+  return table;
 }
 
 int problems_among(const std::vector<Finding>& findings) {

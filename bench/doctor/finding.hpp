@@ -1,11 +1,12 @@
 #pragma once
 
-/// What `hbench doctor` says: findings, one or two lines each.
+/// What `hbench doctor` says: findings, a row each.
 
 #include <string>
 #include <vector>
 
-#include "collectives/executors/executor.hpp"
+#include "collectives/base/availability.hpp"
+#include "reports/document.hpp"
 
 namespace hbench {
 
@@ -20,10 +21,11 @@ struct Finding {
 /// `good` where it is available; otherwise its reason and cure.
 Finding finding_of(std::string what, const Availability& availability, std::string good);
 
-/// A mark (`ok`, `!!`, or `--` for what is optional), the thing, its state; the cure below it.
-std::string findings_text(const std::vector<Finding>& findings);
+/// A row each: a mark (`ok`, `!!` for a problem, `--` for what people may well do without), the thing, its state and,
+/// in brackets, the fix.
+Table findings_table(const std::vector<Finding>& findings);
 
-/// Those that are to be mended.
+/// Those that need a fix.
 int problems_among(const std::vector<Finding>& findings);
 
 }  // namespace hbench

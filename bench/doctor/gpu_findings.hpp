@@ -8,7 +8,7 @@
 
 #include "bench/doctor/finding.hpp"
 #include "bench/doctor/host_topology.hpp"
-#include "collectives/executors/gpu_facts.hpp"
+#include "collectives/cuda/gpu_facts.hpp"
 
 namespace hbench {
 
@@ -33,7 +33,7 @@ Machine machine_here(const std::filesystem::path& root = "/");
 /// The line of the GPUs, then one for each thing that is wrong.
 std::vector<Finding> gpu_findings(const Machine& machine);
 
-/// A table of GPUs, of their NVLinks, of NUMA nodes and of network ports; those that there are.
-std::string topology_text(const Machine& machine);
+/// Tables of GPUs, of their NVLinks, of NUMA nodes and of network ports; those that there are.
+std::vector<Table> topology_tables(const Machine& machine);
 
 }  // namespace hbench

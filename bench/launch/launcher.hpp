@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/executors/executor.hpp"
+#include "bench/launch/job_folders.hpp"
+#include "collectives/base/availability.hpp"
 
 namespace hbench {
 
@@ -25,15 +26,15 @@ struct Job {
 struct Launcher {
   std::string_view name;
   std::string_view summary;
+  bool optional = false;  ///< only for a comparison that people may well do without
   /// Looks for the launcher's program on `path` (the PATH variable).
   Availability (*availability)(std::string_view path);
   std::vector<std::string> (*argv)(const Job& job);
+  /// Variables that make the launcher and its MPI library put their files there; null where they leave none.
+  std::map<std::string, std::string> (*environment)(const JobPaths& paths) = nullptr;
 };
 
 /// The table, in the order in which `hbench list launchers` prints it.
 std::span<const Launcher* const> launchers();
-
-/// Whether `program` stands in a folder of `path` and may be run.
-bool on_path(std::string_view program, std::string_view path);
 
 }  // namespace hbench

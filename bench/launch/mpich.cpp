@@ -1,5 +1,6 @@
 #include <string>
 
+#include "bench/launch/find_program.hpp"
 #include "bench/launch/launcher.hpp"
 
 namespace hbench {
@@ -20,6 +21,7 @@ extern const Launcher kMpichLauncher;
 constinit const Launcher kMpichLauncher{
     .name = "mpich",
     .summary = "MPICH's mpirun on this host, for the peer of hbench collective --peers",
+    .optional = true,
     .availability =
         [](std::string_view path) {
           if (on_path(kProgram, path)) return Availability{};

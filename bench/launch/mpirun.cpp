@@ -1,6 +1,8 @@
 #include <string>
 
+#include "bench/launch/find_program.hpp"
 #include "bench/launch/launcher.hpp"
+#include "bench/worker/backing_folders.hpp"
 
 namespace hbench {
 namespace {
@@ -15,6 +17,14 @@ std::vector<std::string> mpirun_argv(const Job& job) {
   return argv;
 }
 
+/// Both for Open MPI 4 (vader) and 5 (sm), which ignore what they do not know. Session folders follow TMPDIR.
+std::map<std::string, std::string> mpirun_environment(const JobPaths& paths) {
+  std::map<std::string, std::string> variables{{"TMPDIR", paths.temporary}};
+  if (!paths.shared_memory.empty())
+    for (const char* name : kBackingFolderVariables) variables.emplace(name, paths.shared_memory);
+  return variables;
+}
+
 }  // namespace
 
 extern const Launcher kMpirunLauncher;
@@ -27,6 +37,7 @@ constinit const Launcher kMpirunLauncher{
           return Availability{false, "mpirun is not on the PATH", "install Open MPI (Debian: openmpi-bin)"};
         },
     .argv = mpirun_argv,
+    .environment = mpirun_environment,
 };
 
 }  // namespace hbench

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/checker.hpp"
+#include "collectives/schedule/checker.hpp"
 
 namespace hbench {
 namespace {
@@ -30,20 +30,20 @@ Schedule schedule_of(const Algorithm& algorithm, int workers) {
 void prove(benchmark::State& state, const Algorithm& algorithm) {
   const Schedule schedule = schedule_of(algorithm, static_cast<int>(state.range(0)));
   for (auto _ : state)
-    if (check(schedule).has_value()) state.SkipWithError("a schedule that does not reach its goal");
+    if (check(schedule).has_value()) state.SkipWithError("a schedule that does not reach its collective");
   const auto transfers = static_cast<double>(schedule.transfers.size());
   state.counters["transfers/s"] = benchmark::Counter(transfers, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-/// Builds and proves every algorithm of every goal for every world up to `range(0)` workers.
+/// Builds and proves every algorithm of every collective for every world up to `range(0)` workers.
 void prove_all(benchmark::State& state) {
   std::int64_t schedules = 0, transfers = 0;
   for (auto _ : state)
     for (const Algorithm* algorithm : algorithms()) {
-      if (algorithm->opaque()) continue;
+      if (algorithm->is_vendor()) continue;
       for (int workers = 1; workers <= state.range(0); ++workers) {
         const Schedule schedule = schedule_of(*algorithm, workers);
-        if (check(schedule).has_value()) state.SkipWithError("a schedule that does not reach its goal");
+        if (check(schedule).has_value()) state.SkipWithError("a schedule that does not reach its collective");
         ++schedules;
         transfers += std::ssize(schedule.transfers);
       }
@@ -54,8 +54,8 @@ void prove_all(benchmark::State& state) {
 
 void register_benchmarks() {
   for (const Algorithm* algorithm : algorithms()) {
-    if (algorithm->opaque()) continue;
-    const std::string name = fmt::format("prove/{}/{}", to_string(algorithm->goal), algorithm->name);
+    if (algorithm->is_vendor()) continue;
+    const std::string name = fmt::format("prove/{}/{}", to_string(algorithm->collective), algorithm->name);
     benchmark::RegisterBenchmark(name.c_str(), [algorithm](benchmark::State& state) { prove(state, *algorithm); })
         ->Arg(8)
         ->Arg(64)

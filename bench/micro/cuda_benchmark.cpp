@@ -15,9 +15,9 @@
 #include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/cuda/codecs.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/low_rank.hpp"
 #include "collectives/cuda/pack.hpp"
-#include "collectives/executors/cuda.hpp"
 
 namespace hbench {
 namespace {

@@ -17,10 +17,10 @@
 #include "bench/micro/device_times.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/executors/cuda.hpp"
-#include "collectives/executors/cuda_endpoints.hpp"
-#include "collectives/executors/exchange.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/cuda/cuda.hpp"
+#include "collectives/cuda/cuda_endpoints.hpp"
+#include "collectives/exchange/exchange.hpp"
+#include "collectives/transport/wait.hpp"
 
 namespace hbench {
 namespace {
@@ -68,7 +68,7 @@ class Job {
         if (used_) operations_[rank]->restart();
         start.arrive_and_wait();
         wait_for(*operations_[rank], kTimeout, "a rank");
-        drain(endpoints_[rank]->device());
+        synchronize(endpoints_[rank]->device());
         end.arrive_and_wait();
       });
     start.arrive_and_wait();
@@ -91,10 +91,10 @@ void all_reduce(benchmark::State& state, const std::string& name, int ranks) {
   const DeviceMemory from = device->allocate(kBytes), to = device->allocate(kBytes);
   device->fill_neutral(DataType::uint8, ReduceOp::sum, {from.get(), kBytes});
   const auto copy = [&] {
-    drain(*device);
+    synchronize(*device);
     const auto begin = Clock::now();
     for (int i = 0; i < 10; ++i) device->copy({from.get(), kBytes}, {to.get(), kBytes});
-    drain(*device);
+    synchronize(*device);
     return seconds_since(begin) / 10;
   };
   Job job(algorithm, ranks);

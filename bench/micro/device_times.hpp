@@ -6,19 +6,19 @@
 #include <chrono>
 #include <vector>
 
-#include "collectives/executors/device.hpp"
+#include "collectives/device/device.hpp"
 
 namespace hbench {
 
 /// Seconds from a device without work to the end of `work` done `times` over, for one of them.
 template <class Work>
 double timed(Device& device, int times, Work work) {
-  drain(device);
+  synchronize(device);
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < times; ++i) work();
   // Not `drain`: a yield is long beside a short kernel.
-  const Moment end = device.mark();
-  while (!device.passed(end)) {
+  const Event end = device.record_event();
+  while (!device.query(end)) {
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
 }

@@ -20,8 +20,8 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/executors/endpoint.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "collectives/transport/wait.hpp"
 
 namespace hbench {
 namespace {
@@ -47,7 +47,7 @@ double median(std::vector<double> values) {
 class Benchmark {
  public:
   explicit Benchmark(Endpoint& endpoint) : endpoint_(endpoint) {
-    meeting_ = endpoint_.vendor(Goal::all_reduce, Operand::of({&nothing_, 1}));
+    meeting_ = endpoint_.vendor(CollectiveKind::all_reduce, Operand::of({&nothing_, 1}));
     wait_for(*meeting_, kTimeout, "meeting");
   }
 
@@ -80,7 +80,7 @@ class Benchmark {
     const World world{.workers = ranks(), .servers = ranks(), .colocated = true};
     const AlgorithmChoice direct = parse_algorithm("ps");
     const auto ours = endpoint_.prepare(direct.build(world, 1), operand(buffer), nullptr);
-    const auto theirs = endpoint_.vendor(Goal::all_reduce, operand(other));
+    const auto theirs = endpoint_.vendor(CollectiveKind::all_reduce, operand(other));
     wait_for(*ours, kTimeout, "all-reduce");
     wait_for(*theirs, kTimeout, "all-reduce");
     std::vector<double> warm;
@@ -135,7 +135,7 @@ class Benchmark {
   /// Of each iteration the time of the slowest rank.
   std::vector<double> slowest(std::vector<double> times) {
     const Operand all{std::as_writable_bytes(std::span(times)), DataType::float64, ReduceOp::max};
-    wait_for(*endpoint_.vendor(Goal::all_reduce, all), kTimeout, "exchange of times");
+    wait_for(*endpoint_.vendor(CollectiveKind::all_reduce, all), kTimeout, "exchange of times");
     return times;
   }
 

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "collectives/base/table.hpp"
-#include "collectives/network/step_simulator.hpp"
+#include "workloads/simulation/step_simulator.hpp"
 #include "workloads/trace.hpp"
 
 namespace hbench {
@@ -36,7 +36,7 @@ void step(benchmark::State& state, const char* name, const char* fusion) {
   const StepTimeline timeline = TraceLibrary(HBENCH_SOURCE_DIR "/workloads/traces")
                                     .load("resnet50")
                                     .timeline.rescaled(rate.samples_per_second, rate.batch);
-  const StepStrategy strategy{
+  const TrainingStrategy strategy{
       .algorithm = parse_algorithm_rule(name),
       .placement = algorithm.uses_servers ? &find_entry(placements(), "sliced", "placement") : nullptr,
       .fusion = parse_fusion(fusion),

@@ -11,7 +11,7 @@
 
 #include "bench/micro/device_times.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/executors/cuda.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {

@@ -11,8 +11,8 @@
 #include <map>
 
 #include "collectives/base/error.hpp"
-#include "collectives/executors/posted_message.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/transport/posted_message.hpp"
+#include "collectives/transport/wait.hpp"
 
 namespace hbench {
 namespace {

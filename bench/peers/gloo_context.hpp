@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "collectives/executors/transport.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 

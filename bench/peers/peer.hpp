@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "collectives/executors/endpoint.hpp"
+#include "collectives/endpoints/endpoint.hpp"
 
 namespace hbench {
 

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
-#include "bench/arguments.hpp"
 #include "bench/calibrate/measure_machine.hpp"
-#include "bench/environment.hpp"
-#include "bench/local_machine.hpp"
-#include "bench/output_file.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/doctor/local_machine.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/strategy.hpp"
+#include "bench/verbs/arguments.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/trace.hpp"
 #include "workloads/training.hpp"
@@ -20,7 +21,7 @@ struct Asked {
 };
 
 /// What only a cluster profile needs is refused without one.
-void refuse_idle_flags(const CLI::App& app, const Asked& asked) {
+void refuse_idle_flags(const Arguments& app, const Asked& asked) {
   for (const char* flag : {"--ranks", "--executor", "--profile-out"})
     if (app.count(flag) > 0 && asked.network.empty())
       throw Error(ExitCode::usage, fmt::format("{} is for the cluster profile, and no --network is given", flag),
@@ -29,7 +30,7 @@ void refuse_idle_flags(const CLI::App& app, const Asked& asked) {
 
 std::optional<Asked> parse(const Call& call) {
   Asked asked;
-  CLI::App app(
+  Arguments app(
       "Records when each gradient of a real training step becomes ready, as a timeline to simulate anywhere; with\n"
       "--network also measures what joins the ranks of this machine, as a cluster of such machines to simulate on.",
       "hbench calibrate");
@@ -41,15 +42,15 @@ std::optional<Asked> parse(const Call& call) {
       "  hbench sweep --gpus 1..64 --workload ./resnet18.toml --profile ./this-machine-hkbu-10gbe.toml --evidence "
       "simulated");
   app.add_option("--model", asked.model, "a model (hbench list models); without it resnet18, on a GPU resnet50");
-  app.add_option("--batch", asked.batch, "samples per step; without it 16, on a GPU 64")->check(CLI::Range(1, 100'000));
+  app.add_option("--batch", asked.batch, "samples per step; without it 16, on a GPU 64")->check(in_range(1, 100'000));
   app.add_option("--image-size", asked.image_size, "pixels, square; without it 64, on a GPU 224")
-      ->check(CLI::Range(1, 4096));
+      ->check(in_range(1, 4096));
   app.add_option("--steps", asked.steps, "steps to take the median of")
-      ->check(CLI::Range(1, 100'000))
+      ->check(in_range(1, 100'000))
       ->capture_default_str();
-  app.add_option("--threads", asked.threads, "of LibTorch")->check(CLI::Range(1, 1024))->capture_default_str();
+  app.add_option("--threads", asked.threads, "of LibTorch")->check(in_range(1, 1024))->capture_default_str();
   app.add_option("--device", asked.device, "cpu or gpu; without it a GPU where LibTorch can use one")
-      ->check(CLI::IsMember({"cpu", "gpu"}));
+      ->check(one_of({"cpu", "gpu"}));
   app.add_option("--precision", asked.precision,
                  "float32, tf32, bf16, fp16; without it float32 on CPU cores, tf32 on GPUs");
   app.add_option("--out", asked.file, "file of the timeline (default: MODEL.toml)");
@@ -57,17 +58,17 @@ std::optional<Asked> parse(const Call& call) {
                  "also write a cluster profile: nodes like this machine, joined by the network of this profile (a name "
                  "of hbench list profiles, or a TOML file)");
   app.add_option("--ranks", asked.ranks, "GPUs of such a node; without it this machine's GPUs, or cores")
-      ->check(CLI::Range(1, 1024));
+      ->check(in_range(1, 1024));
   app.add_option("--executor", asked.executor,
                  "what moves the bytes between them: hbench list executors; without it the best here");
   app.add_option("--profile-out", asked.profile_file, "file of the cluster profile (default: this-machine-NAME.toml)");
-  if (parse_arguments(app, call)) return std::nullopt;
+  if (app.parse(call)) return std::nullopt;
   refuse_idle_flags(app, asked);
   return asked;
 }
 
 RecordingRequest request_for(const Asked& asked) {
-  const bool on_gpu = asked.device.empty() ? gpu_training_availability().available : asked.device == "gpu";
+  const bool on_gpu = asked.device.empty() ? gpu_training_availability().available : parse_on_gpu(asked.device);
   const StepDefaults& defaults = step_defaults(on_gpu);
   return {.model = asked.model.empty() ? defaults.model : asked.model,
           .batch = asked.batch > 0 ? asked.batch : defaults.batch,
@@ -148,10 +149,10 @@ ExitCode run_calibrate(const Call& call) {
   const RecordingRequest request = request_for(*asked);
   const auto file = asked->file.empty() ? std::filesystem::path(std::string(request.model) + ".toml") : asked->file;
   const std::string name = file.stem().string();
+  model_elements(request.model);  // an unknown model is told before anything is measured
+  check_writable(file, "--out");
   std::optional<MachineCalibration> machine;
   if (!asked->network.empty()) {
-    model_elements(request.model);  // an unknown model is told before anything is measured
-    check_writable(file, "--out");
     machine.emplace(*asked);
     machine->measure(call.program, request, name);
   }

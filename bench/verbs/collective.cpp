@@ -10,10 +10,13 @@
 #include "bench/collective/started.hpp"
 #include "bench/collective/summary.hpp"
 #include "bench/collective/table.hpp"
-#include "bench/console.hpp"
-#include "bench/environment.hpp"
-#include "bench/output_file.hpp"
-#include "bench/process.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/output/terminal.hpp"
+#include "bench/producer.hpp"
+#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 namespace {
@@ -38,8 +41,10 @@ class CollectiveBench {
     plan_ = make_collective_plan(request, setup_.machine, tensors);
     options_.loop.out_of_place = !plan_.comparison;
     run_ = {call.command, HBENCH_VERSION, now_utc(),
-            environment_facts(std::ranges::any_of(request.executors, works_on_gpu))};
+            environment_facts(std::ranges::any_of(request.executors, works_on_gpu)), options_.labels};
     run_.environment["mpi_library"] = setup_.machine.mpi;
+    for (ProcessSet& set : plan_.sets)
+      for (LoopCase& each : set.cases) place_on_this_machine(each.asked, run_);
   }
 
   ExitCode run() {
@@ -75,7 +80,7 @@ class CollectiveBench {
                                                              : "under mpirun");
       for (const LoopCase& each : set.cases)
         fmt::print("{:>14} B  {} {} {}, {}{}\n", each.asked.collective.bytes, each.asked.collective.name,
-                   each.asked.collective.data_type, each.asked.collective.operation, contender_label(each.asked),
+                   each.asked.collective.data_type, each.asked.collective.operation, candidate_label(each.asked),
                    each.tensors.size() > 1 ? fmt::format(", {} buffers", each.tensors.size()) : "");
     }
     for (const Refusal& refusal : plan_.refused) fmt::print("left out: {}: {}\n", refusal.what, refusal.why);
@@ -106,7 +111,7 @@ class CollectiveBench {
                             .done =
                                 [&](const CaseResult& result) {
                                   if (store_) store_->append(run_id_, result);
-                                  // A line for each size, not for each contender.
+                                  // A line for each size, not for each candidate.
                                   std::string size =
                                       fmt::format("{} B on {} ranks", result.asked.collective.bytes, result.asked.gpus);
                                   progress.done(share, size == last ? "" : size);
@@ -120,11 +125,10 @@ class CollectiveBench {
     if (first) open_store();
     Progress progress(seconds(), options_.quiet || !first);
     if (first) note_refusals(progress);
-    std::vector<CaseResult> results =
-        run_as_started(plan_, options_.loop, started_, setup_.run.host.cores, [&](const CaseResult& result) {
-          if (store_) store_->append(run_id_, result);
-          progress.done(seconds() / plan_.cases);
-        });
+    std::vector<CaseResult> results = run_as_started(plan_, options_.loop, started_, [&](const CaseResult& result) {
+      if (store_) store_->append(run_id_, result);
+      progress.done(seconds() / plan_.cases);
+    });
     return first ? publish(results) : ExitCode::good;
   }
 
@@ -143,7 +147,7 @@ class CollectiveBench {
     else if (options_.csv)
       fmt::print("{}", collective_csv(rows));
     else
-      fmt::print("{}", collective_table(rows, context()));
+      fmt::print("{}", terminal_text(collective_document(rows, context()), options_.wide));
     // What cannot be written can still be read.
     if (!options_.output_file.empty()) write_whole(options_.output_file, json, "--output-file");
     return verdict(results);

@@ -4,12 +4,15 @@
 #include <filesystem>
 #include <iterator>
 
-#include "bench/arguments.hpp"
 #include "bench/data.hpp"
+#include "bench/doctor/diagnosis.hpp"
+#include "bench/doctor/environment.hpp"
 #include "bench/doctor/finding.hpp"
 #include "bench/doctor/gpu_findings.hpp"
-#include "bench/environment.hpp"
+#include "bench/launch/find_program.hpp"
 #include "bench/launch/launcher.hpp"
+#include "bench/output/terminal.hpp"
+#include "bench/verbs/arguments.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/training.hpp"
 
@@ -42,9 +45,12 @@ Finding space() {
 }
 
 ExitCode run_doctor(const Call& call) {
-  CLI::App app("Looks at this machine and says what hbench can do on it, and what is wrong.", "hbench doctor");
-  app.footer("Example:\n  hbench doctor");
-  if (parse_arguments(app, call)) return ExitCode::good;
+  Arguments app("Looks at this machine and says what hbench can do on it, and what is wrong.", "hbench doctor");
+  bool json = false, wide = false;
+  app.footer("Examples:\n  hbench doctor\n  hbench doctor --json > machine.json");
+  app.add_flag("--json", json, "print findings and topology as JSON")
+      ->excludes(app.add_flag("--wide", wide, kWideHelp));
+  if (app.parse(call)) return ExitCode::good;
   const std::string path = this_host().path;
   std::vector<Finding> findings{cores(), finding_of("LibTorch", torch_availability(), "built in")};
   findings.push_back(finding_of("training on GPUs", gpu_training_availability(), "available"));
@@ -53,9 +59,11 @@ ExitCode run_doctor(const Call& call) {
     findings.push_back(finding_of(fmt::format("executor {}", executor->name), executor->availability(), "available"));
     findings.back().optional = executor->on_gpu;
   }
-  for (const Launcher* launcher : launchers())
+  for (const Launcher* launcher : launchers()) {
     findings.push_back(
         finding_of(fmt::format("launcher {}", launcher->name), launcher->availability(path), "available"));
+    findings.back().optional = launcher->optional;
+  }
   findings.push_back(on_path("gnuplot", path) ? Finding{"gnuplot", "available", ""}
                                               : Finding{"gnuplot", "not on the PATH: reports lack SVG and PNG charts",
                                                         "install gnuplot (Debian: gnuplot-nox)"});
@@ -66,10 +74,11 @@ ExitCode run_doctor(const Call& call) {
   findings.push_back(
       {"data", fmt::format("{} profiles, {} timelines", data.profiles.names().size(), data.traces.names().size()), ""});
   findings.push_back(blas());
-  fmt::print("{}{}", findings_text(findings), topology_text(machine));
   const int problems = problems_among(findings);
-  fmt::print("{}\n", problems == 0 ? "Nothing to mend."
-                                   : fmt::format("{} thing{} to mend.", problems, problems == 1 ? "" : "s"));
+  if (json)
+    fmt::print("{}", doctor_json(findings, topology_tables(machine)));
+  else
+    fmt::print("{}", terminal_text(doctor_document(findings, topology_tables(machine)), wide));
   return problems == 0 ? ExitCode::good : ExitCode::environment;
 }
 

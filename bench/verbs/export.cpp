@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "analysis/store/store.hpp"
-#include "bench/arguments.hpp"
-#include "bench/points_json.hpp"
+#include "bench/output/points_json.hpp"
+#include "bench/verbs/filter_options.hpp"
 
 namespace hbench {
 namespace {
@@ -10,15 +10,20 @@ namespace {
 ExitCode run_export(const Call& call) {
   std::filesystem::path database = "hbench.db";
   bool json = false, csv = false;
-  CLI::App app("Prints every stored point for machines.", "hbench export");
+  FilterTexts texts;
+  Arguments app("Prints stored points for machines: all of them, or those that the options choose.", "hbench export");
   app.footer(
-      "Example:\n  hbench export --json --db hbench.db | jq '.[] | select(.gpus == 16) | [.workload, .strategy, "
+      "Examples:\n  hbench export --csv --workload vgg16 --strategy ring,sliced\n  hbench export --json --db hbench.db "
+      "| jq '.[] | select(.gpus == 16) | [.workload, .strategy, "
       ".efficiency]'");
   app.add_option("--db", database, "results database")->capture_default_str();
-  CLI::Option* as_json = app.add_flag("--json", json, "an array of objects (the default)");
+  Option* as_json = app.add_flag("--json", json, "an array of objects (the default)");
   app.add_flag("--csv", csv, "a table with a header line")->excludes(as_json);
-  if (parse_arguments(app, call)) return ExitCode::good;
-  const std::vector<Point> points = make_points(Store(database, Store::Mode::read_only).results());
+  add_filter_options(app, texts);
+  if (app.parse(call)) return ExitCode::good;
+  const PointFilter filter = parse_filter(texts);
+  const Store store(database, Store::Mode::read_only);
+  const std::vector<Point> points = select_points(make_points(store.results(), store.baselines()), filter);
   fmt::print("{}", csv ? points_csv(points) : points_json(points));
   return ExitCode::good;
 }

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "bench/arguments.hpp"
-#include "bench/listing.hpp"
-#include "bench/records.hpp"
+#include "bench/output/listing.hpp"
+#include "bench/output/table_json.hpp"
+#include "bench/output/terminal.hpp"
+#include "bench/verbs/arguments.hpp"
 #include "collectives/base/table.hpp"
-#include "reports/formats.hpp"
+#include "reports/formats/formats.hpp"
 
 namespace hbench {
 namespace {
@@ -26,16 +26,6 @@ const Listing& find_listing(std::string_view name) {
   throw unknown_name("list", name, known);
 }
 
-std::string table_json(const Table& table) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const auto& row : table.rows) {
-    nlohmann::ordered_json object;
-    for (std::size_t i = 0; i < row.size(); ++i) object[table.columns[i]] = row[i];
-    rows.push_back(object);
-  }
-  return rows.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
 Table without(Table table, std::string_view column) {
   const auto at = std::ranges::find(table.columns, column) - table.columns.begin();
   if (at == std::ssize(table.columns)) return table;
@@ -45,35 +35,36 @@ Table without(Table table, std::string_view column) {
   return table;
 }
 
-std::string rendered(const Listing& listing, const Table& table, bool json, bool markdown) {
+std::string rendered(const Listing& listing, const Table& table, bool json, bool markdown, bool wide) {
   if (json) return table_json(table);
   if (markdown) return kMarkdownFormat.render({.blocks = {without(table, listing.machine_column)}});
-  return terminal_text(table);
+  return terminal_text({.blocks = {table}}, wide);
 }
 
 ExitCode run_list(const Call& call) {
   std::string name, profile = std::string(kExplainedProfile);
   int workers = kExplainedWorkers;
-  bool json = false, markdown = false, explain = false;
-  CLI::App app("Prints what hbench knows: names for the flags of the other verbs.", "hbench list");
+  bool json = false, markdown = false, explain = false, wide = false;
+  Arguments app("Prints what hbench knows: names for the flags of the other verbs.", "hbench list");
   std::string footer = "Lists:\n";
   for (const Listing& listing : listings()) footer += fmt::format("  {:12} {}\n", listing.name, listing.summary);
   app.footer(
       footer +
       "Examples:\n  hbench list profiles\n  hbench list algorithms --explain --profile aws-p3-25gbe --workers 32");
   app.add_option("list", name, "which list");
-  CLI::Option* as_json = app.add_flag("--json", json, "as JSON");
+  Option* as_json = app.add_flag("--json", json, "as JSON");
   app.add_flag("--markdown", markdown, "as a Markdown table")->excludes(as_json);
-  CLI::Option* explained =
+  app.add_flag("--wide", wide, kWideHelp);
+  Option* explained =
       app.add_flag("--explain", explain, "with `algorithms`: which one `auto` takes for which size, and why");
   app.add_option("--profile", profile, "the cluster to explain for: a name or a TOML file")
       ->capture_default_str()
       ->needs(explained);
   app.add_option("--workers", workers, "how many workers to explain for")
       ->capture_default_str()
-      ->check(CLI::Range(1, kMostExplained))
+      ->check(in_range(1, kMostExplained))
       ->needs(explained);
-  if (parse_arguments(app, call)) return ExitCode::good;
+  if (app.parse(call)) return ExitCode::good;
   if (name.empty()) {
     fmt::print("{}", app.help());
     return ExitCode::good;
@@ -84,14 +75,14 @@ ExitCode run_list(const Call& call) {
                 "hbench list algorithms --explain");
   const Data data = load_data();
   if (!explain) {
-    fmt::print("{}", rendered(listing, listing.table(data), json, markdown));
+    fmt::print("{}", rendered(listing, listing.table(data), json, markdown, wide));
     return ExitCode::good;
   }
   const Document document = explain_algorithms(data.profiles.load(profile), workers);
   if (json)
     fmt::print("{}", table_json(std::get<Table>(document.blocks.back())));
   else
-    fmt::print("{}", (markdown ? kMarkdownFormat : kTextFormat).render(document));
+    fmt::print("{}", markdown ? kMarkdownFormat.render(document) : terminal_text(document, wide));
   return ExitCode::good;
 }
 

@@ -2,18 +2,24 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "analysis/store/store.hpp"
-#include "bench/console.hpp"
-#include "bench/environment.hpp"
-#include "bench/local_machine.hpp"
-#include "bench/output_file.hpp"
-#include "bench/points_json.hpp"
-#include "bench/process.hpp"
-#include "bench/reporting.hpp"
-#include "bench/simulate.hpp"
-#include "bench/sweep_options.hpp"
-#include "reports/formats.hpp"
+#include "analysis/timed_steps.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/doctor/local_machine.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/output/points_json.hpp"
+#include "bench/output/reporting.hpp"
+#include "bench/output/terminal.hpp"
+#include "bench/output/titles.hpp"
+#include "bench/producer.hpp"
+#include "bench/sweep/options.hpp"
+#include "bench/sweep/simulate.hpp"
+#include "bench/sweep/turns.hpp"
+#include "reports/formats/formats.hpp"
 #include "reports/report.hpp"
 
 namespace hbench {
@@ -21,7 +27,6 @@ namespace {
 
 /// Start-up of ranks and LibTorch, warm-up and shut-down, for the estimate.
 constexpr double kLaunchOverhead = 2.5;
-constexpr double kSimulatedSeconds = 0.004;
 
 /// One sweep from plan to report.
 class Sweep {
@@ -33,7 +38,11 @@ class Sweep {
         plan_(make_plan(options_.request, data_, machine_)),
         calibration_(plan_calibration(options_.request, machine_, plan_, options_.calibration)) {
     options_.measure.program = call.program;
-    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts(trains_on_gpus())};
+    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts(trains_on_gpus()), options_.labels};
+    remember_titles(run_, plan_.catalog, data_);
+    for (Case& asked : plan_.cases) place_on_this_machine(asked, run_);
+    if (calibration_)
+      for (Case& asked : calibration_->baselines) place_on_this_machine(asked, run_);
   }
 
   ExitCode run() {
@@ -48,18 +57,28 @@ class Sweep {
 
  private:
   bool trains_on_gpus() const {
-    return std::ranges::any_of(plan_.cases, [](const Case& asked) { return asked.training.device == "gpu"; });
+    return std::ranges::any_of(plan_.cases, [](const Case& asked) { return asked.training.on_gpu(); });
   }
 
-  double cost(const Case& asked) const {
-    if (asked.evidence == Evidence::simulated) return kSimulatedSeconds;
-    return options_.measure.launches * (options_.measure.budget.value + kLaunchOverhead);
+  double cost(const Case& asked, const Plan& plan) const {
+    if (asked.evidence == Evidence::simulated) return simulation_time(asked, plan.catalog).value;
+    return options_.measure.launches * launch_cost();
+  }
+  double launch_cost() const { return options_.measure.budget.value + kLaunchOverhead; }
+
+  /// What measured cases may take beyond the estimate.
+  std::string more_in_words() const {
+    const auto measured =
+        std::ranges::count_if(plan_.cases, [](const Case& asked) { return asked.evidence != Evidence::simulated; });
+    if (measured == 0 || options_.measure.more == 0) return "";
+    return fmt::format(", and at most {:.0f} s more where figures scatter",
+                       static_cast<double>(measured * options_.measure.more) * launch_cost());
   }
 
   void print_plan() const {
     double seconds = 0;
     for (const Case& asked : plan_.cases) {
-      seconds += cost(asked);
+      seconds += cost(asked, plan_);
       fmt::print("{:9} {:14} {:5} GPUs  {:40} {}\n", to_string(asked.evidence), asked.workload, asked.gpus,
                  asked.strategy_label(), asked.profile);
     }
@@ -68,18 +87,23 @@ class Sweep {
       seconds += calibration_->seconds();
       fmt::print("calibrate {}\n", calibration_->in_words());
     }
-    fmt::print("{} cases and {} published points, about {:.0f} s\n", plan_.cases.size(), plan_.published.size(),
-               seconds);
+    fmt::print("{} cases and {} published points, about {:.0f} s{}\n", plan_.cases.size(), plan_.published.size(),
+               seconds, more_in_words());
+  }
+
+  /// The same question, place and code: another revision, or another commit of what is measured, does it again.
+  bool is_finished(const Case& asked, const std::set<std::string>& finished) const {
+    return finished.contains(answer_key(asked, run_.producer()));
   }
 
   void execute(Store& store) {
-    const std::set<std::string> finished = options_.resume ? store.finished_keys() : std::set<std::string>();
+    const std::set<std::string> finished = options_.resume ? finished_keys(store) : std::set<std::string>();
     std::vector<const Case*> simulated, measured;
     double total = 0;
     for (const Case& asked : plan_.cases) {
-      if (finished.contains(asked.key())) continue;
+      if (is_finished(asked, finished)) continue;
       (asked.evidence == Evidence::simulated ? simulated : measured).push_back(&asked);
-      total += cost(asked);
+      total += cost(asked, plan_);
     }
     if (calibration_) total += calibration_->seconds();
     Progress progress(total, options_.quiet);
@@ -92,13 +116,10 @@ class Sweep {
     const std::int64_t run = store.begin_run(run_);
     std::vector<CaseResult> published;
     for (const CaseResult& figure : plan_.published)
-      if (!finished.contains(figure.asked.key())) published.push_back(figure);
+      if (!is_finished(figure.asked, finished)) published.push_back(figure);
     store.append(run, published);
     simulate_all(store, run, plan_, simulated, progress);
-    for (const Case* asked : measured) {
-      if (interrupted()) return;
-      measure_one(store, run, *asked, progress);
-    }
+    measure_all(store, run, measured, progress);
     if (calibration_ && !interrupted()) extend(store, run, finished, progress);
   }
 
@@ -123,22 +144,22 @@ class Sweep {
     progress.done(calibration_->seconds(), fmt::format("calibrated in {}", folder.string()));
     std::vector<const Case*> simulated;
     for (const Case& asked : extension_.cases)
-      if (!finished.contains(asked.key())) simulated.push_back(&asked);
+      if (!is_finished(asked, finished)) simulated.push_back(&asked);
     simulate_all(store, run, extension_, simulated, progress);
   }
 
   /// Simulated cases are stored world by world: quick, and little is lost.
   void simulate_all(Store& store, std::int64_t run, const Plan& plan, const std::vector<const Case*>& cases,
                     Progress& progress) {
-    SimulatedRunner runner(plan.catalog);
+    SimulatedRunner runner(plan.catalog, interrupted);
     std::vector<CaseResult> batch;
     for (std::size_t i = 0; i < cases.size() && !interrupted(); ++i) {
       const Case& asked = *cases[i];
       progress.doing(fmt::format("simulating {} on {} x {}", asked.workload, asked.gpus, asked.profile));
-      batch.push_back(runner.run(asked));
+      if (!simulate_one(runner, asked, batch)) break;
       const bool last = i + 1 == cases.size();
       const bool next_profile = last || cases[i + 1]->profile != asked.profile;
-      progress.done(cost(asked), next_profile ? fmt::format("simulated {}", asked.profile) : "");
+      progress.done(cost(asked, plan), next_profile ? fmt::format("simulated {}", asked.profile) : "");
       if (!next_profile) continue;
       store.append(run, batch);
       batch.clear();
@@ -146,26 +167,85 @@ class Sweep {
     if (!batch.empty()) store.append(run, batch);
   }
 
-  void measure_one(Store& store, std::int64_t run, const Case& asked, Progress& progress) {
-    const std::string name = fmt::format("{} {} on {} {}{}", asked.workload, asked.strategy_label(), asked.gpus,
-                                         asked.training.device == "gpu" ? "GPU" : "rank", asked.gpus == 1 ? "" : "s");
-    CaseResult result;
+  /// False when Ctrl-C ended it: an unfinished case is not a result.
+  static bool simulate_one(SimulatedRunner& runner, const Case& asked, std::vector<CaseResult>& results) {
     try {
-      result = measure(asked, options_.measure, [&](int launch) {
-        progress.doing(fmt::format("measuring {}, launch {} of {}", name, launch + 1, options_.measure.launches));
-        if (launch > 0) progress.done(cost(asked) / options_.measure.launches);
-      });
-      if (interrupted()) return;  // an unfinished case is not a result
+      results.push_back(runner.run(asked));
+      return true;
     } catch (const Error& error) {
-      result.asked = asked;
-      result.status = CaseStatus::failed;
-      result.failure = fmt::format("{}; {}", error.what(), error.hint());
-      result.exit_code = static_cast<int>(error.code());
+      if (error.code() != ExitCode::interrupted) throw;
+      return false;
     }
-    store.append(run, result);
-    if (result.status == CaseStatus::failed) progress.note(fmt::format("failed: {}: {}", name, result.failure));
-    progress.done(cost(asked) / options_.measure.launches,
-                  fmt::format("{} {}", result.status == CaseStatus::failed ? "failed  " : "measured", name));
+  }
+
+  /// What need not be repeated: of measured cases those that have all their launches.
+  std::set<std::string> finished_keys(const Store& store) const {
+    std::set<std::string> keys = store.finished();
+    if (!options_.measures()) return keys;
+    for (const CaseResult& result : store.results())
+      if (result.asked.is_timed() && std::ssize(timed_steps(result).launches) < options_.measure.launches)
+        keys.erase(answer_key(result.asked, result.producer));
+    return keys;
+  }
+
+  /// The planned baseline of a measured case: the one of the same step.
+  const Case* baseline_of(const Case& asked) const {
+    const std::string question = asked.baseline().question();
+    const auto found = std::ranges::find_if(plan_.cases, [&](const Case& other) {
+      return !other.strategy.communicates() && other.evidence == asked.evidence &&
+             other.baseline().question() == question;
+    });
+    return found == plan_.cases.end() ? nullptr : &*found;
+  }
+
+  /// Cases take turns with their baseline, also where it is known from before: the machine was another one then.
+  void measure_all(Store& store, std::int64_t run, const std::vector<const Case*>& cases, Progress& progress) {
+    std::vector<const Case*> baselines;
+    std::map<const Case*, std::vector<const Case*>> by_baseline;
+    for (const Case* asked : cases) {
+      const Case* baseline = baseline_of(*asked);
+      if (std::ranges::find(baselines, baseline) == baselines.end()) baselines.push_back(baseline);
+      if (asked != baseline) by_baseline[baseline].push_back(asked);
+    }
+    std::map<const Case*, std::int64_t> stored;
+    const TurnHooks hooks{
+        .launch = [&](const Case& asked, int number) { return launch(asked, number, progress); },
+        .keep =
+            [&](const Case& asked, const CaseResult& addition) {
+              if (const auto known = stored.find(&asked); known != stored.end())
+                store.add(known->second, addition.samples);
+              else
+                stored[&asked] = store.append(run, addition);
+            },
+        .finished = [&](const Case& asked) { progress.done(0, fmt::format("measured {}", name_of(asked))); },
+        .interrupted = [] { return interrupted(); },
+    };
+    for (const Case* baseline : baselines)
+      if (!interrupted())
+        take_turns(baseline, by_baseline[baseline], {options_.measure.launches, options_.measure.more}, hooks);
+  }
+
+  static std::string name_of(const Case& asked) {
+    return fmt::format("{} {} on {} {}{}", asked.workload, asked.strategy_label(), asked.gpus,
+                       asked.training.on_gpu() ? "GPU" : "rank", asked.gpus == 1 ? "" : "s");
+  }
+
+  /// One launch; that it failed is said at once, and by the exit code.
+  LaunchOutcome launch(const Case& asked, int number, Progress& progress) {
+    progress.doing(fmt::format("measuring {}, launch {} of {}", name_of(asked), number + 1, options_.measure.launches));
+    const auto failed = [&](ExitCode code, const std::string& reason) {
+      worst_ = std::max(worst_, code);
+      progress.note(fmt::format("failed: {}: {}", name_of(asked), reason));
+    };
+    try {
+      LaunchOutcome outcome = measure_launch(asked, options_.measure, number);
+      if (outcome.code != ExitCode::good) failed(outcome.code, outcome.reason);
+      progress.done(number < options_.measure.launches ? launch_cost() : 0);
+      return outcome;
+    } catch (const Error& error) {
+      failed(error.code(), fmt::format("{}; {}", error.what(), error.hint()));
+      throw;
+    }
   }
 
   ExitCode report_interruption() const {
@@ -188,17 +268,17 @@ class Sweep {
 
   ExitCode publish(const Store& store) {
     const std::vector<CaseResult> results = planned_results(store);
-    ReportInput input = report_input(results, {run_}, data_);
-    for (const auto& [name, profile] : extension_.catalog.profiles) input.profile_titles[name] = profile.title;
+    ReportInput input = report_input(results, store.baselines(), {run_}, data_);
+    for (const Plan* plan : {&plan_, &extension_}) describe(input, plan->catalog);
     const Document report = kScalingReport.build(input);
     write_report_folder(report, options_.report);
     if (options_.json)
       fmt::print("{}", points_json(input.points));
     else
-      fmt::print("{}", kTextFormat.render(summary(input.points, report)));
+      fmt::print("{}", terminal_text(summary(input.points, report), options_.wide));
     if (!options_.json)
       fmt::print("\nReport: {}\nResults: {}\n", (options_.report / "index.html").string(), options_.database.string());
-    ExitCode worst = ExitCode::good;
+    ExitCode worst = worst_;
     for (const CaseResult& result : results)
       if (result.status == CaseStatus::failed) worst = std::max(worst, static_cast<ExitCode>(result.exit_code));
     return worst;
@@ -211,6 +291,7 @@ class Sweep {
   std::optional<CalibrationPlan> calibration_;
   Plan extension_;  ///< on nodes like this machine; empty without a calibration
   Run run_;
+  ExitCode worst_ = ExitCode::good;  ///< of the launches of this run
 };
 
 ExitCode run_sweep(const Call& call) {

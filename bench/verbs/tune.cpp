@@ -3,19 +3,24 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <optional>
 
+#include "analysis/store/store.hpp"
 #include "analysis/timed_steps.hpp"
-#include "bench/arguments.hpp"
-#include "bench/console.hpp"
-#include "bench/local_machine.hpp"
-#include "bench/measure.hpp"
-#include "bench/plan.hpp"
-#include "bench/process.hpp"
-#include "bench/simulate.hpp"
-#include "bench/tune_candidates.hpp"
-#include "bench/tune_report.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/doctor/local_machine.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/output/terminal.hpp"
+#include "bench/sweep/measure.hpp"
+#include "bench/sweep/plan.hpp"
+#include "bench/sweep/simulate.hpp"
+#include "bench/tune/candidates.hpp"
+#include "bench/tune/report.hpp"
+#include "bench/verbs/arguments.hpp"
 #include "collectives/base/units_text.hpp"
-#include "reports/formats.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
@@ -27,9 +32,11 @@ constexpr std::size_t kMostSimulated = 48;
 
 struct TuneOptions {
   std::string workload, profile, algorithm = "ring", compressor = "none", fusion = "horovod", budget = "2min";
-  int ranks = 2, gpus = 0, batch = 0, image_size = 64, steps = 20;
+  int ranks = 2, gpus = 0, batch = 0, steps = 20;
+  int image_size = 0;  ///< 0: as a sweep's
+  std::filesystem::path database = "hbench.db";
   double steps_seconds = 1.5;
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, wide = false;
 
   bool simulated() const { return !profile.empty(); }
 };
@@ -44,9 +51,9 @@ class Tuner {
     if (!options_.simulated()) machine_ = local_machine(options_.ranks);
     tuning_.profile = options_.profile;
     measure_.program = call.program;
-    measure_.launches = 1;
     measure_.steps = options_.steps;
     measure_.budget = Seconds(options_.steps_seconds);
+    run_ = {call.command, HBENCH_VERSION, now_utc(), {}};
   }
 
   ExitCode run() {
@@ -57,8 +64,7 @@ class Tuner {
     if (options_.json)
       fmt::print("{}", tuning_json(tuning_));
     else
-      fmt::print("{}\n{}", kTextFormat.render(Document{.title = "", .blocks = {tuning_table(tuning_)}}),
-                 tuning_advice(tuning_));
+      fmt::print("{}\n{}", terminal_text({.blocks = {tuning_table(tuning_)}}, options_.wide), tuning_advice(tuning_));
     return std::ranges::all_of(tuning_.settings, [](const TunedSetting& s) { return s.standing.median == 0; })
                ? ExitCode::lost_rank
                : ExitCode::good;
@@ -96,7 +102,7 @@ class Tuner {
       request.servers = {{.colocated = false, .count = 0}};
     }
     Plan plan = make_plan(request, data_, machine_);
-    std::erase_if(plan.cases, [](const Case& asked) { return asked.strategy.algorithm == "none"; });
+    std::erase_if(plan.cases, [](const Case& asked) { return !asked.strategy.communicates(); });
     if (plan.cases.empty())
       throw Error(ExitCode::usage, plan.refused.empty() ? "nothing to tune: no algorithm" : plan.refused.front().why,
                   "hbench list algorithms, hbench list compressors");
@@ -128,13 +134,39 @@ class Tuner {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
 
-  /// The median step of one launch; 0 when it failed.
-  double launch(const Case& asked) {
-    const CaseResult result = measure(asked, measure_, [](int) {});
-    if (result.status == CaseStatus::failed) failure_ = result.failure;
+  /// A setting's launches on their way into the database.
+  struct Launched {
+    int count = 0;
+    std::optional<std::int64_t> stored;  ///< its case
+  };
+
+  /// The median step of one launch; 0 when it failed. `into` is null for what is not to be stored.
+  double launch(const Case& asked, Launched& launched, Store* into) {
+    LaunchOutcome outcome;
+    try {
+      outcome = measure_launch(asked, measure_, launched.count++);
+    } catch (const Error& error) {
+      failure_ = fmt::format("{}; {}", error.what(), error.hint());
+      return 0;
+    }
+    if (interrupted()) return 0;
+    if (outcome.code != ExitCode::good) failure_ = outcome.reason;
+    CaseResult result;
+    result.asked = asked;
+    result.samples = std::move(outcome.samples);
     const TimedSteps steps = timed_steps(result);
-    if (result.status == CaseStatus::failed || steps.launches.empty()) return 0;
+    if (steps.launches.empty()) return 0;
+    if (into != nullptr) keep(result, launched, *into);
     return median_of_launches(steps.launches);
+  }
+
+  void keep(const CaseResult& result, Launched& launched, Store& store) {
+    if (launched.stored) return store.add(*launched.stored, result.samples);
+    if (!run_id_) {
+      run_.environment = environment_facts(result.asked.training.on_gpu());
+      run_id_ = store.begin_run(run_);
+    }
+    launched.stored = store.append(*run_id_, result);
   }
 
   /// False when interrupted.
@@ -150,18 +182,21 @@ class Tuner {
                   "give a policy with parameters, or several with commas");
     // Warms up the machine, and shows what a launch takes.
     const std::string reference = candidates(bytes, 1).front();
+    Store store(options_.database);
     catch_interrupts();
-    const double first = launch(case_of(plan_of({reference}), reference));
+    Launched warm_up;
+    const double first = launch(case_of(plan_of({reference}), reference), warm_up, nullptr);
     if (interrupted()) return false;
     if (first == 0) throw Error(ExitCode::lost_rank, failure_, "hbench doctor looks for the reason");
     const double cost = now() - begin;
     const std::vector<std::string> fusions = affordable(bytes, cost, budget);
     const Plan plan = plan_of(fusions);
     Race race(fusions.size(), static_cast<int>((budget - cost) / cost));
+    std::vector<Launched> launched(fusions.size());
     Progress progress(race.planned(), options_.quiet);
     while (const auto setting = race.next()) {
       progress.doing(fmt::format("{}, launch {} of {}", fusions[*setting], race.launched() + 1, race.planned()));
-      const double step = launch(case_of(plan, fusions[*setting]));
+      const double step = launch(case_of(plan, fusions[*setting]), launched[*setting], &store);
       if (interrupted()) return false;
       if (step > 0)
         race.record(step);
@@ -189,8 +224,9 @@ class Tuner {
     return fusions;
   }
 
-  static ExitCode interruption() {
-    fmt::print(stderr, "hbench: interrupted; a tuning that is cut short says nothing\n");
+  ExitCode interruption() const {
+    fmt::print(stderr, "hbench: interrupted; a tuning that is cut short says nothing; its launches are in {}\n",
+               options_.database.string());
     return ExitCode::interrupted;
   }
 
@@ -200,43 +236,48 @@ class Tuner {
   MeasureOptions measure_;
   Tuning tuning_;
   std::string failure_;
+  Run run_;
+  std::optional<std::int64_t> run_id_;  ///< once there is something to store
 };
 
 ExitCode run_tune(const Call& call) {
   TuneOptions options;
-  CLI::App app("Finds the fusion setting that is fastest for a workload, and says which differences are noise.",
-               "hbench tune");
+  Arguments app("Finds the fusion setting that is fastest for a workload, and says which differences are noise.",
+                "hbench tune");
   app.footer(
-      "Fresh launches in an order that turns round, the slower half left out after each round, and a final that is "
-      "judged "
-      "by its own launches: an exact rank test, corrected for the number of settings, and a shift of at least 3 %.\n"
+      "Independent launches in an order that alternates; after each round the slower half is dropped; the final is "
+      "judged by its own launches: an exact rank test, corrected for the number of settings, and a shift of at least "
+      "3 %.\n"
       "Examples:\n"
       "  hbench tune --workload resnet18 --ranks 2\n"
       "  hbench tune --workload resnet18 --ranks 2 --fusion horovod:64MiB:5ms,horovod:64MiB:5ms\n"
       "  hbench tune --workload vgg16 --profile aws-p3-25gbe --gpus 64 --fusion horovod,ddp,mg-wfbp");
   app.add_option("--workload", options.workload, "a model to train (default: resnet18), or a timeline to simulate");
-  CLI::Option* ranks = app.add_option("--ranks", options.ranks, "workers on this machine")
-                           ->check(CLI::Range(1, 1024))
-                           ->capture_default_str();
-  CLI::Option* profile = app.add_option("--profile", options.profile, "simulate on this cluster instead");
+  Option* ranks = app.add_option("--ranks", options.ranks, "workers on this machine")
+                      ->check(in_range(1, 1024))
+                      ->capture_default_str();
+  Option* profile = app.add_option("--profile", options.profile, "simulate on this cluster instead");
   profile->excludes(ranks);
-  app.add_option("--gpus", options.gpus, "of the simulated cluster")->check(CLI::Range(1, 1'000'000))->needs(profile);
+  app.add_option("--gpus", options.gpus, "of the simulated cluster")->check(in_range(1, 1'000'000))->needs(profile);
   app.add_option("--algorithm", options.algorithm, "hbench list algorithms")->capture_default_str();
   app.add_option("--compressor", options.compressor, "hbench list compressors")->capture_default_str();
   app.add_option("--fusion", options.fusion,
                  "policies, each tried with a grid of parameters, or settings to compare (comma list)")
       ->capture_default_str();
   app.add_option("--budget", options.budget, "time for all launches")->capture_default_str();
-  app.add_option("--batch", options.batch, "samples per GPU and step")->check(CLI::Range(1, 1'000'000));
-  app.add_option("--image-size", options.image_size, "of measured runs, in pixels")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  app.add_option("--batch", options.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
+  app.add_option("--image-size", options.image_size,
+                 "of measured runs, in pixels; without it 64 on CPU cores and 224 on GPUs")
+      ->check(in_range(1, 4096));
   app.add_option("--steps", options.steps, "timed steps per launch, at most")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(in_range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--db", options.database, "results database, which gets the launches of measured settings")
       ->capture_default_str();
   app.add_flag("--json", options.json, "print the settings as JSON instead of a table");
+  app.add_flag("--wide", options.wide, kWideHelp);
   app.add_flag("--quiet", options.quiet, "no progress");
-  if (parse_arguments(app, call)) return ExitCode::good;
+  if (app.parse(call)) return ExitCode::good;
   if (options.workload.empty()) options.workload = options.simulated() ? "resnet50" : "resnet18";
   if (options.simulated() && options.gpus == 0) options.gpus = 16;
   return Tuner(call, std::move(options)).run();

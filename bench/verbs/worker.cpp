@@ -2,9 +2,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "bench/collective/worker.hpp"
-#include "bench/training_worker.hpp"
 #include "bench/verbs/worker.hpp"
+#include "bench/worker/collective.hpp"
+#include "bench/worker/training.hpp"
 
 namespace hbench {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "collectives/algorithms/cut.hpp"
 #include "collectives/placement/placement.hpp"
-#include "collectives/schedule.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 
@@ -39,12 +39,12 @@ struct ScheduleRequest {
   std::span<const Shard> shards = {};
 };
 
-/// One entry of the family. Names are unique for each goal.
+/// One entry of the family. Names are unique for each collective.
 struct Algorithm {
   std::string_view name;
   std::string_view summary;
   std::string_view citation;
-  Goal goal = Goal::all_reduce;
+  CollectiveKind collective = CollectiveKind::all_reduce;
   /// Names and defaults of text parameters, separated by colons (`inner:outer`); empty when there are none.
   std::string_view fields = {};
   std::string_view defaults = {};
@@ -57,11 +57,11 @@ struct Algorithm {
   bool concurrent = false;
   /// Why `world` is not possible, or empty when it is.
   std::string (*refuses)(const World& world);
-  /// The schedule. Null for a vendor's opaque collective: there is no schedule to prove or to simulate, only a
-  /// library call.
+  /// The schedule. Null for a vendor collective: there is no schedule to prove or to simulate, only a library call.
   Schedule (*build)(const ScheduleRequest& request);
-  /// Chunks and rounds of the schedule, for an even split (`shards` is empty). Parameter servers: for groups of one
-  /// worker. Null exactly where `build` is null; so is `traffic`.
+  /// Chunks, rounds and transfers of the schedule, without building it: large worlds have billions of transfers. Null
+  /// exactly where `build` is null; so is `traffic`, which is for an even split (`shards` is empty) and groups of one
+  /// worker.
   Shape (*shape)(const ScheduleRequest& request);
   /// What `rank` sends and receives, for a buffer in `shape(request).chunks` chunks: in closed form, or by adding up
   /// chunk sizes, but never by looking at transfers.
@@ -75,16 +75,16 @@ struct Algorithm {
   const Algorithm* reduce_scatter = nullptr;
   const Algorithm* all_gather = nullptr;
 
-  bool opaque() const { return build == nullptr; }
-  /// The declared cost for an even split of `elements`. \pre not opaque.
+  bool is_vendor() const { return build == nullptr; }
+  /// The declared cost for an even split of `elements`. \pre not a vendor collective.
   Cost cost(const ScheduleRequest& request, std::int64_t elements) const;
 };
 
 /// The table, in the order in which `hbench list algorithms` prints it.
 std::span<const Algorithm* const> algorithms();
 
-/// The entries of one goal, in table order.
-std::vector<const Algorithm*> algorithms_for(Goal goal);
+/// The entries of one collective, in table order.
+std::vector<const Algorithm*> algorithms_for(CollectiveKind collective);
 
 /// An algorithm with its parameters.
 struct AlgorithmChoice {
@@ -95,17 +95,17 @@ struct AlgorithmChoice {
   std::string text() const;
   /// What `Algorithm::segments` says for a buffer of `bytes`; 1 where nothing is pipelined.
   int segments(const World& world, std::int64_t bytes) const;
-  /// The schedule of `world` with so many segments. \pre not opaque; the world is not refused.
+  /// The schedule of `world` with so many segments. \pre not a vendor collective; the world is not refused.
   Schedule build(const World& world, int segments, std::span<const Shard> shards = {}) const;
 };
 
 /// `name` or `name:parameters`. \throws Error (usage), with a suggestion.
-AlgorithmChoice parse_algorithm(std::string_view text, Goal goal = Goal::all_reduce);
+AlgorithmChoice parse_algorithm(std::string_view text, CollectiveKind collective = CollectiveKind::all_reduce);
 
 /// `all-reduce`, `reduce-scatter`, ...
-std::string_view to_string(Goal goal);
+std::string_view to_string(CollectiveKind collective);
 /// \throws Error (usage), with a suggestion.
-Goal parse_goal(std::string_view text);
+CollectiveKind parse_collective_kind(std::string_view text);
 
 /// Which all-reduce serves which message size: `ring`, or `recursive-doubling@16KiB/halving-doubling@1MiB/ring`.
 /// What `auto` resolves to, and what a user may write.
@@ -123,11 +123,11 @@ class AlgorithmRule {
     for (const Range& range : ranges_) all.push_back(range.choice);
     return all;
   }
-  /// Of the one algorithm; a rule of several has no servers and nothing concurrent or opaque in it.
+  /// Of the one algorithm; a rule of several has no servers and no concurrent algorithm or vendor collective in it.
   bool uses_servers() const { return !empty() && ranges_.front().choice.algorithm->uses_servers; }
   bool uses_groups() const;
   bool concurrent() const { return !empty() && ranges_.front().choice.algorithm->concurrent; }
-  bool opaque() const { return !empty() && ranges_.front().choice.algorithm->opaque(); }
+  bool is_vendor() const { return !empty() && ranges_.front().choice.algorithm->is_vendor(); }
   /// Why `world` is not possible, or empty when it is.
   std::string refuses(const World& world) const;
   /// The canonical text.

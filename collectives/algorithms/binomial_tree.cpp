@@ -13,7 +13,7 @@ int levels(const World& world) { return std::bit_width(static_cast<unsigned>(wor
 /// Far first: the long ways are gone once, and the last rounds stay among neighbours, who share a node.
 Schedule build_broadcast(const ScheduleRequest& request) {
   const int ranks = request.world.workers;
-  Schedule schedule = empty_schedule(request.world, Goal::broadcast, 1);
+  Schedule schedule = empty_schedule(request.world, CollectiveKind::broadcast, 1);
   schedule.rounds = levels(request.world);
   for (int round = 0; round < schedule.rounds; ++round) {
     const int distance = 1 << (schedule.rounds - 1 - round);
@@ -25,14 +25,16 @@ Schedule build_broadcast(const ScheduleRequest& request) {
 
 Schedule build_all_reduce(const ScheduleRequest& request) {
   const Schedule broadcast = build_broadcast(request);
-  return sequence(reversed(broadcast, Goal::all_reduce), broadcast, Goal::all_reduce);
+  return sequence(reversed(broadcast, CollectiveKind::all_reduce), broadcast, CollectiveKind::all_reduce);
 }
 
-Shape shape_broadcast(const ScheduleRequest& request) { return {1, levels(request.world)}; }
+Shape shape_broadcast(const ScheduleRequest& request) { return {1, levels(request.world), request.world.workers - 1}; }
 
-Shape shape_all_reduce(const ScheduleRequest& request) { return {1, 2 * levels(request.world)}; }
+Shape shape_all_reduce(const ScheduleRequest& request) {
+  return {1, 2 * levels(request.world), 2 * (request.world.workers - 1)};
+}
 
-/// Whoever is not the root receives once; a rank has a child at each distance below its lowest bit.
+/// Every rank but the root receives once; a rank has a child at each distance below its lowest bit.
 Traffic traffic_broadcast(const ScheduleRequest& request, const Cut& cut, Rank rank) {
   int children = 0;
   for (int distance = 1; rank + distance < request.world.workers && (rank & distance) == 0; distance *= 2) ++children;
@@ -53,7 +55,7 @@ constinit const Algorithm kBinomialBroadcast{
     .citation =
         "Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, Int. J. High "
         "Perform. Comput. Appl. 19(1), 2005",
-    .goal = Goal::broadcast,
+    .collective = CollectiveKind::broadcast,
     .refuses = refuse_servers,
     .build = build_broadcast,
     .shape = shape_broadcast,

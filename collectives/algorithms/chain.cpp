@@ -12,7 +12,7 @@ constexpr int kMost = 256;
 
 /// Every rank passes one segment on while it receives the next.
 Schedule build(const ScheduleRequest& request) {
-  Schedule once = empty_schedule(request.world, Goal::broadcast, 1);
+  Schedule once = empty_schedule(request.world, CollectiveKind::broadcast, 1);
   once.rounds = request.world.workers - 1;
   for (Rank rank = 0; rank + 1 < request.world.workers; ++rank)
     once.transfers.push_back({.round = rank, .src = rank, .dst = rank + 1});
@@ -21,7 +21,7 @@ Schedule build(const ScheduleRequest& request) {
 
 Shape shape(const ScheduleRequest& request) {
   const int links = request.world.workers - 1;
-  return {request.segments, links == 0 ? 0 : links + request.segments - 1};
+  return {request.segments, links == 0 ? 0 : links + request.segments - 1, std::int64_t{links} * request.segments};
 }
 
 Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
@@ -37,7 +37,7 @@ constinit const Algorithm kChain{
     .citation =
         "Pjesivac-Grbovic, Angskun, Bosilca, Fagg, Gabriel and Dongarra, Performance analysis of MPI collective "
         "operations, Cluster Computing 10(2), 2007 (pipeline)",
-    .goal = Goal::broadcast,
+    .collective = CollectiveKind::broadcast,
     .refuses = refuse_servers,
     .build = build,
     .shape = shape,

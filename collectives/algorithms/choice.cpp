@@ -12,14 +12,14 @@
 namespace hbench {
 namespace {
 
-constexpr std::array<std::string_view, 4> kGoals{"all-reduce", "reduce-scatter", "all-gather", "broadcast"};
+constexpr std::array<std::string_view, 4> kCollectiveKinds{"all-reduce", "reduce-scatter", "all-gather", "broadcast"};
 
 }  // namespace
 
-std::vector<const Algorithm*> algorithms_for(Goal goal) {
+std::vector<const Algorithm*> algorithms_for(CollectiveKind collective) {
   std::vector<const Algorithm*> all;
   std::ranges::copy_if(algorithms(), std::back_inserter(all),
-                       [&](const Algorithm* entry) { return entry->goal == goal; });
+                       [&](const Algorithm* entry) { return entry->collective == collective; });
   return all;
 }
 
@@ -47,9 +47,9 @@ Schedule AlgorithmChoice::build(const World& world, int segments, std::span<cons
   return algorithm->build({.world = world, .segments = segments, .parameters = parameters, .shards = shards});
 }
 
-AlgorithmChoice parse_algorithm(std::string_view text, Goal goal) {
+AlgorithmChoice parse_algorithm(std::string_view text, CollectiveKind collective) {
   const auto [name, given] = split_name(text);
-  const std::vector<const Algorithm*> candidates = algorithms_for(goal);
+  const std::vector<const Algorithm*> candidates = algorithms_for(collective);
   const Algorithm& algorithm = find_entry(std::span<const Algorithm* const>(candidates), name, "algorithm");
   AlgorithmChoice choice{&algorithm,
                          complete_parameters("algorithm", name, algorithm.fields, algorithm.defaults, given)};
@@ -57,12 +57,12 @@ AlgorithmChoice parse_algorithm(std::string_view text, Goal goal) {
   return choice;
 }
 
-std::string_view to_string(Goal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
+std::string_view to_string(CollectiveKind collective) { return kCollectiveKinds[static_cast<std::size_t>(collective)]; }
 
-Goal parse_goal(std::string_view text) {
-  const auto found = std::ranges::find(kGoals, text);
-  if (found == kGoals.end()) throw unknown_name("collective", text, kGoals);
-  return static_cast<Goal>(found - kGoals.begin());
+CollectiveKind parse_collective_kind(std::string_view text) {
+  const auto found = std::ranges::find(kCollectiveKinds, text);
+  if (found == kCollectiveKinds.end()) throw unknown_name("collective", text, kCollectiveKinds);
+  return static_cast<CollectiveKind>(found - kCollectiveKinds.begin());
 }
 
 const AlgorithmChoice& AlgorithmRule::at(std::int64_t bytes) const {
@@ -103,7 +103,7 @@ AlgorithmRule parse_algorithm_rule(std::string_view text) {
     if (!rule.ranges_.empty() && range.below <= rule.ranges_.back().below)
       throw Error(ExitCode::usage, fmt::format("the sizes of '{}' do not ascend", text), "sort them");
     const Algorithm& algorithm = *range.choice.algorithm;
-    if (parts.size() > 1 && (algorithm.uses_servers || algorithm.concurrent || algorithm.opaque()))
+    if (parts.size() > 1 && (algorithm.uses_servers || algorithm.concurrent || algorithm.is_vendor()))
       throw Error(ExitCode::usage,
                   fmt::format("'{}' cannot be one of several algorithms for different sizes", algorithm.name),
                   "give it alone");

@@ -5,8 +5,8 @@
 
 namespace hbench {
 
-Schedule empty_schedule(const World& world, Goal goal, int chunks) {
-  return {.world = world, .goal = goal, .chunks = chunks, .rounds = 0, .transfers = {}, .offsets = {}};
+Schedule empty_schedule(const World& world, CollectiveKind collective, int chunks) {
+  return {.world = world, .collective = collective, .chunks = chunks, .rounds = 0, .transfers = {}, .offsets = {}};
 }
 
 void embed(Schedule& whole, const Schedule& part, const Place& place) {
@@ -40,28 +40,31 @@ void order_by_round(Schedule& schedule) {
   schedule.transfers = std::move(ordered);
 }
 
-Schedule sequence(const Schedule& first, const Schedule& second, Goal goal) {
+Schedule sequence(const Schedule& first, const Schedule& second, CollectiveKind collective) {
   if (first.chunks != second.chunks) throw std::logic_error("schedules in a sequence differ in their chunks");
-  Schedule whole = first;
-  whole.goal = goal;
+  Schedule whole = empty_schedule(first.world, collective, first.chunks);
+  whole.offsets = first.offsets;
+  whole.transfers.reserve(first.transfers.size() + second.transfers.size());
+  embed(whole, first, {});
+  whole.rounds = first.rounds;
   embed(whole, second, {.first_round = first.rounds});
   return whole;
 }
 
-Schedule reversed(const Schedule& schedule, Goal goal) {
-  Schedule backwards = schedule;
-  backwards.goal = goal;
-  std::ranges::reverse(backwards.transfers);
-  for (Transfer& transfer : backwards.transfers) {
+Schedule reversed(Schedule schedule, CollectiveKind collective) {
+  schedule.collective = collective;
+  std::ranges::reverse(schedule.transfers);
+  for (Transfer& transfer : schedule.transfers) {
     transfer.round = schedule.rounds - 1 - transfer.round;
     std::swap(transfer.src, transfer.dst);
     transfer.kind = TransferKind::reduce;
   }
-  return backwards;
+  return schedule;
 }
 
 Schedule pipelined(const Schedule& schedule, int segments, int interval) {
-  Schedule whole = empty_schedule(schedule.world, schedule.goal, schedule.chunks * segments);
+  Schedule whole = empty_schedule(schedule.world, schedule.collective, schedule.chunks * segments);
+  whole.transfers.reserve(schedule.transfers.size() * static_cast<std::size_t>(segments));
   for (int segment = 0; segment < segments; ++segment)
     embed(whole, schedule, {.first_chunk = segment, .stride = segments, .first_round = segment, .interval = interval});
   order_by_round(whole);

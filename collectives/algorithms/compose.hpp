@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "collectives/schedule.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 
@@ -24,7 +24,7 @@ struct Place {
 };
 
 /// A schedule of `world` that moves nothing yet.
-Schedule empty_schedule(const World& world, Goal goal, int chunks);
+Schedule empty_schedule(const World& world, CollectiveKind collective, int chunks);
 
 /// Adds the transfers of `part` to those of `whole`, which then lasts at least until they have ended. Their order is
 /// for `order_by_round` to restore.
@@ -33,13 +33,13 @@ void embed(Schedule& whole, const Schedule& part, const Place& place);
 /// Sorts by round, and leaves the order within rounds.
 void order_by_round(Schedule& schedule);
 
-/// `first`, then `second`, of the same ranks and chunks; the result has `goal`.
-Schedule sequence(const Schedule& first, const Schedule& second, Goal goal);
+/// `first`, then `second`, of the same ranks and chunks; the result has `collective`.
+Schedule sequence(const Schedule& first, const Schedule& second, CollectiveKind collective);
 
 /// Backwards, with sums in the place of copies. It turns an all-gather into a reduce-scatter and a broadcast into a
 /// reduction to rank 0 (which is the first half of an all-reduce) wherever every rank receives every chunk that it
 /// lacks exactly once: the way of a chunk is a tree, and run backwards the tree adds up.
-Schedule reversed(const Schedule& schedule, Goal goal);
+Schedule reversed(Schedule schedule, CollectiveKind collective);
 
 /// `segments` copies of `schedule` that follow each other one round apart: segment s of chunk c is chunk
 /// `c * segments + s`. A round of the original and the next one are `interval` rounds apart.

@@ -46,6 +46,7 @@ struct Traffic {
 struct Shape {
   int chunks = 1;
   int rounds = 0;
+  std::int64_t transfers = 0;
 };
 
 }  // namespace hbench

@@ -9,12 +9,24 @@ constexpr std::string_view kCitation =
     "Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, Int. J. High "
     "Perform. Comput. Appl. 19(1), 2005 (pairwise exchange and isends to all)";
 
+Shape shape_once(const ScheduleRequest& request) {
+  const int ranks = request.world.workers;
+  return {ranks, ranks > 1 ? 1 : 0, std::int64_t{ranks} * (ranks - 1)};
+}
+
+Shape shape_twice(const ScheduleRequest& request) {
+  const Shape once = shape_once(request);
+  return {once.chunks, 2 * once.rounds, 2 * once.transfers};
+}
+
 /// Every rank sends its part to all others. Rank r begins at rank r+1: each step is a permutation, and nobody is sent
 /// to by all at once.
 Schedule build_all_gather(const ScheduleRequest& request) {
   const int ranks = request.world.workers;
-  Schedule schedule = empty_schedule(request.world, Goal::all_gather, ranks);
-  schedule.rounds = ranks > 1 ? 1 : 0;
+  Schedule schedule = empty_schedule(request.world, CollectiveKind::all_gather, ranks);
+  const Shape shape = shape_once(request);
+  schedule.rounds = shape.rounds;
+  schedule.transfers.reserve(static_cast<std::size_t>(shape.transfers));
   for (int step = 1; step < ranks; ++step)
     for (Rank rank = 0; rank < ranks; ++rank)
       schedule.transfers.push_back({.round = 0, .src = rank, .dst = (rank + step) % ranks, .first_chunk = rank});
@@ -22,16 +34,12 @@ Schedule build_all_gather(const ScheduleRequest& request) {
 }
 
 Schedule build_reduce_scatter(const ScheduleRequest& request) {
-  return reversed(build_all_gather(request), Goal::reduce_scatter);
+  return reversed(build_all_gather(request), CollectiveKind::reduce_scatter);
 }
 
 Schedule build_all_reduce(const ScheduleRequest& request) {
-  return sequence(build_reduce_scatter(request), build_all_gather(request), Goal::all_reduce);
+  return sequence(build_reduce_scatter(request), build_all_gather(request), CollectiveKind::all_reduce);
 }
-
-Shape shape_once(const ScheduleRequest& request) { return {request.world.workers, request.world.workers > 1 ? 1 : 0}; }
-
-Shape shape_twice(const ScheduleRequest& request) { return {request.world.workers, 2 * shape_once(request).rounds}; }
 
 Traffic traffic_all_gather(const ScheduleRequest& request, const Cut& cut, Rank rank) {
   return {(request.world.workers - 1) * cut.size(rank), cut.total() - cut.size(rank)};
@@ -52,7 +60,7 @@ constinit const Algorithm kDirectReduceScatter{
     .name = "direct",
     .summary = "every rank gets its part from all others at once: 1 round, for switches and shared memory",
     .citation = kCitation,
-    .goal = Goal::reduce_scatter,
+    .collective = CollectiveKind::reduce_scatter,
     .refuses = refuse_servers,
     .build = build_reduce_scatter,
     .shape = shape_once,
@@ -64,7 +72,7 @@ constinit const Algorithm kDirectAllGather{
     .name = "direct",
     .summary = "every rank sends its part to all others at once: 1 round, for switches and shared memory",
     .citation = kCitation,
-    .goal = Goal::all_gather,
+    .collective = CollectiveKind::all_gather,
     .refuses = refuse_servers,
     .build = build_all_gather,
     .shape = shape_once,

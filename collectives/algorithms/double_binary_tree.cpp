@@ -58,7 +58,7 @@ int height(int nodes) { return nodes == 0 ? 0 : depth_of(1, nodes); }
 /// Down both trees at once: chunk 0 down the first, chunk 1 down the second.
 Schedule broadcast_once(const World& world) {
   const int nodes = world.workers - 1;
-  Schedule schedule = empty_schedule(world, Goal::broadcast, 2);
+  Schedule schedule = empty_schedule(world, CollectiveKind::broadcast, 2);
   schedule.rounds = height(nodes);
   for (int tree = 0; tree < 2; ++tree)
     for (int node = 1; node <= nodes; ++node)
@@ -76,13 +76,16 @@ Schedule build_broadcast(const ScheduleRequest& request) {
 
 Schedule build_all_reduce(const ScheduleRequest& request) {
   const Schedule broadcast = broadcast_once(request.world);
-  const Schedule once = sequence(reversed(broadcast, Goal::all_reduce), broadcast, Goal::all_reduce);
+  const Schedule once =
+      sequence(reversed(broadcast, CollectiveKind::all_reduce), broadcast, CollectiveKind::all_reduce);
   return pipelined(once, request.segments, 1);
 }
 
 Shape shape_of(const ScheduleRequest& request, int passes) {
-  const int levels = height(request.world.workers - 1);
-  return {2 * request.segments, levels == 0 ? 0 : passes * levels + request.segments - 1};
+  const int nodes = request.world.workers - 1;
+  const int levels = height(nodes);
+  return {2 * request.segments, levels == 0 ? 0 : passes * levels + request.segments - 1,
+          2 * std::int64_t{passes} * nodes * request.segments};
 }
 
 Traffic traffic_broadcast(const ScheduleRequest& request, const Cut& cut, Rank rank) {
@@ -109,7 +112,7 @@ constinit const Algorithm kDoubleTreeBroadcast{
     .name = "double-binary-tree",
     .summary = "segments of each half down one of two trees whose leaves are the other's inner nodes",
     .citation = kCitation,
-    .goal = Goal::broadcast,
+    .collective = CollectiveKind::broadcast,
     .refuses = refuse_servers,
     .build = build_broadcast,
     .shape = [](const ScheduleRequest& request) { return shape_of(request, 1); },

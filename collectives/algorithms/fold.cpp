@@ -6,7 +6,7 @@ namespace hbench {
 
 Schedule folded_all_reduce(const World& world, const Schedule& core) {
   const Fold fold(world.workers);
-  Schedule whole = empty_schedule(world, Goal::all_reduce, core.chunks);
+  Schedule whole = empty_schedule(world, CollectiveKind::all_reduce, core.chunks);
   const auto exchange = [&](TransferKind kind) {
     if (fold.extras() == 0) return;
     for (int pair = 0; pair < fold.extras(); ++pair) {

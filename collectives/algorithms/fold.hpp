@@ -3,7 +3,7 @@
 #include <bit>
 #include <vector>
 
-#include "collectives/schedule.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 

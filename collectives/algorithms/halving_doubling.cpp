@@ -27,17 +27,18 @@ Schedule build(const ScheduleRequest& request) {
   const Fold fold(request.world.workers);
   const ScheduleRequest core_request = of_core(fold);
   const Schedule once = sequence(kRecursiveHalving.build(core_request), kRecursiveDoublingAllGather.build(core_request),
-                                 Goal::all_reduce);
+                                 CollectiveKind::all_reduce);
   std::vector<Rank> names;
   for (int member = 0; member < fold.core(); ++member) names.push_back(mirrored(member, fold.steps()));
-  Schedule core = empty_schedule(once.world, Goal::all_reduce, once.chunks);
+  Schedule core = empty_schedule(once.world, CollectiveKind::all_reduce, once.chunks);
   embed(core, once, {.ranks = names});
   return folded_all_reduce(request.world, core);
 }
 
 Shape shape(const ScheduleRequest& request) {
   const Fold fold(request.world.workers);
-  return {fold.core(), 2 * fold.steps() + 2 * folding_rounds(fold)};
+  const std::int64_t core = 2 * kRecursiveDoublingAllGather.shape(of_core(fold)).transfers;
+  return {fold.core(), 2 * fold.steps() + 2 * folding_rounds(fold), core + 2 * fold.extras()};
 }
 
 Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {

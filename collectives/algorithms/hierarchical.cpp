@@ -28,7 +28,7 @@ void check_parameters(std::string_view parameters) {
         fmt::format("hierarchical:{}: '{}' is not made of a reduce-scatter and an all-gather", parameters, names[0]),
         "choose direct, ring, ring-segmented or halving-doubling for the inside of nodes");
   const Algorithm& outer = *parse_algorithm(names[1]).algorithm;
-  if (outer.opaque() || outer.uses_servers || outer.uses_groups)
+  if (outer.is_vendor() || outer.uses_servers || outer.uses_groups)
     throw Error(ExitCode::usage, fmt::format("hierarchical:{}: '{}' cannot run between nodes", parameters, names[1]),
                 "choose an all-reduce of workers only, such as ring or halving-doubling");
 }
@@ -47,7 +47,7 @@ TwoLevel levels(const ScheduleRequest& request) {
 
 Schedule build(const ScheduleRequest& request) {
   const TwoLevel both = levels(request);
-  Schedule schedule = empty_schedule(request.world, Goal::all_reduce, both.shape().chunks);
+  Schedule schedule = empty_schedule(request.world, CollectiveKind::all_reduce, both.shape().chunks);
   both.embed_in(schedule, 0);
   order_by_round(schedule);
   return schedule;

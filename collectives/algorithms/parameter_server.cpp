@@ -141,17 +141,25 @@ class Builder {
   Schedule schedule_;
 };
 
-Schedule build(const ScheduleRequest& request) {
+Layout layout_of(const ScheduleRequest& request) {
   Layout layout = chunks_of(request.shards);
   if (layout.server.empty()) layout = even_split(request.world.servers);
-  layout = in_pieces(layout, request.world.group);
+  return in_pieces(layout, request.world.group);
+}
+
+Schedule build(const ScheduleRequest& request) {
+  const Layout layout = layout_of(request);
   return Builder(request.world, layout).schedule();
 }
 
-/// Without groups.
+/// Every chunk goes from every worker to its server and back, in two steps where groups add up; a worker that is the
+/// server keeps its own. Where one group holds everybody and the servers, nothing leaves it.
 Shape shape(const ScheduleRequest& request) {
-  const bool alone = request.world.colocated && request.world.workers == 1;
-  return {request.world.servers, alone ? 0 : 2};
+  const World& world = request.world;
+  const auto chunks = static_cast<int>(layout_of(request).server.size());
+  const int within = world.group > 1 && world.workers > 1 ? 2 : 0;
+  const int across = world.colocated && world.workers <= world.group ? 0 : 2;
+  return {chunks, within + across, 2 * std::int64_t{chunks} * (world.workers - (world.colocated ? 1 : 0))};
 }
 
 /// A worker sends and receives all that it does not hold itself; a server what it holds, once per other worker.

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "collectives/schedule.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/compose.hpp"
 #include "collectives/algorithms/fold.hpp"
@@ -10,10 +12,13 @@ constexpr std::string_view kCitation =
     "Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, Int. J. High "
     "Perform. Comput. Appl. 19(1), 2005";
 
+/// Every member of the core sends in every step.
+std::int64_t doubling_transfers(const Fold& fold) { return std::int64_t{fold.core()} * fold.steps(); }
+
 /// Everybody exchanges everything with the rank at distance 1, then 2, 4 ...
 Schedule build_all_reduce(const ScheduleRequest& request) {
   const Fold fold(request.world.workers);
-  Schedule core = empty_schedule({.workers = fold.core()}, Goal::all_reduce, 1);
+  Schedule core = empty_schedule({.workers = fold.core()}, CollectiveKind::all_reduce, 1);
   core.rounds = fold.steps();
   for (int round = 0; round < core.rounds; ++round)
     for (int member = 0; member < fold.core(); ++member)
@@ -24,7 +29,7 @@ Schedule build_all_reduce(const ScheduleRequest& request) {
 
 Shape shape_all_reduce(const ScheduleRequest& request) {
   const Fold fold(request.world.workers);
-  return {1, fold.steps() + 2 * folding_rounds(fold)};
+  return {1, fold.steps() + 2 * folding_rounds(fold), doubling_transfers(fold) + 2 * fold.extras()};
 }
 
 Traffic traffic_all_reduce(const ScheduleRequest& request, const Cut& cut, Rank rank) {
@@ -50,7 +55,7 @@ Parts parts_around(const Fold& fold, int member, int steps) {
 Schedule build_all_gather(const ScheduleRequest& request) {
   const int ranks = request.world.workers;
   const Fold fold(ranks);
-  Schedule schedule = empty_schedule(request.world, Goal::all_gather, ranks);
+  Schedule schedule = empty_schedule(request.world, CollectiveKind::all_gather, ranks);
   const auto send = [&](Rank src, Rank dst, const Parts& parts) {
     if (parts.count > 0)
       schedule.transfers.push_back(
@@ -72,7 +77,10 @@ Schedule build_all_gather(const ScheduleRequest& request) {
 
 Shape shape_all_gather(const ScheduleRequest& request) {
   const Fold fold(request.world.workers);
-  return {request.world.workers, fold.steps() + 2 * folding_rounds(fold)};
+  // An extra rank gives one message and gets what lies before and behind its own part, which is nothing before the
+  // first part.
+  const std::int64_t folding = std::max(0, 3 * fold.extras() - 1);
+  return {request.world.workers, fold.steps() + 2 * folding_rounds(fold), doubling_transfers(fold) + folding};
 }
 
 Traffic traffic_all_gather(const ScheduleRequest& request, const Cut& cut, Rank rank) {
@@ -98,7 +106,7 @@ constinit const Algorithm kRecursiveDoublingAllGather{
         "ranks exchange all they have gathered, twice as much each round: lg P rounds, 2 more where P is no "
         "power of two",
     .citation = kCitation,
-    .goal = Goal::all_gather,
+    .collective = CollectiveKind::all_gather,
     .refuses = refuse_servers,
     .build = build_all_gather,
     .shape = shape_all_gather,
@@ -110,9 +118,12 @@ constinit const Algorithm kRecursiveHalving{
     .name = "recursive-halving",
     .summary = "ranks exchange halves of what they still add up: recursive doubling backwards, as many rounds",
     .citation = kCitation,
-    .goal = Goal::reduce_scatter,
+    .collective = CollectiveKind::reduce_scatter,
     .refuses = refuse_servers,
-    .build = [](const ScheduleRequest& request) { return reversed(build_all_gather(request), Goal::reduce_scatter); },
+    .build =
+        [](const ScheduleRequest& request) {
+          return reversed(build_all_gather(request), CollectiveKind::reduce_scatter);
+        },
     .shape = shape_all_gather,
     .traffic = [](const ScheduleRequest& request, const Cut& cut,
                   Rank rank) { return traffic_all_gather(request, cut, rank).reversed(); },

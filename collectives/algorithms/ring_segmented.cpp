@@ -3,14 +3,14 @@
 #include "collectives/algorithms/peers.hpp"
 #include "collectives/algorithms/segments.hpp"
 
-// Why segments: in the plain ring a rank has one message under way, and cannot send the next one before the one that it
+// Why segments: in the plain ring a rank has one message in flight, and cannot send the next one before the one that it
 // receives has come to its end. The wire idles for a latency and a wake-up in every one of 2(P-1) rounds. Here S rings
 // follow each other one round apart, so that the message of a round depends on one that came S rounds earlier: while
 // segment s is on the wire, segments s+1 .. s+S-1 are ready to be posted behind it, and the wire never waits as long as
 // a latency is shorter than S-1 segments.
 //
-// One segment per round, not all S in one: the order is what tells which message is needed first, and an executor that
-// keeps several rounds under way (each begins as soon as its own data are there) needs no more. An executor that ends
+// One segment per round, not all S in one: the order says which message is needed first, and an executor that
+// keeps several rounds in flight (each begins as soon as its own data are there) needs no more. An executor that ends
 // each round before it begins the next gains nothing from any numbering: around a cycle of ranks that all send as much
 // as they receive, nobody has received a round before its own messages of that round have left. More segments cost a
 // message's fixed price each, hence about 256 KiB, and at least four, so that three are in reserve.
@@ -44,7 +44,7 @@ Schedule build(const ScheduleRequest& request) {
 template <const Algorithm& kPlain>
 Shape shape(const ScheduleRequest& request) {
   const Shape plain = kPlain.shape(request);
-  return {plain.chunks * request.segments, plain.rounds * request.segments};
+  return {plain.chunks * request.segments, plain.rounds * request.segments, plain.transfers * request.segments};
 }
 
 /// What the ring moves whose chunks are these chunks' runs.
@@ -58,9 +58,9 @@ Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
 extern const Algorithm kSegmentedRingReduceScatter;
 constinit const Algorithm kSegmentedRingReduceScatter{
     .name = "ring-segmented",
-    .summary = "the ring with each part in S segments, so that the next is under way while one is received",
+    .summary = "the ring with each part in S segments, so that the next is in flight while one is received",
     .citation = kCitation,
-    .goal = Goal::reduce_scatter,
+    .collective = CollectiveKind::reduce_scatter,
     .refuses = refuse_servers,
     .build = build<kRingReduceScatter>,
     .shape = shape<kRingReduceScatter>,
@@ -71,9 +71,9 @@ constinit const Algorithm kSegmentedRingReduceScatter{
 extern const Algorithm kSegmentedRingAllGather;
 constinit const Algorithm kSegmentedRingAllGather{
     .name = "ring-segmented",
-    .summary = "the ring with each part in S segments, so that the next is under way while one is received",
+    .summary = "the ring with each part in S segments, so that the next is in flight while one is received",
     .citation = kCitation,
-    .goal = Goal::all_gather,
+    .collective = CollectiveKind::all_gather,
     .refuses = refuse_servers,
     .build = build<kRingAllGather>,
     .shape = shape<kRingAllGather>,
@@ -84,7 +84,7 @@ constinit const Algorithm kSegmentedRingAllGather{
 extern const Algorithm kSegmentedRing;
 constinit const Algorithm kSegmentedRing{
     .name = "ring-segmented",
-    .summary = "the ring with each part in S segments, so that the next is under way while one is received",
+    .summary = "the ring with each part in S segments, so that the next is in flight while one is received",
     .citation = kCitation,
     .refuses = refuse_servers,
     .build = build<kRing>,

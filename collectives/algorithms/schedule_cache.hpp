@@ -2,6 +2,8 @@
 
 /// Schedules that are asked for again and again, each built once.
 
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -15,13 +17,19 @@ namespace hbench {
 /// Not thread-safe.
 class ScheduleCache {
  public:
-  /// Lives as long as the cache; with `shards`, which are another for every bucket, until the next call with shards.
-  /// \pre as for `AlgorithmChoice::build`.
+  /// With more than `most_transfers` in it, it forgets all schedules before it builds another one.
+  explicit ScheduleCache(std::size_t most_transfers = std::numeric_limits<std::size_t>::max())
+      : most_(most_transfers) {}
+
+  /// Lives until the cache forgets it; with `shards`, which are another for every bucket, until the next call with
+  /// shards. \pre as for `AlgorithmChoice::build`.
   const Schedule& of(const AlgorithmChoice& algorithm, const World& world, int segments,
                      std::span<const Shard> shards = {});
 
  private:
   using Key = std::tuple<const Algorithm*, std::string, World, int>;
+  std::size_t most_;
+  std::size_t kept_ = 0;  ///< transfers
   std::map<Key, Schedule> built_;
   Schedule placed_;
 };

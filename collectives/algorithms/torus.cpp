@@ -32,7 +32,7 @@ struct Halves {
 Schedule build(const ScheduleRequest& request) {
   const int ranks = request.world.workers;
   const Halves halves(ranks);
-  Schedule schedule = empty_schedule(request.world, Goal::all_reduce, 2 * ranks);
+  Schedule schedule = empty_schedule(request.world, CollectiveKind::all_reduce, 2 * ranks);
   halves.rows_first.embed_in(schedule, 0);
   halves.columns_first.embed_in(schedule, ranks);
   order_by_round(schedule);
@@ -42,7 +42,8 @@ Schedule build(const ScheduleRequest& request) {
 /// Each half has 2(rows - 1) and 2(columns - 1) rounds, in one order or the other.
 Shape shape(const ScheduleRequest& request) {
   const Halves halves(request.world.workers);
-  return {2 * request.world.workers, 2 * (halves.rows - 1) + 2 * (halves.columns - 1)};
+  return {2 * request.world.workers, 2 * (halves.rows - 1) + 2 * (halves.columns - 1),
+          halves.rows_first.shape().transfers + halves.columns_first.shape().transfers};
 }
 
 Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {

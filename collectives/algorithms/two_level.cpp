@@ -14,9 +14,11 @@ int TwoLevel::part_chunks() const {
 }
 
 Shape TwoLevel::shape() const {
-  const int rounds = inner->reduce_scatter->shape(inside()).rounds + outer->shape(across()).rounds +
-                     inner->all_gather->shape(inside()).rounds;
-  return {grid.members * part_chunks(), rounds};
+  const Shape scatter = inner->reduce_scatter->shape(inside());
+  const Shape reduce = outer->shape(across());
+  const Shape gather = inner->all_gather->shape(inside());
+  return {grid.members * part_chunks(), scatter.rounds + reduce.rounds + gather.rounds,
+          grid.groups * (scatter.transfers + gather.transfers) + grid.members * reduce.transfers};
 }
 
 void TwoLevel::embed_inside(Schedule& whole, const Algorithm& scheme, int first_chunk, int first_round) const {

@@ -7,11 +7,11 @@ namespace {
 constexpr std::string_view kCitation =
     "MPI Forum, MPI: A Message-Passing Interface Standard, chapter Collective Communication";
 
-constexpr Algorithm vendor(Goal goal, std::string_view summary) {
+constexpr Algorithm vendor(CollectiveKind collective, std::string_view summary) {
   return {.name = "vendor",
           .summary = summary,
           .citation = kCitation,
-          .goal = goal,
+          .collective = collective,
           .refuses = refuse_servers,
           .build = nullptr,
           .shape = nullptr,
@@ -22,18 +22,21 @@ constexpr Algorithm vendor(Goal goal, std::string_view summary) {
 
 extern const Algorithm kVendor;
 constinit const Algorithm kVendor =
-    vendor(Goal::all_reduce, "the MPI library's own MPI_Allreduce: opaque, so measured only");
+    vendor(CollectiveKind::all_reduce,
+           "the MPI library's own MPI_Allreduce: its schedule is not known, so it is only measured");
 
 extern const Algorithm kVendorReduceScatter;
 constinit const Algorithm kVendorReduceScatter =
-    vendor(Goal::reduce_scatter, "the MPI library's own MPI_Reduce_scatter: opaque, so measured only");
+    vendor(CollectiveKind::reduce_scatter,
+           "the MPI library's own MPI_Reduce_scatter: its schedule is not known, so it is only measured");
 
 extern const Algorithm kVendorAllGather;
 constinit const Algorithm kVendorAllGather =
-    vendor(Goal::all_gather, "the MPI library's own MPI_Allgatherv: opaque, so measured only");
+    vendor(CollectiveKind::all_gather,
+           "the MPI library's own MPI_Allgatherv: its schedule is not known, so it is only measured");
 
 extern const Algorithm kVendorBroadcast;
-constinit const Algorithm kVendorBroadcast =
-    vendor(Goal::broadcast, "the MPI library's own MPI_Bcast: opaque, so measured only");
+constinit const Algorithm kVendorBroadcast = vendor(
+    CollectiveKind::broadcast, "the MPI library's own MPI_Bcast: its schedule is not known, so it is only measured");
 
 }  // namespace hbench

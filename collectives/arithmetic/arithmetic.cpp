@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "collectives/arithmetic/half.hpp"
 #include "collectives/arithmetic/kernels.hpp"
 #include "collectives/arithmetic/neutral.hpp"
-#include "collectives/compressors/half.hpp"
 
 namespace hbench {
 namespace {

@@ -5,18 +5,30 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <string_view>
 
 #include "collectives/base/error.hpp"
 
 namespace hbench {
 
 std::string read_file(const std::filesystem::path& file) {
+  const auto fail = [&](std::string_view why) {
+    throw Error(ExitCode::usage, fmt::format("cannot read {}: {}", file.string(), why));
+  };
+  // Looked at before it is opened: opening a pipe waits for who writes it.
+  std::error_code status;
+  const std::filesystem::file_type type = std::filesystem::status(file, status).type();
+  if (type == std::filesystem::file_type::directory) fail("it is a folder");
+  if (std::filesystem::exists(file, status) && type != std::filesystem::file_type::regular)
+    fail("it is not a regular file");
   std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file))
-    throw Error(ExitCode::usage,
-                fmt::format("cannot read {}: {}", file.string(), in ? "it is a folder" : std::strerror(errno)));
-  return {std::istreambuf_iterator<char>(in), {}};
+  if (!in) fail(std::strerror(errno));
+  std::string text(kMostFileBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.gcount() > static_cast<std::streamsize>(kMostFileBytes))
+    fail(fmt::format("it has more than {} MiB", kMostFileBytes >> 20));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
 }
 
 }  // namespace hbench

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
 namespace hbench {
 
-/// The whole of a file. \throws Error (usage) that names it when it cannot be read.
+/// Files that people write have less.
+inline constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;
+
+/// The whole of a file. \throws Error (usage) that names it when it cannot be read, is no regular file (a pipe would be
+/// waited for, a device never ends), or has more than `kMostFileBytes`.
 std::string read_file(const std::filesystem::path& file);
 
 }  // namespace hbench

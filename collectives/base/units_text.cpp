@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "collectives/base/error.hpp"
@@ -26,11 +28,20 @@ constexpr std::array kRates{Unit{"bit/s", 1.0 / 8},  Unit{"kbit/s", 1e3 / 8},  U
                             Unit{"kB/s", 1e3},       Unit{"MB/s", 1e6},        Unit{"GB/s", 1e9},
                             Unit{"TB/s", 1e12}};
 
-std::string unit_list(std::span<const Unit> units) {
-  std::string list;
-  for (const Unit& unit : units) list += (list.empty() ? "" : ", ") + std::string(unit.name);
-  return list;
-}
+/// What a text stands for, and how to write one.
+struct Kind {
+  std::string_view name;
+  std::span<const Unit> units;
+  std::string_view list;  ///< of the units that people should write
+  std::string_view example;
+  double most;  ///< in the base unit
+};
+
+/// Beyond a year it is a slip of the pen; clocks of 64 bits count 292 years in nanoseconds.
+constexpr Kind kDuration{"duration", kTimes, "s, ms, us, ns or min", "30 s", 366 * 86400.0};
+constexpr Kind kSize{"size", kSizes, "B, KiB, MiB, GiB, kB, MB or GB", "64 MiB", std::numeric_limits<double>::max()};
+constexpr Kind kRate{"rate", kRates, "bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s or TB/s", "25 Gbit/s",
+                 std::numeric_limits<double>::max()};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -38,21 +49,23 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-double parse(std::string_view text, std::span<const Unit> units, std::string_view what) {
+double parse(std::string_view text, const Kind& kind) {
   const std::string_view whole = trimmed(text);
   double number = 0;
   const auto [rest, status] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
-  const std::string hint = fmt::format("write a number and a unit ({})", unit_list(units));
-  if (status != std::errc() || !std::isfinite(number))
-    throw Error(ExitCode::usage, fmt::format("'{}' is not a {}", text, what), hint);
+  const std::string hint = fmt::format("write it like {}", kind.example);
+  const auto fail = [&](std::string_view why) {
+    throw Error(ExitCode::usage,
+                fmt::format("invalid {} '{}': {}expected a number and {}", kind.name, text, why, kind.list), hint);
+  };
+  if (status != std::errc() || !std::isfinite(number)) fail("");
   const std::string_view name = trimmed(whole.substr(static_cast<std::size_t>(rest - whole.data())));
-  if (name.empty()) throw Error(ExitCode::usage, fmt::format("the {} '{}' has no unit", what, text), hint);
-  for (const Unit& unit : units)
-    if (unit.name == name) {
-      if (std::isfinite(number * unit.scale)) return number * unit.scale;
-      throw Error(ExitCode::usage, fmt::format("'{}' is out of range", text), hint);
-    }
-  throw Error(ExitCode::usage, fmt::format("'{}' in '{}' is not a unit of a {}", name, text, what), hint);
+  if (name.empty()) fail("it has no unit; ");
+  const auto unit = std::ranges::find(kind.units, name, &Unit::name);
+  if (unit == kind.units.end()) fail("");
+  if (std::fabs(number * unit->scale) > kind.most)
+    throw Error(ExitCode::usage, fmt::format("'{}' is out of range", text), hint);
+  return number * unit->scale;
 }
 
 struct Step {
@@ -84,9 +97,9 @@ std::string format_in(double value, std::span<const Step> steps) {
 
 }  // namespace
 
-Seconds parse_seconds(std::string_view text) { return Seconds(parse(text, kTimes, "time")); }
-Bytes parse_bytes(std::string_view text) { return Bytes(parse(text, kSizes, "size")); }
-BytesPerSecond parse_rate(std::string_view text) { return BytesPerSecond(parse(text, kRates, "rate")); }
+Seconds parse_seconds(std::string_view text) { return Seconds(parse(text, kDuration)); }
+Bytes parse_bytes(std::string_view text) { return Bytes(parse(text, kSize)); }
+BytesPerSecond parse_rate(std::string_view text) { return BytesPerSecond(parse(text, kRate)); }
 
 std::string format(Seconds time) {
   static constexpr std::array kSteps{Step{1, 1, "s"}, Step{1e-3, 1e-3, "ms"}, Step{1e-6, 1e-6, "us"},

@@ -13,7 +13,8 @@
 
 namespace hbench {
 
-/// `"15 us"` -> 15e-6 s. \throws Error (usage) that quotes `text` and lists the units.
+/// `"15 us"` -> 15e-6 s, of either sign and at most 366 days. \throws Error (usage) that quotes `text` and lists the
+/// units.
 Seconds parse_seconds(std::string_view text);
 
 /// `"64MiB"` -> 67108864 B. \throws Error (usage).

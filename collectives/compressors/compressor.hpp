@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "collectives/executors/device.hpp"
-#include "collectives/schedule.hpp"
+#include "collectives/device/device.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 
@@ -42,7 +42,7 @@ class Codec {
   /// Writes to `out`, of `max_wire_bytes(in.size())` bytes and any alignment; returns how many it wrote.
   virtual std::int64_t encode(std::span<const float> in, const Draw& draw, std::span<std::byte> out) const = 0;
   /// Reads what `encode` wrote for `out.size()` elements; replaces `out`, or adds to it when `kind` is reduce.
-  /// \throws Error (wrong_data) for bytes that no encoder wrote, where it can tell.
+  /// \throws Error (wrong_data) for bytes that no encoder wrote, where they can be recognised.
   virtual void decode(std::span<const std::byte> in, TransferKind kind, std::span<float> out) const = 0;
 };
 

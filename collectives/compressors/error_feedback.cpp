@@ -11,7 +11,7 @@ class Residual final : public GradientMemory {
         residual_(reinterpret_cast<float*>(memory_.get()), static_cast<std::size_t>(elements)) {
     if (residual_.empty()) return;
     device_.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(residual_));
-    drain(device_);
+    synchronize(device_);
   }
 
   void compensate(std::span<float> gradient) override {

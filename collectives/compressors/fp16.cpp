@@ -1,5 +1,5 @@
+#include "collectives/arithmetic/half.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/compressors/half.hpp"
 #include "collectives/compressors/payload.hpp"
 
 namespace hbench {

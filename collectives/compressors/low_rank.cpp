@@ -149,7 +149,7 @@ LowRankState::Floats::Floats(Device& device, std::int64_t elements)
       floats(reinterpret_cast<float*>(memory.get()), static_cast<std::size_t>(elements)) {
   if (floats.empty()) return;
   device.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(floats));
-  drain(device);
+  synchronize(device);
 }
 
 LowRankState::LowRankState(std::int64_t elements, std::int64_t rank, bool error_feedback, std::uint64_t seed,

@@ -20,7 +20,7 @@
 #include <span>
 
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/executors/device.hpp"
+#include "collectives/device/device.hpp"
 
 namespace hbench {
 
@@ -41,8 +41,8 @@ struct LowRankShape {
 /// columns = the square root of `elements`, rounded up; rows = as many as are needed. \pre rank >= 1
 LowRankShape low_rank_shape(std::int64_t elements, std::int64_t rank);
 
-/// The functions at the end of this file, where a rank's data lie. A device may return before it has done what it is
-/// told, and does it in order; equal input gives equal bits on all ranks. Used by one thread at a time. \throws Error
+/// The functions at the end of this file, on the device where a rank's data lie. A device may return before the work is
+/// done, and does it in order; equal input gives equal bits on all ranks. Used by one thread at a time. \throws Error
 /// (environment) where the device fails.
 class LowRankProducts {
  public:

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/executors/device.hpp"
+#include "collectives/device/device.hpp"
 
 namespace hbench {
 

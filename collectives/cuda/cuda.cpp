@@ -1,4 +1,4 @@
-#include "collectives/executors/cuda.hpp"
+#include "collectives/cuda/cuda.hpp"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace hbench {
 namespace {
 
-/// As Linux writes it; empty where CUDA does not tell.
+/// As Linux writes it; empty where CUDA does not report it.
 std::string pci_address(int gpu) {
   char address[32] = {};
   if (cudaDeviceGetPCIBusId(address, sizeof address, gpu) != cudaSuccess) return "";

@@ -162,12 +162,12 @@ std::unique_ptr<Packing> CudaDevice::packing(std::span<const std::span<std::byte
   return std::make_unique<CudaPacking>(*this, parts);
 }
 
-Moment CudaDevice::mark() { return mark(events_); }
+Event CudaDevice::record_event() { return record_event(events_); }
 
-Moment CudaDevice::mark_time() { return mark(timed_events_); }
+Event CudaDevice::record_timed_event() { return record_event(timed_events_); }
 
-Seconds CudaDevice::between(const Moment& begin, const Moment& end) {
-  const auto event_of = [](const Moment& moment) { return static_cast<const CudaMoment&>(*moment).event(); };
+Seconds CudaDevice::elapsed(const Event& begin, const Event& end) {
+  const auto event_of = [](const Event& event) { return static_cast<const CudaEvent&>(*event).event(); };
   make_current();
   succeed(cudaEventSynchronize(event_of(end)), "working on the GPU");
   float milliseconds = 0;
@@ -175,24 +175,24 @@ Seconds CudaDevice::between(const Moment& begin, const Moment& end) {
   return Seconds(1e-3 * static_cast<double>(milliseconds));
 }
 
-Moment CudaDevice::mark(const std::shared_ptr<EventPool>& events) {
+Event CudaDevice::record_event(const std::shared_ptr<EventPool>& events) {
   make_current();
-  auto moment = std::make_shared<CudaMoment>(events);
-  succeed(cudaEventRecord(moment->event(), queue_.stream), "marking work on the GPU");
-  return moment;
+  auto event = std::make_shared<CudaEvent>(events);
+  succeed(cudaEventRecord(event->event(), queue_.stream), "recording an event on the GPU");
+  return event;
 }
 
-void CudaDevice::wait(const Moment& moment) {
-  if (moment == nullptr) return;
+void CudaDevice::wait(const Event& event) {
+  if (event == nullptr) return;
   make_current();
-  succeed(cudaStreamWaitEvent(queue_.stream, static_cast<const CudaMoment&>(*moment).event(), 0),
+  succeed(cudaStreamWaitEvent(queue_.stream, static_cast<const CudaEvent&>(*event).event(), 0),
           "waiting for work on the GPU");
 }
 
-bool CudaDevice::passed(const Moment& moment) {
-  if (moment == nullptr) return true;
+bool CudaDevice::query(const Event& event) {
+  if (event == nullptr) return true;
   make_current();  // a thread's first call makes a context on the GPU that is current
-  const cudaError_t code = cudaEventQuery(static_cast<const CudaMoment&>(*moment).event());
+  const cudaError_t code = cudaEventQuery(static_cast<const CudaEvent&>(*event).event());
   if (code == cudaErrorNotReady) {
     cudaGetLastError();
     return false;

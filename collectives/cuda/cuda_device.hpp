@@ -5,14 +5,14 @@
 #include <memory>
 #include <string_view>
 
+#include "collectives/cuda/events.hpp"
 #include "collectives/cuda/launch.hpp"
-#include "collectives/cuda/moments.hpp"
 #include "collectives/cuda/shareable_memory.hpp"
-#include "collectives/executors/device.hpp"
+#include "collectives/device/device.hpp"
 
 namespace hbench::cuda {
 
-/// A stream of its own waits for no other (non-blocking). Memory is taken and given back in the stream's order, so that
+/// A stream of its own waits for no other (non-blocking). Memory is allocated and freed in the stream's order, so that
 /// neither stops the GPU. Every call makes its GPU the thread's current one.
 class CudaDevice final : public Device {
  public:
@@ -36,11 +36,11 @@ class CudaDevice final : public Device {
   void write(std::span<const std::byte> host, std::span<std::byte> to) override;
   void read(std::span<const std::byte> from, std::span<std::byte> host) override;
   std::unique_ptr<Packing> packing(std::span<const std::span<std::byte>> parts) override;
-  Moment mark() override;
-  Moment mark_time() override;
-  Seconds between(const Moment& begin, const Moment& end) override;
-  void wait(const Moment& moment) override;
-  bool passed(const Moment& moment) override;
+  Event record_event() override;
+  Event record_timed_event() override;
+  Seconds elapsed(const Event& begin, const Event& end) override;
+  void wait(const Event& event) override;
+  bool query(const Event& event) override;
 
   /// Where kernels are launched; makes the GPU current.
   const Queue& queue();
@@ -49,7 +49,7 @@ class CudaDevice final : public Device {
  private:
   void make_current() const;
   void synchronise(std::string_view what);
-  Moment mark(const std::shared_ptr<EventPool>& events);
+  Event record_event(const std::shared_ptr<EventPool>& events);
 
   int gpu_;
   std::shared_ptr<CUstream_st> stream_;  ///< memory from it may live longer than this

@@ -3,11 +3,11 @@
 #include <cstdlib>
 
 #include "collectives/base/error.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/cuda_device.hpp"
-#include "collectives/executors/cuda.hpp"
-#include "collectives/executors/cuda_endpoints.hpp"
-#include "collectives/executors/host_place.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/cuda/cuda_endpoints.hpp"
+#include "collectives/transport/host_place.hpp"
+#include "collectives/transport/wait.hpp"
 
 namespace hbench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collectives/executors/executor.hpp"
+#include "collectives/base/availability.hpp"
 
 namespace hbench::cuda {
 

@@ -3,8 +3,8 @@
 #include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/low_rank.cuh"
-#include "collectives/cuda/scratch.hpp"
 #include "collectives/cuda/warp.cuh"
+#include "collectives/cuda/workspace.hpp"
 
 namespace hbench {
 namespace cuda {
@@ -97,7 +97,7 @@ void launched() { succeed(cudaGetLastError(), "launching a CUDA kernel"); }
 
 class CudaProducts final : public LowRankProducts {
  public:
-  explicit CudaProducts(Device& device) : device_(cuda_device(device)), scratch_(device) {}
+  explicit CudaProducts(Device& device) : device_(cuda_device(device)), workspace_(device) {}
 
   void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) override {
     if (right.empty()) return;
@@ -120,7 +120,7 @@ class CudaProducts final : public LowRankProducts {
                            std::span<float> right) override {
     if (right.empty()) return;
     MultiplyTransposed work{matrix_shape(shape), matrix.data(), left.data(), nullptr, 0};
-    work.slabs = reinterpret_cast<float*>(scratch_.of(work.shape.slabs() * right.size_bytes()));
+    work.slabs = reinterpret_cast<float*>(workspace_.of(work.shape.slabs() * right.size_bytes()));
     const Queue& queue = device_.queue();
     const dim3 grid(blocks_of(work.shape.columns, kThreads), static_cast<unsigned>(work.shape.slabs()));
     for (; work.first < work.shape.rank; work.first += kFactorColumns)
@@ -149,7 +149,7 @@ class CudaProducts final : public LowRankProducts {
 
  private:
   CudaDevice& device_;
-  Scratch scratch_;
+  Workspace workspace_;
 };
 
 }  // namespace

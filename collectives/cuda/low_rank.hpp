@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "collectives/compressors/low_rank.hpp"
-#include "collectives/executors/device.hpp"
+#include "collectives/device/device.hpp"
 
 namespace hbench {
 

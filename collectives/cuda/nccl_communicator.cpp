@@ -9,14 +9,14 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/cuda/check.hpp"
-#include "collectives/executors/nccl.hpp"
+#include "collectives/cuda/nccl.hpp"
 
 namespace hbench::cuda {
 namespace {
 
 using Communicators = std::vector<std::shared_ptr<NcclCommunicator>>;
 
-/// The first that can have several ranks on one GPU, if it is told so.
+/// The first that can have several ranks on one GPU, if its configuration allows it.
 constexpr int kSharesGpus = NCCL_VERSION(2, 30, 0);
 constexpr std::chrono::milliseconds kNap{1};
 

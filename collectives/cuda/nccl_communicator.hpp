@@ -16,25 +16,25 @@ namespace hbench::cuda {
 /// \throws Error (lost_rank) `<what>: <NCCL's words>`, unless `code` is success or still in progress.
 void succeed(ncclResult_t code, std::string_view what);
 
-/// What the ranks of one job share: it is over for all when one gives up. Any thread may say so.
+/// Shared by the ranks of one job: true once a rank has aborted it, for all of them. Set and read by any thread.
 using NcclJobOver = std::shared_ptr<std::atomic<bool>>;
 
-/// One rank's, and called by its rank alone. Non-blocking: no call waits for a peer, so that a rank that never comes
-/// keeps nobody from noticing (NCCL user guide, Creating a communicator with options).
+/// One rank's communicator, called by its rank alone. Non-blocking: no call waits for a peer, so that ranks notice one
+/// that never comes (NCCL user guide, Creating a communicator with options).
 class NcclCommunicator {
  public:
   NcclCommunicator(ncclComm_t communicator, NcclJobOver over) : communicator_(communicator), over_(std::move(over)) {}
-  /// What was begun has ended, or is aborted.
+  /// \pre what was issued is complete, or a rank of the job has aborted.
   ~NcclCommunicator();
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
   /// \pre not aborted; for new work: idle
   ncclComm_t handle() const { return communicator_; }
-  /// Whether all that it was told has been handed to the GPU: then, and only then, it takes more, and its stream does.
-  /// \throws Error (lost_rank) when a peer has failed, or given up.
+  /// Whether NCCL has enqueued everything that was issued; only then may more be issued, to it or to its stream.
+  /// \throws Error (lost_rank) when a peer has failed or aborted.
   bool idle();
-  /// Ends what is under way on this rank's GPU, and the job.
+  /// Cancels what is in flight on this rank's GPU, and ends the job.
   void abort();
 
  private:
@@ -42,7 +42,7 @@ class NcclCommunicator {
   NcclJobOver over_;
 };
 
-/// Of all ranks of a job in this process; rank r on GPU r modulo `gpus`.
+/// The communicators of all ranks of a job in this process; rank r on GPU r modulo `gpus`.
 /// \throws Error (environment) when NCCL does not take so many ranks, (lost_rank) when it takes longer than `timeout`.
 std::vector<std::shared_ptr<NcclCommunicator>> make_nccl_communicators(int ranks, int gpus, Seconds timeout);
 
@@ -55,7 +55,7 @@ struct NcclRank {
   bool shares_gpu = false;  ///< with another rank
 };
 
-/// Waits for the others. \throws as `make_nccl_communicators`.
+/// The communicator of one rank; waits for the others. \throws as `make_nccl_communicators`.
 std::shared_ptr<NcclCommunicator> make_nccl_communicator(const NcclRank& rank, Seconds timeout);
 
 }  // namespace hbench::cuda

@@ -6,7 +6,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/nccl_endpoint.hpp"
-#include "collectives/executors/grouped_program.hpp"
+#include "collectives/program/grouped_program.hpp"
 
 namespace hbench {
 namespace cuda {
@@ -67,7 +67,7 @@ class NcclMessages final : public GroupedMessages {
   }
   void end() override { succeed(ncclGroupEnd(), "a round of NCCL messages"); }
   bool idle() override { return communicator_.idle(); }
-  void abandon() override { communicator_.abort(); }
+  void cancel() override { communicator_.abort(); }
 
  private:
   CudaDevice& device_;
@@ -75,12 +75,12 @@ class NcclMessages final : public GroupedMessages {
   Turns turns_;
 };
 
-/// NCCL's own collective, told to the rank's stream at the first look.
+/// NCCL's own collective, issued to the rank's stream by `progress`.
 class Vendor final : public Operation {
  public:
-  Vendor(NcclMessages& messages, const Transport& ranks, Goal goal, const Operand& operand)
-      : messages_(messages), rank_(ranks.rank()), ranks_(ranks.size()), goal_(goal), operand_(operand) {
-    const bool parts = goal == Goal::reduce_scatter || goal == Goal::all_gather;
+  Vendor(NcclMessages& messages, const Transport& ranks, CollectiveKind collective, const Operand& operand)
+      : messages_(messages), rank_(ranks.rank()), ranks_(ranks.size()), collective_(collective), operand_(operand) {
+    const bool parts = collective == CollectiveKind::reduce_scatter || collective == CollectiveKind::all_gather;
     if (parts && operand.elements() % ranks_ != 0)
       throw Error(ExitCode::usage,
                   fmt::format("NCCL needs equal parts, and {} elements are no multiple of {} ranks", operand.elements(),
@@ -90,8 +90,8 @@ class Vendor final : public Operation {
   ~Vendor() override {
     if (turn_) messages_.turns().leave(*turn_);
     if (stage_ == Stage::begin || stage_ == Stage::complete) return;
-    messages_.abandon();
-    settle(messages_.device());
+    messages_.cancel();
+    synchronize_noexcept(messages_.device());
   }
   Vendor(const Vendor&) = delete;
   Vendor& operator=(const Vendor&) = delete;
@@ -100,8 +100,8 @@ class Vendor final : public Operation {
     if (stage_ == Stage::complete) return true;
     const bool idle = messages_.idle();
     if (stage_ == Stage::begin) begin(idle);
-    if (stage_ == Stage::told && messages_.idle()) mark_end();
-    if (stage_ == Stage::under_way && messages_.device().passed(end_)) stage_ = Stage::complete;
+    if (stage_ == Stage::issued && messages_.idle()) record_end();
+    if (stage_ == Stage::in_flight && messages_.device().query(end_)) stage_ = Stage::complete;
     return stage_ == Stage::complete;
   }
   void restart() override { stage_ = Stage::begin; }
@@ -111,37 +111,37 @@ class Vendor final : public Operation {
   std::vector<Rank> waiting_ranks() const override { return {}; }
 
  private:
-  enum class Stage { begin, told, under_way, complete };
+  enum class Stage { begin, issued, in_flight, complete };
 
   void begin(bool idle) {
     if (!turn_) turn_ = messages_.turns().take();
     if (!idle || !messages_.turns().has(*turn_)) return;
-    stage_ = Stage::told;
-    succeed(tell(messages_.communicator().handle(), messages_.stream()), "NCCL");
+    stage_ = Stage::issued;
+    succeed(issue(messages_.communicator().handle(), messages_.stream()), "NCCL");
   }
 
-  void mark_end() {
+  void record_end() {
     messages_.turns().leave(*turn_);
     turn_.reset();
-    end_ = messages_.device().mark();
-    stage_ = Stage::under_way;
+    end_ = messages_.device().record_event();
+    stage_ = Stage::in_flight;
   }
 
-  ncclResult_t tell(ncclComm_t communicator, cudaStream_t stream) {
+  ncclResult_t issue(ncclComm_t communicator, cudaStream_t stream) {
     std::byte* const all = operand_.buffer.data();
     const auto count = static_cast<std::size_t>(operand_.elements());
     const std::size_t part = count / static_cast<std::size_t>(ranks_);
     std::byte* const own = all + static_cast<std::size_t>(rank_) * part * size_of(operand_.type);
     const ncclDataType_t type = nccl_type(operand_.type);
     const ncclRedOp_t op = nccl_operation(operand_.op);
-    switch (goal_) {
-      case Goal::all_reduce:
+    switch (collective_) {
+      case CollectiveKind::all_reduce:
         return ncclAllReduce(all, all, count, type, op, communicator, stream);
-      case Goal::reduce_scatter:
+      case CollectiveKind::reduce_scatter:
         return ncclReduceScatter(all, own, part, type, op, communicator, stream);
-      case Goal::all_gather:
+      case CollectiveKind::all_gather:
         return ncclAllGather(own, all, part, type, communicator, stream);
-      case Goal::broadcast:
+      case CollectiveKind::broadcast:
         return ncclBroadcast(all, all, count, type, 0, communicator, stream);
     }
     return ncclInvalidArgument;
@@ -150,14 +150,14 @@ class Vendor final : public Operation {
   NcclMessages& messages_;
   Rank rank_;
   int ranks_;
-  Goal goal_;
+  CollectiveKind collective_;
   Operand operand_;
   Stage stage_ = Stage::begin;
   std::optional<Turns::Ticket> turn_;
-  Moment end_;
+  Event end_;
 };
 
-/// Messages of other kinds go as `inner` sends them.
+/// Schedules and NCCL's own collectives use NCCL; all other messages use the transport of `inner`.
 class NcclEndpoint final : public Endpoint {
  public:
   NcclEndpoint(std::shared_ptr<Endpoint> inner, std::shared_ptr<Device> device,
@@ -178,8 +178,8 @@ class NcclEndpoint final : public Endpoint {
     return std::make_unique<GroupedProgram>(plan_for(schedule, transport().rank()), messages_, operand);
   }
 
-  std::unique_ptr<Operation> vendor(Goal goal, const Operand& operand) override {
-    return std::make_unique<Vendor>(messages_, transport(), goal, operand);
+  std::unique_ptr<Operation> vendor(CollectiveKind collective, const Operand& operand) override {
+    return std::make_unique<Vendor>(messages_, transport(), collective, operand);
   }
 
   [[noreturn]] void abort(int exit_code) override {

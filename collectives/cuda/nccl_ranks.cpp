@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "collectives/base/error.hpp"
+#include "collectives/cuda/cuda.hpp"
+#include "collectives/cuda/nccl.hpp"
 #include "collectives/cuda/nccl_endpoint.hpp"
-#include "collectives/executors/cuda.hpp"
-#include "collectives/executors/host_place.hpp"
-#include "collectives/executors/nccl.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/transport/host_place.hpp"
+#include "collectives/transport/wait.hpp"
 
 namespace hbench {
 namespace {

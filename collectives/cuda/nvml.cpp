@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "collectives/cuda/gpu_facts.hpp"
 #include "collectives/cuda/nvml_library.hpp"
-#include "collectives/executors/gpu_facts.hpp"
 
 namespace hbench {
 namespace nvml {
@@ -14,7 +14,7 @@ constexpr double kMega = 1e6, kMilli = 1e-3;
 /// Longer than any text that NVML gives (96, `NVML_DEVICE_UUID_V2_BUFFER_SIZE`).
 constexpr unsigned kTextBytes = 128;
 
-/// What a function answers; nothing where the driver lacks it, or the GPU does not tell.
+/// What a function answers; nothing where the driver lacks it, or the GPU does not report it.
 template <class Answer, class Function, class... Arguments>
 std::optional<Answer> ask(Function function, Handle gpu, Arguments... arguments) {
   Answer answer{};
@@ -149,7 +149,7 @@ std::vector<NvLinks> links_of(const Functions& f, Handle gpu, const std::vector<
 class Watch final : public GpuWatch {
  public:
   Watch(std::shared_ptr<const Library> library, Handle gpu) : library_(std::move(library)), gpu_(gpu) {}
-  GpuState look() override { return state(library_->functions(), gpu_); }
+  GpuState sample() override { return state(library_->functions(), gpu_); }
 
  private:
   std::shared_ptr<const Library> library_;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "collectives/executors/device.hpp"
+#include "collectives/device/device.hpp"
 
 namespace hbench {
 

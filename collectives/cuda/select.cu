@@ -176,11 +176,11 @@ struct SelectMemory {
   Select work;
   std::uint32_t* counts;
 };
-SelectMemory lay_out(Scratch& scratch, std::span<const float> in, std::size_t wanted) {
+SelectMemory lay_out(Workspace& workspace, std::span<const float> in, std::size_t wanted) {
   Select work{bytes_of(in), in.size(), static_cast<std::uint32_t>(wanted), slots_for(in.size(), wanted)};
   const std::size_t tiles = work.tiles();
-  std::byte* at = scratch.of(sizeof(Found) + kMostBins * sizeof(std::uint32_t) +
-                             tiles * (sizeof(Ranks) + work.slots * sizeof(Candidate) + sizeof(std::uint32_t)));
+  std::byte* at = workspace.of(sizeof(Found) + kMostBins * sizeof(std::uint32_t) +
+                               tiles * (sizeof(Ranks) + work.slots * sizeof(Candidate) + sizeof(std::uint32_t)));
   const auto take = [&at]<class T>(T*& part, std::size_t count) {
     part = reinterpret_cast<T*>(at);
     at += count * sizeof(T);
@@ -196,8 +196,8 @@ SelectMemory lay_out(Scratch& scratch, std::span<const float> in, std::size_t wa
 
 }  // namespace
 
-void select_largest(const Queue& queue, Scratch& scratch, std::span<const float> in, const SparseWire& out) {
-  const SelectMemory memory = lay_out(scratch, in, out.count);
+void select_largest(const Queue& queue, Workspace& workspace, std::span<const float> in, const SparseWire& out) {
+  const SelectMemory memory = lay_out(workspace, in, out.count);
   const Select& work = memory.work;
   const auto blocks = static_cast<unsigned>((work.tiles() + kWarps - 1) / kWarps);
   // The counts follow.

@@ -7,13 +7,13 @@
 #include <mutex>
 #include <vector>
 
-#include "collectives/executors/device.hpp"
-#include "collectives/executors/peer_memory.hpp"
+#include "collectives/device/device.hpp"
+#include "collectives/transport/peer_memory.hpp"
 
 namespace hbench::cuda {
 
-/// Of one GPU, which is the current one of every caller. What is given back is used again, in the order of the device's
-/// stream, and returned to the GPU with this object: peers may have opened it.
+/// Memory of one GPU, which is the current one of every caller. Freed memory is kept for later allocations, in the
+/// order of the device's stream, and returned to the GPU with this object only: peers may have opened it.
 class ShareableMemory final : public PeerMemory, public std::enable_shared_from_this<ShareableMemory> {
  public:
   ShareableMemory() = default;
@@ -30,10 +30,10 @@ class ShareableMemory final : public PeerMemory, public std::enable_shared_from_
  private:
   void give_back(std::byte* memory);
 
-  std::mutex mutex_;                                              ///< memory may be given back by any thread
+  std::mutex mutex_;                                              ///< memory may be freed by any thread
   std::map<const std::byte*, std::size_t> sizes_;                 ///< of all allocations, by their beginnings
   std::multimap<std::size_t, std::byte*> free_;                   ///< by size
-  std::map<const std::byte*, MemoryHandle> names_;                ///< asked for before
+  std::map<const std::byte*, MemoryHandle> names_;                ///< of memory that peers were sent
   std::map<std::array<std::byte, 64>, const std::byte*> opened_;  ///< of peers
 };
 

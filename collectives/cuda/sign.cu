@@ -3,8 +3,8 @@
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launched_codec.hpp"
-#include "collectives/cuda/scratch.hpp"
 #include "collectives/cuda/warp.cuh"
+#include "collectives/cuda/workspace.hpp"
 
 namespace hbench {
 namespace cuda {
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kThreads)
 
 class SignCodec final : public LaunchedCodec {
  public:
-  SignCodec(Device& device, const CompressorChoice& choice) : LaunchedCodec(device, choice), scratch_(device) {}
+  SignCodec(Device& device, const CompressorChoice& choice) : LaunchedCodec(device, choice), workspace_(device) {}
 
  private:
   void launch_encode(const Queue& queue, std::span<const float> in, const Draw&,
@@ -68,7 +68,7 @@ class SignCodec final : public LaunchedCodec {
     if (in.empty()) return;
     const EncodeSign work{bytes_of(in), out.data() + sizeof(float), in.size()};
     const std::size_t pieces = work.pieces();
-    auto* const sums = reinterpret_cast<Signed<double>*>(scratch_.of(pieces * sizeof(Signed<double>)));
+    auto* const sums = reinterpret_cast<Signed<double>*>(workspace_.of(pieces * sizeof(Signed<double>)));
     const auto blocks = static_cast<unsigned>((pieces + kPieces - 1) / kPieces);
     encode_sign<<<blocks, kThreads, 0, queue.stream>>>(work, sums);
     scale_signs<<<1, kThreads, 0, queue.stream>>>(sums, pieces, in.size(), out.data());
@@ -79,7 +79,7 @@ class SignCodec final : public LaunchedCodec {
     with_decode_sign(in.data(), kind == TransferKind::reduce, bytes_of(out), out.size(), launching(queue));
   }
 
-  mutable Scratch scratch_;
+  mutable Workspace workspace_;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 class TopKCodec final : public LaunchedCodec {
  public:
-  TopKCodec(Device& device, const CompressorChoice& choice) : LaunchedCodec(device, choice), scratch_(device) {}
+  TopKCodec(Device& device, const CompressorChoice& choice) : LaunchedCodec(device, choice), workspace_(device) {}
 
  private:
   std::size_t wanted(std::size_t elements) const {
@@ -22,7 +22,7 @@ class TopKCodec final : public LaunchedCodec {
     if (count == 0) {
       succeed(cudaMemsetAsync(out.data(), 0, sizeof(std::uint32_t), queue.stream), "clearing GPU memory");
     } else {
-      select_largest(queue, scratch_, in, {out.data(), count});
+      select_largest(queue, workspace_, in, {out.data(), count});
     }
   }
   void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
@@ -33,7 +33,7 @@ class TopKCodec final : public LaunchedCodec {
     launch(queue, AddSparse{in.data(), count, bytes_of(out), out.size()}, {.elements = count});
   }
 
-  mutable Scratch scratch_;
+  mutable Workspace workspace_;
 };
 
 }  // namespace

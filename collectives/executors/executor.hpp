@@ -1,55 +1,23 @@
 #pragma once
 
-/// The family of executors: interpreters of a schedule that give a `Timeline`.
+/// The family of executors: the ways in which ranks reach each other, each a table entry that makes endpoints.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "collectives/base/availability.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/executors/availability.hpp"
-#include "collectives/executors/operand.hpp"
-#include "collectives/executors/operation.hpp"
-#include "collectives/schedule.hpp"
 
 namespace hbench {
 
-/// When each local rank had finished, in seconds since the start.
-struct Timeline {
-  std::vector<Seconds> finish;
-  /// The slowest of them: the time of the collective.
-  Seconds slowest() const;
-};
-
 class Endpoint;
 
-/// One collective to execute.
-struct Collective {
-  const Schedule* schedule = nullptr;  ///< null asks for the vendor's own all-reduce
-  Encoding encoding;
-  std::int64_t elements = 0;  ///< per rank
-  /// One of `elements` elements per local rank: all ranks for `threads`, this process's for `mpi`, none for
-  /// `simulate`. Servers get a buffer too; its initial content does not matter.
-  std::vector<Operand> operands;
-  /// What a rank runs instead of `schedule`, such as `prepare_exchange`; `simulate` has no use for it.
-  std::function<std::unique_ptr<Operation>(Endpoint&, const Operand&)> prepare = {};
-};
-
-/// Executes collectives; not thread-safe.
-class Executor {
- public:
-  virtual ~Executor() = default;
-  /// \throws Error (lost_rank) that names the late rank and the round when a peer does not answer in time.
-  virtual Timeline run(const Collective& collective) = 0;
-};
-
-struct Profile;
-
-/// One entry of the family.
+/// One entry of the family. Ranks are threads of one process where it has `make_endpoints`; processes of a job where it
+/// has `make_endpoint`, and for `mpi`; `simulate` has no ranks.
 struct ExecutorKind {
   std::string_view name;
   std::string_view summary;
@@ -63,23 +31,21 @@ struct ExecutorKind {
   enum class Runs : std::uint8_t { schedules, vendor, both } runs = Runs::both;
   /// Why it cannot run with a compressor, for a person; empty where it can. Null: it runs with all.
   std::string (*refuses)(const CompressorChoice& compressor) = nullptr;
-  /// `profile` is needed by `simulate` only and outlives the executor. `timeout` bounds one collective.
-  std::unique_ptr<Executor> (*make)(const Profile* profile, Seconds timeout);
-  /// Endpoints of so many ranks that are threads of this process; null where they cannot be.
+  /// Endpoints of `ranks` ranks that are threads of this process; null where they cannot be.
   std::vector<std::unique_ptr<Endpoint>> (*make_endpoints)(int ranks) = nullptr;
   /// This rank's endpoint in a job of processes; `home` is the one that MPI gives it, and outlives it. Null where ranks
-  /// cannot be processes, and for `mpi`, whose endpoint that is.
+  /// cannot be processes, and for `mpi`, whose endpoint `home` is.
   std::unique_ptr<Endpoint> (*make_endpoint)(Endpoint& home) = nullptr;
 
-  /// Unless someone else has started them as processes.
+  /// Whether ranks are threads unless a launcher has started them as processes.
   bool ranks_are_threads() const { return make_endpoints != nullptr; }
 };
 
 /// The table, in the order in which `hbench list executors` prints it.
 std::span<const ExecutorKind* const> executors();
-/// Null when there is none of this name: another library's.
+/// Null where no executor has this name: it is another library's.
 const ExecutorKind* find_executor(std::string_view name);
-/// Whether it is one whose operands lie in a GPU's memory.
+/// Whether `executor` names one whose operands lie in a GPU's memory.
 bool works_on_gpu(std::string_view executor);
 
 }  // namespace hbench

@@ -31,6 +31,4 @@ bool works_on_gpu(std::string_view executor) {
   return kind != nullptr && kind->on_gpu;
 }
 
-Seconds Timeline::slowest() const { return finish.empty() ? Seconds(0) : std::ranges::max(finish); }
-
 }  // namespace hbench

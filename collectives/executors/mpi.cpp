@@ -1,4 +1,5 @@
-#include "collectives/executors/endpoint_executor.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 
@@ -9,7 +10,6 @@ constinit const ExecutorKind kMpiExecutor{
     .evidence = "measured",
     .limits = "MPI's own collectives: below 2^31 elements, neither float16 nor bfloat16",
     .availability = mpi_availability,
-    .make = [](const Profile*, Seconds timeout) { return make_endpoint_executor(make_mpi_endpoint(), timeout); },
 };
 
 }  // namespace hbench

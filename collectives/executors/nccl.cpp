@@ -1,7 +1,7 @@
-#include "collectives/executors/nccl.hpp"
+#include "collectives/cuda/nccl.hpp"
 
-#include "collectives/executors/gpu_compressors.hpp"
-#include "collectives/executors/thread_executor.hpp"
+#include "collectives/cuda/gpu_compressors.hpp"
+#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 
@@ -14,7 +14,6 @@ constinit const ExecutorKind kNcclExecutor{
     .availability = nccl_availability,
     .on_gpu = true,
     .runs = ExecutorKind::Runs::vendor,
-    .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_nccl_endpoints); },
     .make_endpoints = make_nccl_endpoints,
     .make_endpoint = make_nccl_endpoint,
 };
@@ -29,7 +28,6 @@ constinit const ExecutorKind kNcclPointToPointExecutor{
     .on_gpu = true,
     .runs = ExecutorKind::Runs::schedules,
     .refuses = refuse_by_nccl,
-    .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_nccl_endpoints); },
     .make_endpoints = make_nccl_endpoints,
     .make_endpoint = make_nccl_endpoint,
 };

@@ -1,4 +1,5 @@
-#include "collectives/executors/endpoint_executor.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 
@@ -10,7 +11,6 @@ constinit const ExecutorKind kShmExecutor{
     .limits = "ranks of one host are processes of one user, who sees them in /proc",
     .availability = shm_availability,
     .runs = ExecutorKind::Runs::schedules,
-    .make = [](const Profile*, Seconds timeout) { return make_endpoint_executor(make_shm_endpoint(0), timeout); },
     .make_endpoint = [](Endpoint&) { return make_shm_endpoint(0); },
 };
 

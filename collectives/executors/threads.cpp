@@ -1,4 +1,5 @@
-#include "collectives/executors/thread_executor.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 
@@ -16,7 +17,6 @@ constinit const ExecutorKind kThreadsExecutor{
     .limits = "ranks of one process; no library's own collectives",
     .availability = [] { return Availability{}; },
     .runs = ExecutorKind::Runs::schedules,
-    .make = [](const Profile*, Seconds timeout) { return make_thread_executor(timeout, make_host_endpoints); },
     .make_endpoints = make_host_endpoints,
 };
 

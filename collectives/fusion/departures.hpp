@@ -8,7 +8,7 @@
 
 namespace hbench {
 
-/// What has left in a step: whoever drives a policy asks it whether anything is missing.
+/// Which tensors have left in a step; drivers of a policy check with it that none is missing.
 class Departures {
  public:
   explicit Departures(std::vector<std::int64_t> tensor_bytes);
@@ -18,6 +18,8 @@ class Departures {
   void leave(const Bucket& bucket);
   /// Every tensor has left as a whole.
   bool complete() const { return missing_ == 0; }
+  /// Tensors that have not left as a whole.
+  int missing() const { return static_cast<int>(missing_); }
 
  private:
   void leave(int tensor, std::int64_t bytes);

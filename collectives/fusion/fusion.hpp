@@ -68,7 +68,7 @@ class FusionPolicy {
 /// How ranks agree on what is ready before a bucket may leave.
 enum class Negotiation : std::uint8_t {
   none,   ///< they need not: buckets are the same everywhere
-  names,  ///< rank 0 gathers from every rank which tensors are ready, and tells every rank what leaves
+  names,  ///< rank 0 gathers from every rank which tensors are ready, and sends every rank the list of what to launch
   bits,   ///< all have seen these tensors before (a response cache): one all-reduce of a bit per tensor
 };
 

@@ -14,6 +14,9 @@
 namespace hbench {
 namespace {
 
+/// Transfers of schedules that are kept for later (400 MB).
+constexpr std::size_t kMostKept = std::size_t{1} << 24;
+
 /// The times at one size, the best first.
 using Ranking = std::vector<AlgorithmTime>;
 
@@ -43,8 +46,8 @@ class Model {
  public:
   Model(const Profile& profile, int workers)
       : world_{.workers = workers, .group = std::min(profile.gpus_per_node, workers)}, network_(profile, world_) {
-    for (const Algorithm* algorithm : algorithms_for(Goal::all_reduce))
-      if (!algorithm->opaque() && !algorithm->concurrent && algorithm->refuses(world_).empty()) add(*algorithm);
+    for (const Algorithm* algorithm : algorithms_for(CollectiveKind::all_reduce))
+      if (!algorithm->is_vendor() && !algorithm->concurrent && algorithm->refuses(world_).empty()) add(*algorithm);
   }
 
   Ranking at(std::int64_t bytes) {
@@ -56,7 +59,19 @@ class Model {
   AlgorithmTime time_of(const AlgorithmChoice& candidate, std::int64_t bytes) {
     const int segments = candidate.segments(world_, bytes);
     constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
-    return {candidate.text(), bytes, simulate(network_, schedules_.of(candidate, world_, segments), {}, bytes / kElementSize)};
+    return {candidate.text(), bytes,
+            simulate(network_, schedules_.of(candidate, world_, segments), {}, bytes / kElementSize)};
+  }
+
+  std::int64_t transfers(std::int64_t bytes) const {
+    std::int64_t most = 0;
+    for (const AlgorithmChoice& candidate : candidates_)
+      most = std::max(most, candidate.algorithm
+                                ->shape({.world = world_,
+                                         .segments = candidate.segments(world_, bytes),
+                                         .parameters = candidate.parameters})
+                                .transfers);
+    return most;
   }
 
  private:
@@ -64,15 +79,15 @@ class Model {
   void add(const Algorithm& algorithm) {
     if (!algorithm.uses_groups) return candidates_.push_back(parse_algorithm(algorithm.name));
     if (world_.group == 1 || world_.group == world_.workers) return;
-    for (const Algorithm* outer : algorithms_for(Goal::all_reduce))
-      if (!outer->opaque() && !outer->uses_servers && !outer->uses_groups)
+    for (const Algorithm* outer : algorithms_for(CollectiveKind::all_reduce))
+      if (!outer->is_vendor() && !outer->uses_servers && !outer->uses_groups)
         candidates_.push_back(parse_algorithm(fmt::format("{}:direct:{}", algorithm.name, outer->name)));
   }
 
   World world_;
   Network network_;
   std::vector<AlgorithmChoice> candidates_;
-  ScheduleCache schedules_;
+  ScheduleCache schedules_{kMostKept};
 };
 
 /// The smallest power of two between the two sizes from which `to.chosen` is the better one; `to.bytes` where there is
@@ -136,6 +151,13 @@ AlgorithmAdvice choose_algorithm(const Profile& profile, int workers, std::span<
   }
   advice.rule = rule_of(advice.sizes, changes);
   return advice;
+}
+
+std::int64_t transfers_to_choose(const Profile& profile, int workers, std::span<const std::int64_t> sizes) {
+  const Model model(profile, workers);
+  std::int64_t most = 0;
+  for (const std::int64_t bytes : sizes) most = std::max(most, model.transfers(bytes));
+  return most;
 }
 
 }  // namespace hbench

@@ -56,4 +56,7 @@ AlgorithmAdvice choose_algorithm(std::span<const AlgorithmTime> times);
 /// power of two where the next algorithm becomes the better one. `sizes` ascend. \throws Error (usage) without sizes.
 AlgorithmAdvice choose_algorithm(const Profile& profile, int workers, std::span<const std::int64_t> sizes);
 
+/// The most transfers of any schedule that `choose_algorithm` builds for this: what it needs memory for.
+std::int64_t transfers_to_choose(const Profile& profile, int workers, std::span<const std::int64_t> sizes);
+
 }  // namespace hbench

@@ -21,7 +21,10 @@ constexpr double kMostSamplesPerSecond = 1e12;
 using Apply = std::function<void(std::string_view, std::optional<double>)>;
 
 Apply text_into(std::string& out) {
-  return [&out](std::string_view text, std::optional<double>) { out = text; };
+  return [&out](std::string_view text, std::optional<double> number) {
+    if (number) throw Error(ExitCode::usage, fmt::format("{} is not a text", text), "write it in quotes");
+    out = text;
+  };
 }
 
 Apply number_into(double& out, double least, double most) {
@@ -75,6 +78,15 @@ int read_batch(const toml::node& node, std::string_view workload, std::string_vi
   return static_cast<int>(*batch);
 }
 
+std::string read_source(const toml::node& node, std::string_view workload, std::string_view file_name) {
+  const auto text = node.value_exact<std::string>();
+  if (!text || text->empty())
+    throw Error(ExitCode::usage,
+                fmt::format("{}: the source of rates.{} must be text", place_in(file_name, node), workload),
+                "say where the figure comes from, or leave 'source' out");
+  return *text;
+}
+
 /// `[rates]`: samples/s by workload, as `resnet50 = 219` or `{ value = 219, batch = 64, source = "..." }`.
 void read_rates(const toml::table& table, std::string_view file_name, Profile& profile) {
   const toml::node* node = table.get("rates");
@@ -99,7 +111,7 @@ void read_rates(const toml::table& table, std::string_view file_name, Profile& p
               fmt::format("{}: unknown key '{}' in rates.{}", place_in(file_name, inner), name.str(), key.str()),
               "a rate has 'value', 'batch' and 'source'");
       if (const toml::node* batch = fields->get("batch")) rate.batch = read_batch(*batch, key.str(), file_name);
-      rate.source = (*fields)["source"].value<std::string>().value_or(rate.source);
+      if (const toml::node* source = fields->get("source")) rate.source = read_source(*source, key.str(), file_name);
     }
     profile.figures.push_back(
         {fmt::format("rates.{}", key.str()), fmt::format("{} samples/s", rate.samples_per_second), rate.source});
@@ -116,9 +128,8 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
   const std::string text = read_file(file);
   const std::string name = "gpus/" + file.filename().string();
   const toml::table table = parse_toml(text, name);
-  std::string title;
   read_section(table, "", name,
-               {{"title", false, text_into(title)}, {"memory_rate", true, rate_into(profile.memory_rate)}}, {"rates"},
+               {{"title", false, text_into(profile.gpu_title)}, {"memory_rate", true, rate_into(profile.memory_rate)}}, {"rates"},
                profile.figures);
   read_rates(table, name, profile);
   profile.digest = digest_text(text);

@@ -36,6 +36,7 @@ struct Profile {
   std::string name;
   std::string title;
   std::string gpu;
+  std::string gpu_title;  ///< `NVIDIA V100 SXM2, fp32`; empty where no file of its own describes the GPU
   int gpus_per_node = 1;
 
   Seconds local_latency;      ///< per message inside a node
@@ -52,7 +53,7 @@ struct Profile {
   double protocol_efficiency = 1;  ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
   BytesPerSecond server_rate;      ///< of one parameter server on a network, in and out together; 0: no limit
   BytesPerSecond memory_rate;      ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
-  double overlap_slowdown = 0;     ///< compute takes 1 + this while a collective is under way
+  double overlap_slowdown = 0;     ///< compute takes 1 + this while a collective is in flight
   double straggler = 0;            ///< relative standard deviation of a rank's compute time
   double uncertainty = 0;          ///< relative uncertainty of the rates and latencies: the band of predictions
   std::optional<double> usd_per_node_hour;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "collectives/base/error.hpp"
+
 namespace hbench {
 namespace {
 
@@ -165,10 +167,18 @@ Seconds SimulatedCollective::finish() const {
   return last;
 }
 
-Seconds simulate(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements) {
+void stop_if(const StopRequested& requested) {
+  if (requested && requested()) throw Error(ExitCode::interrupted, "the simulation was interrupted");
+}
+
+Seconds simulate(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements,
+                 const StopRequested& stop) {
   network.reset();
   SimulatedCollective collective(network, schedule, encoding, elements, Seconds(0));
-  while (!collective.done()) collective.advance();
+  while (!collective.done()) {
+    stop_if(stop);
+    collective.advance();
+  }
   return collective.finish();
 }
 

@@ -15,12 +15,13 @@
 
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/network/profile.hpp"
-#include "collectives/schedule.hpp"
+#include "collectives/network/stop.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 
 /// The queues of one cluster for one world. Keeps what earlier transfers left behind, so collectives that are
-/// under way together slow each other. Not thread-safe.
+/// in flight together slow each other. Not thread-safe.
 class Network {
  public:
   /// Workers fill nodes in rank order; a dedicated server has a node of its own. `profile` may go away.
@@ -38,12 +39,13 @@ class Network {
     double link;         ///< of a rank's link inside a node, of all NICs of a node together
     double streams;      ///< of the streams between two ranks; 0 where the links are slower than these
   };
-  /// How long one message holds what it passes, whoever sends it: all links of a kind are alike.
+  /// For how long one message occupies each resource on its way; the same for all senders, as all links of a kind are
+  /// alike.
   struct Message {
     double link;
     double streams;  ///< 0: they are no bottleneck
     double server;
-    double afterwards;  ///< from the last byte's passage until the data are there: latency, coding, reduction
+    double afterwards;  ///< from the last byte's departure until the data are ready: latency, coding, reduction
   };
   /// The streams from one rank to another.
   struct Streams {
@@ -106,7 +108,8 @@ class SimulatedCollective {
   std::array<Known, 4> known_;             ///< local or not, reduce or copy
 };
 
-/// The time of one collective on an idle network.
-Seconds simulate(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements);
+/// The time of one collective on an idle network. Asks `stop` before every round. \throws as `stop_if`.
+Seconds simulate(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements,
+                 const StopRequested& stop = {});
 
 }  // namespace hbench

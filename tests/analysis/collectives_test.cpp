@@ -75,7 +75,7 @@ TEST(BusFactor, IsThatOfNcclTests) {
 TEST(ACollective, IsToldApartByEveryFieldOfItsTask) {
   const Case base = example_collective().asked;
   const std::string training = Case{.gpus = 2}.key();
-  EXPECT_EQ(training.find("collective="), std::string::npos) << "keys of older databases stay what they are";
+  EXPECT_EQ(training.find("collective="), std::string::npos) << "what does not apply is left out";
   for (auto change :
        {+[](CollectiveTask& task) { task.name = "broadcast"; }, +[](CollectiveTask& task) { task.bytes = 8; },
         +[](CollectiveTask& task) { task.data_type = "int32"; }, +[](CollectiveTask& task) { task.operation = "max"; },
@@ -99,6 +99,31 @@ TEST(Store, GivesBackACollective) {
   EXPECT_EQ(texts_of(read), texts_of({result, example_result(1, 2)}));
   EXPECT_EQ(read.at(0).asked.collective, result.asked.collective);
   EXPECT_FALSE(read.at(1).asked.is_collective());
+}
+
+// 4 ranks; reading all buffers takes 8, writing them back 4 more. An all-reduce does both; a reduce-scatter writes a
+// quarter; an all-gather and a broadcast read a quarter and write three.
+TEST(MemoryBound, CountsTheBytesThatTheCollectiveMustMove) {
+  EXPECT_DOUBLE_EQ(memory_bound("all-reduce", 4, 8, 12), 12);
+  EXPECT_DOUBLE_EQ(memory_bound("reduce-scatter", 4, 8, 12), 9);
+  EXPECT_DOUBLE_EQ(memory_bound("all-gather", 4, 8, 12), 5);
+  EXPECT_DOUBLE_EQ(memory_bound("broadcast", 4, 8, 12), 5);
+}
+
+TEST(MemoryBound, IsOfTheFastestPass) {
+  CaseResult result;
+  result.asked.gpus = 2;
+  result.asked.collective = {.name = "all-reduce", .bytes = 8, .data_type = "float32"};
+  const auto add = [&](std::string_view name, std::vector<double> values) {
+    for (int i = 0; i < std::ssize(values); ++i)
+      result.samples.push_back({.iteration = i, .metric = std::string(name), .value = values[i], .unit = "s"});
+  };
+  add(metric::kBound, {5, 4, 6});
+  EXPECT_EQ(collective_figures(result).bound_seconds, 4) << "of an older database";
+  result.asked.collective.name = "reduce-scatter";
+  EXPECT_EQ(collective_figures(result).bound_seconds, std::nullopt) << "it does not know how long reading takes";
+  add(metric::kBoundRead, {3, 2, 3});
+  EXPECT_EQ(collective_figures(result).bound_seconds, 3);
 }
 
 }  // namespace

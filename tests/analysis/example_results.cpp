@@ -55,8 +55,8 @@ CaseResult example_result(int number, int count) {
 
 std::string text_of(const CaseResult& result) {
   std::string text =
-      fmt::format("{} {} '{}' {}\n", result.asked.key(), result.status == CaseStatus::done ? "done" : "failed",
-                  result.failure, result.exit_code);
+      fmt::format("{} {} '{}' {} '{}' {}\n", result.asked.key(), result.asked.implementation, result.asked.source,
+                  result.status == CaseStatus::done ? "done" : "failed", result.failure, result.exit_code);
   for (const Sample& sample : result.samples)
     text += fmt::format("  {} {} {} {} {} {} {}\n", sample.launch, sample.rank, sample.iteration, sample.warmup,
                         sample.metric, sample.value, sample.unit);

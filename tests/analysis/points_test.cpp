@@ -69,11 +69,23 @@ TEST(MeasuredPoint, HasTheEfficiencyAgainstOneProcessWithAnInterval) {
   // Launch medians 2.05 and 2.1, 1.05 and 1.1.
   EXPECT_THAT(points[0].efficiency, Optional(DoubleEq(1.075 / 2.075)));
   EXPECT_EQ(points[0].baseline, "one process without communication, 29.77 samples/s");
-  EXPECT_EQ(points[0].interval, "95 % bootstrap over 2 launches");
+  EXPECT_EQ(points[0].interval, "95 % interval for a repeat, 2 launches against 2 of the baseline, unpaired");
   EXPECT_LT(*points[0].efficiency_low, *points[0].efficiency);
   EXPECT_GT(*points[0].efficiency_high, *points[0].efficiency);
-  EXPECT_GE(*points[0].efficiency_low, 1 / 2.2);
-  EXPECT_LE(*points[0].efficiency_high, 1.2 / 2);
+}
+
+TEST(MeasuredPoint, IsComparedWithTheBaselineLaunchesBesideItsOwn) {
+  CaseResult result = measured({{{2}}, {{4}}, {{2}}});
+  for (int launch : {0, 1, 2})
+    result.samples.push_back(
+        {.launch = launch, .metric = "paired_baseline_seconds", .value = launch == 1 ? 3.0 : 1.5, .unit = "s"});
+  // The machine was half as fast during the second pair; the other baseline is of another hour.
+  const Point point = make_points({result, baseline({{{1}, {1}}})}).front();
+  EXPECT_THAT(point.efficiency, Optional(DoubleEq(0.75)));
+  EXPECT_THAT(point.efficiency_low, Optional(DoubleEq(0.75)));
+  EXPECT_EQ(point.baseline, "one process without communication, 21.33 samples/s");
+  EXPECT_EQ(point.interval, "95 % interval for a repeat, 3 paired launches");
+  EXPECT_EQ(point.samples, 3u) << "of its own";
 }
 
 TEST(MeasuredPoint, IsExactlyAsFastAsItself) {
@@ -82,7 +94,7 @@ TEST(MeasuredPoint, IsExactlyAsFastAsItself) {
   EXPECT_EQ(point.efficiency_low, std::nullopt);
 }
 
-TEST(MeasuredPoint, HasNoIntervalWithFewerThanTwoTimedIterations) {
+TEST(MeasuredPoint, HasNoIntervalWithOneLaunchOfOneTimedIteration) {
   for (const auto& [own, base] : {std::pair{1, 5}, {5, 1}}) {
     const Point point = make_points({measured({std::vector<std::vector<double>>(own, {2.0})}),
                                      baseline({std::vector<std::vector<double>>(base, {1.0})})})
@@ -104,6 +116,21 @@ TEST(MeasuredPoint, TakesTheNewestBaselineOfItsOwnKindOnly) {
     change(results.back());
   }
   EXPECT_THAT(make_points(results).front().efficiency, Optional(0.5));
+}
+
+TEST(MeasuredPoint, SaysWhyItHasNoEfficiency) {
+  CaseResult elsewhere = baseline({{{1}}});
+  elsewhere.asked.machine = "0123456789abcdef";
+  const std::vector<Point> points = make_points({measured({{{2}}}), elsewhere});
+  EXPECT_EQ(points[0].efficiency, std::nullopt);
+  EXPECT_THAT(points[0].no_baseline, testing::HasSubstr("another machine"));
+  EXPECT_EQ(points[0].throughput, 64);
+  EXPECT_EQ(points[1].no_baseline, "") << "it is its own";
+  EXPECT_EQ(make_points({of(Evidence::simulated, {figure("step_seconds", 1)})})[0].no_baseline, "");
+}
+
+TEST(MeasuredPoint, TakesABaselineThatIsNotAmongTheResults) {
+  EXPECT_THAT(make_points({measured({{{4}}})}, {baseline({{{2}}})}).front().efficiency, Optional(0.5));
 }
 
 TEST(SimulatedPoint, TurnsThePessimisticStepIntoTheLowEfficiency) {

@@ -49,9 +49,9 @@ TEST(PublishedTable, BecomesCasesWithTheFiguresAsSamples) {
   const auto results = read(kHeader + kRow);
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(text_of(results[0]),
-            "evidence=published;workload=vgg16;gpus=16;algorithm=ps;placement=greedy;servers=4;server_mode=colocated;"
-            "compressor=fp16;fusion=none;overlap=no;profile=lab;batch_per_gpu=64;image_size=0;single_gpu_rate=0;"
-            "implementation=published/1;source=https://x.org/a (2017\\; seen) done '' 0\n"
+            "workload=vgg16;gpus=16;algorithm=ps;placement=greedy;servers=4;server_mode=colocated;compressor=fp16;"
+            "fusion=none;batch_per_gpu=64;evidence=published;profile=lab;source=https://x.org/a (2017\\; seen) "
+            "published/1 'https://x.org/a (2017; seen)' done '' 0\n"
             "  0 0 0 false throughput 74.7 samples/s\n"
             "  0 0 0 false efficiency 0.05 1\n"
             "  0 0 0 false baseline_throughput 130.9 samples/s\n");

@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <map>
+#include <set>
 
+#include "analysis/case_fields.hpp"
+#include "analysis/fingerprint.hpp"
 #include "analysis/store/migrate.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/store.hpp"
@@ -44,6 +48,16 @@ TEST(Migration, LeadsFromEveryVersionToTheLast) {
   }
 }
 
+TEST(Migration, FinishesOnceOnTheLastSchema) {
+  constexpr auto kFinish = [](Database& database) { database.run("UPDATE t SET c = c + a + b"); };
+  const std::array chain{Migration{1, kChain[0].sql}, Migration{2, kChain[1].sql, kFinish},
+                         Migration{3, "ALTER TABLE t ADD COLUMN c DEFAULT 0;", kFinish}};
+  const TemporaryFolder folder;
+  store::open_for_writing(folder / "x.db", milliseconds(0), std::span<const Migration>(chain).first(1));
+  Database database = store::open_for_writing(folder / "x.db", milliseconds(0), chain);
+  EXPECT_EQ(database.integer("SELECT c FROM t"), 15);
+}
+
 TEST(Migration, HappensInMemoryForAReader) {
   const TemporaryFolder folder;
   store::open_for_writing(folder / "x.db", milliseconds(0), kSteps.first(1));
@@ -75,14 +89,20 @@ TEST(ADatabaseOfVersion1, IsReadAsItWasWritten) {
     const TemporaryFolder folder;
     run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_1.sql"));
     const Store old(folder / "old.db", mode);
-    CaseResult failed = example_result(2, 0);
+    CaseResult done = example_result(1, 4), failed = example_result(2, 0);
     failed.status = CaseStatus::failed;
     failed.failure = "rank 3 was lost";
     failed.exit_code = 5;
-    EXPECT_EQ(texts_of(old.results()), (std::vector{text_of(example_result(1, 4)), text_of(failed)}));
+    done.asked.nodes = failed.asked.nodes = 1;  // ranks were started on one machine alone
+    done.asked.machine = failed.asked.machine = fingerprint({{"cores", "2"}, {"cpu", "some CPU"}}, false).digest;
+    EXPECT_EQ(texts_of(old.results()), (std::vector{text_of(done), text_of(failed)}));
     ASSERT_EQ(old.runs().size(), 1u);
     EXPECT_EQ(old.runs()[0].command, "hbench sweep");
-    EXPECT_EQ(old.runs()[0].environment, (std::map<std::string, std::string>{{"cores", "2"}, {"cpu", "some CPU"}}));
+    const Fingerprint machine = fingerprint({{"cores", "2"}, {"cpu", "some CPU"}}, false);
+    EXPECT_EQ(machine.text, "2 cores of some CPU");
+    EXPECT_EQ(old.runs()[0].environment,
+              (std::map<std::string, std::string>{
+                  {"cores", "2"}, {"cpu", "some CPU"}, {"machine " + machine.digest, machine.text}}));
   }
 }
 
@@ -99,10 +119,135 @@ TEST(ADatabaseOfVersion2, IsReadAsItWasWritten) {
         (CollectiveTask{
             .name = "all-reduce", .bytes = 1024, .data_type = "float32", .operation = "sum", .executor = "threads"}));
     EXPECT_EQ(result.asked.training, TrainingTask());
-    EXPECT_EQ(old.finished_keys(), std::set{result.asked.key()});
+    EXPECT_THAT(old.finished(), testing::ElementsAre(answer_key(result.asked, old.runs().at(0).producer())));
     EXPECT_EQ(result.samples.size(), 3u);
     EXPECT_EQ(old.runs().at(0).command, "hbench collective");
   }
+}
+
+/// The one answer of `workload` by `algorithm` with this evidence.
+CaseResult answer_of(const std::vector<CaseResult>& results, Evidence evidence, std::string_view workload,
+                     std::string_view algorithm) {
+  CaseResult found;
+  int answers = 0;
+  for (const CaseResult& result : results) {
+    const Case& asked = result.asked;
+    if (asked.evidence != evidence || asked.workload != workload || asked.strategy.algorithm != algorithm) continue;
+    found = result;
+    ++answers;
+  }
+  EXPECT_EQ(answers, 1) << to_string(evidence) << ' ' << workload << ' ' << algorithm;
+  return found;
+}
+
+// The same of schema version 3: places and producers come from what each run's environment tells.
+TEST(ADatabaseOfVersion3, GetsPlacesAndProducers) {
+  const Fingerprint cores = fingerprint({{"cores", "2"}, {"cpu", "some CPU"}, {"torch", "built in, 2.6.0"}}, false);
+  const Fingerprint gpus = fingerprint({{"cores", "64"},
+                                        {"cpu", "other CPU"},
+                                        {"torch", "built in, 2.6.0"},
+                                        {"gpu", "2 x NVIDIA H100"},
+                                        {"gpu_driver", "580.65.06"},
+                                        {"cuda", "13.0"},
+                                        {"nccl", "2.28.3"}},
+                                       true);
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_3.sql"));
+    const Store old(folder / "old.db", mode);
+    const std::vector<CaseResult> results = old.results();
+    EXPECT_EQ(results.size(), 6u);
+    const CaseResult ring = answer_of(results, Evidence::measured, "lenet5", "ring");
+    EXPECT_EQ(ring.producer.run, 3) << "the newest";
+    EXPECT_EQ(ring.producer.version, "0.1.0");
+    EXPECT_EQ(ring.asked.implementation, "engine/1");
+    EXPECT_EQ(ring.samples.size(), 4u);
+    EXPECT_EQ(ring.samples[0].value, 0.8);
+    EXPECT_EQ(ring.asked.machine, cores.digest);
+    EXPECT_EQ(ring.machine_in_words, "2 cores of some CPU, LibTorch 2.6");
+    // Another kernel, and the same place: two answers to one question.
+    const std::vector<CaseResult> history = old.history(ring.asked.question(), ring.asked.place());
+    ASSERT_EQ(history.size(), 2u);
+    EXPECT_EQ(history[0].producer.run, 1);
+    EXPECT_EQ(history[0].producer.started_at, "2026-11-21T09:00:00Z");
+    const CaseResult vendor = answer_of(results, Evidence::measured, "lenet5", "vendor");
+    EXPECT_EQ(vendor.status, CaseStatus::failed);
+    EXPECT_EQ(vendor.asked.training, (TrainingTask{.device = "gpu", .executor = "nccl", .precision = "bf16"}));
+    EXPECT_EQ(vendor.asked.machine, gpus.digest);
+    EXPECT_EQ(vendor.machine_in_words,
+              "64 cores of other CPU, LibTorch 2.6, 2 x NVIDIA H100, driver 580, CUDA 13.0, NCCL 2.28");
+    const CaseResult collective = answer_of(results, Evidence::measured, "", "ring");
+    EXPECT_EQ(collective.asked.collective, (CollectiveTask{.name = "all-reduce",
+                                                           .bytes = 1024,
+                                                           .data_type = "float32",
+                                                           .operation = "sum",
+                                                           .executor = "cuda",
+                                                           .ranks_per_node = 2,
+                                                           .segments = 3}));
+    EXPECT_EQ(collective.asked.machine, gpus.digest) << "it said in its source that it ran on GPUs";
+    const CaseResult simulated = answer_of(results, Evidence::simulated, "lenet5", "ps");
+    EXPECT_EQ(simulated.asked.machine, "");
+    EXPECT_EQ(simulated.asked.single_gpu_rate, 61.25);
+    EXPECT_EQ(simulated.asked.strategy.servers, 4);
+    EXPECT_EQ(answer_of(results, Evidence::published, "lenet5", "ps").asked.source,
+              "https://example.org/paper (2019; \"quoted\"; it's)");
+    EXPECT_EQ(old.baselines().size(), 1u);
+    EXPECT_EQ(old.finished().size(), 5u) << "the ring was asked twice";
+  }
+}
+
+// The same of schema version 4, with labels and places of its own.
+TEST(ADatabaseOfVersion4, KeepsPlacesAndProducers) {
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_4.sql"));
+    const Store old(folder / "old.db", mode);
+    const std::vector<CaseResult> results = old.results();
+    EXPECT_EQ(results.size(), 6u);
+    const CaseResult ring = answer_of(results, Evidence::measured, "lenet5", "ring");
+    EXPECT_EQ(ring.asked.machine, "0123456789abcdef");
+    EXPECT_EQ(ring.asked.nodes, 1);
+    EXPECT_EQ(answer_of(results, Evidence::simulated, "lenet5", "ps").asked.nodes, 0) << "nothing told";
+    const std::vector<CaseResult> history = old.history(ring.asked.question(), ring.asked.place());
+    ASSERT_EQ(history.size(), 2u);
+    EXPECT_EQ(history[0].producer.version, "0.2.0");
+    EXPECT_EQ(history[0].producer.commit(), "abc");
+    EXPECT_EQ(history[0].machine_in_words, "2 cores of some CPU");
+    EXPECT_EQ(old.baselines().size(), 1u);
+    EXPECT_EQ(old.finished().size(), 6u) << "the ring was answered at two commits";
+  }
+}
+
+TEST(AMigratedDatabase, KeepsItsReferencesWhole) {
+  for (const char* version : {"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql"}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data" / version));
+    Database database = store::open_for_writing(folder / "old.db", milliseconds(0), store::migrations());
+    store::Statement violation(database, "PRAGMA foreign_key_check");
+    EXPECT_FALSE(violation.step()) << version;
+    EXPECT_EQ(database.integer("PRAGMA foreign_keys"), 1);
+    EXPECT_EQ(database.integer("SELECT count(*) FROM scaling_case WHERE question = '' OR place = ''"), 0) << version;
+  }
+}
+
+TEST(TheFieldsOfACase, AreColumnsSinceTheVersionThatTheListNames) {
+  for (std::size_t version = 4; version <= store::migrations().size(); ++version) {
+    // The steps alone: what finishes them knows the last schema only.
+    std::vector<Migration> steps;
+    for (const Migration& step : store::migrations().first(version)) steps.push_back({step.version, step.sql});
+    const TemporaryFolder folder;
+    Database database = store::open_for_writing(folder / "x.db", milliseconds(0), steps);
+    std::set<std::string> columns, expected{"id", "run_id", "status", "failure", "exit_code", "question", "place"};
+    store::Statement row(database, "SELECT name FROM pragma_table_info('scaling_case')");
+    while (row.step()) columns.insert(row.text(0));
+    for (const CaseField& field : case_fields())
+      if (field.since <= static_cast<int>(version)) expected.insert(std::string(field.name));
+    EXPECT_EQ(columns, expected) << "version " << version;
+  }
+}
+
+TEST(TheFieldsOfACase, AreDocumented) {
+  EXPECT_THAT(bytes_of(kSource / "analysis/store/README.md"), testing::HasSubstr(case_fields_table()));
 }
 
 /// The text between the lines that begin and end the documented schema.

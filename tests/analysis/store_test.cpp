@@ -87,13 +87,68 @@ TEST(Store, PrefersADoneCaseToAFailedOneWhicheverCameFirst) {
   EXPECT_EQ(texts_of(store.results()), (std::vector{text_of(example_result(1)), text_of(example_result(2))}));
 }
 
-TEST(Store, NamesTheKeysThatAreDone) {
+TEST(Store, GivesOneAnswerToAQuestionWhoeverGaveIt) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  CaseResult revised = example_result(1);
+  revised.asked.implementation = "engine/2";
+  CaseResult elsewhere = example_result(1);
+  elsewhere.asked.machine = "0123456789abcdef";
+  store.append(store.begin_run(kRun), example_result(1));
+  store.append(store.begin_run(kRun), {revised, elsewhere});
+  EXPECT_EQ(texts_of(store.results()), (std::vector{text_of(revised), text_of(elsewhere)}));
+}
+
+TEST(Store, HasTheHistoryOfAQuestionAtAPlace) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  hbench::Run labelled = kRun;
+  labelled.version = "0.2.0";
+  labelled.labels = {{"branch", "main"}, {"commit", "abc"}};
+  labelled.environment["machine 0123"] = "2 cores of some CPU";
+  CaseResult first = example_result(1), second = example_result(1), failed = example_result(1), other = first;
+  for (CaseResult* result : {&first, &second, &failed}) result->asked.machine = "0123";
+  second.asked.implementation = "engine/2";
+  second.samples[0].value = 77;
+  failed.status = CaseStatus::failed;
+  store.append(store.begin_run(kRun), {first, other, example_result(2)});
+  store.append(store.begin_run(labelled), {second, failed});
+  const std::vector<CaseResult> history = store.history(first.asked.question(), first.asked.place());
+  EXPECT_EQ(texts_of(history), texts_of({first, second, failed}));
+  EXPECT_EQ(history[0].producer.run, 1);
+  EXPECT_EQ(history[0].producer.version, "0.1.0");
+  EXPECT_EQ(history[0].producer.started_at, kRun.started_at);
+  EXPECT_THAT(history[0].producer.labels, IsEmpty());
+  EXPECT_EQ(history[1].producer.run, 2);
+  EXPECT_EQ(history[1].producer.labels, labelled.labels);
+  EXPECT_EQ(history[1].producer.commit(), "abc");
+  EXPECT_EQ(history[0].machine_in_words, "") << "its run says nothing of the machine";
+  EXPECT_EQ(history[1].machine_in_words, "2 cores of some CPU");
+  EXPECT_EQ(store.runs()[1].labels, labelled.labels);
+}
+
+TEST(Store, GivesTheBaselinesOfAllRuns) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  CaseResult old = example_result(1), revised = example_result(1), failed = example_result(1);
+  CaseResult simulated{.asked = example_case(Evidence::simulated)};
+  for (CaseResult* result : {&old, &revised, &failed, &simulated}) result->asked.strategy.algorithm = "none";
+  revised.asked.implementation = "engine/2";
+  failed.status = CaseStatus::failed;
+  store.append(store.begin_run(kRun), {old, example_result(2), simulated, revised, failed});
+  EXPECT_EQ(texts_of(store.baselines()), texts_of({old, revised}));
+}
+
+TEST(Store, NamesTheAnswersThatAreThere) {
   const TemporaryFolder folder;
   Store store(folder / "results.db");
   CaseResult failed = example_result(9);
   failed.status = CaseStatus::failed;
-  store.append(store.begin_run(kRun), {example_result(1), failed, example_result(1)});
-  EXPECT_THAT(store.finished_keys(), ElementsAre(example_result(1).asked.key()));
+  CaseResult revised = example_result(1);
+  revised.asked.implementation = "engine/2";
+  store.append(store.begin_run(kRun), {example_result(1), failed, example_result(1), revised});
+  EXPECT_THAT(store.finished(), ElementsAre(answer_key(example_result(1).asked, kRun.producer()),
+                                            answer_key(revised.asked, kRun.producer())));
 }
 
 TEST(Store, AppendsAllOrNothing) {

@@ -32,6 +32,11 @@ void write_bytes(const std::filesystem::path& file, std::string_view bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
+void write_program(const std::filesystem::path& file, std::string_view script) {
+  write_bytes(file, script);
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+}
+
 void run_sql(const std::filesystem::path& database, std::string_view sql) {
   sqlite3* handle = nullptr;
   EXPECT_EQ(sqlite3_open(database.c_str(), &handle), SQLITE_OK);

@@ -23,6 +23,8 @@ class TemporaryFolder {
 
 std::string bytes_of(const std::filesystem::path& file);
 void write_bytes(const std::filesystem::path& file, std::string_view bytes);
+/// A file that may be run.
+void write_program(const std::filesystem::path& file, std::string_view script);
 
 /// Runs statements with SQLite itself, behind the store's back.
 void run_sql(const std::filesystem::path& database, std::string_view sql);

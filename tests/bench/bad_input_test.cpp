@@ -30,6 +30,18 @@ TEST(Mistakes, AreOneLineAndItsCureOnStandardErrorAndLeaveNothingBehind) {
     EXPECT_THAT(entry.path().filename().string(), testing::AnyOf(".out", ".err"));
 }
 
+TEST(Files, ThatAreNotRegularOrTooLongAreRefusedAtOnce) {
+  const Workplace workplace;
+  ASSERT_EQ(mkfifo((workplace / "fifo.toml").c_str(), 0600), 0);
+  write_bytes(workplace / "long.toml", std::string((16 << 20) + 1, '#'));
+  for (const char* flag : {"--profile", "--workload"})
+    for (const auto& [file, why] : {std::pair{"./fifo.toml", "not a regular file"},
+                                    {"/dev/zero", "not a regular file"},
+                                    {"./long.toml", "more than 16 MiB"}})
+      expect_mistake(workplace.run({"sweep", "--evidence", "simulated", "--gpus", "2", flag, file}), 2,
+                     fmt::format("cannot read {}: it ", file), "");
+}
+
 /// Runs a command whose output nobody reads any more; the reader is gone before the command begins.
 std::string code_into_closed_pipe(const Workplace& workplace, const std::string& before, const std::string& command) {
   const Outcome outcome = workplace.shell(before + "mkfifo gone; { read x < gone; " + command +

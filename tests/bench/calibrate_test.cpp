@@ -2,7 +2,7 @@
 #include <signal.h>
 
 #include "bench/data.hpp"
-#include "collectives/executors/endpoint.hpp"
+#include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/training.hpp"
 
@@ -102,6 +102,15 @@ TEST(CalibrateNetwork, ThatLosesARankSaysSoAndWritesNothing) {
   EXPECT_TRUE(all_die(workers));
   EXPECT_FALSE(std::filesystem::exists(workplace / "this-machine-hkbu-10gbe.toml"));
   EXPECT_FALSE(std::filesystem::exists(workplace / "lenet5.toml"));
+}
+
+TEST(Calibrate, SaysThatItCannotWriteBeforeItRecords) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  // Long enough that a test which waits for the recording runs out of time.
+  const Outcome outcome = workplace.run(
+      {"calibrate", "--device", "cpu", "--model", "resnet50", "--steps", "100000", "--out", "missing/it.toml"});
+  expect_mistake(outcome, 3, "cannot write missing/it.toml", "--out");
 }
 
 TEST(CalibrateNetwork, SaysWhatIsWrongBeforeItMeasures) {

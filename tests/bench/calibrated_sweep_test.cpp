@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "collectives/executors/endpoint.hpp"
+#include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/training.hpp"
 

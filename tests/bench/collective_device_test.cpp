@@ -9,7 +9,7 @@
 #include "analysis/collectives.hpp"
 #include "analysis/throttling.hpp"
 #include "bench/collective/plan.hpp"
-#include "bench/collective/rank_loop.hpp"
+#include "bench/worker/rank_loop.hpp"
 #include "tests/collectives/lazy_device.hpp"
 
 namespace hbench {
@@ -54,9 +54,9 @@ std::vector<LoopResult> measured(const std::vector<LoopCase>& cases, const Watch
   return results;
 }
 
-CollectiveRequest on_devices(Goal goal, ReduceOp op) {
+CollectiveRequest on_devices(CollectiveKind collective, ReduceOp op) {
   CollectiveRequest request;
-  request.goal = goal;
+  request.collective = collective;
   request.op = op;
   request.min_bytes = 12;
   request.max_bytes = 12'000;
@@ -67,10 +67,11 @@ CollectiveRequest on_devices(Goal goal, ReduceOp op) {
 }
 
 TEST(MeasuringLoop, IsRightAndTimedOnDevicesBesideHostMemory) {
-  for (const Goal goal : {Goal::all_reduce, Goal::reduce_scatter, Goal::all_gather, Goal::broadcast})
+  for (const CollectiveKind collective : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                          CollectiveKind::all_gather, CollectiveKind::broadcast})
     for (const ReduceOp op : {ReduceOp::sum, ReduceOp::product}) {
-      SCOPED_TRACE(to_string(goal));
-      const std::vector<LoopCase> cases = cases_of(on_devices(goal, op));
+      SCOPED_TRACE(to_string(collective));
+      const std::vector<LoopCase> cases = cases_of(on_devices(collective, op));
       const std::vector<LoopResult> results = measured(cases);
       ASSERT_EQ(results.size(), cases.size());
       for (const LoopResult& result : results) {
@@ -96,7 +97,7 @@ TEST(MeasuringLoop, IsRightAndTimedOnDevicesBesideHostMemory) {
 class HeatingGpu final : public GpuWatch {
  public:
   explicit HeatingGpu(int looks) : looks_(looks) {}
-  GpuState look() override {
+  GpuState sample() override {
     GpuState state;
     state.sm_clock = 1980e6;
     state.temperature = ++seen_;
@@ -117,7 +118,7 @@ std::vector<double> values_of(const LoopResult& result, std::string_view metric)
 }
 
 TEST(MeasuringLoop, SaysWhichIterationsWereTimedOnAGpuThatWasHeldBack) {
-  CollectiveRequest request = on_devices(Goal::all_reduce, ReduceOp::sum);
+  CollectiveRequest request = on_devices(CollectiveKind::all_reduce, ReduceOp::sum);
   request.max_bytes = request.min_bytes;
   request.executors = {"cuda"};
   // Alone, in one turn: a look before and after the iterations in place, and the same out of place.
@@ -142,7 +143,7 @@ TEST(MeasuringLoop, SaysWhichIterationsWereTimedOnAGpuThatWasHeldBack) {
 }
 
 TEST(MeasuringLoop, StoresNothingOfGpusThatNobodyCanLookAt) {
-  CollectiveRequest request = on_devices(Goal::all_reduce, ReduceOp::sum);
+  CollectiveRequest request = on_devices(CollectiveKind::all_reduce, ReduceOp::sum);
   request.max_bytes = request.min_bytes;
   for (const LoopResult& result : measured(cases_of(request), [](Device&) { return nullptr; }))
     for (const Sample& sample : result.samples)
@@ -157,7 +158,7 @@ std::optional<double> value_of(const LoopResult& result, std::string_view metric
 
 // The plan asks what real GPUs have; these devices have more.
 TEST(MeasuringLoop, ChecksLossyResultsOnDevicesAndLeavesOutTheTimesOfTheirCodecs) {
-  CollectiveRequest request = on_devices(Goal::all_reduce, ReduceOp::average);
+  CollectiveRequest request = on_devices(CollectiveKind::all_reduce, ReduceOp::average);
   request.executors = {"threads"};
   request.compressors = {"fp16", "int8", "ef:topk", "sign", "powersgd"};
   std::vector<LoopCase> cases;

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "tests/bench/collective_runs.hpp"
@@ -116,6 +117,49 @@ TEST_F(CollectiveFaults, ByForceLeaveNoProcess) {
   kill(running.pid(), SIGKILL);
   EXPECT_EQ(running.wait().code, 128 + SIGKILL);
   expect_nothing_is_left();
+}
+
+/// Names in a folder that begin like this.
+std::vector<std::string> names_like(const std::filesystem::path& folder, std::string_view begin) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (const std::string name = entry.path().filename(); name.starts_with(begin)) names.push_back(name);
+  return names;
+}
+
+TEST_F(CollectiveFaults, OfTheLauncherItselfLeaveNoProcessNoSessionAndNoMemory) {
+  const std::filesystem::path temporary = workplace_ / "tmp";
+  std::filesystem::create_directory(temporary);
+  Sweeping running(workplace_, four_sizes("mpi"), {{"TMPDIR", temporary.string()}});
+  let_it_end(workplace_, running, kSizes[0]);
+  all_ranks_ = running.workers(2);
+  ASSERT_EQ(all_ranks_.size(), 2);
+  const std::string own = fmt::format("-{}-", running.pid());  // in the names of the folders that this run makes
+  EXPECT_FALSE(std::filesystem::is_empty(temporary));
+  std::size_t folders = 0;
+  for (const std::string& name : names_like("/dev/shm", "hbench-"))
+    if (name.find(own) != std::string::npos) folders += std::filesystem::is_empty("/dev/shm/" + name) ? 0 : 1;
+  EXPECT_EQ(folders, 1) << "Open MPI's shared memory is in a folder of ours";
+  const pid_t launcher = parent_of(all_ranks_[0]);
+  ASSERT_NE(launcher, running.pid());
+  kill(launcher, SIGKILL);
+  let_it_end(workplace_, running, kSizes[2]);  // the other sizes go on
+  kill(running.pid(), SIGINT);
+  EXPECT_EQ(running.wait().code, 130);
+  expect_nothing_is_left();
+  EXPECT_TRUE(std::filesystem::is_empty(temporary));
+  for (const std::string& name : names_like("/dev/shm", "hbench-")) EXPECT_EQ(name.find(own), std::string::npos);
+}
+
+TEST_F(CollectiveFaults, OfALauncherThatCannotStartSayWhatIsWrongInOneLine) {
+  const char* const quick = "$HBENCH collective --executor mpi --ranks 2 -b 8 -e 8 -n 1 -w 0 -c 0 --quiet";
+  const Outcome no_folder = workplace_.shell(fmt::format("touch file; TMPDIR=$PWD/file {}", quick));
+  EXPECT_EQ(no_folder.code, 3);
+  EXPECT_THAT(no_folder.err, testing::AllOf(HasSubstr((workplace_ / "file").string()), HasSubstr("Not a directory"),
+                                            HasSubstr("TMPDIR")));
+  const Outcome few_files = workplace_.shell(fmt::format("ulimit -n 20; {}", quick));
+  EXPECT_EQ(few_files.code, 5);
+  EXPECT_THAT(few_files.out, HasSubstr("Out of resource")) << few_files.err;
 }
 
 constexpr const char* kQuick = "$HBENCH collective --executor threads -b 8 -e 32 -n 1 -w 0 -c 0 --quiet ";

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "bench/verbs/verb.hpp"
-#include "collectives/executors/endpoint.hpp"
+#include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "workloads/training.hpp"
 

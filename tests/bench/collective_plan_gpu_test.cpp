@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/collective/plan.hpp"
-#include "collectives/executors/cuda.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "collectives/executors/endpoint.hpp"
+#include "collectives/endpoints/endpoint.hpp"
 
 namespace hbench {
 

@@ -4,10 +4,13 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "bench/collective/json.hpp"
 #include "bench/collective/summary.hpp"
 #include "bench/collective/table.hpp"
+#include "reports/formats/formats.hpp"
+#include "reports/formats/text_table.hpp"
 
 namespace hbench {
 namespace {
@@ -17,6 +20,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr std::int64_t kKiB = 1024;
+
+/// What a person reads, with every column.
+std::string collective_table(const std::vector<CollectiveRow>& rows, const TableContext& context) {
+  return text_of(collective_document(rows, context), kAnyWidth);
+}
 
 /// An all-reduce between 4 ranks whose slowest rank needs `seconds`; the others half as long.
 CaseResult result_of(std::string executor, std::string algorithm, std::int64_t bytes, double seconds) {
@@ -79,15 +87,36 @@ TEST(CollectiveTable, MarksWhatWasMeasuredWhileAGpuWasHeldBack) {
     EXPECT_THAT(table, ContainsRegex(" 1\\.00[ \n]"));
     EXPECT_THAT(table, HasSubstr(" 1.00^"));
     EXPECT_THAT(table, HasSubstr(" 1.00!"));
-    EXPECT_THAT(table, HasSubstr("# !: measured while a GPU was throttled: power brake, power cap\n"));
-    EXPECT_THAT(table, HasSubstr("# ^: measured while a GPU was at its power cap"));
+    EXPECT_THAT(table, HasSubstr("!: measured while a GPU was throttled: power brake, power cap\n"));
+    EXPECT_THAT(table, HasSubstr("^: measured while a GPU was at its power cap"));
   }
 }
 
 TEST(CollectiveTable, ExplainsNoMarksWhereThereAreNone) {
   const std::string table = collective_table(collective_rows({held_back(kKiB, clock_reason::kIdle)}), {});
-  EXPECT_THAT(table, Not(HasSubstr("# !:")));
-  EXPECT_THAT(table, Not(HasSubstr("# ^:")));
+  EXPECT_THAT(table, Not(HasSubstr("!: ")));
+  EXPECT_THAT(table, Not(HasSubstr("^: ")));
+}
+
+TEST(CollectiveTable, FitsIntoATerminalOfEightyColumnsAndNamesWhatItLeavesOut) {
+  const std::string text =
+      text_of(collective_document(collective_rows({held_back(kKiB, 0)}), {.machine = "a GPU"}), 80);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  EXPECT_THAT(text, ContainsRegex("not shown.*type, redop"));
+  EXPECT_THAT(text, HasSubstr("busbw"));
+}
+
+TEST(CollectiveTable, PutsFewCandidatesBesideAndManyBelowEachOther) {
+  const auto columns = [](const std::vector<CaseResult>& results) {
+    return std::get<Table>(collective_document(collective_rows(results), {.comparison = true}).blocks.front()).columns;
+  };
+  EXPECT_THAT(columns(two_sizes()), testing::ElementsAre("size (B)", "direct by shm", "vendor by mpi",
+                                                         "ring-chunked by gloo", "best peer / ours"));
+  std::vector<CaseResult> many = two_sizes();
+  for (const char* algorithm : {"ring", "torus", "halving-doubling", "recursive-doubling", "binomial-tree"})
+    many.push_back(result_of("mpi", algorithm, kKiB, 1e-6));
+  EXPECT_EQ(columns(many).at(1), "candidate");
 }
 
 TEST(CollectiveJson, GivesTheShareOfIterationsThatWereHeldBack) {
@@ -125,8 +154,8 @@ TEST(CollectiveSummary, LeavesOutWhatFailedItsCheck) {
   EXPECT_EQ(all[0].sizes, 1U);
   EXPECT_DOUBLE_EQ(all[0].geometric_mean, 8);
   const std::string table = collective_table(rows, {.comparison = true});
-  EXPECT_THAT(table, HasSubstr("# direct by shm of 1024 B: 1 elements failed the check\n"));
-  EXPECT_THAT(table, Not(HasSubstr("1.00      2.00")));
+  EXPECT_THAT(table, HasSubstr("direct by shm of 1024 B: 1 elements failed the check\n"));
+  EXPECT_THAT(table, Not(HasSubstr("1.00  2.00")));
 }
 
 TEST(CollectiveSummary, RelatesSharedMemoryToItsBoundAtTheLargestSize) {
@@ -136,7 +165,18 @@ TEST(CollectiveSummary, RelatesSharedMemoryToItsBoundAtTheLargestSize) {
   const auto shares = shares_of_bound(collective_rows(results));
   ASSERT_EQ(shares.size(), 1U);
   EXPECT_EQ(shares[0].bytes, 4 * kKiB);
-  EXPECT_DOUBLE_EQ(shares[0].bound_seconds / shares[0].seconds, 0.8);
+  EXPECT_DOUBLE_EQ(shares[0].share(), 0.8);
+  EXPECT_FALSE(shares[0].exceeded());
+}
+
+TEST(CollectiveSummary, SaysOfABoundThatIsExceededThatItIsWrong) {
+  const auto table_with_bound = [](double seconds) {
+    CaseResult result = result_of("shm", "ring", 4 * kKiB, 1e-6);
+    result.samples.push_back({.metric = std::string(metric::kBound), .value = seconds, .unit = "s"});
+    return collective_table(collective_rows({result}), {.comparison = true});
+  };
+  EXPECT_THAT(table_with_bound(1.02e-6), Not(HasSubstr("exceeded"))) << "noise";
+  EXPECT_THAT(table_with_bound(1.4e-6), AllOf(HasSubstr("140 %, exceeded"), HasSubstr("the bound is wrong")));
 }
 
 TEST(CollectiveSummary, RelatesBusBandwidthToTheLink) {
@@ -146,10 +186,10 @@ TEST(CollectiveSummary, RelatesBusBandwidthToTheLink) {
                        result_of("mpi", "vendor", 4 * kKiB, 16e-6)});
   const auto shares = shares_of_link(rows, BytesPerSecond(1e9));
   ASSERT_EQ(shares.size(), 2U);
-  EXPECT_EQ(shares[0].contender, "ring by mpi");
+  EXPECT_EQ(shares[0].candidate, "ring by mpi");
   EXPECT_FALSE(shares[0].peer);
   EXPECT_DOUBLE_EQ(shares[0].share, 0.768);
-  EXPECT_EQ(shares[1].contender, "vendor by mpi");
+  EXPECT_EQ(shares[1].candidate, "vendor by mpi");
   EXPECT_TRUE(shares[1].peer);
   EXPECT_DOUBLE_EQ(shares[1].share, 0.384);
   EXPECT_THAT(collective_table(rows, {.comparison = true, .link = BytesPerSecond(1e9)}), HasSubstr("76.8 %"));

@@ -5,6 +5,8 @@
 #include "bench/collective/run.hpp"
 #include "bench/collective/summary.hpp"
 #include "bench/collective/table.hpp"
+#include "reports/formats/formats.hpp"
+#include "reports/formats/text_table.hpp"
 
 namespace hbench {
 namespace {
@@ -76,13 +78,13 @@ TEST(CollectiveVerdict, OfARefusalIsNoWrongData) {
 TEST(CollectiveVerdict, IsShownInPlaceOfATime) {
   const auto rows = collective_rows({result_of(case_of("mpi", "ring", 8), loop_result(0, 1e-6)),
                                      result_of(case_of("mpi", "ring", 16), loop_result(2, 1e-6))});
-  const std::string table = collective_table(rows, kContext);
-  EXPECT_THAT(table, HasSubstr("# ring by mpi of 16 B: 2 elements failed the check"));
+  const std::string table = text_of(collective_document(rows, kContext), kAnyWidth);
+  EXPECT_THAT(table, HasSubstr("ring by mpi of 16 B: 2 elements failed the check"));
   // 16 B: out of place void with 2 wrong ones, in place right.
-  const std::string line = table.substr(table.find("\n          16 "));
+  const std::string line = table.substr(table.find("\n      16 "));
   EXPECT_THAT(line.substr(0, line.find('\n', 1)), testing::ContainsRegex("- +- +- +2 .* 0 "));
   const std::string csv = collective_csv(rows);
-  EXPECT_THAT(csv, HasSubstr("\"failed\",\"2 elements failed the check\""));
+  EXPECT_THAT(csv, HasSubstr(",failed,2 elements failed the check,"));
 }
 
 }  // namespace

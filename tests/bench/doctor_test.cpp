@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "analysis/throttling.hpp"
+#include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/gpu_findings.hpp"
+#include "reports/formats/formats.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 
 namespace hbench {
@@ -30,6 +33,13 @@ class Tree {
  private:
   TemporaryFolder folder_;
 };
+
+/// What a person reads of the machine's tables.
+std::string topology_of(const Machine& machine) {
+  Document document;
+  for (const Table& table : topology_tables(machine)) document.blocks.emplace_back(table);
+  return kTextFormat.render(document);
+}
 
 TEST(HostTopology, OfAnEmptyTreeIsEmpty) {
   const Tree tree;
@@ -198,7 +208,7 @@ TEST(DoctorGpus, ThatIdleMaySaveThePowerOfTheirLink) {
   gpu.pcie = PcieLink{1, 16};
   gpu.now.clock_reasons = clock_reason::kIdle;
   EXPECT_THAT(complaints(with_gpus({gpu})), IsEmpty());
-  EXPECT_THAT(topology_text(with_gpus({gpu})), HasSubstr("PCIe 5.0 x16, now 1.0 x16 (idle)"));
+  EXPECT_THAT(topology_of(with_gpus({gpu})), HasSubstr("PCIe 5.0 x16, now 1.0 x16 (idle)"));
   gpu.pcie = PcieLink{1, 8};
   EXPECT_THAT(complaints(with_gpus({gpu})), ElementsAre(HasSubstr("PCIe 1.0 x8")));
 }
@@ -209,7 +219,7 @@ TEST(DoctorGpus, AtTheirPowerCapAreInGoodHealth) {
   gpu.now.power = 699.7;
   gpu.power_limit = 700;
   EXPECT_THAT(complaints(with_gpus({gpu})), IsEmpty());
-  EXPECT_THAT(topology_text(with_gpus({gpu})), HasSubstr("700 of 700 W (at its cap)"));
+  EXPECT_THAT(topology_of(with_gpus({gpu})), HasSubstr("700 of 700 W (at its cap)"));
 }
 
 TEST(DoctorGpus, WithTheSameTroubleShareALine) {
@@ -256,31 +266,41 @@ TEST(DoctorTopology, IsATableOfWhatThereIs) {
   machine.numa = {{1, 1}};
   machine.host.nodes = {{0, "0-15", std::int64_t{94} << 30}};
   machine.host.ports = {card("mlx5_0", 0), {.name = "eth0", .kind = "Ethernet", .up = false, .speed = {}, .numa = {}}};
-  EXPECT_EQ(topology_text(machine),
-            "GPUs\n"
-            "    GPU 0  NVIDIA H100  PCIe 5.0 x16\n"
-            "    GPU 1  NVIDIA H100  PCIe 5.0 x16  NUMA 1  31 C\n"
-            "NVLinks that are up\n"
-            "           GPU 0  GPU 1  switch\n"
-            "    GPU 0  -      4      14\n"
-            "    GPU 1  4      -      -\n"
-            "NUMA nodes\n"
-            "    NUMA 0  cores 0-15  94 GiB\n"
-            "Network ports\n"
-            "    mlx5_0  InfiniBand  up    400 Gbit/s     NUMA 0\n"
-            "    eth0    Ethernet    down  speed unknown\n");
-  EXPECT_EQ(topology_text({}), "");
+  const std::vector<Table> tables = topology_tables(machine);
+  ASSERT_EQ(tables.size(), 4U);
+  EXPECT_EQ(tables[0].caption, "GPUs");
+  EXPECT_THAT(tables[0].columns, ElementsAre("GPU", "name", "PCIe", "node", "temperature"))
+      << "what nobody knows is left out";
+  EXPECT_THAT(tables[0].rows, ElementsAre(ElementsAre("0", "NVIDIA H100", "PCIe 5.0 x16", "", ""),
+                                          ElementsAre("1", "NVIDIA H100", "PCIe 5.0 x16", "NUMA 1", "31 C")));
+  EXPECT_EQ(tables[1].caption, "NVLinks that are up");
+  EXPECT_THAT(tables[1].columns, ElementsAre("from", "GPU 0", "GPU 1", "switch"));
+  EXPECT_THAT(tables[1].rows, ElementsAre(ElementsAre("GPU 0", "-", "4", "14"), ElementsAre("GPU 1", "4", "-", "-")));
+  EXPECT_THAT(tables[2].rows, ElementsAre(ElementsAre("NUMA 0", "0-15", "94 GiB")));
+  EXPECT_THAT(tables[3].rows, ElementsAre(ElementsAre("mlx5_0", "InfiniBand", "up", "400 Gbit/s", "NUMA 0"),
+                                          ElementsAre("eth0", "Ethernet", "down", "unknown", "")));
+  for (const Table& table : tables) EXPECT_EQ(table.numeric.size(), table.columns.size()) << table.caption;
+  EXPECT_THAT(topology_tables({}), IsEmpty());
 }
 
 TEST(DoctorFindings, AreMarkedByWhatIsToBeDone) {
   const std::vector<Finding> findings{{"a", "good", ""}, {"b", "bad", "mend it"}, {"c", "absent", "get it", true}};
-  EXPECT_EQ(findings_text(findings),
-            "ok  a                    good\n"
-            "!!  b                    bad\n"
-            "                         -> mend it\n"
-            "--  c                    absent\n"
-            "                         -> get it\n");
+  EXPECT_THAT(findings_table(findings).rows,
+              ElementsAre(ElementsAre("ok", "a", "good"), ElementsAre("!!", "b", "bad (fix: mend it)"),
+                          ElementsAre("--", "c", "absent (fix: get it)")));
   EXPECT_EQ(problems_among(findings), 1);
+}
+
+TEST(DoctorJson, HasEveryFindingItsFixAndTheTopology) {
+  const Table ports{.caption = "Network ports", .columns = {"port", "state"}, .rows = {{"eth0", "up"}}};
+  const auto json =
+      nlohmann::json::parse(doctor_json({{"a", "good", ""}, {"b", "bad", "mend it"}, {"c", "-", "x", true}}, {ports}));
+  EXPECT_EQ(json["problems"], 1);
+  EXPECT_TRUE(json["findings"][0]["fix"].is_null());
+  EXPECT_EQ(json["findings"][1]["fix"], "mend it");
+  EXPECT_EQ(json["findings"][1]["problem"], true);
+  EXPECT_EQ(json["findings"][2]["problem"], false) << "optional";
+  EXPECT_EQ(json["topology"]["Network ports"][0]["state"], "up");
 }
 
 }  // namespace

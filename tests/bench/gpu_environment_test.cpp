@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/environment.hpp"
-#include "bench/gpu_environment.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/doctor/gpu_environment.hpp"
 
 namespace hbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/gpu_range.hpp"
+#include "bench/sweep/gpu_range.hpp"
 
 #include <gmock/gmock.h>
 

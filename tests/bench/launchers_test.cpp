@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include "bench/launch/find_program.hpp"
 #include "bench/launch/launcher.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
@@ -35,6 +36,18 @@ TEST(MpirunLauncher, SaysWhatOpenMpiWantsToHear) {
                           "/path/hbench", "worker", "{\"a b\": 1}"));
 }
 
+TEST(MpirunLauncher, PutsTheFilesOfOpenMpi4And5IntoTheJobsFolders) {
+  using testing::Pair;
+  const auto environment = launcher("mpirun").environment;
+  EXPECT_THAT(environment({.temporary = "/tmp/a", .shared_memory = "/dev/shm/b"}),
+              testing::UnorderedElementsAre(Pair("TMPDIR", "/tmp/a"),
+                                            Pair("OMPI_MCA_btl_vader_backing_directory", "/dev/shm/b"),
+                                            Pair("OMPI_MCA_btl_sm_backing_directory", "/dev/shm/b"),
+                                            Pair("OMPI_MCA_osc_sm_backing_directory", "/dev/shm/b")));
+  EXPECT_THAT(environment({.temporary = "/tmp/a"}), ElementsAre(Pair("TMPDIR", "/tmp/a")));
+  EXPECT_EQ(launcher("local").environment, nullptr);
+}
+
 TEST(MpirunLauncher, IsAbsentWithACureWhenNoFolderOfThePathHasIt) {
   const TemporaryFolder folder;
   const Availability there = launcher("mpirun").availability(folder.path().string() + ":/nowhere");
@@ -59,6 +72,12 @@ TEST(OnPath, PassesByFoldersOfThatName) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "tool");
   EXPECT_FALSE(on_path("tool", folder.path().string()));
+}
+
+TEST(Launchers, ThatOnlyAComparisonNeedsAreOptional) {
+  EXPECT_TRUE(launcher("mpich").optional);
+  EXPECT_FALSE(launcher("mpirun").optional);
+  EXPECT_FALSE(launcher("local").optional);
 }
 
 TEST(Launchers, HaveNamesAndSummariesOfTheirOwn) {

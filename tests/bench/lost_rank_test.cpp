@@ -145,8 +145,8 @@ class Interrupted : public LostRank {
 
 TEST_F(Interrupted, ByCtrlCKeepsWhatIsDoneLeavesNoProcessAndDoesTheRestWithResume) {
   Sweeping sweeping(workplace_, with(arguments(what_), kEndless));
-  const std::vector<pid_t> workers = sweeping.workers(1);
-  ASSERT_EQ(workers.size(), 1);
+  const std::vector<pid_t> workers = sweeping.workers(2);
+  ASSERT_EQ(workers.size(), 2);
   let_them_work(workers);
   kill(sweeping.pid(), SIGINT);
   const Outcome outcome = sweeping.wait();
@@ -159,8 +159,8 @@ TEST_F(Interrupted, ByCtrlCKeepsWhatIsDoneLeavesNoProcessAndDoesTheRestWithResum
 
 TEST_F(Interrupted, ByForceKeepsWhatIsDoneLeavesNoProcessAndDoesTheRestWithResume) {
   Sweeping sweeping(workplace_, with(arguments(what_), kEndless));
-  const std::vector<pid_t> workers = sweeping.workers(1);
-  ASSERT_EQ(workers.size(), 1);
+  const std::vector<pid_t> workers = sweeping.workers(2);
+  ASSERT_EQ(workers.size(), 2);
   let_them_work(workers);
   kill(sweeping.pid(), SIGKILL);
   EXPECT_EQ(sweeping.wait().code, 128 + SIGKILL);

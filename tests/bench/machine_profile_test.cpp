@@ -5,7 +5,7 @@
 
 #include "bench/calibrate/link_curve.hpp"
 #include "bench/data.hpp"
-#include "bench/environment.hpp"
+#include "bench/doctor/environment.hpp"
 #include "collectives/base/units_text.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
@@ -157,8 +157,7 @@ echo '{{"results": [{{"status": "done", "size": 1000, "in_place_seconds": 1}},
                    {{"status": "done", "size": 3000, "in_place_seconds": '$third'}},
                    {{"status": "done", "size": 4000, "in_place_seconds": 4}}]}}'
 )sh";
-  write_bytes(folder / "hbench", fmt::format(kScript, times));
-  std::filesystem::permissions(folder / "hbench", std::filesystem::perms::owner_all);
+  write_program(folder / "hbench", fmt::format(kScript, times));
   return (folder / "hbench").string();
 }
 

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "analysis/machine_load.hpp"
 #include "analysis/throttling.hpp"
-#include "bench/measure.hpp"
+#include "bench/sweep/measure.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 
 namespace hbench {
@@ -20,8 +23,7 @@ echo '{"done":{"rank":0,"digest":""}}'
 
 TEST(MeasuredCase, KeepsWhatARankSaysOfItsGpu) {
   const TemporaryFolder folder;
-  write_bytes(folder / "rank", kRank);
-  std::filesystem::permissions(folder / "rank", std::filesystem::perms::owner_all);
+  write_program(folder / "rank", kRank);
   Case asked;
   asked.evidence = Evidence::measured;
   asked.strategy.algorithm = "none";
@@ -31,6 +33,35 @@ TEST(MeasuredCase, KeepsWhatARankSaysOfItsGpu) {
   EXPECT_EQ(share.iterations, 4U) << "two of each launch";
   EXPECT_EQ(share.throttled, 2U);
   EXPECT_EQ(share.reasons, clock_reason::kHardwareThermal);
+}
+
+TEST(MeasuredCase, KeepsHowBusyTheMachineWas) {
+  const TemporaryFolder folder;
+  write_program(folder / "rank", kRank);
+  Case asked;
+  asked.evidence = Evidence::measured;
+  asked.strategy.algorithm = "none";
+  const LaunchOutcome outcome = measure_launch(asked, {.program = (folder / "rank").string()}, 4);
+  const auto of = [&](std::string_view name) {
+    return std::ranges::count_if(outcome.samples,
+                                 [&](const Sample& sample) { return sample.metric == name && sample.launch == 4; });
+  };
+  EXPECT_EQ(of(metric::kLaunchBegan), 1);
+  EXPECT_EQ(of(metric::kLoadAverage), 2) << "before and after";
+  EXPECT_EQ(of("step_seconds"), 2);
+}
+
+TEST(MeasuredCase, OfWhichALaunchFailsHasNoStepsOfIt) {
+  const TemporaryFolder folder;
+  write_program(folder / "rank", std::string(kRank) + "exit 7\n");
+  Case asked;
+  asked.evidence = Evidence::measured;
+  asked.strategy.algorithm = "none";
+  const LaunchOutcome outcome = measure_launch(asked, {.program = (folder / "rank").string()}, 1);
+  EXPECT_NE(outcome.code, ExitCode::good);
+  EXPECT_TRUE(outcome.reason.starts_with("launch 2: ")) << outcome.reason;
+  ASSERT_EQ(outcome.samples.size(), 1u);
+  EXPECT_EQ(outcome.samples[0].metric, metric::kLaunchLost);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-#include "bench/measured_place.hpp"
+#include "bench/sweep/measured_place.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "collectives/executors/cuda.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
 

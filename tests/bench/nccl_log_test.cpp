@@ -8,9 +8,10 @@
 
 #include "analysis/collectives.hpp"
 #include "bench/collective/json.hpp"
-#include "bench/nccl_log.hpp"
 #include "bench/collective/run.hpp"
 #include "bench/collective/table.hpp"
+#include "bench/launch/nccl_log.hpp"
+#include "reports/formats/formats.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/mutate.hpp"
 
@@ -109,8 +110,7 @@ echo '{"done":{"rank":0,"digest":""}}'
 /// The results of one case of an executor, measured by such ranks.
 std::vector<CaseResult> measured_by(const std::string& executor) {
   const TemporaryFolder folder;
-  write_bytes(folder / "rank", kRank);
-  fs::permissions(folder / "rank", fs::perms::owner_all);
+  write_program(folder / "rank", kRank);
   Case asked;
   asked.evidence = Evidence::measured;
   asked.gpus = 1;
@@ -133,7 +133,7 @@ TEST(NcclLog, IsReadWhenACaseHasEnded) {
   EXPECT_EQ(results[0].status, CaseStatus::done) << results[0].failure;
   const std::vector<CollectiveRow> rows = collective_rows(results);
   EXPECT_THAT(rows[0].figures.transports, ElementsAre(Pair("P2P/CUMEM", 1)));
-  EXPECT_THAT(collective_table(rows, {}), HasSubstr("# NCCL went by P2P/CUMEM (1 connection)\n"));
+  EXPECT_THAT(kTextFormat.render(collective_document(rows, {})), HasSubstr("NCCL went by P2P/CUMEM (1 connection)\n"));
   const nlohmann::json json = nlohmann::json::parse(collective_json(rows, {}, {}));
   EXPECT_EQ(json["results"][0]["nccl_transports"], (nlohmann::json{{"P2P/CUMEM", 1}}));
   EXPECT_THAT(collective_csv(rows), HasSubstr(R"("{""P2P/CUMEM"":1}")"));

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "bench/plan.hpp"
+#include "bench/sweep/plan.hpp"
 
 namespace hbench {
 
 /// A machine that can train two models on two ranks.
 inline LocalMachine machine_of_two() {
   LocalMachine machine;
-  machine.ranks = 2;
+  machine.cores = machine.ranks = 2;
   machine.models = {"lenet5", "resnet50"};
   machine.no_gpu = "a test's machine has no GPU; get one";
   for (const char* name : {"cuda", "nccl", "nccl-p2p"}) machine.absent[name] = machine.no_gpu;

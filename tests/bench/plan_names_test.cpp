@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "bench/plan.hpp"
+#include "bench/sweep/plan.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/own_timeline.hpp"

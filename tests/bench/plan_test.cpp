@@ -1,10 +1,14 @@
-#include "bench/plan.hpp"
+#include "bench/strategy.hpp"
+#include "bench/sweep/plan.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "bench/revision.hpp"
 #include "collectives/network/choose.hpp"
+#include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
 
@@ -38,7 +42,7 @@ std::set<std::string> keys(const Plan& plan) {
   return all;
 }
 
-TEST(Plan, IsTheProductOfTheLists) {
+TEST(SweepPlan, IsTheProductOfTheLists) {
   SweepRequest request = small_request();
   request.compressors = {"none", "fp16"};
   request.fusions = {"horovod", "none"};
@@ -48,7 +52,7 @@ TEST(Plan, IsTheProductOfTheLists) {
                           "resnet50 8 ring + fp16", "resnet50 8 ring + fp16, no fusion"));
 }
 
-TEST(Plan, GivesServersToParameterServersOnly) {
+TEST(SweepPlan, GivesServersToParameterServersOnly) {
   SweepRequest request = small_request();
   request.gpus = {8};
   request.algorithms = {"ring", "ps"};
@@ -58,6 +62,7 @@ TEST(Plan, GivesServersToParameterServersOnly) {
   ASSERT_EQ(plan.cases.size(), 3);
   EXPECT_EQ(plan.cases[0].strategy.servers, 0);
   EXPECT_EQ(plan.cases[0].strategy.placement, "");
+  EXPECT_EQ(plan.cases[0].nodes, 2) << "of 4 GPUs each";
   EXPECT_EQ(plan.cases[1].strategy.servers, 3);
   EXPECT_EQ(plan.cases[1].strategy.server_mode, "colocated");
   EXPECT_EQ(plan.cases[2].strategy.servers, 2) << "one for each node of 4 GPUs";
@@ -67,7 +72,7 @@ TEST(Plan, GivesServersToParameterServersOnly) {
   EXPECT_EQ(world_of(plan.cases[0], 4), (World{8, 0, false, 1}));
 }
 
-TEST(Plan, HasNoMoreColocatedServersThanWorkers) {
+TEST(SweepPlan, HasNoMoreColocatedServersThanWorkers) {
   SweepRequest request = small_request();
   request.gpus = {2};
   request.algorithms = {"ps"};
@@ -78,7 +83,7 @@ TEST(Plan, HasNoMoreColocatedServersThanWorkers) {
   for (const Case& asked : plan_of(request).cases) EXPECT_LE(asked.strategy.servers, 2);
 }
 
-TEST(Plan, StatesForEachSimulatedCaseWhereItsFiguresComeFrom) {
+TEST(SweepPlan, StatesForEachSimulatedCaseWhereItsFiguresComeFrom) {
   for (const Case& asked : plan_of(small_request()).cases) {
     EXPECT_EQ(asked.evidence, Evidence::simulated);
     EXPECT_EQ(asked.profile, "hkbu-10gbe");
@@ -88,7 +93,7 @@ TEST(Plan, StatesForEachSimulatedCaseWhereItsFiguresComeFrom) {
   }
 }
 
-TEST(Plan, TakesTheBatchFromTheFlagThenFromTheProfile) {
+TEST(SweepPlan, TakesTheBatchFromTheFlagThenFromTheProfile) {
   SweepRequest request = small_request();
   const int of_profile = plan_of(request).catalog.profiles.at("hkbu-10gbe").rates.at("resnet50").batch;
   EXPECT_EQ(plan_of(request).cases.front().batch_per_gpu, of_profile);
@@ -96,7 +101,7 @@ TEST(Plan, TakesTheBatchFromTheFlagThenFromTheProfile) {
   EXPECT_EQ(plan_of(request).cases.front().batch_per_gpu, of_profile + 3);
 }
 
-TEST(Plan, KeepsTheRateThatWasGiven) {
+TEST(SweepPlan, KeepsTheRateThatWasGiven) {
   SweepRequest request = small_request();
   request.single_gpu_rate = 123.5;
   for (const Case& asked : plan_of(request).cases) {
@@ -105,7 +110,7 @@ TEST(Plan, KeepsTheRateThatWasGiven) {
   }
 }
 
-TEST(Plan, WithNothingGivenIsAGoodFirstSweep) {
+TEST(SweepPlan, WithNothingGivenIsAGoodFirstSweep) {
   SweepRequest request;
   request.gpus = {1, 2, 4, 8, 16};
   request.evidence = {Evidence::measured, Evidence::simulated, Evidence::published};
@@ -126,7 +131,7 @@ TEST(Plan, WithNothingGivenIsAGoodFirstSweep) {
   EXPECT_EQ(keys(plan).size(), plan.cases.size());
 }
 
-TEST(Plan, HasEveryCaseOnceHoweverOftenItWasAskedFor) {
+TEST(SweepPlan, HasEveryCaseOnceHoweverOftenItWasAskedFor) {
   SweepRequest request = small_request();
   request.gpus = {2, 4};
   request.evidence = {Evidence::measured, Evidence::simulated, Evidence::published};
@@ -142,7 +147,7 @@ TEST(Plan, HasEveryCaseOnceHoweverOftenItWasAskedFor) {
   EXPECT_THAT(plan.cases, testing::Not(IsEmpty()));
 }
 
-TEST(Plan, MeasuresTheBaselineFirstForEveryModel) {
+TEST(SweepPlan, MeasuresTheBaselineFirstForEveryModel) {
   SweepRequest request = small_request();
   request.gpus = {2};
   request.workloads = {"resnet50", "lenet5"};
@@ -154,7 +159,7 @@ TEST(Plan, MeasuresTheBaselineFirstForEveryModel) {
   EXPECT_EQ(plan.cases[0].source, "this machine's CPU cores, LibTorch, synthetic images");
 }
 
-TEST(Plan, MeasuresTheBaselineWhenEveryCountIsTooLarge) {
+TEST(SweepPlan, MeasuresTheBaselineWhenEveryCountIsTooLarge) {
   SweepRequest request = small_request();
   request.evidence = {Evidence::measured};
   request.gpus = {4, 8};
@@ -164,7 +169,7 @@ TEST(Plan, MeasuresTheBaselineWhenEveryCountIsTooLarge) {
                                           "measures up to N ranks"));
 }
 
-TEST(Plan, MeasuresMoreRanksThanCoresOnlyWhenAskedTo) {
+TEST(SweepPlan, MeasuresMoreRanksThanCoresOnlyWhenAskedTo) {
   SweepRequest request = small_request();
   request.evidence = {Evidence::measured};
   request.gpus = {4, 8};
@@ -176,7 +181,50 @@ TEST(Plan, MeasuresMoreRanksThanCoresOnlyWhenAskedTo) {
   EXPECT_THAT(refusals(plan), ElementsAre("measured with 8 ranks: --oversubscribe 4 allows no more"));
 }
 
-TEST(Plan, RefusesWhatCannotBeMeasuredHereAndDoesTheRest) {
+TEST(SweepPlan, CountsServersAmongTheProcessesThatNeedACore) {
+  SweepRequest request = small_request();
+  request.evidence = {Evidence::measured};
+  request.gpus = {1, 2};
+  request.algorithms = {"ps"};
+  const Plan plan = plan_of(request);
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 1 ps (greedy, dedicated)"));
+  EXPECT_THAT(refusals(plan), ElementsAre(testing::AllOf(HasSubstr("measured on 2 ranks"), HasSubstr("3 processes"),
+                                                         HasSubstr("2 cores"), HasSubstr("--oversubscribe N"))));
+  request.servers = {{.colocated = true, .count = 0}};
+  EXPECT_THAT(names(plan_of(request)), testing::Contains("resnet50 2 ps (greedy, colocated)"))
+      << "a server that shares its worker's core";
+}
+
+TEST(SweepPlan, SaysOfACaseThatItHasMoreProcessesThanCores) {
+  SweepRequest request = small_request();
+  request.evidence = {Evidence::measured};
+  request.gpus = {2};
+  request.algorithms = {"ring", "ps"};
+  LocalMachine machine = machine_of_two();
+  machine.ranks = 3;
+  machine.asked_for = true;
+  const Plan plan = plan_of(request, machine);
+  ASSERT_THAT(names(plan), ElementsAre("resnet50 1 none", "resnet50 2 ring", "resnet50 2 ps (greedy, dedicated)"));
+  EXPECT_THAT(plan.cases[1].source, testing::Not(HasSubstr("oversubscribed")));
+  EXPECT_THAT(plan.cases[2].source, HasSubstr("oversubscribed: 3 processes on 2 cores"));
+}
+
+TEST(SweepPlan, NotesRatesThatNoWorkloadHas) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "own.toml").string();
+  write_bytes(file,
+              "gpus_per_node = 1\n[network]\nlatency = \"1 us\"\nline_rate = \"1 Gbit/s\"\n"
+              "[rates]\nresnet50 = 100\nresnet5 = 100\nnonsense = 3\nlenet5 = 7\n");
+  SweepRequest request = small_request();
+  request.profiles = {file};
+  const Plan plan = plan_of(request);
+  EXPECT_EQ(plan.cases.size(), 2);
+  EXPECT_THAT(refusals(plan),
+              testing::UnorderedElementsAre(testing::AllOf(HasSubstr("rates.resnet5 of "), HasSubstr("'resnet50'")),
+                                            testing::AllOf(HasSubstr("rates.nonsense of "), HasSubstr("--workload"))));
+}
+
+TEST(SweepPlan, RefusesWhatCannotBeMeasuredHereAndDoesTheRest) {
   SweepRequest request = small_request();
   request.evidence = {Evidence::measured, Evidence::simulated};
   LocalMachine machine = machine_of_two();
@@ -186,7 +234,7 @@ TEST(Plan, RefusesWhatCannotBeMeasuredHereAndDoesTheRest) {
   EXPECT_THAT(refusals(plan), ElementsAre("measured runs: built without LibTorch; install it"));
 }
 
-TEST(Plan, RefusesToSimulateALibrarysOwnCollective) {
+TEST(SweepPlan, RefusesToSimulateALibrarysOwnCollective) {
   SweepRequest request = small_request();
   request.algorithms = {"vendor", "ring"};
   const Plan plan = plan_of(request);
@@ -194,7 +242,7 @@ TEST(Plan, RefusesToSimulateALibrarysOwnCollective) {
   EXPECT_THAT(refusals(plan), ElementsAre("vendor, simulated: a library's own collective has no schedule to simulate"));
 }
 
-TEST(Plan, RefusesToCompressForALibrarysOwnCollective) {
+TEST(SweepPlan, RefusesToCompressForALibrarysOwnCollective) {
   SweepRequest request = small_request();
   request.gpus = {2};
   request.evidence = {Evidence::measured};
@@ -207,20 +255,36 @@ TEST(Plan, RefusesToCompressForALibrarysOwnCollective) {
       ElementsAre("vendor with fp16 on 2 GPUs: vendor sends elements as they are: it cannot be combined with fp16"));
 }
 
-TEST(Plan, RefusesToSimulateAModelWithoutATimelineAndNamesTheCure) {
+TEST(SweepPlan, RefusesToSimulateAModelWithoutATimelineAndNamesTheCure) {
   SweepRequest request = small_request();
   request.workloads = {"resnet50", "lenet5"};
   EXPECT_THAT(refusals(plan_of(request)),
               ElementsAre(AllOf(HasSubstr("lenet5, simulated"), HasSubstr("hbench calibrate --model lenet5"))));
 }
 
-TEST(Plan, WithNothingLeftSaysWhy) {
+TEST(SweepPlan, RefusesWorldsThatDoNotFitInMemoryAndDoesTheRest) {
+  SweepRequest request = small_request();
+  request.gpus = {8, 65'536};
+  LocalMachine machine = machine_of_two();
+  machine.memory = std::int64_t{12} << 30;
+  const Plan plan = plan_of(request, machine);
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 8 ring"));
+  EXPECT_THAT(refusals(plan), ElementsAre(AllOf(HasSubstr("65536 GPUs"), HasSubstr("11,131 GPUs"))));
+  request.gpus = {65'536};
+  expect_error([&] { plan_of(request, machine); }, ExitCode::environment, HasSubstr("nothing to do"),
+               HasSubstr("11,131 GPUs"));
+  request.algorithms = {"auto"};
+  expect_error([&] { plan_of(request, machine); }, ExitCode::environment, HasSubstr("--algorithm auto"),
+               HasSubstr("halving-doubling"));
+}
+
+TEST(SweepPlan, WithNothingLeftSaysWhy) {
   SweepRequest request = small_request();
   request.algorithms = {"vendor"};
   expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("has no schedule"));
 }
 
-TEST(Plan, WithNothingThatMatchesSaysWhatToDo) {
+TEST(SweepPlan, WithNothingThatMatchesSaysWhatToDo) {
   SweepRequest request = small_request();
   request.evidence = {Evidence::published};
   request.gpus = {3};
@@ -229,7 +293,38 @@ TEST(Plan, WithNothingThatMatchesSaysWhatToDo) {
   expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("emulated"));
 }
 
-TEST(Plan, GivesEveryPublishedFigureASimulatedTwin) {
+// Sources measured ResNet-50 on 4, 8, 16 and 32 GPUs, and nothing between.
+TEST(SweepPlan, TakesPublishedFiguresAtBothEndsOfTheRange) {
+  const auto counts = [](int fewest, int most) {
+    SweepRequest request;
+    request.gpus = {fewest, most};
+    request.workloads = {"resnet50"};
+    request.profiles = {"hkbu-10gbe"};
+    request.evidence = {Evidence::published, Evidence::simulated};
+    std::set<int> found;
+    for (const CaseResult& figure : plan_of(request).published) found.insert(figure.asked.gpus);
+    return found;
+  };
+  EXPECT_EQ(counts(4, 32), (std::set<int>{4, 8, 16, 32}));
+  EXPECT_EQ(counts(5, 31), (std::set<int>{8, 16}));
+}
+
+// 6 GPUs on nodes of 4 are two nodes, of which the second is half full: a server for each.
+TEST(SweepPlan, HasAServerForEveryNodeThatIsBegun) {
+  SweepRequest request = small_request();
+  request.gpus = {4, 6};
+  request.profiles = {"uber-p100-25gbe-tcp"};
+  request.algorithms = {"ps"};
+  const Plan plan = plan_of(request);
+  std::set<std::string_view> modes;
+  for (const Case& asked : plan.cases) {
+    EXPECT_EQ(asked.strategy.servers, asked.gpus == 4 ? 1 : 2) << asked.key();
+    modes.insert(asked.strategy.server_mode);
+  }
+  EXPECT_EQ(modes.size(), 2U);
+}
+
+TEST(SweepPlan, GivesEveryPublishedFigureASimulatedTwin) {
   SweepRequest request;
   request.gpus = {1, 64};
   request.evidence = {Evidence::simulated, Evidence::published};
@@ -253,7 +348,7 @@ TEST(Plan, GivesEveryPublishedFigureASimulatedTwin) {
   EXPECT_GT(twins, 10);
 }
 
-TEST(Plan, TakesPublishedFiguresOfWhatWasAskedForOnly) {
+TEST(SweepPlan, TakesPublishedFiguresOfWhatWasAskedForOnly) {
   SweepRequest request = small_request();
   request.gpus = {8, 16};
   request.evidence = {Evidence::published};
@@ -268,7 +363,7 @@ TEST(Plan, TakesPublishedFiguresOfWhatWasAskedForOnly) {
   EXPECT_THAT(plan.cases, IsEmpty());
 }
 
-TEST(Plan, ResolvesAutoByProfileAndWorld) {
+TEST(SweepPlan, ResolvesAutoByProfileAndWorld) {
   SweepRequest request = small_request();
   request.algorithms = {"auto"};
   request.evidence = {Evidence::measured, Evidence::simulated};
@@ -284,7 +379,7 @@ TEST(Plan, ResolvesAutoByProfileAndWorld) {
   EXPECT_EQ(simulated, 2);
 }
 
-TEST(Plan, IsTheSameTwice) {
+TEST(SweepPlan, IsTheSameTwice) {
   SweepRequest request;
   request.gpus = {1, 2, 16};
   request.evidence = {Evidence::measured, Evidence::simulated, Evidence::published};

@@ -1,8 +1,11 @@
-#include "bench/points_json.hpp"
+#include "bench/output/points_json.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "analysis/case_fields.hpp"
 
 namespace hbench {
 namespace {
@@ -34,6 +37,10 @@ Point full_point() {
   point.interval = "profile uncertainty";
   point.baseline = "one GPU, 80 samples/s";
   point.samples = 8;
+  point.producer = {.run = 3,
+                    .version = "0.2.0",
+                    .started_at = "2026-11-21T09:00:00Z",
+                    .labels = {{"branch", "main"}, {"commit", "abc"}}};
   point.throttled = {.iterations = 8, .throttled = 2, .power_capped = 4, .reasons = 0x4 | 0x80};
   return point;
 }
@@ -66,6 +73,20 @@ TEST(PointsJson, HasEveryFieldOfTheFormat) {
   EXPECT_EQ(object.at("throttling"), "power brake, power cap");
   EXPECT_EQ(object.at("batch_per_gpu"), 32);
   EXPECT_EQ(object.at("source"), "a \"source\", with\na line break");
+  EXPECT_EQ(object.at("version"), "0.2.0");
+  EXPECT_EQ(object.at("run"), 3);
+  EXPECT_EQ(object.at("labels"), (json{{"branch", "main"}, {"commit", "abc"}}));
+}
+
+TEST(PointsJson, HasEveryFieldOfACase) {
+  const json object = json::parse(points_json({full_point()})).at(0);
+  for (const CaseField& field : case_fields()) EXPECT_TRUE(object.contains(field.name)) << field.name;
+}
+
+TEST(PointsJson, SaysWhyThereIsNoEfficiency) {
+  Point point = full_point();
+  point.no_baseline = "the baseline was measured on another machine";
+  EXPECT_EQ(json::parse(points_json({point})).at(0).at("no_baseline"), point.no_baseline);
 }
 
 TEST(PointsJson, SaysNullForWhatIsNotKnown) {
@@ -86,6 +107,7 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
                             "efficiency_low",
                             "efficiency_high",
                             "interval",
+                            "warnings",
                             "baseline",
                             "step_seconds",
                             "batch_per_gpu",
@@ -96,7 +118,12 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
                             "throttling",
                             "bytes",
                             "type",
-                            "redop"})
+                            "redop",
+                            "machine",
+                            "no_baseline",
+                            "version",
+                            "run",
+                            "labels"})
     EXPECT_TRUE(object.at(field).is_null()) << field;
 }
 
@@ -156,9 +183,22 @@ TEST(PointsCsv, HasTheFieldsOfTheJsonInItsOrder) {
   std::size_t column = 0;
   for (const auto& [key, value] : object.items()) {
     EXPECT_EQ(rows[0][column], key);
-    const std::string expected = value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
+    const std::string expected = value.is_null()     ? ""
+                                 : value.is_string() ? value.get<std::string>()
+                                 : key == "labels"   ? "branch=main commit=abc"
+                                                     : value.dump();
     EXPECT_EQ(rows[1][column], expected) << key;
     ++column;
+  }
+}
+
+TEST(PointsCsv, DisarmsFormulasAsTheReportsDataDo) {
+  for (const char* formula : {"=1+1", "+1+cmd", "-2+3", "@SUM(A1)", "|calc", "%0A", "\t=1"}) {
+    Point point = full_point();
+    point.asked.source = formula;
+    const auto rows = parse_csv(points_csv({point}));
+    const auto source = std::ranges::find(rows.at(0), "source") - rows.at(0).begin();
+    EXPECT_EQ(rows.at(1).at(static_cast<std::size_t>(source)), std::string("'") + formula);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "bench/process.hpp"
+#include "bench/launch/process.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -74,6 +74,18 @@ TEST(Process, NeedNotListen) {
   EXPECT_THAT(shell.lines, ElementsAre("deaf"));
 }
 
+TEST(Process, ReplacesVariablesThatWereSetAndIsFoundOnThePath) {
+  setenv("HBENCH_TEST_VARIABLE", "of ours", 1);
+  std::vector<std::string> lines;
+  Spawn spawn{.argv = {"env"}, .environment = {{"HBENCH_TEST_VARIABLE", "of the child's"}}};
+  spawn.on_line = [&](std::string_view line) {
+    if (line.starts_with("HBENCH_TEST_VARIABLE=")) lines.emplace_back(line);
+  };
+  EXPECT_EQ(run_process(spawn).code, 0);
+  unsetenv("HBENCH_TEST_VARIABLE");
+  EXPECT_THAT(lines, ElementsAre("HBENCH_TEST_VARIABLE=of the child's"));
+}
+
 TEST(Process, ThatDoesNotExistGives127) {
   EXPECT_EQ(run_process({.argv = {"hbench-no-such-program"}}).code, 127);
   EXPECT_EQ(run_process({.argv = {"/proc/version"}}).code, 127);
@@ -89,13 +101,24 @@ TEST(Process, KeepsTheEndOfItsErrors) {
   EXPECT_EQ(exit.code, 1);
   EXPECT_LE(exit.error_tail.size(), 4096);
   EXPECT_TRUE(exit.error_tail.ends_with("error 1998\nerror 1999\n")) << exit.error_tail;
+  EXPECT_EQ(exit.error_head.size(), 4096);
+  EXPECT_TRUE(exit.error_head.starts_with("error 0\nerror 1\n")) << exit.error_head;
+  EXPECT_TRUE(exit.error_head.ends_with("\n")) << "the two are not one line";
+}
+
+TEST(Process, KeepsShortErrorsOnceAndInOrder) {
+  std::string expected;
+  for (int i = 0; i < 600; ++i) expected += fmt::format("error {}\n", i);
+  ASSERT_GT(expected.size(), 4096);
+  const Exit exit = Shell("i=0; while [ $i -lt 600 ]; do echo error $i >&2; i=$((i+1)); done").run();
+  EXPECT_EQ(exit.error_head + exit.error_tail, expected);
 }
 
 TEST(Process, ThatFallsSilentIsStopped) {
   Shell shell("echo last words; sleep 1000");
-  shell.spawn.silence = Seconds(0.3);
+  shell.spawn.output_timeout = Seconds(0.3);
   const Exit exit = shell.run();
-  EXPECT_TRUE(exit.silent);
+  EXPECT_TRUE(exit.timed_out);
   EXPECT_EQ(exit.code, 128 + SIGTERM);
   EXPECT_THAT(shell.lines, ElementsAre("last words"));
 }
@@ -103,27 +126,27 @@ TEST(Process, ThatFallsSilentIsStopped) {
 TEST(Process, ThatIgnoresOurListeningIsStillStopped) {
   Shell shell("sleep 1000");
   shell.spawn.input = std::string(1 << 20, 'x');  // it never reads
-  shell.spawn.silence = Seconds(0.3);
-  EXPECT_TRUE(shell.run().silent);
+  shell.spawn.output_timeout = Seconds(0.3);
+  EXPECT_TRUE(shell.run().timed_out);
 }
 
 TEST(Process, ThatWillNotEndIsEndedByForce) {
   Shell shell("trap '' TERM; echo started; while true; do sleep 1; done");
-  shell.spawn.silence = Seconds(0.5);
+  shell.spawn.output_timeout = Seconds(0.5);
   EXPECT_EQ(shell.run().code, 128 + SIGKILL);
   EXPECT_THAT(shell.lines, ElementsAre("started"));
 }
 
 TEST(Process, ThatIsStoppedByASignalIsEndedToo) {
   Shell shell("echo started; kill -STOP $$");
-  shell.spawn.silence = Seconds(0.5);
-  EXPECT_TRUE(shell.run().silent);
+  shell.spawn.output_timeout = Seconds(0.5);
+  EXPECT_TRUE(shell.run().timed_out);
 }
 
 TEST(Process, LeavesNoGrandchildrenWhenItIsStopped) {
   Shell shell("sleep 1000 & echo $!; wait");
-  shell.spawn.silence = Seconds(0.5);
-  EXPECT_TRUE(shell.run().silent);
+  shell.spawn.output_timeout = Seconds(0.5);
+  EXPECT_TRUE(shell.run().timed_out);
   ASSERT_EQ(shell.lines.size(), 1);
   EXPECT_TRUE(dies(std::stoi(shell.lines.front())));
 }
@@ -139,7 +162,8 @@ TEST(Process, IsNotHeldByAGrandchildThatLeftTheGroup) {
   Shell shell("setsid sleep 1000 & echo $!");
   EXPECT_EQ(shell.run().code, 0);
   ASSERT_EQ(shell.lines.size(), 1);
-  kill_processes({std::stoi(shell.lines.front())});
+  const pid_t pid = std::stoi(shell.lines.front());
+  kill_process({pid, own_host_identity(), process_status(pid)->start_time});
   EXPECT_TRUE(dies(std::stoi(shell.lines.front())));
 }
 
@@ -149,10 +173,10 @@ TEST(Process, IsStoppedByCtrlC) {
     Shell shell("echo started; sleep 1000");
     shell.spawn.on_line = [](std::string_view) { raise(SIGINT); };
     const Exit exit = shell.run();
-    return fmt::format("interrupted {} {}, code {}, silent {}", interrupted(), exit.interrupted, exit.code,
-                       exit.silent);
+    return fmt::format("interrupted {} {}, code {}, timed out {}", interrupted(), exit.interrupted, exit.code,
+                       exit.timed_out);
   });
-  EXPECT_EQ(outcome, "interrupted true true, code 143, silent false");
+  EXPECT_EQ(outcome, "interrupted true true, code 143, timed out false");
 }
 
 TEST(Process, EndsWhenItsParentIsKilled) {
@@ -168,9 +192,9 @@ TEST(Process, EndsWhenItsParentIsKilled) {
   EXPECT_TRUE(dies(std::stoi(bytes_of(file))));
 }
 
-TEST(KillProcesses, PassesByThoseThatAreGoneAndNumbersThatMeanMany) {
+TEST(KillProcess, LeavesAloneThoseThatAreGoneAndNumbersThatMeanMany) {
   EXPECT_EQ(in_child([] {
-              kill_processes({-1, 0, 1, 4194304});
+              for (const pid_t pid : {-1, 0, 1, 4194304}) kill_process({pid, own_host_identity(), 0});
               return std::string("lives");
             }),
             "lives");

@@ -55,15 +55,6 @@ std::vector<std::string> command(const std::vector<std::string>& arguments) {
   return argv;
 }
 
-/// The parent of a process, 0 when it is gone.
-pid_t parent_of(pid_t pid) {
-  std::ifstream stat(fmt::format("/proc/{}/stat", pid));
-  std::string text;
-  std::getline(stat, text);
-  const std::size_t end = text.rfind(')');
-  return end == std::string::npos ? 0 : std::stoi(text.substr(end + 4));
-}
-
 bool is_below(pid_t pid, pid_t ancestor) {
   for (pid_t above = parent_of(pid); above > 1; above = parent_of(above))
     if (above == ancestor) return true;
@@ -115,8 +106,9 @@ Outcome Workplace::shell(const std::string& script) const {
   return outcome_of(start({"/bin/sh", "-c", script}, *this, {}), *this);
 }
 
-Sweeping::Sweeping(const Workplace& workplace, const std::vector<std::string>& arguments)
-    : workplace_(workplace), pid_(start(command(arguments), workplace, {})) {}
+Sweeping::Sweeping(const Workplace& workplace, const std::vector<std::string>& arguments,
+                   const std::map<std::string, std::string>& environment)
+    : workplace_(workplace), pid_(start(command(arguments), workplace, environment)) {}
 
 Sweeping::~Sweeping() {
   if (ended_) return;
@@ -136,6 +128,14 @@ std::vector<pid_t> Sweeping::workers(std::size_t count) {
 Outcome Sweeping::wait() {
   ended_ = true;
   return outcome_of(pid_, workplace_);
+}
+
+pid_t parent_of(pid_t pid) {
+  std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(stat, text);
+  const std::size_t end = text.rfind(')');
+  return end == std::string::npos ? 0 : std::stoi(text.substr(end + 4));
 }
 
 bool lives(pid_t pid) {

@@ -38,7 +38,9 @@ class Workplace {
 /// A sweep, or another verb that starts workers, under way; ended by force with the object.
 class Sweeping {
  public:
-  Sweeping(const Workplace& workplace, const std::vector<std::string>& arguments);
+  /// `environment` is added to ours.
+  Sweeping(const Workplace& workplace, const std::vector<std::string>& arguments,
+           const std::map<std::string, std::string>& environment = {});
   ~Sweeping();
   Sweeping(const Sweeping&) = delete;
   Sweeping& operator=(const Sweeping&) = delete;
@@ -56,6 +58,8 @@ class Sweeping {
   bool ended_ = false;
 };
 
+/// The parent of a process, 0 when it is gone.
+pid_t parent_of(pid_t pid);
 /// Whether a process is there and no zombie.
 bool lives(pid_t pid);
 /// All that a process has written by now.

@@ -1,7 +1,8 @@
-#include "bench/simulate.hpp"
+#include "bench/sweep/simulate.hpp"
 
 #include <gmock/gmock.h>
 
+#include "collectives/base/error.hpp"
 #include "tests/bench/plan_example.hpp"
 
 namespace hbench {
@@ -64,6 +65,105 @@ TEST(SimulatedRunner, GivesABandAroundItsStepAndTheWorldsTimeIsAccountedFor) {
                          value(result, "ledger/slowdown") + value(result, "ledger/exposed");
     EXPECT_NEAR(parts, step, 1e-9 * step) << asked.key();
   }
+}
+
+/// Cases of the default sweep: every 23rd, and the two whose step was once outside its own band.
+std::vector<Case> sampled(const Plan& plan) {
+  std::vector<Case> some;
+  for (std::size_t i = 0; i < plan.cases.size(); i += 23) some.push_back(plan.cases[i]);
+  return some;
+}
+
+const Case& find_case(const Plan& plan, std::string_view workload, std::string_view profile, int gpus,
+                      std::string_view server_mode) {
+  for (const Case& asked : plan.cases)
+    if (asked.workload == workload && asked.profile == profile && asked.gpus == gpus &&
+        asked.strategy.server_mode == server_mode && asked.strategy.placement == "sliced")
+      return asked;
+  throw std::logic_error("the default sweep has changed");
+}
+
+SweepRequest default_request() {
+  SweepRequest request;
+  request.gpus = {1, 2, 4, 8, 16, 32, 64, 128};
+  request.evidence = {Evidence::simulated};
+  return request;
+}
+
+TEST(SimulatedRunner, KeepsEveryStepOfTheDefaultSweepInItsBand) {
+  const Plan plan = plan_of(default_request());
+  SimulatedRunner runner(plan.catalog);
+  int bands = 0;
+  for (const Case& asked : sampled(plan)) {
+    const CaseResult result = runner.run(asked);
+    const double low = value(result, "step_seconds_low"), high = value(result, "step_seconds_high");
+    EXPECT_LE(low, value(result, "step_seconds")) << asked.key();
+    EXPECT_GE(high, value(result, "step_seconds")) << asked.key();
+    bands += low < high;
+  }
+  EXPECT_GT(bands, 20);
+}
+
+// A queue serves first what came first. On a network that is a little faster or slower, messages of gradients that
+// became ready at fixed times come in another order, and a step can end later on the faster network: as in Graham's
+// anomalies. These two steps were longer and shorter than both their runs with 10 % more and less.
+TEST(SimulatedRunner, WidensTheBandWhereAFasterNetworkIsNoFaster) {
+  const Plan plan = plan_of(default_request());
+  SimulatedRunner runner(plan.catalog);
+  const CaseResult longest = runner.run(find_case(plan, "resnet50", "uber-p100-25gbe-roce", 32, "colocated"));
+  EXPECT_EQ(value(longest, "step_seconds_high"), value(longest, "step_seconds"));
+  EXPECT_LT(value(longest, "step_seconds_low"), value(longest, "step_seconds"));
+  const CaseResult shortest = runner.run(find_case(plan, "resnet101", "hkbu-10gbe", 128, "dedicated"));
+  EXPECT_EQ(value(shortest, "step_seconds_low"), value(shortest, "step_seconds"));
+  EXPECT_GT(value(shortest, "step_seconds_high"), value(shortest, "step_seconds"));
+}
+
+TEST(SimulatedRunner, EndsInsideACaseWhenAStopIsRequestedAndGoesOnLater) {
+  const Plan plan = plan_of(small_request());
+  const Case& asked = plan.cases.back();
+  int questions = 0;
+  SimulatedRunner counting(plan.catalog, [&] { return ++questions < 0; });
+  const CaseResult whole = counting.run(asked);
+  ASSERT_GT(questions, 100);
+
+  bool stop = true;
+  SimulatedRunner runner(plan.catalog, [&, left = questions / 2]() mutable { return stop && --left < 0; });
+  try {
+    runner.run(asked);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::interrupted);
+  }
+  stop = false;
+  EXPECT_EQ(values(runner.run(asked)), values(whole));
+}
+
+// 2 N (N - 1) messages of 24 bytes, twice while they are put together, and 8 bytes for each of N x N times. In 12 GiB =
+// 12,884,901,888 bytes there is room for 96 N (N - 1) + 8 N^2 up to N = 11,131.
+TEST(RefuseSize, NamesTheNeedAndWhatFits) {
+  TrainingStrategy ring;
+  ring.algorithm = parse_algorithm_rule("ring");
+  ring.fusion = parse_fusion("none");
+  const StepTimeline timeline{.gradients = {{"a", 1000, Seconds(0.1)}}};
+  const std::string why = refuse_size({.workers = 65'536}, timeline, ring, std::int64_t{12} << 30);
+  for (const char* part : {"416 GiB", "8.6 billion transfers", "up to 11,131 GPUs", "12 GiB"})
+    EXPECT_THAT(why, ::testing::HasSubstr(part));
+  EXPECT_EQ(refuse_size({.workers = 11'131}, timeline, ring, std::int64_t{12} << 30), "");
+  EXPECT_NE(refuse_size({.workers = 11'132}, timeline, ring, std::int64_t{12} << 30), "");
+  EXPECT_THAT(refuse_size({.workers = 1000}, timeline, ring, 0), ::testing::HasSubstr("2 million transfers"));
+}
+
+TEST(RefuseChoice, CountsTheLargestCandidate) {
+  EXPECT_EQ(refuse_choice({}, 65'536, INT64_MAX), "");
+  EXPECT_THAT(refuse_choice({}, 65'536, std::int64_t{12} << 30), ::testing::HasSubstr("billion transfers"));
+}
+
+TEST(SimulationEstimate, OfLargeCasesIsCounted) {
+  SweepRequest request = small_request();
+  request.gpus = {8, 2048};
+  const Plan plan = plan_of(request);
+  EXPECT_LT(simulation_time(plan.cases[0], plan.catalog).value, 0.01);
+  EXPECT_GT(simulation_time(plan.cases[1], plan.catalog).value, 0.5);
 }
 
 TEST(SimulatedRunner, StartsFromTheRateOfOneGpuOfTheProfileOrTheFlag) {

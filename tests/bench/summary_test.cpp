@@ -1,4 +1,4 @@
-#include "bench/reporting.hpp"
+#include "bench/output/reporting.hpp"
 
 #include <gmock/gmock.h>
 
@@ -34,6 +34,15 @@ TEST(Summary, SaysWhatEachRankWasWhereTheyDiffered) {
   EXPECT_EQ(table.caption, "Measured on this machine (a rank is what `on` says)");
   EXPECT_THAT(table.rows.at(0), ElementsAre("resnet18", "1", "ring", "GPU: nccl, bf16", "50.0", "50.0", "-", "itself"));
   EXPECT_EQ(table.rows.at(1).at(3), "CPU core");
+}
+
+TEST(Summary, KeepsWhatIsEmulatedApartAndNamesItsNetwork) {
+  Point emulated = measured({});
+  emulated.asked.evidence = Evidence::emulated;
+  emulated.asked.profile = "3 hosts, 200mbit each way";
+  const Table table = table_of({emulated});
+  EXPECT_EQ(table.caption, "Emulated on this machine: 3 hosts, 200mbit each way (a rank is one CPU core)");
+  EXPECT_EQ(table.rows.size(), 1U);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "collectives/executors/endpoint.hpp"
+#include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/training.hpp"
 
@@ -62,6 +62,46 @@ TEST(SimulatedSweep, WithResumeDoesWhatIsNew) {
   for (const json& point : before) EXPECT_THAT(after, testing::Contains(point));
 }
 
+TEST(SimulatedSweep, WithResumeRepeatsWhatOtherCodeHasAnswered) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.run(sweep({"--label", "commit=abc"})).code, 0);
+  const json before = exported(workplace);
+  run_sql(workplace / "hbench.db", "UPDATE scaling_case SET implementation = 'simulator/0' WHERE gpus = 4");
+  ASSERT_EQ(workplace.run(sweep({"--label", "commit=abc", "--resume"})).code, 0);
+  const json after = exported(workplace);
+  ASSERT_EQ(after.size(), before.size()) << "one answer to each question";
+  for (const json& point : after) EXPECT_EQ(point.at("run"), point.at("gpus") == 4 ? 2 : 1);
+  ASSERT_EQ(workplace.run(sweep({"--label", "commit=def", "--resume"})).code, 0);
+  for (const json& point : exported(workplace)) EXPECT_EQ(point.at("run"), 3) << "another commit answers for itself";
+}
+
+TEST(Labels, AreStoredWithTheRunAndExported) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.run(sweep({"--label", "branch=main", "--label", "commit=abc"})).code, 0);
+  for (const json& point : exported(workplace))
+    ASSERT_EQ(point.at("labels"), (json{{"branch", "main"}, {"commit", "abc"}}));
+  EXPECT_THAT(workplace.run({"export", "--csv"}).out, HasSubstr(",branch=main commit=abc\n"));
+  for (const char* verb : {"sweep", "collective"}) {
+    const Outcome outcome = workplace.run({verb, "--label", "main"});
+    EXPECT_EQ(outcome.code, 2) << verb;
+    EXPECT_THAT(outcome.err, HasSubstr("'main'")) << verb;
+  }
+}
+
+TEST(AnEditedDatabase, WithATimeBelowZeroIsWrongData) {
+  const Workplace workplace;
+  ASSERT_EQ(workplace.run(sweep()).code, 0);
+  run_sql(workplace / "hbench.db",
+          "UPDATE sample SET value = -1 WHERE metric = 'step_seconds' AND case_id = (SELECT id FROM scaling_case WHERE "
+          "evidence = 'simulated' AND workload = 'vgg16' AND gpus = 8 LIMIT 1)");
+  for (const std::vector<std::string>& verb : {std::vector<std::string>{"export"}, {"report", "--format", "text"}}) {
+    const Outcome outcome = workplace.run(verb);
+    EXPECT_EQ(outcome.code, 4) << verb.front();
+    for (const char* fact : {"simulated", "vgg16", "8 GPUs", "step_seconds", "-1"})
+      EXPECT_THAT(outcome.err, HasSubstr(fact)) << verb.front();
+  }
+}
+
 TEST(DryRun, PrintsThePlanAndRunsNothing) {
   const Workplace workplace;
   const Outcome outcome = workplace.run(sweep({"--dry-run", "--algorithm", "ring,vendor"}));
@@ -89,11 +129,14 @@ TEST(ReportVerb, WritesAFolderOrPrintsAFormat) {
   EXPECT_EQ(folder.code, 0) << folder.err;
   EXPECT_EQ(folder.out, "again/index.html\n");
   EXPECT_TRUE(std::filesystem::exists(workplace / "again/index.html"));
-  for (const char* format : {"markdown", "csv"}) {
-    const Outcome outcome = workplace.run({"report", "--format", format});
-    EXPECT_EQ(outcome.code, 0) << format;
-    EXPECT_THAT(outcome.out, HasSubstr("hkbu-10gbe")) << format;
-  }
+  const Outcome rows = workplace.run({"report", "--format", "csv"});
+  EXPECT_EQ(rows.code, 0);
+  EXPECT_THAT(rows.out, HasSubstr("hkbu-10gbe"));
+  const Outcome brief = workplace.run({"report", "--format", "markdown"});
+  EXPECT_EQ(brief.code, 0);
+  EXPECT_THAT(brief.out, HasSubstr("plain 10 GbE"));
+  EXPECT_LT(brief.out.size(), 10'000U) << "the short form";
+  EXPECT_GT(workplace.run({"report", "--format", "markdown", "--full"}).out.size(), brief.out.size());
 }
 
 TEST(List, PrintsAFamilyAsTextMarkdownAndJson) {
@@ -148,7 +191,7 @@ std::vector<std::string> measured(std::vector<std::string> more) {
                                      "4",
                                      "--quiet",
                                      "--oversubscribe",
-                                     "2"};
+                                     "3"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -222,7 +265,7 @@ TEST(MeasuredSweep, OnAMachineWithoutAGpuSaysWhyAndWhatToDo) {
 TEST(MeasuredSweep, WithoutMpirunFailsWhatNeedsItAndDoesTheRest) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
-  const Outcome outcome = workplace.run(measured({"--gpus", "2", "--algorithm", "ring,ps"}),
+  const Outcome outcome = workplace.run(measured({"--gpus", "2", "--algorithm", "ring,ps", "--wide"}),
                                         {{"PATH", workplace.folder().path().string()}});
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.out, HasSubstr("mpirun is not on the PATH"));

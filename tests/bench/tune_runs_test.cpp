@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "bench/sweep/measured_place.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/training.hpp"
 
@@ -31,7 +32,7 @@ void expect_consistent(const json& tuning) {
 /// The shortest race there is: one small setting against itself.
 Outcome race(const Workplace& workplace, const std::string& budget) {
   return workplace.run({"tune", "--workload", "lenet5", "--ranks", "2", "--fusion", "threshold:1MiB,threshold:1MiB",
-                        "--steps", "2", "--batch", "4", "--image-size", "32", "--budget", budget, "--json", "--quiet"});
+                        "--steps", "2", "--batch", "4", "--budget", budget, "--json", "--quiet"});
 }
 
 /// `give --budget 13s or more`: 13s.
@@ -70,6 +71,14 @@ TEST(Tune, RacesASettingAgainstItselfByLaunchesOfItsOwn) {
   EXPECT_EQ(tuning.at("recommended"), "threshold:1MiB");
   ASSERT_EQ(tuning.at("settings").size(), 2);
   for (const json& setting : tuning.at("settings")) EXPECT_GE(setting.at("launches"), 5);
+  // The launches are there to be looked at, with what the machine did meanwhile: of each setting a case, of which the
+  // newest is shown.
+  const json points = exported(workplace);
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].at("evidence"), "measured");
+  EXPECT_EQ(points[0].at("fusion"), "threshold:1MiB");
+  EXPECT_EQ(points[0].at("image_size"), step_defaults(false).image_size) << "as a sweep's";
+  EXPECT_GE(points[0].at("samples"), 5 * 2 * 2) << "launches, ranks and steps";
 }
 
 }  // namespace

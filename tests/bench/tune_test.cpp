@@ -6,9 +6,9 @@
 #include <random>
 #include <set>
 
-#include "bench/tune_candidates.hpp"
-#include "bench/tune_race.hpp"
-#include "bench/tune_report.hpp"
+#include "bench/tune/candidates.hpp"
+#include "bench/tune/race.hpp"
+#include "bench/tune/report.hpp"
 
 namespace hbench {
 namespace {
@@ -197,7 +197,7 @@ TEST(TuningReport, PutsVerdictsIntoWordsFromBestToWorst) {
   std::vector<std::string> verdicts;
   for (const auto& row : table.rows) verdicts.push_back(row.back());
   EXPECT_THAT(verdicts, ElementsAre("best", "no worse than the best: noise", "slower by 20.0 %",
-                                    "left out early, 40 % behind then"));
+                                    "dropped early, 40 % slower then"));
   EXPECT_EQ(table.rows[0][3], "90 ms to 110 ms");
 }
 

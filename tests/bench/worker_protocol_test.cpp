@@ -1,4 +1,4 @@
-#include "bench/worker_protocol.hpp"
+#include "bench/worker/protocol.hpp"
 
 #include <gmock/gmock.h>
 
@@ -27,7 +27,6 @@ WorkOrder example_order() {
   order.steps = 11;
   order.budget = Seconds(0.3);
   order.timeout = Seconds(2.5);
-  order.cores = 6;
   return order;
 }
 
@@ -40,7 +39,6 @@ TEST(WorkOrder, ArrivesAsItWasSent) {
   EXPECT_EQ(got.steps, 11);
   EXPECT_EQ(got.budget.value, 0.3);
   EXPECT_EQ(got.timeout.value, 2.5);
-  EXPECT_EQ(got.cores, 6);
   EXPECT_EQ(text.find('\n'), std::string::npos) << "an order is one argument on one line";
 }
 
@@ -51,9 +49,10 @@ TEST(WorkOrder, ThatIsNoneIsOurOwnMistake) {
 }
 
 TEST(WorkerLine, OfEveryKindArrivesAsItWasSaid) {
-  const auto hello = std::get<HelloLine>(*parse_worker_line(to_json(HelloLine{2, 4711})));
+  const auto hello = std::get<HelloLine>(*parse_worker_line(to_json(HelloLine{2, {4711, "a \"host\"", 1LL << 40}})));
   EXPECT_EQ(hello.rank, 2);
-  EXPECT_EQ(hello.pid, 4711);
+  EXPECT_EQ(hello.process, (ProcessIdentity{4711, "a \"host\"", 1LL << 40}));
+  EXPECT_EQ(std::get<HelloLine>(*parse_worker_line(R"({"hello":{"rank":0,"pid":7}})")).process.host, "");
 
   const auto step = std::get<StepLine>(*parse_worker_line(to_json(StepLine{1, 9, true, 0.1234567890123, 3e-9})));
   EXPECT_EQ(step.rank, 1);
@@ -79,12 +78,26 @@ TEST(WorkerLine, IsOneLineWhateverItQuotes) {
 }
 
 TEST(WorkerLine, OfSomebodyElseIsPassedBy) {
-  for (const char* text :
-       {"", "hello", "[W] a library's warning", "{", "{}", "[]", "3", "null", "\"hello\"", "{\"hello\":3}",
-        "{\"hello\":{}}", "{\"hello\":{\"rank\":0}}", "{\"hello\":{\"rank\":\"0\",\"pid\":1}}",
-        "{\"bye\":{\"rank\":0,\"pid\":1}}", "{\"step\":{\"rank\":0,\"iteration\":1,\"warmup\":false}}",
-        "{\"done\":{\"rank\":0,\"digest\":7}}", "{\"hello\":{\"rank\":0,\"pid\":1},\"more\":{}}",
-        "{\"failure\":{\"rank\":0,\"exit_code\":5}}", "\xff\xfe"})
+  for (const char* text : {"",
+                           "hello",
+                           "[W] a library's warning",
+                           "{",
+                           "{}",
+                           "[]",
+                           "3",
+                           "null",
+                           "\"hello\"",
+                           "{\"hello\":3}",
+                           "{\"hello\":{}}",
+                           "{\"hello\":{\"rank\":0}}",
+                           "{\"hello\":{\"rank\":\"0\",\"pid\":1}}",
+                           "{\"hello\":{\"rank\":0,\"pid\":1,\"host\":3}}",
+                           "{\"bye\":{\"rank\":0,\"pid\":1}}",
+                           "{\"step\":{\"rank\":0,\"iteration\":1,\"warmup\":false}}",
+                           "{\"done\":{\"rank\":0,\"digest\":7}}",
+                           "{\"hello\":{\"rank\":0,\"pid\":1},\"more\":{}}",
+                           "{\"failure\":{\"rank\":0,\"exit_code\":5}}",
+                           "\xff\xfe"})
     EXPECT_FALSE(parse_worker_line(text).has_value()) << text;
 }
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "collectives/checker.hpp"
-#include "collectives/cost.hpp"
+#include "collectives/algorithms/cost.hpp"
+#include "collectives/schedule/checker.hpp"
 #include "tests/collectives/instances.hpp"
 
 namespace hbench {
@@ -25,22 +25,22 @@ using ::testing::Not;
 constexpr int kLargestWorld = 64;
 constexpr int kLargestGroupedWorld = 24;
 
-std::vector<std::string_view> names_for(Goal goal) {
+std::vector<std::string_view> names_for(CollectiveKind collective) {
   std::vector<std::string_view> names;
-  for (const Algorithm* algorithm : algorithms_for(goal)) names.push_back(algorithm->name);
+  for (const Algorithm* algorithm : algorithms_for(collective)) names.push_back(algorithm->name);
   return names;
 }
 
 TEST(Algorithms, AreListedInTheDocumentedOrderWithAllReducesFirst) {
-  EXPECT_THAT(names_for(Goal::all_reduce),
+  EXPECT_THAT(names_for(CollectiveKind::all_reduce),
               ElementsAre("ring", "ring-segmented", "recursive-doubling", "halving-doubling", "binomial-tree",
                           "double-binary-tree", "hierarchical", "torus", "direct", "ps", "vendor"));
-  EXPECT_THAT(names_for(Goal::reduce_scatter),
+  EXPECT_THAT(names_for(CollectiveKind::reduce_scatter),
               ElementsAre("ring", "ring-segmented", "recursive-halving", "direct", "vendor"));
-  EXPECT_THAT(names_for(Goal::all_gather),
+  EXPECT_THAT(names_for(CollectiveKind::all_gather),
               ElementsAre("ring", "ring-segmented", "recursive-doubling", "direct", "vendor"));
-  EXPECT_THAT(names_for(Goal::broadcast), ElementsAre("binomial", "double-binary-tree", "chain", "vendor"));
-  EXPECT_TRUE(std::ranges::is_sorted(algorithms(), {}, [](const Algorithm* entry) { return entry->goal; }));
+  EXPECT_THAT(names_for(CollectiveKind::broadcast), ElementsAre("binomial", "double-binary-tree", "chain", "vendor"));
+  EXPECT_TRUE(std::ranges::is_sorted(algorithms(), {}, [](const Algorithm* entry) { return entry->collective; }));
 }
 
 TEST(Algorithms, SaySomethingAboutThemselvesAndWhereTheyComeFrom) {
@@ -58,9 +58,9 @@ TEST(Algorithms, ThatAreMadeOfTwoNameAReduceScatterAndAnAllGather) {
   for (const Algorithm* algorithm : algorithms()) {
     EXPECT_EQ(algorithm->reduce_scatter == nullptr, algorithm->all_gather == nullptr) << algorithm->name;
     if (algorithm->reduce_scatter == nullptr) continue;
-    EXPECT_EQ(algorithm->goal, Goal::all_reduce) << algorithm->name;
-    EXPECT_EQ(algorithm->reduce_scatter->goal, Goal::reduce_scatter) << algorithm->name;
-    EXPECT_EQ(algorithm->all_gather->goal, Goal::all_gather) << algorithm->name;
+    EXPECT_EQ(algorithm->collective, CollectiveKind::all_reduce) << algorithm->name;
+    EXPECT_EQ(algorithm->reduce_scatter->collective, CollectiveKind::reduce_scatter) << algorithm->name;
+    EXPECT_EQ(algorithm->all_gather->collective, CollectiveKind::all_gather) << algorithm->name;
   }
 }
 
@@ -92,7 +92,7 @@ TEST(Algorithms, RefuseNoOtherWorldButThoseThatDoNotFillTheirNodes) {
 void expect_proved(const Instance& instance) {
   const auto fault = check(instance.schedule);
   ASSERT_FALSE(fault.has_value()) << instance.name << ": " << fault->what;
-  ASSERT_EQ(instance.schedule.goal, instance.algorithm->goal) << instance.name;
+  ASSERT_EQ(instance.schedule.collective, instance.algorithm->collective) << instance.name;
 }
 
 TEST(Algorithms, AreProvedForEveryWorldGoalAndMode) {
@@ -104,7 +104,7 @@ TEST(Algorithms, AreProvedForEveryWorldGoalAndMode) {
         ASSERT_NO_FATAL_FAILURE(expect_proved(instance));
         ++proved[algorithm->name];
       }
-  EXPECT_EQ(proved["ring"], 3 * kLargestWorld);                // goals
+  EXPECT_EQ(proved["ring"], 3 * kLargestWorld);                // collectives
   EXPECT_EQ(proved["ring-segmented"], 3 * 3 * kLargestWorld);  // and numbers of segments
   EXPECT_EQ(proved["ps"], 4 * 2 * 4 * kLargestWorld);          // servers, modes, and even or placed in 3 ways
 }
@@ -113,7 +113,7 @@ TEST(Algorithms, AreProvedForASampleOfLargeWorlds) {
   std::mt19937 random(20);
   std::uniform_int_distribution<int> workers(kLargestWorld + 1, 512);
   for (const Algorithm* algorithm : algorithms()) {
-    if (algorithm->opaque()) continue;
+    if (algorithm->is_vendor()) continue;
     for (int sample = 0; sample < 2; ++sample) {
       World world{.workers = workers(random), .servers = algorithm->uses_servers ? 3 : 0};
       if (algorithm->uses_groups) {
@@ -151,6 +151,7 @@ TEST(Algorithms, DeclareTheCostThatIsCounted) {
         const Shape shape = algorithm->shape(instance.request());
         ASSERT_EQ(shape.chunks, instance.schedule.chunks) << instance.name;
         ASSERT_EQ(shape.rounds, instance.schedule.rounds) << instance.name;
+        ASSERT_EQ(shape.transfers, std::ssize(instance.schedule.transfers)) << instance.name;
         const std::int64_t p = workers;
         const std::set<std::int64_t> counts{0, 1, 2, 3, 5, p - 1, p, p + 1, 2 * p - 1, 7919, 138'357'544};
         for (const std::int64_t elements : counts) {
@@ -161,6 +162,31 @@ TEST(Algorithms, DeclareTheCostThatIsCounted) {
           ASSERT_EQ(declared.received, counted.received) << instance.name << ", " << elements << " elements";
         }
       }
+}
+
+TEST(Algorithms, DeclareTheTransfersOfPlacedShardsAndOfGroups) {
+  const auto expect_declared = [](const Instance& instance) {
+    const Shape shape = instance.algorithm->shape(instance.request());
+    ASSERT_EQ(shape.transfers, std::ssize(instance.schedule.transfers)) << instance.name;
+    ASSERT_EQ(shape.chunks, instance.schedule.chunks) << instance.name;
+    ASSERT_EQ(shape.rounds, instance.schedule.rounds) << instance.name;
+  };
+  for (const Algorithm* algorithm : algorithms())
+    for (int workers = 1; algorithm->uses_servers && workers <= kLargestGroupedWorld; ++workers) {
+      for (const Instance& instance : instances(*algorithm, workers))
+        ASSERT_NO_FATAL_FAILURE(expect_declared(instance));
+      for (const Instance& instance : grouped_instances(*algorithm, workers))
+        ASSERT_NO_FATAL_FAILURE(expect_declared(instance));
+    }
+}
+
+// A ring of 65,536 sends 2 x 65,536 x 65,535 messages: more than 2^32.
+TEST(Algorithms, DeclareTheTransfersOfWorldsTooLargeToBuild) {
+  const World world{.workers = 65'536};
+  for (const char* name : {"ring", "direct"})
+    EXPECT_EQ(parse_algorithm(name).algorithm->shape({.world = world}).transfers, 8'589'803'520) << name;
+  EXPECT_EQ(parse_algorithm("ring-segmented").algorithm->shape({.world = world, .segments = 3}).transfers,
+            3 * 8'589'803'520);
 }
 
 TEST(Algorithms, UseEveryRoundThatTheyDeclare) {
@@ -179,6 +205,63 @@ TEST(Algorithms, NeverSendARankWhatIsItsOwn) {
       for (const Instance& instance : instances(*algorithm, workers))
         for (const Transfer& transfer : instance.schedule.transfers)
           ASSERT_NE(transfer.src, transfer.dst) << instance.name;
+}
+
+// Three workers push to two servers: each begins at another server. Each server answers another worker first, and then
+// the others in turn.
+TEST(ParameterServer, PushesAndPullsInTurn) {
+  const Schedule schedule = parse_algorithm("ps").build({.workers = 3, .servers = 2}, 1);
+  std::vector<std::pair<Rank, Rank>> pushes, pulls;
+  for (const Transfer& transfer : schedule.transfers)
+    (transfer.round == 0 ? pushes : pulls).emplace_back(transfer.src, transfer.dst);
+  using Ways = std::vector<std::pair<Rank, Rank>>;
+  EXPECT_EQ(pushes, (Ways{{0, 3}, {1, 4}, {2, 3}, {0, 4}, {1, 3}, {2, 4}}));
+  EXPECT_EQ(pulls, (Ways{{3, 0}, {4, 1}, {3, 1}, {4, 2}, {3, 2}, {4, 0}}));
+}
+
+constexpr std::int64_t kKi = 1024;
+constexpr std::int64_t kMi = 1024 * kKi;
+
+int segments_at(const char* algorithm, CollectiveKind collective, int workers, std::int64_t bytes) {
+  return parse_algorithm(algorithm, collective).segments({.workers = workers}, bytes);
+}
+
+// Of what a rank sends at a time: as many segments as whole or begun targets, but at least the fewest, as long as that
+// leaves each 16 KiB; and at most the most.
+TEST(Segments, OfARankedPartAreAbout256KiB) {
+  const auto ring = [](std::int64_t part) {
+    return segments_at("ring-segmented", CollectiveKind::all_reduce, 4, 4 * part);
+  };
+  EXPECT_EQ(ring(31 * kKi), 1);
+  EXPECT_EQ(ring(32 * kKi), 2);
+  EXPECT_EQ(ring(60 * kKi), 3);
+  EXPECT_EQ(ring(1 * kMi), 4);
+  EXPECT_EQ(ring(4 * kMi), 16);
+  EXPECT_EQ(ring(4 * kMi + 1), 17);
+  EXPECT_EQ(ring(16 * kMi), 64);
+  EXPECT_EQ(ring(256 * kMi), 64);
+  const auto hierarchy = [](std::int64_t part) {
+    return segments_at("hierarchical", CollectiveKind::all_reduce, 8, 8 * part);
+  };
+  EXPECT_EQ(hierarchy(1 * kMi), 4);
+  EXPECT_EQ(hierarchy(2 * kMi), 8);
+  EXPECT_EQ(hierarchy(64 * kMi), 16);
+}
+
+// Half of the buffer goes down either tree, in 64 KiB, 4 to 64 of them; a chain passes on 128 KiB, 8 to 256 of them.
+TEST(Segments, OfATreeAndOfAChainAreSmaller) {
+  const auto tree = [](std::int64_t bytes) {
+    return segments_at("double-binary-tree", CollectiveKind::all_reduce, 4, bytes);
+  };
+  EXPECT_EQ(tree(64 * kKi), 2);
+  EXPECT_EQ(tree(256 * kKi), 4);
+  EXPECT_EQ(tree(1 * kMi), 8);
+  EXPECT_EQ(tree(64 * kMi), 64);
+  const auto chain = [](std::int64_t bytes) { return segments_at("chain", CollectiveKind::broadcast, 4, bytes); };
+  EXPECT_EQ(chain(32 * kKi), 2);
+  EXPECT_EQ(chain(1 * kMi), 8);
+  EXPECT_EQ(chain(4 * kMi), 32);
+  EXPECT_EQ(chain(64 * kMi), 256);
 }
 
 TEST(Algorithms, CutIntoAtLeastOneSegmentAndBoundTheirNumber) {

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "collectives/compressors/half.hpp"
+#include "collectives/arithmetic/half.hpp"
 
 namespace hbench {
 namespace {

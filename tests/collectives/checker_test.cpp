@@ -1,9 +1,9 @@
-#include "collectives/checker.hpp"
+#include "collectives/schedule/checker.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collectives/cost.hpp"
+#include "collectives/algorithms/cost.hpp"
 
 namespace hbench {
 namespace {
@@ -136,12 +136,12 @@ TEST(Checker, RefusesAShapeThatMakesNoSense) {
   expect_fault(with([](Schedule& s) { s.offsets = {0, -1}; }), std::nullopt, "do not ascend");
 }
 
-/// Two workers exchange their parts: the smallest of each goal with parts.
-Schedule exchange(Goal goal) {
-  const bool gathers = goal == Goal::all_gather;
+/// Two workers exchange their parts: the smallest of each collective with parts.
+Schedule exchange(CollectiveKind collective) {
+  const bool gathers = collective == CollectiveKind::all_gather;
   const TransferKind kind = gathers ? kCopy : kReduce;
   return {.world = {.workers = 2},
-          .goal = goal,
+          .collective = collective,
           .chunks = 2,
           .rounds = 1,
           .transfers = {{0, 0, 1, gathers ? 0 : 1, 1, kind}, {0, 1, 0, gathers ? 1 : 0, 1, kind}},
@@ -149,26 +149,26 @@ Schedule exchange(Goal goal) {
 }
 
 TEST(Checker, ProvesTheSmallestOfEveryGoal) {
-  EXPECT_FALSE(check(exchange(Goal::reduce_scatter)).has_value());
-  EXPECT_FALSE(check(exchange(Goal::all_gather)).has_value());
+  EXPECT_FALSE(check(exchange(CollectiveKind::reduce_scatter)).has_value());
+  EXPECT_FALSE(check(exchange(CollectiveKind::all_gather)).has_value());
   Schedule broadcast = there_and_back();
-  broadcast.goal = Goal::broadcast;
+  broadcast.collective = CollectiveKind::broadcast;
   broadcast.transfers = {{0, 0, 1, 0, 1, kCopy}};
   EXPECT_FALSE(check(broadcast).has_value());
 }
 
 TEST(Checker, WantsOfAReduceScatterOnlyTheWorkersOwnPart) {
-  Schedule schedule = exchange(Goal::reduce_scatter);
-  schedule.goal = Goal::all_reduce;
+  Schedule schedule = exchange(CollectiveKind::reduce_scatter);
+  schedule.collective = CollectiveKind::all_reduce;
   expect_fault(schedule, std::nullopt, "worker 0 ends without worker 1's contribution to chunk 1");
-  schedule = exchange(Goal::reduce_scatter);
+  schedule = exchange(CollectiveKind::reduce_scatter);
   schedule.transfers.pop_back();
   expect_fault(schedule, std::nullopt, "worker 0 ends without worker 1's contribution to chunk 0");
 }
 
 TEST(Checker, KnowsWhoBringsAPart) {
   // Four chunks for two workers: worker 1 brings the last two.
-  Schedule schedule = exchange(Goal::all_gather);
+  Schedule schedule = exchange(CollectiveKind::all_gather);
   schedule.chunks = 4;
   schedule.transfers = {{0, 0, 1, 0, 2, kCopy}, {0, 1, 0, 2, 2, kCopy}};
   EXPECT_FALSE(check(schedule).has_value());
@@ -178,7 +178,7 @@ TEST(Checker, KnowsWhoBringsAPart) {
 
 TEST(Checker, LetsGarbageTravelButNotStay) {
   // Rank 1 has nothing of rank 0's to send on in round 0; a round later it has.
-  Schedule schedule{.world = {.workers = 3}, .goal = Goal::broadcast, .chunks = 1, .rounds = 2};
+  Schedule schedule{.world = {.workers = 3}, .collective = CollectiveKind::broadcast, .chunks = 1, .rounds = 2};
   schedule.transfers = {{0, 0, 1, 0, 1, kCopy}, {0, 1, 2, 0, 1, kCopy}};
   expect_fault(schedule, std::nullopt, "worker 2 ends without chunk 0, which worker 0 brought");
   schedule.transfers.push_back({1, 1, 2, 0, 1, kCopy});
@@ -191,7 +191,7 @@ TEST(Checker, LetsGarbageTravelButNotStay) {
 }
 
 TEST(Checker, RefusesGarbageInASum) {
-  Schedule schedule = exchange(Goal::all_gather);
+  Schedule schedule = exchange(CollectiveKind::all_gather);
   schedule.transfers[0].kind = kReduce;
   expect_fault(schedule, 0, "round 0, rank 0 to rank 1, chunk 0: adds to what rank 1 never got");
   schedule.transfers[0] = {0, 0, 1, 1, 1, kReduce};
@@ -200,7 +200,8 @@ TEST(Checker, RefusesGarbageInASum) {
 
 TEST(Checker, ANeutralServerMayAddUpABroadcast) {
   // Dedicated servers hold the neutral element, not garbage.
-  Schedule schedule{.world = {.workers = 2, .servers = 1}, .goal = Goal::broadcast, .chunks = 1, .rounds = 2};
+  Schedule schedule{
+      .world = {.workers = 2, .servers = 1}, .collective = CollectiveKind::broadcast, .chunks = 1, .rounds = 2};
   schedule.transfers = {{0, 0, 2, 0, 1, kReduce}, {1, 2, 1, 0, 1, kCopy}};
   EXPECT_FALSE(check(schedule).has_value());
   schedule.transfers.insert(schedule.transfers.begin() + 1, schedule.transfers[0]);
@@ -208,10 +209,10 @@ TEST(Checker, ANeutralServerMayAddUpABroadcast) {
 }
 
 TEST(Checker, RefusesPartsThatAreNotEqualRunsOfChunks) {
-  Schedule schedule = exchange(Goal::all_gather);
+  Schedule schedule = exchange(CollectiveKind::all_gather);
   schedule.chunks = 3;
   expect_fault(schedule, std::nullopt, "3 chunks do not make one part for each of 2 workers");
-  schedule.goal = Goal::reduce_scatter;
+  schedule.collective = CollectiveKind::reduce_scatter;
   expect_fault(schedule, std::nullopt, "3 chunks do not make one part for each of 2 workers");
 }
 

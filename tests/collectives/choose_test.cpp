@@ -39,6 +39,12 @@ TEST(ChooseByMeasurement, KeepsAnAlgorithmThatIsAsGood) {
   EXPECT_EQ(advice.sizes[1].chosen, "ring");
 }
 
+TEST(UsualSizes, AreTheTenPowersOfFourFrom1KiBTo256MiB) {
+  const std::vector<std::int64_t> sizes = usual_sizes();
+  ASSERT_EQ(sizes.size(), 10U);
+  for (std::size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(sizes[i], std::int64_t{1024} << (2 * i));
+}
+
 TEST(ChooseByMeasurement, NeedsTimes) {
   expect_usage_error([] { choose_algorithm(std::span<const AlgorithmTime>()); },
                      "there are no times to choose an algorithm by", "at least one size");
@@ -69,6 +75,39 @@ TEST(ChooseByModel, FindsThePowerOfTwoWhereTheNextAlgorithmIsTheBetterOne) {
   }
 }
 
+/// Four nodes of four: 1 ms between nodes, `local` inside, where links have ten times the rate of a NIC.
+AlgorithmAdvice advice_for_nodes(Seconds local, std::int64_t small, std::int64_t large) {
+  Profile profile = round_cluster();
+  profile.gpus_per_node = 4;
+  profile.local_latency = local;
+  return choose_algorithm(profile, 16, std::vector{small, large});
+}
+
+// S bytes by direct exchange: 2 ms, and each NIC carries 4 ranks' parts of S/16 for 12 others, twice: 6 S at 4 MB/s.
+// By a hierarchy of direct exchanges: 2 ms and 2 local latencies, and 2 x 3/4 S at 40 MB/s, which is 0.15 S at 4. Four
+// parts cross the NIC one behind the other, each 3 messages of S/16, 3/4 S in all; the gathering of a part begins a
+// millisecond after its sum is there, when all parts have passed, so that only the last one's 3/16 S come on top:
+// 1.0875 S in all. Direct exchange is the better one, or as good (2 %), up to
+// (6 - 1.02 x 1.0875) S / 4e6 = 0.02 x 2 ms + 1.02 x 2 local latencies: 199 B at 0.1 ms, 533 B at 0.3 ms, 867 B at
+// 0.5 ms. Between sizes four times apart lies one power of two, which is tried.
+TEST(ChooseByModel, TriesThePowerOfTwoBetweenSizesFourTimesApart) {
+  const std::string hierarchy = "hierarchical:direct:direct";
+  EXPECT_EQ(advice_for_nodes(Seconds(1e-4), 128, 512).rule.text(), "direct@256B/" + hierarchy);
+  EXPECT_EQ(advice_for_nodes(Seconds(3e-4), 256, 1024).rule.text(), "direct@1KiB/" + hierarchy);
+  EXPECT_EQ(advice_for_nodes(Seconds(5e-4), 512, 2048).rule.text(), "direct@1KiB/" + hierarchy);
+  EXPECT_EQ(advice_for_nodes(Seconds(1e-4), 64, 256).rule.text(), "direct@256B/" + hierarchy);
+  EXPECT_EQ(advice_for_nodes(Seconds(1e-4), 128, 256).rule.text(), "direct@256B/" + hierarchy);
+}
+
+// Inside one node a hierarchy is direct exchange under another name, and as quick.
+TEST(ChooseByModel, OffersNoHierarchyOnOneNode) {
+  Profile profile = round_cluster();
+  profile.gpus_per_node = 4;
+  const AlgorithmAdvice advice = choose_algorithm(profile, 4, std::vector<std::int64_t>{64});
+  EXPECT_EQ(advice.sizes[0].best.algorithm, "direct");
+  EXPECT_EQ(advice.sizes[0].runner_up.algorithm.find("hierarchical"), std::string::npos);
+}
+
 TEST(ChooseByModel, PrefersFewRoundsForSmallBuffersOnASlowNetwork) {
   // 1 ms per message and 8 workers: a ring takes 14 ms before its first byte, direct exchange 2 ms.
   const AlgorithmAdvice advice = choose_algorithm(round_cluster(), 8, std::vector<std::int64_t>{64});
@@ -85,6 +124,14 @@ TEST(ChooseByModel, OffersHierarchiesWhereNodesAreFull) {
   // 15 workers do not fill nodes of 4; 4 are one node.
   EXPECT_FALSE(choose_algorithm(profile, 15, sizes).sizes[0].best.algorithm.starts_with("hierarchical"));
   EXPECT_FALSE(choose_algorithm(profile, 4, sizes).sizes[0].best.algorithm.starts_with("hierarchical"));
+}
+
+// Of 16 ranks alone on their nodes, direct exchange and the ring send 2 x 16 x 15 messages; the segmented ring sends
+// each in as many segments as it cuts 256 MiB / 16 into, 256 KiB each: 64.
+TEST(TransfersToChoose, AreThoseOfTheLargestCandidate) {
+  EXPECT_EQ(transfers_to_choose(round_cluster(), 16, std::vector<std::int64_t>{64}), 2 * 16 * 15);
+  EXPECT_EQ(transfers_to_choose(round_cluster(), 16, std::vector<std::int64_t>{std::int64_t{256} << 20, 64}),
+            2 * 16 * 15 * 64);
 }
 
 TEST(ChooseByModel, ServesEveryWorld) {

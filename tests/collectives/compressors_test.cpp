@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <set>
 
 #include "tests/collectives/codecs.hpp"
@@ -211,6 +212,31 @@ TEST(EveryUnbiasedCompressor, IsRightOnAverage) {
       EXPECT_NEAR(mean, values[i], 6 * deviation / std::sqrt(kDraws) + 4 * 0x1p-17 + 1e-6) << choice.text() << ' ' << i;
     }
   }
+}
+
+// The powers of two around it are 2^127 and 2^128, which is infinite: it is 2^127 whatever is drawn.
+TEST(Natural, StaysFiniteBelowTwoToThe128) {
+  const CompressorChoice natural = parse_compressor("natural");
+  const std::vector<float> values(5000, std::numeric_limits<float>::max());
+  for (const float x : round_trip(*natural.codec, values)) ASSERT_EQ(x, 0x1p127F);
+}
+
+/// 1 and the floats after it.
+std::vector<float> neighbours(std::size_t count) {
+  std::vector<float> values{1.0F};
+  while (values.size() < count) values.push_back(std::nextafter(values.back(), 2.0F));
+  return values;
+}
+
+// A byte counts 256 neighbours exactly. 257 are too many: 255 steps lead from the first to the last.
+TEST(MinMax8, Counts256NeighboursExactly) {
+  const CompressorChoice minmax = parse_compressor("minmax8");
+  EXPECT_EQ(round_trip(*minmax.codec, neighbours(256)), neighbours(256));
+  const std::vector<float> more = neighbours(257), back = round_trip(*minmax.codec, more);
+  EXPECT_NE(back, more);
+  EXPECT_EQ(back.front(), more.front());
+  EXPECT_EQ(back.back(), more.back());
+  for (std::size_t i = 0; i < more.size(); ++i) EXPECT_NEAR(back[i], more[i], 0x1p-23F) << "one float";
 }
 
 }  // namespace

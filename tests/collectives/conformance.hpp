@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/executors/exchange.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "tests/collectives/contributions.hpp"
 
 namespace hbench::testing {
@@ -28,8 +28,9 @@ struct Case {
   std::int64_t elements = 0;
 
   std::string name() const {
-    return fmt::format("{} {}, {}, {}, {} {}, {} elements", to_string(algorithm.algorithm->goal), algorithm.text(),
-                       compressor.text(), text_of(world), entry_of(type).name, entry_of(op).name, elements);
+    return fmt::format("{} {}, {}, {}, {} {}, {} elements", to_string(algorithm.algorithm->collective),
+                       algorithm.text(), compressor.text(), text_of(world), entry_of(type).name, entry_of(op).name,
+                       elements);
   }
 };
 
@@ -37,7 +38,7 @@ struct Case {
 inline std::vector<Case> plain_cases(int ranks) {
   std::vector<Case> cases;
   for (const Algorithm* algorithm : algorithms()) {
-    if (algorithm->opaque()) continue;
+    if (algorithm->is_vendor()) continue;
     for (const World& world : worlds_of(*algorithm, ranks))
       cases.push_back({{algorithm, std::string(algorithm->defaults)}, parse_compressor("none"), world});
   }
@@ -102,9 +103,9 @@ inline std::vector<std::byte> given(const Case& c, const Schedule& schedule, Ran
   std::vector<std::byte> buffer(static_cast<std::size_t>(c.elements) * size, std::byte{0x5b});
   if (rank >= c.world.workers) return buffer;
   ElementRange own{0, c.elements};
-  const Goal goal = c.algorithm.algorithm->goal;
-  if (goal == Goal::all_gather) own = part_of(schedule, rank, c.elements);
-  if (goal == Goal::broadcast && rank != 0) own = {};
+  const CollectiveKind collective = c.algorithm.algorithm->collective;
+  if (collective == CollectiveKind::all_gather) own = part_of(schedule, rank, c.elements);
+  if (collective == CollectiveKind::broadcast && rank != 0) own = {};
   for (std::int64_t i = own.begin; i < own.end; ++i)
     store(c.type, small_number(c, rank, i), buffer.data() + static_cast<std::size_t>(i) * size);
   return buffer;
@@ -126,15 +127,15 @@ inline std::int64_t reduced(const Case& c, std::int64_t index) {
 inline std::string judge(const Case& c, const Schedule& schedule, Rank rank, std::span<const std::byte> result) {
   if (rank >= c.world.workers) return {};
   const std::size_t size = size_of(c.type);
-  const Goal goal = c.algorithm.algorithm->goal;
+  const CollectiveKind collective = c.algorithm.algorithm->collective;
   const ElementRange range =
-      goal == Goal::reduce_scatter ? part_of(schedule, rank, c.elements) : ElementRange{0, c.elements};
+      collective == CollectiveKind::reduce_scatter ? part_of(schedule, rank, c.elements) : ElementRange{0, c.elements};
   std::byte right[sizeof(std::int64_t)];
   Rank owner = 0;
   for (std::int64_t i = range.begin; i < range.end; ++i) {
-    if (goal == Goal::all_gather)
+    if (collective == CollectiveKind::all_gather)
       while (part_of(schedule, owner, c.elements).end <= i) ++owner;
-    const bool moves = goal == Goal::all_gather || goal == Goal::broadcast;
+    const bool moves = collective == CollectiveKind::all_gather || collective == CollectiveKind::broadcast;
     store(c.type, moves ? small_number(c, owner, i) : reduced(c, i), right);
     if (std::memcmp(right, result.data() + static_cast<std::size_t>(i) * size, size) != 0)
       return fmt::format("{}: rank {}, element {} is wrong", c.name(), rank, i);

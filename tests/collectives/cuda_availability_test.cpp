@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "collectives/base/error.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/facts.hpp"
-#include "collectives/executors/cuda.hpp"
 
 namespace hbench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collectives/executors/cuda.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "tests/collectives/cuda_data.hpp"
 
 namespace hbench::testing {

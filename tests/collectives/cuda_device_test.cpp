@@ -127,15 +127,15 @@ TEST_F(CudaDevices, SayHowMuchMemoryThereIsWhenItIsNotEnough) {
 }
 
 TEST_F(CudaDevices, PassMomentsWhenTheirWorkIsDone) {
-  EXPECT_TRUE(device->passed(nullptr));
+  EXPECT_TRUE(device->query(nullptr));
   const DeviceMemory memory = device->allocate(64 << 20);
   device->fill_neutral(DataType::float32, ReduceOp::min, {memory.get(), 64 << 20});
-  const Moment mark = device->mark();
-  drain(*device, mark);
+  const Event mark = device->record_event();
+  synchronize(*device, mark);
   device->wait(mark);
   device->wait(nullptr);
   // Events are used again: far more marks than a driver would like to make.
-  for (int i = 0; i < 10'000; ++i) device->wait(device->mark());
+  for (int i = 0; i < 10'000; ++i) device->wait(device->record_event());
   std::vector<std::byte> none;
   device->read({}, none);
 }
@@ -152,14 +152,14 @@ TEST_F(CudaDevices, WaitForOneAnothersMoments) {
   const std::span<std::byte> a(mine.get(), kElements * 4);
   const std::span<std::byte> b(theirs.get(), kElements * 4);
   other->fill_neutral(DataType::int32, ReduceOp::sum, b);
-  Moment last = device->mark();
+  Event last = device->record_event();
   for (int turn = 0; turn < kTurns; ++turn) {
     other->wait(last);
     other->accumulate(DataType::int32, ReduceOp::sum, a, b);
-    last = other->mark();
+    last = other->record_event();
     device->wait(last);
     device->accumulate(DataType::int32, ReduceOp::sum, b, a);
-    last = device->mark();
+    last = device->record_event();
   }
   // Fibonacci: (a, b) = (1, 0), b += a, a += b, 20 times: a = F(41) with F(1) = F(2) = 1.
   std::vector<std::int32_t> found(kElements);
@@ -170,7 +170,7 @@ TEST_F(CudaDevices, WaitForOneAnothersMoments) {
 TEST_F(CudaDevices, OutliveNeitherTheirMemoryNorTheirMoments) {
   auto short_lived = make_cuda_device(0);
   const DeviceMemory memory = short_lived->allocate(4096);
-  const Moment mark = short_lived->mark();
+  const Event mark = short_lived->record_event();
   short_lived.reset();
   device->wait(mark);
   device->fill_neutral(DataType::uint8, ReduceOp::min, {memory.get(), 4096});

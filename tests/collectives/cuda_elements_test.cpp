@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "collectives/arithmetic/arithmetic.hpp"
-#include "collectives/compressors/half.hpp"
+#include "collectives/arithmetic/half.hpp"
 #include "collectives/cuda/facts.hpp"
 #include "collectives/cuda/reductions.cuh"
 #include "tests/collectives/cuda_host.hpp"

@@ -1,6 +1,6 @@
 // Lossy exchanges of ranks on a GPU against those in host memory; skipped, with the reason, where there is none.
 
-#include "collectives/executors/cuda_endpoints.hpp"
+#include "collectives/cuda/cuda_endpoints.hpp"
 #include "tests/collectives/cuda_device.hpp"
 #include "tests/collectives/exchanged.hpp"
 
@@ -32,7 +32,8 @@ TEST_F(CudaExchanges, EndAsThoseInHostMemoryDo) {
   for (const int ranks : {1, 2, 3, 4}) {
     Endpoints gpu = make_cuda_endpoints(ranks), host = make_thread_endpoints(ranks);
     for (Case c : compressed_cases(ranks)) {
-      if (!cuda_compresses(*c.compressor.compressor) || c.algorithm.algorithm->goal != Goal::all_reduce) continue;
+      if (!cuda_compresses(*c.compressor.compressor) || c.algorithm.algorithm->collective != CollectiveKind::all_reduce)
+        continue;
       c.elements = 10'007;
       SCOPED_TRACE(c.name());
       const Results found = exchanged(gpu, c, content), right = exchanged(host, c, content);

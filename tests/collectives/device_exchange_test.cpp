@@ -73,7 +73,7 @@ bool works_on_devices(const CompressorChoice& choice) {
 std::vector<Case> cases_of(int ranks) {
   std::vector<Case> cases;
   for (Case c : testing::compressed_cases(ranks)) {
-    if (!works_on_devices(c.compressor) || c.algorithm.algorithm->goal != Goal::all_reduce) continue;
+    if (!works_on_devices(c.compressor) || c.algorithm.algorithm->collective != CollectiveKind::all_reduce) continue;
     for (const std::int64_t elements : {1, 1009}) {
       c.elements = elements;
       c.op = elements == 1 ? ReduceOp::average : ReduceOp::sum;
@@ -194,7 +194,7 @@ TEST(DeviceExchanges, SayWhatTheirGpuFailedOf) {
           for (int i = 0; !operation->progress(); ++i)
             if (endpoint.transport().rank() == 0 && i == looks) gpu->failed = true;
           gpu->failed = true;
-          drain(device);
+          synchronize(device);
         } catch (const Error& error) {
           EXPECT_THAT(error.what(), ::testing::AnyOf(::testing::StrEq("the lazy device has failed"),
                                                      ::testing::EndsWith("stopped the job")));

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "collectives/executors/wait.hpp"
+#include "collectives/transport/wait.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/lazy_device.hpp"
-#include "tests/collectives/shared_ranks.hpp"
+#include "tests/collectives/thread_ranks.hpp"
 
 namespace hbench {
 namespace {
@@ -119,8 +119,8 @@ TEST(Devices, ThatAreTheHostsWorkAtOnce) {
   Device& host = host_device();
   const DeviceMemory memory = host.allocate(64);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 64, 0);
-  EXPECT_EQ(host.mark(), nullptr);
-  EXPECT_TRUE(host.passed(nullptr));
+  EXPECT_EQ(host.record_event(), nullptr);
+  EXPECT_TRUE(host.query(nullptr));
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-#include "collectives/executors/exchange.hpp"
+#include "collectives/exchange/exchange.hpp"
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <functional>
 #include <thread>
 
-#include "collectives/executors/wait.hpp"
+#include "collectives/transport/wait.hpp"
 #include "tests/collectives/conformance.hpp"
 
 namespace hbench {
@@ -58,7 +59,7 @@ constexpr int kSizes[] = {1, 2, 3, 5, 8};
 
 TEST(PerHopExchange, EndsWithTheSameBitsOnEveryWorkerAndWithinTheDeclaredError) {
   for (Case& c : cases_of(Exchange::per_hop, kSizes)) {
-    if (c.algorithm.algorithm->goal != Goal::all_reduce) continue;
+    if (c.algorithm.algorithm->collective != CollectiveKind::all_reduce) continue;
     c.elements = 1009;
     const auto results = exchanged(c, 2);
     for (int worker = 1; worker < c.world.workers; ++worker)
@@ -70,7 +71,7 @@ TEST(PerHopExchange, EndsWithTheSameBitsOnEveryWorkerAndWithinTheDeclaredError) 
 TEST(PerHopExchange, TakesAwkwardCounts) {
   for (Case& c : cases_of(Exchange::per_hop, std::array{2, 5}))
     for (const std::int64_t elements : {0, 1, 4, 6}) {
-      if (c.algorithm.algorithm->goal != Goal::all_reduce) continue;
+      if (c.algorithm.algorithm->collective != CollectiveKind::all_reduce) continue;
       c.elements = elements;
       ASSERT_EQ(judge_sum(c, exchanged(c, 1)[0][0]), "");
     }
@@ -123,7 +124,8 @@ TEST(LowRankExchange, ReproducesASumOfMatricesThatSpanOneDirection) {
 
 TEST(Exchange, AveragesCompressedGradients) {
   for (Case& c : compressed_cases(2)) {
-    if (c.algorithm.algorithm->goal != Goal::all_reduce || c.algorithm.algorithm->uses_servers) continue;
+    if (c.algorithm.algorithm->collective != CollectiveKind::all_reduce || c.algorithm.algorithm->uses_servers)
+      continue;
     c.elements = 64;
     const std::vector<float> sum = exchanged(c, 1)[0][0];
     std::vector<float> average(sum.size());
@@ -143,7 +145,8 @@ TEST(Exchange, AveragesCompressedGradients) {
 
 TEST(Exchange, CountsWhatItSendsAndTimesItsCodecWhenAsked) {
   for (Case& c : compressed_cases(3)) {
-    if (c.algorithm.algorithm->goal != Goal::all_reduce || c.algorithm.algorithm->uses_servers) continue;
+    if (c.algorithm.algorithm->collective != CollectiveKind::all_reduce || c.algorithm.algorithm->uses_servers)
+      continue;
     c.elements = 4000;
     std::int64_t sent = 0;
     CodecTimes times;
@@ -177,6 +180,71 @@ TEST(Exchange, SendsAsManyBytesAsTheRingTakes) {
       wait_for(*operation, kTimeout, "a rank");
       EXPECT_EQ(operation->bytes_sent(), 6 * 250 * size);
     });
+  }
+}
+
+/// The gradient of rank `rank` in a step in which so many of its elements reach the threshold.
+std::vector<float> with_large(int count) {
+  std::vector<float> gradient(100, 0.25F);
+  std::fill_n(gradient.begin(), count, 2.0F);
+  return gradient;
+}
+
+// Each of two ranks sends a length of 8 bytes and its encoding: a count of 4 bytes and 8 for each element of at least
+// 1. The third step has the lengths of the second.
+TEST(Exchange, CountsTheBytesOfEncodingsOfVaryingLengths) {
+  const std::vector<std::array<int, 2>> large{{1, 5}, {3, 2}, {3, 2}};
+  std::array<std::vector<std::int64_t>, 2> sent;
+  on_ranks(2, [&](Endpoint& endpoint) {
+    const auto rank = static_cast<std::size_t>(endpoint.transport().rank());
+    std::vector<float> buffer(100);
+    const auto operation = prepare_exchange(endpoint, {.world = {.workers = 2},
+                                                       .algorithm = parse_algorithm("ring"),
+                                                       .compressor = parse_compressor("threshold:1"),
+                                                       .operand = Operand::of(buffer)});
+    for (std::size_t step = 0; step < large.size(); ++step) {
+      std::ranges::copy(with_large(large[step][rank]), buffer.begin());
+      if (step > 0) operation->restart();
+      wait_for(*operation, kTimeout, "a rank");
+      sent[rank].push_back(operation->bytes_sent());
+    }
+  });
+  EXPECT_EQ(sent[0], (std::vector<std::int64_t>{8 + 12, 8 + 12 + 8 + 28, 8 + 12 + 2 * (8 + 28)}));
+  EXPECT_EQ(sent[1], (std::vector<std::int64_t>{8 + 44, 8 + 44 + 8 + 20, 8 + 44 + 2 * (8 + 20)}));
+}
+
+// 10,000 elements are 100 x 100: two factors of 400 elements, each in 2 (P-1) = 6 messages of a quarter.
+TEST(Exchange, CountsTheBytesOfBothFactors) {
+  on_ranks(4, [&](Endpoint& endpoint) {
+    std::vector<float> buffer = gradient_of(endpoint.transport().rank(), 10'000);
+    const auto operation = prepare_exchange(endpoint, {.world = {.workers = 4},
+                                                       .algorithm = parse_algorithm("ring"),
+                                                       .compressor = parse_compressor("powersgd:4"),
+                                                       .operand = Operand::of(buffer)});
+    wait_for(*operation, kTimeout, "a rank");
+    EXPECT_EQ(operation->bytes_sent(), 2 * 6 * 100 * 4);
+  });
+}
+
+TEST(Exchange, NamesWhomItWaitsForInASecondRunToo) {
+  for (const char* compressor : {"none", "fp16", "topk", "threshold:0", "powersgd"}) {
+    const auto endpoints = make_thread_endpoints(2);
+    std::array<std::vector<float>, 2> buffers{gradient_of(0, 1000), gradient_of(1, 1000)};
+    std::vector<std::unique_ptr<Operation>> ranks;
+    for (std::size_t rank = 0; rank < 2; ++rank)
+      ranks.push_back(prepare_exchange(*endpoints[rank], {.world = {.workers = 2},
+                                                          .algorithm = parse_algorithm("ring"),
+                                                          .compressor = parse_compressor(compressor),
+                                                          .operand = Operand::of(buffers[rank])}));
+    for (bool done = false; !done;) {
+      const bool first = ranks[0]->progress();
+      done = ranks[1]->progress() && first;
+    }
+    EXPECT_TRUE(ranks[0]->waiting_ranks().empty()) << compressor;
+    ranks[0]->restart();
+    EXPECT_FALSE(ranks[0]->progress()) << compressor;
+    EXPECT_EQ(ranks[0]->waiting_ranks(), std::vector<Rank>{1}) << compressor;
+    EXPECT_THAT(ranks[0]->waiting_for(), HasSubstr("rank 1 in round 1")) << compressor;
   }
 }
 

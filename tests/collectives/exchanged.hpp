@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "collectives/executors/wait.hpp"
+#include "collectives/transport/wait.hpp"
 #include "tests/collectives/conformance.hpp"
-#include "tests/collectives/shared_ranks.hpp"
+#include "tests/collectives/thread_ranks.hpp"
 
 namespace hbench::testing {
 

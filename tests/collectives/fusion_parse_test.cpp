@@ -54,13 +54,21 @@ TEST(ParseFusion, GivesValuesInBytesAndSeconds) {
 TEST(ParseFusion, NamesTheFieldAndTheRightForm) {
   const char* form = "write horovod:threshold:cycle, such as horovod:128MiB:1ms";
   expect_usage_error([] { parse_fusion("horovod:64MiB:5"); },
-                     "cycle of fusion policy 'horovod': the time '5' has no unit", form);
-  expect_usage_error([] { parse_fusion("horovod:64:5ms"); },
-                     "threshold of fusion policy 'horovod': the size '64' has no unit", form);
-  expect_usage_error([] { parse_fusion("horovod:5ms"); },
-                     "threshold of fusion policy 'horovod': 'ms' in '5ms' is not a unit of a size", form);
-  expect_usage_error([] { parse_fusion("horovod::5ms"); }, "threshold of fusion policy 'horovod': '' is not a size",
+                     "cycle of fusion policy 'horovod': invalid duration '5': it has no unit; expected a number and s, "
+                     "ms, us, ns or min",
                      form);
+  expect_usage_error([] { parse_fusion("horovod:64:5ms"); },
+                     "threshold of fusion policy 'horovod': invalid size '64': it has no unit; expected a number and "
+                     "B, KiB, MiB, GiB, kB, MB or GB",
+                     form);
+  expect_usage_error(
+      [] { parse_fusion("horovod:5ms"); },
+      "threshold of fusion policy 'horovod': invalid size '5ms': expected a number and B, KiB, MiB, GiB, kB, MB or GB",
+      form);
+  expect_usage_error(
+      [] { parse_fusion("horovod::5ms"); },
+      "threshold of fusion policy 'horovod': invalid size '': expected a number and B, KiB, MiB, GiB, kB, MB or GB",
+      form);
   expect_usage_error([] { parse_fusion("horovod:64MiB:0ms"); },
                      "cycle of fusion policy 'horovod': '0ms' is out of range", form);
   expect_usage_error([] { parse_fusion("horovod:-1MiB"); },
@@ -70,7 +78,9 @@ TEST(ParseFusion, NamesTheFieldAndTheRightForm) {
                      "write ddp:bucket:first, such as ddp:25MiB:1MiB");
   const char* merging = "write mg-wfbp:startup:bandwidth, such as mg-wfbp:523us:9334Mbit/s";
   expect_usage_error([] { parse_fusion("mg-wfbp:1ms:5ms"); },
-                     "bandwidth of fusion policy 'mg-wfbp': 'ms' in '5ms' is not a unit of a rate", merging);
+                     "bandwidth of fusion policy 'mg-wfbp': invalid rate '5ms': expected a number and bit/s, kbit/s, "
+                     "Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s or TB/s",
+                     merging);
   expect_usage_error([] { parse_fusion("mg-wfbp:1ms:0Gbit/s"); },
                      "bandwidth of fusion policy 'mg-wfbp': '0Gbit/s' is out of range", merging);
 }

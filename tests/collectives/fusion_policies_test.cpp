@@ -134,6 +134,15 @@ TEST(Ddp, LaunchesInOrderAndRebuildsInReadyOrder) {
               ElementsAre(Launch{5, {0, 1}}, Launch{5, {3, 4, 2}}));
 }
 
+// 30 B fill the first bucket, 60 + 40 B the next one. Before it has seen a step, from the other end: 10 + 40 B, then
+// 60 + 30 B.
+TEST(Ddp, ClosesABucketThatATensorFillsExactly) {
+  const auto policy = make("ddp:100B:30B", {30, 60, 40, 10});
+  const std::vector<Ready> events{{1, 0}, {2, 1}, {3, 2}, {4, 3}};
+  EXPECT_THAT(drive(*policy, events, 5), ElementsAre(Launch{2, {1, 0}}, Launch{4, {3, 2}}));
+  EXPECT_THAT(drive(*policy, events, 5), ElementsAre(Launch{1, {0}}, Launch{3, {1, 2}}, Launch{4, {3}}));
+}
+
 TEST(Ddp, LetsATensorLargerThanTheBucketCloseIt) {
   const auto policy = make("ddp:100B:30B", {500, 10, 500, 10});
   const std::vector<Ready> events{{1, 0}, {2, 1}, {3, 2}, {4, 3}};

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "collectives/executors/gpu_facts.hpp"
+#include "collectives/cuda/gpu_facts.hpp"
 
 namespace hbench {
 namespace {
@@ -130,8 +130,8 @@ TEST_F(GpuFactsTest, AGpuIsWatchedByItsAddress) {
   setenv("FAKE_NVML", "capped", 1);
   const auto watch = watch_gpu("0000:43:00.0", HBENCH_FAKE_NVML);
   ASSERT_NE(watch, nullptr);
-  EXPECT_EQ(watch->look().clock_reasons, 0x4U);
-  EXPECT_EQ(watch->look().sm_clock, 1650e6);
+  EXPECT_EQ(watch->sample().clock_reasons, 0x4U);
+  EXPECT_EQ(watch->sample().sm_clock, 1650e6);
   EXPECT_EQ(watch_gpu("0000:99:00.0", HBENCH_FAKE_NVML), nullptr) << "no GPU is there";
 }
 
@@ -139,7 +139,7 @@ TEST_F(GpuFactsTest, AGpuThatDoesNotAnswerTellsNothing) {
   setenv("FAKE_NVML", "silent", 1);
   const auto watch = watch_gpu("0000:1b:00.0", HBENCH_FAKE_NVML);
   ASSERT_NE(watch, nullptr);
-  const GpuState state = watch->look();
+  const GpuState state = watch->sample();
   EXPECT_FALSE(state.sm_clock || state.memory_clock || state.power || state.temperature || state.clock_reasons);
 }
 

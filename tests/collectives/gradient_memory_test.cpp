@@ -128,6 +128,21 @@ TEST(Dgc, CorrectsAndMasksMomentum) {
   }
 }
 
+// One of 100 elements is sent in each step: the first. The second: gradient 1, velocity 1, unsent 1; then -1.5,
+// 0.5 - 1.5 = -1, 1 - 1 = 0, which is not sent though nothing is left; then 0, 0.5 x -1 = -0.5, -0.5.
+TEST(Dgc, KeepsTheVelocityOfAnElementThatCancelsOut) {
+  const CompressorChoice choice = parse_compressor("dgc:0.01:0.5");
+  const auto memory = choice.make_memory(100);
+  const float second[] = {1.0F, -1.5F, 0.0F}, compensated[] = {1.0F, 0.0F, -0.5F};
+  for (int step = 0; step < 3; ++step) {
+    std::vector<float> gradient(100);
+    gradient[0] = 100;
+    gradient[1] = second[step];
+    send(choice, *memory, gradient, step);
+    EXPECT_EQ(gradient[1], compensated[step]) << step;
+  }
+}
+
 TEST(Dgc, ClipsTheGradientOfOneRank) {
   const CompressorChoice choice = parse_compressor("dgc:0.01:0.9:0:2");
   std::vector<float> gradient = gaussian(kElements);

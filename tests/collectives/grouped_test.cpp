@@ -7,8 +7,8 @@
 #include <random>
 
 #include "collectives/base/error.hpp"
-#include "collectives/executors/grouped_program.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/program/grouped_program.hpp"
+#include "collectives/transport/wait.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/posted_groups.hpp"
 
@@ -102,7 +102,7 @@ std::string run_together(Post& post, const std::vector<Case>& cases, Rank rank) 
   return wrong;
 }
 
-TEST(GroupedProgram, TellsSeveralAtOnceInOneOrderOnEveryRank) {
+TEST(GroupedProgram, EnqueuesSeveralAtOnceInOneOrderOnEveryRank) {
   const int ranks = 3;
   std::vector<Case> cases;
   for (Case c : testing::plain_cases(ranks)) {
@@ -119,7 +119,7 @@ TEST(GroupedProgram, TellsSeveralAtOnceInOneOrderOnEveryRank) {
   EXPECT_THAT(wrong, ::testing::Each(""));
 }
 
-TEST(GroupedProgram, IsLetGoWhenAPeerNeverComes) {
+TEST(GroupedProgram, IsCancelledWhenAPeerNeverComes) {
   Post post;
   Case c = testing::plain_cases(3).front();
   c.elements = 1000;

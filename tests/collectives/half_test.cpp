@@ -1,4 +1,4 @@
-#include "collectives/compressors/half.hpp"
+#include "collectives/arithmetic/half.hpp"
 
 #include <gmock/gmock.h>
 

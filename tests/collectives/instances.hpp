@@ -43,7 +43,7 @@ inline std::vector<Shard> place_in_one_buffer(const Placement& placement, int se
 inline Instance completed(Instance instance, std::string_view mode = "") {
   const World& world = instance.world;
   instance.name =
-      fmt::format("{} {}{}{} with {} workers", to_string(instance.algorithm->goal), instance.algorithm->name,
+      fmt::format("{} {}{}{} with {} workers", to_string(instance.algorithm->collective), instance.algorithm->name,
                   instance.parameters.empty() ? "" : ":", instance.parameters, world.workers);
   if (instance.algorithm->uses_servers)
     instance.name += fmt::format(", {} servers{}", world.servers, world.colocated ? " colocated" : "");
@@ -85,10 +85,10 @@ inline void add_server_instances(const Algorithm& algorithm, const World& world,
                   fmt::format(", {}", placement->name)));
 }
 
-/// Every mode of `algorithm` with this many workers; none for an opaque one.
+/// Every mode of `algorithm` with this many workers; none for a vendor collective.
 inline std::vector<Instance> instances(const Algorithm& algorithm, int workers) {
   std::vector<Instance> all;
-  if (algorithm.opaque()) return all;
+  if (algorithm.is_vendor()) return all;
   if (algorithm.uses_servers) {
     for (int servers = 1; servers <= 4; ++servers)
       for (const bool colocated : {false, true})

@@ -1,6 +1,6 @@
 #pragma once
 
-/// A device that does what it is told later, as a GPU does: what goes wrong with one goes wrong here.
+/// A device that does its work later, as a GPU does: what goes wrong with one goes wrong here.
 
 #include <gtest/gtest.h>
 
@@ -17,11 +17,11 @@
 #include "collectives/base/error.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/compressors/low_rank.hpp"
-#include "collectives/executors/device.hpp"
+#include "collectives/device/device.hpp"
 
 namespace hbench::testing {
 
-/// What devices of several ranks may share. Once it has failed, none of them does more, and every look at one throws:
+/// What devices of several ranks may share. Once it has failed, none of them does more, and every query of one throws:
 /// a kernel faulted.
 struct LazyGpu {
   std::atomic<bool> failed{false};
@@ -64,37 +64,37 @@ class LazyDevice final : public Device {
   }
   void write(std::span<const std::byte> host, std::span<std::byte> to) override {
     copy(host, to);
-    drain(*this);
+    synchronize(*this);
   }
   void read(std::span<const std::byte> from, std::span<std::byte> host) override {
     copy(from, host);
-    drain(*this);
+    synchronize(*this);
   }
 
-  Moment mark() override {
+  Event record_event() override {
     throw_if_failed();
-    const auto mark = std::make_shared<Flag>();
-    push([mark] {
-      mark->time = std::chrono::steady_clock::now();
-      mark->passed.store(true, std::memory_order_release);
+    const auto event = std::make_shared<Completion>();
+    push([event] {
+      event->time = std::chrono::steady_clock::now();
+      event->completed.store(true, std::memory_order_release);
     });
-    return mark;
+    return event;
   }
-  Moment mark_time() override { return mark(); }
-  Seconds between(const Moment& begin, const Moment& end) override {
-    while (!passed(begin) || !passed(end)) std::this_thread::yield();
-    return Seconds(
-        std::chrono::duration<double>(static_cast<const Flag&>(*end).time - static_cast<const Flag&>(*begin).time)
-            .count());
+  Event record_timed_event() override { return record_event(); }
+  Seconds elapsed(const Event& begin, const Event& end) override {
+    while (!query(begin) || !query(end)) std::this_thread::yield();
+    return Seconds(std::chrono::duration<double>(static_cast<const Completion&>(*end).time -
+                                                 static_cast<const Completion&>(*begin).time)
+                       .count());
   }
-  void wait(const Moment& mark) override {
+  void wait(const Event& event) override {
     push([=, this] {
-      while (!was_passed(mark) && !gpu_->failed) std::this_thread::yield();
+      while (!has_completed(event) && !gpu_->failed) std::this_thread::yield();
     });
   }
-  bool passed(const Moment& mark) override {
+  bool query(const Event& event) override {
     throw_if_failed();
-    return was_passed(mark);
+    return has_completed(event);
   }
 
   void push(std::function<void()> work) {
@@ -106,14 +106,14 @@ class LazyDevice final : public Device {
   }
 
  private:
-  struct Flag final : DeviceMoment {
-    // The device sets them; who has the mark only looks.
+  struct Completion final : DeviceEvent {
+    // Set by the device; read by the owners of the event.
     std::chrono::steady_clock::time_point time;
-    std::atomic<bool> passed{false};
+    std::atomic<bool> completed{false};
   };
 
-  static bool was_passed(const Moment& mark) {
-    return mark == nullptr || static_cast<const Flag&>(*mark).passed.load(std::memory_order_acquire);
+  static bool has_completed(const Event& event) {
+    return event == nullptr || static_cast<const Completion&>(*event).completed.load(std::memory_order_acquire);
   }
   /// Once what the GPU was doing when it failed has ended: a peer may have been reading memory of ours.
   void throw_if_failed() const {
@@ -122,7 +122,7 @@ class LazyDevice final : public Device {
     throw Error(ExitCode::environment, "the lazy device has failed");
   }
 
-  /// Until it is told to stop and has nothing left to do.
+  /// Until it is asked to stop and has nothing left to do.
   void work(const std::stop_token& stop) {
     while (true) {
       std::function<void()> next;

@@ -10,9 +10,9 @@
 #include <algorithm>
 
 #include "collectives/base/error.hpp"
-#include "collectives/executors/exchange.hpp"
-#include "collectives/executors/rank_program.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/exchange/exchange.hpp"
+#include "collectives/program/rank_program.hpp"
+#include "collectives/transport/wait.hpp"
 #include "tests/collectives/conformance.hpp"
 
 namespace hbench {
@@ -32,7 +32,7 @@ class Check {
 
   void plain(Case c) {
     const Schedule schedule =
-        c.algorithm.algorithm->opaque()
+        c.algorithm.algorithm->is_vendor()
             ? Schedule{.world = c.world, .chunks = c.world.workers, .transfers = {}, .offsets = {}}
             : schedule_of(c);
     std::vector<std::byte> buffer = given(c, schedule, rank_);
@@ -80,7 +80,7 @@ class Check {
     ++done_;
     std::byte first{};
     try {
-      endpoint_.vendor(Goal::all_reduce, {{&first, std::size_t{1} << 31}, DataType::uint8});
+      endpoint_.vendor(CollectiveKind::all_reduce, {{&first, std::size_t{1} << 31}, DataType::uint8});
     } catch (const Error& error) {
       if (error.code() == ExitCode::usage) return;
     }
@@ -195,7 +195,7 @@ void check_plain(Check& check) {
 
 void check_vendor(Check& check) {
   for (const Algorithm* algorithm : algorithms()) {
-    if (!algorithm->opaque()) continue;
+    if (!algorithm->is_vendor()) continue;
     Case c{{algorithm, {}}, parse_compressor("none"), {.workers = check.ranks()}};
     for (const std::int64_t parts : {0, 1, 997, 10007}) {
       c.elements = parts * check.ranks();
@@ -210,7 +210,7 @@ void check_compressed(Check& check) {
   int turn = 0;
   std::string_view algorithm;
   for (Case c : testing::compressed_cases(check.ranks())) {
-    if (c.algorithm.algorithm->goal != Goal::all_reduce) continue;
+    if (c.algorithm.algorithm->collective != CollectiveKind::all_reduce) continue;
     // Begins with another compressor for every algorithm.
     if (std::exchange(algorithm, c.algorithm.algorithm->name) != algorithm) ++turn;
     c.elements = 1009;

@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include "collectives/checker.hpp"
+#include "collectives/schedule/checker.hpp"
 #include "tests/collectives/instances.hpp"
 
 namespace hbench {
@@ -19,14 +19,15 @@ using ::hbench::testing::instances;
 /// How often each worker's contribution is in one chunk, and, last, how often garbage is.
 using Counts = std::vector<int>;
 
-/// What the goal lets a rank begin with.
+/// What the collective lets a rank begin with.
 Counts brought(const Schedule& schedule, Rank rank, int chunk) {
   const int workers = schedule.world.workers;
   Counts counts(static_cast<std::size_t>(workers) + 1);
   if (rank >= workers) return counts;
-  const bool brings = schedule.goal == Goal::all_reduce || schedule.goal == Goal::reduce_scatter ||
-                      (schedule.goal == Goal::broadcast && rank == 0) ||
-                      (schedule.goal == Goal::all_gather && chunk * workers / schedule.chunks == rank);
+  const bool brings = schedule.collective == CollectiveKind::all_reduce ||
+                      schedule.collective == CollectiveKind::reduce_scatter ||
+                      (schedule.collective == CollectiveKind::broadcast && rank == 0) ||
+                      (schedule.collective == CollectiveKind::all_gather && chunk * workers / schedule.chunks == rank);
   ++counts[static_cast<std::size_t>(brings ? rank : workers)];
   return counts;
 }
@@ -49,8 +50,8 @@ bool in_range(const Schedule& schedule, const Transfer& t) {
          t.first_chunk + t.chunk_count <= schedule.chunks && t.round >= 0 && t.round < schedule.rounds;
 }
 
-/// Whether every worker ends with what the goal promises, whichever way the writes of a round are ordered: a round is
-/// run forwards and backwards.
+/// Whether every worker ends with what the collective promises, whichever way the writes of a round are ordered: a
+/// round is run forwards and backwards.
 bool reaches_its_goal(const Schedule& schedule) {
   for (const Transfer& transfer : schedule.transfers)
     if (!in_range(schedule, transfer)) return false;
@@ -80,7 +81,8 @@ bool reaches_its_goal(const Schedule& schedule) {
   }
   for (Rank worker = 0; worker < workers; ++worker)
     for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
-      const bool scratch = schedule.goal == Goal::reduce_scatter && chunk * workers / schedule.chunks != worker;
+      const bool scratch =
+          schedule.collective == CollectiveKind::reduce_scatter && chunk * workers / schedule.chunks != worker;
       if (!scratch && state.at({worker, chunk}) != wanted(schedule, chunk)) return false;
     }
   return true;
@@ -172,7 +174,7 @@ TEST(Mutations, ThatChangeTheMeaningAreRefusedForEveryAlgorithm) {
   for (const auto& [mutation, count] : tried)
     EXPECT_GT((refused[mutation]), 0) << mutation.first << " of " << mutation.second->name << ", " << count << " tried";
   for (const Algorithm* algorithm : algorithms())
-    if (!algorithm->opaque()) {
+    if (!algorithm->is_vendor()) {
       EXPECT_GE(std::ranges::count_if(tried, [&](const auto& entry) { return entry.first.second == algorithm; }),
                 std::ssize(kMutations) - 1)
           << algorithm->name;

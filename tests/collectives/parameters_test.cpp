@@ -75,6 +75,7 @@ TEST(AlgorithmRule, ThatMakesNoSenseIsRefusedInWords) {
   EXPECT_THAT(refusal([] { parse_algorithm_rule("ring/ring"); }), HasSubstr("which algorithm serves which size"));
   EXPECT_THAT(refusal([] { parse_algorithm_rule("ring@1MiB"); }), HasSubstr("which algorithm serves which size"));
   EXPECT_THAT(refusal([] { parse_algorithm_rule("ring@1MiB/ring@1KiB/ring"); }), HasSubstr("do not ascend"));
+  EXPECT_THAT(refusal([] { parse_algorithm_rule("ring@1MiB/direct@1MiB/ring"); }), HasSubstr("do not ascend"));
   EXPECT_THAT(refusal([] { parse_algorithm_rule("ring@64/ring"); }), HasSubstr("has no unit"));
   EXPECT_THAT(refusal([] { parse_algorithm_rule("ps@1MiB/ring"); }), HasSubstr("cannot be one of several"));
   EXPECT_THAT(refusal([] { parse_algorithm_rule("ring@1MiB/vendor"); }), HasSubstr("cannot be one of several"));
@@ -82,10 +83,11 @@ TEST(AlgorithmRule, ThatMakesNoSenseIsRefusedInWords) {
   EXPECT_THAT(refusal([] { parse_algorithm_rule(""); }), HasSubstr("no algorithm ''"));
 }
 
-TEST(Goals, AreReadAsTheyAreWritten) {
-  for (const Goal goal : {Goal::all_reduce, Goal::reduce_scatter, Goal::all_gather, Goal::broadcast})
-    EXPECT_EQ(parse_goal(to_string(goal)), goal);
-  EXPECT_THAT(refusal([] { parse_goal("all-reduse"); }), HasSubstr("did you mean 'all-reduce'?"));
+TEST(CollectiveKinds, AreReadAsTheyAreWritten) {
+  for (const CollectiveKind collective : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                          CollectiveKind::all_gather, CollectiveKind::broadcast})
+    EXPECT_EQ(parse_collective_kind(to_string(collective)), collective);
+  EXPECT_THAT(refusal([] { parse_collective_kind("all-reduse"); }), HasSubstr("did you mean 'all-reduce'?"));
 }
 
 TEST(DataTypes, AreReadAsTheyAreWrittenAndByTheNamesOfNcclTests) {

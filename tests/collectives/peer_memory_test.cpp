@@ -1,6 +1,6 @@
 // Ranks that tell each other where their data lie, on devices that do their work later.
 
-#include "collectives/executors/peer_memory.hpp"
+#include "collectives/transport/peer_memory.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,11 +9,11 @@
 #include <set>
 
 #include "collectives/base/error.hpp"
-#include "collectives/executors/host_place.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/transport/host_place.hpp"
+#include "collectives/transport/wait.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/lazy_device.hpp"
-#include "tests/collectives/shared_ranks.hpp"
+#include "tests/collectives/thread_ranks.hpp"
 
 namespace hbench {
 namespace {
@@ -154,7 +154,7 @@ TEST(PeerMemory, IsLetGoAfterTheJobWasStoppedThoughItsSenderNeverHeardThatItsMes
   std::vector<std::byte> sent(4, std::byte{7}), received(4);
   const auto sending = sender.send(1, 3, sent);
   const auto receiving = receiver.receive(0, 3, received);
-  drain(sender.device());
+  synchronize(sender.device());
   EXPECT_FALSE(sender.test(sending)) << "announces it";
   while (!receiver.test(receiving)) std::this_thread::yield();
   EXPECT_EQ(received, sent);

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Messages that begin and end together, between threads, over devices that do what they are told later.
+/// Messages that begin and end together, between threads, over devices that do their work later.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/executors/grouped_program.hpp"
+#include "collectives/program/grouped_program.hpp"
 #include "tests/collectives/lazy_device.hpp"
 
 namespace hbench::testing {
@@ -54,14 +54,14 @@ class PostedGroups final : public GroupedMessages {
 
   Device& device() override { return device_; }
   Turns& turns() override { return turns_; }
-  /// Takes a few looks to tell the device what a round was.
+  /// A round is enqueued after a few calls.
   bool idle() override {
-    if (!idle_) idle_ = ++looks_ % 3 == 0;
+    if (!idle_) idle_ = ++calls_ % 3 == 0;
     return idle_;
   }
-  void abandon() override { post_.close(); }
+  void cancel() override { post_.close(); }
   void begin() override {
-    EXPECT_TRUE(idle_) << "a round begins before the device knows the one before";
+    EXPECT_TRUE(idle_) << "a round begins before the one before is enqueued";
     sends_.clear();
     receives_.clear();
   }
@@ -85,7 +85,7 @@ class PostedGroups final : public GroupedMessages {
   Rank rank_;
   Turns turns_;
   bool idle_ = true;
-  int looks_ = 0;
+  int calls_ = 0;
   std::vector<std::pair<Rank, std::span<const std::byte>>> sends_;
   std::vector<std::pair<Rank, std::span<std::byte>>> receives_;
   LazyDevice& device_;

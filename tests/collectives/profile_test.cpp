@@ -74,7 +74,10 @@ TEST(Profile, DividesAPathIntoLineStreamsAndEfficiency) {
 
 TEST(Profile, ErrorsNameFileAndLine) {
   expect_refused(with("\"25 Gbit/s\"", "25"), "my.toml:10: network.line_rate: 25 has no unit", "25 Gbit/s");
-  expect_refused(with("25 Gbit/s", "25"), "my.toml:10: network.line_rate: the rate '25' has no unit", "Gbit/s");
+  expect_refused(with("25 Gbit/s", "25"),
+                 "my.toml:10: network.line_rate: invalid rate '25': it has no unit; expected a number and bit/s, "
+                 "kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s or TB/s",
+                 "Gbit/s");
   expect_refused(with("25 Gbit/s", "-25 Gbit/s"), "my.toml:10: network.line_rate: -25 Gbit/s is no bandwidth",
                  "at least 1 kbit/s");
   expect_refused(with("25 Gbit/s", "0 Gbit/s"), "my.toml:10: network.line_rate: 0 Gbit/s is no bandwidth",
@@ -96,6 +99,8 @@ TEST(Profile, ErrorsNameFileAndLine) {
   expect_refused(with("\"ping\"", "\"\""), "my.toml:9: the source of 'latency' must be text", "where the figure");
   expect_refused(with("source = \"ping\"", "sauce = 1"), "my.toml:9: unknown key 'sauce' in 'latency'", "'source'");
   expect_refused(with("value = \"15 us\", ", ""), "my.toml:9: 'latency' has no value", "");
+  expect_refused(with("\"Mine\"", "3"), "my.toml:1: title: 3 is not a text", "in quotes");
+  expect_refused(with("\"v100\"", "1.5"), "my.toml:2: gpu: 1.5 is not a text", "in quotes");
   expect_refused(with("title", "title = 1\ntitle"),
                  "my.toml:2: Error while parsing key-value pair: cannot redefine "
                  "existing integer 'title'",
@@ -116,12 +121,20 @@ TEST(Profile, SectionsMustBeSections) {
   expect_refused(with("[rates]", "[[rates]]"), "my.toml:26: 'rates' must be a section [rates]", "");
 }
 
+TEST(Profile, RatesHaveInclusiveEnds) {
+  EXPECT_EQ(parse(with("50.5", "1e12")).rates.at("plain").samples_per_second, 1e12);
+  EXPECT_EQ(parse(with("50.5", "1e-12")).rates.at("plain").samples_per_second, 1e-12);
+  expect_refused(with("50.5", "1.1e12"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
+  expect_refused(with("50.5", "0.9e-12"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
+}
+
 TEST(Profile, RatesAreChecked) {
   expect_refused(with("50.5", "-1"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
   expect_refused(with("50.5", "inf"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
   expect_refused(with("50.5", "\"fast\""), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
   expect_refused(with("batch = 16", "batch = 0"), "my.toml:27: rates.mine: batch is not a count", "whole number");
   expect_refused(with("batch = 16", "batch = \"16\""), "my.toml:27: rates.mine: batch is not a count", "whole");
+  expect_refused(with("\"measured\"", "3"), "my.toml:27: the source of rates.mine must be text", "leave 'source' out");
   expect_refused(with("batch = 16", "bach = 16"), "my.toml:27: unknown key 'bach' in rates.mine", "'batch'");
 }
 

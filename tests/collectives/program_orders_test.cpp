@@ -8,8 +8,8 @@
 #include <random>
 
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/executors/endpoint.hpp"
-#include "collectives/executors/rank_program.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "collectives/program/rank_program.hpp"
 
 namespace hbench {
 namespace {

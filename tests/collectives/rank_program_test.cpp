@@ -1,4 +1,4 @@
-#include "collectives/executors/rank_program.hpp"
+#include "collectives/program/rank_program.hpp"
 
 #include <gmock/gmock.h>
 
@@ -6,8 +6,8 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/executors/endpoint.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "collectives/transport/wait.hpp"
 #include "tests/collectives/contributions.hpp"
 
 namespace hbench {
@@ -114,6 +114,8 @@ TEST(RankProgram, RefusesABufferThatIsNotWhatTheScheduleMoves) {
   schedule.offsets = {0, 5, 12};
   EXPECT_EQ(refusal(schedule, {buffer, DataType::uint8}),
             "rank 1 brings a buffer of 10 elements to a collective of 12");
+  schedule.offsets = {0, 5, 8};
+  EXPECT_EQ(refusal(schedule, {buffer, DataType::uint8}), "rank 1 brings a buffer of 10 elements to a collective of 8");
 }
 
 TEST(RankProgram, FindsOutThatAPeersBufferIsShorter) {
@@ -129,6 +131,33 @@ TEST(RankProgram, FindsOutThatAPeersBufferIsShorter) {
     EXPECT_STREQ(error.what(), "rank 1 sent 4 bytes to rank 0, which expects 8 bytes");
     EXPECT_NE(error.hint(), "");
   }
+}
+
+TEST(RankProgram, FindsOutThatAPeersBufferIsLonger) {
+  const auto endpoints = make_thread_endpoints(2);
+  Running rank0(ring(2), *endpoints[0], 0, {1, 2});
+  Running rank1(ring(2), *endpoints[1], 0, {1, 2, 3, 4});
+  rank1.program.progress();
+  try {
+    rank0.program.progress();
+    FAIL() << "four elements are not two";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::wrong_data);
+    EXPECT_STREQ(error.what(), "rank 1 sent 8 bytes to rank 0, which expects 4 bytes");
+  }
+}
+
+TEST(RankProgram, NamesWhomItWaitsForInASecondRunToo) {
+  const auto endpoints = make_thread_endpoints(2);
+  Running rank0(ring(2), *endpoints[0], 0, {1, 2});
+  Running rank1(ring(2), *endpoints[1], 0, {10, 20});
+  while (!rank0.program.progress()) rank1.program.progress();
+  while (!rank1.program.progress()) rank0.program.progress();
+  EXPECT_THAT(rank0.program.waiting_ranks(), ElementsAre());
+  rank0.program.restart();
+  EXPECT_FALSE(rank0.program.progress());
+  EXPECT_THAT(rank0.program.waiting_ranks(), ElementsAre(1));
+  EXPECT_EQ(rank0.program.waiting_for(), "rank 1 in round 1 of 2");
 }
 
 TEST(RankProgram, DestroyedEarlyLeavesNothingBehind) {
@@ -303,7 +332,7 @@ TEST(ThreadTransport, TellsTheOthersWhoStoppedTheJob) {
 
 TEST(ThreadEndpoint, HasNoVendorsAllReduce) {
   std::vector<float> buffer(3);
-  EXPECT_THROW(make_thread_endpoints(1)[0]->vendor(Goal::all_reduce, Operand::of(buffer)), Error);
+  EXPECT_THROW(make_thread_endpoints(1)[0]->vendor(CollectiveKind::all_reduce, Operand::of(buffer)), Error);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "collectives/schedule.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 #include <gtest/gtest.h>
 

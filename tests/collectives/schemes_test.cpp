@@ -8,9 +8,9 @@
 #include <set>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/cost.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/checker.hpp"
-#include "collectives/cost.hpp"
+#include "collectives/schedule/checker.hpp"
 #include "tests/collectives/expect_error.hpp"
 
 namespace hbench {
@@ -20,8 +20,8 @@ using ::hbench::testing::expect_usage_error;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const Algorithm& entry(std::string_view name, Goal goal = Goal::all_reduce) {
-  return *parse_algorithm(name, goal).algorithm;
+const Algorithm& entry(std::string_view name, CollectiveKind collective = CollectiveKind::all_reduce) {
+  return *parse_algorithm(name, collective).algorithm;
 }
 const Algorithm& ps() { return entry("ps"); }
 const Algorithm& ring() { return entry("ring"); }
@@ -115,10 +115,11 @@ TEST(ParameterServer, SendsOneCopyPerNodeWhereANodeAddsUpFirst) {
 }
 
 TEST(SegmentedRing, OfOneSegmentIsTheRing) {
-  for (const Goal goal : {Goal::all_reduce, Goal::reduce_scatter, Goal::all_gather})
+  for (const CollectiveKind collective :
+       {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather})
     for (const int workers : {1, 2, 5})
-      EXPECT_EQ(entry("ring-segmented", goal).build({.world = {.workers = workers}}).transfers,
-                entry("ring", goal).build({.world = {.workers = workers}}).transfers);
+      EXPECT_EQ(entry("ring-segmented", collective).build({.world = {.workers = workers}}).transfers,
+                entry("ring", collective).build({.world = {.workers = workers}}).transfers);
 }
 
 TEST(SegmentedRing, SendsWhatCameAsManyRoundsAgoAsThereAreSegments) {
@@ -155,12 +156,13 @@ TEST(HalvingDoubling, SendsTheLargestMessagesToTheNearest) {
 TEST(BinomialTree, RootSendsToOneChildPerRound) {
   EXPECT_EQ(entry("binomial-tree").cost({.world = {.workers = 8}}, 100), (Cost{6, 300, 300}));
   EXPECT_EQ(entry("binomial-tree").cost({.world = {.workers = 9}}, 100), (Cost{8, 400, 400}));
-  EXPECT_EQ(entry("binomial", Goal::broadcast).cost({.world = {.workers = 6}}, 100), (Cost{3, 300, 100}));
+  EXPECT_EQ(entry("binomial", CollectiveKind::broadcast).cost({.world = {.workers = 6}}, 100), (Cost{3, 300, 100}));
 }
 
 TEST(DoubleBinaryTree, HasNoRankWithinBothTrees) {
   for (int workers = 2; workers <= 70; ++workers) {
-    const Schedule schedule = entry("double-binary-tree", Goal::broadcast).build({.world = {.workers = workers}});
+    const Schedule schedule =
+        entry("double-binary-tree", CollectiveKind::broadcast).build({.world = {.workers = workers}});
     std::set<Rank> inner[2];
     for (const Transfer& transfer : schedule.transfers)
       if (transfer.src != 0) inner[transfer.first_chunk].insert(transfer.src);
@@ -178,7 +180,8 @@ TEST(DoubleBinaryTree, SendsNoMoreThanTwiceTheBuffer) {
 }
 
 TEST(Chain, TakesARoundForEveryLinkAndEveryFurtherSegment) {
-  EXPECT_EQ(entry("chain", Goal::broadcast).cost({.world = {.workers = 5}, .segments = 10}, 100), (Cost{13, 100, 100}));
+  EXPECT_EQ(entry("chain", CollectiveKind::broadcast).cost({.world = {.workers = 5}, .segments = 10}, 100),
+            (Cost{13, 100, 100}));
 }
 
 TEST(Hierarchical, SendsBetweenNodesWhatALoneRankOfEachWould) {
@@ -222,7 +225,7 @@ TEST(Torus, KeepsBothDimensionsBusyInEveryRound) {
 }
 
 TEST(Direct, SendsEveryRankSomethingInEveryRoundAndNobodyTwoAtATime) {
-  const Schedule schedule = entry("direct", Goal::all_gather).build({.world = {.workers = 7}});
+  const Schedule schedule = entry("direct", CollectiveKind::all_gather).build({.world = {.workers = 7}});
   // Each step of the order is a permutation.
   for (std::size_t step = 0; step < 6; ++step) {
     std::set<Rank> reached;

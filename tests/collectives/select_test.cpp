@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "collectives/compressors/random.hpp"
 #include "tests/collectives/codecs.hpp"
 
 namespace hbench {
@@ -52,6 +53,22 @@ TEST(LargestElements, AreThoseThatSortingGives) {
       }
     }
   }
+}
+
+// A sample of 65,536 elements, one of each as long a part of the buffer, picked by the random numbers of its number;
+// they are all large and everything else is small. 2000 of 200,003 are wanted, of which the sample has 656 by
+// expectation: the threshold that some 760 of the sample reach is reached by nothing else.
+TEST(LargestElements, AreFoundWhereOnlyTheSampleIsLarge) {
+  constexpr std::size_t kSize = 200'003, kSampled = 1 << 16;
+  std::vector<std::uint32_t> random(kSampled);
+  random_bits({}, 0, random);
+  std::vector<float> values = gaussian(kSize);
+  for (std::size_t i = 0; i < kSampled; ++i) {
+    const std::size_t begin = kSize * i / kSampled;
+    const std::size_t width = kSize * (i + 1) / kSampled - begin;
+    values[begin + (width * random[i] >> 32)] *= 1e6F;
+  }
+  EXPECT_EQ(largest_elements(values, 2000), sorted_choice(values, 2000));
 }
 
 TEST(LargestElements, AreTheSameWithEveryInstructionSet) {

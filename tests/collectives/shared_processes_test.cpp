@@ -4,14 +4,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <set>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/executors/shared_endpoint.hpp"
-#include "collectives/executors/shared_segment.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/endpoints/shared_endpoint.hpp"
+#include "collectives/transport/shared_segment.hpp"
+#include "collectives/transport/wait.hpp"
 #include "tests/collectives/shared_names.hpp"
 
 namespace hbench {
@@ -21,7 +24,22 @@ constexpr int kRanks = 3;
 constexpr std::size_t kPart = 16 << 20;
 constexpr Seconds kPatience{2};
 
-/// Runs `rank` in a process of its own for every rank and returns how they ended, as waitpid says it.
+/// Waits for all children and returns how they ended, as waitpid says it. One that gives up by itself, with an exit
+/// code, ends the others, who would wait for it until their time-outs.
+std::vector<int> wait_for_all(const std::vector<pid_t>& children) {
+  std::vector<int> ends(children.size(), 0);
+  for (std::set<pid_t> running(children.begin(), children.end()); !running.empty();) {
+    int status = 0;
+    const pid_t ended = waitpid(-1, &status, 0);
+    if (running.erase(ended) == 0) continue;
+    ends[static_cast<std::size_t>(std::ranges::find(children, ended) - children.begin())] = status;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) == 0) continue;
+    for (const pid_t child : running) kill(child, SIGKILL);
+  }
+  return ends;
+}
+
+/// Runs `rank` in a process of its own for every rank and returns how they ended, as `wait_for_all`.
 template <class Rank>
 std::vector<int> run_processes(Rank rank) {
   const auto memory = std::make_shared<SharedMemory>(SharedMemory::create(SharedSegment::bytes(kRanks, kPart)));
@@ -40,13 +58,7 @@ std::vector<int> run_processes(Rank rank) {
     }
     children.push_back(child);
   }
-  std::vector<int> ends;
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    ends.push_back(status);
-  }
-  return ends;
+  return wait_for_all(children);
 }
 
 Schedule schedule_called(std::string_view name) { return parse_algorithm(name).build({.workers = kRanks}, 1); }
@@ -60,6 +72,21 @@ int expect_rank_one_late(Operation& operation) {
                                                                                                                  : 2;
   }
   return 3;
+}
+
+TEST(SharedProcesses, StopWhenOneOfThemFails) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<int> ends = run_processes([](Endpoint& endpoint) {
+    if (endpoint.transport().rank() == 1) return 7;
+    const std::span<std::byte> memory = endpoint.allocate(4096);
+    const std::span<float> values(reinterpret_cast<float*>(memory.data()), 1024);
+    wait_for(*endpoint.prepare(schedule_called("direct"), Operand::of(values), nullptr), Seconds(60), "all-reduce");
+    return 0;
+  });
+  EXPECT_EQ(WEXITSTATUS(ends[1]), 7);
+  EXPECT_TRUE(WIFSIGNALED(ends[0]));
+  EXPECT_TRUE(WIFSIGNALED(ends[2]));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
 TEST(SharedProcesses, SumWhatEachBrings) {

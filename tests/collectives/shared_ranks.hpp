@@ -1,44 +1,15 @@
 #pragma once
 
-/// Ranks that are threads of the test.
+/// Ranks that are threads of the test, on hosts whose ranks share memory.
 
-#include <gtest/gtest.h>
-
-#include <exception>
-#include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
-#include "collectives/executors/shared_endpoint.hpp"
-#include "collectives/executors/shared_segment.hpp"
+#include "collectives/endpoints/shared_endpoint.hpp"
+#include "collectives/transport/shared_segment.hpp"
+#include "tests/collectives/thread_ranks.hpp"
 
 namespace hbench::testing {
-
-using Endpoints = std::vector<std::unique_ptr<Endpoint>>;
-
-/// Runs `rank` for every endpoint at once; a failure of any fails the test.
-inline void run_ranks(Endpoints& endpoints, const std::function<void(Endpoint&)>& rank) {
-  std::vector<std::exception_ptr> failures(endpoints.size());
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < endpoints.size(); ++i)
-      threads.emplace_back([&, i] {
-        try {
-          rank(*endpoints[i]);
-        } catch (...) {
-          failures[i] = std::current_exception();
-        }
-      });
-  }
-  for (const std::exception_ptr& failure : failures) {
-    try {
-      if (failure) std::rethrow_exception(failure);
-    } catch (const std::exception& error) {
-      ADD_FAILURE() << error.what();
-    }
-  }
-}
 
 /// `hosts` times `ranks_per_host` ranks; those of one host share memory, hosts exchange messages between threads.
 inline Endpoints make_hosts(int hosts, int ranks_per_host, std::size_t part) {

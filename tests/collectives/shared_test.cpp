@@ -1,12 +1,15 @@
 // Ranks that share memory, as threads of this process on the same protocol as processes.
 
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 
+#include <chrono>
 #include <numeric>
+#include <stdexcept>
 
 #include "collectives/base/table.hpp"
-#include "collectives/executors/shared_one_pass.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/endpoints/shared_one_pass.hpp"
+#include "collectives/transport/wait.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/shared_ranks.hpp"
 
@@ -122,7 +125,7 @@ TEST(Shared, SendWhatACompressorEncodes) {
   for (Case c : testing::plain_cases(4)) {
     c.compressor = parse_compressor("fp16");
     c.elements = 997;
-    if (c.algorithm.algorithm->goal == Goal::all_reduce) cases.push_back(c);
+    if (c.algorithm.algorithm->collective == CollectiveKind::all_reduce) cases.push_back(c);
   }
   run_cases(endpoints, Where::inside, cases);
 }
@@ -144,6 +147,31 @@ void restart_often(int ranks, std::int64_t elements, int runs) {
         if (value != right) throw std::runtime_error(fmt::format("run {}: {} instead of {}", run, value, right));
     }
   });
+}
+
+/// Rank 1 fails at once while the others wait for it, for a minute if nobody tells them.
+void expect_job_stops(Endpoints endpoints) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Schedule schedule = direct(static_cast<int>(endpoints.size()));
+  ::testing::TestPartResultArray failures;
+  {
+    const ::testing::ScopedFakeTestPartResultReporter record(
+        ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+    run_ranks(endpoints, [&](Endpoint& endpoint) {
+      if (endpoint.transport().rank() == 1) throw std::runtime_error("a wrong sum");
+      const std::span<std::byte> memory = endpoint.allocate(4096);
+      const std::span<float> values(reinterpret_cast<float*>(memory.data()), 1024);
+      wait_for(*endpoint.prepare(schedule, Operand::of(values), nullptr), Seconds(60), "all-reduce");
+    });
+  }
+  EXPECT_EQ(failures.size(), static_cast<int>(endpoints.size()));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+TEST(Shared, StopTheJobOfATestWhenOneRankFails) {
+  expect_job_stops(make_shared_thread_endpoints(3, kPart));
+  expect_job_stops(make_thread_endpoints(3));
+  expect_job_stops(testing::make_hosts(2, 2, kPart));
 }
 
 TEST(Shared, BeginAgainTenThousandTimes) {
@@ -250,8 +278,8 @@ TEST(OnePassForm, IsFoundByWhatTravelsNotByName) {
   EXPECT_FALSE(has_one_pass_form(schedule_called("ring", {.workers = 3})));
   EXPECT_FALSE(has_one_pass_form(schedule_called("recursive-doubling", {.workers = 4})));
   EXPECT_FALSE(has_one_pass_form(schedule_called("ps", {.workers = 4, .servers = 2, .colocated = true, .group = 2})));
-  EXPECT_TRUE(has_one_pass_form(parse_algorithm("direct", Goal::reduce_scatter).build({.workers = 4}, 1)));
-  EXPECT_TRUE(has_one_pass_form(parse_algorithm("direct", Goal::all_gather).build({.workers = 4}, 1)));
+  EXPECT_TRUE(has_one_pass_form(parse_algorithm("direct", CollectiveKind::reduce_scatter).build({.workers = 4}, 1)));
+  EXPECT_TRUE(has_one_pass_form(parse_algorithm("direct", CollectiveKind::all_gather).build({.workers = 4}, 1)));
 }
 
 TEST(OnePassForm, IsLostWithAnyTransfer) {

@@ -1,6 +1,6 @@
 // Messages between ranks that share memory. One thread plays both ends.
 
-#include "collectives/executors/shared_transport.hpp"
+#include "collectives/transport/shared_transport.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "collectives/executors/executor.hpp"
+#include <algorithm>
+
+#include "collectives/base/error.hpp"
 #include "tests/collectives/clusters.hpp"
 
 namespace hbench {
@@ -137,6 +139,16 @@ TEST(Simulator, SmallMessagesTakeTheProtocolOfLowLatency) {
   expect_equal(ring_time(profile, 4, 4 * 901), 2 * 3 * (1e-3 + 4.0 * 901 / 4e6));
 }
 
+// It is weighed by the slowest part of the way, here streams of 2 MB/s: worth it while the second half of the bytes
+// takes less than 0.9 ms there, below 1800 bytes or 450 elements.
+TEST(Simulator, SmallMessagesWeighTheirProtocolByTheStreams) {
+  Profile profile = round_cluster();
+  profile.network_low_latency = Seconds(1e-4);
+  profile.stream_cap = BytesPerSecond(2e6);
+  expect_equal(ring_time(profile, 4, 4 * 449), 2 * 3 * (1e-4 + 2 * 4.0 * 449 / 2e6));
+  expect_equal(ring_time(profile, 4, 4 * 451), 2 * 3 * (1e-3 + 4.0 * 451 / 2e6));
+}
+
 // L workers of one node push all they have through one NIC, 4 x S, though either server takes in half of it only.
 TEST(Simulator, WorkersOfANodeShareItsNic) {
   Profile profile = without_latency(round_cluster());
@@ -152,6 +164,45 @@ TEST(Simulator, AServerInTheSameNodeIsReachedInside) {
   profile.gpus_per_node = 2;
   const World world{.workers = 2, .servers = 2, .colocated = true};
   expect_equal(server_time(profile, world, 2000), 2 * 4.0 * 1000 / 4e7);
+}
+
+// Two nodes of two workers, each with a server of half the buffer, 4000 B; links inside nodes are free. A server that
+// handles 1 MB/s takes in three messages of 4 ms, from its neighbour too, and sends as many. Where the workers of a
+// node add up first, it hears from the other node once, in two pieces of 2000 B, and what stays inside is not its
+// business. On one node there is no server process at all.
+TEST(Simulator, AServersRateCountsWhatReachesItFromOtherProcesses) {
+  Profile profile = without_latency(round_cluster());
+  profile.gpus_per_node = 2;
+  profile.local_rate = BytesPerSecond(0);
+  profile.server_rate = BytesPerSecond(1e6);
+  World world{.workers = 4, .servers = 2, .colocated = true};
+  expect_equal(server_time(profile, world, 2000), 2 * 3 * 4.0 * 1000 / 1e6);
+  world.group = 2;
+  expect_equal(server_time(profile, world, 2000), 2 * 4.0 * 1000 / 1e6);
+  EXPECT_EQ(server_time(profile, {.workers = 2, .servers = 2, .colocated = true}, 2000), 0);
+}
+
+// Rank 1 is beside rank 0: its 1000 elements are there after 0.1 + 0.1 ms. Those of rank 2 come from another node after
+// 1 + 1 ms, though they are listed first: only then does rank 0 pass the sum on, to be there 0.2 and 2 ms later.
+TEST(SimulatedCollective, WaitsForTheLastOfTwoMessagesIntoOneChunkInWhateverOrderTheyAreListed) {
+  Profile profile = round_cluster();
+  profile.gpus_per_node = 2;
+  Schedule schedule{.world = {.workers = 3},
+                    .rounds = 2,
+                    .transfers = {{0, 2, 0, 0, 1, TransferKind::reduce},
+                                  {0, 1, 0, 0, 1, TransferKind::reduce},
+                                  {1, 0, 1, 0, 1, TransferKind::copy},
+                                  {1, 0, 2, 0, 1, TransferKind::copy}},
+                    .offsets = {}};
+  for (const bool swapped : {false, true}) {
+    if (swapped) std::swap(schedule.transfers[0], schedule.transfers[1]);
+    Network network(profile, schedule.world);
+    SimulatedCollective collective(network, schedule, kPlain, 1000, Seconds(0));
+    while (!collective.done()) collective.advance();
+    expect_equal(collective.finish(0).value, 2e-3);
+    expect_equal(collective.finish(1).value, 2.2e-3);
+    expect_equal(collective.finish(2).value, 4e-3);
+  }
 }
 
 // 2 of 5 chunks are one element longer; on a ring, some round waits for a longer one in each hop.
@@ -200,19 +251,37 @@ TEST(Simulator, AResetNetworkHasForgottenAllTraffic) {
   EXPECT_EQ(simulate(network, schedule, kPlain, 1001), once);
 }
 
-TEST(SimulateExecutor, GivesTheSimulatedTimeOfEveryRank) {
+// Asked before each of the 2 x 7 rounds of a ring of 8; at the fifth question it ends.
+TEST(Simulator, EndsInTheMiddleWhenAStopIsRequested) {
+  const Schedule schedule = algorithm("ring").build({.world = {.workers = 8}});
+  Network network(round_cluster(), schedule.world);
+  int asked = 0;
+  const Seconds whole = simulate(network, schedule, kPlain, 8000, [&] { return ++asked > 100; });
+  EXPECT_EQ(asked, 14);
+  asked = 0;
+  try {
+    simulate(network, schedule, kPlain, 8000, [&] { return ++asked == 5; });
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::interrupted);
+  }
+  EXPECT_EQ(asked, 5);
+  EXPECT_EQ(simulate(network, schedule, kPlain, 8000), whole);
+}
+
+TEST(SimulatedCollective, EndsWithTheLastWorkerWhenTakenRoundByRound) {
   Profile profile = round_cluster();
   profile.gpus_per_node = 2;
-  const auto& kind = find_entry(executors(), "simulate", "executor");
-  const auto executor = kind.make(&profile, Seconds(1));
   for (const Algorithm* entry : algorithms()) {
-    if (entry->opaque()) continue;
+    if (entry->is_vendor()) continue;
     const World world{.workers = 5, .servers = entry->uses_servers ? 2 : 0};
     const Schedule schedule = entry->build({.world = world, .parameters = entry->defaults});
-    const Timeline timeline =
-        executor->run({.schedule = &schedule, .encoding = kPlain, .elements = 1001, .operands = {}});
-    ASSERT_EQ(timeline.finish.size(), static_cast<std::size_t>(world.ranks())) << entry->name;
-    EXPECT_EQ(timeline.slowest().value, time_of(profile, schedule, 1001)) << entry->name;
+    Network network(profile, world);
+    SimulatedCollective collective(network, schedule, kPlain, 1001, Seconds(0));
+    while (!collective.done()) collective.advance();
+    Seconds slowest(0);
+    for (Rank rank = 0; rank < world.ranks(); ++rank) slowest = std::max(slowest, collective.finish(rank));
+    EXPECT_EQ(slowest.value, time_of(profile, schedule, 1001)) << entry->name;
   }
 }
 

@@ -55,8 +55,9 @@ void expect_distinct_names(std::span<const T* const> table) {
 }
 
 TEST(Tables, HaveDistinctNames) {
-  for (const Goal goal : {Goal::all_reduce, Goal::reduce_scatter, Goal::all_gather, Goal::broadcast})
-    expect_distinct_names(std::span<const Algorithm* const>(algorithms_for(goal)));
+  for (const CollectiveKind collective : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                          CollectiveKind::all_gather, CollectiveKind::broadcast})
+    expect_distinct_names(std::span<const Algorithm* const>(algorithms_for(collective)));
   expect_distinct_names(placements());
   expect_distinct_names(fusions());
 }

@@ -46,17 +46,33 @@ TEST(ParseRate, TakesBitsAndBytes) {
 }
 
 TEST(ParseUnits, SaysWhatIsWrongAndHowToWriteIt) {
-  expect_usage_error([] { parse_seconds("5"); }, "the time '5' has no unit",
-                     "write a number and a unit (s, ms, us, µs, ns, min)");
-  expect_usage_error([] { parse_bytes("64Mib"); }, "'Mib' in '64Mib' is not a unit of a size", "MiB");
-  expect_usage_error([] { parse_rate("25 GiB/s"); }, "'GiB/s' in '25 GiB/s' is not a unit of a rate", "Gbit/s");
-  expect_usage_error([] { parse_seconds("fast"); }, "'fast' is not a time", "write a number and a unit");
-  expect_usage_error([] { parse_bytes(""); }, "'' is not a size", "B, kB");
-  expect_usage_error([] { parse_bytes("inf B"); }, "'inf B' is not a size", "B, kB");
-  expect_usage_error([] { parse_bytes("nan B"); }, "'nan B' is not a size", "B, kB");
-  expect_usage_error([] { parse_seconds("1e999 s"); }, "'1e999 s' is not a time", "ms");
-  expect_usage_error([] { parse_bytes("1e300GiB"); }, "'1e300GiB' is out of range", "GiB");
-  expect_usage_error([] { parse_seconds("5 ms ms"); }, "'ms ms' in '5 ms ms' is not a unit of a time", "ms");
+  expect_usage_error([] { parse_seconds("5"); },
+                     "invalid duration '5': it has no unit; expected a number and s, ms, us, ns or min",
+                     "30 s");
+  expect_usage_error([] { parse_bytes("64Mib"); },
+                     "invalid size '64Mib': expected a number and B, KiB, MiB, GiB, kB, MB or GB", "MiB");
+  expect_usage_error([] { parse_rate("25 GiB/s"); },
+                     "invalid rate '25 GiB/s': expected a number and bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, "
+                     "MB/s, GB/s or TB/s",
+                     "Gbit/s");
+  expect_usage_error([] { parse_seconds("fast"); },
+                     "invalid duration 'fast': expected a number and s, ms, us, ns or min", "30 s");
+  expect_usage_error([] { parse_bytes(""); }, "invalid size '': expected a number and B, KiB, MiB, GiB, kB, MB or GB",
+                     "64 MiB");
+  expect_usage_error([] { parse_bytes("inf B"); },
+                     "invalid size 'inf B': expected a number and B, KiB, MiB, GiB, kB, MB or GB", "64 MiB");
+  expect_usage_error([] { parse_bytes("nan B"); },
+                     "invalid size 'nan B': expected a number and B, KiB, MiB, GiB, kB, MB or GB", "64 MiB");
+  expect_usage_error([] { parse_seconds("1e999 s"); },
+                     "invalid duration '1e999 s': expected a number and s, ms, us, ns or min", "30 s");
+  expect_usage_error([] { parse_bytes("1e300GiB"); }, "'1e300GiB' is out of range", "MiB");
+  expect_usage_error([] { parse_seconds("5 ms ms"); },
+                     "invalid duration '5 ms ms': expected a number and s, ms, us, ns or min", "30 s");
+  expect_usage_error([] { parse_seconds("5 parsecs"); },
+                     "invalid duration '5 parsecs': expected a number and s, ms, us, ns or min", "30 s");
+  for (const char* text : {"1e300 s", "-1e300 s", "1e8 s", "600000 min"})
+    expect_usage_error([&] { parse_seconds(text); }, std::string("'") + text + "' is out of range", "30 s");
+  EXPECT_EQ(parse_seconds("366000 min").value, 366000.0 * 60);
 }
 
 TEST(FormatUnits, PicksTheUnitThatSuits) {

@@ -2,9 +2,9 @@
 
 #include <iterator>
 
-#include "bench/plan.hpp"
-#include "bench/reporting.hpp"
-#include "bench/simulate.hpp"
+#include "bench/output/reporting.hpp"
+#include "bench/sweep/plan.hpp"
+#include "bench/sweep/simulate.hpp"
 
 namespace hbench {
 namespace {
@@ -66,7 +66,7 @@ ReportInput default_sweep() {
   SimulatedRunner runner(plan.catalog);
   for (const Case& asked : plan.cases) results.push_back(runner.run(asked));
   results.insert(results.end(), plan.published.begin(), plan.published.end());
-  return report_input(results,
+  return report_input(results, results,
                       {{.command = "hbench sweep --gpus 1..128",
                         .version = "0.1.0",
                         .started_at = "2026-01-02T03:04:05Z",

@@ -5,23 +5,31 @@
 
 #include <set>
 
-#include "reports/formats.hpp"
+#include "reports/formats/formats.hpp"
+#include "reports/short_form.hpp"
 #include "tests/reports/document_parts.hpp"
 
 namespace hbench {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class DefaultSweep : public testing::Test {
  protected:
-  static void SetUpTestSuite() { document_ = kScalingReport.build(default_sweep()); }
-  static Document document_;
+  static void SetUpTestSuite() {
+    const ReportInput input = default_sweep();
+    document_ = kScalingReport.build(input);
+    short_form_ = kScalingReport.build_short(input);
+  }
+  static Document document_, short_form_;
 };
 Document DefaultSweep::document_;
+Document DefaultSweep::short_form_;
 
 TEST_F(DefaultSweep, OpensWithTheWorkloadOfTheVerdict) {
-  EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text, HasSubstr("At 128 GPUs VGG-16 keeps "));
+  EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text,
+              testing::StartsWith("Simulated: at 128 GPUs VGG-16 keeps "));
   EXPECT_THAT(std::get<Paragraph>(document_.blocks.at(1)).text,
               HasSubstr("Simulated; the mean error against published"));
   EXPECT_EQ(std::get<ChartGroup>(document_.blocks.at(2)).charts.at(0).title, "VGG-16");
@@ -37,6 +45,23 @@ TEST_F(DefaultSweep, HasAChartForEachWorkloadAndShowsFewLinesOfIt) {
       EXPECT_LE(shown_labels(chart).size(), 12u) << chart.id;
     }
   }
+}
+
+TEST_F(DefaultSweep, ShowsServersOfBothPlacementsBesideTheRingInTheFirstChart) {
+  const auto labels = shown_labels(all_of<ChartGroup>(document_).at(0).charts.at(0));
+  for (const char* network : {"Azure ND96asr v4 (A100 SXM4)", "AWS p3dn.24xlarge (V100 SXM2)",
+                              "plain 10 GbE (RTX 2080 "
+                              "Ti class)"})
+    for (const char* strategy : {"ring on ", "ps (greedy, ", "ps (sliced, "})
+      EXPECT_THAT(labels, testing::Contains(AllOf(testing::StartsWith(strategy), testing::EndsWith(network))));
+}
+
+TEST_F(DefaultSweep, FitsIntoACommentInItsShortForm) {
+  const std::string text = render_within(9'500, short_form_, kMarkdownFormat);
+  EXPECT_LT(text.size(), 9'500u);
+  EXPECT_THAT(text, HasSubstr("Simulated: at 128 GPUs VGG-16"));
+  EXPECT_THAT(text, HasSubstr("| ahead |"));
+  EXPECT_THAT(text, HasSubstr("Measured on this machine"));
 }
 
 TEST_F(DefaultSweep, NeverGivesTwoSeriesOfAChartOneLabel) {

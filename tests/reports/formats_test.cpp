@@ -1,13 +1,13 @@
-#include "reports/formats.hpp"
+#include "reports/formats/formats.hpp"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
 #include "collectives/base/error.hpp"
-#include "reports/gnuplot.hpp"
-#include "reports/html/assets.hpp"
-#include "reports/prepare.hpp"
+#include "reports/formats/gnuplot.hpp"
+#include "reports/formats/html/assets.hpp"
+#include "reports/formats/prepare.hpp"
 #include "tests/reports/golden.hpp"
 #include "tests/reports/samples.hpp"
 
@@ -94,7 +94,16 @@ TEST(Html, CarriesItsAssetsByteForByte) {
   for (std::string_view script : {kChartJs, kReportJs}) EXPECT_EQ(script.find("</script"), std::string_view::npos);
 }
 
-TEST(Csv, WritesEveryLineWithEightFields) {
+/// Paper is narrow too: rules for small screens, which cut the legend, must not reach it.
+TEST(Html, KeepsRulesForSmallScreensOffPaper) {
+  EXPECT_EQ(kReportCss.find("@media (max-width"), std::string_view::npos);
+  EXPECT_NE(kReportCss.find("@media screen and (max-width"), std::string_view::npos);
+  EXPECT_NE(kReportCss.find(".printing .legend { columns: 2; max-height: none; overflow: visible;"),
+            std::string_view::npos);
+  EXPECT_NE(kReportJs.find("classList.add(\"printing\")"), std::string_view::npos);
+}
+
+TEST(CsvFormat, WritesEveryLineWithEightFields) {
   const std::string csv = kCsvFormat.render(rich_document());
   std::size_t commas = 0;
   bool quoted = false;

@@ -2,10 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/formats.hpp"
-#include "reports/gnuplot.hpp"
-#include "reports/prepare.hpp"
-#include "reports/text.hpp"
+#include "reports/formats/csv_field.hpp"
+#include "reports/formats/formats.hpp"
+#include "reports/formats/gnuplot.hpp"
+#include "reports/formats/plain_text.hpp"
+#include "reports/formats/prepare.hpp"
 #include "tests/reports/samples.hpp"
 
 namespace hbench {
@@ -88,9 +89,25 @@ TEST(Hostile, CsvDisarmsFormulasAndKeepsNumbers) {
   EXPECT_EQ(cell("=1+1"), "t,c,cell,1,,,,\"'=1+1\"\n");
   EXPECT_EQ(cell(" @x"), "t,c,cell,1,,,,\"' @x\"\n");
   EXPECT_EQ(cell("-2+3"), "t,c,cell,1,,,,\"'-2+3\"\n");
+  EXPECT_EQ(cell("|calc"), "t,c,cell,1,,,,\"'|calc\"\n");
+  EXPECT_EQ(cell("%0A"), "t,c,cell,1,,,,\"'%0A\"\n");
+  EXPECT_EQ(cell("50 %"), "t,c,cell,1,,,,50 %\n");
   EXPECT_EQ(cell("\t=a"), "t,c,cell,1,,,,\"' =a\"\n");
   EXPECT_EQ(cell("-2.5"), "t,c,cell,1,-2.5,,,-2.5\n");
   EXPECT_EQ(cell("a \"b\", c"), "t,c,cell,1,,,,\"a \"\"b\"\", c\"\n");
+}
+
+TEST(CsvField, IsQuotedWhereItWouldEndTheField) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  for (const char* text : {"a,b", "a;b", "a'b", "a\nb", "a\rb"})
+    EXPECT_EQ(csv_field(text), '"' + std::string(text) + '"');
+  EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(csv_field(""), "");
+}
+
+TEST(CsvField, LeavesNumbersAsTheyAre) {
+  for (const char* number : {"-2.5", "-1e-9", "7"}) EXPECT_EQ(csv_field(number), number);
+  EXPECT_EQ(csv_field("-inf"), "\"'-inf\"") << "no spreadsheet's number";
 }
 
 TEST(Hostile, MarkdownShowsItAsText) {

@@ -1,14 +1,14 @@
-#include "reports/prepare.hpp"
+#include "reports/formats/prepare.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <set>
 
-#include "reports/chart_table.hpp"
-#include "reports/formats.hpp"
-#include "reports/style.hpp"
-#include "reports/text.hpp"
+#include "reports/formats/chart_table.hpp"
+#include "reports/formats/formats.hpp"
+#include "reports/formats/plain_text.hpp"
+#include "reports/formats/style.hpp"
 #include "tests/reports/samples.hpp"
 
 namespace hbench {
@@ -117,6 +117,10 @@ TEST(Text, CleansBrokenUtf8AndControlCharacters) {
             "gr\xc3\xbc\xc3\x9f 90 \xe2\x82\xac \xf0\x9f\x9a\x80");
   EXPECT_EQ(clean_text("\xff|\xc0\xaf|\xe2\x82"), "\xEF\xBF\xBD|\xEF\xBF\xBD\xEF\xBF\xBD|\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(clean_text("a\xe2\x80\xa8z"), "a z");
+  // Surrogates and their neighbours: U+D7FF, U+D800, U+DFFF, U+E000.
+  EXPECT_EQ(clean_text("\xed\x9f\xbf|\xee\x80\x80"), "\xed\x9f\xbf|\xee\x80\x80");
+  for (const char* surrogate : {"\xed\xa0\x80", "\xed\xbf\xbf"})
+    EXPECT_EQ(clean_text(surrogate), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
 TEST(Text, FormatsFiguresForPeople) {

@@ -156,8 +156,9 @@ Document small_document() {
   steps.y_title = "ms";
   steps.x_log2 = steps.y_percent = false;
   return {.title = "Scaling of VGG-16",
-          .blocks = {Verdict{"On 8 GPUs ring keeps 75 % (70 to 80)."}, ChartGroup{"Scaling efficiency", {chart, steps}},
-                     Heading{1, "Points"},
+          .blocks = {Verdict{"On 8 GPUs ring keeps 75 % (70 to 80)."},
+                     Warnings{{"ring on 2 GPUs: the machine was busy", "ps: 3 < 4 launches"}},
+                     ChartGroup{"Scaling efficiency", {chart, steps}}, Heading{1, "Points"},
                      Paragraph{"Efficiency is throughput over n times that of one GPU, measured on the same machine in "
                                "the same session; a row without a baseline has none."},
                      Table{"By strategy",
@@ -197,8 +198,9 @@ Document document_saying(const std::string& text) {
                     .series = {{.label = text, .group = text, .family = text, .points = {{1, 2, 1.0, 3.0, text}}}},
                     .caption = text};
   return {.title = text,
-          .blocks = {Verdict{text}, Heading{1, text}, Paragraph{text}, Table{text, {text}, {false}, {{text}}},
-                     Table{text, {text}, {false}, {{text}}, true}, chart, ChartGroup{text, {chart, chart}}}};
+          .blocks = {Verdict{text}, Warnings{{text, text}}, Heading{1, text}, Paragraph{text},
+                     Table{text, {text}, {false}, {{text}}}, Table{text, {text}, {false}, {{text}}, true}, chart,
+                     ChartGroup{text, {chart, chart}}}};
 }
 
 }  // namespace hbench

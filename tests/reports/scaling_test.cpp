@@ -5,17 +5,20 @@
 #include <limits>
 
 #include "collectives/base/error.hpp"
-#include "reports/formats.hpp"
+#include "reports/formats/formats.hpp"
 #include "reports/report.hpp"
+#include "reports/scaling/words.hpp"
 #include "tests/reports/document_parts.hpp"
 
 namespace hbench {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 const Strategy kRing{.algorithm = "ring", .compressor = "none", .fusion = "horovod"};
 const Strategy kRingFp16{.algorithm = "ring", .compressor = "fp16", .fusion = "horovod"};
@@ -23,6 +26,8 @@ const Strategy kServers{
     .algorithm = "ps", .placement = "greedy", .server_mode = "colocated", .compressor = "none", .fusion = "none"};
 const Strategy kDedicated{
     .algorithm = "ps", .placement = "sliced", .server_mode = "dedicated", .compressor = "none", .fusion = "none"};
+const Strategy kColocated{
+    .algorithm = "ps", .placement = "sliced", .server_mode = "colocated", .compressor = "none", .fusion = "none"};
 const Strategy kNone{.algorithm = "none"};
 
 Point point(Evidence evidence, const std::string& workload, const std::string& profile, int gpus,
@@ -106,50 +111,141 @@ std::vector<std::vector<std::string>> rows_of(const Document& document, const st
   return {};
 }
 
-TEST(ScalingVerdict, NamesBestNetworkWorstNetworkAndWorstStrategyThere) {
-  EXPECT_EQ(
+TEST(ScalingVerdict, NamesTheBestAndTheWorstNetworkWithEitherSideOnThem) {
+  const std::string verdict =
       verdict_on({simulated("vgg16", "fast", 128, kRing, 0.9449), simulated("vgg16", "slow", 128, kRing, 0.41),
                   simulated("vgg16", "fast", 128, kServers, 0.3), simulated("vgg16", "slow", 128, kServers, 0.004),
-                  simulated("vgg16", "slow", 256 / 4, kServers, 0.001)}),
-      "At 128 GPUs VGG-16 keeps 94 % of ideal speed with ring all-reduce on Fast cloud (200 Gbit/s), but 41 % on "
-      "10 GbE; with co-located parameter servers that hold whole tensors, 0.4 % there.");
+                  simulated("vgg16", "slow", 256 / 4, kServers, 0.001)});
+  EXPECT_THAT(verdict,
+              StartsWith("Simulated: at 128 GPUs VGG-16 keeps 94 % of ideal speed with ring all-reduce on Fast "
+                         "cloud (200 Gbit/s), 30 % with co-located parameter servers that hold whole tensors"));
+  EXPECT_THAT(verdict, HasSubstr("; on 10 GbE, 41 % with ring, 0.4 % with servers (greedy, colocated)."));
+  EXPECT_THAT(verdict, HasSubstr("All-reduce is ahead on 2 of 2 networks, servers on none."));
 }
 
 TEST(ScalingVerdict, TakesTheWorkloadWithTheWidestSpread) {
-  EXPECT_EQ(verdict_on({simulated("resnet50", "fast", 8, kRing, 0.99), simulated("resnet50", "slow", 8, kRing, 0.8),
-                        simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "slow", 8, kRing, 0.5)}),
-            "At 8 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on Fast cloud (200 Gbit/s), but 50 % on "
-            "10 GbE.");
+  const std::string verdict =
+      verdict_on({simulated("resnet50", "fast", 8, kRing, 0.99), simulated("resnet50", "slow", 8, kRing, 0.8),
+                  simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "slow", 8, kRing, 0.5)});
+  EXPECT_THAT(verdict, HasSubstr("VGG-16 keeps 90 % of ideal speed with ring all-reduce on Fast cloud (200 Gbit/s)"));
+  EXPECT_THAT(verdict, HasSubstr("50 % on 10 GbE."));
+  EXPECT_THAT(verdict, Not(HasSubstr("ahead"))) << "there is one side only";
 }
 
-TEST(ScalingVerdict, ComparesStrategiesOnOneNetwork) {
-  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 8, kRing, 0.9), simulated("vgg16", "slow", 8, kServers, 0.2)}),
-            "At 8 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE; with co-located parameter "
-            "servers that hold whole tensors, 20 %.");
+/// A configuration that nobody would choose makes no workload interesting.
+TEST(ScalingVerdict, MeasuresTheSpreadBetweenBestConfigurations) {
+  EXPECT_THAT(
+      verdict_on({simulated("resnet50", "slow", 8, kRing, 0.9), simulated("resnet50", "slow", 8, kColocated, 0.6),
+                  simulated("vgg16", "slow", 8, kRing, 0.9), simulated("vgg16", "slow", 8, kColocated, 0.8),
+                  simulated("vgg16", "slow", 8, kServers, 0.01)}),
+      HasSubstr("ResNet-50 keeps 90 %"));
 }
 
-TEST(ScalingVerdict, LeavesCompressionAndExtraMachinesOutWhileThereIsAnythingElse) {
-  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRing, 0.9),
-                        simulated("vgg16", "slow", 8, kDedicated, 0.97), simulated("vgg16", "slow", 8, kServers, 0.2)}),
-            "At 8 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE; with co-located parameter "
-            "servers that hold whole tensors, 20 %.");
-  EXPECT_EQ(
+TEST(ScalingVerdict, ComparesEachSideByItsBestConfiguration) {
+  Strategy tree = kRing, few = kDedicated, many = kDedicated;
+  tree.algorithm = "tree";
+  few.servers = 2;
+  many.servers = 8;
+  const std::string verdict =
+      verdict_on({simulated("vgg16", "slow", 8, kServers, 0.004), simulated("vgg16", "slow", 8, few, 0.2),
+                  simulated("vgg16", "slow", 8, many, 0.34), simulated("vgg16", "slow", 8, kColocated, 0.3),
+                  simulated("vgg16", "slow", 8, kRing, 0.25), simulated("vgg16", "slow", 8, tree, 0.28)});
+  EXPECT_THAT(verdict, HasSubstr("34 % of ideal speed with 8 dedicated parameter servers that hold slices of tensors"));
+  EXPECT_THAT(verdict, HasSubstr("28 % with tree all-reduce"));
+  EXPECT_THAT(verdict, HasSubstr("Servers are ahead."));
+  for (const char* unfair : {"0.4 %", "20 %", "25 %", "30 %"}) EXPECT_THAT(verdict, Not(HasSubstr(unfair)));
+}
+
+TEST(ScalingVerdict, SaysWhereServersAreAheadAndWhereMost) {
+  const std::string verdict =
+      verdict_on({simulated("vgg16", "fast", 8, kRing, 0.95), simulated("vgg16", "fast", 8, kColocated, 0.8),
+                  simulated("vgg16", "a", 8, kRing, 0.5), simulated("vgg16", "a", 8, kColocated, 0.9),
+                  simulated("vgg16", "b", 8, kRing, 0.6), simulated("vgg16", "b", 8, kColocated, 0.7),
+                  simulated("vgg16", "slow", 8, kRing, 0.3), simulated("vgg16", "slow", 8, kColocated, 0.305)});
+  EXPECT_THAT(verdict,
+              HasSubstr("All-reduce is ahead on 1 of 4 networks, servers on 2, most on a: 90 % against 50 %."));
+}
+
+TEST(ScalingVerdict, CallsTheSidesLevelWithinAPointOrWhereIntervalsOverlap) {
+  EXPECT_THAT(verdict_on({simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 8, kServers, 0.495)}),
+              HasSubstr("The two are level."));
+  EXPECT_THAT(verdict_on({simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 8, kServers, 0.489)}),
+              HasSubstr("All-reduce is ahead."));
+  // Intervals: 0.77 to 0.82 and 0.73 to 0.78, then 0.71 to 0.76.
+  EXPECT_THAT(verdict_on({measured(2, kRing, 0.8), measured(2, kServers, 0.76)}), HasSubstr("The two are level."));
+  EXPECT_THAT(verdict_on({measured(2, kRing, 0.8), measured(2, kServers, 0.74)}), HasSubstr("All-reduce is ahead."));
+}
+
+TEST(ScalingVerdict, ComparesOnlyPointsOfOneBatch) {
+  Point large = simulated("vgg16", "slow", 8, kServers, 0.99);
+  large.asked.batch_per_gpu = 256;
+  EXPECT_THAT(verdict_on({large, simulated("vgg16", "slow", 8, kRing, 0.5)}), Not(HasSubstr("ahead")));
+}
+
+TEST(ScalingVerdict, ComparesOnlyPointsOfOneDeviceAndPrecision) {
+  for (const TrainingTask& task : {TrainingTask{.device = "gpu"}, TrainingTask{.precision = "bf16"}}) {
+    Point other = measured(2, kServers, 0.9);
+    other.asked.training = task;
+    EXPECT_THAT(verdict_on({other, measured(2, kRing, 0.5)}), Not(HasSubstr("ahead")));
+  }
+}
+
+TEST(ScalingVerdict, LeavesCompressionOutWhereTheSideHasAnythingElse) {
+  const std::string verdict =
+      verdict_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRing, 0.9),
+                  simulated("vgg16", "slow", 8, kServers, 0.2)});
+  EXPECT_THAT(verdict, HasSubstr("keeps 90 % of ideal speed with ring all-reduce on 10 GbE"));
+  EXPECT_THAT(verdict, Not(HasSubstr("fp16")));
+  EXPECT_THAT(
       verdict_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kDedicated, 0.97)}),
-      "At 8 GPUs VGG-16 keeps 97 % of ideal speed with dedicated parameter servers that hold slices of tensors on "
-      "10 GbE; with ring all-reduce and fp16 gradients, 95 %.");
+      AllOf(HasSubstr("97 % of ideal speed with dedicated parameter servers that hold slices of tensors"),
+            HasSubstr("95 % with ring all-reduce and fp16 gradients")));
+}
+
+TEST(ScalingVerdict, NamesTheLeastEfficientStrategyWhereThereIsOneSideOnly) {
+  EXPECT_THAT(
+      verdict_on({simulated("vgg16", "slow", 8, kColocated, 0.9), simulated("vgg16", "slow", 8, kServers, 0.2)}),
+      HasSubstr("; with co-located parameter servers that hold whole tensors, 20 %."));
+  const std::string there =
+      verdict_on({simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "fast", 8, kRingFp16, 0.1),
+                  simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 8, kRingFp16, 0.3)});
+  EXPECT_THAT(there, HasSubstr("with ring all-reduce and fp16 gradients, 30 % there."));
 }
 
 TEST(ScalingVerdict, SaysLessWhenThereIsLess) {
   EXPECT_EQ(verdict_on({simulated("vgg16", "unknown", 4, kRing, 0.9)}),
-            "At 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on unknown.");
+            "Simulated: at 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on unknown.");
 }
 
 TEST(ScalingVerdict, CountsRanksAndGivesIntervalsForMeasuredPoints) {
   const std::vector<Point> points{measured(1, kNone, 1), measured(2, kRing, 0.8), measured(2, kServers, 0.6)};
-  EXPECT_EQ(verdict_on(points),
-            "At 2 ranks ResNet-18 at 64x64 keeps 80 % (77 to 82) of ideal speed with ring all-reduce on this machine; "
-            "with co-located parameter servers that hold whole tensors, 60 % (57 to 62).");
+  EXPECT_THAT(verdict_on(points),
+              StartsWith("Measured: at 2 ranks ResNet-18 at 64x64 keeps 80 % (77 to 82) of ideal speed with ring "
+                         "all-reduce on this machine, 60 % (57 to 62) with co-located parameter servers"));
   EXPECT_EQ(reason_for(points), "Measured on this machine: 3 launches, 30 iterations.");
+}
+
+TEST(ScalingVerdict, PrefersWhatWasMeasuredAtTheSameCountAndWhatReachesMore) {
+  const Point timed = measured(8, kRing, 0.7);
+  Point emulated = simulated("vgg16", "slow", 8, kRing, 0.6);
+  emulated.asked.evidence = Evidence::emulated;
+  const Point model = simulated("vgg16", "slow", 8, kRing, 0.2), larger = simulated("vgg16", "slow", 9, kRing, 0.5);
+  EXPECT_THAT(verdict_on({model, emulated, timed}), StartsWith("Measured: at 8 ranks"));
+  EXPECT_THAT(verdict_on({model, emulated}), StartsWith("Emulated: at 8 GPUs"));
+  EXPECT_THAT(verdict_on({model, emulated, timed, larger}), StartsWith("Simulated: at 9 GPUs"));
+}
+
+TEST(ScalingVerdict, NamesTheGpuOfEachNetworkWhereItsTitleDoesNot) {
+  ReportInput input = input_of({simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "slow", 8, kRing, 0.5),
+                                simulated("vgg16", "other", 8, kRing, 0.7)});
+  input.profile_titles["other"] = "V100 cloud, 10 GbE";
+  input.profile_gpus = {{"fast", "A100"}, {"slow", "RTX 2080 Ti"}, {"other", "V100 SXM2"}};
+  const Document document = kScalingReport.build(input);
+  const std::string verdict = plain(std::get<Verdict>(document.blocks.at(0)).text);
+  EXPECT_THAT(verdict, HasSubstr("on Fast cloud (200 Gbit/s, A100)"));
+  EXPECT_THAT(verdict, HasSubstr("on 10 GbE (RTX 2080 Ti)"));
+  EXPECT_THAT(shown_labels(all_of<ChartGroup>(document).at(0).charts.at(0)),
+              ElementsAre("ideal", "ring on Fast cloud (A100)", "ring on 10 GbE (RTX 2080 Ti)", "ring on V100 cloud"));
 }
 
 TEST(ScalingVerdict, HasNothingToScaleOnOneGpu) {
@@ -163,20 +259,21 @@ TEST(ScalingVerdict, FallsBackToSpeedWithoutABaseline) {
   fast.efficiency.reset();
   EXPECT_EQ(verdict_on({slow, fast}),
             "No point has a baseline, so no efficiency is known; the fastest is VGG-16 with ring all-reduce on Fast "
-            "cloud (200 Gbit/s), 8 GPUs: 600 samples/s.");
+            "cloud (200 Gbit/s), 8 GPUs: 600 samples/s (simulated).");
 }
 
 TEST(ScalingVerdict, UsesPublishedFiguresOnlyWhereThereIsNothingElse) {
   const Point theirs = published("slow", 512, kRing, 0.5);
-  EXPECT_THAT(verdict_on({theirs, simulated("vgg16", "slow", 4, kRing, 0.9)}), HasSubstr("At 4 GPUs"));
-  EXPECT_EQ(verdict_on({theirs}), "At 512 GPUs VGG-16 keeps 50 % of ideal speed with ring all-reduce on 10 GbE.");
+  EXPECT_THAT(verdict_on({theirs, simulated("vgg16", "slow", 4, kRing, 0.9)}), StartsWith("Simulated: at 4 GPUs"));
+  EXPECT_EQ(verdict_on({theirs}),
+            "Published: at 512 GPUs VGG-16 keeps 50 % of ideal speed with ring all-reduce on 10 GbE.");
   EXPECT_EQ(reason_for({theirs}), "As published elsewhere; nothing was simulated or measured.");
 }
 
 TEST(ScalingVerdict, IgnoresEfficienciesThatAreNoNumbers) {
   EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 4, kRing, 0.9),
                         simulated("vgg16", "slow", 8, kRing, std::numeric_limits<double>::quiet_NaN())}),
-            "At 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE.");
+            "Simulated: at 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE.");
 }
 
 TEST(ScalingVerdict, IsFollowedByTheErrorOfEachAlgorithm) {
@@ -225,10 +322,10 @@ TEST(ScalingReport, OfFailuresOnlyHasTheirReasonsAndNoCharts) {
 
 TEST(ScalingReport, MentionsFailuresInTheVerdictAndListsThemBelowIt) {
   const Document document = report_on({simulated("vgg16", "slow", 4, kRing, 0.9), failure("out of time")});
-  EXPECT_EQ(
-      plain(std::get<Verdict>(document.blocks.at(0)).text),
-      "At 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE. 1 of 2 cases failed; the reasons "
-      "are below.");
+  EXPECT_EQ(plain(std::get<Verdict>(document.blocks.at(0)).text),
+            "Simulated: at 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE. 1 of 2 cases "
+            "failed; the reasons "
+            "are below.");
   EXPECT_EQ(std::get<Table>(document.blocks.at(2)).caption, "Failed cases");
 }
 
@@ -286,6 +383,38 @@ TEST(ScalingCharts, ShowTheHeadlinesStrategiesOnTheNetworksThatTellMost) {
   EXPECT_EQ(chart.series.size(), 16u);
 }
 
+/// The verdict compares the best of either side: the chart below it must show these, and what slicing is worth.
+TEST(ScalingCharts, ShowTheBestOfEitherSideAndTheServersOfTheOtherPlacement) {
+  std::vector<Point> points;
+  double ring = 0.9;
+  for (const char* network : {"a", "b", "c", "d"}) {
+    const double sliced = network == std::string("c") ? 0.95 : ring - 0.1;
+    points.push_back(simulated("vgg16", network, 8, kRing, ring));
+    points.push_back(simulated("vgg16", network, 8, kServers, 0.01));
+    points.push_back(simulated("vgg16", network, 8, kColocated, sliced));
+    points.push_back(simulated("vgg16", network, 8, kDedicated, sliced - 0.05));
+    // On fewer GPUs another configuration is the best: the chart goes by the most.
+    points.push_back(simulated("vgg16", network, 4, kDedicated, 0.99));
+    points.push_back(simulated("vgg16", network, 4, kColocated, 0.5));
+    ring -= 0.15;
+  }
+  const Chart chart = all_of<ChartGroup>(report_on(points)).at(0).charts.at(0);
+  std::vector<std::string> expected{"ideal"};
+  for (const char* network : {"a", "c", "d"})
+    for (const char* strategy : {"ring", "ps (greedy, colocated)", "ps (sliced, colocated)"})
+      expected.push_back(std::string(strategy) + " on " + network);
+  EXPECT_THAT(shown_labels(chart), testing::UnorderedElementsAreArray(expected));
+}
+
+TEST(ScalingCharts, HideNothingOfEightLines) {
+  std::vector<Point> points;
+  for (const char* network : {"a", "b", "c", "d"})
+    for (const Strategy& strategy : {kRing, kRingFp16}) points.push_back(simulated("vgg16", network, 8, strategy, 0.5));
+  EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), testing::SizeIs(1 + 8));
+  points.push_back(simulated("vgg16", "e", 8, kRing, 0.4));
+  EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), testing::SizeIs(1 + 3));
+}
+
 TEST(ScalingCharts, TellNumbersOfServersAndBatchesApart) {
   Point few = simulated("vgg16", "slow", 8, kServers, 0.2), many = few,
         large = simulated("vgg16", "slow", 8, kRing, 0.5);
@@ -297,6 +426,49 @@ TEST(ScalingCharts, TellNumbersOfServersAndBatchesApart) {
       shown_labels(all_of<ChartGroup>(document).at(0).charts.at(0)),
       ElementsAre("ideal", "ps (greedy, colocated), 1 server on 10 GbE", "ps (greedy, colocated), 4 servers on 10 GbE",
                   "ring on 10 GbE, batch 64", "ring on 10 GbE, batch 32"));
+}
+
+TEST(ScalingTables, CompareEitherSideByItsBestOnTheMostGpus) {
+  Strategy eight = kDedicated;
+  eight.servers = 8;
+  const Document document =
+      report_on({simulated("vgg16", "slow", 4, kRing, 0.99), simulated("vgg16", "slow", 8, kRing, 0.3),
+                 simulated("vgg16", "slow", 8, kServers, 0.01), simulated("vgg16", "slow", 8, eight, 0.5),
+                 simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "fast", 8, eight, 0.8),
+                 simulated("resnet50", "fast", 2, kRing, 0.8)});
+  const std::string caption = "All-reduce against parameter servers, each by its best configuration, on the most GPUs";
+  EXPECT_THAT(rows_of(document, caption),
+              ElementsAre(ElementsAre("VGG-16", "Fast cloud, 200 Gbit/s", "8", "simulated", "ring", "90.0 %",
+                                      "8 servers (sliced, dedicated)", "80.0 %", "all-reduce"),
+                          ElementsAre("VGG-16", "10 GbE", "8", "simulated", "ring", "30.0 %",
+                                      "8 servers (sliced, dedicated)", "50.0 %", "servers"),
+                          ElementsAre("ResNet-50", "Fast cloud, 200 Gbit/s", "2", "simulated", "ring", "80.0 %", "-",
+                                      "-", "-")));
+}
+
+TEST(ScalingWarnings, StandBelowTheVerdictOncePerSentenceWithTheirPoints) {
+  Point first = measured(2, kRing, 1.13), second = measured(4, kRing, 0.9), sound = measured(8, kRing, 0.9);
+  Point lost = failure("lost");
+  first.warnings = {"the machine was busy", "an efficiency above 100 % is not possible"};
+  second.warnings = {"the machine was busy"};
+  lost.warnings = {"never shown"};
+  for (const auto& report : {kScalingReport.build, kScalingReport.build_short}) {
+    const Document document = report(input_of({first, second, sound, lost}));
+    EXPECT_THAT(std::get<Verdict>(document.blocks.at(0)).text, HasSubstr(" 2 points are doubtful"));
+    EXPECT_THAT(std::get<Warnings>(document.blocks.at(2)).texts,
+                ElementsAre("ResNet-18 at 64x64, ring on 2 ranks; ResNet-18 at 64x64, ring on 4 ranks: the machine was "
+                            "busy",
+                            "ResNet-18 at 64x64, ring on 2 ranks: an efficiency above 100 % is not possible"));
+  }
+  EXPECT_THAT(all_of<Warnings>(report_on({sound})), IsEmpty());
+  EXPECT_THAT(verdict_on({sound}), Not(HasSubstr("doubtful")));
+}
+
+TEST(ScalingWarnings, NameThreePointsAndCountTheRest) {
+  std::vector<Point> points;
+  for (int ranks : {2, 3, 4, 5, 6}) points.push_back(measured(ranks, kRing, 0.9));
+  for (Point& point : points) point.warnings = {"busy"};
+  EXPECT_THAT(all_of<Warnings>(report_on(points)).at(0).texts, ElementsAre(HasSubstr("on 4 ranks and 2 more: busy")));
 }
 
 TEST(ScalingTables, PutTheLargestDifferenceFirstAndNameUnpairedFigures) {
@@ -320,8 +492,10 @@ TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
   large.step_seconds = 0.2;
   large.ledger = {{"compute", 0.1}, {"straggler", 0.01}, {"slowdown", 0.02}, {"exposed", 0.07}};
   small.ledger = large.ledger;
+  Point elsewhere = simulated("vgg16", "fast", 4, kRing, 0.9);  // a network that is too small for as many
+  elsewhere.ledger = large.ledger;
   EXPECT_THAT(
-      rows_of(report_on({small, large}), "All workloads, networks and strategies"),
+      rows_of(report_on({small, large, elsewhere}), "All workloads, networks and strategies"),
       ElementsAre(ElementsAre("VGG-16", "8", "10 GbE", "ring", "200.0", "50.0 %", "5.0 %", "10.0 %", "35.0 %")));
 }
 
@@ -349,6 +523,25 @@ TEST(ScalingTables, ListMeasuredPointsWithTheirBaselineAndRepetitions) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_THAT(rows[0], ElementsAre("ResNet-18 at 64x64", "this machine", "2", "ring", "160", "80", "80.0 %",
                                    "77.0 to 82.0 %", "one process without communication, 100 samples/s", "30", "3"));
+}
+
+TEST(ScalingTables, GiveASourceOneNumber) {
+  Point other = published("slow", 8, kRing, 0.7);
+  other.asked.source = "another paper";
+  const Document document = report_on({published("slow", 4, kRing, 0.88), other, published("slow", 2, kRing, 0.9)});
+  EXPECT_THAT(rows_of(document, "Sources"),
+              ElementsAre(ElementsAre("S1", "a paper"), ElementsAre("S2", "another paper")));
+  const auto rows = rows_of(document, "3 published points");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].back() + rows[1].back() + rows[2].back(), "S1S2S1");
+}
+
+TEST(ScalingCharts, DrawThroughputWithTheIntervalOfTheEfficiency) {
+  const Document document = report_on({measured(2, kRing, 0.8)});
+  const ChartPoint drawn = all_of<ChartGroup>(document).at(1).charts.at(0).series.at(0).points.at(0);
+  EXPECT_EQ(drawn.y, 160);
+  EXPECT_DOUBLE_EQ(drawn.low.value(), 154);
+  EXPECT_DOUBLE_EQ(drawn.high.value(), 164);
 }
 
 TEST(ScalingTables, ListEveryPointThatDidNotFailByEvidenceWithNumberedSources) {
@@ -394,6 +587,16 @@ TEST(ScalingReport, SurvivesHostileNames) {
   const Document document = kScalingReport.build(input);
   EXPECT_THAT(kHtmlFormat.render(document), Not(HasSubstr("<script>alert")));
   for (const Format* format : formats()) EXPECT_THAT(format->render(document), Not(HasSubstr("\x1b")));
+}
+
+TEST(ScalingWords, PrintFiguresWithTheDigitsThatMatter) {
+  EXPECT_EQ(plain(whole_percent(0.0094)), "0.9 %");
+  EXPECT_EQ(plain(whole_percent(0.0096)), "1 %");
+  EXPECT_EQ(plain(whole_percent(0.054)), "5 %");
+  EXPECT_EQ(percent_cell(std::nullopt), "-");
+  EXPECT_EQ(rate_cell(0), "-");
+  EXPECT_EQ(signed_points(0.031), "+3.1");
+  EXPECT_EQ(counted(1, "launch") + counted(2, "launch") + counted(0, "GPU"), "1 launch2 launches0 GPUs");
 }
 
 TEST(Reports, AreFoundByNameOrSuggested) {

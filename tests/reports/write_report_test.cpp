@@ -1,13 +1,12 @@
 #include "reports/write_report.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "collectives/base/error.hpp"
+#include "tests/analysis/temporary_folder.hpp"
 #include "tests/reports/run_gnuplot.hpp"
 #include "tests/reports/samples.hpp"
 
@@ -17,24 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// A folder of this test's own, gone at its end.
 class WriteReport : public testing::Test {
  protected:
-  WriteReport() {
-    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder_ = fs::path(testing::TempDir()) / ("hbench-" + test + "-" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~WriteReport() override { fs::remove_all(folder_); }
-
-  static std::string bytes_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream bytes;
-    bytes << file.rdbuf();
-    return bytes.str();
-  }
-
   static std::set<std::string> files_in(const fs::path& folder) {
     std::set<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -42,7 +25,8 @@ class WriteReport : public testing::Test {
     return names;
   }
 
-  fs::path folder_;
+  const TemporaryFolder own_;
+  const fs::path& folder_ = own_.path();
 };
 
 int no_gnuplot(const std::vector<std::string>&, const std::string&) { return 127; }

@@ -43,6 +43,23 @@ TEST(Coordinator, DeliversTimersOnceTheyAreDue) {
   EXPECT_THAT(coordinator.tick(Seconds(0.5)), ElementsAre(Bucket{1}));
 }
 
+TEST(Coordinator, NeedsNoTimersWhileItsPolicyHoldsNothing) {
+  Coordinator coordinator = make_coordinator("horovod:1KiB:10ms", 2);
+  coordinator.begin_step();
+  EXPECT_EQ(coordinator.wakeup(), std::nullopt);
+  announce(coordinator, 0, {0}, 0.011);
+  EXPECT_EQ(coordinator.wakeup(), std::nullopt) << "worker 1 has yet to announce it";
+  EXPECT_TRUE(coordinator.waits_for_others(0));
+  EXPECT_FALSE(coordinator.waits_for_others(1));
+  // Ticks that nobody was woken for have passed all the same: the next one is at 30 ms.
+  EXPECT_THAT(announce(coordinator, 1, {0}, 0.025), IsEmpty());
+  EXPECT_FALSE(coordinator.waits_for_others(0));
+  EXPECT_EQ(coordinator.wakeup(), Seconds(0.03));
+  EXPECT_THAT(coordinator.tick(Seconds(0.026)), IsEmpty());
+  EXPECT_THAT(coordinator.tick(Seconds(0.0301)), ElementsAre(Bucket{0}));
+  EXPECT_EQ(coordinator.wakeup(), std::nullopt);
+}
+
 TEST(Coordinator, BeginsEveryStepAfresh) {
   Coordinator coordinator = make_coordinator("none", 1);
   for (int step = 0; step < 3; ++step) {

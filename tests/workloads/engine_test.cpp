@@ -3,14 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <functional>
-#include <thread>
-
-#include "collectives/base/table.hpp"
 #include "tests/collectives/lazy_device.hpp"
-#include "workloads/engine/communicator.hpp"
-#include "workloads/engine/layout.hpp"
-#include "workloads/engine/role.hpp"
+#include "tests/workloads/engine_ranks.hpp"
 
 namespace hbench {
 namespace {
@@ -19,103 +13,6 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::LazyDevice;
-
-constexpr int kSteps = 4;
-
-/// Sizes that do not divide evenly, one tensor much larger than the others, and a very small one.
-GradientLayout test_layout() { return {.parameters = {4, 3, 2, 1, 0}, .elements = {7, 1, 5000, 64, 129}}; }
-
-float value(int worker, int step, std::size_t element) {
-  return static_cast<float>((worker + 1) * (static_cast<int>(element % 97) + 3 * step + 1));
-}
-
-float expected_sum(int workers, int step, std::size_t element) {
-  float sum = 0;
-  for (int worker = 0; worker < workers; ++worker) sum += value(worker, step, element);
-  return sum;
-}
-
-TrainingRequest make_request(World world, std::string_view algorithm, std::string_view placement,
-                             std::string_view fusion) {
-  TrainingRequest request;
-  request.world = world;
-  request.algorithm = parse_algorithm_rule(algorithm);
-  if (!placement.empty()) request.placement = &find_entry(placements(), placement, "placement");
-  request.fusion = parse_fusion(fusion);
-  request.warmup_steps = 1;
-  request.steps = kSteps - 1;
-  return request;
-}
-
-/// What a worker does in a step; replaced to make it misbehave.
-using Announce = std::function<void(Handover&, Rank, int step)>;
-
-/// Each worker announces in an order of its own.
-void announce_all(Handover& handover, Rank rank, int step) {
-  const int tensors = test_layout().tensors();
-  for (int i = 0; i < tensors; ++i) handover.announce((i + rank + step) % tensors);
-}
-
-std::vector<float> values(int worker, int step, std::size_t elements) {
-  std::vector<float> all(elements);
-  for (std::size_t i = 0; i < elements; ++i) all[i] = value(worker, step, i);
-  return all;
-}
-
-/// Returns how many steps there were, and counts sums that are wrong. `computing` makes the gradients.
-int work(const TrainingRequest& request, Endpoint& endpoint, const Announce& announce, int& wrong,
-         Device& computing = host_device()) {
-  const Rank rank = endpoint.transport().rank();
-  const GradientLayout own = test_layout();
-  const GradientLayout layout =
-      share_layout(rank < request.world.workers ? &own : nullptr, endpoint.control(), request.timeout);
-  const auto elements = static_cast<std::size_t>(layout.total());
-  const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
-  drain(endpoint.device());
-  Communicator communicator(request, endpoint, layout, {reinterpret_cast<float*>(memory.data()), elements});
-  if (rank >= request.world.workers) {
-    communicator.serve();
-    return 0;
-  }
-  Handover handover;
-  std::jthread thread([&] { communicator.run(handover); });
-  struct Closer {
-    Handover& handover;
-    ~Closer() { handover.close(); }
-  } const closer{handover};
-  for (int step = 0;; ++step) {
-    handover.begin_step(Handover::Clock::now());
-    const std::vector<float> gradients = values(rank, step, elements);
-    computing.copy(std::as_bytes(std::span(gradients)), memory);
-    announce(handover, rank, step);
-    const StepEnd end = handover.wait_for_step_end();
-    computing.wait(end.reduced);
-    std::vector<float> sums(elements);
-    computing.read(memory, std::as_writable_bytes(std::span(sums)));
-    for (std::size_t i = 0; i < elements; ++i) wrong += sums[i] != expected_sum(request.world.workers, step, i) ? 1 : 0;
-    if (end.next == Phase::stop) return step + 1;
-  }
-}
-
-/// One thread per rank, as in a job; `body` gets its endpoint. Returns what each rank failed with, or "".
-std::vector<std::string> on_all_ranks(int ranks, const std::function<void(Endpoint&)>& body,
-                                      const DeviceFactory& devices = {}) {
-  auto endpoints = make_thread_endpoints(ranks, devices);
-  std::vector<std::string> failures(endpoints.size());
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t rank = 0; rank < endpoints.size(); ++rank) {
-      threads.emplace_back([&, rank] {
-        try {
-          body(*endpoints[rank]);
-        } catch (const std::exception& error) {
-          failures[rank] = error.what();
-        }
-      });
-    }
-  }
-  return failures;
-}
 
 struct Variant {
   const char* algorithm;
@@ -170,7 +67,7 @@ TEST(Engine, SumsEveryGradientOnDevicesThatDoTheirWorkLater) {
         LazyDevice computing(static_cast<unsigned>(rank) + 100);
         const Announce announce_early = [&](Handover& handover, Rank own, int step) {
           const int tensors = test_layout().tensors();
-          for (int i = 0; i < tensors; ++i) handover.announce((i + own + step) % tensors, computing.mark());
+          for (int i = 0; i < tensors; ++i) handover.announce((i + own + step) % tensors, computing.record_event());
         };
         int ignored = 0;
         const int done = work(request, endpoint, announce_early, rank < workers ? wrong[rank] : ignored, computing);
@@ -218,22 +115,22 @@ TEST(Engine, NamesTheRankWhoseGradientsDoNotCome) {
 
 // A bucket that all have announced is late with a worker that stops before its other gradients: whom it waits for is
 // not who stopped.
-TEST(Leader, BlamesWorkersWhoseGradientsAreMissingOnceItsOwnAreThere) {
+TEST(Coordinator, BlamesWorkersWhoseGradientsAreMissingOnceItsOwnAreThere) {
   const TrainingRequest request = make_request({.workers = 3}, "ring", "", "none");
   const auto endpoints = make_thread_endpoints(3);
-  const auto leader = make_leader(request, endpoints[0]->control(), test_layout());
-  const auto follower = make_follower(request, endpoints[1]->control());
+  const auto coordinator = make_coordinator_side(request, endpoints[0]->control(), test_layout());
+  const auto worker = make_worker_side(request, endpoints[1]->control());
   const std::vector<int> some{3}, others{0, 1, 2, 4};
-  for (Role* role : {leader.get(), follower.get()}) {
-    role->begin_step(Role::Clock::now());
-    role->announce(some);
-    role->poll(0, 0);
+  for (Negotiator* side : {coordinator.get(), worker.get()}) {
+    side->begin_step(Negotiator::Clock::now());
+    side->announce(some);
+    side->poll(0, 0);
   }
-  leader->blame_missing();  // nobody: its own are missing, too
-  follower->blame_missing();
-  leader->announce(others);
+  coordinator->blame_missing();  // nobody: its own are missing, too
+  worker->blame_missing();
+  coordinator->announce(others);
   try {
-    leader->blame_missing();
+    coordinator->blame_missing();
     FAIL() << "nobody is blamed";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::lost_rank);
@@ -281,7 +178,7 @@ TEST(Layout, RefusesAWorkerWithOtherTensors) {
   EXPECT_EQ(failures[1], "rank 1 trains a model with other tensors than rank 0");
 }
 
-TEST(Bucket, IsContiguousOnlyWhenItsTensorsAreNeighboursInOrder) {
+TEST(GradientBucket, IsContiguousOnlyWhenItsTensorsAreNeighboursInOrder) {
   EXPECT_TRUE(contiguous({4}));
   EXPECT_TRUE(contiguous({2, 3, 4}));
   EXPECT_FALSE(contiguous({2, 4}));

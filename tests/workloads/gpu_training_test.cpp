@@ -19,7 +19,7 @@ class GpuTraining : public ::testing::TestWithParam<const char*> {
 
 TrainingRequest gpu_request(const char* model, int workers, const char* algorithm) {
   TrainingRequest request = small_request(model, {.workers = workers}, algorithm);
-  request.on_gpu = true;
+  request.strategy.on_gpu = true;
   return request;
 }
 
@@ -40,8 +40,8 @@ TEST_P(GpuTraining, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
     for (const char* algorithm : {"ring", "direct"}) {
       for (const bool overlap : {true, false}) {
         TrainingRequest request = gpu_request("lenet5", workers, algorithm);
-        request.fusion = parse_fusion(GetParam());
-        request.overlap = overlap;
+        request.strategy.fusion = parse_fusion(GetParam());
+        request.strategy.overlap = overlap;
         const std::vector<float> expected = reference_parameters(request);
         for (const std::vector<float>& end : train_on_gpus(request, "cuda"))
           EXPECT_LE(largest_difference(end, expected), 2e-5) << workers << " workers, " << algorithm;
@@ -56,14 +56,14 @@ TEST_F(GpuTraining, EndsNearWhereTheCpuDoes) {
   TrainingRequest request = gpu_request("resnet18", 1, nullptr);
   request.learning_rate = 1e-3;
   const std::vector<float> on_gpu = reference_parameters(request);
-  request.on_gpu = false;
+  request.strategy.on_gpu = false;
   EXPECT_LE(largest_difference(on_gpu, reference_parameters(request)), 1e-4);
 }
 
 TEST_F(GpuTraining, InEveryPrecisionKeepsWorkersTogether) {
   for (const PrecisionEntry* entry : precisions()) {
     TrainingRequest request = gpu_request("resnet18", 2, "ring");
-    request.precision = entry->precision;
+    request.strategy.precision = entry->precision;
     request.learning_rate = 1e-3;
     const auto ends = train_on_gpus(request, "cuda");
     EXPECT_EQ(ends[0], ends[1]) << entry->name;

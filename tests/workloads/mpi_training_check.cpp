@@ -27,8 +27,8 @@ bool agrees(const TrainingRequest& request, Endpoint& endpoint) {
   const double difference = largest_difference(trained, reference_parameters(request));
   if (difference <= tolerance(request)) return true;
   fmt::print(stderr, "rank {}: {} of {} with {}, fusion {}, ends {} away from one worker\n",
-             endpoint.transport().rank(), request.algorithm.text(), request.model, request.compressor.text(),
-             request.fusion.text(), difference);
+             endpoint.transport().rank(), request.strategy.algorithm.text(), request.model,
+             request.strategy.compressor.text(), request.strategy.fusion.text(), difference);
   return false;
 }
 
@@ -39,10 +39,10 @@ bool run(Endpoint& endpoint) {
     for (const char* fusion : {"none", "horovod", "ddp"}) {
       for (const bool overlap : {true, false}) {
         TrainingRequest request = small_request("lenet5", {.workers = kWorkers, .servers = servers}, variant.algorithm);
-        request.placement = &find_entry(placements(), variant.placement, "placement");
-        request.compressor = parse_compressor(variant.compressor);
-        request.fusion = parse_fusion(fusion);
-        request.overlap = overlap;
+        request.strategy.placement = &find_entry(placements(), variant.placement, "placement");
+        request.strategy.compressor = parse_compressor(variant.compressor);
+        request.strategy.fusion = parse_fusion(fusion);
+        request.strategy.overlap = overlap;
         good = agrees(request, endpoint) && good;
       }
     }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "collectives/base/table.hpp"
-#include "collectives/network/step_simulator.hpp"
+#include "workloads/simulation/step_simulator.hpp"
 #include "workloads/trace.hpp"
 
 namespace hbench {
@@ -16,7 +16,7 @@ struct Published {
 };
 
 /// Scaling efficiency of 16 GPUs of a profile, at the rate and batch that it states.
-double efficiency(const Published& row, const World& world, const StepStrategy& strategy) {
+double efficiency(const Published& row, const World& world, const TrainingStrategy& strategy) {
   const Profile profile = ProfileLibrary(HBENCH_SOURCE_DIR "/cluster-profiles").load(row.profile);
   const Trace trace = TraceLibrary(HBENCH_SOURCE_DIR "/workloads/traces").load(row.workload);
   const GpuRate& rate = profile.rates.at(row.workload);
@@ -27,7 +27,7 @@ double efficiency(const Published& row, const World& world, const StepStrategy& 
   return times.compute / times.step;
 }
 
-StepStrategy ring(const char* fusion) {
+TrainingStrategy ring(const char* fusion) {
   return {
       .algorithm = parse_algorithm_rule("ring"), .placement = nullptr, .fusion = parse_fusion(fusion), .overlap = true};
 }
@@ -51,7 +51,7 @@ TEST(PublishedScaling, HorovodsAllReducesAreMetWithinFivePoints) {
 
 // Published: 0.0357. One tensor of 411 MB on one of four servers holds everybody up.
 TEST(PublishedScaling, WholeTensorsOnServersCollapseForVgg16) {
-  StepStrategy strategy = ring("none");
+  TrainingStrategy strategy = ring("none");
   strategy.algorithm = parse_algorithm_rule("ps");
   strategy.placement = &find_entry(placements(), "greedy", "placement");
   const World world{.workers = 16, .servers = 4, .colocated = true};

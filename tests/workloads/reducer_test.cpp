@@ -18,7 +18,7 @@ class Done final : public Operation {
 class Recorder final : public Endpoint {
  public:
   Transport& transport() override { return inner_->transport(); }
-  std::unique_ptr<Operation> vendor(Goal, const Operand& operand) override {
+  std::unique_ptr<Operation> vendor(CollectiveKind, const Operand& operand) override {
     buffers.push_back(operand.buffer);
     return std::make_unique<Done>();
   }
@@ -34,7 +34,7 @@ class ReducerTest : public ::testing::Test {
  protected:
   ReducerTest() {
     request_.world = {.workers = 1};
-    request_.algorithm = parse_algorithm_rule("vendor");
+    request_.strategy.algorithm = parse_algorithm_rule("vendor");
     for (std::size_t i = 0; i < gradients_.size(); ++i) gradients_[i] = static_cast<float>(i);
   }
 

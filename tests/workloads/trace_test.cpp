@@ -71,12 +71,17 @@ TEST(Trace, ErrorsNameFileAndLine) {
   expect_refused("batch = 8", "batch = 0", "my.toml:4: 'batch' must be a whole number of at least 1");
   expect_refused("batch = 8", "batch = 1.5", "my.toml:4: 'batch' must be a whole number of at least 1");
   expect_refused("\"1 ms\"", "1", "my.toml:5: 'forward' has no unit; write it as text, such as \"64.8 ms\"");
-  expect_refused("1 ms", "1", "my.toml:5: forward: the time '1' has no unit");
+  expect_refused(
+      "1 ms", "1",
+      "my.toml:5: forward: invalid duration '1': it has no unit; expected a number and s, ms, us, ns or min");
   expect_refused("1 ms", "-1 ms", "my.toml:5: 'forward' must lie between 0 and 1 hour");
-  expect_refused("2 ms", "1e9 s", "my.toml:6: 'backward' must lie between 0 and 1 hour");
+  expect_refused("2 ms", "1e6 s", "my.toml:6: 'backward' must lie between 0 and 1 hour");
+  expect_refused("2 ms", "1e9 s", "my.toml:6: backward: '1e9 s' is out of range");
   expect_refused("[\"b\", 10, 0.5]", "[\"b\", 10]",
                  "my.toml:8: a gradient is [\"tensor\", elements, ready in microseconds]");
   expect_refused("\"b\"", "1", "my.toml:8: a gradient is [\"tensor\", elements, ready in microseconds]");
+  expect_refused("\"b\"", "\"\"", "my.toml:8: a tensor has no name");
+  expect_refused("\"a\"", "\"b\"", "my.toml:9: 'b' is listed twice");
   expect_refused("10", "0", "my.toml:8: 'b' has 0 elements");
   expect_refused("10", "9000000000000000000", "my.toml:8: 'b' has 9000000000000000000 elements");
   expect_refused("0.5", "-0.5", "my.toml:8: 'b' is ready before the backward pass");

@@ -11,7 +11,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/executors/cuda.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/worker.hpp"
 
@@ -53,9 +53,9 @@ inline TrainingRequest small_request(const char* model, World world, const char*
   request.image_size = 32;
   request.world = world;
   request.freeze_batch_norm = true;
-  request.fusion = parse_fusion("none");
-  request.placement = &find_entry(placements(), "greedy", "placement");
-  if (algorithm != nullptr) request.algorithm = parse_algorithm_rule(algorithm);
+  request.strategy.fusion = parse_fusion("none");
+  request.strategy.placement = &find_entry(placements(), "greedy", "placement");
+  if (algorithm != nullptr) request.strategy.algorithm = parse_algorithm_rule(algorithm);
   request.warmup_steps = 1;
   request.steps = 2;
   request.learning_rate = 0.05;
@@ -70,9 +70,9 @@ inline Replica make_replica(const TrainingRequest& request, int rank) {
            .rank = rank,
            .workers = request.world.workers,
            .freeze_batch_norm = request.freeze_batch_norm,
-           .gpu = request.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
-           .precision = request.precision,
-           .channels_last = request.on_gpu}};
+           .gpu = request.strategy.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
+           .precision = request.strategy.precision,
+           .channels_last = request.strategy.on_gpu}};
 }
 
 /// The parameters that one worker ends with when it sees all samples of the job.
@@ -109,6 +109,6 @@ inline double largest_difference(const std::vector<float>& a, const std::vector<
 }
 
 /// Sums of another order differ by roundings; half precision loses 2^-11 of a gradient.
-inline double tolerance(const TrainingRequest& request) { return request.compressor.verbatim() ? 2e-6 : 2e-4; }
+inline double tolerance(const TrainingRequest& request) { return request.strategy.compressor.verbatim() ? 2e-6 : 2e-4; }
 
 }  // namespace hbench

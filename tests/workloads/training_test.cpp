@@ -53,10 +53,10 @@ TEST(Training, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
                                    variant.world.servers, variant.world.colocated ? "co-located" : "dedicated",
                                    variant.placement, fusion, compressor, overlap ? "overlap" : "no overlap"));
           TrainingRequest request = small_request("lenet5", variant.world, variant.algorithm);
-          request.placement = &find_entry(placements(), variant.placement, "placement");
-          request.fusion = parse_fusion(fusion);
-          request.compressor = parse_compressor(compressor);
-          request.overlap = overlap;
+          request.strategy.placement = &find_entry(placements(), variant.placement, "placement");
+          request.strategy.fusion = parse_fusion(fusion);
+          request.strategy.compressor = parse_compressor(compressor);
+          request.strategy.overlap = overlap;
           expect_as_one_worker(request);
         }
       }
@@ -66,7 +66,7 @@ TEST(Training, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
 
 TEST(Training, OfAResNetOnTwoWorkersEndsWhereOneWorkerDoes) {
   TrainingRequest request = small_request("resnet18", {.workers = 2}, "ring");
-  request.fusion = parse_fusion("horovod");
+  request.strategy.fusion = parse_fusion("horovod");
   request.learning_rate = 1e-3;
   expect_as_one_worker(request);
 }
@@ -118,6 +118,27 @@ TEST(Training, RunsOneProcessWithoutAnAlgorithm) {
   EXPECT_EQ(steps, 3);
 }
 
+/// An endpoint that must not be used.
+class ForbiddenEndpoint final : public Endpoint {
+ public:
+  Transport& transport() override { throw std::logic_error("the endpoint was used"); }
+  std::span<std::byte> allocate(std::size_t) override { throw std::logic_error("shared memory was used"); }
+  [[noreturn]] void abort(int) override { throw std::logic_error("the job was stopped"); }
+};
+
+TEST(Training, OfOneWorkerNeitherReducesNorCopiesAnything) {
+  const TrainingRequest request = small_request("lenet5", {.workers = 1}, "ring");
+  Replica replica = make_replica(request, 0);
+  ForbiddenEndpoint endpoint;
+  int steps = 0;
+  train_together(replica, request, endpoint, [&](const StepReport& report) {
+    ++steps;
+    EXPECT_EQ(report.exposed, Seconds(0));
+  });
+  EXPECT_EQ(steps, 3);
+  EXPECT_EQ(replica.parameters(), reference_parameters(request));
+}
+
 TEST(Training, NamesARankThatStopsAnswering) {
   TrainingRequest request = small_request("lenet5", {.workers = 3}, "ring");
   request.steps = 1000;
@@ -167,7 +188,7 @@ TEST(Training, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(request, endpoints[0].get(), "2 ranks"), ExitCode::usage);
   EXPECT_EQ(refusal(request, nullptr, "ranks to talk to"), ExitCode::usage);
   request = small_request("lenet5", {.workers = 2}, "vendor");
-  request.compressor = parse_compressor("fp16");
+  request.strategy.compressor = parse_compressor("fp16");
   EXPECT_EQ(refusal(request, endpoints[0].get(), "cannot be combined with fp16"), ExitCode::usage);
 }
 
@@ -177,7 +198,7 @@ std::vector<float> trained_alone(const TrainingRequest& request, bool channels_l
   Replica replica(find_entry(models(), request.model, "model"), {.batch = request.batch,
                                                                  .image_size = request.image_size,
                                                                  .freeze_batch_norm = true,
-                                                                 .precision = request.precision,
+                                                                 .precision = request.strategy.precision,
                                                                  .channels_last = channels_last});
   std::vector<float> gradients(static_cast<std::size_t>(layout.total()), 1e30F);
   replica.lay_out(layout, gradients);
@@ -194,7 +215,7 @@ TEST(Training, EndsWithTheSameWhereChannelsLieLast) {
 TEST(Training, InMixedPrecisionEndsNearFloat32AndNotAtIt) {
   TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
   const std::vector<float> exact = trained_alone(request, false);
-  request.precision = Precision::bf16;
+  request.strategy.precision = Precision::bf16;
   const double difference = largest_difference(trained_alone(request, false), exact);
   // bfloat16 keeps 8 bits: roundings of up to 2^-9 in activations and gradients of order 1, times the rate of 0.05.
   EXPECT_GT(difference, 1e-6);
@@ -203,7 +224,7 @@ TEST(Training, InMixedPrecisionEndsNearFloat32AndNotAtIt) {
 
 TEST(Training, InMixedPrecisionKeepsWorkersTogether) {
   TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
-  request.precision = Precision::bf16;
+  request.strategy.precision = Precision::bf16;
   const auto outcomes = on_all_ranks(make_thread_endpoints(2), [&](Endpoint& endpoint) {
     return train(request, &endpoint, [](const StepReport&) {});
   });
@@ -245,7 +266,7 @@ TEST(Training, MultipliesGradientsByTheLossScale) {
 TEST(Training, RefusesPrecisionsThatOnlyGpusHave) {
   TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
   for (const Precision precision : {Precision::tf32, Precision::fp16}) {
-    request.precision = precision;
+    request.strategy.precision = precision;
     EXPECT_EQ(refusal(request, nullptr, "needs a GPU"), ExitCode::usage);
   }
 }
@@ -254,7 +275,7 @@ TEST(Training, SaysWhyThereIsNoGpuToTrainOn) {
   const Availability gpu = gpu_training_availability();
   if (gpu.available) GTEST_SKIP() << "models can be trained on a GPU here";
   TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
-  request.on_gpu = true;
+  request.strategy.on_gpu = true;
   EXPECT_EQ(refusal(request, nullptr, "cannot train on a GPU: " + gpu.reason), ExitCode::environment);
   EXPECT_NE(gpu.cure, "");
 }

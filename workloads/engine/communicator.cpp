@@ -5,90 +5,122 @@
 namespace hbench {
 namespace {
 
-/// How long the thread sleeps between two looks while this rank computes. Every look takes 15 us of the
-/// core on a virtual machine, and delays that end before the backward pass cost nothing.
-constexpr std::chrono::microseconds kBucketsInFlight{100};
-constexpr std::chrono::microseconds kNothingInFlight{300};
-/// No bucket can leave before this worker's first gradient; only to see whether the others are well.
-constexpr std::chrono::milliseconds kNothingAnnounced{20};
+using std::chrono::nanoseconds;
 
-/// A server that has nothing to do for so many looks leaves its core to workers that compute.
-constexpr int kPatience = 200;
-constexpr std::chrono::microseconds kNap{50};
+nanoseconds in_nanoseconds(Seconds time) {
+  return std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(time.value));
+}
+
+/// Where messages can only be polled and this rank's core computes. A look costs about 15 us of the core on a virtual
+/// machine, and delays that end before the backward pass cost nothing.
+constexpr PollingInterval kHostPolling{std::chrono::microseconds(200), std::chrono::microseconds(1600)};
+/// A GPU computes, and the host's core is free.
+constexpr PollingInterval kDevicePolling{std::chrono::microseconds(100), std::chrono::microseconds(100)};
+
+/// For so long a rank whose compute thread has finished looks again and again: what it waits for is likely to come
+/// soon.
+constexpr std::chrono::milliseconds kSpinning{2};
+/// A server that has found nothing so often leaves its core to workers that compute.
+constexpr int kServerSpins = 200;
+constexpr std::chrono::microseconds kServerPolling{50};
 
 }  // namespace
 
 Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                            std::span<float> gradients)
     : patience_(request.timeout * (endpoint.transport().rank() == 0 ? 1 : kMorePatience)),
+      health_check_(in_nanoseconds(request.timeout / 8)),
       device_(endpoint.device()),
-      role_(endpoint.transport().rank() == 0 ? make_leader(request, endpoint.control(), layout)
-                                             : make_follower(request, endpoint.control())),
+      doorbell_(endpoint.doorbell() != nullptr ? endpoint.doorbell() : &own_doorbell_),
+      polls_(endpoint.doorbell() == nullptr),
+      negotiator_(endpoint.transport().rank() == 0 ? make_coordinator_side(request, endpoint.control(), layout)
+                                                   : make_worker_side(request, endpoint.control())),
       reducer_(request, endpoint, layout, gradients) {}
 
 void Communicator::run(Handover& handover) noexcept {
   try {
     while (const auto begun = handover.wait_for_step()) {
-      role_->begin_step(*begun);
+      negotiator_->begin_step(*begun);
       reducer_.begin_step();
-      step(handover);
+      if (!step(handover)) return;
     }
   } catch (...) {
     handover.fail(std::current_exception());
   }
 }
 
-void Communicator::step(Handover& handover) {
+/// False when the compute thread leaves before the step's end.
+bool Communicator::step(Handover& handover) {
+  PollingInterval polling = &device_ == &host_device() ? kHostPolling : kDevicePolling;
+  std::optional<Handover::Clock::time_point> spins_until;
   int completed = 0;
-  bool announced = false;
   while (true) {
-    const std::vector<int> ready = handover.take(device_);
-    announced = announced || !ready.empty();
-    role_->announce(ready);
-    completed = pass(completed);
-    if (role_->all_launched() && reducer_.in_flight() == 0) break;
+    const Doorbell::Ticket ticket = handover.doorbell().listen();
+    const Announced announced = handover.take(device_);
+    if (announced.closed) return false;
+    negotiator_->announce(announced.ready);
+    completed = look(completed);
+    if (negotiator_->all_launched() && reducer_.in_flight() == 0) break;
+    if (completed > 0 || !announced.ready.empty()) polling.reset();
     if (completed > 0) continue;
-    const auto nap = reducer_.in_flight() > 0 ? kBucketsInFlight : kNothingInFlight;
-    if (!handover.rest(announced ? nap : kNothingAnnounced)) return;
+    if (announced.computed) {
+      if (!spins_until) spins_until = Handover::Clock::now() + kSpinning;
+      if (polls_ || Handover::Clock::now() < *spins_until) {
+        std::this_thread::yield();
+        continue;
+      }
+    }
+    handover.doorbell().wait(ticket, longest_wait(announced.pending, polling));
   }
   ++step_;
-  handover.end_step({role_->next(), device_.mark()});
-  if (role_->next() == Phase::stop) role_->finish();
+  handover.end_step({negotiator_->next(), device_.record_event()});
+  if (negotiator_->next() == Phase::stop) negotiator_->finish();
+  return true;
 }
 
 void Communicator::serve() {
   do {
-    role_->begin_step(Role::Clock::now());
+    negotiator_->begin_step(Negotiator::Clock::now());
     reducer_.begin_step();
     int completed = 0;
     int idle = 0;
     do {
-      completed = pass(completed);
+      const Doorbell::Ticket ticket = doorbell_->listen();
+      completed = look(completed);
       idle = completed > 0 ? 0 : idle + 1;
-      if (idle > kPatience) {
-        std::this_thread::sleep_for(kNap);
+      if (idle > kServerSpins) {
+        doorbell_->wait(ticket, polls_ ? nanoseconds(kServerPolling) : health_check_);
       } else {
         std::this_thread::yield();
       }
-    } while (!role_->all_launched() || reducer_.in_flight() > 0);
+    } while (!negotiator_->all_launched() || reducer_.in_flight() > 0);
     ++step_;
-  } while (role_->next() != Phase::stop);
-  role_->finish();
+  } while (negotiator_->next() != Phase::stop);
+  negotiator_->finish();
 }
 
 /// One look at everything; `completed` is what the look before has completed, the result what this one has.
-int Communicator::pass(int completed) {
-  for (Bucket& bucket : role_->poll(completed, reducer_.in_flight())) reducer_.launch(std::move(bucket));
+int Communicator::look(int completed) {
+  for (Bucket& bucket : negotiator_->poll(completed, reducer_.in_flight())) reducer_.launch(std::move(bucket));
   const int now_completed = reducer_.progress();
   if (now_completed == 0) check_late();
   return now_completed;
 }
 
+/// How long nothing needs to be done unless the doorbell rings.
+nanoseconds Communicator::longest_wait(bool announcements_pending, PollingInterval& polling) const {
+  nanoseconds longest = health_check_;
+  if (const auto due = negotiator_->wakeup()) longest = std::min(longest, nanoseconds(*due - Negotiator::Clock::now()));
+  if (announcements_pending || (polls_ && (reducer_.in_flight() > 0 || negotiator_->expects_messages())))
+    longest = std::min(longest, polling.next());
+  return longest;
+}
+
 void Communicator::check_late() {
   const Operation* late = reducer_.late(patience_);
   if (late == nullptr) return;
-  role_->blame_missing();
-  role_->give_up(late->waiting_ranks());
+  negotiator_->blame_missing();
+  negotiator_->abort(late->waiting_ranks());
   throw late_ranks(step_, patience_, late->waiting_for());
 }
 

@@ -1,15 +1,17 @@
 #pragma once
 
-/// What a rank does beside computing: agrees with the others on buckets and reduces them.
+/// What a rank does beside computing: negotiates with the others which buckets leave, and reduces them.
 
 #include <memory>
 #include <span>
 
-#include "collectives/executors/endpoint.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "collectives/transport/doorbell.hpp"
 #include "workloads/engine/handover.hpp"
 #include "workloads/engine/layout.hpp"
+#include "workloads/engine/negotiator.hpp"
+#include "workloads/engine/polling.hpp"
 #include "workloads/engine/reducer.hpp"
-#include "workloads/engine/role.hpp"
 
 namespace hbench {
 
@@ -21,19 +23,29 @@ class Communicator {
   Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
                std::span<float> gradients);
 
+  /// What the communication thread waits on: the endpoint's doorbell, or one of this process where the endpoint has
+  /// none. For the handover.
+  Doorbell& doorbell() { return *doorbell_; }
   /// The communication thread of a worker: serves `handover` until it is closed. Failures go there.
   void run(Handover& handover) noexcept;
   /// A dedicated server: takes part in every step until rank 0 ends the job. \throws Error (lost_rank).
   void serve();
 
  private:
-  void step(Handover& handover);
-  int pass(int completed);
+  bool step(Handover& handover);
+  int look(int completed);
+  std::chrono::nanoseconds longest_wait(bool announcements_pending, PollingInterval& polling) const;
   void check_late();
 
   Seconds patience_;  ///< with a collective that does not end
+  /// The longest time without a look: late ranks must be noticed, and rank 0 must inform the others that it is alive.
+  std::chrono::nanoseconds health_check_;
   Device& device_;
-  std::unique_ptr<Role> role_;
+  DoorbellState own_state_{};
+  FutexDoorbell own_doorbell_{own_state_};
+  Doorbell* doorbell_;
+  bool polls_;  ///< the endpoint does not ring
+  std::unique_ptr<Negotiator> negotiator_;
   Reducer reducer_;
   int step_ = 0;
 };

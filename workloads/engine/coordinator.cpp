@@ -23,7 +23,8 @@ std::vector<Bucket> Coordinator::begin_step() {
 }
 
 std::vector<Bucket> Coordinator::announced(int worker, std::span<const std::int32_t> tensors, Seconds at) {
-  std::vector<Bucket> buckets;
+  // Nobody wakes for timers while the policy holds nothing: those that were due before come before these gradients.
+  std::vector<Bucket> buckets = tick(at);
   for (const std::int32_t tensor : tensors) {
     const auto index = static_cast<std::size_t>(tensor);
     if (seen_.at(static_cast<std::size_t>(worker)).at(index)) {
@@ -57,6 +58,11 @@ std::vector<Bucket> Coordinator::tick(Seconds at) {
   return buckets;
 }
 
+std::optional<Seconds> Coordinator::wakeup() const {
+  const int left = tensors_ - launched_.missing();
+  return ready_ > left ? policy_->wakeup() : std::nullopt;
+}
+
 bool Coordinator::stuck(int buckets_in_flight) const {
   return ready_ == tensors_ && !all_launched() && buckets_in_flight == 0 && !policy_->wakeup();
 }
@@ -64,7 +70,7 @@ bool Coordinator::stuck(int buckets_in_flight) const {
 void Coordinator::deliver(FusionEventKind kind, Seconds at, int index, std::vector<Bucket>& out) {
   for (Bucket& bucket : policy_->on({kind, at, index})) {
     launched_.leave(bucket);
-    // Neighbours in this order are reduced where they lie, and a set of tensors takes less to tell than a list.
+    // Neighbours in this order are reduced where they lie, and a set of tensors is a shorter message than a list.
     std::ranges::sort(bucket.tensors);
     out.push_back(std::move(bucket));
   }

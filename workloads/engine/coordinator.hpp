@@ -1,9 +1,10 @@
 #pragma once
 
-/// Rank 0's part in a step: counts announcements, asks the fusion policy, says which buckets leave.
-/// Pure: the caller has the clock and the messages.
+/// What rank 0 decides in a step: counts announcements, asks the fusion policy, and says which buckets leave.
+/// Pure: its caller (`coordinator_side.cpp`) has the clock and the messages.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,11 +27,15 @@ class Coordinator {
   std::vector<Bucket> bucket_done(Seconds at);
   /// Time has passed: delivers timers that are due.
   std::vector<Bucket> tick(Seconds at);
+  /// When `tick` may release something; none while the policy holds no gradient, whatever its timers are.
+  std::optional<Seconds> wakeup() const;
 
   /// Every tensor has left.
   bool all_launched() const { return launched_.complete(); }
   /// No event is to come that could make the policy release what it holds: its mistake, or ours.
   bool stuck(int buckets_in_flight) const;
+  /// Whether a gradient that `worker` has announced is missing from others.
+  bool waits_for_others(int worker) const { return tensors_ - missing(worker) > ready_; }
   /// Gradients of `worker` that are still to be announced.
   int missing(int worker) const { return missing_[static_cast<std::size_t>(worker)]; }
 

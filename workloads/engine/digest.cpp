@@ -18,7 +18,7 @@ T receive(Transport& transport, Rank from, Seconds timeout) {
   return value;
 }
 
-/// The first worker with another digest than rank 0's, or 0: rank 0's finding, told to all.
+/// The first worker with another digest than rank 0's, or 0: rank 0's finding, which it sends to all.
 std::int32_t find_different(std::uint64_t own, const TrainingRequest& request, Transport& transport) {
   Outbox outbox(transport);
   std::int32_t different = 0;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "collectives/executors/transport.hpp"
+#include "collectives/transport/transport.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {

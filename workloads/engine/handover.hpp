@@ -10,7 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/executors/device.hpp"
+#include "collectives/device/device.hpp"
+#include "collectives/transport/doorbell.hpp"
 #include "workloads/engine/messages.hpp"
 
 namespace hbench {
@@ -18,55 +19,65 @@ namespace hbench {
 /// What the compute thread learns at the end of a step.
 struct StepEnd {
   Phase next = Phase::stop;
-  Moment reduced;  ///< the sums lie in the gradients' buffer
+  Event reduced;  ///< the sums lie in the gradients' buffer
+};
+
+/// What the communication thread learns when it looks.
+struct Announced {
+  std::vector<int> ready;  ///< tensors that have become ready since the look before, in the order announced
+  bool pending = false;    ///< others are announced, and their device has not finished them
+  bool computed = false;   ///< the compute thread waits for the step's end: it needs the core no more
+  bool closed = false;
 };
 
 /// Thread-safe. The compute thread begins a step, announces gradients and waits for the step's end; the
-/// communication thread takes the announcements and ends the step.
+/// communication thread takes the announcements and ends the step. Everything that the compute thread says rings the
+/// communication thread's doorbell.
 class Handover {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// `doorbell` outlives the handover.
+  explicit Handover(Doorbell& doorbell) : doorbell_(doorbell) {}
+  Doorbell& doorbell() const { return doorbell_; }
+
   /// \name Compute thread
   /// @{
   void begin_step(Clock::time_point at);
-  /// The gradient is complete once `ready` is passed.
-  void announce(int tensor, Moment ready = nullptr);
-  /// Nothing is left to do but to wait: the communication thread may have the core.
-  void rest();
-  /// Blocks until all gradients of the step are reduced, or told to be. \throws what the communication thread failed
-  /// with.
+  /// The gradient is complete once `ready` has happened.
+  void announce(int tensor, Event ready = nullptr);
+  /// All work of this step is done or enqueued: the communication thread may have the core.
+  void end_compute();
+  /// Blocks until all gradients of the step are reduced, or their reductions enqueued. Implies `end_compute`.
+  /// \throws what the communication thread failed with.
   StepEnd wait_for_step_end();
-  /// No more steps; also the way out when computing failed.
+  /// No more steps; also called when computing failed.
   void close();
   /// @}
 
   /// \name Communication thread
   /// @{
-  /// Blocks until the next step begins; when it did, or none when closed.
+  /// Blocks until the next step begins, and returns when it did; none when closed.
   std::optional<Clock::time_point> wait_for_step();
-  /// The tensors that have become ready since the last call, in the order announced. `device` is of the kind that the
-  /// announcements' moments are.
-  std::vector<int> take(Device& device);
-  /// Leaves the core to the compute thread until another gradient is announced, but at most for `longest`; while the
-  /// compute thread rests, it only lets others pass. False when closed.
-  bool rest(std::chrono::microseconds longest);
+  /// `device` is of the kind that the announcements' events belong to.
+  Announced take(Device& device);
   void end_step(const StepEnd& end);
   void fail(std::exception_ptr failure);
   /// @}
 
  private:
-  std::mutex mutex_;
-  std::condition_variable for_communication_, for_compute_;
-  std::optional<Clock::time_point> begun_;
-  struct Announced {
+  struct Announcement {
     int tensor;
-    Moment ready;
+    Event ready;
   };
-  std::deque<Announced> announced_;
-  bool news_ = false;  ///< since the last `take`
+
+  Doorbell& doorbell_;
+  std::mutex mutex_;
+  std::condition_variable step_ended_;
+  std::optional<Clock::time_point> begun_;
+  std::deque<Announcement> announced_;
   std::optional<StepEnd> end_;
-  bool compute_rests_ = false;
+  bool computed_ = false;
   bool closed_ = false;
   std::exception_ptr failure_;
 };

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "collectives/base/units.hpp"
-#include "collectives/executors/transport.hpp"
 #include "collectives/fusion/fusion.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 

@@ -5,8 +5,8 @@
 
 #include <ranges>
 
-#include "collectives/executors/posted_message.hpp"
-#include "collectives/executors/wait.hpp"
+#include "collectives/transport/posted_message.hpp"
+#include "collectives/transport/wait.hpp"
 
 namespace hbench {
 namespace {
@@ -25,22 +25,22 @@ class Flush final : public Operation {
 }  // namespace
 
 Outbox::~Outbox() {
-  for (const Letter& letter : letters_ | std::views::reverse) transport_.cancel(letter.request);
+  for (const Message& message : messages_ | std::views::reverse) transport_.cancel(message.request);
 }
 
 void Outbox::send(Rank to, int tag, std::span<const std::byte> payload) {
-  Letter& letter = letters_.emplace_back(Letter{to, {}, {payload.begin(), payload.end()}});
-  letter.request = transport_.send(to, tag, letter.payload);
+  Message& message = messages_.emplace_back(Message{to, {}, {payload.begin(), payload.end()}});
+  message.request = transport_.send(to, tag, message.payload);
 }
 
 bool Outbox::progress() {
-  letters_.remove_if([&](const Letter& letter) { return transport_.test(letter.request); });
-  return letters_.empty();
+  messages_.remove_if([&](const Message& message) { return transport_.test(message.request); });
+  return messages_.empty();
 }
 
 std::vector<Rank> Outbox::receivers() const {
   std::vector<Rank> ranks;
-  for (const Letter& letter : letters_) ranks.push_back(letter.to);
+  for (const Message& message : messages_) ranks.push_back(message.to);
   return ranks;
 }
 

@@ -11,12 +11,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "collectives/executors/operation.hpp"
-#include "collectives/executors/transport.hpp"
+#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
 
 namespace hbench {
 
-/// Messages on their way: copies, kept until they have left. Used by one thread at a time.
+/// Outstanding sends: copies of the messages, kept until they have left. Used by one thread at a time.
 class Outbox {
  public:
   explicit Outbox(Transport& transport) : transport_(transport) {}
@@ -30,22 +30,22 @@ class Outbox {
     static_assert(std::is_trivially_copyable_v<T>);
     send(to, tag, std::as_bytes(std::span(&message, 1)));
   }
-  /// Forgets what has left; true when nothing is on its way.
+  /// Forgets what has left; true when nothing is outstanding.
   bool progress();
-  /// The receivers of what is still on its way.
+  /// The receivers of what is outstanding.
   std::vector<Rank> receivers() const;
 
  private:
-  struct Letter {
+  struct Message {
     Rank to;
     Transport::Request request;
     std::vector<std::byte> payload;
   };
   Transport& transport_;
-  std::list<Letter> letters_;
+  std::list<Message> messages_;
 };
 
-/// Messages of type `T` from one rank, one receive posted at a time, and only when told: a receive that is
+/// Messages of type `T` from one rank, one receive posted at a time, and only by `expect`: a receive that is
 /// never matched must not be left behind.
 template <class T>
 class Inbox {

@@ -70,7 +70,7 @@ class OfParts final : public GradientMemory {
 
 std::span<float> Scratch::of(std::size_t elements) {
   if (elements > elements_) {
-    drain(device_);  // it may still use what is freed here
+    synchronize(device_);  // it may still use what is freed here
     memory_ = device_.allocate(elements * sizeof(float));
     elements_ = elements;
   }

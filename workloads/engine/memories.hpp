@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "collectives/executors/exchange.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "workloads/engine/layout.hpp"
 
 namespace hbench {

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the ranks of a training job tell each other beside gradients: small messages of fixed size.
+/// The messages that the ranks of a training job exchange beside gradients: small, and of fixed size.
 ///
 /// As in Horovod, rank 0 coordinates: workers announce the tensors that are ready, rank 0 orders every rank
 /// to reduce the buckets that its fusion policy makes, in one order for all. Tensors are bits and not names, as in
@@ -61,8 +61,8 @@ enum class Phase : std::int32_t { warmup, timed, stop };
 enum class OrderKind : std::int32_t {
   bucket,    ///< reduce these tensors together, or a piece of one
   step_end,  ///< no more buckets in this step; `phase` says what comes next
-  alive,     ///< rank 0 has nothing to say, and is well
-  give_up    ///< rank 0 waits no longer for the ranks in `members`
+  alive,     ///< no order; rank 0 is alive
+  abort      ///< the job ends: rank 0 waits no longer for the ranks in `members`
 };
 
 /// From rank 0 to every other rank.

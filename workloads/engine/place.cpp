@@ -6,7 +6,7 @@
 #include <torch/version.h>
 
 #include "collectives/base/error.hpp"
-#include "collectives/executors/cuda.hpp"
+#include "collectives/cuda/cuda.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
-#include "collectives/executors/exchange.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "collectives/fusion/shards.hpp"
 
 namespace hbench {
 namespace {
+
 /// Buckets may differ from step to step: then what was known is forgotten from time to time.
 constexpr std::size_t kMostPackings = 256;
+
 }  // namespace
 
 Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
@@ -17,18 +19,19 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
       endpoint_(endpoint),
       gradients_(gradients),
       offsets_(layout.offsets()),
-      memories_(request.compressor, layout, request.seed, endpoint.device()) {
-  if (request.algorithm.uses_servers()) shards_ = request.placement->place(layout.elements, request.world.servers);
+      memories_(request.strategy.compressor, layout, request.seed, endpoint.device()) {
+  if (request.strategy.algorithm.uses_servers())
+    shards_ = request.strategy.placement->place(layout.elements, request.world.servers);
 }
 
-// The device may still have to unpack from staging memory. What is abandoned lets go of it first: it might never end.
+// Cancels what is in flight, which might never end, before it waits for the device to unpack from staging memory.
 Reducer::~Reducer() {
   running_.clear();
-  settle(endpoint_.device());
+  synchronize_noexcept(endpoint_.device());
 }
 
 void Reducer::launch(Bucket bucket) {
-  if (request_.algorithm.concurrent() || running_.empty()) {
+  if (request_.strategy.algorithm.concurrent() || running_.empty()) {
     start(std::move(bucket));
   } else {
     waiting_.push_back(std::move(bucket));
@@ -74,8 +77,8 @@ std::unique_ptr<Operation> Reducer::operation(const Bucket& bucket, std::span<fl
   const std::vector<Shard> shards = shards_.empty() ? std::vector<Shard>() : shards_of(bucket, shards_);
   return prepare_exchange(endpoint_,
                           {.world = request_.world,
-                           .algorithm = request_.algorithm.at(static_cast<std::int64_t>(buffer.size_bytes())),
-                           .compressor = request_.compressor,
+                           .algorithm = request_.strategy.algorithm.at(static_cast<std::int64_t>(buffer.size_bytes())),
+                           .compressor = request_.strategy.compressor,
                            .operand = Operand::of(buffer),
                            .shards = shards,
                            .memory = memories_.of(bucket, step_)});

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Buckets on their way: each is one collective on a part of the gradient buffer.
+/// Buckets in flight: each is one collective on a part of the gradient buffer.
 
 #include <chrono>
 #include <deque>
@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "collectives/executors/endpoint.hpp"
+#include "collectives/endpoints/endpoint.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/memories.hpp"
 #include "workloads/training.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/executors/device.hpp"
+#include "collectives/device/device.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/models/models.hpp"
 #include "workloads/precision.hpp"
@@ -30,8 +30,8 @@ struct ReplicaOptions {
   bool channels_last = false;  ///< images and convolutions lie as tensor cores want them
 };
 
-/// Used by the thread that made it: LibTorch's thread count belongs to that thread. On a GPU the calls tell it what to
-/// do and return before it is done. Errors of LibTorch become Error (environment).
+/// Used by the thread that made it: LibTorch's thread count belongs to that thread. On a GPU the calls enqueue work and
+/// return before it is done. Errors of LibTorch become Error (environment).
 class Replica {
  public:
   Replica(const ModelEntry& entry, const ReplicaOptions& options);
@@ -41,13 +41,13 @@ class Replica {
 
   /// Trains nothing; finds out in which order the gradients become ready, on the smallest images.
   GradientLayout record_layout();
-  /// From now on gradients live in `memory`, of `layout.total()` elements on this replica's device, and tensors are
-  /// counted as in `layout`. The memory outlives the replica.
+  /// From now on gradients are copied to `memory`, of `layout.total()` elements on this replica's device, and tensors
+  /// are counted as in `layout`. The memory outlives the replica.
   void lay_out(const GradientLayout& layout, std::span<float> memory);
   /// Without a layout, tensors are counted as parameters are, in forward order.
   std::vector<std::string> tensor_names() const;
   std::vector<std::int64_t> tensor_elements() const;
-  /// Where the model computes: its marks say when what it was told is done.
+  /// Where the model computes: its events say when enqueued work is done.
   Device& device();
 
   /// One forward and backward pass that nobody uses: on a GPU, libraries look for their fastest kernels, load them and
@@ -55,14 +55,14 @@ class Replica {
   void rehearse();
   /// Drops the gradients and computes the loss of the data of step `step`.
   void forward(int step);
-  /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, when the
-  /// device was told all of each. An empty function leaves the backward pass alone.
+  /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, once
+  /// all work of that gradient is enqueued. An empty function leaves the backward pass alone.
   void backward(const std::function<void(int)>& ready, double scale = 1);
   /// Whether no gradient is infinite or NaN. Waits for the device.
   bool gradients_are_finite() const;
   /// Stochastic gradient descent: parameter -= rate * gradient.
   void apply(double rate);
-  /// That of the last forward pass. Returns when all that the device was told is done.
+  /// That of the last forward pass. Returns when all enqueued work is done.
   double loss() const;
 
   std::uint64_t digest() const;

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "collectives/executors/wait.hpp"
+#include "collectives/transport/wait.hpp"
 #include "workloads/engine/communicator.hpp"
 #include "workloads/engine/loss_scale.hpp"
 #include "workloads/engine/phase.hpp"
@@ -37,12 +37,12 @@ class CommunicationThread {
 /// One step's gradients of this worker.
 void backward(Replica& replica, bool overlap, double scale, Handover& handover) {
   if (overlap) {
-    replica.backward([&](int tensor) { handover.announce(tensor, replica.device().mark()); }, scale);
+    replica.backward([&](int tensor) { handover.announce(tensor, replica.device().record_event()); }, scale);
     return;
   }
   std::vector<int> ready;
   replica.backward([&](int tensor) { ready.push_back(tensor); }, scale);
-  drain(replica.device());
+  synchronize(replica.device());
   for (const int tensor : ready) handover.announce(tensor);
 }
 
@@ -52,12 +52,19 @@ void apply(Replica& replica, double rate, int workers, LossScale& scale) {
   if (scale.update(!scale.scales() || replica.gradients_are_finite())) replica.apply(rate / workers / scaled_by);
 }
 
-LossScale loss_scale_of(const TrainingRequest& request) { return LossScale(request.precision == Precision::fp16); }
+/// Whether the sum of all gradients is this rank's own, bit by bit.
+bool reduces_nothing(const TrainingRequest& request) {
+  return request.world.ranks() == 1 && request.strategy.compressor.verbatim();
+}
+
+LossScale loss_scale_of(const TrainingRequest& request) {
+  return LossScale(request.strategy.precision == Precision::fp16);
+}
 
 std::span<float> gradient_memory(Endpoint& endpoint, const GradientLayout& layout) {
   const auto elements = static_cast<std::size_t>(layout.total());
   const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
-  drain(endpoint.device());
+  synchronize(endpoint.device());
   return {reinterpret_cast<float*>(memory.data()), elements};
 }
 
@@ -66,7 +73,7 @@ std::span<float> gradient_memory(Endpoint& endpoint, const GradientLayout& layou
 void train_alone(Replica& replica, const TrainingRequest& request, const OnStep& on_step) {
   JobProgress progress;
   LossScale scale = loss_scale_of(request);
-  if (request.on_gpu) replica.rehearse();
+  if (request.strategy.on_gpu) replica.rehearse();
   const auto job_begin = Clock::now();
   auto begin = job_begin;
   for (Phase phase = next_phase(request, progress); phase != Phase::stop; phase = next_phase(request, progress)) {
@@ -87,13 +94,14 @@ void train_alone(Replica& replica, const TrainingRequest& request, const OnStep&
 }
 
 void train_together(Replica& replica, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step) {
+  if (reduces_nothing(request)) return train_alone(replica, request, on_step);
   const GradientLayout own = replica.record_layout();
   const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
   const std::span<float> gradients = gradient_memory(endpoint, layout);
   replica.lay_out(layout, gradients);
-  if (request.on_gpu) replica.rehearse();
+  if (request.strategy.on_gpu) replica.rehearse();
   Communicator communicator(request, endpoint, layout, gradients);
-  Handover handover;
+  Handover handover(communicator.doorbell());
   const CommunicationThread thread(communicator, handover);
   LossScale scale = loss_scale_of(request);
   Phase phase = next_phase(request, {});
@@ -101,12 +109,12 @@ void train_together(Replica& replica, const TrainingRequest& request, Endpoint& 
   for (int step = 0; phase != Phase::stop; ++step) {
     handover.begin_step(begin);
     replica.forward(step);
-    backward(replica, request.overlap, scale.value(), handover);
-    handover.rest();
-    drain(replica.device());
+    backward(replica, request.strategy.overlap, scale.value(), handover);
+    handover.end_compute();
+    synchronize(replica.device());
     const auto computed = Clock::now();
     const StepEnd reduced = handover.wait_for_step_end();
-    drain(endpoint.device(), reduced.reduced);
+    synchronize(endpoint.device(), reduced.reduced);
     const Seconds exposed = between(computed, Clock::now());
     apply(replica, request.learning_rate, request.world.workers, scale);
     const double loss = replica.loss();

@@ -1,0 +1,16 @@
+#pragma once
+
+/// Launches that join a case after it was inserted.
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/records.hpp"
+#include "analysis/store/sqlite.hpp"
+
+namespace hbench::store {
+
+/// Adds samples after those that the case has. \throws Error (wrong_data) for a value that is not a number.
+void add_samples(Database& database, std::int64_t case_id, const std::vector<Sample>& samples);
+
+}  // namespace hbench::store

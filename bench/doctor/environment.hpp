@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace hbench {
+
+/// Facts about this machine that results depend on: an allow-list, never the whole environment. GPUs are asked about
+/// where the command may use them: their driver takes its time to answer.
+std::map<std::string, std::string> environment_facts(bool uses_gpus);
+
+/// The network that ranks have instead of this machine's, in words: the variable HBENCH_EMULATED, which `bench/links`
+/// sets and which everybody who slows links down should. Empty: none. \throws Error (usage) for a text that is no line.
+std::string emulated_network();
+
+/// Cores this process may use.
+int available_cores();
+
+/// What starting ranks here depends on.
+struct Host {
+  int cores = 1;
+  bool as_root = false;
+  std::string path;  ///< the PATH variable; empty where there is none
+};
+Host this_host();
+
+}  // namespace hbench

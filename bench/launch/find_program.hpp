@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hbench {
+
+/// The file that a shell would run as `program`: itself when it names a folder, else the first of that name in the
+/// folders of `path` (a PATH variable) that may be run. Empty when there is none.
+std::string find_program(std::string_view program, std::string_view path);
+
+/// Whether `program` stands in a folder of `path` and may be run.
+bool on_path(std::string_view program, std::string_view path);
+
+}  // namespace hbench

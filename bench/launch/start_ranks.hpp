@@ -1,0 +1,35 @@
+#pragma once
+
+/// Ranks of one job, from their start to their end.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/doctor/environment.hpp"
+#include "bench/launch/job_outcome.hpp"
+
+namespace hbench {
+
+/// What is started, and how long it may write nothing.
+struct RankStart {
+  std::string_view launcher;  ///< by name
+  int processes = 1;
+  std::vector<std::string> worker;                 ///< program and arguments of every process
+  std::map<std::string, std::string> environment;  ///< added to ours
+  Seconds timeout{0};                              ///< without a line of any rank; then all are stopped
+};
+
+/// Ranks report why they give up before the parent, which waits for so much longer, stops them.
+inline constexpr Seconds kGrace{10};
+
+/// Runs the ranks to their end and returns how the job ended; after Ctrl-C (see `interrupted`) any outcome is good. No
+/// process of the job on this host stays behind, and no file of its launcher. `reports` gets the ranks' processes and
+/// failures; `on_line` is called with every line of theirs, on this thread, and must set `RankReports::complete`.
+/// \throws Error (environment) when the launcher is missing, or has no folder for its files.
+JobOutcome start_ranks(const RankStart& start, const Host& host, RankReports& reports,
+                       const std::function<void(const WorkerLine& line)>& on_line);
+
+}  // namespace hbench

@@ -1,0 +1,119 @@
+#include "bench/output/listing.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "bench/doctor/environment.hpp"
+#include "bench/launch/launcher.hpp"
+#include "bench/output/listing_families.hpp"
+#include "collectives/base/units_text.hpp"
+#include "collectives/network/choose.hpp"
+#include "collectives/placement/placement.hpp"
+#include "reports/formats/formats.hpp"
+#include "reports/report.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+std::string text(std::string_view view) { return std::string(view); }
+
+Table placement_table(const Data&) {
+  Table table{.columns = {"placement", "what", "source"}, .numeric = std::vector<bool>(3)};
+  for (const Placement* entry : placements())
+    table.rows.push_back({text(entry->name), text(entry->summary), text(entry->citation)});
+  return table;
+}
+
+Table launcher_table(const Data&) {
+  const Host host = this_host();
+  Table table{.columns = {"launcher", "what", "state"}, .numeric = std::vector<bool>(3)};
+  for (const Launcher* entry : launchers())
+    table.rows.push_back({text(entry->name), text(entry->summary), state_text(entry->availability(host.path))});
+  return table;
+}
+
+Table profile_table(const Data& data) {
+  Table table{.columns = {"profile", "what", "GPUs per node", "between two ranks", "per node"},
+              .numeric = {false, false, true, true, true}};
+  for (const std::string& name : data.profiles.names()) {
+    const Profile profile = data.profiles.load(name);
+    table.rows.push_back({name, profile.title, std::to_string(profile.gpus_per_node), format(profile.path_rate()),
+                          format(profile.node_rate())});
+  }
+  return table;
+}
+
+Table workload_table(const Data& data) {
+  Table table{.columns = {"workload", "what", "parameters", "tensors", "timeline"},
+              .numeric = {false, false, true, true, false}};
+  for (const std::string& name : data.traces.names()) {
+    const Trace trace = data.traces.load(name);
+    std::int64_t elements = 0;
+    for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;
+    table.rows.push_back(
+        {name, trace.title, std::to_string(elements), std::to_string(trace.timeline.gradients.size()), trace.source});
+  }
+  return table;
+}
+
+Table model_table(const Data&) {
+  Table table{.columns = {"model"}, .numeric = {false}};
+  for (const std::string_view name : model_names()) table.rows.push_back({text(name)});
+  return table;
+}
+
+Table report_table(const Data&) {
+  Table table{.columns = {"report", "what"}, .numeric = std::vector<bool>(2)};
+  for (const Report* entry : reports()) table.rows.push_back({text(entry->name), text(entry->summary)});
+  return table;
+}
+
+Table format_table(const Data&) {
+  Table table{.columns = {"format", "what"}, .numeric = std::vector<bool>(2)};
+  for (const Format* entry : formats()) table.rows.push_back({text(entry->name), text(entry->summary)});
+  return table;
+}
+
+constexpr std::array kListings{
+    Listing{"algorithms", "algorithms of each collective", [](const Data&) { return algorithm_table(); }},
+    Listing{"compressors", "how gradients are encoded on the wire", [](const Data&) { return compressor_table(); }},
+    Listing{"fusion", "when gradients leave, and together with which", [](const Data&) { return fusion_table(); }},
+    Listing{"placements", "which parameter server holds what", placement_table},
+    Listing{"executors", "what interprets a schedule", [](const Data&) { return executor_table(); }, "state"},
+    Listing{"launchers", "how ranks are started", launcher_table, "state"},
+    Listing{"profiles", "clusters to simulate", profile_table},
+    Listing{"workloads", "timelines to simulate", workload_table},
+    Listing{"models", "LibTorch models to train and to calibrate", model_table},
+    Listing{"reports", "reports", report_table},
+    Listing{"formats", "output formats of reports", format_table},
+};
+
+}  // namespace
+
+std::span<const Listing> listings() { return kListings; }
+
+Document explain_algorithms(const Profile& profile, int workers) {
+  const AlgorithmAdvice advice = choose_algorithm(profile, workers, usual_sizes());
+  Table table{.columns = {"size", "chosen", "fastest", "time", "runner-up", "its time", "slower by"},
+              .numeric = {true, false, false, true, false, true, true}};
+  for (const SizeChoice& size : advice.sizes) {
+    const bool second = !size.runner_up.algorithm.empty();
+    table.rows.push_back({exact_text(Bytes(static_cast<double>(size.bytes))), size.chosen, size.best.algorithm,
+                          format(size.best.time), second ? size.runner_up.algorithm : "-",
+                          second ? format(size.runner_up.time) : "-",
+                          second ? fmt::format("{:.1f} %", 100 * size.margin()) : "-"});
+  }
+  return {.title = fmt::format("{} workers on {}", workers, profile.name),
+          .blocks = {Verdict{fmt::format("--algorithm auto takes {}", advice.rule.text())},
+                     Paragraph{fmt::format("Simulated on the idle network of {} ({}), float32: every algorithm with a "
+                                           "schedule for this world. An algorithm keeps the next size too while it is "
+                                           "at most {:g} % slower than the fastest there. In a rule, a@1MiB/b is a for "
+                                           "less than 1 MiB and b from there on. Messages cost latency and "
+                                           "bytes; what a sender's processor spends on each is not in the model.",
+                                           profile.name, profile.title, 100 * kAsGood)},
+                     table}};
+}
+
+}  // namespace hbench

@@ -1,0 +1,133 @@
+#include "bench/output/listing_families.hpp"
+
+#include <fmt/format.h>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/fusion/fusion.hpp"
+
+namespace hbench {
+namespace {
+
+std::string text(std::string_view view) { return std::string(view); }
+
+/// `name`, or `name:fields (defaults)`.
+std::string full_name(const auto& entry) {
+  if (entry.fields.empty()) return text(entry.name);
+  return fmt::format("{}:{} ({})", entry.name, entry.fields, entry.defaults);
+}
+
+/// The worlds that an algorithm serves.
+std::string_view worlds_of(const Algorithm& algorithm) {
+  if (algorithm.uses_servers) return "workers and servers";
+  return algorithm.uses_groups ? "full nodes" : "any";
+}
+
+struct CostTexts {
+  std::string rounds = "-", sent = "-";
+};
+
+/// On 8 workers, with as many servers or as large nodes as is said beside it.
+CostTexts costs_of(const Algorithm& algorithm) {
+  if (algorithm.is_vendor()) return {};
+  constexpr std::int64_t kElements = 8'000'000;
+  const World world{.workers = 8, .servers = algorithm.uses_servers ? 2 : 0, .group = algorithm.uses_groups ? 4 : 1};
+  const Cost cost = algorithm.cost({.world = world, .parameters = algorithm.defaults}, kElements);
+  const char* where = algorithm.uses_servers ? " (2 servers)" : algorithm.uses_groups ? " (nodes of 4)" : "";
+  return {fmt::format("{}{}", cost.rounds, algorithm.segments != nullptr ? " (1 segment)" : ""),
+          fmt::format("{:.3g} S{}", static_cast<double>(cost.sent) / static_cast<double>(kElements), where)};
+}
+
+std::string_view name_of(Exchange exchange) {
+  switch (exchange) {
+    case Exchange::per_hop:
+      return "per-hop";
+    case Exchange::gather:
+      return "gather";
+    case Exchange::low_rank:
+      return "low-rank";
+  }
+  return "";
+}
+
+std::string bits_of(const CompressorChoice& choice) {
+  constexpr std::int64_t kElements = 1'000'000;
+  const double bits = 8.0 * static_cast<double>(choice.codec->max_wire_bytes(kElements)) / kElements;
+  return fmt::format("{}{:.4g}", choice.compressor->bytes_vary ? "at most " : "", bits);
+}
+
+/// Whether the mean of many decoded forms is the input.
+std::string_view unbiased_text(const CompressorChoice& choice) {
+  if (choice.verbatim()) return "exact";
+  return choice.compressor->unbiased ? "yes" : "no";
+}
+
+std::string_view agreement_of(const Fusion& fusion) {
+  switch (fusion.negotiation) {
+    case Negotiation::none:
+      return "no";
+    case Negotiation::names:
+      return "by name";
+    case Negotiation::bits:
+      return "by a bit each";
+  }
+  return "";
+}
+
+std::string limits_of(const Fusion& fusion) {
+  std::string limits = fusion.varies ? "buckets may differ from step to step: not with powersgd" : "";
+  if (fusion.learns) limits += fmt::format("{}the first step is not typical", limits.empty() ? "" : "; ");
+  return limits;
+}
+
+}  // namespace
+
+Table algorithm_table() {
+  Table table{.columns = {"algorithm", "collective", "what", "worlds", "rounds on 8 workers",
+                          "sent by the busiest, of S", "source"},
+              .numeric = {false, false, false, false, true, true, false}};
+  for (const Algorithm* entry : algorithms()) {
+    const CostTexts costs = costs_of(*entry);
+    table.rows.push_back({full_name(*entry), text(to_string(entry->collective)), text(entry->summary),
+                          text(worlds_of(*entry)), costs.rounds, costs.sent, text(entry->citation)});
+  }
+  return table;
+}
+
+Table compressor_table() {
+  Table table{.caption =
+                  "Bits are those of a million elements, errors those of normally distributed values, with the "
+                  "defaults in brackets. \"ef:\" before a name adds error feedback.",
+              .columns = {"compressor", "what", "exchange", "bits per element", "relative L2 error", "unbiased",
+                          "NaN and infinities", "source"},
+              .numeric = {false, false, false, true, true, false, false, false}};
+  for (const Compressor* entry : compressors()) {
+    const CompressorChoice choice = parse_compressor(entry->name);
+    table.rows.push_back({full_name(*entry), text(entry->summary), text(name_of(entry->exchange)), bits_of(choice),
+                          fmt::format("{:.2g}", entry->relative_l2_error), text(unbiased_text(choice)),
+                          text(entry->not_finite.what), text(entry->citation)});
+  }
+  return table;
+}
+
+Table fusion_table() {
+  Table table{.columns = {"fusion", "what", "ranks agree first", "limits", "source"}, .numeric = std::vector<bool>(5)};
+  for (const Fusion* entry : fusions())
+    table.rows.push_back({full_name(*entry), text(entry->summary), text(agreement_of(*entry)), limits_of(*entry),
+                          text(entry->citation)});
+  return table;
+}
+
+Table executor_table() {
+  Table table{.columns = {"executor", "what", "evidence", "limits", "state"}, .numeric = std::vector<bool>(5)};
+  for (const ExecutorKind* entry : executors())
+    table.rows.push_back({text(entry->name), text(entry->summary), text(entry->evidence), text(entry->limits),
+                          state_text(entry->availability())});
+  return table;
+}
+
+std::string state_text(const Availability& availability) {
+  return availability.available ? "available" : fmt::format("absent: {}", availability.in_words());
+}
+
+}  // namespace hbench

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "analysis/records.hpp"
+#include "bench/doctor/environment.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// How measured cases are run.
+struct MeasureOptions {
+  std::string program;  ///< path of hbench itself
+  int launches = 5;     ///< independent jobs of each case; the launch is the unit of repetition
+  int more = 2;         ///< further launches, at most, of cases that scatter or were disturbed
+  int warmup_steps = 3;
+  int steps = 20;       ///< timed steps of a launch, at most
+  Seconds budget{1};    ///< of the timed steps of a launch
+  Seconds timeout{60};  ///< a collective, or silence
+  Host host = this_host();
+};
+
+/// What came of one launch. Of one that failed there is the sample that says so (`metric::kLaunchLost`), and of one
+/// that Ctrl-C ended there is none.
+struct LaunchOutcome {
+  std::vector<Sample> samples;
+  ExitCode code = ExitCode::good;
+  std::string reason;  ///< one line; empty when good
+};
+
+/// Runs one launch of a measured case in processes of its own, with the machine's load around it; a lost or hung rank
+/// is named in the reason, and no process stays behind. \throws Error (environment) when the launcher is missing.
+LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch);
+
+/// All launches of a case that nothing takes turns with, one after the other until one fails. `on_launch(n)` is called
+/// before launch n. \throws as `measure_launch`.
+CaseResult measure(const Case& asked, const MeasureOptions& options, const std::function<void(int launch)>& on_launch);
+
+}  // namespace hbench

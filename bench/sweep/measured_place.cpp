@@ -1,0 +1,108 @@
+#include "bench/sweep/measured_place.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "bench/revision.hpp"
+#include "bench/strategy.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/executors/executor.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr StepDefaults kOnCores{"resnet18", 16, 64, Precision::float32};
+constexpr StepDefaults kOnGpus{"resnet50", 64, 224, Precision::tf32};
+
+const ExecutorKind& kind_of(std::string_view name) { return find_entry(executors(), name, "executor"); }
+
+bool chooses_gpus(const SweepRequest& request, const LocalMachine& machine) {
+  const std::optional<bool> asked = request.device.empty() ? std::nullopt : std::optional(parse_on_gpu(request.device));
+  if (request.executor.empty()) return asked.value_or(machine.gpus > 0);
+  const ExecutorKind& kind = kind_of(request.executor);
+  if (kind.evidence != "measured")
+    throw Error(ExitCode::usage, fmt::format("--executor {}: it computes times, and measures none", kind.name),
+                "leave it out: --evidence simulated says the same");
+  if (asked && kind.on_gpu != *asked)
+    throw Error(ExitCode::usage, fmt::format("--executor {} does not work on --device {}", kind.name, request.device),
+                "hbench list executors says where each works");
+  return kind.on_gpu;
+}
+
+TrainingStrategy strategy_alone(const SweepRequest& request, bool on_gpu) {
+  const StepDefaults& defaults = step_defaults(on_gpu);
+  const Precision precision = request.precision.empty() ? defaults.precision : parse_precision(request.precision);
+  const PrecisionEntry& entry = entry_of(precision);
+  if (entry.gpu_only && !on_gpu)
+    throw Error(ExitCode::usage, fmt::format("--precision {} needs a GPU, and is asked for on CPU cores", entry.name),
+                "on CPU cores there are float32 and bf16");
+  return no_communication(on_gpu, precision);
+}
+
+Case baseline_of(const SweepRequest& request, const TrainingStrategy& alone, const std::string& emulated) {
+  const StepDefaults& defaults = step_defaults(alone.on_gpu);
+  Case asked;
+  time_here(asked, emulated);
+  asked.batch_per_gpu = request.batch > 0 ? request.batch : defaults.batch;
+  asked.image_size = request.image_size > 0 ? request.image_size : defaults.image_size;
+  asked.implementation = kEngineRevision;
+  asked.source = fmt::format("this machine's {}, LibTorch, synthetic images", alone.on_gpu ? "GPUs" : "CPU cores");
+  write_strategy(asked, alone);
+  return asked;
+}
+
+/// Best first.
+std::vector<std::string_view> candidates(bool on_gpu, bool opaque, bool shares_gpus) {
+  if (!on_gpu) return {"mpi", "threads"};
+  if (opaque) return {"nccl"};
+  if (shares_gpus) return {"cuda"};  // NCCL before 2.30 takes one rank for each GPU
+  return {"nccl-p2p", "cuda"};
+}
+
+}  // namespace
+
+const StepDefaults& step_defaults(bool on_gpu) { return on_gpu ? kOnGpus : kOnCores; }
+
+ExecutorChoice MeasuredPlace::executor_for(const TrainingStrategy& strategy, int job) const {
+  const AlgorithmRule& algorithm = strategy.algorithm;
+  std::string why;
+  const auto names = executor.empty() ? candidates(on_gpu, algorithm.is_vendor(), job > gpus)
+                                      : std::vector<std::string_view>{executor};
+  for (const std::string_view name : names) {
+    const ExecutorKind& kind = kind_of(name);
+    std::string refused = kind.refuses != nullptr ? kind.refuses(strategy.compressor) : "";
+    if (const auto missing = absent.find(name); missing != absent.end())
+      why = missing->second;
+    else if (!refused.empty())
+      why = std::move(refused);
+    else if (algorithm.is_vendor() && kind.runs == ExecutorKind::Runs::schedules)
+      why = fmt::format("the executor {} has no library's own collectives", name);
+    else if (!algorithm.is_vendor() && kind.runs == ExecutorKind::Runs::vendor)
+      why = fmt::format("the executor {} runs NCCL's own collectives alone; nccl-p2p and cuda run ours", name);
+    else
+      return {&kind, ""};
+  }
+  return {nullptr, why};
+}
+
+MeasuredPlace measured_place(const SweepRequest& request, const LocalMachine& machine) {
+  MeasuredPlace place;
+  place.on_gpu = chooses_gpus(request, machine);
+  place.model = step_defaults(place.on_gpu).model;
+  place.alone = strategy_alone(request, place.on_gpu);
+  place.baseline = baseline_of(request, place.alone, machine.emulated);
+  place.executor = request.executor;
+  place.gpus = machine.gpus;
+  place.absent = machine.absent;
+  place.ranks = place.on_gpu && !machine.asked_for ? machine.gpus : machine.ranks;
+  place.bound = place.on_gpu
+                    ? fmt::format("this machine has {} GPU{}; --oversubscribe N lets up to N ranks share them",
+                                  machine.gpus, machine.gpus == 1 ? "" : "s")
+                    : fmt::format("this machine has {} cores; --oversubscribe N measures up to N ranks", machine.ranks);
+  if (place.on_gpu && machine.gpus == 0) place.refusal = machine.no_gpu;
+  return place;
+}
+
+}  // namespace hbench

@@ -1,0 +1,47 @@
+#pragma once
+
+/// Where the measured cases of a sweep run: on CPU cores or GPUs, how many of them, and by which executors. Pure.
+
+#include <string>
+
+#include "bench/sweep/plan.hpp"
+#include "workloads/strategy.hpp"
+
+namespace hbench {
+
+/// What is trained where nobody says otherwise: small on CPU cores, as is usual on GPUs.
+struct StepDefaults {
+  const char* model;
+  int batch;
+  int image_size;
+  Precision precision;
+};
+const StepDefaults& step_defaults(bool on_gpu);
+
+/// The executor of a case, or why there is none.
+struct ExecutorChoice {
+  const ExecutorKind* executor = nullptr;
+  std::string refusal;
+};
+
+struct MeasuredPlace {
+  bool on_gpu = false;
+  std::string refusal;  ///< why nothing can be measured there; empty when it can
+  int ranks = 1;        ///< at most
+  std::string bound;    ///< why no more
+  std::string model;    ///< trained where nobody asks for another
+  /// One process without communication; its workload is still to be said.
+  Case baseline;
+  TrainingStrategy alone;  ///< the baseline's
+  std::string executor;    ///< asked for; empty: the best for each algorithm
+  int gpus = 0;
+  std::map<std::string, std::string, std::less<>> absent;  ///< as `LocalMachine`
+
+  /// For a job of so many ranks, servers included. \pre the strategy communicates.
+  ExecutorChoice executor_for(const TrainingStrategy& strategy, int ranks) const;
+};
+
+/// \throws Error (usage) for a device, executor or precision that nothing knows, or that do not go together.
+MeasuredPlace measured_place(const SweepRequest& request, const LocalMachine& machine);
+
+}  // namespace hbench

@@ -1,0 +1,153 @@
+#include "bench/sweep/options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "bench/output/terminal.hpp"
+#include "bench/producer.hpp"
+#include "bench/sweep/gpu_range.hpp"
+#include "bench/verbs/arguments.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/base/units_text.hpp"
+#include "collectives/executors/executor.hpp"
+#include "workloads/precision.hpp"
+
+namespace hbench {
+namespace {
+
+/// The texts of the flags, before they are understood.
+struct Texts {
+  std::string gpus = "1..128";
+  std::optional<std::string> workload, profile, algorithm, compressor, fusion, placement, servers;
+  std::string evidence = "measured,simulated,published";
+  std::string budget = "1 s", timeout = "60 s";
+  std::vector<std::string> labels;
+  bool no_overlap = false;
+};
+
+std::vector<std::string> list(const std::optional<std::string>& text, std::string_view flag) {
+  return text ? split_list(*text, flag) : std::vector<std::string>();
+}
+
+/// CLI11's PositiveNumber takes NaN, and its message prints the largest double in full.
+std::string check_rate(const std::string& text) {
+  double rate = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), rate);
+  const bool number = status == std::errc() && end == text.data() + text.size();
+  return number && rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
+}
+
+Seconds time_flag(const std::string& text, std::string_view flag) {
+  try {
+    const Seconds time = parse_seconds(text);
+    if (time.value <= 0) throw Error(ExitCode::usage, "it must be more than 0");
+    return time;
+  } catch (const Error& error) {
+    throw Error(ExitCode::usage, fmt::format("{} {}: {}", flag, text, error.what()),
+                "write a time such as 30s or 500ms");
+  }
+}
+
+void understand(const Texts& texts, SweepOptions& options) {
+  SweepRequest& request = options.request;
+  request.gpus = parse_gpu_range(texts.gpus);
+  request.workloads = list(texts.workload, "--workload");
+  request.profiles = list(texts.profile, "--profile");
+  request.algorithms = list(texts.algorithm, "--algorithm");
+  request.compressors = list(texts.compressor, "--compressor");
+  request.fusions = list(texts.fusion, "--fusion");
+  request.placements = list(texts.placement, "--placement");
+  for (const std::string& choice : list(texts.servers, "--servers")) request.servers.push_back(parse_servers(choice));
+  for (const std::string& evidence : list(texts.evidence, "--evidence"))
+    request.evidence.insert(parse_evidence(evidence));
+  if (!request.executor.empty()) find_entry(executors(), request.executor, "executor");
+  if (!request.precision.empty()) parse_precision(request.precision);
+  options.labels = parse_labels(texts.labels);
+  request.overlap = !texts.no_overlap;
+  options.measure.budget = time_flag(texts.budget, "--budget");
+  options.measure.timeout = time_flag(texts.timeout, "--timeout");
+}
+
+}  // namespace
+
+std::optional<SweepOptions> parse_sweep_options(const Call& call) {
+  SweepOptions options;
+  Texts texts;
+  Arguments app(
+      "Sweeps GPU counts: measures what this machine can, simulates the rest, compares with what was published.",
+      "hbench sweep");
+  app.footer(
+      "Examples:\n"
+      "  hbench sweep --gpus 1..128\n"
+      "  hbench sweep --gpus 1..64 --workload vgg16 --profile aws-p3-25gbe --algorithm ring,ps --compressor none,fp16\n"
+      "  hbench sweep --gpus 8,16 --profile my-cluster.toml --workload resnet50 --single-gpu-rate 390 --evidence "
+      "simulated\n"
+      "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements");
+  app.add_option("--gpus", texts.gpus, "GPU counts: 1..128 doubles, 1..12:1 counts, 1,2,4 lists")
+      ->capture_default_str();
+  app.add_option("--workload", texts.workload, "models and timelines, or a timeline file of your own (comma list)");
+  app.add_option("--profile", texts.profile, "clusters to simulate, or a TOML file of your own (comma list)");
+  app.add_option("--algorithm", texts.algorithm, "ring, ps (parameter server), vendor, auto ... (comma list)");
+  app.add_option("--compressor", texts.compressor, "none, fp16 (comma list)");
+  app.add_option("--fusion", texts.fusion, "none, threshold:25MiB, horovod:128MiB:1ms, horovod-2018, ddp (comma list)");
+  app.add_option("--placement", texts.placement, "of parameters on servers: greedy, round-robin, sliced (comma list)");
+  app.add_option("--servers", texts.servers, "colocated, dedicated (one per node), or a number (comma list)");
+  app.add_flag("--no-overlap", texts.no_overlap, "gradients leave only after the backward pass");
+  app.add_option("--batch", options.request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
+  app.add_option("--single-gpu-rate", options.request.single_gpu_rate, "samples/s of one GPU: rescales the timeline")
+      ->check({check_rate, ""});
+  app.add_option("--evidence", texts.evidence, "measured, simulated, published (comma list)")->capture_default_str();
+  app.add_option("--oversubscribe", options.oversubscribe,
+                 "measure with up to N ranks, also when there are fewer cores or GPUs")
+      ->check(in_range(1, 1024));
+  app.add_option("--image-size", options.request.image_size,
+                 "of measured runs, in pixels; without it 64 on CPU cores and 224 on GPUs")
+      ->check(in_range(1, 4096));
+  app.add_option("--device", options.request.device,
+                 "of measured runs: cpu or gpu; without it GPUs where LibTorch can use them");
+  app.add_option("--executor", options.request.executor,
+                 "of measured runs: hbench list executors; without it the best for each algorithm");
+  app.add_option("--precision", options.request.precision,
+                 "of measured runs: float32, tf32, bf16, fp16; without it float32 on CPU cores, tf32 on GPUs");
+  Option* calibrate = app.add_flag_callback(
+      "--calibrate", [&] { options.calibration = CalibrationChoice::always; },
+      "also simulate nodes like this machine, from a timeline and links measured here; without it only on GPUs, when "
+      "--gpus asks for more than there are");
+  app.add_flag_callback(
+         "--no-calibrate", [&] { options.calibration = CalibrationChoice::never; }, "never do that")
+      ->excludes(calibrate);
+  app.add_option("--launches", options.measure.launches,
+                 "number of independent launches per measured case, in turn with its baseline")
+      ->check(in_range(1, 1000))
+      ->capture_default_str();
+  app.add_option(
+         "--more-launches", options.measure.more,
+         "further launches, at most, of cases whose interval is wider than a tenth or that were disturbed; none "
+         "with --launches 1 or 2")
+      ->check(in_range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--steps", options.measure.steps, "timed steps per launch, at most")
+      ->check(in_range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--warmup", options.measure.warmup_steps, "steps before them")
+      ->check(in_range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--budget", texts.budget, "time for the timed steps of a launch")->capture_default_str();
+  app.add_option("--timeout", texts.timeout, "a rank that does not answer for this long is lost")
+      ->capture_default_str();
+  app.add_option("--db", options.database, "results database")->capture_default_str();
+  app.add_option("--report", options.report, "folder of the report")->capture_default_str();
+  app.add_option("--label", texts.labels, kLabelHelp);
+  app.add_flag("--resume", options.resume, "go on after an interruption: run only what the database lacks");
+  app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
+  app.add_flag("--json", options.json, "print the points as JSON instead of a table");
+  app.add_flag("--wide", options.wide, kWideHelp);
+  app.add_flag("--quiet", options.quiet, "no progress");
+  if (app.parse(call)) return std::nullopt;
+  understand(texts, options);
+  return options;
+}
+
+}  // namespace hbench

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "bench/calibrate/sweep_calibration.hpp"
+#include "bench/sweep/measure.hpp"
+#include "bench/sweep/plan.hpp"
+#include "bench/verbs/verb.hpp"
+
+namespace hbench {
+
+/// What `hbench sweep` was asked for.
+struct SweepOptions {
+  SweepRequest request;
+  MeasureOptions measure;
+  int oversubscribe = 0;  ///< ranks; 0: as many as cores
+  std::filesystem::path database = "hbench.db";
+  std::filesystem::path report = "hbench-report";
+  CalibrationChoice calibration = CalibrationChoice::where_it_helps;
+  std::map<std::string, std::string> labels;  ///< of the run
+  bool resume = false;
+  bool dry_run = false;
+  bool json = false;
+  bool quiet = false;
+  bool wide = false;
+
+  bool measures() const { return request.evidence.contains(Evidence::measured); }
+};
+
+/// Nothing when help was asked for and printed. \throws Error (usage).
+std::optional<SweepOptions> parse_sweep_options(const Call& call);
+
+}  // namespace hbench

@@ -1,0 +1,89 @@
+#pragma once
+
+/// The plan of a sweep: what was asked, as an ordered list of cases. Pure.
+///
+/// The plan is the product of the lists that were given, less the pairs that make no sense; each of those is
+/// named with its reason. Lists that were not given have defaults that make a good first sweep.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/records.hpp"
+#include "bench/data.hpp"
+#include "collectives/schedule/schedule.hpp"
+
+namespace hbench {
+
+/// How parameter servers are placed: `colocated`, `dedicated`, `4` (dedicated), `colocated:4`.
+struct ServerChoice {
+  bool colocated = false;
+  int count = 0;  ///< 0: one for each node
+};
+/// \throws Error (usage).
+ServerChoice parse_servers(std::string_view text);
+
+/// What was asked for. Empty lists take their defaults.
+struct SweepRequest {
+  std::vector<int> gpus;
+  std::vector<std::string> workloads, profiles, algorithms, compressors, fusions, placements;
+  std::vector<ServerChoice> servers;
+  std::set<Evidence> evidence;
+  int batch = 0;               ///< per GPU; 0: the profile's, or 16 for measured runs
+  double single_gpu_rate = 0;  ///< samples/s; 0: the profile's
+  int image_size = 0;          ///< of measured runs; 0: 64 on CPU cores, 224 on GPUs
+  std::string device;          ///< of measured runs: `cpu`, `gpu`; empty: GPUs where models can be trained on them
+  std::string executor;        ///< of measured runs; empty: the best there is for each algorithm
+  std::string precision;       ///< of measured runs; empty: float32 on CPU cores, tf32 on GPUs
+  bool overlap = true;
+};
+
+/// What this machine can measure.
+struct LocalMachine {
+  int cores = 1;
+  int ranks = 1;                    ///< on CPU cores, measured runs use at most this many workers
+  bool asked_for = false;           ///< by --oversubscribe, which then counts for GPUs as well
+  std::vector<std::string> models;  ///< trainable here
+  std::string no_training;          ///< why nothing can be measured; empty when it can
+  int gpus = 0;                     ///< that models can be trained on
+  std::string no_gpu;               ///< why there are none
+  std::string emulated;             ///< the network that ranks have instead of their own, in words; empty: none
+  /// Why an executor cannot be used here, by its name; those that can are not in it.
+  std::map<std::string, std::string, std::less<>> absent;
+  std::int64_t memory = INT64_MAX;  ///< bytes that a simulation can take
+};
+
+/// A combination that was not planned.
+struct Refusal {
+  std::string what;
+  std::string why;
+
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+/// Says each thing once.
+void refuse(std::vector<Refusal>& refused, std::string what, std::string why);
+/// `<what>: <why>; ...`, on one line.
+std::string reasons(const std::vector<Refusal>& refused);
+
+/// The profiles and traces that a plan's cases name.
+struct Catalog {
+  std::map<std::string, Profile, std::less<>> profiles;
+  std::map<std::string, Trace, std::less<>> traces;
+};
+
+struct Plan {
+  Catalog catalog;
+  std::vector<Case> cases;            ///< measured, then simulated
+  std::vector<CaseResult> published;  ///< within the range asked for
+  std::vector<Refusal> refused;
+};
+
+/// \throws Error (usage) for a name that nothing knows, and when nothing is left to do.
+Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine& machine);
+
+/// Makes a case one that is timed on this machine: measured, or emulated where its network is
+/// (`LocalMachine::emulated`).
+void time_here(Case& asked, const std::string& emulated);
+
+}  // namespace hbench

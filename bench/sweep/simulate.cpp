@@ -1,0 +1,109 @@
+#include "bench/sweep/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/strategy.hpp"
+#include "collectives/base/units_text.hpp"
+#include "collectives/network/choose.hpp"
+#include "workloads/simulation/simulation_cost.hpp"
+
+namespace hbench {
+namespace {
+
+/// Below, a simulation takes milliseconds and megabytes, and is not worth the time to count.
+constexpr int kLargeWorld = 256;
+constexpr Seconds kSmallCase(0.004);
+
+/// Of one GPU, in samples/s.
+double rate_of(const Case& asked, const Profile& cluster, const Trace& recorded) {
+  if (asked.single_gpu_rate > 0) return asked.single_gpu_rate;
+  const auto known = cluster.rates.find(recorded.name);
+  return known != cluster.rates.end() ? known->second.samples_per_second : recorded.timeline.samples_per_second();
+}
+
+/// `11,585`
+std::string with_commas(int count) {
+  std::string text = std::to_string(count);
+  for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, ",");
+  return text;
+}
+
+std::string in_words(std::int64_t transfers) {
+  const auto count = static_cast<double>(transfers);
+  return count < 1e9 ? fmt::format("{:.0f} million transfers", count / 1e6)
+                     : fmt::format("{:.1f} billion transfers", count / 1e9);
+}
+
+}  // namespace
+
+std::string refuse_size(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy,
+                        std::int64_t memory) {
+  if (world.workers < kLargeWorld) return {};
+  const SimulationNeed need = simulation_need(world, timeline, strategy);
+  if (need.bytes <= memory) return {};
+  const auto size = [](std::int64_t bytes) { return format(Bytes(static_cast<double>(bytes))); };
+  return fmt::format("needs up to {} of memory for {}; up to {} GPUs fit in the {} that are available",
+                     size(need.bytes), in_words(need.transfers),
+                     with_commas(workers_that_fit(world, timeline, strategy, memory)), size(memory));
+}
+
+std::string refuse_choice(const Profile& profile, int workers, std::int64_t memory) {
+  if (workers < kLargeWorld) return {};
+  const std::int64_t transfers = transfers_to_choose(profile, workers, usual_sizes());
+  const auto bytes = static_cast<double>(transfers) * sizeof(Transfer) * 2;
+  if (bytes <= static_cast<double>(memory)) return {};
+  return fmt::format("needs up to {} of memory for {}, and {} are available", format(Bytes(bytes)), in_words(transfers),
+                     format(Bytes(static_cast<double>(memory))));
+}
+
+Seconds simulation_time(const Case& asked, const Catalog& catalog) {
+  if (asked.gpus < kLargeWorld) return kSmallCase;
+  const Profile& cluster = catalog.profiles.at(asked.profile);
+  const Trace& recorded = catalog.traces.at(asked.workload);
+  const StepTimeline timeline = recorded.timeline.rescaled(rate_of(asked, cluster, recorded), asked.batch_per_gpu);
+  const TrainingStrategy strategy = parse_strategy(asked);
+  return simulation_time(cluster, strategy.world(asked.gpus, cluster.gpus_per_node), timeline, strategy);
+}
+
+StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const World& world) {
+  if (profile_name != last_profile_ || world.workers != last_workers_) simulators_.clear();
+  last_profile_ = profile_name;
+  last_workers_ = world.workers;
+  const std::tuple key{world.servers, world.colocated, world.group};
+  // There may be memory for the schedules of one large world only.
+  if (world.workers >= kLargeWorld && !simulators_.contains(key)) simulators_.clear();
+  return simulators_.try_emplace(key, catalog_.profiles.at(profile_name), world, stop_).first->second;
+}
+
+CaseResult SimulatedRunner::run(const Case& asked) {
+  const Profile& cluster = catalog_.profiles.at(asked.profile);
+  const Trace& recorded = catalog_.traces.at(asked.workload);
+  const double rate = rate_of(asked, cluster, recorded);
+  const StepTimeline timeline = recorded.timeline.rescaled(rate, asked.batch_per_gpu);
+  const TrainingStrategy strategy = parse_strategy(asked);
+  StepSimulator& steps = simulator(asked.profile, strategy.world(asked.gpus, cluster.gpus_per_node));
+
+  CaseResult result;
+  result.asked = asked;
+  const auto add = [&](const char* metric, double value, const char* unit = "s") {
+    result.samples.push_back({.metric = metric, .value = value, .unit = unit});
+  };
+  const StepTimes times = steps.run(timeline, strategy);
+  // On a faster network gradients meet other queues, and now and then a step takes longer for it: the band is the
+  // envelope of the three runs.
+  const Seconds fast = steps.run(timeline, strategy, 1 - cluster.uncertainty).step;
+  const Seconds slow = steps.run(timeline, strategy, 1 + cluster.uncertainty).step;
+  add("step_seconds", times.step.value);
+  add("step_seconds_low", std::min({times.step, fast, slow}).value);
+  add("step_seconds_high", std::max({times.step, fast, slow}).value);
+  add("baseline_throughput", rate, "samples/s");
+  add("ledger/compute", times.compute.value);
+  add("ledger/straggler", times.straggler.value);
+  add("ledger/slowdown", times.slowdown.value);
+  add("ledger/exposed", times.exposed.value);
+  return result;
+}
+
+}  // namespace hbench

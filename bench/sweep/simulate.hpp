@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "analysis/records.hpp"
+#include "bench/sweep/plan.hpp"
+#include "workloads/simulation/step_simulator.hpp"
+
+namespace hbench {
+
+/// Why a simulated step of this strategy does not fit in `memory` bytes, and how many GPUs do; empty when it fits.
+std::string refuse_size(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy,
+                        std::int64_t memory);
+
+/// The same for choosing an algorithm (`--algorithm auto`) for a world of `workers`.
+std::string refuse_choice(const Profile& profile, int workers, std::int64_t memory);
+
+/// About how long `SimulatedRunner::run` will take. `catalog` holds what the case names.
+Seconds simulation_time(const Case& asked, const Catalog& catalog);
+
+/// Runs simulated cases. Keeps the simulators of the last profile and worker count, so that cases are quickest
+/// in the plan's order. `catalog` outlives it and holds what the cases name.
+class SimulatedRunner {
+ public:
+  /// Asks `stop` again and again while it runs.
+  explicit SimulatedRunner(const Catalog& catalog, StopRequested stop = {})
+      : catalog_(catalog), stop_(std::move(stop)) {}
+  /// \throws Error (interrupted) when a stop was requested; later runs are as good as if this one had never been.
+  CaseResult run(const Case& asked);
+
+ private:
+  StepSimulator& simulator(const std::string& profile_name, const World& world);
+
+  const Catalog& catalog_;
+  StopRequested stop_;
+  std::string last_profile_;
+  int last_workers_ = 0;
+  /// Of the last profile and worker count, by servers, co-location and group.
+  std::map<std::tuple<int, bool, int>, StepSimulator> simulators_;
+};
+
+}  // namespace hbench

@@ -1,0 +1,88 @@
+#pragma once
+
+/// The command line of one verb: its options and their rules. A facade of CLI11, whose headers only `arguments.cpp`
+/// includes, because they take seconds to compile. One clear line for a mistake, a suggestion, exit code 2.
+///
+///     Arguments arguments("Prints every stored point for machines.", "hbench export");
+///     Option* json = arguments.add_flag("--json", as_json, "an array of objects");
+///     arguments.add_flag("--csv", as_csv, "a table")->excludes(json);
+///     arguments.add_option("--steps", steps, "timed steps")->check(in_range(1, 1000))->capture_default_str();
+///     if (arguments.parse(call)) return ExitCode::good;  // help was printed
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/verbs/verb.hpp"
+
+namespace hbench {
+
+/// A rule for the text of a value, and how help writes it.
+struct Check {
+  /// Why the text is refused; empty when it is not.
+  std::function<std::string(const std::string& text)> refusal;
+  std::string in_help;
+};
+
+/// A number from `smallest` to `largest`, which are both allowed. Whole numbers where the bounds are.
+Check in_range(int smallest, int largest);
+Check in_range(double smallest, double largest);
+/// One of `names`.
+Check one_of(std::vector<std::string> names);
+
+/// One option or flag; belongs to its Arguments.
+class Option {
+ public:
+  virtual ~Option() = default;
+  virtual Option* check(Check rule) = 0;
+  /// Refused when `other` is not given too.
+  virtual Option* needs(Option* other) = 0;
+  /// Refused beside `other`.
+  virtual Option* excludes(Option* other) = 0;
+  /// Help shows the value that the variable has now.
+  virtual Option* capture_default_str() = 0;
+};
+
+class Arguments {
+ public:
+  /// \param name of the command in help and hints, such as `hbench export`.
+  Arguments(std::string description, std::string name);
+  ~Arguments();
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+
+  /// What help prints below the options.
+  void footer(std::string text);
+
+  /// `names`: `-b,--minbytes`, or a word without dashes for a positional argument. `value` outlives `parse`, which
+  /// sets it when the option is given. The pointer is valid as long as the Arguments are.
+  Option* add_option(std::string names, std::string& value, std::string help);
+  Option* add_option(std::string names, std::optional<std::string>& value, std::string help);
+  Option* add_option(std::string names, std::filesystem::path& value, std::string help);
+  Option* add_option(std::string names, int& value, std::string help);
+  Option* add_option(std::string names, double& value, std::string help);
+  /// May be given more than once, with one value each time.
+  Option* add_option(std::string names, std::vector<std::string>& values, std::string help);
+  Option* add_flag(std::string names, bool& value, std::string help);
+  Option* add_flag_callback(std::string names, std::function<void()> when_given, std::string help);
+
+  /// Sets the variables from `call.arguments`. True when help was asked for and printed. \throws Error (usage).
+  bool parse(const Call& call);
+  /// How often an option was given; after `parse`.
+  std::size_t count(const std::string& name) const;
+  std::string help() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// `a,b,c` -> {"a", "b", "c"}; `flag` names the flag in messages. \throws Error (usage) for an empty item.
+std::vector<std::string> split_list(std::string_view text, std::string_view flag);
+
+}  // namespace hbench

@@ -1,0 +1,23 @@
+#pragma once
+
+/// The options that `hbench report` and `hbench export` choose points with.
+
+#include <optional>
+#include <string>
+
+#include "bench/output/point_filter.hpp"
+#include "bench/verbs/arguments.hpp"
+
+namespace hbench {
+
+/// The texts of the options, before they are understood.
+struct FilterTexts {
+  std::optional<std::string> workload, profile, evidence, strategy;
+};
+
+/// Adds `--workload`, `--profile`, `--evidence` and `--strategy` to `app`, bound to `texts`, which outlives it.
+void add_filter_options(Arguments& app, FilterTexts& texts);
+/// \throws Error (usage) for an empty item and for an evidence that there is not.
+PointFilter parse_filter(const FilterTexts& texts);
+
+}  // namespace hbench

@@ -1,0 +1,214 @@
+#include "bench/worker/protocol.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/case_fields.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+using nlohmann::json;
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+
+json case_json(const Case& asked) {
+  json object;
+  for (const CaseField& field : case_fields())
+    std::visit([&](const auto& value) { object[std::string(field.name)] = value; }, field.get(asked));
+  return object;
+}
+
+Case case_from(const json& object) {
+  Case asked;
+  for (const CaseField& field : case_fields()) {
+    FieldValue value = field.get(asked);
+    std::visit([&](auto& held) { object.at(std::string(field.name)).get_to(held); }, value);
+    field.set(asked, value);
+  }
+  return asked;
+}
+
+/// JSON has no infinity: null stands for it.
+json numbers(const std::vector<double>& values) {
+  json array = json::array();
+  for (const double value : values) array.push_back(std::isfinite(value) ? json(value) : json(nullptr));
+  return array;
+}
+
+std::vector<double> numbers_from(const json& array) {
+  std::vector<double> values;
+  for (const json& value : array)
+    values.push_back(value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>());
+  return values;
+}
+
+}  // namespace
+
+std::string to_json(const WorkOrder& order) {
+  return json{{"case", case_json(order.asked)},
+              {"warmup_steps", order.warmup_steps},
+              {"steps", order.steps},
+              {"budget", order.budget.value},
+              {"timeout", order.timeout.value}}
+      .dump();
+}
+
+WorkOrder parse_work_order(std::string_view text) {
+  try {
+    const json object = json::parse(text);
+    WorkOrder order;
+    order.asked = case_from(object.at("case"));
+    object.at("warmup_steps").get_to(order.warmup_steps);
+    object.at("steps").get_to(order.steps);
+    order.budget = Seconds(object.at("budget").get<double>());
+    order.timeout = Seconds(object.at("timeout").get<double>());
+    return order;
+  } catch (const json::exception& error) {
+    throw Error(ExitCode::internal, fmt::format("a worker cannot read its order: {}", error.what()));
+  }
+}
+
+std::string to_json(const CollectiveOrder& order) {
+  json cases = json::array();
+  for (const LoopCase& each : order.cases)
+    cases.push_back({{"index", each.index}, {"case", case_json(each.asked)}, {"tensors", each.tensors}});
+  const LoopOptions& options = order.options;
+  return json{{"cases", cases},
+              {"ranks", order.ranks},
+              {"threads", order.threads},
+              {"warmups", options.warmups},
+              {"iterations", options.iterations},
+              {"check", options.check},
+              {"out_of_place", options.out_of_place},
+              {"budget", options.budget.value},
+              {"timeout", options.timeout.value}}
+      .dump();
+}
+
+std::optional<CollectiveOrder> parse_collective_order(std::string_view text) {
+  const json object = json::parse(text, nullptr, false);
+  if (!object.is_object() || !object.contains("cases")) return std::nullopt;
+  try {
+    CollectiveOrder order;
+    for (const json& each : object.at("cases"))
+      order.cases.push_back({each.at("index").get<int>(), case_from(each.at("case")),
+                             each.at("tensors").get<std::vector<std::int64_t>>()});
+    object.at("ranks").get_to(order.ranks);
+    object.at("threads").get_to(order.threads);
+    object.at("warmups").get_to(order.options.warmups);
+    object.at("iterations").get_to(order.options.iterations);
+    object.at("check").get_to(order.options.check);
+    object.at("out_of_place").get_to(order.options.out_of_place);
+    order.options.budget = Seconds(object.at("budget").get<double>());
+    order.options.timeout = Seconds(object.at("timeout").get<double>());
+    return order;
+  } catch (const json::exception& error) {
+    throw Error(ExitCode::internal, fmt::format("a worker cannot read its order: {}", error.what()));
+  }
+}
+
+std::vector<Sample> samples_of(const SamplesLine& line, int launch) {
+  std::vector<Sample> samples;
+  int iteration = line.first;
+  for (const double value : line.values)
+    samples.push_back({.launch = launch,
+                       .rank = line.rank,
+                       .iteration = iteration++,
+                       .warmup = line.warmup,
+                       .metric = line.metric,
+                       .value = value,
+                       .unit = line.unit});
+  return samples;
+}
+
+std::string to_json(const WorkerLine& line) {
+  const json object = std::visit(
+      Overloaded{
+          [](const HelloLine& hello) {
+            const ProcessIdentity& process = hello.process;
+            return json{{"hello",
+                         {{"rank", hello.rank},
+                          {"pid", process.pid},
+                          {"host", process.host},
+                          {"start_time", process.start_time}}}};
+          },
+          [](const StepLine& step) {
+            return json{{"step",
+                         {{"rank", step.rank},
+                          {"iteration", step.iteration},
+                          {"warmup", step.warmup},
+                          {"seconds", step.seconds},
+                          {"exposed", step.exposed}}}};
+          },
+          [](const DoneLine& done) {
+            return json{{"done", {{"rank", done.rank}, {"digest", done.digest}}}};
+          },
+          [](const FailureLine& failure) {
+            return json{
+                {"failure", {{"rank", failure.rank}, {"exit_code", failure.exit_code}, {"message", failure.message}}}};
+          },
+          [](const SizeLine& size) {
+            return json{{"size", {{"rank", size.rank}, {"cases", size.cases}}}};
+          },
+          [](const WorkingLine& working) {
+            return json{{"working", {{"rank", working.rank}, {"case", working.index}}}};
+          },
+          [](const SamplesLine& samples) {
+            return json{{"samples",
+                         {{"rank", samples.rank},
+                          {"case", samples.index},
+                          {"metric", samples.metric},
+                          {"unit", samples.unit},
+                          {"warmup", samples.warmup},
+                          {"first", samples.first},
+                          {"values", numbers(samples.values)}}}};
+          },
+          [](const CaseLine& end) {
+            return json{{"case", {{"rank", end.rank}, {"case", end.index}, {"refusal", end.refusal}}}};
+          },
+      },
+      line);
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::optional<WorkerLine> parse_worker_line(std::string_view text) {
+  const json object = json::parse(text, nullptr, false);
+  if (!object.is_object() || object.size() != 1) return std::nullopt;
+  try {
+    const json& body = object.begin().value();
+    const std::string& kind = object.begin().key();
+    const int rank = body.at("rank").get<int>();
+    if (kind == "hello")
+      return HelloLine{rank, {body.at("pid").get<int>(), body.value("host", ""), body.value("start_time", 0LL)}};
+    if (kind == "step")
+      return StepLine{rank, body.at("iteration").get<int>(), body.at("warmup").get<bool>(),
+                      body.at("seconds").get<double>(), body.at("exposed").get<double>()};
+    if (kind == "done") return DoneLine{rank, body.at("digest").get<std::string>()};
+    if (kind == "failure")
+      return FailureLine{rank, body.at("exit_code").get<int>(), body.at("message").get<std::string>()};
+    if (kind == "size") return SizeLine{rank, body.at("cases").get<std::vector<int>>()};
+    if (kind == "working") return WorkingLine{rank, body.at("case").get<int>()};
+    if (kind == "samples")
+      return SamplesLine{rank,
+                         body.at("case").get<int>(),
+                         body.at("metric").get<std::string>(),
+                         body.at("unit").get<std::string>(),
+                         body.at("warmup").get<bool>(),
+                         body.at("first").get<int>(),
+                         numbers_from(body.at("values"))};
+    if (kind == "case") return CaseLine{rank, body.at("case").get<int>(), body.at("refusal").get<std::string>()};
+  } catch (const json::exception&) {
+  }
+  return std::nullopt;
+}
+
+}  // namespace hbench

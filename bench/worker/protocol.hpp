@@ -1,0 +1,102 @@
+#pragma once
+
+/// What a worker is told and what it says: JSON, one object per line. Workers never see the database.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "analysis/records.hpp"
+#include "bench/worker/process_identity.hpp"
+#include "bench/worker/rank_loop.hpp"
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// One launch of one measured case.
+struct WorkOrder {
+  Case asked;
+  int warmup_steps = 3;
+  int steps = 20;
+  Seconds budget{0};  ///< of the timed steps
+  Seconds timeout{60};
+};
+
+/// One launch of collectives. Equal on all ranks.
+struct CollectiveOrder {
+  LoopOptions options;
+  std::vector<LoopCase> cases;
+  int ranks = 1;         ///< processes, or threads of one
+  bool threads = false;  ///< ranks are threads of this process
+};
+
+std::string to_json(const CollectiveOrder& order);
+/// Nothing for an order of another kind. \throws Error (internal) for what `to_json` does not write.
+std::optional<CollectiveOrder> parse_collective_order(std::string_view json);
+
+std::string to_json(const WorkOrder& order);
+/// \throws Error (internal) for what `to_json` does not write.
+WorkOrder parse_work_order(std::string_view json);
+
+/// A rank has started.
+struct HelloLine {
+  int rank = 0;
+  ProcessIdentity process;
+};
+/// A rank has finished a step.
+struct StepLine {
+  int rank = 0;
+  int iteration = 0;
+  bool warmup = false;
+  double seconds = 0;
+  double exposed = 0;
+};
+/// A rank has finished.
+struct DoneLine {
+  int rank = 0;
+  std::string digest;
+};
+/// A rank gives up.
+struct FailureLine {
+  int rank = 0;
+  int exit_code = 1;
+  std::string message;
+};
+/// The cases of a collective order that are next, together. Of collectives rank 0 alone speaks: long lines of several
+/// ranks would mix in the launcher.
+struct SizeLine {
+  int rank = 0;
+  std::vector<int> cases;
+};
+/// The one that is under way.
+struct WorkingLine {
+  int rank = 0;
+  int index = 0;
+};
+/// Some samples of a case: consecutive iterations of one rank.
+struct SamplesLine {
+  int rank = 0;  ///< that was measured
+  int index = 0;
+  std::string metric;
+  std::string unit;
+  bool warmup = false;
+  int first = 0;  ///< iteration of the first value
+  std::vector<double> values;
+};
+std::vector<Sample> samples_of(const SamplesLine& line, int launch);
+/// A case has ended.
+struct CaseLine {
+  int rank = 0;
+  int index = 0;
+  std::string refusal;  ///< why it could not be done; empty when it was
+};
+using WorkerLine =
+    std::variant<HelloLine, StepLine, DoneLine, FailureLine, SizeLine, WorkingLine, SamplesLine, CaseLine>;
+
+std::string to_json(const WorkerLine& line);
+/// Nothing for a line that no worker of ours wrote (a library's warning, say).
+std::optional<WorkerLine> parse_worker_line(std::string_view text);
+
+}  // namespace hbench

@@ -1,0 +1,44 @@
+#include "collectives/exchange/exchange.hpp"
+
+#include <stdexcept>
+
+#include "collectives/base/error.hpp"
+#include "collectives/exchange/exchange_parts.hpp"
+
+namespace hbench {
+
+ExchangeMemory::ExchangeMemory(const CompressorChoice& compressor, std::int64_t elements, std::uint64_t with_seed,
+                               Device& on_device)
+    : device(on_device), seed(with_seed), gradient(compressor.make_memory(elements, device)) {
+  if (compressor.compressor->exchange == Exchange::low_rank)
+    factors.emplace(make_low_rank_state(compressor, elements, seed, device));
+}
+
+std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRequest& asked) {
+  const Operand& operand = asked.operand;
+  const std::string refusal = refuse_exchange(asked.algorithm, asked.compressor, operand.type, operand.op, asked.world);
+  if (!refusal.empty()) throw Error(ExitCode::usage, refusal, "see hbench list algorithms and hbench list compressors");
+  if (asked.algorithm.algorithm->is_vendor()) return endpoint.vendor(asked.algorithm.algorithm->collective, operand);
+
+  if (asked.compressor.verbatim())
+    return endpoint.prepare(schedule_of(endpoint, asked, asked.algorithm, operand.buffer.size(), asked.shards), operand,
+                            nullptr);
+  Device& device = endpoint.device();
+  if (const std::string why = refuse_device(device, asked.compressor); !why.empty())
+    throw Error(ExitCode::usage, why, "choose another compressor, or an executor in host memory");
+  ExchangeRequest request = asked;
+  if (request.memory == nullptr)
+    request.memory = std::make_shared<ExchangeMemory>(request.compressor, operand.elements(), 1, device);
+  if (&request.memory->device != &device) throw std::logic_error("the memory of an exchange is on another device");
+  switch (request.compressor.compressor->exchange) {
+    case Exchange::gather:
+      return &device == &host_device() ? prepare_gather(endpoint, request) : prepare_fixed_gather(endpoint, request);
+    case Exchange::low_rank:
+      return prepare_low_rank(endpoint, request);
+    case Exchange::per_hop:
+      break;
+  }
+  return prepare_per_hop(endpoint, request);
+}
+
+}  // namespace hbench

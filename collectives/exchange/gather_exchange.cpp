@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "collectives/base/error.hpp"
+#include "collectives/exchange/gathered_gradient.hpp"
+#include "collectives/program/rank_program.hpp"
+
+namespace hbench {
+namespace {
+
+/// First the lengths of all encodings travel, then the encodings, by the same schedule and with the same tag: a peer
+/// may be one run ahead, but it posts its messages in the same order.
+class Gather final : public Operation {
+ public:
+  Gather(Endpoint& endpoint, const ExchangeRequest& request)
+      : transport_(endpoint.transport()),
+        tag_(endpoint.reserve_tag()),
+        gradient_(endpoint, request),
+        name_(request.compressor.text()),
+        most_(gradient_.most()),
+        plan_(plan_for(all_gather_for(endpoint, request, most_), transport_.rank())),
+        encoded_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(most_))),
+        lengths_(static_cast<std::size_t>(gradient_.workers())),
+        known_(lengths_.size(), -1) {
+    plan_.schedule.offsets = offsets_of(plan_.schedule, std::vector<std::int64_t>(lengths_.size(), 1));
+    length_program_ = std::make_unique<RankProgram>(
+        plan_, nullptr, transport_, tag_, Operand{std::as_writable_bytes(std::span(lengths_)), DataType::int64});
+  }
+
+  bool progress() override {
+    if (stage_ == Stage::encode) {
+      lengths_[rank()] = gradient_.encode({encoded_.get(), static_cast<std::size_t>(most_)});
+      stage_ = Stage::lengths;
+    }
+    if (stage_ == Stage::lengths) {
+      if (!length_program_->progress()) return false;
+      place_payloads();
+      stage_ = Stage::payloads;
+    }
+    if (stage_ == Stage::payloads) {
+      if (!payload_program_->progress()) return false;
+      for (Rank peer = 0; peer < gradient_.workers(); ++peer)
+        gradient_.decode(peer, payload_of(static_cast<std::size_t>(peer)));
+      stage_ = Stage::complete;
+    }
+    return true;
+  }
+
+  void restart() override {
+    length_program_->restart();
+    stage_ = Stage::encode;
+  }
+
+  std::string waiting_for() const override {
+    if (stage_ == Stage::complete) return {};
+    if (stage_ == Stage::payloads) return payload_program_->waiting_for();
+    return length_program_->waiting_for() + " of the lengths";
+  }
+  std::vector<Rank> waiting_ranks() const override {
+    if (stage_ == Stage::complete) return {};
+    return (stage_ == Stage::payloads ? payload_program_ : length_program_)->waiting_ranks();
+  }
+  std::int64_t bytes_sent() const override {
+    return sent_before_ + length_program_->bytes_sent() + (payload_program_ ? payload_program_->bytes_sent() : 0);
+  }
+
+ private:
+  enum class Stage { encode, lengths, payloads, complete };
+
+  std::size_t rank() const { return static_cast<std::size_t>(transport_.rank()); }
+
+  /// Runs whose lengths are those of the run before go on with its program.
+  void place_payloads() {
+    for (std::size_t peer = 0; peer < lengths_.size(); ++peer)
+      if (lengths_[peer] < 0 || lengths_[peer] > most_)
+        throw Error(ExitCode::wrong_data,
+                    fmt::format("rank {} announces an encoding of {} bytes where {} holds at most {}", peer,
+                                lengths_[peer], name_, most_),
+                    "give every rank a buffer of the same size");
+    if (payload_program_ != nullptr && known_ == lengths_) {
+      payload_program_->restart();
+    } else {
+      if (payload_program_ != nullptr) sent_before_ += payload_program_->bytes_sent();
+      known_ = lengths_;
+      plan_.schedule.offsets = offsets_of(plan_.schedule, known_);
+      payloads_.resize(static_cast<std::size_t>(plan_.schedule.offsets.back()));
+      payload_program_ =
+          std::make_unique<RankProgram>(plan_, nullptr, transport_, tag_, Operand{payloads_, DataType::uint8});
+    }
+    std::memcpy(payload_of(rank()).data(), encoded_.get(), payload_of(rank()).size());
+  }
+
+  std::span<std::byte> payload_of(std::size_t peer) {
+    const std::size_t pieces = static_cast<std::size_t>(plan_.schedule.chunks / gradient_.workers());
+    const auto begin = static_cast<std::size_t>(plan_.schedule.offsets[peer * pieces]);
+    return std::span(payloads_).subspan(begin, static_cast<std::size_t>(known_[peer]));
+  }
+
+  Transport& transport_;
+  int tag_;
+  GatheredGradient gradient_;
+  std::string name_;
+  std::int64_t most_;  ///< bytes of one encoding
+  RankPlan plan_;
+  std::unique_ptr<std::byte[]> encoded_;
+  std::vector<std::int64_t> lengths_;
+  std::vector<std::int64_t> known_;  ///< the lengths that `payload_program_` is for
+  std::vector<std::byte> payloads_;  ///< those of all ranks
+  std::unique_ptr<Operation> length_program_;
+  std::unique_ptr<Operation> payload_program_;
+  std::int64_t sent_before_ = 0;  ///< by earlier payload programs
+  Stage stage_ = Stage::encode;
+};
+
+}  // namespace
+
+std::unique_ptr<Operation> prepare_gather(Endpoint& endpoint, const ExchangeRequest& request) {
+  return std::make_unique<Gather>(endpoint, request);
+}
+
+}  // namespace hbench

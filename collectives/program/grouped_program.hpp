@@ -1,0 +1,81 @@
+#pragma once
+
+/// A schedule on messages that begin and end together, a round at a time: what NCCL's groups are made for.
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/arithmetic/operand.hpp"
+#include "collectives/program/rank_program.hpp"
+#include "collectives/transport/operation.hpp"
+#include "collectives/transport/turns.hpp"
+
+namespace hbench {
+
+/// One rank's messages. They are enqueued on the rank's device: those between `begin` and `end` happen at the same
+/// time, after the work enqueued before them and before the work enqueued next. Messages between two ranks arrive in
+/// the order sent; every rank sends what its peers expect.
+class GroupedMessages {
+ public:
+  virtual ~GroupedMessages() = default;
+  virtual Device& device() = 0;
+  /// The order of all operations that issue messages to this library.
+  virtual Turns& turns() = 0;
+  virtual void begin() = 0;
+  virtual void send(Rank to, std::span<const std::byte> payload) = 0;
+  virtual void receive(Rank from, std::span<std::byte> landing) = 0;
+  virtual void end() = 0;
+  /// Whether all of the last round is enqueued; until then nothing may be enqueued on the device, and no round begun.
+  /// Never blocks. \throws Error (lost_rank) when a peer is known to have failed.
+  virtual bool idle() { return true; }
+  /// Cancels messages that are in flight, which ends the job. May be called again.
+  virtual void cancel() = 0;
+};
+
+/// Enqueues rounds as fast as `messages` take them; between rounds the device waits for its peers only. Programs on the
+/// same messages are enqueued one after the other, in the order of their first `progress`, which must be the same on
+/// all ranks. `messages` and the operand's memory outlive it. Destroyed early, it cancels its messages.
+class GroupedProgram final : public Operation {
+ public:
+  GroupedProgram(RankPlan plan, GroupedMessages& messages, const Operand& operand);
+  ~GroupedProgram() override;
+  GroupedProgram(const GroupedProgram&) = delete;
+  GroupedProgram& operator=(const GroupedProgram&) = delete;
+
+  bool progress() override;
+  void restart() override;
+  void take_turn() override;
+  std::string waiting_for() const override;
+  std::vector<Rank> waiting_ranks() const override { return {}; }
+  std::int64_t bytes_sent() const override { return bytes_sent_; }
+
+ private:
+  /// Enqueues what can be enqueued now; true once all rounds are.
+  bool enqueue();
+  void begin();
+  void begin(const RankPlan::Step& step);
+  void finish(const RankPlan::Step& step);
+  void finish();
+  std::span<std::byte> chunks(const Transfer& transfer) const;
+  /// Whether what arrives must not be written before the round is over.
+  bool staged(const RankPlan::Step& step, const Transfer& receive) const;
+  std::size_t staging_of(const RankPlan::Step& step) const;
+
+  RankPlan plan_;
+  GroupedMessages& messages_;
+  Device& device_;
+  Operand operand_;
+  DeviceMemory staging_;
+  std::vector<std::span<std::byte>> landings_;  ///< of the round that is being enqueued
+  std::size_t round_ = 0;
+  std::optional<Turns::Ticket> turn_;
+  bool begun_ = false;
+  bool in_round_ = false;
+  bool enqueued_ = false;
+  bool complete_ = false;
+  Event end_;
+  std::int64_t bytes_sent_ = 0;
+};
+
+}  // namespace hbench

@@ -1,0 +1,268 @@
+#include "collectives/program/rank_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "collectives/base/error.hpp"
+#include "collectives/program/chunk_image.hpp"
+#include "collectives/program/messages.hpp"
+
+namespace hbench {
+namespace {
+
+/// Rounds of one rank that may be in flight at once: enough to keep a link busy while a round's last message is
+/// waited for, ...
+constexpr std::size_t kMostOpen = 8;
+/// ... and fewer where their staging buffers would be larger than this. Two at least.
+constexpr std::size_t kMostStaging = std::size_t{16} << 20;
+
+std::size_t open_steps(const MessagePlan& plan) {
+  const std::size_t fit = plan.staging == 0 ? kMostOpen : kMostStaging / plan.staging;
+  return std::min(std::clamp<std::size_t>(fit, 2, kMostOpen), plan.steps.size());
+}
+
+/// `plan`. \throws Error (usage) where plan, codec, transport and operand do not fit each other.
+const RankPlan& checked(const RankPlan& plan, const Codec* codec, const Transport& transport, const Operand& operand) {
+  const Schedule& schedule = plan.schedule;
+  if (schedule.world.ranks() != transport.size())
+    throw Error(
+        ExitCode::usage,
+        fmt::format("a collective of {} ranks cannot run in a job of {}", schedule.world.ranks(), transport.size()),
+        "start as many ranks as there are workers and dedicated servers");
+  if (operand.buffer.size() % size_of(operand.type) != 0)
+    throw Error(ExitCode::usage, fmt::format("rank {}: a buffer of {} bytes does not hold whole elements of {}",
+                                             plan.rank, operand.buffer.size(), entry_of(operand.type).name));
+  if (!schedule.offsets.empty() && operand.elements() != schedule.offsets.back())
+    throw Error(ExitCode::usage, fmt::format("rank {} brings a buffer of {} elements to a collective of {}", plan.rank,
+                                             operand.elements(), schedule.offsets.back()));
+  if (codec != nullptr && operand.type != DataType::float32)
+    throw Error(ExitCode::usage, fmt::format("compressors take float32, not {}", entry_of(operand.type).name),
+                "choose float32, or no compressor");
+  return plan;
+}
+
+}  // namespace
+
+class RankProgram::State final : public Sink {
+ public:
+  State(const RankPlan& of, const Codec* codec, Transport& transport, int tag, const Operand& operand)
+      : rank_(checked(of, codec, transport, operand).rank),
+        world_(of.schedule.world),
+        collective_(of.schedule.collective),
+        rounds_(of.schedule.rounds),
+        in_place_(codec == nullptr),
+        transport_(transport),
+        tag_(tag),
+        operand_(operand),
+        plan_(lay_out(of, codec, operand.elements(), size_of(operand.type))),
+        open_(open_steps(plan_)),
+        device_(transport.device()),
+        staging_(device_.allocate(open_ * plan_.staging)),
+        image_(plan_, codec, device_, operand),
+        posted_(plan_.messages.size()),
+        left_(plan_.steps.size() - 1) {
+    active_.reserve(posted_.size());
+    begin();
+  }
+
+  ~State() override {
+    for (const int index : active_ | std::views::reverse) {
+      if (posted_[index].state == Stage::posted) transport_.cancel(posted_[index].request);
+    }
+    // Work that is in flight on the device uses memory of this operation.
+    finished_ ? synchronize_noexcept(device_, end_) : synchronize_noexcept(device_);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  bool progress() {
+    if (next_ == 0 && !finished_ && rank_ >= world_.workers)
+      device_.fill_neutral(operand_.type, operand_.op, operand_.buffer);
+    while (oldest_ < left_.size()) {
+      bool moved = open_next();
+      for (const int index : active_) {
+        while (advance(index)) moved = true;
+      }
+      if (!moved) return false;
+      std::erase_if(active_, [&](int index) { return posted_[index].state == Stage::done; });
+      while (oldest_ < left_.size() && left_[oldest_] == 0) ++oldest_;
+    }
+    if (!finished_) {
+      finish();
+      end_ = device_.record_event();
+    }
+    finished_ = true;
+    return device_.query(end_);
+  }
+
+  void restart() {
+    ++run_;
+    begin();
+  }
+
+  std::vector<Rank> waiting_ranks() const {
+    std::vector<Rank> ranks;
+    if (oldest_ == left_.size()) return ranks;
+    for (int index = plan_.steps[oldest_]; index < plan_.steps[oldest_ + 1]; ++index) {
+      const Rank peer = message(index).peer;
+      if (posted_[index].state != Stage::done && std::ranges::find(ranks, peer) == ranks.end()) ranks.push_back(peer);
+    }
+    return ranks;
+  }
+
+  /// Whether everything is enqueued and the device has not finished it.
+  bool device_is_busy() const { return finished_ && !device_.query(end_); }
+  /// Of the schedule, counted from 1.
+  int round() const { return message(plan_.steps[oldest_]).round + 1; }
+  int rounds() const { return rounds_; }
+  std::int64_t bytes_sent() const { return bytes_sent_; }
+
+  /// Called by the transport with the payload of a message that has arrived.
+  void take(std::span<const std::byte> payload, std::size_t index) override {
+    image_.apply(message(static_cast<int>(index)), payload);
+  }
+
+ private:
+  enum class Stage : std::uint8_t { idle, posted, arrived, done };
+  struct Posted {
+    Transport::Request request = 0;
+    int waits = 0;
+    Stage state = Stage::idle;
+  };
+
+  const Message& message(int index) const { return plan_.messages[static_cast<std::size_t>(index)]; }
+
+  void begin() {
+    for (std::size_t i = 0; i < posted_.size(); ++i) posted_[i] = {.waits = plan_.messages[i].waits};
+    for (std::size_t i = 0; i < left_.size(); ++i) left_[i] = plan_.steps[i + 1] - plan_.steps[i];
+    image_.begin(run_);
+    next_ = 0;
+    oldest_ = 0;
+    finished_ = false;
+  }
+
+  /// Opens steps as old ones end, so that each slot of the staging buffer is used by one step at a time. Whether it
+  /// opened any.
+  bool open_next() {
+    const std::size_t before = next_;
+    for (; next_ < std::min(left_.size(), oldest_ + open_); ++next_) {
+      for (int index = plan_.steps[next_]; index < plan_.steps[next_ + 1]; ++index) active_.push_back(index);
+    }
+    return next_ > before;
+  }
+
+  /// Whether the message has come a stage further.
+  bool advance(int index) {
+    const Message& message = this->message(index);
+    Posted& posted = posted_[index];
+    const bool ready = posted.waits == 0;
+    const Stage before = message.before < 0 ? Stage::done : posted_[message.before].state;
+    switch (posted.state) {
+      case Stage::idle:
+        if (before == Stage::idle || !(ready || message.staged)) return false;
+        posted.request = message.send ? send(message) : receive(message, index);
+        posted.state = Stage::posted;
+        return true;
+      case Stage::posted:
+        if (before == Stage::posted || !(ready || message.held)) return false;
+        if (!transport_.test(posted.request)) return false;
+        posted.state = Stage::arrived;
+        if (!message.held) complete(index);
+        return true;
+      case Stage::arrived:
+        if (!ready) return false;
+        image_.apply(message, landing(message));
+        complete(index);
+        return true;
+      case Stage::done:
+        return false;
+    }
+    return false;
+  }
+
+  void complete(int index) {
+    posted_[index].state = Stage::done;
+    for (const int successor : message(index).successors) --posted_[successor].waits;
+    --left_[static_cast<std::size_t>(message(index).step)];
+  }
+
+  Transport::Request send(const Message& message) {
+    image_.encode(message);
+    bytes_sent_ += static_cast<std::int64_t>(message.bytes);
+    return transport_.send(message.peer, tag_, image_.of(message));
+  }
+
+  Transport::Request receive(const Message& message, int index) {
+    // A message that lands where it belongs is not applied again, and one that is held is applied later.
+    const bool lands = message.held || (in_place_ && !message.staged);
+    return transport_.receive(message.peer, tag_, landing(message), lands ? nullptr : this,
+                              static_cast<std::size_t>(index));
+  }
+
+  std::span<std::byte> landing(const Message& message) const {
+    if (!message.staged) return image_.of(message);
+    const std::size_t slot = static_cast<std::size_t>(message.step) % open_;
+    return {staging_.get() + slot * plan_.staging + message.offset, message.bytes};
+  }
+
+  /// Enqueues what turns the buffer into the result, once every message is done.
+  void finish() {
+    if (plan_.rounds_result) image_.round_result();
+    const bool has_result = rank_ < world_.workers;
+    if (!has_result) return;
+    if (collective_ == CollectiveKind::all_reduce)
+      device_.finish(operand_.type, operand_.op, world_.workers, operand_.buffer);
+    if (collective_ == CollectiveKind::reduce_scatter) {
+      const std::size_t part = plan_.chunks.size() / static_cast<std::size_t>(world_.workers);
+      device_.finish(operand_.type, operand_.op, world_.workers,
+                     image_.elements_of(static_cast<std::size_t>(rank_) * part, part));
+    }
+  }
+
+  Rank rank_;
+  World world_;
+  CollectiveKind collective_;
+  int rounds_;
+  bool in_place_;  ///< messages carry elements as they are, so that they may land in the buffer
+  Transport& transport_;
+  int tag_;
+  Operand operand_;
+  MessagePlan plan_;
+  std::size_t open_;  ///< steps in flight at once
+  Device& device_;
+  DeviceMemory staging_;
+  ChunkImage image_;
+  std::vector<Posted> posted_;  ///< by message
+  std::vector<int> left_;       ///< messages of each step that are not done
+  std::vector<int> active_;     ///< messages of open steps, in order
+  std::size_t next_ = 0;        ///< the first step that is not open
+  std::size_t oldest_ = 0;      ///< the first step that is not done
+  bool finished_ = false;       ///< everything is enqueued on the device
+  Event end_;                   ///< after all of it
+  std::int32_t run_ = 0;        ///< how often it was restarted
+  std::int64_t bytes_sent_ = 0;
+};
+
+RankProgram::RankProgram(const RankPlan& plan, const Codec* codec, Transport& transport, int tag,
+                         const Operand& operand)
+    : state_(std::make_unique<State>(plan, codec, transport, tag, operand)) {}
+
+RankProgram::~RankProgram() = default;
+
+bool RankProgram::progress() { return state_->progress(); }
+
+void RankProgram::restart() { state_->restart(); }
+
+std::string RankProgram::waiting_for() const {
+  const std::vector<Rank> ranks = state_->waiting_ranks();
+  if (ranks.empty()) return state_->device_is_busy() ? "its device to finish" : "";
+  return fmt::format("{} in round {} of {}", text_of_ranks(ranks), state_->round(), state_->rounds());
+}
+
+std::vector<Rank> RankProgram::waiting_ranks() const { return state_->waiting_ranks(); }
+
+std::int64_t RankProgram::bytes_sent() const { return state_->bytes_sent(); }
+
+}  // namespace hbench

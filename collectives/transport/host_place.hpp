@@ -1,0 +1,25 @@
+#pragma once
+
+/// Which ranks of a job are on one host, found out by messages.
+
+#include <span>
+#include <string_view>
+
+#include "collectives/base/units.hpp"
+#include "collectives/transport/transport.hpp"
+
+namespace hbench {
+
+struct HostPlace {
+  int rank = 0;   ///< this rank's number among those of its host
+  int hosts = 1;  ///< of the job
+};
+
+/// Hosts differ by their names. All ranks call it. \throws Error (lost_rank) when one does not within
+/// `timeout`.
+HostPlace find_host_place(Transport& transport, Seconds timeout);
+
+/// Gives every rank what rank 0 has, by messages on `transport`. All ranks call it. \throws as above.
+void share_from_first(Transport& transport, std::span<std::byte> message, Seconds timeout);
+
+}  // namespace hbench

@@ -1,0 +1,29 @@
+#pragma once
+
+/// Shared by the files that call MPI.
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "collectives/arithmetic/operand.hpp"
+#include "collectives/schedule/schedule.hpp"
+#include "collectives/transport/operation.hpp"
+#include "collectives/transport/transport.hpp"
+
+namespace hbench {
+
+/// \throws Error (lost_rank) when an MPI call has failed.
+void succeed(int code, std::string_view what);
+
+/// `count` as MPI takes it, an `int`; `bytes` is the size of so many elements, for the message. \throws Error (usage)
+/// when there are more elements than an `int` counts.
+int mpi_count(std::size_t count, std::size_t bytes);
+
+/// Messages, and MPI's own collectives, on `communicator`, which outlives them.
+std::unique_ptr<Transport> make_mpi_transport(MPI_Comm communicator);
+std::unique_ptr<Operation> make_mpi_vendor(MPI_Comm communicator, CollectiveKind collective, const Operand& operand);
+
+}  // namespace hbench

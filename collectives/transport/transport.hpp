@@ -1,0 +1,60 @@
+#pragma once
+
+/// Point-to-point messages between ranks: by threads, MPI, shared memory or memory of GPUs.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "collectives/base/units.hpp"
+#include "collectives/device/device.hpp"
+
+namespace hbench {
+
+/// The bytes of a variable that is sent, or received, as it is. \pre trivially copyable
+template <class T>
+std::span<std::byte> as_message(T& variable) {
+  return std::as_writable_bytes(std::span(&variable, 1));
+}
+
+/// Takes messages as they arrive: adds them up, decodes them, copies them. Called by `Transport::test`.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// `payload` is the whole of `message` (the number given to `receive`) and is gone after the call: it may lie in its
+  /// sender's memory.
+  virtual void take(std::span<const std::byte> payload, std::size_t message) = 0;
+};
+
+/// One rank's end. Owned and called by one thread at a time. Messages between two ranks with one tag
+/// arrive in the order sent. Nothing blocks; buffers stay valid and untouched until `test` says done.
+class Transport {
+ public:
+  using Request = std::size_t;
+
+  virtual ~Transport() = default;
+  virtual Rank rank() const = 0;
+  virtual int size() const = 0;
+  /// Where payloads and landings lie. A complete request may still have work in flight there; work that is enqueued
+  /// afterwards comes after it.
+  virtual Device& device() { return host_device(); }
+  virtual Request send(Rank to, int tag, std::span<const std::byte> payload) = 0;
+  /// The message must have the length of `landing`. Without a sink it ends in `landing`. With one it is handed to the
+  /// sink from within `test` of this very request: where the transport can, straight from the sender's memory, so that
+  /// nothing is copied, and otherwise from `landing`. Its sender may be held up until then, and so may later messages
+  /// of this sender and tag.
+  virtual Request receive(Rank from, int tag, std::span<std::byte> landing, Sink* sink = nullptr,
+                          std::size_t message = 0) = 0;
+  /// Whether the request is complete; a completed request is forgotten and must not be tested again.
+  /// \throws Error (wrong_data) for a message of another length than promised.
+  virtual bool test(Request request) = 0;
+  /// Cancels a request; afterwards its buffer is not used any more. For jobs that end early: the peer is left waiting,
+  /// and a library that cannot recall a send (MPI) must be aborted next. Cancel requests of one peer and tag newest
+  /// first, so that the peer never matches a later message to an earlier receive.
+  virtual void cancel(Request request) = 0;
+};
+
+/// What `test` throws where a message has `got` bytes (none: more than expected) instead of `expected`.
+[[noreturn]] void refuse_length(Rank from, Rank to, std::optional<std::size_t> got, std::size_t expected);
+
+}  // namespace hbench

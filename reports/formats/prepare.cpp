@@ -1,0 +1,122 @@
+#include "reports/formats/prepare.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "reports/formats/plain_text.hpp"
+
+namespace hbench {
+namespace {
+
+void clean(std::string& text) { text = clean_text(text); }
+
+/// Calls `visit` with every chart of the document.
+template <class Blocks, class Visit>
+void for_each_chart(Blocks& blocks, Visit visit) {
+  for (auto& block : blocks) {
+    if (auto* chart = std::get_if<Chart>(&block)) visit(*chart);
+    if (auto* group = std::get_if<ChartGroup>(&block))
+      for (auto& chart : group->charts) visit(chart);
+  }
+}
+
+void clean_chart(Chart& chart) {
+  for (std::string* text : {&chart.title, &chart.x_title, &chart.y_title, &chart.caption}) clean(*text);
+  for (Series& series : chart.series) {
+    if (series.group.empty()) series.group = series.label;
+    for (std::string* text : {&series.label, &series.group, &series.family}) clean(*text);
+    for (ChartPoint& point : series.points) clean(point.note);
+  }
+}
+
+struct Cleaner {
+  void operator()(Heading& heading) const { clean(heading.text); }
+  void operator()(Paragraph& paragraph) const { clean(paragraph.text); }
+  void operator()(Verdict& verdict) const { clean(verdict.text); }
+  void operator()(Warnings& warnings) const {
+    for (std::string& text : warnings.texts) clean(text);
+  }
+  void operator()(Table& table) const {
+    clean(table.caption);
+    for (std::string& name : table.columns) clean(name);
+    table.numeric.resize(table.columns.size());
+    if (!table.priority.empty()) table.priority.resize(table.columns.size());
+    for (auto& row : table.rows) {
+      row.resize(table.columns.size());
+      for (std::string& cell : row) clean(cell);
+    }
+  }
+  void operator()(Chart& chart) const { clean_chart(chart); }
+  void operator()(ChartGroup& group) const {
+    clean(group.title);
+    for (Chart& chart : group.charts) clean_chart(chart);
+  }
+};
+
+void name_charts(Document& document) {
+  std::set<std::string> taken;
+  for_each_chart(document.blocks, [&](Chart& chart) {
+    const std::string stem = file_stem(chart.id);
+    chart.id = stem;
+    for (int copy = 2; !taken.insert(chart.id).second; ++copy) chart.id = fmt::format("{}-{}", stem, copy);
+  });
+}
+
+void drop_undrawable_points(Chart& chart) {
+  std::size_t dropped = 0;
+  const auto undrawable = [&](const ChartPoint& point) {
+    return !std::isfinite(point.x) || !std::isfinite(point.y) || (chart.x_log2 && point.x <= 0);
+  };
+  for (Series& series : chart.series) {
+    dropped += std::erase_if(series.points, undrawable);
+    for (ChartPoint& point : series.points) {
+      if (point.low && !std::isfinite(*point.low)) point.low.reset();
+      if (point.high && !std::isfinite(*point.high)) point.high.reset();
+    }
+  }
+  if (dropped == 0) return;
+  if (!chart.caption.empty()) chart.caption += ' ';
+  chart.caption += dropped == 1 ? "1 point without a finite place is not shown."
+                                : fmt::format("{} points without a finite place are not shown.", dropped);
+}
+
+}  // namespace
+
+Document readable(Document document) {
+  clean(document.title);
+  for (Block& block : document.blocks) std::visit(Cleaner{}, block);
+  name_charts(document);
+  return document;
+}
+
+Document drawable(Document document) {
+  document = readable(std::move(document));
+  for_each_chart(document.blocks, drop_undrawable_points);
+  return document;
+}
+
+std::vector<const Chart*> charts_of(const Document& document) {
+  std::vector<const Chart*> charts;
+  for_each_chart(document.blocks, [&](const Chart& chart) { charts.push_back(&chart); });
+  return charts;
+}
+
+std::string_view to_string(Mark mark) {
+  switch (mark) {
+    case Mark::measured:
+      return "measured";
+    case Mark::emulated:
+      return "emulated";
+    case Mark::simulated:
+      return "simulated";
+    case Mark::published:
+      return "published";
+    case Mark::ideal:
+      return "ideal";
+  }
+  return "unknown";
+}
+
+}  // namespace hbench

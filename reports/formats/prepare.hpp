@@ -1,0 +1,31 @@
+#pragma once
+
+/// What every format does first, so that each has only its own escaping left to do.
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// With more warnings than this a page folds them.
+constexpr std::size_t kUnfoldedWarnings = 8;
+
+/// The same document with clean text (`clean_text`), rows as long as their table has columns, chart
+/// names that are safe and unique, and groups named. Idempotent.
+Document readable(Document document);
+
+/// `readable()`, and without the points that cannot be drawn: x or y not finite, or x <= 0 on a
+/// logarithmic axis. The caption says how many were left out; limits that are not finite are dropped
+/// with the interval. Idempotent.
+Document drawable(Document document);
+
+/// All charts, those of groups included, in reading order. They live as long as `document`.
+std::vector<const Chart*> charts_of(const Document& document);
+
+/// `measured`, `emulated` ...
+std::string_view to_string(Mark mark);
+
+}  // namespace hbench

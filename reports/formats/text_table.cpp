@@ -1,0 +1,207 @@
+#include "reports/formats/text_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <ranges>
+#include <vector>
+
+#include "reports/formats/plain_text.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::size_t kGap = 2;
+/// Narrower columns of sentences are hard to read.
+constexpr std::size_t kReadable = 24;
+/// Cells of more lines read better as paragraphs.
+constexpr std::size_t kMostLines = 5;
+
+std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    if (!line.empty() && width != kAnyWidth && text_width(line) + 1 + text_width(word) > width) {
+      lines.push_back(line);
+      line.clear();
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  lines.push_back(std::move(line));
+  return lines;
+}
+
+std::size_t longest_word(std::string_view text) {
+  const std::vector<std::string> words = lines_of(text, 1);
+  return std::ranges::max(words | std::views::transform([](const std::string& word) { return text_width(word); }));
+}
+
+/// One column of a table on its way to a width that fits.
+struct Column {
+  std::size_t index = 0;  ///< in the table
+  int priority = 0;
+  bool wraps = false;     ///< its cells are text
+  std::size_t least = 0;  ///< the longest word of head and cells, or the widest number
+  std::size_t width = 0;
+};
+
+Column column_of(const Table& table, std::size_t index) {
+  Column column{.index = index,
+                .priority = table.priority.empty() ? 0 : table.priority[index],
+                .wraps = !table.numeric[index],
+                .least = longest_word(table.columns[index]),
+                .width = text_width(table.columns[index])};
+  for (const auto& row : table.rows) {
+    column.width = std::max(column.width, text_width(row[index]));
+    column.least = std::max(column.least, column.wraps ? longest_word(row[index]) : text_width(row[index]));
+  }
+  return column;
+}
+
+class Layout {
+ public:
+  Layout(const Table& table, std::size_t width) : table_(table), width_(width) {
+    for (std::size_t index = 0; index < table.columns.size(); ++index) columns_.push_back(column_of(table, index));
+    if (width_ == kAnyWidth) return;
+    wrap_heads();
+    wrap_cells(kReadable);
+    while (!fits() && leave_one_out()) {
+    }
+    wrap_cells(0);
+  }
+
+  bool readable() const {
+    if (!fits()) return false;
+    return std::ranges::all_of(table_.rows, [&](const auto& row) {
+      return std::ranges::all_of(columns_, [&](const Column& column) {
+        return lines_of(row[column.index], limit_of(column)).size() <= kMostLines;
+      });
+    });
+  }
+
+  std::string text() const {
+    std::string out = row_text(table_.columns);
+    std::vector<std::string> rule(table_.columns.size());
+    for (const Column& column : columns_) rule[column.index] = std::string(column.width, '-');
+    out += row_text(rule);
+    for (const auto& row : table_.rows) out += row_text(row);
+    if (!left_out_.empty())
+      out += wrapped_text(fmt::format("(not shown in {} columns: {}; --wide shows all)", width_, left_out_), width_) +
+             '\n';
+    return out;
+  }
+
+ private:
+  std::size_t total() const {
+    return std::transform_reduce(columns_.begin(), columns_.end(), (columns_.size() - 1) * kGap, std::plus<>(),
+                                 [](const Column& column) { return column.width; });
+  }
+  bool fits() const { return width_ == kAnyWidth || columns_.empty() || total() <= width_; }
+
+  /// Numbers are not wrapped, only their heads are.
+  std::size_t limit_of(const Column& column) const { return column.wraps ? column.width : kAnyWidth; }
+
+  /// Heads that are wider than their cells give way, the widest first.
+  void wrap_heads() {
+    narrow([&](const Column& column) {
+      std::size_t widest = longest_word(table_.columns[column.index]);
+      for (const auto& row : table_.rows) widest = std::max(widest, text_width(row[column.index]));
+      return widest;
+    });
+  }
+
+  void wrap_cells(std::size_t readable) {
+    narrow([&](const Column& column) { return column.wraps ? std::max(column.least, readable) : column.width; });
+  }
+
+  /// Takes a column's width from the widest that may give it, until all fit or none can give more.
+  template <class Floor>
+  void narrow(Floor floor_of) {
+    std::vector<std::size_t> floors;
+    for (const Column& column : columns_) floors.push_back(floor_of(column));
+    while (!fits()) {
+      std::size_t widest = columns_.size();
+      for (std::size_t i = 0; i < columns_.size(); ++i)
+        if (columns_[i].width > floors[i] && (widest == columns_.size() || columns_[i].width > columns_[widest].width))
+          widest = i;
+      if (widest == columns_.size()) return;
+      --columns_[widest].width;
+    }
+  }
+
+  bool leave_one_out() {
+    const auto least = std::ranges::max_element(columns_, {}, &Column::priority);
+    if (least == columns_.end() || least->priority == 0) return false;
+    left_out_ += (left_out_.empty() ? "" : ", ") + table_.columns[least->index];
+    columns_.erase(least);
+    return true;
+  }
+
+  /// As many lines as the cell with the most has.
+  std::string row_text(const std::vector<std::string>& cells) const {
+    const bool head = &cells == &table_.columns;
+    std::vector<std::vector<std::string>> lines;
+    std::size_t height = 1;
+    for (const Column& column : columns_) {
+      lines.push_back(lines_of(cells[column.index], head ? column.width : limit_of(column)));
+      height = std::max(height, lines.back().size());
+    }
+    std::string out;
+    for (std::size_t line = 0; line < height; ++line) {
+      std::string row;
+      for (std::size_t i = 0; i < columns_.size(); ++i)
+        row += std::string(i == 0 ? 0 : kGap, ' ') + padded(line < lines[i].size() ? lines[i][line] : "",
+                                                            columns_[i].width, table_.numeric[columns_[i].index]);
+      out += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
+    }
+    return out;
+  }
+
+  const Table& table_;
+  std::size_t width_;
+  std::vector<Column> columns_;
+  std::string left_out_;
+};
+
+/// The first cell of each row, and under it a line for each other that is not empty.
+std::string paragraphs(const Table& table, std::size_t width) {
+  std::size_t label = 0;
+  for (std::size_t column = 1; column < table.columns.size(); ++column)
+    label = std::max(label, text_width(table.columns[column]));
+  std::string out;
+  for (const auto& row : table.rows) {
+    out += (out.empty() ? "" : "\n") + row.front() + '\n';
+    for (std::size_t column = 1; column < row.size(); ++column) {
+      if (row[column].empty()) continue;
+      out += std::string(kGap, ' ') + padded(table.columns[column], label, false) + std::string(kGap, ' ');
+      out += wrapped_text(row[column], width, label + 2 * kGap) + '\n';
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string wrapped_text(std::string_view text, std::size_t width, std::size_t indent) {
+  const std::size_t room = width == kAnyWidth ? kAnyWidth : width > indent ? width - indent : 1;
+  std::string out;
+  for (const std::string& line : lines_of(text, room)) {
+    if (!out.empty()) out.append(1, '\n').append(indent, ' ');
+    out += line;
+  }
+  return out;
+}
+
+std::string text_table(const Table& table, std::size_t width) {
+  const Layout layout(table, width);
+  return layout.readable() ? layout.text() : paragraphs(table, width);
+}
+
+}  // namespace hbench

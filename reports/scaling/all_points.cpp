@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "reports/scaling/scaling.hpp"
+
+namespace hbench {
+namespace {
+
+/// Gives each source a number at its first use.
+class Sources {
+ public:
+  std::string reference(const std::string& source) {
+    if (source.empty()) return "-";
+    for (std::size_t i = 0; i < sources_.size(); ++i)
+      if (sources_[i] == source) return number(i);
+    sources_.push_back(source);
+    return number(sources_.size() - 1);
+  }
+
+  Table table() const {
+    Table table{
+        .caption = "Sources", .columns = {"number", "source"}, .numeric = {false, false}, .rows = {}, .folded = true};
+    for (std::size_t i = 0; i < sources_.size(); ++i) table.rows.push_back({number(i), sources_[i]});
+    return table;
+  }
+
+ private:
+  static std::string number(std::size_t i) { return fmt::format("S{}", i + 1); }
+  std::vector<std::string> sources_;
+};
+
+Table points_of(Evidence evidence, const Scaling& scaling, Sources& sources) {
+  Table table{.columns = {"workload", "network", "strategy", "GPUs", "batch per GPU", "evidence", "samples/s",
+                          "efficiency", "low to high", "baseline", "source"},
+              .numeric = {false, false, false, true, true, false, true, true, true, false, false},
+              .folded = true};
+  for (const Point& point : scaling.input.points) {
+    const Case& asked = point.asked;
+    if (asked.evidence != evidence || point.failed) continue;
+    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
+                          scaling.words.strategy(asked), std::to_string(asked.gpus),
+                          std::to_string(asked.batch_per_gpu), std::string(to_string(evidence)),
+                          rate_cell(point.throughput), percent_cell(point.efficiency), interval_cell(point),
+                          or_dash(point.baseline_or_reason()), sources.reference(asked.source)});
+  }
+  table.caption = counted(table.rows.size(), fmt::format("{} point", to_string(evidence)));
+  return table;
+}
+
+}  // namespace
+
+Blocks all_points(const Scaling& scaling) {
+  constexpr std::array kEvidence{Evidence::measured, Evidence::emulated, Evidence::simulated, Evidence::published};
+  Blocks blocks;
+  Sources sources;
+  for (Evidence evidence : kEvidence)
+    if (Table table = points_of(evidence, scaling, sources); !table.rows.empty()) blocks.push_back(std::move(table));
+  if (blocks.empty()) return {};
+  blocks.insert(blocks.begin(), Heading{1, "All points"});
+  if (Table table = sources.table(); !table.rows.empty()) blocks.push_back(std::move(table));
+  return blocks;
+}
+
+}  // namespace hbench

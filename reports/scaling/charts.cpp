@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/scaling/series.hpp"
+
+namespace hbench {
+namespace {
+
+/// One quantity over GPUs.
+struct Quantity {
+  const char* id;
+  const char* group;
+  const char* y_title;
+  bool efficiency;
+};
+
+constexpr Quantity kEfficiency{"efficiency", "Scaling efficiency", "Scaling efficiency", true};
+constexpr Quantity kThroughput{"throughput", "Throughput", "Samples/s, all GPUs", false};
+
+bool has(const std::vector<Series>& all, Mark mark) {
+  return std::ranges::any_of(all, [&](const Series& series) { return series.mark == mark; });
+}
+
+std::string caption_of(const std::vector<Series>& all, const Quantity& quantity) {
+  std::string text = quantity.efficiency
+                         ? "Throughput on N GPUs over N times that of one GPU without communication."
+                         : "Networks come with different GPUs: compare how straight the lines are, not their heights.";
+  if (has(all, Mark::simulated))
+    text += " Lines with small dots are simulated; bands: the uncertainty of the network's figures.";
+  if (has(all, Mark::measured) || has(all, Mark::emulated))
+    text += " Large dots are timed; whiskers: 95 % intervals for a repeat.";
+  if (has(all, Mark::published)) text += " Marks without a line are published by others.";
+  return text;
+}
+
+std::optional<double> times(std::optional<double> value, double factor) {
+  return value ? std::optional(*value * factor) : std::nullopt;
+}
+
+std::string note_of(const Point& point) {
+  std::string note = point.interval;
+  for (const std::string* text : {&point.baseline, &point.asked.source})
+    if (!text->empty() && !(text == &point.asked.source && point.asked.evidence == Evidence::simulated))
+      note += (note.empty() ? "" : "; ") + *text;
+  return note;
+}
+
+void add_efficiency(Series& series, const Point& point) {
+  if (!point.efficiency) return;
+  series.points.push_back({static_cast<double>(point.asked.gpus), *point.efficiency, point.efficiency_low,
+                           point.efficiency_high, note_of(point)});
+}
+
+void add_throughput(Series& series, const Point& point) {
+  if (!(point.throughput > 0)) return;
+  const double ideal = point.efficiency && *point.efficiency > 0 ? point.throughput / *point.efficiency : 0;
+  series.points.push_back({static_cast<double>(point.asked.gpus), point.throughput,
+                           ideal > 0 ? times(point.efficiency_low, ideal) : std::nullopt,
+                           ideal > 0 ? times(point.efficiency_high, ideal) : std::nullopt, note_of(point)});
+}
+
+std::vector<Series> series_of(const std::vector<Curve>& curves, const Quantity& quantity) {
+  std::vector<Series> all;
+  for (const Curve& curve : curves) {
+    Series series = curve.series;
+    for (const Point* point : curve.points) (quantity.efficiency ? add_efficiency : add_throughput)(series, *point);
+    if (!series.points.empty()) all.push_back(std::move(series));
+  }
+  return all;
+}
+
+/// 100 % from the fewest to the most GPUs.
+Series ideal_line(const std::vector<Series>& all) {
+  double first = all.front().points.front().x, last = first;
+  for (const Series& series : all) {
+    first = std::min(first, series.points.front().x);
+    last = std::max(last, series.points.back().x);
+  }
+  return {.label = "ideal", .mark = Mark::ideal, .points = {{first, 1, {}, {}, ""}, {last, 1, {}, {}, ""}}};
+}
+
+/// Efficiencies beyond 100 % happen where the baseline was unlucky: they are shown, not cut.
+double efficiency_limit(const std::vector<Series>& all) {
+  double highest = 1;
+  for (const Series& series : all)
+    for (const ChartPoint& point : series.points) highest = std::max({highest, point.y, point.high.value_or(0)});
+  return std::isfinite(highest) ? std::max(1.1, std::ceil(highest * 10) / 10) : 1.1;
+}
+
+bool is_local(const std::vector<Curve>& curves) {
+  return std::ranges::all_of(curves, [](const Curve& curve) { return curve.asked().is_local(); });
+}
+
+std::optional<Chart> chart_of(const Scaling& scaling, const std::vector<Curve>& curves, const Quantity& quantity) {
+  std::vector<Series> series = series_of(curves, quantity);
+  if (series.empty()) return std::nullopt;
+  const Case& asked = curves.front().asked();
+  Chart chart{.id = fmt::format("{}-{}{}", quantity.id, asked.workload,
+                                asked.image_size > 0 ? fmt::format("-{}", asked.image_size) : ""),
+              .title = scaling.words.workload(asked),
+              .x_title = is_local(curves) ? "Ranks" : "GPUs",
+              .y_title = quantity.y_title,
+              .x_log2 = quantity.efficiency,
+              .y_percent = quantity.efficiency,
+              .y_min = 0,
+              .series = std::move(series)};
+  chart.caption = caption_of(chart.series, quantity);
+  if (quantity.efficiency) {
+    chart.y_max = efficiency_limit(chart.series);
+    chart.series.insert(chart.series.begin(), ideal_line(chart.series));
+  }
+  return chart;
+}
+
+}  // namespace
+
+Blocks scaling_charts(const Scaling& scaling) {
+  ChartGroup efficiency{kEfficiency.group, {}}, throughput{kThroughput.group, {}};
+  for (const Subject& subject : subjects_by_spread(scaling.input.points)) {
+    std::vector<Curve> curves = curves_of(scaling, subject);
+    choose_shown(curves, scaling);
+    if (auto chart = chart_of(scaling, curves, kEfficiency)) efficiency.charts.push_back(std::move(*chart));
+    if (auto chart = chart_of(scaling, curves, kThroughput)) throughput.charts.push_back(std::move(*chart));
+  }
+  Blocks blocks;
+  for (ChartGroup* group : {&efficiency, &throughput})
+    if (!group->charts.empty()) blocks.push_back(std::move(*group));
+  return blocks;
+}
+
+}  // namespace hbench

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "reports/scaling/scaling.hpp"
+
+namespace hbench {
+namespace {
+
+std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+std::string summary(const std::vector<Comparison>& comparisons) {
+  const ComparisonSummary error = summarize(comparisons);
+  if (error.count == 0) return "No simulated point has a published counterpart.";
+  return fmt::format(
+      "{} with a simulated point of the same workload, network, GPUs, batch and strategy: the mean "
+      "difference is {} percentage points, the largest {}.",
+      counted(error.count, "published figure"), unsigned_points(error.mean), unsigned_points(error.maximum));
+}
+
+Table error_table(const std::vector<Comparison>& comparisons) {
+  Table table{.caption = "Difference of simulated from published efficiency, in percentage points",
+              .columns = {"strategy", "model calibrated with them", "figures", "mean", "largest"},
+              .numeric = {false, false, true, true, true}};
+  for (const bool calibrated : {false, true})
+    for (const auto& [algorithm, error] : errors_by_algorithm(comparisons, calibrated))
+      table.rows.push_back({ScalingWords::family(algorithm), yes_or_no(calibrated), std::to_string(error.count),
+                            unsigned_points(error.mean), unsigned_points(error.maximum)});
+  return table;
+}
+
+Table pairs(const Scaling& scaling) {
+  std::vector<const Comparison*> sorted;
+  for (const Comparison& comparison : scaling.input.comparisons) sorted.push_back(&comparison);
+  std::ranges::stable_sort(sorted, std::ranges::greater{},
+                           [](const Comparison* pair) { return std::fabs(pair->difference); });
+  Table table{.caption = "Simulated against published efficiency, the largest difference first",
+              .columns = {"workload", "network", "GPUs", "strategy", "published", "simulated", "difference",
+                          "model calibrated with it", "source"},
+              .numeric = {false, false, true, false, true, true, true, false, false}};
+  for (const Comparison* pair : sorted) {
+    const Case& asked = pair->published.asked;
+    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
+                          std::to_string(asked.gpus), scaling.words.strategy(asked),
+                          percent_cell(pair->published.efficiency), percent_cell(pair->simulated.efficiency),
+                          signed_points(pair->difference), yes_or_no(pair->calibrated), asked.source});
+  }
+  return table;
+}
+
+/// Published figures that no simulated point was compared with, and why.
+Table unpaired(const Scaling& scaling) {
+  std::set<std::string> paired;
+  for (const Comparison& comparison : scaling.input.comparisons) paired.insert(comparison.published.asked.key());
+  Table table{.caption = "Published figures without a simulated counterpart",
+              .columns = {"workload", "network", "GPUs", "strategy", "samples/s", "efficiency", "why", "source"},
+              .numeric = {false, false, true, false, true, true, false, false}};
+  for (const Point& point : scaling.input.points) {
+    const Case& asked = point.asked;
+    if (asked.evidence != Evidence::published || point.failed || paired.contains(asked.key())) continue;
+    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
+                          std::to_string(asked.gpus), scaling.words.strategy(asked), rate_cell(point.throughput),
+                          percent_cell(point.efficiency),
+                          point.efficiency ? "not simulated here" : "no rate of one GPU stated", asked.source});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& all, bool calibrated) {
+  std::vector<Comparison> comparisons;
+  std::ranges::copy_if(all, std::back_inserter(comparisons),
+                       [&](const Comparison& pair) { return pair.calibrated == calibrated; });
+  std::vector<std::string> algorithms;
+  for (const Comparison& pair : comparisons)
+    if (const std::string& name = pair.published.asked.strategy.algorithm;
+        std::ranges::find(algorithms, name) == algorithms.end())
+      algorithms.push_back(name);
+  std::vector<AlgorithmError> errors;
+  for (const std::string& name : algorithms) {
+    std::vector<Comparison> same;
+    std::ranges::copy_if(comparisons, std::back_inserter(same),
+                         [&](const Comparison& pair) { return pair.published.asked.strategy.algorithm == name; });
+    errors.push_back({name, summarize(same)});
+  }
+  std::ranges::stable_sort(errors, std::ranges::greater{},
+                           [](const AlgorithmError& entry) { return entry.error.count; });
+  return errors;
+}
+
+Blocks published_comparison(const Scaling& scaling) {
+  constexpr std::size_t kUnfolded = 12;
+  Table compared = pairs(scaling), rest = unpaired(scaling);
+  if (compared.rows.empty() && rest.rows.empty()) return {};
+  Blocks blocks{Heading{1, "How far from what was reported"}, Paragraph{summary(scaling.input.comparisons)}};
+  if (Table errors = error_table(scaling.input.comparisons); !errors.rows.empty()) blocks.push_back(std::move(errors));
+  for (Table* table : {&compared, &rest}) {
+    if (table->rows.empty()) continue;
+    table->folded = table->rows.size() > kUnfolded;
+    blocks.push_back(std::move(*table));
+  }
+  return blocks;
+}
+
+}  // namespace hbench

@@ -1,0 +1,52 @@
+#pragma once
+
+/// What a sweep says in one line: the workload and the networks that differ most.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/points.hpp"
+#include "reports/scaling/sides.hpp"
+
+namespace hbench {
+
+/// Points of one evidence at its largest GPU count, of the workload whose best configurations spread most. The pointers
+/// are into the points that were given.
+struct Headline {
+  /// At least one, the most efficient first.
+  std::vector<BestOfSides> networks;
+  /// Where there is one side only: the least efficient other strategy on the network of `hardest()`; else null.
+  const Point* worst = nullptr;
+
+  const BestOfSides& easiest() const { return networks.front(); }
+  const BestOfSides& hardest() const { return networks.back(); }
+  /// Where servers are furthest ahead beyond doubt; null where they never are.
+  const BestOfSides* servers_lead() const;
+
+  const Point& best() const { return easiest().better(); }
+  int gpus() const { return best().asked.gpus; }
+  Evidence evidence() const { return best().asked.evidence; }
+};
+
+/// A point with an efficiency of a strategy that communicates.
+bool shows_scaling(const Point& point);
+
+/// Workload with its image size: what a chart is about.
+struct Subject {
+  std::string workload;
+  int image_size = 0;
+  friend bool operator==(const Subject&, const Subject&) = default;
+};
+Subject subject_of(const Case& asked);
+
+/// The evidence is what reaches the most GPUs, of two that reach as many the one nearer to reality; published
+/// figures only where there is nothing else. None without any efficiency of a strategy that communicates.
+std::optional<Headline> find_headline(const std::vector<Point>& points);
+/// The same of one subject.
+std::optional<Headline> find_headline(const std::vector<Point>& points, const Subject& subject);
+
+/// The subjects of `points`: first that of the headline, then by falling spread of efficiency on their most GPUs.
+std::vector<Subject> subjects_by_spread(const std::vector<Point>& points);
+
+}  // namespace hbench

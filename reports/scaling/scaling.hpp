@@ -1,0 +1,67 @@
+#pragma once
+
+/// The parts of the report on scaling, one file each. Pure functions of the input; a part of which the input
+/// holds nothing is empty.
+
+#include <string>
+#include <vector>
+
+#include "reports/report.hpp"
+#include "reports/scaling/headline.hpp"
+#include "reports/scaling/words.hpp"
+
+namespace hbench {
+
+using Blocks = std::vector<Block>;
+
+/// What every part is given: computed once. `input` outlives it.
+struct Scaling {
+  explicit Scaling(const ReportInput& of) : input(of), words(of), headline(find_headline(of.points)) {}
+
+  const ReportInput& input;
+  ScalingWords words;
+  std::optional<Headline> headline;
+};
+
+/// How far simulated figures of one algorithm are from published ones.
+struct AlgorithmError {
+  std::string algorithm;
+  ComparisonSummary error;
+};
+/// Of the figures that the model was calibrated with, or of the others; the algorithm with the most figures first.
+std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& comparisons, bool calibrated);
+
+/// The answer, and how it is known.
+Blocks scaling_verdict(const Scaling& scaling);
+/// How the figures of the headline are known, in a sentence or two; empty without a headline.
+std::string how_it_is_known(const Scaling& scaling);
+/// What makes points doubtful: each sentence with the points that it is said of.
+Blocks warnings(const Scaling& scaling);
+/// ` 2 points are doubtful: ...`: for the verdict; empty where none is.
+std::string warnings_sentence(const Scaling& scaling);
+Blocks failed_cases(const Scaling& scaling);
+std::size_t failures_of(const Scaling& scaling);
+/// ` 2 of 9 cases failed; ...`: for the verdict; empty where none did, or all.
+std::string failures_sentence(const Scaling& scaling);
+/// All-reduce against parameter servers on the most GPUs, each by its best configuration.
+Blocks best_of_either_side(const Scaling& scaling);
+/// Efficiency and throughput, a chart per workload; the workload of the headline comes first.
+Blocks scaling_charts(const Scaling& scaling);
+/// Simulated against published figures.
+Blocks published_comparison(const Scaling& scaling);
+/// Simulated nodes like this machine against what was measured on it.
+Blocks measured_comparison(const Scaling& scaling);
+/// ` On 3 points measured here, ...`: for the verdict; empty where nothing was predicted.
+std::string predicted_sentence(const Scaling& scaling);
+/// Where the time of simulated steps goes, on the most GPUs of each workload.
+Blocks step_ledger(const Scaling& scaling);
+Blocks measured_points(const Scaling& scaling);
+/// What was measured while a GPU was held back, or was at its power cap.
+Blocks throttled_points(const Scaling& scaling);
+/// ` 2 points were measured while a GPU was throttled; ...`: for the verdict; empty where none was.
+std::string throttled_sentence(const Scaling& scaling);
+Blocks all_points(const Scaling& scaling);
+/// What ran where, and what the words mean.
+Blocks method(const Scaling& scaling);
+
+}  // namespace hbench

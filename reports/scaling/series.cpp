@@ -1,0 +1,95 @@
+#include "reports/scaling/series.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace hbench {
+namespace {
+
+Mark mark_of(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::measured:
+      return Mark::measured;
+    case Evidence::emulated:
+      return Mark::emulated;
+    case Evidence::simulated:
+      return Mark::simulated;
+    case Evidence::published:
+      break;
+  }
+  return Mark::published;
+}
+
+bool on_one_curve(const Case& a, const Case& b, const ScalingWords& words) {
+  return a.evidence == b.evidence && a.profile == b.profile && a.machine == b.machine &&
+         a.batch_per_gpu == b.batch_per_gpu && a.training == b.training && words.strategy(a) == words.strategy(b);
+}
+
+void add(std::vector<Curve>& curves, const Point& point, const ScalingWords& words) {
+  auto curve = std::ranges::find_if(
+      curves, [&](const Curve& candidate) { return on_one_curve(candidate.asked(), point.asked, words); });
+  if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{});
+  curve->points.push_back(&point);
+}
+
+std::set<std::string> published_labels(const std::vector<Point>& points) {
+  std::set<std::string> labels;
+  for (const Point& point : points)
+    if (point.asked.evidence == Evidence::published) labels.insert(point.asked.strategy.label());
+  return labels;
+}
+
+std::string plain_label(Strategy strategy) {
+  strategy.fusion.clear();
+  strategy.overlap = true;
+  return strategy.label();
+}
+
+Series series_of(const Case& asked, const ScalingWords& words, const std::set<std::string>& published) {
+  const std::string label = asked.strategy.label();
+  Series series{.label = fmt::format("{} on {}", words.strategy(asked), words.place(asked)),
+                .mark = mark_of(asked.evidence),
+                .group = published.contains(label) ? plain_label(asked.strategy) : label,
+                .family = words.network(asked.profile)};
+  if (asked.evidence != Evidence::simulated) series.label += fmt::format(" ({})", to_string(asked.evidence));
+  return series;
+}
+
+void label_batches(std::vector<Curve>& curves) {
+  std::map<std::string, int> uses;
+  for (const Curve& curve : curves) ++uses[curve.series.label];
+  for (Curve& curve : curves)
+    if (uses[curve.series.label] > 1) curve.series.label += fmt::format(", batch {}", curve.asked().batch_per_gpu);
+}
+
+/// One name for several machines: the digests differ.
+void tell_machines_apart(std::vector<Curve>& curves) {
+  std::map<std::string, std::set<std::string>> machines;
+  for (const Curve& curve : curves) machines[curve.series.label].insert(curve.asked().machine);
+  constexpr std::size_t kDigits = 6;
+  for (Curve& curve : curves)
+    if (machines[curve.series.label].size() > 1)
+      curve.series.label += fmt::format(", machine {}", curve.asked().machine.substr(0, kDigits));
+}
+
+}  // namespace
+
+std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject) {
+  std::vector<Curve> curves;
+  for (const Point& point : scaling.input.points)
+    if (subject_of(point.asked) == subject && !point.failed && point.asked.strategy.communicates())
+      add(curves, point, scaling.words);
+  const std::set<std::string> published = published_labels(scaling.input.points);
+  for (Curve& curve : curves) {
+    std::ranges::stable_sort(curve.points, {}, [](const Point* point) { return point->asked.gpus; });
+    curve.series = series_of(curve.asked(), scaling.words, published);
+  }
+  label_batches(curves);
+  tell_machines_apart(curves);
+  return curves;
+}
+
+}  // namespace hbench

@@ -1,0 +1,29 @@
+#pragma once
+
+/// Points as curves of a chart.
+
+#include <vector>
+
+#include "reports/scaling/scaling.hpp"
+
+namespace hbench {
+
+/// Points that differ in their GPU count only: at least one, by rising GPU count.
+struct Curve {
+  std::vector<const Point*> points;
+  Series series;  ///< label, mark, group, family and whether it is shown; its points are the chart's business
+
+  const Case& asked() const { return points.front()->asked; }
+};
+
+/// The curves of one subject. Points that failed and baselines are in none. Published strategies, and simulated
+/// ones that repeat them, have the colour of the plain strategy: what matters is whether they agree.
+std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject);
+
+/// Decides which curves of one subject are shown at first, and puts these first. All, where all is little; else, on the
+/// few networks that differ most (the best, the worst, the one where servers are furthest ahead, the one of which most is
+/// published), the best configuration of either side and the best servers of the other placement, what is published of
+/// these, and whatever was timed.
+void choose_shown(std::vector<Curve>& curves, const Scaling& scaling);
+
+}  // namespace hbench

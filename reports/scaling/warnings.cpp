@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/scaling/scaling.hpp"
+
+namespace hbench {
+namespace {
+
+/// A sentence and the points that it is said of.
+struct Doubt {
+  std::string sentence;
+  std::vector<std::string> points;
+};
+
+/// `ResNet-18 at 64x64, ring on 2 ranks`.
+std::string name_of(const Point& point, const ScalingWords& words) {
+  return fmt::format("{}, {} on {}", words.workload(point.asked), words.strategy(point.asked),
+                     ScalingWords::gpus(point.asked));
+}
+
+std::vector<Doubt> doubts_of(const Scaling& scaling) {
+  std::vector<Doubt> doubts;
+  for (const Point& point : scaling.input.points) {
+    if (point.failed) continue;
+    for (const std::string& sentence : point.warnings) {
+      auto same = std::ranges::find(doubts, sentence, &Doubt::sentence);
+      if (same == doubts.end()) same = doubts.insert(doubts.end(), {sentence, {}});
+      same->points.push_back(name_of(point, scaling.words));
+    }
+  }
+  return doubts;
+}
+
+/// The first points by name, the rest by their number.
+std::string in_words(const Doubt& doubt) {
+  constexpr std::size_t kNamed = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kNamed, doubt.points.size()); ++i)
+    names += (i == 0 ? "" : "; ") + doubt.points[i];
+  if (doubt.points.size() > kNamed) names += fmt::format(" and {} more", doubt.points.size() - kNamed);
+  return fmt::format("{}: {}", names, doubt.sentence);
+}
+
+}  // namespace
+
+Blocks warnings(const Scaling& scaling) {
+  Warnings block;
+  for (const Doubt& doubt : doubts_of(scaling)) block.texts.push_back(in_words(doubt));
+  if (block.texts.empty()) return {};
+  return {std::move(block)};
+}
+
+std::string warnings_sentence(const Scaling& scaling) {
+  const auto doubtful = std::ranges::count_if(
+      scaling.input.points, [](const Point& point) { return !point.failed && !point.warnings.empty(); });
+  if (doubtful == 0) return "";
+  return fmt::format(" {} doubtful: the warnings say why.",
+                     doubtful == 1 ? "1 point is" : fmt::format("{} points are", doubtful));
+}
+
+}  // namespace hbench

@@ -1,0 +1,98 @@
+#include "analysis/baseline.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "example_results.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// The fourth run's, on GPUs in bf16.
+CaseResult measured() {
+  CaseResult result{.asked = example_case()};
+  result.asked.machine = "0123456789abcdef";
+  result.asked.training = {.device = "gpu", .executor = "nccl", .precision = "bf16"};
+  result.machine_in_words = "2 x H100";
+  result.producer = {.run = 4, .version = "0.2.0", .started_at = "", .labels = {{"commit", "abc"}}};
+  return result;
+}
+
+CaseResult baseline() {
+  CaseResult result = measured();
+  result.asked.gpus = 1;
+  result.asked.strategy = {.algorithm = "none", .overlap = false};
+  result.asked.training.executor = "";
+  return result;
+}
+
+using Change = std::function<void(CaseResult&)>;
+std::string why_none(const Change& change) {
+  std::vector<CaseResult> candidates{baseline()};
+  change(candidates.front());
+  const BaselineChoice choice = choose_baseline(measured(), candidates);
+  EXPECT_EQ(choice.result == nullptr, !choice.why_none.empty());
+  return choice.why_none;
+}
+
+TEST(Baseline, IsTheSameWorkByOneProcessAtTheSamePlaceFromTheSameCode) {
+  EXPECT_THAT(why_none([](CaseResult&) {}), IsEmpty());
+  EXPECT_THAT(why_none([](CaseResult& r) { r.producer.run = 2; }), IsEmpty()) << "of another run";
+  EXPECT_THAT(why_none([](CaseResult& r) { r.producer.labels["branch"] = "main"; }), IsEmpty());
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.source = "in other words"; }), IsEmpty());
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.strategy.fusion = "none"; }), IsEmpty()) << "it fuses nothing";
+}
+
+TEST(Baseline, IsNeverOfAnotherPrecisionOrDevice) {
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.training.precision = "tf32"; }),
+              AllOf(HasSubstr("precision tf32"), HasSubstr("bf16")));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.training.precision = ""; }), HasSubstr("precision"));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.training.device = ""; }), HasSubstr("device"));
+}
+
+TEST(Baseline, IsNeverOfOtherWork) {
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.batch_per_gpu = 64; }),
+              AllOf(HasSubstr("batch_per_gpu 64"), HasSubstr("32")));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.image_size = 64; }), HasSubstr("image_size"));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.workload = "vgg16"; }), HasSubstr("no process"));
+}
+
+TEST(Baseline, IsNeverOfAnotherMachine) {
+  EXPECT_THAT(why_none([](CaseResult& r) {
+                r.asked.machine = "fedcba9876543210";
+                r.machine_in_words = "8 x A100";
+              }),
+              AllOf(HasSubstr("another machine"), HasSubstr("8 x A100"), HasSubstr("2 x H100")));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.profile = "other"; }), HasSubstr("other"));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.evidence = Evidence::emulated; }), HasSubstr("emulated"));
+}
+
+TEST(Baseline, IsNeverOfOtherCode) {
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.implementation = "engine/2"; }),
+              AllOf(HasSubstr("engine/2"), HasSubstr("engine/1")));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.producer.version = "0.3.0"; }),
+              AllOf(HasSubstr("0.3.0"), HasSubstr("0.2.0")));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.producer.labels.clear(); }), HasSubstr("commit abc"));
+}
+
+TEST(Baseline, IsNoneThatFailedCommunicatesOrWasNotTimed) {
+  EXPECT_THAT(why_none([](CaseResult& r) { r.status = CaseStatus::failed; }), HasSubstr("no process"));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.strategy.algorithm = "ring"; }), HasSubstr("no process"));
+  EXPECT_THAT(why_none([](CaseResult& r) { r.asked.evidence = Evidence::simulated; }), HasSubstr("no process"));
+}
+
+TEST(Baseline, IsOfTheSameRunOrElseTheNewest) {
+  std::vector<CaseResult> candidates(4, baseline());
+  for (int run = 0; run < 4; ++run) candidates[run].producer.run = run == 1 ? 4 : 10 + run;
+  EXPECT_EQ(choose_baseline(measured(), candidates).result, &candidates[1]);
+  candidates[1].asked.machine = "elsewhere";
+  EXPECT_EQ(choose_baseline(measured(), candidates).result, &candidates[3]) << "the place counts for more";
+}
+
+}  // namespace
+}  // namespace hbench

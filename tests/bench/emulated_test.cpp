@@ -1,0 +1,72 @@
+// Results of slowed links are emulated, and say what network they are of.
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "bench/collective/plan.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/doctor/local_machine.hpp"
+#include "tests/bench/expect_error.hpp"
+#include "tests/bench/plan_example.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr const char* kVariable = "HBENCH_EMULATED";
+constexpr const char* kNetwork = "3 hosts, 200mbit each way";
+
+class Emulated : public testing::Test {
+ protected:
+  void SetUp() override { unsetenv(kVariable); }
+  void TearDown() override { unsetenv(kVariable); }
+};
+
+TEST_F(Emulated, IsWhatTheVariableSays) {
+  EXPECT_EQ(emulated_network(), "");
+  setenv(kVariable, kNetwork, 1);
+  EXPECT_EQ(emulated_network(), kNetwork);
+  EXPECT_EQ(local_machine(1).emulated, kNetwork);
+  EXPECT_EQ(machine_at_rest().emulated, "") << "who simulates does not mind";
+}
+
+TEST_F(Emulated, RefusesATextThatIsNoLine) {
+  for (const std::string& text : {std::string("two\nlines"), std::string(101, 'x')}) {
+    setenv(kVariable, text.c_str(), 1);
+    EXPECT_THROW(emulated_network(), Error);
+  }
+}
+
+TEST_F(Emulated, CasesOfASweepAreComparedWithEachOther) {
+  LocalMachine machine = machine_of_two();
+  machine.emulated = kNetwork;
+  SweepRequest request = small_request();
+  request.gpus = {2};
+  request.evidence = {Evidence::measured, Evidence::simulated};
+  std::size_t timed = 0;
+  for (const Case& asked : plan_of(request, machine).cases) {
+    if (asked.evidence == Evidence::simulated) continue;
+    ++timed;
+    EXPECT_EQ(asked.evidence, Evidence::emulated);
+    EXPECT_EQ(asked.profile, kNetwork);
+  }
+  EXPECT_EQ(timed, 2U) << "the ring and its baseline";
+}
+
+TEST_F(Emulated, CollectivesSayWhichNetworkTheyAreOf) {
+  CollectiveRequest request;
+  request.algorithms = {"ring"};
+  request.executors = {"threads"};
+  CollectiveMachine machine;
+  machine.cores = 2;
+  for (const char* network : {"", kNetwork}) {
+    machine.emulated = network;
+    const CollectivePlan plan = make_collective_plan(request, machine, {});
+    const Case& asked = plan.sets.at(0).cases.at(0).asked;
+    EXPECT_EQ(asked.evidence, machine.emulated.empty() ? Evidence::measured : Evidence::emulated);
+    EXPECT_EQ(asked.profile, machine.emulated.empty() ? "local" : kNetwork);
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,48 @@
+#include "bench/launch/job_outcome.hpp"
+
+#include <gmock/gmock.h>
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+
+JobOutcome of(const Exit& exit, const RankReports& reports = {}) { return job_outcome(reports, exit, 2, Seconds(30)); }
+
+TEST(JobOutcome, IsGoodWhenAllIsSaid) {
+  RankReports reports;
+  reports.complete = true;
+  EXPECT_EQ(of({.code = 0}, reports).code, ExitCode::good);
+  EXPECT_EQ(of({.code = 0}, reports).reason, "");
+}
+
+TEST(JobOutcome, QuotesTheLastWordsOfAJob) {
+  const JobOutcome ending = of({.code = 1, .error_tail = "one\nno room for more ranks\n----\n"});
+  EXPECT_EQ(ending.code, ExitCode::lost_rank);
+  EXPECT_EQ(ending.reason, "the job ended with exit code 1: no room for more ranks");
+}
+
+TEST(JobOutcome, SaysThatAJobSaidNothing) {
+  for (const char* nothing : {"", "\n", " \n---\n"})
+    EXPECT_EQ(of({.code = 1, .error_tail = nothing}).reason, "the job ended with exit code 1 and no message");
+  EXPECT_EQ(of({.code = 0}).reason, "the job ended with exit code 0 and no message");
+}
+
+TEST(JobOutcome, PrefersWhatRanksSay) {
+  RankReports reports;
+  reports.failures = {{.rank = 1, .exit_code = 4, .message = "wrong data"}};
+  const JobOutcome ending = of({.code = 1, .error_tail = "mpirun: something"}, reports);
+  EXPECT_EQ(ending.code, ExitCode::wrong_data);
+  EXPECT_EQ(ending.reason, "rank 1: wrong data");
+}
+
+TEST(JobOutcome, NamesWhoWasBehindWhenAllFellSilent) {
+  RankReports reports;
+  reports.processes = {{0, {.pid = 100}}, {1, {.pid = 101}}};
+  reports.last_step = {{0, 7}, {1, 5}};
+  EXPECT_THAT(of({.code = 1, .timed_out = true}, reports).reason,
+              HasSubstr("for 30 s; last heard of rank 1 after step 5"));
+}
+
+}  // namespace
+}  // namespace hbench

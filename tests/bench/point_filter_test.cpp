@@ -1,0 +1,74 @@
+#include "bench/output/point_filter.hpp"
+
+#include <gmock/gmock.h>
+
+#include "bench/verbs/filter_options.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Point point(Evidence evidence, const std::string& workload, const std::string& profile, const Strategy& strategy) {
+  Point result;
+  result.asked = {.evidence = evidence, .workload = workload, .strategy = strategy, .profile = profile};
+  result.efficiency = 0.5;
+  return result;
+}
+
+const Strategy kRing{.algorithm = "ring"}, kRingFp16{.algorithm = "ring", .compressor = "fp16"},
+    kSliced{.algorithm = "ps", .placement = "sliced", .server_mode = "dedicated", .fusion = "none"};
+
+const std::vector<Point> kPoints{
+    point(Evidence::simulated, "vgg16", "a", kRing), point(Evidence::simulated, "vgg16", "b", kSliced),
+    point(Evidence::published, "resnet50", "a", kRingFp16), point(Evidence::measured, "resnet50", "local", kRing)};
+
+/// The places in `kPoints` of what the options leave.
+std::vector<std::size_t> left_by(const FilterTexts& texts) {
+  std::vector<std::size_t> places;
+  for (const Point& chosen : select_points(kPoints, parse_filter(texts)))
+    for (std::size_t i = 0; i < kPoints.size(); ++i)
+      if (kPoints[i].asked.key() == chosen.asked.key()) places.push_back(i);
+  return places;
+}
+
+TEST(PointFilter, LeavesEverythingWithoutOptions) { EXPECT_THAT(left_by({}), ElementsAre(0, 1, 2, 3)); }
+
+TEST(PointFilter, ChoosesByEachOptionAndByAllOfThem) {
+  EXPECT_THAT(left_by({.workload = "vgg16"}), ElementsAre(0, 1));
+  EXPECT_THAT(left_by({.workload = "vgg16,resnet50"}), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(left_by({.profile = "local,b"}), ElementsAre(1, 3));
+  EXPECT_THAT(left_by({.evidence = "published,measured"}), ElementsAre(2, 3));
+  EXPECT_THAT(left_by({.strategy = "ring"}), ElementsAre(0, 2, 3));
+  EXPECT_THAT(left_by({.workload = "vgg16", .profile = "a", .evidence = "simulated", .strategy = "ring"}),
+              ElementsAre(0));
+}
+
+TEST(PointFilter, TakesPartsOfALabelAndKeepsCommasInParentheses) {
+  EXPECT_THAT(left_by({.strategy = "fp16"}), ElementsAre(2));
+  EXPECT_THAT(left_by({.strategy = "sliced,fp16"}), ElementsAre(1, 2));
+  EXPECT_THAT(left_by({.strategy = "ps (sliced, dedicated)"}), ElementsAre(1));
+  EXPECT_THAT(left_by({.strategy = "ps (sliced, dedicated),fp16"}), ElementsAre(1, 2));
+}
+
+TEST(PointFilter, SuggestsWhatWasMeant) {
+  expect_error([] { left_by({.workload = "vgg61"}); }, ExitCode::usage,
+               AllOf(HasSubstr("workload 'vgg61'"), HasSubstr("did you mean 'vgg16'?")), HasSubstr("resnet50"));
+  expect_error([] { left_by({.profile = "locla"}); }, ExitCode::usage, HasSubstr("did you mean 'local'?"));
+  expect_error([] { left_by({.evidence = "simulate"}); }, ExitCode::usage, HasSubstr("did you mean 'simulated'?"));
+  expect_error([] { left_by({.strategy = "rng"}); }, ExitCode::usage, HasSubstr("did you mean 'ring'?"));
+  expect_error([] { left_by({.workload = "vgg16,,x"}); }, ExitCode::usage, HasSubstr("--workload"));
+}
+
+TEST(PointFilter, SaysWhenNothingIsLeft) {
+  expect_error([] { left_by({.workload = "vgg16", .profile = "local"}); }, ExitCode::usage,
+               HasSubstr("no stored point"), HasSubstr("--workload"));
+  EXPECT_THAT(select_points({}, {}), IsEmpty()) << "an empty database is no mistake";
+}
+
+}  // namespace
+}  // namespace hbench

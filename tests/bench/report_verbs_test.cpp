@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/verbs/verb.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kProfile = R"(title = "The cluster of my own, 10 Gbit/s"
+gpu = "a GPU of my own, liquid"
+gpus_per_node = 4
+[local]
+latency = "5 us"
+rate = "10 GB/s"
+[network]
+latency = "20 us"
+line_rate = "10 Gbit/s"
+)";
+
+/// A database of a small simulated sweep on two networks, one of which only a file of the user's own describes.
+class ReportVerbs : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TemporaryFolder;
+    write_bytes(folder_->path() / "mine.toml", kProfile);
+    terminal_ = printed({"sweep",
+                         "--gpus",
+                         "1,8",
+                         "--profile",
+                         (folder_->path() / "mine.toml").string() + ",hkbu-10gbe",
+                         "--single-gpu-rate",
+                         "100",
+                         "--evidence",
+                         "simulated",
+                         "--workload",
+                         "vgg16,resnet50",
+                         "--algorithm",
+                         "ring,ps",
+                         "--compressor",
+                         "none",
+                         "--quiet",
+                         "--db",
+                         database(),
+                         "--report",
+                         (folder_->path() / "swept").string()});
+    std::filesystem::remove(folder_->path() / "mine.toml");
+  }
+  static void TearDownTestSuite() {
+    delete folder_;
+    folder_ = nullptr;
+  }
+
+  static std::string database() { return (folder_->path() / "r.db").string(); }
+
+  /// What a verb prints, within this process.
+  static std::string printed(std::vector<std::string> words) {
+    testing::internal::CaptureStdout();
+    const Verb& verb = find_entry(verbs(), words.front(), "verb");
+    words.erase(words.begin());
+    ExitCode code = ExitCode::usage;
+    try {
+      code = verb.run({"hbench", words, "hbench ..."});
+    } catch (...) {
+      testing::internal::GetCapturedStdout();
+      throw;
+    }
+    EXPECT_EQ(code, ExitCode::good);
+    return testing::internal::GetCapturedStdout();
+  }
+
+  static nlohmann::json exported(std::vector<std::string> filter) {
+    filter.insert(filter.begin(), {"export", "--db", database()});
+    return nlohmann::json::parse(printed(filter));
+  }
+
+  static TemporaryFolder* folder_;
+  static std::string terminal_;
+};
+TemporaryFolder* ReportVerbs::folder_ = nullptr;
+std::string ReportVerbs::terminal_;
+
+TEST_F(ReportVerbs, ShowTheTitleAndTheGpuOfAProfileOfOnesOwn) {
+  EXPECT_THAT(terminal_, AllOf(HasSubstr("Simulated: at 8 GPUs"), HasSubstr("The cluster of my own")));
+  // The file is gone: what it said is in the database.
+  const std::string report = printed({"report", "--db", database(), "--format", "markdown"});
+  EXPECT_THAT(report, HasSubstr("The cluster of my own, 10 Gbit/s, a GPU of my own"));
+}
+
+TEST_F(ReportVerbs, PrintAShortMarkdownUnlessAllIsAskedFor) {
+  const std::string brief = printed({"report", "--db", database(), "--format", "markdown"});
+  const std::string full = printed({"report", "--db", database(), "--format", "markdown", "--full"});
+  EXPECT_LT(brief.size(), 10'000u);
+  EXPECT_THAT(brief,
+              AllOf(HasSubstr("Simulated: at 8 GPUs"), Not(HasSubstr("What ran where")), Not(HasSubstr(".png"))));
+  EXPECT_THAT(full, AllOf(HasSubstr("What ran where"), HasSubstr(".png")));
+  expect_error(
+      [] {
+        printed({"report", "--db", database(), "--format", "csv", "--full"});
+      },
+      ExitCode::usage, HasSubstr("--full"));
+}
+
+TEST_F(ReportVerbs, WriteTheFullMarkdownIntoAFolder) {
+  const std::filesystem::path report = folder_->path() / "full";
+  printed({"report", "--db", database(), "--report", report.string(), "--workload", "vgg16"});
+  EXPECT_THAT(bytes_of(report / "report.md"), AllOf(HasSubstr("What ran where"), Not(HasSubstr("ResNet-50"))));
+}
+
+TEST_F(ReportVerbs, ExportOnlyWhatWasChosenWithEfficienciesOfAll) {
+  const nlohmann::json all = exported({}), some = exported({"--workload", "vgg16", "--strategy", "ring"});
+  EXPECT_GT(all.size(), some.size());
+  ASSERT_FALSE(some.empty());
+  for (const auto& point : some) {
+    EXPECT_EQ(point.at("workload"), "vgg16");
+    EXPECT_EQ(point.at("algorithm"), "ring");
+    EXPECT_FALSE(point.at("efficiency").is_null());
+  }
+  EXPECT_EQ(exported({"--evidence", "simulated"}).size(), all.size());
+  expect_error([] { exported({"--profile", "hkbu-10gb"}); }, ExitCode::usage, HasSubstr("did you mean 'hkbu-10gbe'?"));
+}
+
+}  // namespace
+}  // namespace hbench

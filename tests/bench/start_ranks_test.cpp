@@ -1,0 +1,115 @@
+// Ranks that outlive their job are killed; processes that only have a rank's number are not.
+
+#include "bench/launch/start_ranks.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/analysis/temporary_folder.hpp"
+
+namespace hbench {
+namespace {
+
+/// Somebody else's process, which must live as long as this object.
+class Stranger {
+ public:
+  Stranger() {
+    if (pid_ != 0) return;
+    pause();
+    _exit(0);
+  }
+  ~Stranger() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  ProcessIdentity identity() const { return {pid_, own_host_identity(), process_status(pid_)->start_time}; }
+  bool lives() const { return waitpid(pid_, nullptr, WNOHANG) == 0; }
+
+ private:
+  pid_t pid_ = fork();
+};
+
+std::string hello(const ProcessIdentity& process) { return to_json(HelloLine{0, process}); }
+
+/// A job of one rank, which is a shell's script.
+JobOutcome run_script(const std::string& script, RankReports& reports, Seconds timeout = Seconds(0)) {
+  const TemporaryFolder folder;
+  write_program(folder / "rank", "#!/bin/sh\n" + script);
+  const RankStart start{.launcher = "local", .worker = {(folder / "rank").string()}, .timeout = timeout};
+  return start_ranks(start, this_host(), reports, [](const WorkerLine&) {});
+}
+
+bool dies(const ProcessIdentity& process) {
+  const auto gone = [&] {
+    const auto status = status_of(process);
+    return !status || status->state == 'Z';
+  };
+  for (int i = 0; i < 500 && !gone(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return gone();
+}
+
+TEST(StartRanks, NeverSignalsAProcessThatOnlyHasARanksNumber) {
+  const Stranger stranger;
+  ProcessIdentity later = stranger.identity(), elsewhere = stranger.identity(), unknown = stranger.identity();
+  later.start_time += 1;
+  elsewhere.host = "another boot pid:[1]";
+  unknown.host.clear();
+  for (const ProcessIdentity& reported : {later, elsewhere, unknown}) {
+    RankReports reports;
+    const JobOutcome outcome = run_script("echo '" + hello(reported) + "'; exit 3", reports);
+    EXPECT_EQ(outcome.code, ExitCode::lost_rank);
+    EXPECT_EQ(reports.processes.at(0), reported);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_TRUE(stranger.lives());
+  }
+}
+
+/// Reports a process that left the job's process group, as a rank's.
+std::string leave_a_rank(const std::string& then) {
+  return fmt::format(
+      "setsid sleep 1000 >/dev/null 2>&1 &\n"
+      "start=$(cut -d ' ' -f 22 /proc/$!/stat)\n"
+      "echo '{{\"hello\":{{\"rank\":0,\"host\":\"{}\",\"pid\":'$!',\"start_time\":'$start'}}}}'\n{}",
+      own_host_identity(), then);
+}
+
+TEST(StartRanks, KillsARankThatIsLeftOver) {
+  RankReports reports;
+  EXPECT_EQ(run_script(leave_a_rank("exit 3"), reports).code, ExitCode::lost_rank);
+  ASSERT_TRUE(reports.processes.contains(0));
+  EXPECT_GT(reports.processes.at(0).start_time, 0);
+  EXPECT_TRUE(dies(reports.processes.at(0)));
+}
+
+TEST(StartRanks, KillsARankThatIsLeftOverWhenTheJobIsLeftByAnException) {
+  RankReports reports;
+  const TemporaryFolder folder;
+  write_program(folder / "rank", "#!/bin/sh\n" + leave_a_rank("sleep 1000"));
+  const RankStart start{.launcher = "local", .worker = {(folder / "rank").string()}};
+  EXPECT_THROW(start_ranks(start, this_host(), reports, [](const WorkerLine&) { throw std::runtime_error("full"); }),
+               std::runtime_error);
+  ASSERT_TRUE(reports.processes.contains(0));
+  EXPECT_TRUE(dies(reports.processes.at(0)));
+}
+
+TEST(StartRanks, SaysOnlyOfItsOwnHostsProcessesThatTheyAreGone) {
+  ProcessIdentity gone{1, own_host_identity(), -5}, elsewhere{1, "another boot pid:[1]", 5};
+  for (const auto& [process, known] : {std::pair{gone, true}, {elsewhere, false}}) {
+    RankReports reports;
+    const JobOutcome outcome = run_script("echo '" + hello(process) + "'; sleep 1000", reports, Seconds(0.3));
+    EXPECT_EQ(outcome.code, ExitCode::lost_rank);
+    EXPECT_EQ(reports.states.contains(0), known);
+    EXPECT_EQ(outcome.reason.find("rank 0 is gone") != std::string::npos, known) << outcome.reason;
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,116 @@
+#include "reports/formats/text_table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "reports/formats/plain_text.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, text_width(line));
+  return widest;
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+Table small_table() {
+  return {.columns = {"name", "step time (us)", "note"},
+          .numeric = {false, true, false},
+          .rows = {{"ring", "12.5", "two words"}, {"ps", "7", "one"}}};
+}
+
+TEST(TextTable, IsAlignedAndAsWideAsItsCellsWhereThereIsRoom) {
+  EXPECT_EQ(text_table(small_table(), 80),
+            "name  step time (us)  note\n"
+            "----  --------------  ---------\n"
+            "ring            12.5  two words\n"
+            "ps                 7  one\n");
+  EXPECT_EQ(text_table(small_table(), 80), text_table(small_table(), kAnyWidth));
+}
+
+TEST(TextTable, WrapsItsHeadsFirst) {
+  // 4 + 2 + 9 ("step time", over "(us)") + 2 + 9 = 26 columns.
+  EXPECT_EQ(text_table(small_table(), 26),
+            "name  step time  note\n"
+            "           (us)\n"
+            "----  ---------  ---------\n"
+            "ring       12.5  two words\n"
+            "ps            7  one\n");
+}
+
+TEST(TextTable, FitsExactlyAndNotOneColumnMore) {
+  EXPECT_EQ(widest_line(text_table(small_table(), 31)), 31U) << "4 + 2 + 14 + 2 + 9";
+  EXPECT_EQ(widest_line(text_table(small_table(), 30)), 30U) << "the head gave way";
+  EXPECT_LE(widest_line(text_table(small_table(), 21)), 21U);
+}
+
+TEST(TextTable, WrapsTextButNeverBreaksAWordOrANumber) {
+  const Table table{.columns = {"n", "what"},
+                    .numeric = {true, false},
+                    .rows = {{"1000000", "a sentence of some length that has to be wrapped somewhere"}}};
+  const std::string text = text_table(table, 40);
+  EXPECT_EQ(widest_line(text), 40U);
+  EXPECT_THAT(text, HasSubstr("1000000  a sentence of some length that\n"));
+  EXPECT_THAT(text, HasSubstr("\n         has to be wrapped somewhere\n"));
+}
+
+Table with_priorities() {
+  return {.columns = {"size", "algbw", "type"},
+          .numeric = {true, true, true},
+          .rows = {{"1048576", "12345.67", "float32"}},
+          .priority = {0, 1, 2}};
+}
+
+TEST(TextTable, LeavesOutTheColumnOfTheLargestPriorityFirstAndNamesIt) {
+  EXPECT_THAT(text_table(with_priorities(), 26), Not(HasSubstr("not shown"))) << "7 + 2 + 8 + 2 + 7";
+  const std::string one = text_table(with_priorities(), 25);
+  EXPECT_THAT(one, Not(HasSubstr("float32")));
+  EXPECT_THAT(one, HasSubstr("12345.67"));
+  EXPECT_THAT(one, HasSubstr("not shown in 25 columns:"));
+  EXPECT_THAT(one, HasSubstr("type; --wide"));
+  const std::string two = text_table(with_priorities(), 16);
+  EXPECT_THAT(two, Not(HasSubstr("12345.67")));
+  EXPECT_THAT(two, HasSubstr("1048576"));
+  EXPECT_THAT(text_table(with_priorities(), kAnyWidth), HasSubstr("float32"));
+}
+
+TEST(TextTable, NeverLeavesOutAColumnWithoutAPriority) {
+  Table table = with_priorities();
+  table.priority.clear();
+  EXPECT_EQ(text_table(table, 10),
+            "1048576\n"
+            "  algbw  12345.67\n"
+            "  type   float32\n")
+      << "paragraphs where columns do not fit";
+}
+
+TEST(TextTable, BecomesParagraphsWhereCellsWouldHaveManyLines) {
+  const Table table{.columns = {"name", "source"},
+                    .numeric = {false, false},
+                    .rows = {{"ring", "word " + repeated(std::string(40, 'x') + " ", 6)}, {"b", ""}}};
+  const std::string text = text_table(table, 70);
+  EXPECT_THAT(text, testing::StartsWith("ring\n  source  word"));
+  EXPECT_THAT(text, testing::EndsWith("\n\nb\n")) << "an empty cell has no line";
+}
+
+TEST(WrappedText, IndentsEveryLineButTheFirst) {
+  EXPECT_EQ(wrapped_text("one two three", 9, 2), "one two\n  three");
+  EXPECT_EQ(wrapped_text("one two three", kAnyWidth), "one two three");
+  EXPECT_EQ(wrapped_text("", 10), "");
+  EXPECT_EQ(wrapped_text("abcdefghij k", 4), "abcdefghij\nk") << "a long word stays whole";
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,280 @@
+#include "workloads/simulation/step_simulator.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/collectives/clusters.hpp"
+
+namespace hbench {
+namespace {
+
+using namespace ::hbench::testing;
+
+// On two nodes of the round cluster a ring of n elements takes two rounds of 1 ms and half the buffer each:
+// 2 ms and 1 ms per 1000 elements. The tensors below take 3, 4 and 5 ms.
+StepTimeline three_tensors(double first_ms, double second_ms, double third_ms, double backward_ms = 20) {
+  return {.batch = 3,
+          .forward = Seconds(0.010),
+          .backward = Seconds(backward_ms / 1e3),
+          .gradients = {{"c", 1000, Seconds(first_ms / 1e3)},
+                        {"b", 2000, Seconds(second_ms / 1e3)},
+                        {"a", 3000, Seconds(third_ms / 1e3)}}};
+}
+
+TrainingStrategy ring(const char* fusion, bool overlap = true) {
+  return {.algorithm = parse_algorithm_rule("ring"),
+          .placement = nullptr,
+          .fusion = parse_fusion(fusion),
+          .overlap = overlap};
+}
+
+StepTimes run(const Profile& profile, const World& world, const StepTimeline& timeline,
+              const TrainingStrategy& strategy, double network_factor = 1) {
+  const StepTimes times = StepSimulator(profile, world).run(timeline, strategy, network_factor);
+  const Seconds sum = times.compute + times.straggler + times.slowdown + times.exposed;
+  EXPECT_NEAR(sum.value, times.step.value, 1e-12) << "the parts do not add up";
+  return times;
+}
+
+StepTimes run_pair(const Profile& profile, const StepTimeline& timeline, const TrainingStrategy& strategy) {
+  return run(profile, {.workers = 2}, timeline, strategy);
+}
+
+constexpr double kTolerance = 1e-12;
+
+// Nothing leaves before the backward pass has ended at 30 ms; then 3 + 4 + 5 ms, one after the other.
+TEST(StepSimulator, WithoutOverlapAllCommunicationIsExposed) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(5, 10, 20), ring("none", false));
+  EXPECT_NEAR(times.step.value, 0.042, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.012, kTolerance);
+  EXPECT_NEAR(times.communication.value, 0.012, kTolerance);
+  EXPECT_EQ(times.buckets, 3);
+}
+
+// 15 to 18, 20 to 24, 25 to 30 ms: the last one ends with the step.
+TEST(StepSimulator, OverlapHidesWhatEndsWithTheStep) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(5, 10, 15), ring("none"));
+  EXPECT_NEAR(times.step.value, 0.030, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0, kTolerance);
+  EXPECT_NEAR(times.communication.value, 0.012, kTolerance);
+}
+
+// The last gradient comes with the end of the backward pass, at 30 ms: its 5 ms are the tail.
+TEST(StepSimulator, TheLastGradientCannotHide) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(5, 10, 20), ring("none"));
+  EXPECT_NEAR(times.step.value, 0.035, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.005, kTolerance);
+}
+
+// Ready at 26, 27 and 28 ms: 26 to 29, then 29 to 33, then 33 to 38 on the one stream.
+TEST(StepSimulator, BucketsFollowEachOtherOnOneStream) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(16, 17, 18), ring("none"));
+  EXPECT_NEAR(times.step.value, 0.038, kTolerance);
+}
+
+// One bucket of 6000 elements after the backward pass: 2 + 6 ms instead of 12.
+TEST(StepSimulator, FusionSavesLatency) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(5, 10, 20), ring("threshold:1GiB"));
+  EXPECT_NEAR(times.step.value, 0.038, kTolerance);
+  EXPECT_EQ(times.buckets, 1);
+}
+
+// Memory of 96 MB/s: packing and unpacking read and write 24,000 bytes each, 4 x 24,000 / 96e6 = 1 ms; the ring adds
+// one half of the buffer, 3 x 12,000 / 96e6 = 0.375 ms.
+TEST(StepSimulator, FusedTensorsArePacked) {
+  Profile profile = round_cluster();
+  profile.memory_rate = BytesPerSecond(96e6);
+  const StepTimes fused = run_pair(profile, three_tensors(5, 10, 20), ring("threshold:1GiB"));
+  EXPECT_NEAR(fused.step.value, 0.038 + 0.001 + 0.000375, kTolerance);
+  const StepTimes lone = run_pair(profile, three_tensors(5, 10, 20), ring("none", false));
+  EXPECT_NEAR(lone.step.value, 0.042 + 0.000375, kTolerance) << "a lone tensor is reduced in place";
+}
+
+// Compute runs at 2/3 of its pace while a collective is under way. 15 to 18 ms: 2 ms of work are done, so the next
+// gradient comes at 21 ms. Until 25 ms 8/3 ms of work are done, 22 2/3 in all; the last 7 1/3 end at 32 1/3 ms.
+TEST(StepSimulator, CommunicationSlowsCompute) {
+  Profile profile = round_cluster();
+  profile.overlap_slowdown = 0.5;
+  const StepTimes times = run_pair(profile, three_tensors(5, 10, 20), ring("none"));
+  EXPECT_NEAR(times.slowdown.value, 0.007 / 3, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.005, kTolerance);
+  EXPECT_NEAR(times.step.value, 0.035 + 0.007 / 3, kTolerance);
+  EXPECT_NEAR(run_pair(profile, three_tensors(5, 10, 20), ring("none", false)).slowdown.value, 0, kTolerance);
+}
+
+// The slower of two ranks is late by 1/sqrt(pi) deviations of 10 % of 30 ms.
+TEST(StepSimulator, TheSlowestRankIsWaitedFor) {
+  Profile profile = round_cluster();
+  profile.straggler = 0.1;
+  const StepTimes times = run_pair(profile, three_tensors(5, 10, 20), ring("none", false));
+  EXPECT_NEAR(times.straggler.value, 0.003 * 0.5641895835477563, 1e-11);
+  EXPECT_NEAR(times.step.value, 0.042 + 0.003 * 0.5641895835477563, 1e-11);
+}
+
+// Ready at 15.5, 20.5 and 29.5 ms: Horovod's cycles of 1 ms notice them at 16, 21 and 30. All have seen these tensors
+// before: an all-reduce of bits between two ranks is one message each, 1 ms. So they travel from 17 to 20, 22 to 26 and
+// 31 to 36 ms. Without the response cache rank 0 asks and tells, a tree of one message each way: 2 ms.
+TEST(StepSimulator, HorovodWaitsForItsCycleAndItsCoordinator) {
+  const StepTimeline timeline = three_tensors(5.5, 10.5, 19.5, 19.5);
+  const StepTimes times = run_pair(round_cluster(), timeline, ring("horovod"));
+  EXPECT_NEAR(times.step.value, 0.036, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.0065, kTolerance);
+  EXPECT_EQ(times.buckets, 3);
+  EXPECT_NEAR(run_pair(round_cluster(), timeline, ring("horovod-2018:128MiB:1ms")).step.value, 0.037, kTolerance);
+}
+
+// Eight workers ask and tell by trees of three messages each way, 6 ms; rank 0's thread is busy as long, so that b,
+// ready one cycle after c, is not asked for at 17 but at 22 ms. A direct exchange of 800 elements takes 2 ms and
+// 2 x 7 x 0.1 ms: c travels from 22 to 25.4, b from 28 to 31.4 ms.
+TEST(StepSimulator, ACycleBeginsWhenTheCoordinatorHasToldEveryoneAboutTheLastOne) {
+  const StepTimeline timeline{.batch = 1,
+                              .forward = Seconds(0.010),
+                              .backward = Seconds(0.008),
+                              .gradients = {{"c", 800, Seconds(0.0055)}, {"b", 800, Seconds(0.0062)}}};
+  TrainingStrategy strategy = ring("horovod-2018:64MiB:1ms");
+  strategy.algorithm = parse_algorithm_rule("direct");
+  const StepTimes times = run(round_cluster(), {.workers = 8}, timeline, strategy);
+  EXPECT_EQ(times.buckets, 2);
+  EXPECT_NEAR(times.step.value, 0.0314, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.0314 - 0.018, kTolerance);
+}
+
+StepTimes run_compressed(const Profile& profile, int workers, const char* compressor) {
+  const StepTimeline one{
+      .batch = 1, .forward = Seconds(0.010), .backward = Seconds(0.020), .gradients = {{"a", 10'000, Seconds(0.020)}}};
+  TrainingStrategy strategy = ring("none");
+  strategy.compressor = parse_compressor(compressor);
+  return run(profile, {.workers = workers}, one, strategy);
+}
+
+// 10,000 elements are 100 x 100; factors of rank 4 have 400 elements each, which take 2 + 0.4 ms around a ring of two,
+// twice. Memory of 320 MB/s: each ring adds half of its 1600 bytes, 3 x 800 / 320e6; the gradient of 40,000 bytes is
+// read and written with a declared traffic of 4, once for either factor: 2 x 4 x 40,000 / 320e6 = 1 ms.
+TEST(StepSimulator, PowerSgdReducesTwoFactors) {
+  Profile profile = round_cluster();
+  EXPECT_NEAR(run_compressed(profile, 2, "powersgd:4").exposed.value, 2 * 0.0024, kTolerance);
+  profile.memory_rate = BytesPerSecond(320e6);
+  EXPECT_NEAR(run_compressed(profile, 2, "powersgd:4").exposed.value, 2 * (0.0024 + 2400 / 320e6) + 0.001, kTolerance);
+}
+
+// 100 elements are kept: a count of 4 bytes, then 8 for each, 804. Around a ring of N travel N - 1 lengths of 8 bytes,
+// then N - 1 encodings, one message each round. Memory of 123.6 MB/s and a declared traffic of 1.03: the gradient of
+// 40,000 bytes is encoded once and decoded N times.
+TEST(StepSimulator, TopKGathersLengthsAndEncodingsAndDecodesThemAll) {
+  Profile profile = round_cluster();
+  for (const int workers : {2, 4}) {
+    const double sent = (workers - 1) * (2 * 0.001 + (8 + 804) / 4e6);
+    profile.memory_rate = BytesPerSecond(0);
+    EXPECT_NEAR(run_compressed(profile, workers, "topk:0.01").exposed.value, sent, kTolerance);
+    profile.memory_rate = BytesPerSecond(123.6e6);
+    EXPECT_NEAR(run_compressed(profile, workers, "topk:0.01").exposed.value,
+                sent + (1 + workers) * 1.03 * 40'000 / 123.6e6, kTolerance);
+  }
+}
+
+// All three ready between two cycles of 20 ms, at 20 and 40: one bucket of 6000 elements, 40 + 1 + 8 ms.
+TEST(StepSimulator, HorovodFusesWhatACycleFinds) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(11, 12, 18), ring("horovod:64MiB:20ms"));
+  EXPECT_NEAR(times.step.value, 0.049, kTolerance);
+  EXPECT_EQ(times.buckets, 1);
+}
+
+// Pieces of at most 1000 elements, 2 + 1 ms each, and all the credit: the ring starts six times, 30 + 6 x 3 ms.
+TEST(StepSimulator, PiecesOfTensorsTravelApart) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(5, 10, 20), ring("byteps:4kB:1GiB", false));
+  EXPECT_EQ(times.buckets, 6);
+  EXPECT_NEAR(times.step.value, 0.048, kTolerance);
+}
+
+// The model of the cluster is 2 ms + 1 ms per 4000 B = 4 MB/s, so the merge is what ends soonest here. Ready at 26, 27
+// and 28 ms, 1000 + 2000 + 3000 elements: all at once 28 + 8 = 36 ms; the first alone 26 to 29, the others 29 + 7 = 36
+// ms; two and one 27 to 32, 32 + 5 = 37 ms; one by one 38 ms. Of equals, the fewer all-reduces.
+TEST(StepSimulator, MergingFollowsTheModelOfTheNetwork) {
+  const StepTimes times = run_pair(round_cluster(), three_tensors(16, 17, 18), ring("mg-wfbp:2ms:4MB/s"));
+  EXPECT_EQ(times.buckets, 1);
+  EXPECT_NEAR(times.step.value, 0.036, kTolerance);
+}
+
+StepTimes run_servers(int servers) {
+  const StepTimeline two{.batch = 1,
+                         .forward = Seconds(0.010),
+                         .backward = Seconds(0.020),
+                         .gradients = {{"b", 1000, Seconds(0.020)}, {"a", 1000, Seconds(0.020)}}};
+  TrainingStrategy strategy = ring("none");
+  strategy.algorithm = parse_algorithm_rule("ps");
+  strategy.placement = &find_entry(placements(), "greedy", "placement");
+  return run(round_cluster(), {.workers = 2, .servers = servers}, two, strategy);
+}
+
+// A tensor takes 1 ms per NIC, and 1 ms of latency. With a server for each, a worker sends both in 2 ms, and each
+// server has taken its own from both by then: 3 ms there, as much back. With one server, the second tensor is in
+// after 4 ms (5 with latency), behind the first one; it leaves from 5 to 7 ms and is there at 8.
+TEST(StepSimulator, TensorsOfDifferentServersGoAtOnce) {
+  EXPECT_NEAR(run_servers(2).step.value, 0.036, kTolerance);
+  EXPECT_NEAR(run_servers(1).step.value, 0.038, kTolerance);
+}
+
+TEST(StepSimulator, ANetworkFactorScalesCommunicationOnly) {
+  const StepTimeline timeline = three_tensors(5, 10, 20);
+  const StepTimes doubled = run(round_cluster(), {.workers = 2}, timeline, ring("none", false), 2);
+  EXPECT_NEAR(doubled.step.value, 0.030 + 2 * 0.012, kTolerance);
+  const StepTimes halved = run(round_cluster(), {.workers = 2}, timeline, ring("none", false), 0.5);
+  EXPECT_NEAR(halved.step.value, 0.030 + 0.006, kTolerance);
+  TrainingStrategy servers = ring("none", false);
+  servers.algorithm = parse_algorithm_rule("ps");
+  const World world{.workers = 2, .servers = 1};
+  const double exposed = run(round_cluster(), world, timeline, servers).exposed.value;
+  EXPECT_NEAR(run(round_cluster(), world, timeline, servers, 2).exposed.value, 2 * exposed, kTolerance);
+}
+
+TEST(StepSimulator, OneWorkerOnlyComputes) {
+  Profile profile = round_cluster();
+  profile.straggler = 0.1;
+  const StepTimes times = run(profile, {.workers = 1}, three_tensors(5, 10, 20), ring("none"));
+  EXPECT_NEAR(times.step.value, 0.030, kTolerance);
+}
+
+TEST(StepSimulator, GivesTheSameTwice) {
+  Profile profile = round_cluster();
+  profile.overlap_slowdown = 0.15;
+  profile.straggler = 0.015;
+  profile.gpus_per_node = 4;
+  for (const Fusion* fusion : fusions())
+    for (const Algorithm* entry : algorithms_for(CollectiveKind::all_reduce)) {
+      if (entry->is_vendor()) continue;
+      TrainingStrategy strategy = ring(std::string(fusion->name).c_str());
+      strategy.algorithm = parse_algorithm_rule(entry->name);
+      const World world{.workers = 12, .servers = entry->uses_servers ? 3 : 0, .colocated = entry->uses_servers};
+      StepSimulator warm(profile, world);
+      const StepTimes first = warm.run(three_tensors(5, 10, 20), strategy);
+      warm.run(three_tensors(1, 2, 3), strategy, 1.1);
+      const StepTimes again = warm.run(three_tensors(5, 10, 20), strategy);
+      const StepTimes fresh = run(profile, world, three_tensors(5, 10, 20), strategy);
+      EXPECT_EQ(first.step, again.step) << fusion->name << ' ' << entry->name;
+      EXPECT_EQ(first.step, fresh.step) << fusion->name << ' ' << entry->name;
+      EXPECT_EQ(first.communication, fresh.communication) << fusion->name << ' ' << entry->name;
+    }
+}
+
+// Tabulated expectations of the largest of n standard normal draws: 1/sqrt(pi), 3/(2 sqrt(pi)), then Harter 1961.
+TEST(ExpectedLargestNormal, MatchesTheTables) {
+  EXPECT_EQ(expected_largest_normal(1), 0);
+  EXPECT_NEAR(expected_largest_normal(2), 0.5641895835477563, 1e-9);
+  EXPECT_NEAR(expected_largest_normal(3), 0.8462843753216345, 1e-9);
+  EXPECT_NEAR(expected_largest_normal(5), 1.1629644736, 1e-9);
+  EXPECT_NEAR(expected_largest_normal(10), 1.5387527308, 1e-9);
+  EXPECT_NEAR(expected_largest_normal(100), 2.5075936, 1e-6);
+  EXPECT_GT(expected_largest_normal(1024), expected_largest_normal(1023));
+}
+
+TEST(StepTimeline, IsRescaledToARateAndABatch) {
+  const StepTimeline scaled = three_tensors(5, 10, 20).rescaled(200, 12);  // 30 ms for 3 samples become 60 ms for 12
+  EXPECT_EQ(scaled.batch, 12);
+  EXPECT_DOUBLE_EQ(scaled.samples_per_second(), 200);
+  EXPECT_DOUBLE_EQ(scaled.forward.value, 0.020);
+  EXPECT_DOUBLE_EQ(scaled.backward.value, 0.040);
+  EXPECT_DOUBLE_EQ(scaled.gradients[1].ready.value, 0.020);
+  EXPECT_EQ(scaled.gradients[1].elements, 2000);
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,57 @@
+#include "workloads/strategy.hpp"
+
+#include <gmock/gmock.h>
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string refusal(const char* algorithm, const char* compressor, const char* fusion, World world = {.workers = 2},
+                    Precision precision = Precision::float32) {
+  TrainingStrategy strategy;
+  strategy.algorithm = parse_algorithm_rule(algorithm);
+  strategy.compressor = parse_compressor(compressor);
+  strategy.fusion = parse_fusion(fusion);
+  strategy.precision = precision;
+  return refuse_strategy(strategy, world);
+}
+
+TEST(RefuseStrategy, HasNothingAgainstWhatMakesSense) {
+  EXPECT_THAT(refusal("ring", "none", "horovod"), IsEmpty());
+  EXPECT_THAT(refusal("vendor", "none", "horovod"), IsEmpty());
+  EXPECT_THAT(refusal("ps", "fp16", "none", {.workers = 2, .servers = 1}), IsEmpty());
+  EXPECT_THAT(refusal("ring", "powersgd", "ddp"), IsEmpty());
+}
+
+TEST(RefuseStrategy, NamesTheWorldThatAnAlgorithmCannotServe) {
+  EXPECT_THAT(refusal("ring", "none", "none", {.workers = 2, .servers = 1}), HasSubstr("ring"));
+}
+
+TEST(RefuseStrategy, LooksAtEveryAlgorithmOfARule) {
+  EXPECT_THAT(refusal("ring@1MiB/ring", "none", "none", {.workers = 2, .servers = 1}), HasSubstr("ring"));
+}
+
+TEST(RefuseStrategy, DoesNotCompressForALibrarysOwnCollective) {
+  EXPECT_THAT(refusal("vendor", "fp16", "none"), HasSubstr("it cannot be combined with fp16"));
+}
+
+TEST(RefuseStrategy, KeepsFactorsAwayFromBucketsThatChange) {
+  for (const char* fusion : {"threshold", "horovod", "horovod-2018"})
+    EXPECT_THAT(refusal("ring", "powersgd", fusion), HasSubstr("differ from step to step; take ddp")) << fusion;
+  for (const char* fusion : {"none", "ddp", "byteps", "mg-wfbp"})
+    EXPECT_THAT(refusal("ring", "powersgd", fusion), IsEmpty()) << fusion;
+}
+
+// What was carried over would count double, or half, in the units of the next step.
+TEST(RefuseStrategy, KeepsALossScaleThatChangesAwayFromWhatIsCarriedOver) {
+  for (const char* compressor : {"ef:topk:0.01", "ef:powersgd", "dgc"})
+    EXPECT_THAT(refusal("ring", compressor, "ddp", {.workers = 2}, Precision::fp16), HasSubstr("take bf16"))
+        << compressor;
+  EXPECT_THAT(refusal("ring", "ef:topk:0.01", "ddp", {.workers = 2}, Precision::bf16), IsEmpty());
+  EXPECT_THAT(refusal("ring", "topk:0.01", "ddp", {.workers = 2}, Precision::fp16), IsEmpty());
+}
+
+}  // namespace
+}  // namespace hbench

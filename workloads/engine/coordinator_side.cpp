@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "collectives/transport/wait.hpp"
+#include "workloads/engine/coordinator.hpp"
+#include "workloads/engine/mail.hpp"
+#include "workloads/engine/negotiator.hpp"
+#include "workloads/engine/phase.hpp"
+
+namespace hbench {
+namespace {
+
+/// For the last messages of a job that fails. A rank that does not take its message within this time is not informed.
+constexpr Seconds kFarewell{0.5};
+
+/// The coordinator's decisions, with the messages that carry them to the other ranks.
+class CoordinatorSide final : public Negotiator {
+ public:
+  CoordinatorSide(const TrainingRequest& request, Transport& transport, const GradientLayout& layout)
+      : request_(request),
+        transport_(transport),
+        coordinator_(request.strategy.fusion.make(layout.bytes()), layout.bytes(), request.world.workers),
+        outbox_(transport) {
+    for (Rank worker = 1; worker < request.world.workers; ++worker) {
+      inboxes_.push_back(std::make_unique<Inbox<Announcement>>(transport, worker, kAnnouncementTag));
+    }
+  }
+
+  void begin_step(Clock::time_point at) override {
+    begun_ = last_announcement_ = at;
+    if (progress_.steps == 0) job_begun_ = at;
+    phase_ = progress_.steps == 0 ? next_phase(request_, progress_) : next_;
+    end_sent_ = false;
+    for (const auto& inbox : inboxes_) inbox->expect();
+    order(coordinator_.begin_step());
+  }
+
+  void announce(std::span<const int> tensors) override {
+    if (tensors.empty()) return;
+    last_announcement_ = Clock::now();
+    order(coordinator_.announced(0, tensors, now()));
+  }
+
+  std::vector<Bucket> poll(int completed, int in_flight) override {
+    outbox_.progress();
+    receive_announcements();
+    for (; completed > 0; --completed) order(coordinator_.bucket_done(now()));
+    order(coordinator_.tick(now()));
+    if (coordinator_.stuck(in_flight + static_cast<int>(launch_.size()))) {
+      throw std::logic_error("the fusion policy keeps gradients back");
+    }
+    if (coordinator_.all_launched() && !end_sent_) end_step();
+    keep_alive();
+    check_silence();
+    return std::exchange(launch_, {});
+  }
+
+  std::optional<Clock::time_point> wakeup() const override {
+    const std::optional<Seconds> due = coordinator_.wakeup();
+    if (!due) return std::nullopt;
+    return begun_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(due->value));
+  }
+
+  bool expects_messages() const override { return coordinator_.waits_for_others(0); }
+
+  void blame_missing() override {
+    if (coordinator_.missing(0) > 0) return;
+    std::vector<Rank> late;
+    for (Rank worker = 1; worker < request_.world.workers; ++worker) {
+      if (coordinator_.missing(worker) > 0) late.push_back(worker);
+    }
+    if (late.empty()) return;
+    abort(late);
+    throw late_ranks(progress_.steps, request_.timeout, fmt::format("the gradients of rank {}", fmt::join(late, ", ")));
+  }
+
+  bool all_launched() const override { return end_sent_; }
+  Phase next() const override { return next_; }
+
+  void finish() override { flush(outbox_, request_.timeout, "ending the job"); }
+
+  void abort(std::span<const Rank> late) override {
+    Order message{.kind = OrderKind::abort};
+    // One message for all: of very many late ranks the first are named.
+    const auto sets = to_sets<Order::Members>({late.begin(), late.end()});
+    if (!sets.empty()) message.members = sets.front();
+    for (Rank rank = 1; rank < transport_.size(); ++rank) {
+      if (std::ranges::find(late, rank) == late.end()) outbox_.send(rank, kOrderTag, message);
+    }
+    try {
+      flush(outbox_, kFarewell, "ending the job early");
+    } catch (const Error&) {
+      // A late rank's messages cannot leave; the error that the caller throws says why.
+    }
+  }
+
+ private:
+  Seconds since(Clock::time_point begin) const {
+    return Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  Seconds now() const { return since(begun_); }
+
+  void receive_announcements() {
+    for (const auto& inbox : inboxes_) {
+      while (const auto message = inbox->poll()) {
+        last_announcement_ = Clock::now();
+        order(coordinator_.announced(inbox->from(), message->numbers(), now()));
+        if (coordinator_.missing(inbox->from()) > 0) inbox->expect();
+      }
+    }
+  }
+
+  void broadcast(const Order& message) {
+    for (Rank rank = 1; rank < transport_.size(); ++rank) outbox_.send(rank, kOrderTag, message);
+    last_broadcast_ = Clock::now();
+  }
+
+  void order(std::vector<Bucket> buckets) {
+    for (Bucket& bucket : buckets) {
+      broadcast_bucket(bucket);
+      launch_.push_back(std::move(bucket));
+    }
+  }
+
+  void broadcast_bucket(const Bucket& bucket) {
+    const auto sets = to_sets<Order::Members>(bucket.tensors);
+    for (std::size_t i = 0; i < sets.size(); ++i)
+      broadcast({.kind = OrderKind::bucket,
+                 .more = i + 1 < sets.size() ? 1 : 0,
+                 .begin = bucket.begin,
+                 .end = bucket.end,
+                 .members = sets[i]});
+  }
+
+  void end_step() {
+    progress_.count(phase_);
+    progress_.elapsed = since(job_begun_);
+    next_ = next_phase(request_, progress_);
+    broadcast({.kind = OrderKind::step_end, .phase = next_});
+    end_sent_ = true;
+  }
+
+  /// So that a long step is no time-out for ranks that wait for orders.
+  void keep_alive() {
+    if (!end_sent_ && since(last_broadcast_) > request_.timeout / 4) broadcast({});
+  }
+
+  void check_silence() {
+    if (since(last_announcement_) > request_.timeout) blame_missing();
+  }
+
+  const TrainingRequest& request_;
+  Transport& transport_;
+  Coordinator coordinator_;
+  Outbox outbox_;
+  std::vector<std::unique_ptr<Inbox<Announcement>>> inboxes_;  ///< of workers 1, 2, ...
+  std::vector<Bucket> launch_;
+  JobProgress progress_;
+  Phase phase_ = Phase::warmup;
+  Phase next_ = Phase::stop;
+  bool end_sent_ = true;
+  Clock::time_point job_begun_, begun_, last_announcement_, last_broadcast_ = Clock::now();
+};
+
+}  // namespace
+
+std::unique_ptr<Negotiator> make_coordinator_side(const TrainingRequest& request, Transport& transport,
+                                                  const GradientLayout& layout) {
+  return std::make_unique<CoordinatorSide>(request, transport, layout);
+}
+
+}  // namespace hbench

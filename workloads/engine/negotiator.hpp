@@ -1,0 +1,64 @@
+#pragma once
+
+/// One rank's side of the negotiation: the ranks agree on which buckets leave, in one order for all. As in Horovod,
+/// rank 0 coordinates. Workers announce gradients to it, and it orders every rank, dedicated servers included, to
+/// reduce the buckets that its fusion policy makes.
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "collectives/base/error.hpp"
+#include "collectives/transport/transport.hpp"
+#include "workloads/engine/layout.hpp"
+#include "workloads/engine/messages.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+
+/// Rank 0 finds out first who is late, and reports it; the others wait so many times longer before they judge.
+inline constexpr double kMorePatience = 2;
+
+/// Used by one thread at a time, step after step.
+class Negotiator {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  virtual ~Negotiator() = default;
+  virtual void begin_step(Clock::time_point at) = 0;
+  /// This worker's gradients that have become ready since the last call; perhaps none.
+  virtual void announce(std::span<const int> tensors) = 0;
+  /// Sends and receives what it can, without blocking. The buckets to launch now, in order. `completed` buckets were
+  /// done since the last call, `in_flight` are not. \throws Error (lost_rank) when others have been silent for too
+  /// long.
+  virtual std::vector<Bucket> poll(int completed, int in_flight) = 0;
+  /// When `poll` has something to do although nothing arrives; none where it waits for messages and gradients only.
+  virtual std::optional<Clock::time_point> wakeup() const { return std::nullopt; }
+  /// Whether a message may arrive now that lets a bucket leave or the step end. Before this rank has announced
+  /// anything none can.
+  virtual bool expects_messages() const = 0;
+  /// Something of this step is late. Where this rank knows of workers whose gradients have not come, though its own
+  /// are there, they are why. \throws Error (lost_rank) that names them, after the other ranks have been informed.
+  virtual void blame_missing() {}
+  /// Nothing more will leave in this step.
+  virtual bool all_launched() const = 0;
+  /// What follows this step; known once all buckets are launched.
+  virtual Phase next() const = 0;
+  /// The job is over: waits until the last message has left.
+  virtual void finish() = 0;
+  /// This rank is about to fail because of `late`: informs the ranks that it can reach.
+  virtual void abort(std::span<const Rank> late) = 0;
+};
+
+/// Rank 0's side, and that of every other rank. Both keep references to what they are given.
+std::unique_ptr<Negotiator> make_coordinator_side(const TrainingRequest& request, Transport& transport,
+                                                  const GradientLayout& layout);
+std::unique_ptr<Negotiator> make_worker_side(const TrainingRequest& request, Transport& transport);
+
+/// `step 3: waited 60 s for rank 1`, and what to do.
+Error late_ranks(int step, Seconds timeout, std::string_view what);
+
+}  // namespace hbench

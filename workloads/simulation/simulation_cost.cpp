@@ -1,0 +1,170 @@
+#include "workloads/simulation/simulation_cost.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "collectives/exchange/exchange_parts.hpp"
+
+namespace hbench {
+namespace {
+
+/// Of a step in a small world: a few hundred events of the fusion policy.
+constexpr Seconds kSmallStep(0.004);
+/// Of one transfer, and of each chunk in it: measured with rings and halving-doubling of 1024 and 2048 workers
+/// (Release, one core of a server).
+constexpr Seconds kPerTransfer(12.5e-9);
+constexpr Seconds kPerChunk(2.5e-9);
+
+constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
+
+std::vector<std::int64_t> elements_of(const StepTimeline& timeline) {
+  std::vector<std::int64_t> elements;
+  for (const GradientEvent& gradient : timeline.gradients) elements.push_back(gradient.elements);
+  return elements;
+}
+
+std::int64_t all_elements(const StepTimeline& timeline) {
+  const std::vector<std::int64_t> elements = elements_of(timeline);
+  return std::accumulate(elements.begin(), elements.end(), std::int64_t{0});
+}
+
+/// When each rank holds each chunk.
+std::int64_t bytes_of_times(const World& world, int chunks) {
+  return static_cast<std::int64_t>(sizeof(double)) * world.ranks() * chunks;
+}
+
+/// What travels for one bucket.
+AlgorithmChoice scheduled(const AlgorithmChoice& algorithm, const TrainingStrategy& strategy) {
+  const bool gathers = strategy.compressor.compressor->exchange == Exchange::gather;
+  return gathers ? all_gather_of(algorithm).value() : algorithm;
+}
+
+/// Buckets that share the network, each with a schedule of its own.
+struct Flights {
+  std::int64_t transfers = 0;
+  std::int64_t times = 0;  ///< bytes
+};
+
+/// As if every tensor were a bucket, which is usual with servers.
+Flights flights_of(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy) {
+  const AlgorithmChoice& algorithm = strategy.algorithm.at(0);
+  std::vector<std::vector<Shard>> shards(timeline.gradients.size());
+  if (strategy.placement != nullptr) shards = strategy.placement->place(elements_of(timeline), world.servers);
+  Flights flights;
+  for (const std::vector<Shard>& placed : shards) {
+    const Shape shape =
+        algorithm.algorithm->shape({.world = world, .parameters = algorithm.parameters, .shards = placed});
+    flights.transfers += shape.transfers;
+    flights.times += bytes_of_times(world, shape.chunks);
+  }
+  return flights;
+}
+
+constexpr auto kTransfer = static_cast<std::int64_t>(sizeof(Transfer));
+
+/// The same cluster as two nodes whose messages take as long as a whole round trip of `rounds` rounds: buckets of about
+/// the sizes of the large world leave in no time.
+Profile pair_like(Profile profile, int rounds) {
+  profile.gpus_per_node = 1;
+  profile.network_latency = profile.network_latency * std::max(1.0, rounds / 2.0);
+  profile.network_low_latency = profile.network_low_latency * std::max(1.0, rounds / 2.0);
+  return profile;
+}
+
+/// Elements of the buckets that the three runs send, each once.
+std::vector<std::int64_t> bucket_sizes(const Profile& profile, const World& world, const StepTimeline& timeline,
+                                       const TrainingStrategy& strategy) {
+  const std::int64_t bytes = all_elements(timeline) * kFloat;
+  const AlgorithmChoice& large = strategy.algorithm.at(bytes);
+  const Shape shape = large.algorithm->shape(
+      {.world = world, .segments = large.segments(world, bytes), .parameters = large.parameters});
+  const Profile pair = pair_like(profile, shape.rounds);
+  TrainingStrategy plain = strategy;
+  plain.algorithm = parse_algorithm_rule("ring");
+  plain.compressor = parse_compressor("none");
+  StepSimulator simulator(pair, {.workers = 2});
+  for (const double factor : {1.0, 1 - profile.uncertainty, 1 + profile.uncertainty})
+    simulator.run(timeline, plain, factor);
+  return simulator.bucket_sizes();
+}
+
+}  // namespace
+
+std::int64_t chunks_moved(const AlgorithmChoice& algorithm, const World& world, int segments) {
+  const ScheduleRequest request{.world = world, .segments = segments, .parameters = algorithm.parameters};
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(algorithm.algorithm->shape(request).chunks) + 1);
+  std::iota(offsets.begin(), offsets.end(), std::int64_t{0});  // every chunk has one element
+  std::int64_t moved = 0;
+  for (Rank rank = 0; rank < world.ranks(); ++rank)
+    moved += algorithm.algorithm->traffic(request, Cut(offsets), rank).sent;
+  return moved;
+}
+
+SimulationNeed simulation_need(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy) {
+  if (strategy.algorithm.concurrent()) {
+    const Flights flights = flights_of(world, timeline, strategy);
+    return {flights.transfers, kTransfer * flights.transfers + flights.times};
+  }
+  SimulationNeed most;
+  const std::int64_t bytes = all_elements(timeline) * kFloat;
+  for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
+    const AlgorithmChoice travels = scheduled(choice, strategy);
+    const Shape shape = travels.algorithm->shape(
+        {.world = world, .segments = travels.segments(world, bytes), .parameters = travels.parameters});
+    const std::int64_t need = 2 * kTransfer * shape.transfers + bytes_of_times(world, shape.chunks);
+    if (need > most.bytes) most = {shape.transfers, need};
+  }
+  return most;
+}
+
+int workers_that_fit(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy,
+                     std::int64_t bytes) {
+  // Full nodes only, which suit every algorithm that groups them.
+  const auto with_nodes = [&](int nodes) {
+    World smaller = world;
+    smaller.workers = nodes * world.group;
+    if (world.servers > 0)
+      smaller.servers =
+          static_cast<int>(std::max<std::int64_t>(1, std::int64_t{world.servers} * smaller.workers / world.workers));
+    return smaller;
+  };
+  int fits = 0, too_many = std::max(1, world.workers / world.group);
+  while (too_many - fits > 1) {
+    const int middle = fits + (too_many - fits) / 2;
+    (simulation_need(with_nodes(middle), timeline, strategy).bytes <= bytes ? fits : too_many) = middle;
+  }
+  return fits * world.group;
+}
+
+namespace {
+
+Seconds schedule_time(const AlgorithmChoice& algorithm, const World& world, int segments) {
+  const Shape shape =
+      algorithm.algorithm->shape({.world = world, .segments = segments, .parameters = algorithm.parameters});
+  return kPerTransfer * static_cast<double>(shape.transfers) +
+         kPerChunk * static_cast<double>(chunks_moved(algorithm, world, segments));
+}
+
+}  // namespace
+
+Seconds simulation_time(const Profile& profile, const World& world, const StepTimeline& timeline,
+                        const TrainingStrategy& strategy) {
+  const double learning = strategy.fusion.fusion->learns ? 2 : 1;
+  if (strategy.algorithm.concurrent())
+    return kSmallStep + (kPerTransfer + kPerChunk) *
+                            (3 * learning * static_cast<double>(flights_of(world, timeline, strategy).transfers));
+  std::map<std::pair<std::string, int>, Seconds> known;
+  Seconds sum = kSmallStep;
+  for (const std::int64_t elements : bucket_sizes(profile, world, timeline, strategy)) {
+    const std::int64_t bytes = elements * kFloat;
+    const AlgorithmChoice travels = scheduled(strategy.algorithm.at(bytes), strategy);
+    const int segments = travels.segments(world, bytes);
+    const auto [time, added] = known.try_emplace({travels.text(), segments});
+    if (added) time->second = schedule_time(travels, world, segments);
+    sum += time->second;
+  }
+  return sum;
+}
+
+}  // namespace hbench

@@ -1,0 +1,344 @@
+#include "workloads/simulation/step_simulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <numbers>
+#include <queue>
+
+#include "collectives/exchange/exchange_parts.hpp"
+#include "collectives/fusion/departures.hpp"
+#include "collectives/fusion/shards.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Packing reads and writes every byte once; so does unpacking.
+constexpr double kPackTraffic = 4;
+
+/// Transfers of schedules that are kept for later (400 MB); of more there is only the one in use.
+constexpr std::size_t kMostKept = std::size_t{1} << 24;
+
+}  // namespace
+
+double expected_largest_normal(int ranks) {
+  if (ranks <= 1) return 0;
+  // E[max] = integral over x > 0 of (1 - F(x)^n - F(-x)^n), Simpson's rule; beyond 12 the integrand is below 1e-29.
+  const auto integrand = [ranks](double x) {
+    const double upper = 0.5 * std::erfc(x / std::numbers::sqrt2);
+    return -std::expm1(ranks * std::log1p(-upper)) - std::pow(upper, ranks);
+  };
+  constexpr int kIntervals = 2400;
+  constexpr double kWidth = 12.0 / kIntervals;
+  double sum = integrand(0) + integrand(12);
+  for (int i = 1; i < kIntervals; ++i) sum += (i % 2 == 1 ? 4 : 2) * integrand(i * kWidth);
+  return sum * kWidth / 3;
+}
+
+StepSimulator::StepSimulator(const Profile& profile, const World& world, StopRequested stop)
+    : profile_(&profile),
+      stop_(std::move(stop)),
+      world_(world),
+      network_(profile, world),
+      lateness_(expected_largest_normal(world.workers)),
+      schedules_(kMostKept) {}
+
+std::vector<std::int64_t> StepSimulator::bucket_sizes() const {
+  std::vector<std::int64_t> sizes;
+  for (const auto& [key, time] : times_) sizes.push_back(std::get<std::int64_t>(key));
+  return sizes;
+}
+
+Network& StepSimulator::network(double factor) {
+  if (factor == 1) return network_;
+  return slowed_.try_emplace(factor, profile_->slowed(factor), world_).first->second;
+}
+
+Seconds StepSimulator::exchange_time(const TrainingStrategy& strategy, std::int64_t elements) {
+  const AlgorithmChoice& algorithm = strategy.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
+  const CompressorChoice& compressor = strategy.compressor;
+  const auto key = std::tuple(algorithm.text(), compressor.text(), elements);
+  if (const auto known = times_.find(key); known != times_.end()) return known->second;
+  Seconds time;
+  switch (compressor.compressor->exchange) {
+    case Exchange::per_hop:
+      time = schedule_time(algorithm, compressor.encoding(), elements);
+      break;
+    case Exchange::gather:
+      time = gather_time(algorithm, compressor, elements);
+      break;
+    case Exchange::low_rank:
+      time = low_rank_time(algorithm, compressor, elements);
+      break;
+  }
+  times_.emplace(key, time);
+  return time;
+}
+
+Seconds StepSimulator::gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
+                                   std::int64_t elements) {
+  const AlgorithmChoice gather = all_gather_of(algorithm).value();
+  const std::int64_t payload = compressor.codec->max_wire_bytes(elements);
+  return schedule_time(gather, {.element_size = sizeof(std::int64_t)}, world_.workers) +
+         schedule_time(gather, {.element_size = 1}, payload * world_.workers) +
+         coding_time(compressor, elements, 1 + world_.workers);
+}
+
+Seconds StepSimulator::low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
+                                     std::int64_t elements) {
+  const std::int64_t factor =
+      compressor.codec->max_wire_bytes(elements) / (2 * static_cast<std::int64_t>(sizeof(float)));
+  return 2 * schedule_time(algorithm, {}, factor) + coding_time(compressor, elements, 2);
+}
+
+Seconds StepSimulator::schedule_time(const AlgorithmChoice& algorithm, const Encoding& encoding,
+                                     std::int64_t elements) {
+  const std::int64_t bytes = elements * static_cast<std::int64_t>(encoding.element_size);
+  const Schedule& schedule = schedules_.of(algorithm, world_, algorithm.segments(world_, bytes));
+  return simulate(network_, schedule, encoding, elements, stop_);
+}
+
+Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const {
+  if (profile_->memory_rate.value == 0) return Seconds(0);
+  const double traffic = static_cast<double>(elements) * sizeof(float) * compressor.compressor->memory_traffic;
+  return Bytes(passes * traffic) / profile_->memory_rate;
+}
+
+/// One run of one workload: virtual clock, compute, policy, and the collectives under way.
+class StepRun {
+ public:
+  StepRun(StepSimulator& simulator, const StepTimeline& timeline, const TrainingStrategy& strategy,
+          double network_factor)
+      : simulator_(simulator),
+        profile_(*simulator.profile_),
+        timeline_(timeline),
+        strategy_(strategy),
+        network_(simulator.network(network_factor)),
+        network_factor_(network_factor),
+        bytes_(bytes_of(timeline)),
+        launched_(bytes_) {
+    std::vector<std::int64_t> elements;
+    for (const GradientEvent& gradient : timeline.gradients) elements.push_back(gradient.elements);
+    if (strategy.placement != nullptr) shards_ = strategy.placement->place(elements, simulator.world_.servers);
+    policy_ = strategy.fusion.make(bytes_);
+    late_ = 1 + profile_.straggler * simulator.lateness_;
+    negotiation_ = negotiation_time(strategy.fusion.fusion->negotiation);
+  }
+
+  StepTimes step() {
+    begin();
+    while (!finished()) {
+      stop_if(simulator_.stop_);
+      const double compute = next_compute();
+      const double network = next_network();
+      const double policy = next_policy();
+      const double next = std::min({compute, network, policy});
+      move_to(next);
+      if (next == compute)
+        compute_event();
+      else if (next == network)
+        network_event();
+      else
+        tell({FusionEventKind::timer, Seconds(now_), 0});
+    }
+    return result();
+  }
+
+ private:
+  /// A bucket on the one stream.
+  struct Queued {
+    double ready;
+    double duration;
+  };
+  /// A bucket among many: its own schedule on the shared network.
+  struct Flying {
+    Schedule schedule;
+    std::unique_ptr<SimulatedCollective> collective;
+  };
+  struct FlightEvent {
+    double at;
+    int flight;
+    bool operator>(const FlightEvent& other) const { return at != other.at ? at > other.at : flight > other.flight; }
+  };
+
+  static std::vector<std::int64_t> bytes_of(const StepTimeline& timeline) {
+    std::vector<std::int64_t> bytes;
+    for (const GradientEvent& gradient : timeline.gradients)
+      bytes.push_back(gradient.elements * static_cast<std::int64_t>(sizeof(float)));
+    return bytes;
+  }
+
+  /// Messages to and from rank 0 along a tree, or one all-reduce of some bytes by recursive doubling: half as many.
+  double negotiation_time(Negotiation negotiation) const {
+    if (negotiation == Negotiation::none || simulator_.world_.workers == 1) return 0;
+    const double hops = std::ceil(std::log2(simulator_.world_.workers));
+    return (negotiation == Negotiation::names ? 2 : 1) * hops * profile_.network_latency.value * network_factor_;
+  }
+
+  void begin() {
+    now_ = done_work_ = communication_ = negotiated_ = 0;
+    next_gradient_ = 0;
+    launched_.begin_step();
+    backward_told_ = false;
+    buckets_ = completed_ = 0;
+    stream_free_ = 0;
+    stream_.clear();
+    flights_.clear();
+    events_ = {};
+    network_.reset();
+    tell({FusionEventKind::step_begin, Seconds(0), 0});
+  }
+
+  bool finished() const { return backward_told_ && launched_.complete() && completed_ == buckets_; }
+  bool busy() const { return completed_ < buckets_; }
+  bool computing() const { return done_work_ < compute_end(); }
+  double pace() const { return busy() && computing() ? 1 + profile_.overlap_slowdown : 1; }
+
+  /// Undisturbed compute of the slowest rank until the end of the step.
+  double compute_end() const { return timeline_.step().value * late_; }
+
+  double next_compute() const {
+    if (backward_told_) return kNever;
+    double work = compute_end();
+    if (strategy_.overlap && next_gradient_ < timeline_.gradients.size())
+      work = (timeline_.forward.value + timeline_.gradients[next_gradient_].ready.value) * late_;
+    return now_ + std::max(0.0, work - done_work_) * pace();
+  }
+
+  double next_policy() const {
+    const auto wakeup = policy_->wakeup();
+    // The coordinator is one thread: the next cycle begins when it has told everyone about the last one.
+    return wakeup ? std::max({now_, wakeup->value, negotiated_}) : kNever;
+  }
+
+  double next_network() const {
+    if (!strategy_.algorithm.concurrent()) return stream_.empty() ? kNever : stream_end();
+    return events_.empty() ? kNever : std::max(now_, events_.top().at);
+  }
+
+  double stream_end() const { return std::max(stream_.front().ready, stream_free_) + stream_.front().duration; }
+
+  void move_to(double time) {
+    if (!backward_told_) done_work_ += (time - now_) / pace();
+    if (busy()) communication_ += time - now_;
+    now_ = time;
+  }
+
+  void compute_event() {
+    const auto announce = [&] {
+      const int tensor = static_cast<int>(next_gradient_++);
+      tell({FusionEventKind::gradient_ready, Seconds(now_), tensor});
+    };
+    if (strategy_.overlap && next_gradient_ < timeline_.gradients.size()) return announce();
+    done_work_ = compute_end();
+    backward_at_ = now_;
+    while (next_gradient_ < timeline_.gradients.size()) announce();
+    backward_told_ = true;
+    tell({FusionEventKind::backward_done, Seconds(now_), 0});
+  }
+
+  void tell(const FusionEvent& event) {
+    for (const Bucket& bucket : policy_->on(event)) launch(bucket);
+  }
+
+  void launch(const Bucket& bucket) {
+    const std::int64_t elements = bucket.bytes(bytes_) / static_cast<std::int64_t>(sizeof(float));
+    const double memory = profile_.memory_rate.value;
+    // A lone tensor is reduced in place; several are copied into one buffer and back.
+    const double packing =
+        bucket.tensors.size() > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
+    if (negotiation_ > 0) negotiated_ = now_ + negotiation_;
+    ++buckets_;
+    launched_.leave(bucket);
+    if (strategy_.algorithm.concurrent()) return fly(bucket, elements, now_ + negotiation_ + packing);
+    const Seconds time = simulator_.exchange_time(strategy_, elements);
+    stream_.push_back({now_ + negotiation_, packing + network_factor_ * time.value});
+  }
+
+  void fly(const Bucket& bucket, std::int64_t elements, double start) {
+    std::vector<Shard> shards;
+    if (!shards_.empty()) shards = shards_of(bucket, shards_);
+    const AlgorithmChoice& algorithm = strategy_.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
+    Flying flight{algorithm.build(simulator_.world_, 1, shards), nullptr};
+    flights_.push_back(std::make_unique<Flying>(std::move(flight)));
+    Flying& flying = *flights_.back();
+    flying.collective = std::make_unique<SimulatedCollective>(
+        network_, flying.schedule, strategy_.compressor.encoding(), elements, Seconds(start));
+    schedule_flight(static_cast<int>(flights_.size()) - 1);
+  }
+
+  void schedule_flight(int index) {
+    const SimulatedCollective& collective = *flights_[index]->collective;
+    events_.push({(collective.done() ? collective.finish() : collective.next_round()).value, index});
+  }
+
+  void network_event() {
+    if (!strategy_.algorithm.concurrent()) {
+      stream_free_ = now_;
+      stream_.pop_front();
+      return bucket_done();
+    }
+    const int index = events_.top().flight;
+    events_.pop();
+    if (flights_[index]->collective->done()) {
+      flights_[index] = nullptr;
+      return bucket_done();
+    }
+    flights_[index]->collective->advance();
+    schedule_flight(index);
+  }
+
+  void bucket_done() {
+    ++completed_;
+    tell({FusionEventKind::bucket_done, Seconds(now_), completed_});
+  }
+
+  StepTimes result() const {
+    StepTimes times;
+    times.step = Seconds(now_);
+    times.compute = timeline_.step();
+    times.straggler = Seconds(compute_end()) - times.compute;
+    times.slowdown = Seconds(backward_at_ - compute_end());
+    times.exposed = Seconds(now_ - backward_at_);
+    times.communication = Seconds(communication_);
+    times.buckets = buckets_;
+    return times;
+  }
+
+  StepSimulator& simulator_;
+  const Profile& profile_;
+  const StepTimeline& timeline_;
+  const TrainingStrategy& strategy_;
+  Network& network_;
+  double network_factor_;
+  std::vector<std::int64_t> bytes_;  ///< by tensor
+  Departures launched_;
+  std::vector<std::vector<Shard>> shards_;
+  std::unique_ptr<FusionPolicy> policy_;
+  double late_ = 1;
+  double negotiation_ = 0;
+  double negotiated_ = 0;  ///< when the coordinator is free again
+
+  double now_ = 0;
+  double done_work_ = 0;  ///< undisturbed seconds of compute done
+  double backward_at_ = 0;
+  double communication_ = 0;
+  std::size_t next_gradient_ = 0;
+  bool backward_told_ = false;
+  int buckets_ = 0, completed_ = 0;
+  double stream_free_ = 0;
+  std::deque<Queued> stream_;
+  std::vector<std::unique_ptr<Flying>> flights_;
+  std::priority_queue<FlightEvent, std::vector<FlightEvent>, std::greater<>> events_;
+};
+
+StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor) {
+  StepRun run(*this, timeline, strategy, network_factor);
+  if (strategy.fusion.fusion->learns) run.step();
+  return run.step();
+}
+
+}  // namespace hbench

@@ -1,0 +1,75 @@
+#pragma once
+
+/// A training step in virtual time: a recorded timeline, the fusion policy of the measured run, the
+/// schedule of the measured run, and a cluster profile.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/schedule_cache.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/network/profile.hpp"
+#include "collectives/network/simulator.hpp"
+#include "workloads/strategy.hpp"
+#include "workloads/timeline.hpp"
+
+namespace hbench {
+
+/// One simulated step and where its time went. The parts add up to `step`.
+struct StepTimes {
+  Seconds step;
+  Seconds compute;        ///< of one undisturbed GPU
+  Seconds straggler;      ///< the slowest of all ranks needs longer
+  Seconds slowdown;       ///< compute disturbed by communication under way
+  Seconds exposed;        ///< communication that nothing hid
+  Seconds communication;  ///< time with a collective under way, hidden or not (not a part of the sum)
+  int buckets = 0;
+};
+
+/// Expected largest of `ranks` draws from a standard normal distribution: how many deviations the
+/// slowest rank is late. By numerical integration; exact to 1e-9. 0 for one rank.
+double expected_largest_normal(int ranks);
+
+/// Simulates steps of one world on one cluster. Keeps the schedule and the times of collectives it has seen,
+/// so that many workloads and strategies are quick. Not thread-safe. `profile` outlives it.
+class StepSimulator {
+ public:
+  /// Asks `stop` again and again while it simulates, after which it can be used no more.
+  StepSimulator(const Profile& profile, const World& world, StopRequested stop = {});
+
+  /// A step after the policy has learned what it learns. `network_factor` makes every communication that much
+  /// slower (the profile's uncertainty). \pre the algorithm is not a vendor's, and `refuse_strategy` has nothing
+  /// against the strategy in this world. \throws as `stop_if`.
+  StepTimes run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor = 1);
+  /// Elements of the buckets that followed each other on one stream so far, each size once for each strategy.
+  std::vector<std::int64_t> bucket_sizes() const;
+
+ private:
+  friend class StepRun;
+  Network& network(double factor);
+  /// One bucket on an idle network, coding included.
+  Seconds exchange_time(const TrainingStrategy& strategy, std::int64_t elements);
+  /// Every rank's encoding to all: their lengths, then as many bytes as they may have; each is decoded everywhere.
+  Seconds gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
+  /// Two all-reduces of a factor of half the bytes each.
+  Seconds low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
+  Seconds schedule_time(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements);
+  /// So many passes over the gradients at the compressor's declared traffic.
+  Seconds coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const;
+
+  const Profile* profile_;
+  StopRequested stop_;
+  World world_;
+  Network network_;
+  std::map<double, Network> slowed_;  ///< by network factor, for collectives that share the network
+  double lateness_;
+  ScheduleCache schedules_;
+  /// By algorithm, compressor and elements.
+  std::map<std::tuple<std::string, std::string, std::int64_t>, Seconds> times_;
+};
+
+}  // namespace hbench

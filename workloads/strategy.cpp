@@ -1,0 +1,38 @@
+#include "workloads/strategy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collectives/exchange/exchange.hpp"
+
+namespace hbench {
+
+void TrainingStrategy::set_servers(int count, int workers) { servers = colocated() ? std::min(count, workers) : count; }
+
+World TrainingStrategy::world(int workers, int gpus_per_node) const {
+  World world{workers, servers, colocated()};
+  if (placement != nullptr && placement->groups_nodes) world.group = gpus_per_node;
+  if (algorithm.uses_groups()) world.group = std::min(gpus_per_node, workers);
+  return world;
+}
+
+std::string refuse_strategy(const TrainingStrategy& strategy, const World& world) {
+  const CompressorChoice& compressor = strategy.compressor;
+  for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
+    std::string why = refuse_exchange(choice, compressor, DataType::float32, ReduceOp::sum, world);
+    if (!why.empty()) return why;
+  }
+  if (compressor.compressor->exchange == Exchange::low_rank && strategy.fusion.fusion->varies)
+    return fmt::format(
+        "{} carries factors from step to step for each bucket, and the buckets of {} differ from step to step; take "
+        "ddp, mg-wfbp, byteps or none",
+        compressor.text(), strategy.fusion.fusion->name);
+  if (strategy.precision == Precision::fp16 &&
+      (compressor.error_feedback || compressor.compressor->make_memory != nullptr))
+    return fmt::format("{} carries gradients over to the next step, where fp16 may scale the loss otherwise; take bf16",
+                       compressor.text());
+  return {};
+}
+
+}  // namespace hbench
