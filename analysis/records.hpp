@@ -175,9 +175,9 @@ struct Run {
   std::string command;     ///< as typed
   std::string version;     ///< of hbench
   std::string started_at;  ///< ISO 8601, UTC
-  /// An allow-list of facts about the machine: `cpu`, `cores`, `memory`, `kernel`, `mpi`, `torch`, `blas`, `compiler`,
-  /// `gpu`, and where GPUs were used `gpu_driver`, `gpu_clocks`, `cuda`, `nccl` ...; `machine DIGEST` for each
-  /// fingerprint of its cases.
+  /// An allow-list of facts about the machine: `cpu`, `cores`, `memory`, `kernel`, `mpi`, `mpi_library`, `torch`,
+  /// `blas`, `compiler`, `gpu`, and where GPUs were used `gpu_driver`, `gpu_clocks`, `cuda`, `nccl` ...; `machine
+  /// DIGEST` for each fingerprint of its cases.
   std::map<std::string, std::string> environment;
   std::map<std::string, std::string> labels = {};  ///< given with `--label`: `branch`, `commit` ...
 

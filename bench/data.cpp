@@ -1,10 +1,12 @@
 #include "bench/data.hpp"
 
+#include "bench/installation.hpp"
+
 namespace hbench {
 
 Data load_data() {
-  const std::filesystem::path source = HBENCH_SOURCE_DIR;
-  return {ProfileLibrary(source / "cluster-profiles"), TraceLibrary(source / "workloads/traces")};
+  const std::filesystem::path& data = installation().data;
+  return {ProfileLibrary(data / "cluster-profiles"), TraceLibrary(data / "traces")};
 }
 
 }  // namespace hbench

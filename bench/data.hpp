@@ -1,6 +1,8 @@
 #pragma once
 
-#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "collectives/network/profile.hpp"
 #include "workloads/trace.hpp"
@@ -13,7 +15,13 @@ struct Data {
   TraceLibrary traces;
 };
 
-/// From the clone the program was built in. \throws Error (environment) when that is gone.
+/// The profiles and traces that a plan's cases name.
+struct Catalog {
+  std::map<std::string, Profile, std::less<>> profiles;
+  std::map<std::string, Trace, std::less<>> traces;
+};
+
+/// From where it is installed (`installation.hpp`). \throws Error (environment) when that is gone.
 Data load_data();
 
 }  // namespace hbench

@@ -11,15 +11,11 @@ constexpr const char* kCure =
 
 }  // namespace
 
-std::vector<std::string_view> model_names() { return {}; }
-
 Availability torch_availability() { return {.available = false, .reason = kReason, .cure = kCure}; }
 
 Availability gpu_training_availability() { return torch_availability(); }
 
 std::map<std::string, std::string> torch_facts() { return {}; }
-
-std::int64_t model_elements(std::string_view) { throw Error(ExitCode::environment, kReason, kCure); }
 
 std::uint64_t train(const TrainingRequest&, Endpoint*, const std::function<void(const StepReport&)>&) {
   throw Error(ExitCode::environment, kReason, kCure);

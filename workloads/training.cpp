@@ -51,11 +51,7 @@ void check_request(const TrainingRequest& request, const ModelEntry& model, Endp
 
 }  // namespace
 
-std::vector<std::string_view> model_names() { return names_of(models()); }
-
 Availability torch_availability() { return {}; }
-
-std::int64_t model_elements(std::string_view model) { return find_entry(models(), model, "model").parameters; }
 
 std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
                     const std::function<void(const StepReport&)>& on_step) {

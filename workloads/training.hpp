@@ -18,7 +18,7 @@ namespace hbench {
 
 /// What one rank trains, and how its gradients travel. Equal on all ranks.
 struct TrainingRequest {
-  std::string model;    ///< a name of `model_names()`
+  std::string model;    ///< a name in `models()`
   int batch = 16;       ///< samples per worker and step
   int image_size = 64;  ///< pixels, square
   World world;          ///< workers (and servers) of the job
@@ -50,15 +50,11 @@ struct StepReport {
   double loss = 0;
 };
 
-/// Models that can be trained, in table order; empty without LibTorch.
-std::vector<std::string_view> model_names();
 Availability torch_availability();
 /// Whether models can be trained on a GPU here.
 Availability gpu_training_availability();
 /// What LibTorch is made of: `version`, and where it has them `cuda`, `cudnn`.
 std::map<std::string, std::string> torch_facts();
-/// Trainable parameters. \throws Error (usage) for an unknown model.
-std::int64_t model_elements(std::string_view model);
 
 /// Trains on this rank; `endpoint` may be null exactly when the strategy does not communicate. Dedicated server ranks
 /// only serve. Every worker starts from the same seeded parameters and ends with identical ones.

@@ -11,7 +11,7 @@
 namespace hbench {
 
 struct LinkRequest {
-  std::string program;   ///< path of hbench itself
+  std::string program;   ///< path of hbench-worker
   std::string executor;  ///< by name
   int ranks = 2;
   bool on_gpu = false;  ///< larger sizes then

@@ -7,7 +7,7 @@
 
 namespace hbench {
 
-/// What a verb of this program left, run in a process of its own, so that what it holds (GPU memory, say) goes with it.
+/// What a verb of hbench left, run in a process of its own, so that what it holds (GPU memory, say) goes with it.
 struct VerbOutcome {
   Exit exit;
   std::string out;  ///< its standard output

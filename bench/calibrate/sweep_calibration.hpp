@@ -14,9 +14,6 @@
 
 namespace hbench {
 
-/// `where_it_helps`: on GPUs, when more of them are asked for than there are.
-enum class CalibrationChoice : std::uint8_t { where_it_helps, always, never };
-
 /// Decided with the plan of the sweep.
 struct CalibrationPlan {
   MeasuredPlace place;
@@ -39,7 +36,7 @@ std::optional<CalibrationPlan> plan_calibration(const SweepRequest& request, con
 
 /// What doing it takes.
 struct CalibrationRun {
-  std::string program;  ///< path of hbench itself
+  std::string program;  ///< path of hbench-worker
   std::filesystem::path folder;
   bool reuse = false;                                 ///< what is in the folder already
   std::vector<CaseResult> results;                    ///< among them those of the baselines

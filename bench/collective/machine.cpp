@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "bench/doctor/environment.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/table.hpp"
@@ -20,13 +21,6 @@ namespace fs = std::filesystem;
 bool is_program(const fs::path& file) {
   std::error_code ignored;
   return fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
-}
-
-/// This very program, whatever name it was called by.
-fs::path own_path(const std::string& called) {
-  std::error_code status;
-  const fs::path self = fs::read_symlink("/proc/self/exe", status);
-  return status ? fs::path(called) : self;
 }
 
 /// `gloo ring-chunked`, one a line: what `hbench_peers peers` prints.
@@ -54,12 +48,12 @@ void find_peers(const fs::path& own, CollectiveSetup& setup) {
 }
 
 void find_mpich(const fs::path& own, const fs::path& asked, CollectiveSetup& setup) {
-  // build/<preset>/bench/hbench: its neighbour of the preset mpich.
-  const fs::path program =
-      asked.empty() ? own.parent_path().parent_path().parent_path() / "mpich/bench/hbench" : fs::absolute(asked);
+  // build/<preset>/libexec/hbench/hbench-worker: its neighbour of the preset mpich.
+  const fs::path builds = own.parent_path().parent_path().parent_path().parent_path();
+  const fs::path program = asked.empty() ? builds / "mpich/libexec/hbench/hbench-worker" : fs::absolute(asked);
   if (!asked.empty() && !is_program(program))
     throw Error(ExitCode::usage, fmt::format("--mpich {}: there is no such program", asked.string()),
-                "build it: cmake --preset mpich && ninja -C build/mpich hbench");
+                "build it: cmake --preset mpich && ninja -C build/mpich hbench-worker");
   const Launcher& launcher = find_entry(launchers(), "mpich", "launcher");
   const Availability there = launcher.availability(setup.run.host.path);
   setup.machine.mpich = is_program(program) && there.available;
@@ -67,14 +61,14 @@ void find_mpich(const fs::path& own, const fs::path& asked, CollectiveSetup& set
   if (setup.machine.mpich) return;
   setup.machine.absent_peers.push_back(
       there.available
-          ? "MPICH's build is absent: cmake --preset mpich && ninja -C build/mpich hbench"
+          ? "MPICH's build is absent: cmake --preset mpich && ninja -C build/mpich hbench-worker"
           : "MPICH is absent: install mpich and libmpich-dev (Debian), then cmake --preset mpich && ninja -C "
-            "build/mpich hbench");
+            "build/mpich hbench-worker");
 }
 
 }  // namespace
 
-CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& options) {
+CollectiveSetup look_for_programs(const CollectiveOptions& options) {
   CollectiveSetup setup;
   setup.machine.cores = setup.run.host.cores;
   setup.machine.emulated = emulated_network();
@@ -91,7 +85,7 @@ CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& opt
     if (const Availability there = kind->availability(); !there.available)
       setup.machine.absent[std::string(kind->name)] = there.in_words();
   }
-  const fs::path own = own_path(call.program);
+  const fs::path& own = installation().worker;
   setup.run.programs[ProcessSet::Program::own] = own.string();
   if (!options.request.peers) return setup;
   find_peers(own, setup);

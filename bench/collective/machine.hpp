@@ -17,6 +17,6 @@ struct CollectiveSetup {
 /// The program with the peers lies beside this one (`hbench_peers`), MPICH's in the build folder of the preset `mpich`,
 /// or where `options.mpich` says. What `--peers` does not find is listed with its cure.
 /// \throws Error (usage) when `options.mpich` is no program.
-CollectiveSetup look_for_programs(const Call& call, const CollectiveOptions& options);
+CollectiveSetup look_for_programs(const CollectiveOptions& options);
 
 }  // namespace hbench

@@ -27,7 +27,6 @@ struct CollectiveMachine {
   std::vector<KnownPeer> peers;
   bool mpich = false;                     ///< the program of MPICH is there
   std::vector<std::string> absent_peers;  ///< what `--peers` lacks, and how to get it
-  std::string mpi = "MPI";                ///< the library, for people
   std::string emulated;                   ///< as `LocalMachine`
 };
 

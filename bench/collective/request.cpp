@@ -6,9 +6,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "bench/command/arguments.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/producer.hpp"
-#include "bench/verbs/arguments.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
@@ -219,7 +219,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_option("--segments", request.segments, "of pipelined algorithms; default: as they choose")
       ->check(in_range(1, kMostSegments));
   app.add_flag("--peers", request.peers, "measure MPI's own, Gloo's and MPICH's all-reduce in turn with ours");
-  app.add_option("--mpich", options.mpich, "the hbench that was built with MPICH, for --peers");
+  app.add_option("--mpich", options.mpich, "the hbench-worker that was built with MPICH, for --peers");
   app.add_option("--link", texts.link, "what each rank's link carries (95.6Mbit/s): prints the share of it reached");
   app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");
   app.add_option("--fusion", request.fusion, "merge them first (hbench list fusion)");

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/command/verb.hpp"
 #include "bench/sweep/plan.hpp"
-#include "bench/verbs/verb.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "collectives/arithmetic/data_type.hpp"
 #include "collectives/schedule/schedule.hpp"

@@ -9,7 +9,7 @@
 
 #include "analysis/records.hpp"
 #include "bench/collective/plan.hpp"
-#include "bench/doctor/environment.hpp"
+#include "bench/launch/host.hpp"
 
 namespace hbench {
 

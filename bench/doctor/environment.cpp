@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <set>
 
 #include "bench/doctor/gpu_environment.hpp"
+#include "bench/launch/host.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/endpoints/endpoint.hpp"
@@ -76,16 +76,6 @@ std::string emulated_network() {
   return text;
 }
 
-int available_cores() {
-  cpu_set_t allowed;
-  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-}
-
-Host this_host() {
-  const char* path = std::getenv("PATH");
-  return {.cores = available_cores(), .as_root = geteuid() == 0, .path = path != nullptr ? path : ""};
-}
-
 std::map<std::string, std::string> environment_facts(bool uses_gpus) {
   utsname kernel{};
   uname(&kernel);
@@ -101,6 +91,7 @@ std::map<std::string, std::string> environment_facts(bool uses_gpus) {
       {"mpi", state(mpi_availability())},
       {"gpu", "none used: ranks run on CPU cores"},
   };
+  if (std::string library = mpi_library(); !library.empty()) facts["mpi_library"] = std::move(library);
   if (std::string set = settings(); !set.empty()) facts["settings"] = std::move(set);
   if (!uses_gpus) return facts;
   for (auto& [key, value] : gpu_environment(only(driver_facts(), cuda_pci_addresses()), gpu_libraries()))

@@ -13,15 +13,4 @@ std::map<std::string, std::string> environment_facts(bool uses_gpus);
 /// sets and which everybody who slows links down should. Empty: none. \throws Error (usage) for a text that is no line.
 std::string emulated_network();
 
-/// Cores this process may use.
-int available_cores();
-
-/// What starting ranks here depends on.
-struct Host {
-  int cores = 1;
-  bool as_root = false;
-  std::string path;  ///< the PATH variable; empty where there is none
-};
-Host this_host();
-
 }  // namespace hbench

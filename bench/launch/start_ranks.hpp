@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/doctor/environment.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/launch/job_outcome.hpp"
 
 namespace hbench {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "bench/doctor/environment.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/listing_families.hpp"
 #include "collectives/base/units_text.hpp"
@@ -12,7 +12,7 @@
 #include "collectives/placement/placement.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/report.hpp"
-#include "workloads/training.hpp"
+#include "workloads/models/models.hpp"
 
 namespace hbench {
 namespace {
@@ -59,8 +59,11 @@ Table workload_table(const Data& data) {
 }
 
 Table model_table(const Data&) {
-  Table table{.columns = {"model"}, .numeric = {false}};
-  for (const std::string_view name : model_names()) table.rows.push_back({text(name)});
+  Table table{.columns = {"model", "what", "parameters", "smallest image", "source"},
+              .numeric = {false, false, true, true, false}};
+  for (const ModelEntry* model : models())
+    table.rows.push_back({text(model->name), text(model->title), std::to_string(model->parameters),
+                          std::to_string(model->smallest_image), text(model->citation)});
   return table;
 }
 

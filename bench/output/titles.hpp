@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "bench/data.hpp"
-#include "bench/sweep/plan.hpp"
 #include "reports/report.hpp"
 
 namespace hbench {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bench/peers/peer.hpp"
+#include "bench/worker/peer.hpp"
 
 namespace hbench {
 

@@ -12,8 +12,7 @@ int main(int argc, char** argv) {
   const PeerSet peers = gloo_peers();
   const std::string_view verb = argc > 1 ? argv[1] : "";
   try {
-    if (verb == "worker")
-      return static_cast<int>(run_worker({argv[0], {argv + 2, argv + argc}, "hbench_peers"}, peers));
+    if (verb == "worker") return static_cast<int>(run_worker({{argv + 2, argv + argc}, "hbench_peers"}, peers));
     if (verb != "peers")
       throw Error(ExitCode::usage, "this program is for hbench collective --peers, not for people",
                   "hbench_peers peers lists what it has");

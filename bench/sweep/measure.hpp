@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analysis/records.hpp"
-#include "bench/doctor/environment.hpp"
+#include "bench/launch/host.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units.hpp"
 
@@ -12,7 +12,7 @@ namespace hbench {
 
 /// How measured cases are run.
 struct MeasureOptions {
-  std::string program;  ///< path of hbench itself
+  std::string program;  ///< path of hbench-worker
   int launches = 5;     ///< independent jobs of each case; the launch is the unit of repetition
   int more = 2;         ///< further launches, at most, of cases that scatter or were disturbed
   int warmup_steps = 3;

@@ -5,10 +5,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "bench/command/arguments.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/producer.hpp"
 #include "bench/sweep/gpu_range.hpp"
-#include "bench/verbs/arguments.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/executors/executor.hpp"

@@ -4,10 +4,9 @@
 #include <map>
 #include <string>
 
-#include "bench/calibrate/sweep_calibration.hpp"
+#include "bench/command/verb.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/plan.hpp"
-#include "bench/verbs/verb.hpp"
 
 namespace hbench {
 

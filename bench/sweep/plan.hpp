@@ -24,6 +24,10 @@ struct ServerChoice {
 /// \throws Error (usage).
 ServerChoice parse_servers(std::string_view text);
 
+/// Whether a sweep also simulates nodes like this machine. `where_it_helps`: on GPUs, when more of them are asked for
+/// than there are.
+enum class CalibrationChoice : std::uint8_t { where_it_helps, always, never };
+
 /// What was asked for. Empty lists take their defaults.
 struct SweepRequest {
   std::vector<int> gpus;
@@ -65,12 +69,6 @@ struct Refusal {
 void refuse(std::vector<Refusal>& refused, std::string what, std::string why);
 /// `<what>: <why>; ...`, on one line.
 std::string reasons(const std::vector<Refusal>& refused);
-
-/// The profiles and traces that a plan's cases name.
-struct Catalog {
-  std::map<std::string, Profile, std::less<>> profiles;
-  std::map<std::string, Trace, std::less<>> traces;
-};
 
 struct Plan {
   Catalog catalog;

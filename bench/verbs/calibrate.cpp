@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include "bench/calibrate/measure_machine.hpp"
+#include "bench/command/arguments.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/doctor/local_machine.hpp"
+#include "bench/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/strategy.hpp"
-#include "bench/verbs/arguments.hpp"
+#include "bench/sweep/local_machine.hpp"
+#include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
+#include "workloads/models/models.hpp"
 #include "workloads/trace.hpp"
 #include "workloads/training.hpp"
 
@@ -149,12 +152,12 @@ ExitCode run_calibrate(const Call& call) {
   const RecordingRequest request = request_for(*asked);
   const auto file = asked->file.empty() ? std::filesystem::path(std::string(request.model) + ".toml") : asked->file;
   const std::string name = file.stem().string();
-  model_elements(request.model);  // an unknown model is told before anything is measured
+  find_entry(models(), request.model, "model");  // an unknown model is told before anything is measured
   check_writable(file, "--out");
   std::optional<MachineCalibration> machine;
   if (!asked->network.empty()) {
     machine.emplace(*asked);
-    machine->measure(call.program, request, name);
+    machine->measure(installation().worker.string(), request, name);
   }
   const Trace trace = record(request, name);
   write_whole(file, format_trace(trace), "--out");
@@ -173,6 +176,7 @@ ExitCode run_calibrate(const Call& call) {
 extern const Verb kCalibrate;
 constinit const Verb kCalibrate{.name = "calibrate",
                                 .summary = "record a training step of this machine, and what joins its ranks",
+                                .needs_libraries = [] { return true; },
                                 .run = run_calibrate};
 
 }  // namespace hbench

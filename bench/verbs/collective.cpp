@@ -33,23 +33,20 @@ class CollectiveBench {
     std::vector<std::int64_t> tensors;
     if (!request.workload.empty())
       tensors = tensors_of(load_data().traces.load(request.workload).timeline, request.fusion, request.type);
-    setup_ = look_for_programs(call, options_);
+    setup_ = look_for_programs(options_);
     setup_.machine.fixed_ranks = started_.ranks;
     if (started_.ranks > 0 && options_.launches > 1)
       throw Error(ExitCode::usage, "--launches starts ranks afresh, and a launcher has started these",
                   "run hbench collective without the launcher; it starts its ranks itself");
     plan_ = make_collective_plan(request, setup_.machine, tensors);
     options_.loop.out_of_place = !plan_.comparison;
-    run_ = {call.command, HBENCH_VERSION, now_utc(),
-            environment_facts(std::ranges::any_of(request.executors, works_on_gpu)), options_.labels};
-    run_.environment["mpi_library"] = setup_.machine.mpi;
-    for (ProcessSet& set : plan_.sets)
-      for (LoopCase& each : set.cases) place_on_this_machine(each.asked, run_);
+    run_.command = call.command;
   }
 
   ExitCode run() {
     if (!options_.output_file.empty() && started_.rank == 0) check_writable(options_.output_file, "--output-file");
     if (options_.dry_run) return started_.rank == 0 ? print_plan() : void(), ExitCode::good;
+    describe_run();
     if (started_.ranks > 0) return run_here();
     open_store();
     catch_interrupts();
@@ -61,6 +58,14 @@ class CollectiveBench {
   }
 
  private:
+  /// Who answers, and on what machine: its libraries are asked, which takes half a second.
+  void describe_run() {
+    run_ = {run_.command, HBENCH_VERSION, now_utc(),
+            environment_facts(std::ranges::any_of(options_.request.executors, works_on_gpu)), options_.labels};
+    for (ProcessSet& set : plan_.sets)
+      for (LoopCase& each : set.cases) place_on_this_machine(each.asked, run_);
+  }
+
   static bool has_ended(const CaseResult& result) {
     return result.status == CaseStatus::failed || !result.samples.empty();
   }
@@ -158,7 +163,7 @@ class CollectiveBench {
     const std::string cores =
         fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu"));
     return {.machine = facts.contains("gpu_uuid") ? facts.at("gpu") + " and " + cores : cores,
-            .mpi = setup_.machine.mpi,
+            .mpi = facts.contains("mpi_library") ? facts.at("mpi_library") : "MPI",
             .comparison = plan_.comparison,
             .launches = options_.launches,
             .link = options_.link};
@@ -204,6 +209,7 @@ extern const Verb kCollective;
 constinit const Verb kCollective{
     .name = "collective",
     .summary = "time collectives over message sizes, beside the libraries' own",
+    .needs_libraries = [] { return find_started_ranks().ranks > 0; },
     .run = run_collective,
 };
 

@@ -4,15 +4,16 @@
 #include <filesystem>
 #include <iterator>
 
+#include "bench/command/arguments.hpp"
 #include "bench/data.hpp"
 #include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/finding.hpp"
 #include "bench/doctor/gpu_findings.hpp"
 #include "bench/launch/find_program.hpp"
+#include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/verbs/arguments.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/training.hpp"
 
@@ -86,6 +87,10 @@ ExitCode run_doctor(const Call& call) {
 
 extern const Verb kDoctor;
 constinit const Verb kDoctor{
-    .name = "doctor", .summary = "look at this machine and say what is missing", .run = run_doctor};
+    .name = "doctor",
+    .summary = "look at this machine and say what is missing",
+    .needs_libraries = [] { return true; },
+    .run = run_doctor,
+};
 
 }  // namespace hbench

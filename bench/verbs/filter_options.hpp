@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "bench/command/arguments.hpp"
 #include "bench/output/point_filter.hpp"
-#include "bench/verbs/arguments.hpp"
 
 namespace hbench {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "bench/command/arguments.hpp"
 #include "bench/output/listing.hpp"
 #include "bench/output/table_json.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/verbs/arguments.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
 

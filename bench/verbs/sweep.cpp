@@ -6,8 +6,9 @@
 
 #include "analysis/store/store.hpp"
 #include "analysis/timed_steps.hpp"
+#include "bench/calibrate/sweep_calibration.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/doctor/local_machine.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
@@ -16,6 +17,7 @@
 #include "bench/output/terminal.hpp"
 #include "bench/output/titles.hpp"
 #include "bench/producer.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/options.hpp"
 #include "bench/sweep/simulate.hpp"
 #include "bench/sweep/turns.hpp"
@@ -37,16 +39,13 @@ class Sweep {
         machine_(options_.measures() ? local_machine(options_.oversubscribe) : machine_at_rest()),
         plan_(make_plan(options_.request, data_, machine_)),
         calibration_(plan_calibration(options_.request, machine_, plan_, options_.calibration)) {
-    options_.measure.program = call.program;
-    run_ = {call.command, HBENCH_VERSION, now_utc(), environment_facts(trains_on_gpus()), options_.labels};
-    remember_titles(run_, plan_.catalog, data_);
-    for (Case& asked : plan_.cases) place_on_this_machine(asked, run_);
-    if (calibration_)
-      for (Case& asked : calibration_->baselines) place_on_this_machine(asked, run_);
+    options_.measure.program = installation().worker.string();
+    run_.command = call.command;
   }
 
   ExitCode run() {
     if (options_.dry_run) return print_plan(), ExitCode::good;
+    describe_run();
     check_report_folder(options_.report);
     Store store(options_.database);
     catch_interrupts();
@@ -56,6 +55,15 @@ class Sweep {
   }
 
  private:
+  /// Who answers, and on what machine: its libraries are asked, which takes half a second.
+  void describe_run() {
+    run_ = {run_.command, HBENCH_VERSION, now_utc(), environment_facts(trains_on_gpus()), options_.labels};
+    remember_titles(run_, plan_.catalog, data_);
+    for (Case& asked : plan_.cases) place_on_this_machine(asked, run_);
+    if (calibration_)
+      for (Case& asked : calibration_->baselines) place_on_this_machine(asked, run_);
+  }
+
   bool trains_on_gpus() const {
     return std::ranges::any_of(plan_.cases, [](const Case& asked) { return asked.training.on_gpu(); });
   }

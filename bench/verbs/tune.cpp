@@ -8,20 +8,22 @@
 
 #include "analysis/store/store.hpp"
 #include "analysis/timed_steps.hpp"
+#include "bench/command/arguments.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/doctor/local_machine.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/plan.hpp"
 #include "bench/sweep/simulate.hpp"
 #include "bench/tune/candidates.hpp"
 #include "bench/tune/report.hpp"
-#include "bench/verbs/arguments.hpp"
+#include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
-#include "workloads/training.hpp"
+#include "workloads/models/models.hpp"
 
 namespace hbench {
 namespace {
@@ -50,7 +52,7 @@ class Tuner {
     tuning_.gpus = options_.simulated() ? options_.gpus : options_.ranks;
     if (!options_.simulated()) machine_ = local_machine(options_.ranks);
     tuning_.profile = options_.profile;
-    measure_.program = call.program;
+    measure_.program = installation().worker.string();
     measure_.steps = options_.steps;
     measure_.budget = Seconds(options_.steps_seconds);
     run_ = {call.command, HBENCH_VERSION, now_utc(), {}};
@@ -176,7 +178,7 @@ class Tuner {
     if (!(budget > 0))
       throw Error(ExitCode::usage, fmt::format("--budget {} leaves no time for a launch", options_.budget),
                   "give a time such as 2min");
-    const std::int64_t bytes = model_elements(options_.workload) * kFloat;
+    const std::int64_t bytes = find_entry(models(), options_.workload, "model").parameters * kFloat;
     if (candidates(bytes, kMostMeasured).size() < 2)
       throw Error(ExitCode::usage, fmt::format("{} leaves nothing to choose from", options_.fusion),
                   "give a policy with parameters, or several with commas");

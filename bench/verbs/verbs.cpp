@@ -1,13 +1,13 @@
 #include <array>
 
-#include "bench/verbs/verb.hpp"
+#include "bench/command/verb.hpp"
 
 namespace hbench {
 
-extern const Verb kSweep, kCollective, kTune, kReport, kExport, kList, kCalibrate, kDoctor, kWorker;
+extern const Verb kSweep, kCollective, kTune, kReport, kExport, kList, kCalibrate, kDoctor;
 
 namespace {
-constexpr std::array kVerbs{&kSweep, &kCollective, &kTune, &kReport, &kExport, &kList, &kCalibrate, &kDoctor, &kWorker};
+constexpr std::array kVerbs{&kSweep, &kCollective, &kTune, &kReport, &kExport, &kList, &kCalibrate, &kDoctor};
 }
 
 std::span<const Verb* const> verbs() { return kVerbs; }

@@ -1,9 +1,14 @@
+#include "bench/verbs/worker.hpp"
+
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "bench/verbs/worker.hpp"
+#include <array>
+
 #include "bench/worker/collective.hpp"
+#include "bench/worker/facts.hpp"
 #include "bench/worker/training.hpp"
 
 namespace hbench {
@@ -26,12 +31,30 @@ ExitCode run_worker(const Call& call, const PeerSet& peers) {
   return run_training_worker(parse_work_order(call.arguments.front()), say);
 }
 
-extern const Verb kWorker;
-constinit const Verb kWorker{
+namespace {
+
+constexpr Verb kWorker{
     .name = "worker",
     .summary = "one rank of a measured case; started by sweep and collective",
     .hidden = true,
     .run = [](const Call& call) { return run_worker(call, {}); },
 };
+
+constexpr Verb kFacts{
+    .name = "facts",
+    .summary = "what hbench wants to know of the libraries of hbench-worker, as JSON",
+    .hidden = true,
+    .run =
+        [](const Call&) {
+          fmt::print("{}\n", to_json(own_facts()));
+          return ExitCode::good;
+        },
+};
+
+constexpr std::array kWorkerVerbs{&kWorker, &kFacts};
+
+}  // namespace
+
+std::span<const Verb* const> worker_verbs() { return kWorkerVerbs; }
 
 }  // namespace hbench

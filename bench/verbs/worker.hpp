@@ -1,9 +1,12 @@
 #pragma once
 
-#include "bench/peers/peer.hpp"
-#include "bench/verbs/verb.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/worker/peer.hpp"
 
 namespace hbench {
+
+/// Those that only `hbench-worker` has: `worker` and `facts`.
+std::span<const Verb* const> worker_verbs();
 
 /// The verb `worker` of a program that has these peers.
 ExitCode run_worker(const Call& call, const PeerSet& peers);

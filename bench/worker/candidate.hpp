@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/records.hpp"
-#include "bench/peers/peer.hpp"
+#include "bench/worker/peer.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/endpoints/endpoint.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
-/// The ranks of `hbench collective` in a process of their own: what `hbench worker` does with a collective order.
+/// The ranks of `hbench collective` in a process of their own: what `hbench-worker worker` does with a collective
+/// order.
 
 #include "bench/worker/rank.hpp"
 #include "bench/worker/rank_loop.hpp"

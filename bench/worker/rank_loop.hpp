@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/records.hpp"
-#include "bench/peers/peer.hpp"
+#include "bench/worker/peer.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/cuda/gpu_facts.hpp"

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "bench/strategy.hpp"
-#include "bench/sweep/plan.hpp"
 #include "bench/worker/cores.hpp"
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
+#include "collectives/executors/executor.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The ranks of a measured training step in a process of their own: what `hbench worker` does with a work order.
+/// The ranks of a measured training step in a process of their own: what `hbench-worker worker` does with a work order.
 
 #include "bench/worker/rank.hpp"
 

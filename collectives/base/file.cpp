@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -23,11 +24,13 @@ std::string read_file(const std::filesystem::path& file) {
     fail("it is not a regular file");
   std::ifstream in(file, std::ios::binary);
   if (!in) fail(std::strerror(errno));
-  std::string text(kMostFileBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.gcount() > static_cast<std::streamsize>(kMostFileBytes))
-    fail(fmt::format("it has more than {} MiB", kMostFileBytes >> 20));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  // Piece by piece: some files (of /proc) do not know how long they are.
+  std::array<char, 1 << 16> piece;
+  std::string text;
+  while (in.read(piece.data(), piece.size()), in.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kMostFileBytes) fail(fmt::format("it has more than {} MiB", kMostFileBytes >> 20));
+  }
   return text;
 }
 

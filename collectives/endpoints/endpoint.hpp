@@ -64,6 +64,8 @@ std::vector<std::unique_ptr<Endpoint>> make_thread_endpoints(int ranks, const De
 
 /// Whether MPI was built in (whether the launcher is there is the launcher's business).
 Availability mpi_availability();
+/// The MPI that is loaded, as it names itself: `Open MPI v4.1.4`; empty without. Does not initialise it.
+std::string mpi_library();
 /// This process's endpoint in the MPI world it was started in: initialises MPI (MPI_THREAD_SERIALIZED) when
 /// made and finalises it when destroyed. \throws Error (environment) when MPI was not built in.
 std::unique_ptr<Endpoint> make_mpi_endpoint();

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <string>
+#include <string_view>
 
 #include "collectives/base/error.hpp"
 #include "collectives/endpoints/endpoint.hpp"
@@ -77,6 +80,17 @@ class MpiEndpoint final : public Endpoint {
 }  // namespace
 
 Availability mpi_availability() { return {}; }
+
+std::string mpi_library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "";
+  // Open MPI goes on with who packed it, MPICH with tabs and how it was configured.
+  const std::string_view whole(text, static_cast<std::size_t>(length));
+  std::string first(whole.substr(0, whole.find_first_of(",\n")));
+  std::ranges::replace(first, '\t', ' ');
+  return first;
+}
 
 std::unique_ptr<Endpoint> make_mpi_endpoint() { return std::make_unique<MpiEndpoint>(); }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "bench/verbs/verb.hpp"
+#include "bench/command/verb.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "workloads/training.hpp"
@@ -17,7 +17,7 @@ using Arguments = std::vector<std::string>;
 
 ExitCode run_verb(std::string_view name, Arguments arguments) {
   const auto verb = std::ranges::find(verbs(), name, [](const Verb* each) { return each->name; });
-  return (*verb)->run({"hbench", std::move(arguments), ""});
+  return (*verb)->run({std::move(arguments), ""});
 }
 
 /// What a verb is asked, and what it must say, with exit code 2, before any rank is started.

@@ -6,7 +6,7 @@
 
 #include "bench/collective/plan.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/doctor/local_machine.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
 

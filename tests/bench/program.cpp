@@ -61,11 +61,11 @@ bool is_below(pid_t pid, pid_t ancestor) {
   return false;
 }
 
-/// Whether this process is `hbench worker`, and no longer on its way into that program.
+/// Whether this process is `hbench-worker worker`, and no longer on its way into that program.
 bool is_worker(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
   std::string program, verb;
-  return std::getline(file, program, '\0') && std::getline(file, verb, '\0') && program == HBENCH_PROGRAM &&
+  return std::getline(file, program, '\0') && std::getline(file, verb, '\0') && program == HBENCH_WORKER_PROGRAM &&
          verb == "worker";
 }
 

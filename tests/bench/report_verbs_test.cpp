@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/verbs/verb.hpp"
+#include "bench/command/verb.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
@@ -68,7 +68,7 @@ class ReportVerbs : public testing::Test {
     words.erase(words.begin());
     ExitCode code = ExitCode::usage;
     try {
-      code = verb.run({"hbench", words, "hbench ..."});
+      code = verb.run({words, "hbench ..."});
     } catch (...) {
       testing::internal::GetCapturedStdout();
       throw;

@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "bench/command/verb.hpp"
 #include "bench/output/listing.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/verbs/verb.hpp"
+#include "bench/verbs/worker.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "tests/analysis/temporary_folder.hpp"
@@ -29,7 +30,8 @@ class Elsewhere {
 
 /// A verb and its arguments, within this process: quicker than the program.
 ExitCode run(const std::vector<std::string>& words) {
-  return find_entry(verbs(), words.front(), "verb").run({"hbench", {words.begin() + 1, words.end()}, "hbench ..."});
+  const auto table = words.front() == "worker" ? worker_verbs() : verbs();
+  return find_entry(table, words.front(), "verb").run({{words.begin() + 1, words.end()}, "hbench ..."});
 }
 
 /// Arguments that make no sense, and what is said about them.

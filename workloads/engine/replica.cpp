@@ -86,7 +86,7 @@ std::shared_ptr<Model> build(const ModelEntry& entry, const ReplicaOptions& opti
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   torch::manual_seed(options.seed);
-  std::shared_ptr<Model> model = entry.build();
+  std::shared_ptr<Model> model = build_model(entry);
   // What is drawn from now on (dropout) differs between ranks.
   torch::manual_seed(options.seed + 1 + static_cast<unsigned>(options.rank));
   return model;

@@ -209,28 +209,10 @@ class Inception final : public Model {
   torch::nn::Linear head_{nullptr};
 };
 
-constexpr std::string_view kCitation =
-    "Szegedy, Vanhoucke, Ioffe, Shlens and Wojna, Rethinking the Inception Architecture for Computer Vision, CVPR 2016";
-
 }  // namespace
 
-extern const ModelEntry kInceptionV3, kInceptionV3Aux;
-constinit const ModelEntry kInceptionV3{
-    .name = "inception_v3",
-    .title = "Inception V3",
-    .citation = kCitation,
-    .parameters = 23'834'568,
-    .smallest_image = 75,
-    .build = []() -> std::shared_ptr<Model> { return std::make_shared<Inception>(false); },
-};
-// The auxiliary head's 5 x 5 convolution needs the full 17 x 17 grid.
-constinit const ModelEntry kInceptionV3Aux{
-    .name = "inception_v3_aux",
-    .title = "Inception V3 with its auxiliary head",
-    .citation = kCitation,
-    .parameters = 27'161'264,
-    .smallest_image = 299,
-    .build = []() -> std::shared_ptr<Model> { return std::make_shared<Inception>(true); },
-};
+std::shared_ptr<Model> build_inception(const ModelEntry& entry) {
+  return std::make_shared<Inception>(entry.auxiliary_head);
+}
 
 }  // namespace hbench

@@ -38,17 +38,6 @@ class LeNet final : public Model {
 
 }  // namespace
 
-extern const ModelEntry kLeNet;
-constinit const ModelEntry kLeNet{
-    .name = "lenet5",
-    .title = "LeNet-5",
-    .citation =
-        "LeCun, Bottou, Bengio and Haffner, Gradient-Based Learning Applied to Document Recognition, "
-        "Proc. IEEE 86(11), 1998 (every map of C3 connected, ReLU and maximum pooling)",
-    .parameters = 61'706,
-    .channels = 1,
-    .classes = 10,
-    .build = []() -> std::shared_ptr<Model> { return std::make_shared<LeNet>(); },
-};
+std::shared_ptr<Model> build_lenet(const ModelEntry&) { return std::make_shared<LeNet>(); }
 
 }  // namespace hbench

@@ -5,6 +5,10 @@
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
+#include <memory>
+
+#include "workloads/models/models.hpp"
+
 namespace hbench {
 
 /// A classifier; parameters in forward order.
@@ -15,5 +19,14 @@ class Model : public torch::nn::Module {
   /// What the backward pass begins with: cross entropy, unless the model says otherwise.
   virtual at::Tensor loss(const at::Tensor& images, const at::Tensor& labels);
 };
+
+/// One for each `Architecture`, in the file of its name. Parameters are drawn from LibTorch's default generator,
+/// gradients off until asked for.
+std::shared_ptr<Model> build_resnet(const ModelEntry& entry);
+std::shared_ptr<Model> build_vgg(const ModelEntry& entry);
+std::shared_ptr<Model> build_inception(const ModelEntry& entry);
+std::shared_ptr<Model> build_lenet(const ModelEntry& entry);
+/// That of the entry's architecture.
+std::shared_ptr<Model> build_model(const ModelEntry& entry);
 
 }  // namespace hbench

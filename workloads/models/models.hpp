@@ -1,18 +1,19 @@
 #pragma once
 
-/// The family of models that can be trained. One architecture is one file that defines its entries; they are
-/// listed in `models.cpp`. No LibTorch type is needed to read the table.
+/// The family of models that can be trained. What is known of one stands here, without LibTorch; one architecture is
+/// one file that builds its models of LibTorch's modules (`model.hpp`).
 
+#include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 
 namespace hbench {
 
-class Model;
+/// Who builds a model.
+enum class Architecture : std::uint8_t { resnet, vgg, inception, lenet };
 
-/// One entry of the family. What it declares is tested against what `build` makes.
+/// One entry of the family. What it declares is tested against what is built of it.
 struct ModelEntry {
   std::string_view name;
   std::string_view title;
@@ -23,11 +24,16 @@ struct ModelEntry {
   int smallest_image = 32;
   int channels = 3;
   int classes = 1000;
-  /// Parameters are drawn from LibTorch's default generator, gradients off until asked for.
-  std::shared_ptr<Model> (*build)() = nullptr;
+  Architecture architecture{};
+  /// Where an architecture has several depths: residual blocks (ResNet), convolutions (VGG) between two halvings of the
+  /// image.
+  std::array<int, 5> stages{};
+  bool bottleneck = false;      ///< ResNet: blocks of three convolutions, the outer two of 1 x 1
+  bool batch_norm = false;      ///< VGG: after each convolution
+  bool auxiliary_head = false;  ///< Inception: a second classifier, whose loss counts too
 };
 
-/// The table, in the order in which `hbench list models` prints it.
+/// The table, in the order in which `hbench list models` prints it; the same with and without LibTorch.
 std::span<const ModelEntry* const> models();
 
 }  // namespace hbench

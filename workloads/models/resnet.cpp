@@ -49,11 +49,12 @@ std::vector<ConvShape> shapes_of(BlockKind kind, int width, int stride) {
 
 class ResNet final : public Model {
  public:
-  ResNet(BlockKind kind, const std::array<int, 4>& stages)
+  /// `stages`: blocks of each, the last none.
+  ResNet(BlockKind kind, const std::array<int, 5>& stages)
       : stem_(register_module("stem",
                               std::make_shared<Conv>(3, ConvShape{.out = 64, .height = 7, .width = 7, .stride = 2}))) {
     int channels = 64;
-    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    for (std::size_t stage = 0; stage < stages.size() && stages[stage] > 0; ++stage) {
       const int width = 64 << stage;
       const int out = kind == BlockKind::basic ? width : 4 * width;
       for (int i = 0; i < stages[stage]; ++i) {
@@ -79,41 +80,10 @@ class ResNet final : public Model {
   torch::nn::Linear head_{nullptr};
 };
 
-template <BlockKind kind, int... blocks>
-std::shared_ptr<Model> build() {
-  return std::make_shared<ResNet>(kind, std::array<int, 4>{blocks...});
-}
-
-constexpr std::string_view kCitation =
-    "He, Zhang, Ren and Sun, Deep Residual Learning for Image Recognition, CVPR 2016 (torchvision's v1.5 strides)";
-
 }  // namespace
 
-extern const ModelEntry kResNet18, kResNet34, kResNet50, kResNet101, kResNet152;
-constinit const ModelEntry kResNet18{.name = "resnet18",
-                                     .title = "ResNet-18",
-                                     .citation = kCitation,
-                                     .parameters = 11'689'512,
-                                     .build = build<BlockKind::basic, 2, 2, 2, 2>};
-constinit const ModelEntry kResNet34{.name = "resnet34",
-                                     .title = "ResNet-34",
-                                     .citation = kCitation,
-                                     .parameters = 21'797'672,
-                                     .build = build<BlockKind::basic, 3, 4, 6, 3>};
-constinit const ModelEntry kResNet50{.name = "resnet50",
-                                     .title = "ResNet-50",
-                                     .citation = kCitation,
-                                     .parameters = 25'557'032,
-                                     .build = build<BlockKind::bottleneck, 3, 4, 6, 3>};
-constinit const ModelEntry kResNet101{.name = "resnet101",
-                                      .title = "ResNet-101",
-                                      .citation = kCitation,
-                                      .parameters = 44'549'160,
-                                      .build = build<BlockKind::bottleneck, 3, 4, 23, 3>};
-constinit const ModelEntry kResNet152{.name = "resnet152",
-                                      .title = "ResNet-152",
-                                      .citation = kCitation,
-                                      .parameters = 60'192'808,
-                                      .build = build<BlockKind::bottleneck, 3, 8, 36, 3>};
+std::shared_ptr<Model> build_resnet(const ModelEntry& entry) {
+  return std::make_shared<ResNet>(entry.bottleneck ? BlockKind::bottleneck : BlockKind::basic, entry.stages);
+}
 
 }  // namespace hbench

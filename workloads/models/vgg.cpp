@@ -51,56 +51,10 @@ class Vgg final : public Model {
   torch::nn::Linear fc6_{nullptr}, fc7_{nullptr}, fc8_{nullptr};
 };
 
-template <bool norm, int... convolutions>
-std::shared_ptr<Model> build() {
-  return std::make_shared<Vgg>(std::array<int, 5>{convolutions...}, norm);
-}
-
-constexpr std::string_view kCitation =
-    "Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015";
-
 }  // namespace
 
-extern const ModelEntry kVgg11, kVgg13, kVgg16, kVgg19, kVgg11Bn, kVgg13Bn, kVgg16Bn, kVgg19Bn;
-constinit const ModelEntry kVgg11{.name = "vgg11",
-                                  .title = "VGG-11",
-                                  .citation = kCitation,
-                                  .parameters = 132'863'336,
-                                  .build = build<false, 1, 1, 2, 2, 2>};
-constinit const ModelEntry kVgg13{.name = "vgg13",
-                                  .title = "VGG-13",
-                                  .citation = kCitation,
-                                  .parameters = 133'047'848,
-                                  .build = build<false, 2, 2, 2, 2, 2>};
-constinit const ModelEntry kVgg16{.name = "vgg16",
-                                  .title = "VGG-16",
-                                  .citation = kCitation,
-                                  .parameters = 138'357'544,
-                                  .build = build<false, 2, 2, 3, 3, 3>};
-constinit const ModelEntry kVgg19{.name = "vgg19",
-                                  .title = "VGG-19",
-                                  .citation = kCitation,
-                                  .parameters = 143'667'240,
-                                  .build = build<false, 2, 2, 4, 4, 4>};
-constinit const ModelEntry kVgg11Bn{.name = "vgg11_bn",
-                                    .title = "VGG-11 with batch normalisation",
-                                    .citation = kCitation,
-                                    .parameters = 132'868'840,
-                                    .build = build<true, 1, 1, 2, 2, 2>};
-constinit const ModelEntry kVgg13Bn{.name = "vgg13_bn",
-                                    .title = "VGG-13 with batch normalisation",
-                                    .citation = kCitation,
-                                    .parameters = 133'053'736,
-                                    .build = build<true, 2, 2, 2, 2, 2>};
-constinit const ModelEntry kVgg16Bn{.name = "vgg16_bn",
-                                    .title = "VGG-16 with batch normalisation",
-                                    .citation = kCitation,
-                                    .parameters = 138'365'992,
-                                    .build = build<true, 2, 2, 3, 3, 3>};
-constinit const ModelEntry kVgg19Bn{.name = "vgg19_bn",
-                                    .title = "VGG-19 with batch normalisation",
-                                    .citation = kCitation,
-                                    .parameters = 143'678'248,
-                                    .build = build<true, 2, 2, 4, 4, 4>};
+std::shared_ptr<Model> build_vgg(const ModelEntry& entry) {
+  return std::make_shared<Vgg>(entry.stages, entry.batch_norm);
+}
 
 }  // namespace hbench

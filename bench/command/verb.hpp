@@ -13,7 +13,6 @@ namespace hbench {
 
 /// What a verb was called with.
 struct Call {
-  std::string program;                 ///< path of this very program, for workers
   std::vector<std::string> arguments;  ///< after the verb
   std::string command;                 ///< the whole line as typed
 };
@@ -24,11 +23,13 @@ struct Verb {
   std::string_view summary;
   /// Hidden verbs are for the program itself.
   bool hidden = false;
+  /// Whether it needs LibTorch, MPI or NCCL in its own process, which hbench-worker has and hbench has not. Null: no.
+  bool (*needs_libraries)() = nullptr;
   /// Reads its arguments, does its work, gives the exit code. \throws Error.
   ExitCode (*run)(const Call& call);
 };
 
-/// In the order in which `hbench --help` prints them.
+/// Of `hbench`, in the order in which `hbench --help` prints them.
 std::span<const Verb* const> verbs();
 
 }  // namespace hbench

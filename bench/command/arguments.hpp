@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/verbs/verb.hpp"
+#include "bench/command/verb.hpp"
 
 namespace hbench {
 

@@ -1,4 +1,4 @@
-#include "bench/verbs/arguments.hpp"
+#include "bench/command/arguments.hpp"
 
 #include <fmt/format.h>
 

@@ -1,16 +1,19 @@
-#include "bench/doctor/local_machine.hpp"
+#include "bench/sweep/local_machine.hpp"
 
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/launch/host.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/executors/executor.hpp"
+#include "workloads/models/models.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
 
 LocalMachine machine_at_rest() {
   LocalMachine machine;
-  for (const std::string_view model : model_names()) machine.models.emplace_back(model);
+  if (torch_availability().available)
+    for (const ModelEntry* model : models()) machine.models.emplace_back(model->name);
   machine.memory = available_memory();
   return machine;
 }

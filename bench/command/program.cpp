@@ -1,0 +1,95 @@
+#include "bench/command/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <system_error>
+
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::string_view kExitCodes =
+    "Exit codes: 0 good, 1 internal error, 2 wrong usage or input, 3 something is missing, read-only or full,\n"
+    "4 wrong data, 5 a rank was lost or timed out, 130 interrupted, 141 whoever read the output has gone.\n";
+
+/// As a shell has it when the signal for that ends a program, which may be ignored.
+constexpr int kClosedOutputExit = 141;
+
+void print_help(std::span<const Verb* const> verbs) {
+  fmt::print(
+      "hbench measures, predicts and explains how data-parallel training scales.\n\nUsage: hbench <verb> "
+      "[options]\n\n");
+  for (const Verb* verb : verbs)
+    if (!verb->hidden) fmt::print("  {:10} {}\n", verb->name, verb->summary);
+  fmt::print("\nStart with: hbench sweep --gpus 1..128\nEach verb explains itself: hbench <verb> --help\n\n{}",
+             kExitCodes);
+}
+
+std::vector<std::string_view> visible(std::span<const Verb* const> verbs) {
+  std::vector<std::string_view> names;
+  for (const Verb* verb : verbs)
+    if (!verb->hidden) names.push_back(verb->name);
+  return names;
+}
+
+const Verb& find_verb(std::span<const Verb* const> verbs, std::string_view name) {
+  for (const Verb* verb : verbs)
+    if (verb->name == name) return *verb;
+  throw unknown_name("verb", name, visible(verbs));
+}
+
+bool asks_for_help(const Call& call) {
+  return std::ranges::any_of(call.arguments, [](const std::string& word) { return word == "--help" || word == "-h"; });
+}
+
+ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, void (*leave)(char** argv)) {
+  const std::string_view first = argc > 1 ? argv[1] : "--help";
+  if (first == "--help" || first == "-h" || first == "help") return print_help(verbs), ExitCode::good;
+  if (first == "--version") return fmt::print("hbench {}\n", HBENCH_VERSION), ExitCode::good;
+  Call call{{argv + 2, argv + argc}, "hbench"};
+  for (int i = 1; i < argc; ++i) call.command += fmt::format(" {}", argv[i]);
+  const Verb& verb = find_verb(verbs, first);
+  if (leave != nullptr && verb.needs_libraries != nullptr && verb.needs_libraries() && !asks_for_help(call))
+    leave(argv);
+  return verb.run(call);
+}
+
+/// Whether an error is that of writing to a pager or to `head` that has ended: nobody is left to be told.
+bool is_closed_output(const std::system_error& error) {
+  return error.code() == std::errc::broken_pipe && (std::ferror(stdout) != 0 || std::ferror(stderr) != 0);
+}
+
+/// Does not throw, whatever has become of standard error.
+void complain(const std::string& message, const std::string& hint = {}) {
+  std::fflush(stdout);
+  std::fputs(fmt::format("hbench: {}\n", message).c_str(), stderr);
+  if (!hint.empty()) std::fputs(fmt::format("  {}\n", hint).c_str(), stderr);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, std::span<const Verb* const> verbs, void (*leave)(char** argv)) {
+  try {
+    const ExitCode code = run(argc, argv, verbs, leave);
+    // What is printed last may still fail: on a full disk, say, or when a pager has gone.
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
+    return static_cast<int>(code);
+  } catch (const Error& error) {
+    complain(error.what(), error.hint());
+    return static_cast<int>(error.code());
+  } catch (const std::system_error& error) {
+    if (is_closed_output(error)) return kClosedOutputExit;
+    complain(fmt::format("cannot read or write: {}", error.what()));
+    return static_cast<int>(ExitCode::environment);
+  } catch (const std::exception& error) {
+    complain(fmt::format("internal error: {}", error.what()));
+    return static_cast<int>(ExitCode::internal);
+  }
+}
+
+}  // namespace hbench

@@ -1,0 +1,23 @@
+#include "collectives/cuda/nccl.hpp"
+#include "bench/front/worker_program.hpp"
+#include "collectives/cuda/cuda.hpp"
+
+namespace hbench {
+namespace {
+
+Error not_here() { return {ExitCode::internal, "NCCL is hbench-worker's, not hbench's"}; }
+
+}  // namespace
+
+Availability nccl_availability() {
+  Availability gpus = cuda_availability();
+  return gpus.available ? worker_availability() : gpus;
+}
+
+std::string nccl_version() { return worker_facts().nccl; }
+
+std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int) { throw not_here(); }
+
+std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint&) { throw not_here(); }
+
+}  // namespace hbench

@@ -1,0 +1,27 @@
+# `cmake --install build/release --prefix DIR` gives DIR/bin/hbench, DIR/libexec/hbench/hbench-worker and DIR/share/hbench,
+# which may be moved together; `cpack -G DEB` in build/release makes the Debian package.
+install(TARGETS hbench RUNTIME DESTINATION bin)
+install(TARGETS hbench-worker RUNTIME DESTINATION libexec/hbench)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/cluster-profiles DESTINATION share/hbench FILES_MATCHING PATTERN "*.toml")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/workloads/traces DESTINATION share/hbench FILES_MATCHING PATTERN "*.toml")
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/hbench)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/hbench RENAME copyright)
+# A LibTorch or NCCL outside the system's folders is found there again.
+set_target_properties(hbench-worker PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+
+set(CPACK_PACKAGE_NAME hbench)
+set(CPACK_PACKAGE_CONTACT "the engineers of hbench <hbench@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION
+  "Measures, predicts and explains how data-parallel training scales: ring all-reduce, parameter servers, fusion and compression, with LibTorch's gradients, on GPUs and CPU cores.")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+# Libraries by what the programs are linked with; programs that they start by name.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, libopenblas0-pthread")
+if(HBENCH_HAS_MPI)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "openmpi-bin")
+endif()
+include(CPack)
