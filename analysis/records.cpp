@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "collectives/base/table.hpp"
@@ -61,6 +62,13 @@ bool same_code(const Case& a, const Producer& a_by, const Case& b, const Produce
 
 std::string answer_key(const Case& asked, const Producer& by) {
   return fmt::format("{}\n{}\n{}\n{}", asked.key(), asked.implementation, by.version, by.commit());
+}
+
+bool RunFilter::accepts(const Run& asked) const {
+  return (run == 0 || asked.id == run) && std::ranges::all_of(labels, [&](const auto& label) {
+           const auto found = asked.labels.find(label.first);
+           return found != asked.labels.end() && found->second == label.second;
+         });
 }
 
 }  // namespace hbench

@@ -181,7 +181,18 @@ struct Run {
   std::map<std::string, std::string> environment;
   std::map<std::string, std::string> labels = {};  ///< given with `--label`: `branch`, `commit` ...
 
-  Producer producer() const { return {.version = version, .started_at = started_at, .labels = labels}; }
+  std::int64_t id = 0;  ///< in its database; 0: not stored
+
+  Producer producer() const { return {.run = id, .version = version, .started_at = started_at, .labels = labels}; }
+};
+
+/// Which runs' answers count.
+struct RunFilter {
+  std::int64_t run = 0;                       ///< 0: any
+  std::map<std::string, std::string> labels;  ///< a run has them all
+
+  bool is_empty() const { return run == 0 && labels.empty(); }
+  bool accepts(const Run& asked) const;
 };
 
 }  // namespace hbench

@@ -1,6 +1,7 @@
 #include "analysis/store/rows.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <map>
@@ -130,9 +131,22 @@ std::vector<CaseResult> select_whole(Database& database, Statement& row) {
 constexpr std::string_view kDoneBaselines =
     "status = 'done' AND algorithm = 'none' AND evidence IN ('measured', 'emulated')";
 
-constexpr std::string_view kNewestOfEachKey =
-    "one.id = (SELECT id FROM scaling_case AS same WHERE same.question = one.question AND same.place = one.place "
-    "ORDER BY same.status = 'done' DESC, same.id DESC LIMIT 1)";
+/// Of the answers for which `counts` holds.
+std::string newest_of_each_key(const std::string& counts) {
+  return fmt::format(
+      "one.id = (SELECT id FROM scaling_case AS same WHERE same.question = one.question AND same.place = one.place AND "
+      "{} ORDER BY same.status = 'done' DESC, same.id DESC LIMIT 1)",
+      counts);
+}
+
+/// A condition on the case `same`.
+std::string is_of(Database& database, const RunFilter& filter) {
+  if (filter.is_empty()) return "1";
+  std::vector<std::int64_t> ids;
+  for (const Run& run : select_runs(database))
+    if (filter.accepts(run)) ids.push_back(run.id);
+  return fmt::format("same.run_id IN ({})", fmt::join(ids, ", "));
+}
 
 }  // namespace
 
@@ -175,7 +189,8 @@ std::vector<Run> select_runs(Database& database) {
                     .version = row.text(2),
                     .started_at = row.text(3),
                     .environment = select_pairs(database, "environment", row.integer(0)),
-                    .labels = select_pairs(database, "label", row.integer(0))});
+                    .labels = select_pairs(database, "label", row.integer(0)),
+                    .id = row.integer(0)});
   return runs;
 }
 
@@ -188,8 +203,8 @@ std::set<std::string> select_finished(Database& database) {
   return keys;
 }
 
-std::vector<CaseResult> select_newest(Database& database) {
-  Statement row(database, select_cases(kNewestOfEachKey));
+std::vector<CaseResult> select_newest(Database& database, const RunFilter& of) {
+  Statement row(database, select_cases(newest_of_each_key(is_of(database, of))));
   return select_whole(database, row);
 }
 

@@ -21,7 +21,7 @@ void insert(Database& database, std::int64_t run, const CaseResult& result);
 std::vector<Run> select_runs(Database& database);
 /// See `Store`, whose methods these are.
 std::set<std::string> select_finished(Database& database);
-std::vector<CaseResult> select_newest(Database& database);
+std::vector<CaseResult> select_newest(Database& database, const RunFilter& of);
 std::vector<CaseResult> select_history(Database& database, const std::string& question, const std::string& place);
 std::vector<CaseResult> select_baselines(Database& database);
 

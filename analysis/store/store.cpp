@@ -65,12 +65,12 @@ std::set<std::string> Store::finished() const {
   return store::select_finished(connection_->database);
 }
 
-std::vector<CaseResult> Store::results() const {
+std::vector<CaseResult> Store::results(const RunFilter& of) const {
   Database& database = connection_->database;
   // One transaction, so that the cases and their samples are of one moment.
   Transaction snapshot(database, Transaction::Kind::read);
   check_health(database);
-  return store::select_newest(database);
+  return store::select_newest(database, of);
 }
 
 std::vector<CaseResult> Store::history(const std::string& question, const std::string& place) const {

@@ -47,14 +47,15 @@ class Store {
 
   /// `answer_key` of the cases that are done (not of the failed ones): what `--resume` need not repeat.
   std::set<std::string> finished() const;
-  /// The newest answer to each question at each place, in the order in which they came; a failed one gives way to a
-  /// done one. \throws Error (wrong_data) for a damaged file.
-  std::vector<CaseResult> results() const;
+  /// The newest answer of these runs to each question at each place, in the order in which they came; a failed one
+  /// gives way to a done one. \throws Error (wrong_data) for a damaged file.
+  std::vector<CaseResult> results(const RunFilter& of = {}) const;
   /// All answers to a question at a place (`Case::question`, `Case::place`), failed ones too, oldest first.
   std::vector<CaseResult> history(const std::string& question, const std::string& place) const;
   /// Every timed process without communication that is done, oldest first: what efficiencies are relative to. Older
   /// answers than those of `results` are among them, for cases that the same older code answered.
   std::vector<CaseResult> baselines() const;
+  /// Oldest first.
   std::vector<Run> runs() const;
 
  private:

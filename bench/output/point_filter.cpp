@@ -62,7 +62,7 @@ std::vector<Point> select_points(std::vector<Point> points, const PointFilter& f
   std::erase_if(points, [&](const Point& point) { return !filter.accepts(point); });
   if (any && points.empty())
     throw Error(ExitCode::usage, "no stored point has all that was asked for",
-                "leave out one of --workload, --profile, --evidence, --strategy");
+                "leave out one of --workload, --profile, --evidence, --strategy, --run, --label");
   return points;
 }
 

@@ -13,7 +13,8 @@ ExitCode run_export(const Call& call) {
   FilterTexts texts;
   Arguments app("Prints stored points for machines: all of them, or those that the options choose.", "hbench export");
   app.footer(
-      "Examples:\n  hbench export --csv --workload vgg16 --strategy ring,sliced\n  hbench export --json --db hbench.db "
+      "Examples:\n  hbench export --csv --workload vgg16 --strategy ring,sliced\n  hbench export --csv --label "
+      "branch=main\n  hbench export --json --db hbench.db "
       "| jq '.[] | select(.gpus == 16) | [.workload, .strategy, "
       ".efficiency]'");
   app.add_option("--db", database, "results database")->capture_default_str();
@@ -23,7 +24,8 @@ ExitCode run_export(const Call& call) {
   if (app.parse(call)) return ExitCode::good;
   const PointFilter filter = parse_filter(texts);
   const Store store(database, Store::Mode::read_only);
-  const std::vector<Point> points = select_points(make_points(store.results(), store.baselines()), filter);
+  const RunFilter runs = parse_run_filter(texts, store.runs());
+  const std::vector<Point> points = select_points(make_points(store.results(runs), store.baselines()), filter);
   fmt::print("{}", csv ? points_csv(points) : points_json(points));
   return ExitCode::good;
 }

@@ -1,5 +1,13 @@
 #include "bench/verbs/filter_options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "bench/producer.hpp"
+
 namespace hbench {
 namespace {
 
@@ -21,6 +29,22 @@ std::vector<std::string> list_of_labels(const std::optional<std::string>& text, 
   return items;
 }
 
+/// Enough to find the one that was meant.
+constexpr std::size_t kRunsShown = 5;
+
+/// `the newest runs: 7 of 2026-11-22T10:00:00Z (branch=main), 6 ...`.
+std::string newest_in_words(const std::vector<Run>& runs) {
+  std::vector<std::string> words;
+  for (std::size_t i = runs.size(); i > 0 && words.size() < kRunsShown; --i) {
+    const Run& run = runs[i - 1];
+    std::vector<std::string> labels;
+    for (const auto& [key, value] : run.labels) labels.push_back(fmt::format("{}={}", key, value));
+    words.push_back(fmt::format("{} of {}{}", run.id, run.started_at,
+                                labels.empty() ? "" : fmt::format(" ({})", fmt::join(labels, ", "))));
+  }
+  return fmt::format("the newest runs: {}", fmt::join(words, ", "));
+}
+
 }  // namespace
 
 void add_filter_options(Arguments& app, FilterTexts& texts) {
@@ -29,6 +53,9 @@ void add_filter_options(Arguments& app, FilterTexts& texts) {
   app.add_option("--evidence", texts.evidence, "only measured, emulated, simulated, published (comma list)");
   app.add_option("--strategy", texts.strategy,
                  "only these algorithms, or strategies whose label has this part: ps, sliced, fp16 (comma list)");
+  app.add_option("--run", texts.run, "only what this run answered: the number that `hbench export` calls run")
+      ->check(in_range(1, INT_MAX));
+  app.add_option("--label", texts.labels, "KEY=VALUE: only what runs with this label answered (repeatable: with all)");
 }
 
 PointFilter parse_filter(const FilterTexts& texts) {
@@ -38,6 +65,15 @@ PointFilter parse_filter(const FilterTexts& texts) {
   filter.strategies = list_of_labels(texts.strategy, "--strategy");
   for (const std::string& name : list(texts.evidence, "--evidence")) filter.evidence.insert(parse_evidence(name));
   return filter;
+}
+
+RunFilter parse_run_filter(const FilterTexts& texts, const std::vector<Run>& runs) {
+  RunFilter filter{.run = texts.run, .labels = parse_labels(texts.labels)};
+  if (filter.is_empty() || std::ranges::any_of(runs, [&](const Run& run) { return filter.accepts(run); }))
+    return filter;
+  std::vector<std::string> wanted = texts.labels;
+  if (texts.run > 0) wanted.insert(wanted.begin(), fmt::format("the number {}", texts.run));
+  throw Error(ExitCode::usage, fmt::format("no stored run has {}", fmt::join(wanted, " and ")), newest_in_words(runs));
 }
 
 }  // namespace hbench

@@ -40,7 +40,9 @@ ExitCode run_report(const Call& call) {
     throw Error(ExitCode::usage, "--full is for --format markdown", "the other formats and a folder are always full");
   const PointFilter filter = parse_filter(texts);
   const Store store(database, Store::Mode::read_only);
-  const ReportInput input = report_input(store.results(), store.baselines(), store.runs(), load_data(), filter);
+  const std::vector<Run> runs = store.runs();
+  const ReportInput input =
+      report_input(store.results(parse_run_filter(texts, runs)), store.baselines(), runs, load_data(), filter);
   if (chosen != nullptr) {
     fmt::print("{}", printed(report, input, *chosen, full));
     return ExitCode::good;

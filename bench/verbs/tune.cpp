@@ -15,6 +15,7 @@
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
+#include "bench/producer.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/plan.hpp"
@@ -38,6 +39,7 @@ struct TuneOptions {
   int image_size = 0;  ///< 0: as a sweep's
   std::filesystem::path database = "hbench.db";
   double steps_seconds = 1.5;
+  std::vector<std::string> labels;
   bool json = false, quiet = false, wide = false;
 
   bool simulated() const { return !profile.empty(); }
@@ -55,7 +57,7 @@ class Tuner {
     measure_.program = installation().worker.string();
     measure_.steps = options_.steps;
     measure_.budget = Seconds(options_.steps_seconds);
-    run_ = {call.command, HBENCH_VERSION, now_utc(), {}};
+    run_ = {call.command, HBENCH_VERSION, now_utc(), {}, parse_labels(options_.labels)};
   }
 
   ExitCode run() {
@@ -162,12 +164,11 @@ class Tuner {
     return median_of_launches(steps.launches);
   }
 
-  void keep(const CaseResult& result, Launched& launched, Store& store) {
+  void keep(CaseResult& result, Launched& launched, Store& store) {
     if (launched.stored) return store.add(*launched.stored, result.samples);
-    if (!run_id_) {
-      run_.environment = environment_facts(result.asked.training.on_gpu());
-      run_id_ = store.begin_run(run_);
-    }
+    if (!run_id_) run_.environment = environment_facts(result.asked.training.on_gpu());
+    place_on_this_machine(result.asked, run_);
+    if (!run_id_) run_id_ = store.begin_run(run_);
     launched.stored = store.append(*run_id_, result);
   }
 
@@ -276,6 +277,7 @@ ExitCode run_tune(const Call& call) {
       ->capture_default_str();
   app.add_option("--db", options.database, "results database, which gets the launches of measured settings")
       ->capture_default_str();
+  app.add_option("--label", options.labels, kLabelHelp);
   app.add_flag("--json", options.json, "print the settings as JSON instead of a table");
   app.add_flag("--wide", options.wide, kWideHelp);
   app.add_flag("--quiet", options.quiet, "no progress");

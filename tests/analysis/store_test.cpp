@@ -87,6 +87,25 @@ TEST(Store, PrefersADoneCaseToAFailedOneWhicheverCameFirst) {
   EXPECT_EQ(texts_of(store.results()), (std::vector{text_of(example_result(1)), text_of(example_result(2))}));
 }
 
+TEST(Store, GivesTheNewestAnswerOfTheRunsThatAreAskedFor) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  hbench::Run labelled = kRun;
+  labelled.labels = {{"branch", "main"}};
+  CaseResult newer = example_result(1), newest = example_result(1);
+  newer.samples[0].value = 76;
+  newest.samples[0].value = 77;
+  const std::int64_t first = store.begin_run(labelled);
+  store.append(first, example_result(1));
+  store.append(store.begin_run(labelled), newer);
+  store.append(store.begin_run(kRun), newest);
+  EXPECT_EQ(texts_of(store.results({.run = first})), std::vector{text_of(example_result(1))});
+  EXPECT_EQ(texts_of(store.results({.labels = {{"branch", "main"}}})), std::vector{text_of(newer)});
+  EXPECT_EQ(texts_of(store.results({.run = first + 2, .labels = {{"branch", "main"}}})), std::vector<std::string>());
+  EXPECT_EQ(texts_of(store.results()), std::vector{text_of(newest)});
+  EXPECT_EQ(store.runs().back().id, first + 2);
+}
+
 TEST(Store, GivesOneAnswerToAQuestionWhoeverGaveIt) {
   const TemporaryFolder folder;
   Store store(folder / "results.db");

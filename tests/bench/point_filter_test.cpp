@@ -70,5 +70,43 @@ TEST(PointFilter, SaysWhenNothingIsLeft) {
   EXPECT_THAT(select_points({}, {}), IsEmpty()) << "an empty database is no mistake";
 }
 
+Run stored_run(std::int64_t id, std::map<std::string, std::string> labels) {
+  Run run{.command = "hbench sweep", .version = "1", .started_at = "2026-11-22T10:00:00Z", .labels = std::move(labels)};
+  run.id = id;
+  return run;
+}
+
+const std::vector<Run> kRuns{stored_run(1, {{"branch", "main"}}),
+                             stored_run(2, {{"branch", "fast"}, {"commit", "abc"}})};
+
+TEST(RunFilter, WithoutOptionsAcceptsEveryRun) {
+  const RunFilter filter = parse_run_filter({}, kRuns);
+  EXPECT_TRUE(filter.accepts(kRuns[0]));
+  EXPECT_TRUE(filter.accepts(kRuns[1]));
+}
+
+TEST(RunFilter, AcceptsTheRunOfANumberAlone) {
+  const RunFilter filter = parse_run_filter({.run = 2}, kRuns);
+  EXPECT_FALSE(filter.accepts(kRuns[0]));
+  EXPECT_TRUE(filter.accepts(kRuns[1]));
+}
+
+TEST(RunFilter, AcceptsRunsThatHaveAllLabels) {
+  const RunFilter filter = parse_run_filter({.labels = {"commit=abc", "branch=fast"}}, kRuns);
+  EXPECT_FALSE(filter.accepts(kRuns[0]));
+  EXPECT_TRUE(filter.accepts(kRuns[1]));
+  EXPECT_FALSE(filter.accepts(stored_run(3, {{"branch", "fast"}, {"commit", "abd"}})));
+  EXPECT_FALSE(filter.accepts(stored_run(4, {{"branch", "fast"}})));
+}
+
+TEST(RunFilter, OfNoStoredRunIsRefusedWithThoseThereAre) {
+  expect_error([] { parse_run_filter({.run = 3}, kRuns); }, ExitCode::usage,
+               HasSubstr("no stored run has the number 3"),
+               AllOf(HasSubstr("2 of 2026-11-22T10:00:00Z (branch=fast, commit=abc)"), HasSubstr("branch=main")));
+  expect_error([] { parse_run_filter({.run = 1, .labels = {"branch=fast"}}, kRuns); }, ExitCode::usage,
+               HasSubstr("the number 1 and branch=fast"));
+  expect_error([] { parse_run_filter({.labels = {"branch"}}, kRuns); }, ExitCode::usage, HasSubstr("--label"));
+}
+
 }  // namespace
 }  // namespace hbench

@@ -32,7 +32,8 @@ void expect_consistent(const json& tuning) {
 /// The shortest race there is: one small setting against itself.
 Outcome race(const Workplace& workplace, const std::string& budget) {
   return workplace.run({"tune", "--workload", "lenet5", "--ranks", "2", "--fusion", "threshold:1MiB,threshold:1MiB",
-                        "--steps", "2", "--batch", "4", "--budget", budget, "--json", "--quiet"});
+                        "--steps", "2", "--batch", "4", "--budget", budget, "--json", "--quiet", "--label",
+                        "branch=main"});
 }
 
 /// `give --budget 13s or more`: 13s.
@@ -79,6 +80,8 @@ TEST(Tune, RacesASettingAgainstItselfByLaunchesOfItsOwn) {
   EXPECT_EQ(points[0].at("fusion"), "threshold:1MiB");
   EXPECT_EQ(points[0].at("image_size"), step_defaults(false).image_size) << "as a sweep's";
   EXPECT_GE(points[0].at("samples"), 5 * 2 * 2) << "launches, ranks and steps";
+  EXPECT_THAT(points[0].at("machine_in_words"), testing::HasSubstr("core")) << "comparable with what was timed here";
+  EXPECT_EQ(json::parse(workplace.run({"export", "--json", "--label", "branch=main"}).out), points);
 }
 
 }  // namespace
