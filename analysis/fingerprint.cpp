@@ -40,7 +40,7 @@ std::string class_of(std::string_view version, int numbers) {
   constexpr std::string_view kBuiltIn = "built in, ";
   if (version.starts_with(kBuiltIn)) version.remove_prefix(kBuiltIn.size());
   const std::size_t first = version.find_first_of("0123456789");
-  if (first == version.npos || version.starts_with("absent")) return "";
+  if (first == version.npos || version.starts_with("not available") || version.starts_with("absent")) return "";
   std::size_t end = first;
   for (; end < version.size(); ++end) {
     const char c = version[end];

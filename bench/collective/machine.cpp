@@ -43,7 +43,7 @@ void find_peers(const fs::path& own, CollectiveSetup& setup) {
   if (is_program(program)) setup.machine.peers = peers_of(program);
   if (setup.machine.peers.empty())
     setup.machine.absent_peers.push_back(
-        "Gloo is absent: install libgloo-dev (Debian), configure again and build the target hbench_peers");
+        "Gloo is not available: install libgloo-dev (Debian), configure again and build the target hbench_peers");
   setup.run.programs[ProcessSet::Program::peers] = program.string();
 }
 
@@ -61,8 +61,8 @@ void find_mpich(const fs::path& own, const fs::path& asked, CollectiveSetup& set
   if (setup.machine.mpich) return;
   setup.machine.absent_peers.push_back(
       there.available
-          ? "MPICH's build is absent: cmake --preset mpich && ninja -C build/mpich hbench-worker"
-          : "MPICH is absent: install mpich and libmpich-dev (Debian), then cmake --preset mpich && ninja -C "
+          ? "MPICH's build is not available: cmake --preset mpich && ninja -C build/mpich hbench-worker"
+          : "MPICH is not available: install mpich and libmpich-dev (Debian), then cmake --preset mpich && ninja -C "
             "build/mpich hbench-worker");
 }
 

@@ -187,17 +187,17 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_option("-b,--minbytes", texts.min_bytes, "smallest size; K, M, G = 2^10, 2^20, 2^30")->capture_default_str();
   app.add_option("-e,--maxbytes", texts.max_bytes, "largest size")->capture_default_str();
   Option* factor =
-      app.add_option("-f,--stepfactor", request.factor, "from one size to the next")
+      app.add_option("-f,--stepfactor", request.factor, "factor from one size to the next")
           ->check(in_range(1.0001, 1e9))
           ->check({[](const std::string& text) { return std::isnan(std::stod(text)) ? "is no number" : std::string(); },
                    ""})
           ->capture_default_str();
-  app.add_option("-i,--stepbytes", texts.step_bytes, "added from one size to the next, instead of -f")
+  app.add_option("-i,--stepbytes", texts.step_bytes, "bytes from one size to the next, instead of -f")
       ->excludes(factor);
   app.add_option("-n,--iters", options.loop.iterations, "timed iterations; 0: by size, within --budget")
       ->check(in_range(0, 1'000'000))
       ->capture_default_str();
-  app.add_option("-w,--warmup-iters", options.loop.warmups, "iterations before them")
+  app.add_option("-w,--warmup-iters", options.loop.warmups, "warm-up iterations, not timed")
       ->check(in_range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("-c,--check", texts.check, "1: check each size before it is timed; 0: do not")
@@ -206,24 +206,24 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_option("-o,--op", texts.op, "sum, average, min, max, product")->capture_default_str();
   app.add_option("-d,--datatype", texts.type, "float32, float64, float16, bfloat16, int32, int64, uint8")
       ->capture_default_str();
-  app.add_option("-T,--timeout", texts.timeout, "a rank that does not answer for so many seconds is lost")
+  app.add_option("-T,--timeout", texts.timeout, "seconds without an answer after which a rank counts as lost")
       ->capture_default_str();
   app.add_option("--budget", texts.budget, "time for the iterations of one size")->capture_default_str();
-  app.add_option("--ranks", texts.ranks, "numbers of ranks (comma list); default: as many as cores");
+  app.add_option("--ranks", texts.ranks, "numbers of ranks (comma list; default: one per core)");
   app.add_option("--algorithm", texts.algorithm, "hbench list algorithms; vendor is the MPI library's (comma list)");
   app.add_option("--compressor", texts.compressor, "hbench list compressors (comma list)");
-  app.add_option("--executor", texts.executor, "what moves the bytes: hbench list executors (comma list)");
-  app.add_option("--servers", texts.servers, "of parameter servers: colocated, 4 (dedicated), colocated:4");
+  app.add_option("--executor", texts.executor, "executors: hbench list executors (comma list)");
+  app.add_option("--servers", texts.servers, "parameter servers: colocated, 4 (dedicated), colocated:4");
   app.add_option("--group", request.group, "ranks per node, for hierarchical algorithms")
       ->check(in_range(1, kMostRanks));
-  app.add_option("--segments", request.segments, "of pipelined algorithms; default: as they choose")
+  app.add_option("--segments", request.segments, "segments of pipelined algorithms (default: chosen by the algorithm)")
       ->check(in_range(1, kMostSegments));
-  app.add_flag("--peers", request.peers, "measure MPI's own, Gloo's and MPICH's all-reduce in turn with ours");
+  app.add_flag("--peers", request.peers, "also measure the all-reduces of MPI, Gloo and MPICH, in turn with ours");
   app.add_option("--mpich", options.mpich, "the hbench-worker that was built with MPICH, for --peers");
-  app.add_option("--link", texts.link, "what each rank's link carries (95.6Mbit/s): prints the share of it reached");
+  app.add_option("--link", texts.link, "bandwidth of each rank's link (95.6Mbit/s): print the share that is reached");
   app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");
-  app.add_option("--fusion", request.fusion, "merge them first (hbench list fusion)");
-  app.add_option("--launches", options.launches, "fresh processes for everything, so often")
+  app.add_option("--fusion", request.fusion, "fusion policy that merges them (hbench list fusion)");
+  app.add_option("--launches", options.launches, "number of independent launches of all cases")
       ->check(in_range(1, 1000))
       ->capture_default_str();
   Option* json = app.add_flag("--json", options.json, "print JSON with every raw sample");

@@ -1,12 +1,14 @@
 #include "bench/command/arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
 
 #include "collectives/base/table.hpp"
+#include "reports/formats/text_table.hpp"
 
 namespace hbench {
 namespace {
@@ -43,6 +45,52 @@ Check check_of(const CLI::Validator& rule) {
   return {[rule](const std::string& text) { return rule(text); }, rule.get_description()};
 }
 
+/// Help in lines that a terminal of 80 columns shows whole; a rule and a default stand behind the text.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    const std::string type = option->get_type_name();
+    const std::string names =
+        "  " + make_option_name(option, is_positional) +
+        (option->get_type_size() == 0 || is_positional ? "" : " " + type.substr(0, type.find(':')));
+    const std::string text = wrapped_text(explanation(option, type), kWidth - kTextColumn, 0);
+    std::string lines = names.size() + 2 <= kTextColumn ? fmt::format("{:{}}", names, kTextColumn)
+                                                        : fmt::format("{}\n{:{}}", names, "", kTextColumn);
+    for (const char c : text) lines += c == '\n' ? fmt::format("\n{:{}}", "", kTextColumn) : std::string(1, c);
+    return lines + '\n';
+  }
+  std::string make_description(const CLI::App* app) const override { return wrapped(app->get_description()); }
+  std::string make_footer(const CLI::App* app) const override { return wrapped(app->get_footer()); }
+
+ private:
+  static constexpr std::size_t kWidth = 80, kTextColumn = 26;
+
+  static std::string explanation(const CLI::Option* option, const std::string& type) {
+    std::vector<std::string> facts;
+    if (const std::size_t range = type.find(" in ["); range != type.npos) {
+      const std::string bounds = type.substr(range + 5, type.size() - range - 6);  // 1 - 1000
+      const std::size_t dash = bounds.find(" - ");
+      facts.push_back(fmt::format("{} to {}", bounds.substr(0, dash), bounds.substr(dash + 3)));
+    }
+    if (!option->get_default_str().empty()) facts.push_back("default: " + option->get_default_str());
+    std::string text = option->get_description();
+    if (!facts.empty()) text += fmt::format(" ({})", fmt::join(facts, "; "));
+    return text;
+  }
+
+  /// Lines that begin with a space are commands and tables, and stay as they are.
+  static std::string wrapped(const std::string& text) {
+    std::string lines;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      const std::string line = text.substr(begin, end - begin);
+      lines += (line.starts_with(' ') ? line : wrapped_text(line, kWidth)) + '\n';
+      begin = end + 1;
+    }
+    return lines;
+  }
+};
+
 }  // namespace
 
 Check in_range(int smallest, int largest) { return check_of(CLI::Range(smallest, largest)); }
@@ -57,7 +105,10 @@ struct Arguments::State {
 };
 
 Arguments::Arguments(std::string description, std::string name)
-    : state_(new State{CLI::App(std::move(description), std::move(name)), {}}) {}
+    : state_(new State{CLI::App(std::move(description), std::move(name)), {}}) {
+  state_->app.formatter(std::make_shared<HelpFormatter>());
+  state_->app.get_help_ptr()->description("print this help and exit");
+}
 
 Arguments::~Arguments() = default;
 

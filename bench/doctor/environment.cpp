@@ -31,7 +31,7 @@ std::string cpu_name() {
 }
 
 std::string state(const Availability& availability) {
-  return availability.available ? "built in" : "absent: " + availability.reason;
+  return availability.available ? "built in" : "not available: " + availability.reason;
 }
 
 /// Variables that change how fast a library's algorithms are: of these alone is the value kept. Those with which a

@@ -127,7 +127,7 @@ Table executor_table() {
 }
 
 std::string state_text(const Availability& availability) {
-  return availability.available ? "available" : fmt::format("absent: {}", availability.in_words());
+  return availability.available ? "available" : fmt::format("not available: {}", availability.in_words());
 }
 
 }  // namespace hbench

@@ -92,55 +92,56 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_option("--algorithm", texts.algorithm, "ring, ps (parameter server), vendor, auto ... (comma list)");
   app.add_option("--compressor", texts.compressor, "none, fp16 (comma list)");
   app.add_option("--fusion", texts.fusion, "none, threshold:25MiB, horovod:128MiB:1ms, horovod-2018, ddp (comma list)");
-  app.add_option("--placement", texts.placement, "of parameters on servers: greedy, round-robin, sliced (comma list)");
+  app.add_option("--placement", texts.placement,
+                 "placement of parameters on servers: greedy, round-robin, sliced (comma list)");
   app.add_option("--servers", texts.servers, "colocated, dedicated (one per node), or a number (comma list)");
-  app.add_flag("--no-overlap", texts.no_overlap, "gradients leave only after the backward pass");
+  app.add_flag("--no-overlap", texts.no_overlap, "send gradients only after the backward pass");
   app.add_option("--batch", options.request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
   app.add_option("--single-gpu-rate", options.request.single_gpu_rate, "samples/s of one GPU: rescales the timeline")
       ->check({check_rate, ""});
-  app.add_option("--evidence", texts.evidence, "measured, simulated, published (comma list)")->capture_default_str();
+  app.add_option("--evidence", texts.evidence, "comma list of measured, simulated, published")->capture_default_str();
   app.add_option("--oversubscribe", options.oversubscribe,
-                 "measure with up to N ranks, also when there are fewer cores or GPUs")
+                 "measure up to N ranks, even where there are fewer cores or GPUs")
       ->check(in_range(1, 1024));
   app.add_option("--image-size", options.request.image_size,
-                 "of measured runs, in pixels; without it 64 on CPU cores and 224 on GPUs")
+                 "image size of measured runs in pixels (default: 64 on CPU cores, 224 on GPUs)")
       ->check(in_range(1, 4096));
   app.add_option("--device", options.request.device,
-                 "of measured runs: cpu or gpu; without it GPUs where LibTorch can use them");
+                 "device of measured runs: cpu or gpu (default: GPUs where LibTorch can use them)");
   app.add_option("--executor", options.request.executor,
-                 "of measured runs: hbench list executors; without it the best for each algorithm");
+                 "executor of measured runs: hbench list executors (default: the best for each algorithm)");
   app.add_option("--precision", options.request.precision,
-                 "of measured runs: float32, tf32, bf16, fp16; without it float32 on CPU cores, tf32 on GPUs");
+                 "precision of measured runs: float32, tf32, bf16, fp16 (default: float32 on CPU cores, tf32 on GPUs)");
   Option* calibrate = app.add_flag_callback(
       "--calibrate", [&] { options.calibration = CalibrationChoice::always; },
-      "also simulate nodes like this machine, from a timeline and links measured here; without it only on GPUs, when "
-      "--gpus asks for more than there are");
+      "also simulate nodes like this machine, from a timeline and links measured here (default: on GPUs, when --gpus "
+      "asks for more than there are)");
   app.add_flag_callback(
-         "--no-calibrate", [&] { options.calibration = CalibrationChoice::never; }, "never do that")
+         "--no-calibrate", [&] { options.calibration = CalibrationChoice::never; }, "disable calibration")
       ->excludes(calibrate);
   app.add_option("--launches", options.measure.launches,
                  "number of independent launches per measured case, in turn with its baseline")
       ->check(in_range(1, 1000))
       ->capture_default_str();
-  app.add_option(
-         "--more-launches", options.measure.more,
-         "further launches, at most, of cases whose interval is wider than a tenth or that were disturbed; none "
-         "with --launches 1 or 2")
+  app.add_option("--more-launches", options.measure.more,
+                 "additional launches, at most, of cases whose confidence interval is wider than a tenth or that were "
+                 "disturbed; none with --launches 1 or 2")
       ->check(in_range(0, 1000))
       ->capture_default_str();
   app.add_option("--steps", options.measure.steps, "timed steps per launch, at most")
       ->check(in_range(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--warmup", options.measure.warmup_steps, "steps before them")
+  app.add_option("--warmup", options.measure.warmup_steps, "warm-up steps per launch, not timed")
       ->check(in_range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("--budget", texts.budget, "time for the timed steps of a launch")->capture_default_str();
-  app.add_option("--timeout", texts.timeout, "a rank that does not answer for this long is lost")
+  app.add_option("--timeout", texts.timeout, "time without an answer after which a rank counts as lost")
       ->capture_default_str();
   app.add_option("--db", options.database, "results database")->capture_default_str();
   app.add_option("--report", options.report, "folder of the report")->capture_default_str();
   app.add_option("--label", texts.labels, kLabelHelp);
-  app.add_flag("--resume", options.resume, "go on after an interruption: run only what the database lacks");
+  app.add_flag("--resume", options.resume,
+               "continue after an interruption: run only the cases that the database lacks");
   app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
   app.add_flag("--json", options.json, "print the points as JSON instead of a table");
   app.add_flag("--wide", options.wide, kWideHelp);

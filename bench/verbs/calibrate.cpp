@@ -44,26 +44,26 @@ std::optional<Asked> parse(const Call& call) {
       "  hbench calibrate --model resnet18 --network hkbu-10gbe\n"
       "  hbench sweep --gpus 1..64 --workload ./resnet18.toml --profile ./this-machine-hkbu-10gbe.toml --evidence "
       "simulated");
-  app.add_option("--model", asked.model, "a model (hbench list models); without it resnet18, on a GPU resnet50");
-  app.add_option("--batch", asked.batch, "samples per step; without it 16, on a GPU 64")->check(in_range(1, 100'000));
-  app.add_option("--image-size", asked.image_size, "pixels, square; without it 64, on a GPU 224")
+  app.add_option("--model", asked.model, "a model (hbench list models; default: resnet18, on a GPU resnet50)");
+  app.add_option("--batch", asked.batch, "samples per step (default: 16, on a GPU 64)")->check(in_range(1, 100'000));
+  app.add_option("--image-size", asked.image_size, "image size in pixels (default: 64, on a GPU 224)")
       ->check(in_range(1, 4096));
-  app.add_option("--steps", asked.steps, "steps to take the median of")
+  app.add_option("--steps", asked.steps, "timed steps, of which the median is recorded")
       ->check(in_range(1, 100'000))
       ->capture_default_str();
-  app.add_option("--threads", asked.threads, "of LibTorch")->check(in_range(1, 1024))->capture_default_str();
-  app.add_option("--device", asked.device, "cpu or gpu; without it a GPU where LibTorch can use one")
+  app.add_option("--threads", asked.threads, "threads of LibTorch")->check(in_range(1, 1024))->capture_default_str();
+  app.add_option("--device", asked.device, "cpu or gpu (default: a GPU where LibTorch can use one)")
       ->check(one_of({"cpu", "gpu"}));
   app.add_option("--precision", asked.precision,
-                 "float32, tf32, bf16, fp16; without it float32 on CPU cores, tf32 on GPUs");
+                 "float32, tf32, bf16, fp16 (default: float32 on CPU cores, tf32 on GPUs)");
   app.add_option("--out", asked.file, "file of the timeline (default: MODEL.toml)");
   app.add_option("--network", asked.network,
                  "also write a cluster profile: nodes like this machine, joined by the network of this profile (a name "
                  "of hbench list profiles, or a TOML file)");
-  app.add_option("--ranks", asked.ranks, "GPUs of such a node; without it this machine's GPUs, or cores")
+  app.add_option("--ranks", asked.ranks, "ranks of such a node (default: this machine's GPUs, or cores)")
       ->check(in_range(1, 1024));
   app.add_option("--executor", asked.executor,
-                 "what moves the bytes between them: hbench list executors; without it the best here");
+                 "executor of the measurement between them: hbench list executors (default: the best here)");
   app.add_option("--profile-out", asked.profile_file, "file of the cluster profile (default: this-machine-NAME.toml)");
   if (app.parse(call)) return std::nullopt;
   refuse_idle_flags(app, asked);

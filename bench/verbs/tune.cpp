@@ -261,7 +261,9 @@ ExitCode run_tune(const Call& call) {
                       ->capture_default_str();
   Option* profile = app.add_option("--profile", options.profile, "simulate on this cluster instead");
   profile->excludes(ranks);
-  app.add_option("--gpus", options.gpus, "of the simulated cluster")->check(in_range(1, 1'000'000))->needs(profile);
+  app.add_option("--gpus", options.gpus, "GPUs of the simulated cluster")
+      ->check(in_range(1, 1'000'000))
+      ->needs(profile);
   app.add_option("--algorithm", options.algorithm, "hbench list algorithms")->capture_default_str();
   app.add_option("--compressor", options.compressor, "hbench list compressors")->capture_default_str();
   app.add_option("--fusion", options.fusion,
@@ -270,12 +272,12 @@ ExitCode run_tune(const Call& call) {
   app.add_option("--budget", options.budget, "time for all launches")->capture_default_str();
   app.add_option("--batch", options.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
   app.add_option("--image-size", options.image_size,
-                 "of measured runs, in pixels; without it 64 on CPU cores and 224 on GPUs")
+                 "image size of measured runs in pixels (default: 64 on CPU cores, 224 on GPUs)")
       ->check(in_range(1, 4096));
   app.add_option("--steps", options.steps, "timed steps per launch, at most")
       ->check(in_range(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--db", options.database, "results database, which gets the launches of measured settings")
+  app.add_option("--db", options.database, "results database that stores the launches of measured settings")
       ->capture_default_str();
   app.add_option("--label", options.labels, kLabelHelp);
   app.add_flag("--json", options.json, "print the settings as JSON instead of a table");

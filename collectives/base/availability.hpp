@@ -13,7 +13,7 @@ struct Availability {
   std::string reason;
   std::string cure;
 
-  /// `hbench was built without MPI; install one`: for where there is one line.
+  /// `hbench was built without MPI (fix: install one)`: for where there is one line.
   std::string in_words() const;
   /// What those end with who need it (environment): `<doing>: <reason>`, or the reason alone.
   Error error(std::string_view doing = {}) const;

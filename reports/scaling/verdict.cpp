@@ -83,19 +83,22 @@ std::string headline_sentence(const Headline& headline, const ScalingWords& word
   return text + '.' + who_is_ahead(headline, words);
 }
 
-/// Points without an efficiency still have a speed.
+/// Points without an efficiency still have a speed. Of those that scale one is shown before a process by itself.
 std::string fastest_sentence(const Scaling& scaling) {
-  const auto speed = [](const Point& point) { return point.failed ? 0 : point.throughput; };
+  const auto speed = [](const Point& point) {
+    const double samples = point.failed ? 0 : point.throughput;
+    return std::pair(samples > 0 && point.asked.strategy.communicates(), samples);
+  };
   const auto& points = scaling.input.points;
   const auto fastest = std::ranges::max_element(points, {}, speed);
   if (fastest == points.end()) return "There are no results yet.";
-  if (!(speed(*fastest) > 0)) return "No point of this sweep has a figure.";
+  if (!(speed(*fastest).second > 0)) return "No point of this sweep has a figure.";
   const Case& asked = fastest->asked;
-  return fmt::format(
-      "No point has a baseline, so no efficiency is known; the fastest is {} with {} on {}, {}: {} samples/s ({}).",
-      scaling.words.workload(asked), ScalingWords::in_a_sentence(asked.strategy),
-      scaling.words.network_in_a_sentence(asked.profile), ScalingWords::gpus(asked), rate_cell(fastest->throughput),
-      to_string(asked.evidence));
+  return fmt::format("No efficiency is known: {}; the fastest is {} with {} on {}, {}: {} samples/s ({}).",
+                     fastest->no_baseline.empty() ? "no point has a baseline" : fastest->no_baseline,
+                     scaling.words.workload(asked), ScalingWords::in_a_sentence(asked.strategy),
+                     scaling.words.network_in_a_sentence(asked.profile), ScalingWords::gpus(asked),
+                     rate_cell(fastest->throughput), to_string(asked.evidence));
 }
 
 std::string answer(const Scaling& scaling) {

@@ -82,7 +82,7 @@ TEST(Fingerprint, StaysTheSameThroughUpdatesOfOneClass) {
 
 TEST(Fingerprint, LeavesOutALibraryThatIsAbsent) {
   EXPECT_EQ(
-      fingerprint({{"cpu", "c"}, {"cores", "2"}, {"torch", "absent: not built in 2026"}, {"mpi_library", "MPI"}}, false)
+      fingerprint({{"cpu", "c"}, {"cores", "2"}, {"torch", "not available: not built in 2026"}, {"mpi_library", "MPI"}}, false)
           .text,
       "2 cores of c");
 }

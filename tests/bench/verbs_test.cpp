@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include "bench/command/verb.hpp"
 #include "bench/output/listing.hpp"
 #include "bench/output/terminal.hpp"
@@ -237,6 +239,27 @@ TEST(Listings, AreNoWiderThanATerminalLine) {
     std::istringstream text(testing::internal::GetCapturedStdout());
     for (std::string line; std::getline(text, line);) EXPECT_LE(text_width(line), kUsualWidth) << line;
   }
+}
+
+TEST(Help, FitsIntoEightyColumnsButForCommandsToCopy) {
+  for (const Verb* verb : verbs()) {
+    testing::internal::CaptureStdout();
+    run({std::string(verb->name), "--help"});
+    std::istringstream help(testing::internal::GetCapturedStdout());
+    int lines = 0;
+    for (std::string line; std::getline(help, line); ++lines)
+      EXPECT_TRUE(line.size() <= 80 || line.starts_with("  hbench ")) << line;
+    EXPECT_GT(lines, 8) << verb->name;
+  }
+}
+
+TEST(Help, SaysOfAnOptionWhatItTakesAndWhatItIsWithoutIt) {
+  testing::internal::CaptureStdout();
+  run({"sweep", "--help"});
+  const std::string help = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(help, HasSubstr("  --steps INT             timed steps per launch, at most (1 to 1000000;\n"
+                              "                          default: 20)\n"));
+  EXPECT_THAT(help, HasSubstr("  --no-calibrate          disable calibration\n"));
 }
 
 }  // namespace

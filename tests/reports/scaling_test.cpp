@@ -258,8 +258,19 @@ TEST(ScalingVerdict, FallsBackToSpeedWithoutABaseline) {
   slow.efficiency.reset();
   fast.efficiency.reset();
   EXPECT_EQ(verdict_on({slow, fast}),
-            "No point has a baseline, so no efficiency is known; the fastest is VGG-16 with ring all-reduce on Fast "
-            "cloud (200 Gbit/s), 8 GPUs: 600 samples/s (simulated).");
+            "No efficiency is known: no point has a baseline; the fastest is VGG-16 with ring all-reduce on Fast cloud "
+            "(200 Gbit/s), 8 GPUs: 600 samples/s (simulated).");
+}
+
+TEST(ScalingVerdict, SaysWhyTheFastestHasNoEfficiencyThoughAProcessByItselfIsFaster) {
+  Point alone = simulated("vgg16", "slow", 1, {.algorithm = "none"}, 1), ring = simulated("vgg16", "slow", 8, kRing, 0.1);
+  alone.efficiency.reset();
+  ring.efficiency.reset();
+  ring.no_baseline = "the baseline was measured on another machine";
+  ring.throughput = alone.throughput / 2;
+  EXPECT_THAT(verdict_on({alone, ring}),
+              AllOf(StartsWith("No efficiency is known: the baseline was measured on another machine; "),
+                    HasSubstr("VGG-16 with ring all-reduce")));
 }
 
 TEST(ScalingVerdict, UsesPublishedFiguresOnlyWhereThereIsNothingElse) {

@@ -126,11 +126,11 @@ TEST(Coordinator, BlamesWorkersWhoseGradientsAreMissingOnceItsOwnAreThere) {
     side->announce(some);
     side->poll(0, 0);
   }
-  coordinator->blame_missing();  // nobody: its own are missing, too
-  worker->blame_missing();
+  coordinator->report_missing();  // nobody: its own are missing, too
+  worker->report_missing();
   coordinator->announce(others);
   try {
-    coordinator->blame_missing();
+    coordinator->report_missing();
     FAIL() << "nobody is blamed";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::lost_rank);

@@ -119,7 +119,7 @@ nanoseconds Communicator::longest_wait(bool announcements_pending, PollingInterv
 void Communicator::check_late() {
   const Operation* late = reducer_.late(patience_);
   if (late == nullptr) return;
-  negotiator_->blame_missing();
+  negotiator_->report_missing();
   negotiator_->abort(late->waiting_ranks());
   throw late_ranks(step_, patience_, late->waiting_for());
 }

@@ -66,7 +66,7 @@ class CoordinatorSide final : public Negotiator {
 
   bool expects_messages() const override { return coordinator_.waits_for_others(0); }
 
-  void blame_missing() override {
+  void report_missing() override {
     if (coordinator_.missing(0) > 0) return;
     std::vector<Rank> late;
     for (Rank worker = 1; worker < request_.world.workers; ++worker) {
@@ -149,7 +149,7 @@ class CoordinatorSide final : public Negotiator {
   }
 
   void check_silence() {
-    if (since(last_announcement_) > request_.timeout) blame_missing();
+    if (since(last_announcement_) > request_.timeout) report_missing();
   }
 
   const TrainingRequest& request_;

@@ -42,7 +42,7 @@ class Negotiator {
   virtual bool expects_messages() const = 0;
   /// Something of this step is late. Where this rank knows of workers whose gradients have not come, though its own
   /// are there, they are why. \throws Error (lost_rank) that names them, after the other ranks have been informed.
-  virtual void blame_missing() {}
+  virtual void report_missing() {}
   /// Nothing more will leave in this step.
   virtual bool all_launched() const = 0;
   /// What follows this step; known once all buckets are launched.
