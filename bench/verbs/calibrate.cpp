@@ -149,6 +149,7 @@ class MachineCalibration {
 ExitCode run_calibrate(const Call& call) {
   const std::optional<Asked> asked = parse(call);
   if (!asked) return ExitCode::good;
+  if (const Availability torch = torch_availability(); !torch.available) throw torch.error();
   const RecordingRequest request = request_for(*asked);
   const auto file = asked->file.empty() ? std::filesystem::path(std::string(request.model) + ".toml") : asked->file;
   const std::string name = file.stem().string();

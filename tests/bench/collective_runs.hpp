@@ -29,8 +29,8 @@ class CollectiveUnderMpi : public testing::Test {
   Workplace workplace_;
 };
 
-/// Waits until /dev/shm has no other names than `before`: those of runs beside this one go with them. Open MPI's own
-/// are not looked at, since there always may be some.
+/// Waits until /dev/shm has no other names than `before` that no living process has mapped: those of tests beside this
+/// one are. Open MPI's own are not looked at, since there always may be some.
 bool all_go(const std::set<std::string>& before);
 
 }  // namespace hbench
