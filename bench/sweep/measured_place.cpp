@@ -25,7 +25,7 @@ bool chooses_gpus(const SweepRequest& request, const LocalMachine& machine) {
   if (kind.evidence != "measured")
     throw Error(ExitCode::usage, fmt::format("--executor {}: it computes times, and measures none", kind.name),
                 "leave it out: --evidence simulated says the same");
-  if (asked && kind.on_gpu != *asked)
+  if (kind.on_gpu != asked.value_or(kind.on_gpu))
     throw Error(ExitCode::usage, fmt::format("--executor {} does not work on --device {}", kind.name, request.device),
                 "hbench list executors says where each works");
   return kind.on_gpu;
