@@ -64,6 +64,16 @@ TEST(CollectiveFigures, SayBelowWhichLinkSpeedCompressingPays) {
   EXPECT_EQ(figures.cosine, 0.99);
 }
 
+TEST(CollectiveFigures, NameNoLinkSpeedWhereNothingIsSavedOrCodingTakesNoTime) {
+  CaseResult result = example_collective();
+  result.samples = {figure("wire_bytes", 4000), figure("plain_wire_bytes", 4000), figure("encode_seconds", 2e-6),
+                    figure("decode_seconds", 6e-6)};
+  EXPECT_FALSE(collective_figures(result).break_even.has_value()) << "nothing is saved";
+  result.samples = {figure("wire_bytes", 2000), figure("plain_wire_bytes", 4000), figure("encode_seconds", 0),
+                    figure("decode_seconds", 0)};
+  EXPECT_FALSE(collective_figures(result).break_even.has_value()) << "coding took no time";
+}
+
 TEST(BusFactor, IsThatOfNcclTests) {
   EXPECT_DOUBLE_EQ(bus_factor("all-reduce", 4), 1.5);
   EXPECT_DOUBLE_EQ(bus_factor("reduce-scatter", 4), 0.75);

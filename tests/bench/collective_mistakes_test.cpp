@@ -90,7 +90,9 @@ TEST(CollectiveMistakes, OfFlagsThatHaveNoMeaningTogetherAreRefused) {
       {{"--servers", "2"}, "--servers is for parameter servers", "--algorithm ps"},
       {{"--group", "2"}, "--group is for hierarchical algorithms", "hbench list algorithms"},
       {{"--segments", "4"}, "--segments is for pipelined algorithms", "hbench list algorithms"},
+      {{"--algorithm", "chain", "--segments", "1025"}, "--segments: Value 1025 not in range", "--help"},
       {{"--peers", "--mpich", "/nowhere"}, "--mpich /nowhere: there is no such program", "cmake --preset mpich"},
+      {{"--peers", "--mpich", "/etc/passwd"}, "--mpich /etc/passwd: there is no such program", "cmake --preset mpich"},
   });
 }
 

@@ -43,6 +43,12 @@ TEST(GpuEnvironment, TellsOnceWhatAllGpusHaveInCommon) {
                    {"nccl", "2.28.3"}}));
 }
 
+TEST(GpuEnvironment, NamesTheOneClockThatIsKnown) {
+  GpuFacts gpu = h100(0);
+  gpu.most_memory_clock.reset();
+  EXPECT_EQ(gpu_environment(with({gpu}), {}).at("gpu_clocks"), "SM 345 of 1980 MHz");
+}
+
 TEST(GpuEnvironment, NamesEachGpuWhereTheyDiffer) {
   GpuFacts other = h100(1);
   other.name = "NVIDIA A100";
