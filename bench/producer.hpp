@@ -16,7 +16,7 @@ std::map<std::string, std::string> parse_labels(const std::vector<std::string>& 
 
 /// The help text of `--label`.
 inline constexpr const char* kLabelHelp =
-    "KEY=VALUE to keep with the results, such as branch=main; commit=HASH tells the code that is measured (repeatable)";
+    "KEY=VALUE to keep with the results, such as branch=main; commit=HASH names the measured code (repeatable)";
 
 /// Gives a timed case the fingerprint of this machine, out of the run's environment, which then has it in words too.
 void place_on_this_machine(Case& asked, Run& run);

@@ -178,9 +178,9 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
       "  hbench collective --algorithm ring --compressor none,fp16 -b 1M -e 16M\n"
       "  hbench collective --peers --json > peers.json\n"
       "  mpirun -n 4 hbench collective -d float64 -o max\n"
-      "The time of an iteration is its slowest rank's. algbw = bytes / time; busbw is algbw x 2(n-1)/n for an\n"
-      "all-reduce, (n-1)/n for a reduce-scatter or all-gather, 1 for a broadcast. GB/s are decimal. Sizes are cut to\n"
-      "whole elements, and to equal parts where each rank has one. '_' and '-' are alike in names of options. A size\n"
+      "The time of an iteration is its slowest rank's. algbw = bytes / time; busbw is algbw x 2(n-1)/n for an "
+      "all-reduce, (n-1)/n for a reduce-scatter or all-gather, 1 for a broadcast. GB/s are decimal. Sizes are cut to "
+      "whole elements, and to equal parts where each rank has one. '_' and '-' are alike in names of options. A size "
       "whose check fails is not timed, and the exit code is 4.");
   app.add_option("collective", texts.collective, "all-reduce, reduce-scatter, all-gather or broadcast")
       ->capture_default_str();
@@ -218,7 +218,8 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
       ->check(in_range(1, kMostRanks));
   app.add_option("--segments", request.segments, "segments of pipelined algorithms (default: chosen by the algorithm)")
       ->check(in_range(1, kMostSegments));
-  app.add_flag("--peers", request.peers, "also measure the all-reduces of MPI, Gloo and MPICH, in turn with ours");
+  app.add_flag("--peers", request.peers,
+               "also measure the all-reduces of MPI, Gloo and MPICH, in turn with those of hbench");
   app.add_option("--mpich", options.mpich, "the hbench-worker that was built with MPICH, for --peers");
   app.add_option("--link", texts.link, "bandwidth of each rank's link (95.6Mbit/s): print the share that is reached");
   app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");
@@ -227,7 +228,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
       ->check(in_range(1, 1000))
       ->capture_default_str();
   Option* json = app.add_flag("--json", options.json, "print JSON with every raw sample");
-  app.add_flag("--csv", options.csv, "print a table for machines")->excludes(json);
+  app.add_flag("--csv", options.csv, "print CSV")->excludes(json);
   app.add_option("-J,--output-file", options.output_file, "also write the JSON into a file");
   app.add_option("--db", options.database, "also append every case to a results database");
   app.add_option("--label", texts.labels, kLabelHelp);

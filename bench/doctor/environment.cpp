@@ -71,7 +71,7 @@ std::string emulated_network() {
   const std::string text = variable != nullptr ? variable : "";
   const bool printable = std::ranges::none_of(text, [](unsigned char c) { return std::iscntrl(c) != 0; });
   if (!printable || text.size() > kLongest)
-    throw Error(ExitCode::usage, fmt::format("HBENCH_EMULATED is no line of at most {} characters", kLongest),
+    throw Error(ExitCode::usage, fmt::format("HBENCH_EMULATED must be one line of at most {} characters", kLongest),
                 "write what network the ranks have, such as HBENCH_EMULATED='3 hosts, 200mbit each way', or unset it");
   return text;
 }

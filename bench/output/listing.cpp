@@ -82,14 +82,14 @@ Table format_table(const Data&) {
 constexpr std::array kListings{
     Listing{"algorithms", "algorithms of each collective", [](const Data&) { return algorithm_table(); }},
     Listing{"compressors", "how gradients are encoded on the wire", [](const Data&) { return compressor_table(); }},
-    Listing{"fusion", "when gradients leave, and together with which", [](const Data&) { return fusion_table(); }},
+    Listing{"fusion", "when gradients are sent, and in which buckets", [](const Data&) { return fusion_table(); }},
     Listing{"placements", "which parameter server holds what", placement_table},
-    Listing{"executors", "what interprets a schedule", [](const Data&) { return executor_table(); }, "state"},
+    Listing{"executors", "how ranks communicate", [](const Data&) { return executor_table(); }, "state"},
     Listing{"launchers", "how ranks are started", launcher_table, "state"},
     Listing{"profiles", "clusters to simulate", profile_table},
     Listing{"workloads", "timelines to simulate", workload_table},
     Listing{"models", "LibTorch models to train and to calibrate", model_table},
-    Listing{"reports", "reports", report_table},
+    Listing{"reports", "what a report is about", report_table},
     Listing{"formats", "output formats of reports", format_table},
 };
 

@@ -34,8 +34,9 @@ void refuse_idle_flags(const Arguments& app, const Asked& asked) {
 std::optional<Asked> parse(const Call& call) {
   Asked asked;
   Arguments app(
-      "Records when each gradient of a real training step becomes ready, as a timeline to simulate anywhere; with\n"
-      "--network also measures what joins the ranks of this machine, as a cluster of such machines to simulate on.",
+      "Records when each gradient of a real training step becomes ready, as a timeline to simulate anywhere; with "
+      "--network also measures the links between the ranks of this machine, as a cluster of such machines to simulate "
+      "on.",
       "hbench calibrate");
   app.footer(
       "Examples:\n  hbench calibrate --model resnet18 --batch 16 --out resnet18-here.toml\n"
@@ -176,7 +177,7 @@ ExitCode run_calibrate(const Call& call) {
 
 extern const Verb kCalibrate;
 constinit const Verb kCalibrate{.name = "calibrate",
-                                .summary = "record a training step of this machine, and what joins its ranks",
+                                .summary = "record a training step of this machine, and the links between its ranks",
                                 .needs_libraries = [] { return true; },
                                 .run = run_calibrate};
 

@@ -45,13 +45,13 @@ ExitCode run_list(const Call& call) {
   std::string name, profile = std::string(kExplainedProfile);
   int workers = kExplainedWorkers;
   bool json = false, markdown = false, explain = false, wide = false;
-  Arguments app("Prints what hbench knows: names for the flags of the other verbs.", "hbench list");
+  Arguments app("Prints the names that the flags of the other verbs take.", "hbench list");
   std::string footer = "Lists:\n";
   for (const Listing& listing : listings()) footer += fmt::format("  {:12} {}\n", listing.name, listing.summary);
   app.footer(
       footer +
       "Examples:\n  hbench list profiles\n  hbench list algorithms --explain --profile aws-p3-25gbe --workers 32");
-  app.add_option("list", name, "which list");
+  app.add_option("list", name, "which list to print");
   Option* as_json = app.add_flag("--json", json, "as JSON");
   app.add_flag("--markdown", markdown, "as a Markdown table")->excludes(as_json);
   app.add_flag("--wide", wide, kWideHelp);

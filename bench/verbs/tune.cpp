@@ -250,9 +250,9 @@ ExitCode run_tune(const Call& call) {
   Arguments app("Finds the fusion setting that is fastest for a workload, and says which differences are noise.",
                 "hbench tune");
   app.footer(
-      "Independent launches in an order that alternates; after each round the slower half is dropped; the final is "
-      "judged by its own launches: an exact rank test, corrected for the number of settings, and a shift of at least "
-      "3 %.\n"
+      "Launches are independent and alternate between the settings. After each round the slower half is dropped. The "
+      "last settings are compared by launches of their own: slower means slower by an exact rank test, corrected for "
+      "the number of settings, and by at least 3 %.\n"
       "Examples:\n"
       "  hbench tune --workload resnet18 --ranks 2\n"
       "  hbench tune --workload resnet18 --ranks 2 --fusion horovod:64MiB:5ms,horovod:64MiB:5ms\n"

@@ -25,7 +25,7 @@ void say(const WorkerLine& line) {
 ExitCode run_worker(const Call& call, const PeerSet& peers) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // no worker outlives its launcher
   if (call.arguments.size() != 1)
-    throw Error(ExitCode::usage, "workers are started by hbench, not by people", "hbench --help lists the verbs");
+    throw Error(ExitCode::usage, "internal verb: workers are started by hbench", "hbench --help lists the verbs");
   if (const auto collectives = parse_collective_order(call.arguments.front()))
     return run_collective_worker(*collectives, peers, say);
   return run_training_worker(parse_work_order(call.arguments.front()), say);

@@ -29,7 +29,7 @@ WorkerFacts parse_worker_facts(std::string_view json) {
             .gpu_training = {gpu.at("available"), gpu.at("reason"), gpu.at("cure")}};
   } catch (const nlohmann::json::exception& error) {
     throw Error(ExitCode::internal,
-                fmt::format("hbench-worker says of its libraries what nobody reads: {}", error.what()));
+                fmt::format("cannot parse the output of 'hbench-worker facts': {}", error.what()));
   }
 }
 

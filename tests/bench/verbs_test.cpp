@@ -58,7 +58,7 @@ TEST_P(BadArguments, AreOneLineWithACureAndLeaveNothingBehind) {
 
 INSTANTIATE_TEST_SUITE_P(
     OfTheProgram, BadArguments,
-    testing::Values(Mistake{{"worker"}, "workers are started by hbench, not by people", "--help"},
+    testing::Values(Mistake{{"worker"}, "internal verb: workers are started by hbench", "--help"},
                     Mistake{{"list", "algorthms"}, "no list 'algorthms'; did you mean 'algorithms'?", "known:"},
                     Mistake{{"list", "models", "--json", "--markdown"}, "excludes", "hbench list --help"},
                     Mistake{{"export", "--json", "--csv"}, "excludes", "hbench export --help"},
