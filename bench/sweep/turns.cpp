@@ -67,6 +67,7 @@ class Turns {
  private:
   static bool launched(const Member& member) { return member.launched_as >= 0; }
   bool lacks_launches(const Member* member) const {
+    if (member == baseline_ && limits_.baseline_is_known) return false;
     return member != nullptr && !member->given_up && member->good < limits_.launches;
   }
   bool wants_launch(const Member& member) const {

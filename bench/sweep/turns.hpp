@@ -22,6 +22,8 @@ struct TurnLimits {
   /// Further launches, at most, of a case whose interval is wider than a tenth to one side or that has warnings; none
   /// where there are fewer than three launches.
   int more = 2;
+  /// The baseline was measured before, and is launched only beside a partner, never for itself.
+  bool baseline_is_known = false;
 };
 
 struct TurnHooks {
@@ -40,7 +42,7 @@ struct TurnHooks {
 inline constexpr std::size_t kMostBesideABaseline = 6;
 
 /// A launch that fails is repeated in a later round; a case of which two fail is given up, and the others go on. The
-/// baseline (null: there is none) is launched in every round in which it has a partner, or until it has its launches.
+/// baseline (null: there is none) is launched in every round in which it has a partner, and, where it is not known, until it has its launches.
 void take_turns(const Case* baseline, const std::vector<const Case*>& cases, const TurnLimits& limits,
                 const TurnHooks& hooks);
 

@@ -228,9 +228,11 @@ class Sweep {
         .finished = [&](const Case& asked) { progress.done(0, fmt::format("measured {}", name_of(asked))); },
         .interrupted = [] { return interrupted(); },
     };
-    for (const Case* baseline : baselines)
-      if (!interrupted())
-        take_turns(baseline, by_baseline[baseline], {options_.measure.launches, options_.measure.more}, hooks);
+    for (const Case* baseline : baselines) {
+      if (interrupted()) return;
+      const bool known = std::ranges::find(cases, baseline) == cases.end();
+      take_turns(baseline, by_baseline[baseline], {options_.measure.launches, options_.measure.more, known}, hooks);
+    }
   }
 
   static std::string name_of(const Case& asked) {

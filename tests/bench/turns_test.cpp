@@ -170,6 +170,15 @@ TEST_F(TakeTurns, NeedNoBaseline) {
   EXPECT_THAT(order, ElementsAre("ring 0", "ps 0", "ps 1", "ring 1"));
 }
 
+TEST_F(TakeTurns, LaunchABaselineThatIsKnownOnlyBesideAPartner) {
+  seconds = [](const std::string& name, int number) { return name == "ring" && number == 0 ? 0.0 : 1.0; };
+  take({"ring"}, {.launches = 1, .more = 0, .baseline_is_known = true});
+  EXPECT_THAT(order, ElementsAre("ring 0")) << "its only launch failed";
+  order.clear();
+  take({"direct"}, {.launches = 2, .more = 0, .baseline_is_known = true});
+  EXPECT_THAT(order, ElementsAre("direct 0", "none 0", "none 1", "direct 1"));
+}
+
 TEST_F(TakeTurns, LaunchABaselineAloneWhereThereIsNothingElse) {
   take({}, {.launches = 3, .more = 2});
   EXPECT_EQ(launches_of("none"), 3u);
