@@ -14,7 +14,6 @@ namespace hbench {
 /// What the tables say about the run as a whole.
 struct TableContext {
   std::string machine;  ///< `2 cores of ...`
-  std::string mpi;      ///< the library's name and version
   bool comparison = false;
   int launches = 1;
   std::optional<BytesPerSecond> link = std::nullopt;  ///< what each rank's link carries

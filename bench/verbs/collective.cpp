@@ -163,7 +163,6 @@ class CollectiveBench {
     const std::string cores =
         fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu"));
     return {.machine = facts.contains("gpu_uuid") ? facts.at("gpu") + " and " + cores : cores,
-            .mpi = facts.contains("mpi_library") ? facts.at("mpi_library") : "MPI",
             .comparison = plan_.comparison,
             .launches = options_.launches,
             .link = options_.link};

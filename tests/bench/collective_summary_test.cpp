@@ -83,7 +83,7 @@ TEST(CollectiveTable, MarksWhatWasMeasuredWhileAGpuWasHeldBack) {
       collective_rows({held_back(kKiB, 0), held_back(2 * kKiB, clock_reason::kPowerCap),
                        held_back(4 * kKiB, clock_reason::kPowerCap | clock_reason::kPowerBrake)});
   for (const bool comparison : {false, true}) {
-    const std::string table = collective_table(rows, {.machine = "a GPU", .mpi = "", .comparison = comparison});
+    const std::string table = collective_table(rows, {.machine = "a GPU", .comparison = comparison});
     EXPECT_THAT(table, ContainsRegex(" 1\\.00[ \n]"));
     EXPECT_THAT(table, HasSubstr(" 1.00^"));
     EXPECT_THAT(table, HasSubstr(" 1.00!"));

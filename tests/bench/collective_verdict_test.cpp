@@ -48,7 +48,7 @@ CaseResult result_of(const Case& asked, const LoopResult& loop) {
   return result;
 }
 
-const TableContext kContext{.machine = "2 cores", .mpi = "MPI", .comparison = false, .launches = 1};
+const TableContext kContext{.machine = "2 cores", .comparison = false, .launches = 1};
 
 TEST(CollectiveVerdict, VoidsASizeOfWhichOneElementIsWrong) {
   const CaseResult good = result_of(case_of("mpi", "ring", 8), loop_result(0, 1e-6));
