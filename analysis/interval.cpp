@@ -64,7 +64,7 @@ Interval around(double ratio, double log_half_width) {
 RatioEstimate within_one_launch(const Launch& baseline, const Launch& own) {
   RatioEstimate estimate{.ratio = median(baseline) / median(own)};
   if (baseline.size() < 2 || own.size() < 2) return estimate;
-  Interval interval = ratio_interval({baseline}, {own});
+  const Interval interval = bootstrap_ratio(baseline, own);
   estimate.interval = Interval{std::min(interval.low, estimate.ratio), std::max(interval.high, estimate.ratio)};
   estimate.in_words = "95 % bootstrap within 1 launch; other launches may differ by more";
   return estimate;

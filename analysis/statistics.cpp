@@ -9,25 +9,10 @@
 namespace hbench {
 namespace {
 
-/// The launches, drawn with replacement, and within each drawn launch its iterations.
-double median_of_redrawn(const Launches& launches, Random& random) {
-  std::vector<double> medians;
+double median_of_redrawn(const Launch& launch, Random& random) {
   Launch drawn;
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    const Launch& launch = launches[random.below(launches.size())];
-    drawn.clear();
-    for (std::size_t k = 0; k < launch.size(); ++k) drawn.push_back(launch[random.below(launch.size())]);
-    medians.push_back(median(drawn));
-  }
-  return median(std::move(medians));
-}
-
-template <class Draw>
-Interval interval_of(const Bootstrap& bootstrap, Draw draw) {
-  Random random(bootstrap.seed);
-  std::vector<double> values;
-  for (int i = 0; i < bootstrap.draws; ++i) values.push_back(draw(random));
-  return {percentile(values, 0.025), percentile(values, 0.975)};
+  for (std::size_t i = 0; i < launch.size(); ++i) drawn.push_back(launch[random.below(launch.size())]);
+  return median(std::move(drawn));
 }
 
 }  // namespace
@@ -50,15 +35,14 @@ double median_of_launches(const Launches& launches) {
   return median(std::move(medians));
 }
 
-Interval median_interval(const Launches& launches, const Bootstrap& bootstrap) {
-  return interval_of(bootstrap, [&](Random& random) { return median_of_redrawn(launches, random); });
-}
-
-Interval ratio_interval(const Launches& above, const Launches& below, const Bootstrap& bootstrap) {
-  return interval_of(bootstrap, [&](Random& random) {
+Interval bootstrap_ratio(const Launch& above, const Launch& below, const Bootstrap& bootstrap) {
+  Random random(bootstrap.seed);
+  std::vector<double> ratios;
+  for (int i = 0; i < bootstrap.draws; ++i) {
     const double numerator = median_of_redrawn(above, random);
-    return numerator / median_of_redrawn(below, random);
-  });
+    ratios.push_back(numerator / median_of_redrawn(below, random));
+  }
+  return {percentile(ratios, 0.025), percentile(ratios, 0.975)};
 }
 
 }  // namespace hbench

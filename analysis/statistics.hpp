@@ -1,11 +1,8 @@
 #pragma once
 
-/// Robust estimates of a step's time, with their uncertainty.
-///
-/// The launch is the unit, not the iteration: iterations of one launch share its luck (placement, clocks,
-/// neighbours), so an interval that forgets the launches is far too narrow. The bootstrap therefore draws
-/// launches first and iterations within each: Efron & Tibshirani, "An Introduction to the Bootstrap", 1993,
-/// chapters 8 and 13; Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
+/// Robust estimates of a step's time, and what the iterations of one launch tell of their uncertainty. What several
+/// launches tell is in `interval.hpp`: the launch is the unit there, since iterations of one launch share its luck
+/// (placement, clocks, neighbours). Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
 
 #include <cstdint>
 #include <vector>
@@ -40,11 +37,8 @@ struct Bootstrap {
   std::uint64_t seed = 1993;
 };
 
-/// 95 % percentile interval of `median_of_launches`.
-Interval median_interval(const Launches& launches, const Bootstrap& bootstrap = {});
-
-/// 95 % percentile interval of `median_of_launches(above) / median_of_launches(below)`, both redrawn: the
-/// baseline of an efficiency is as uncertain as what it is compared with.
-Interval ratio_interval(const Launches& above, const Launches& below, const Bootstrap& bootstrap = {});
+/// 95 % percentile interval of `median(above) / median(below)`, iterations of both redrawn with replacement (Efron &
+/// Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13). It says nothing of other launches.
+Interval bootstrap_ratio(const Launch& above, const Launch& below, const Bootstrap& bootstrap = {});
 
 }  // namespace hbench
