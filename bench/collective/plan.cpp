@@ -123,8 +123,8 @@ class Planner {
     if (request_.servers && !servers)
       throw Error(ExitCode::usage, "--servers is for parameter servers, and none of the algorithms has any",
                   "add --algorithm ps");
-    if (request_.group > 0 && !groups)
-      throw Error(ExitCode::usage, "--group is for hierarchical algorithms, and none was asked for",
+    if (request_.ranks_per_node > 0 && !groups)
+      throw Error(ExitCode::usage, "--ranks-per-node is for hierarchical algorithms, and none was asked for",
                   "hbench list algorithms shows which take the ranks of a node together");
     if (!tensors_.empty() && needs_equal_parts())
       throw Error(ExitCode::usage,
@@ -180,7 +180,8 @@ class Planner {
       asked.collective.segments = request_.segments;
       pipelined_ = true;
     }
-    if (choice.algorithm->uses_groups) asked.collective.ranks_per_node = request_.group > 0 ? request_.group : workers;
+    if (choice.algorithm->uses_groups)
+      asked.collective.ranks_per_node = request_.ranks_per_node > 0 ? request_.ranks_per_node : workers;
     if (choice.algorithm->uses_servers) {
       const ServerChoice servers = request_.servers.value_or(ServerChoice{true, workers});
       asked.strategy.servers = servers.count > 0 ? servers.count : servers.colocated ? workers : 1;

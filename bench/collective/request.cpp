@@ -206,7 +206,8 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_option("-o,--op", texts.op, "sum, average, min, max, product")->capture_default_str();
   app.add_option("-d,--datatype", texts.type, "float32, float64, float16, bfloat16, int32, int64, uint8")
       ->capture_default_str();
-  app.add_option("-T,--timeout", texts.timeout, "seconds without an answer after which a rank counts as lost")
+  app.add_option("-T,--timeout", texts.timeout,
+                 "time without an answer after which a rank counts as lost (60 are seconds; 2 min)")
       ->capture_default_str();
   app.add_option("--budget", texts.budget, "time for the iterations of one size")->capture_default_str();
   app.add_option("--ranks", texts.ranks, "numbers of ranks (comma list; default: one per core)");
@@ -214,7 +215,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_option("--compressor", texts.compressor, "hbench list compressors (comma list)");
   app.add_option("--executor", texts.executor, "executors: hbench list executors (comma list)");
   app.add_option("--servers", texts.servers, "parameter servers: colocated, 4 (dedicated), colocated:4");
-  app.add_option("--group", request.group, "ranks per node, for hierarchical algorithms")
+  app.add_option("--ranks-per-node", request.ranks_per_node, "ranks per node, for hierarchical algorithms")
       ->check(in_range(1, kMostRanks));
   app.add_option("--segments", request.segments, "segments of pipelined algorithms (default: chosen by the algorithm)")
       ->check(in_range(1, kMostSegments));

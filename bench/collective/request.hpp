@@ -29,8 +29,8 @@ struct CollectiveRequest {
   std::vector<int> ranks;
   std::vector<std::string> algorithms, compressors, executors;
   std::optional<ServerChoice> servers;
-  int group = 0;     ///< ranks per node of hierarchical algorithms; 0: all on one
-  int segments = 0;  ///< of pipelined algorithms; 0: their own choice
+  int ranks_per_node = 0;  ///< ranks per node of hierarchical algorithms; 0: all on one
+  int segments = 0;        ///< of pipelined algorithms; 0: their own choice
   bool peers = false;
   std::string workload;  ///< a trace whose tensors travel, instead of sizes
   std::string fusion;    ///< what merges them; empty: as they come

@@ -88,7 +88,7 @@ TEST(CollectiveMistakes, OfFlagsThatHaveNoMeaningTogetherAreRefused) {
       {{"broadcast", "-o", "max"}, "--op is for what adds up, and broadcast does not", "leave out --op"},
       {{"reduce-scatter", "--peers"}, "--peers compares all-reduces, not reduce-scatter", "leave out --peers"},
       {{"--servers", "2"}, "--servers is for parameter servers", "--algorithm ps"},
-      {{"--group", "2"}, "--group is for hierarchical algorithms", "hbench list algorithms"},
+      {{"--ranks-per-node", "2"}, "--ranks-per-node is for hierarchical algorithms", "hbench list algorithms"},
       {{"--segments", "4"}, "--segments is for pipelined algorithms", "hbench list algorithms"},
       {{"--algorithm", "chain", "--segments", "1025"}, "--segments: Value 1025 not in range", "--help"},
       {{"--peers", "--mpich", "/nowhere"}, "--mpich /nowhere: there is no such program", "cmake --preset mpich"},
@@ -116,10 +116,10 @@ TEST(CollectiveMistakes, OfCompressorsAreRefusedInWords) {
 TEST(CollectiveMistakes, OfWorldsThatAnAlgorithmCannotServeAreRefused) {
   const std::string one = "-e", bytes = "8";
   expect_mistakes({
-      {{"--executor", "threads", "--algorithm", "hierarchical", "--group", "3", "--ranks", "4", one, bytes},
+      {{"--executor", "threads", "--algorithm", "hierarchical", "--ranks-per-node", "3", "--ranks", "4", one, bytes},
        "4 workers on nodes of 3 leave one node with 1",
        "--help"},
-      {{"--executor", "threads", "--algorithm", "hierarchical", "--group", "4", "--ranks", "2", one, bytes},
+      {{"--executor", "threads", "--algorithm", "hierarchical", "--ranks-per-node", "4", "--ranks", "2", one, bytes},
        "2 workers on nodes of 4 leave one node with 2",
        "--help"},
       {{"--executor", "threads", "--algorithm", "vendor", one, bytes}, "there is no library", "--help"},
