@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/reports/scaling_points.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(ScalingCharts, HaveOneSeriesPerStrategyAndNetworkByRisingGpus) {
+  const Document document =
+      report_on({simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 2, kRing, 0.8),
+                 simulated("vgg16", "fast", 2, kRing, 0.9), published("slow", 8, kRing, 0.45)});
+  const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
+  EXPECT_EQ(chart.id, "efficiency-vgg16");
+  ASSERT_THAT(shown_labels(chart),
+              ElementsAre("ideal", "ring on 10 GbE", "ring on Fast cloud", "ring on 10 GbE (published)"));
+  const Series& slow = chart.series[1];
+  ASSERT_EQ(slow.points.size(), 2u);
+  EXPECT_EQ(slow.points[0].x, 2);
+  EXPECT_EQ(slow.points[0].y, 0.8);
+  EXPECT_EQ(slow.points[1].x, 8);
+  EXPECT_EQ(chart.series[3].group, slow.group);
+  EXPECT_EQ(chart.series[3].family, slow.family);
+  EXPECT_EQ(chart.series[3].mark, Mark::published);
+  EXPECT_EQ(chart.series[0].points.at(1).x, 8);
+}
+
+TEST(ScalingCharts, LeaveBaselinesOutAndShowEfficienciesBeyondOneHundredPerCent) {
+  const Document document = report_on({measured(1, kNone, 1), measured(2, kRing, 1.13)});
+  const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
+  EXPECT_THAT(shown_labels(chart), ElementsAre("ideal", "ring on this machine (measured)"));
+  EXPECT_EQ(chart.x_title, "Ranks");
+  EXPECT_DOUBLE_EQ(chart.y_max.value(), 1.2);
+}
+
+TEST(ScalingCharts, GivePublishedVariantsTheColourOfTheirStrategy) {
+  Strategy variant = kRing;
+  variant.fusion = "horovod-2018:64MiB:5ms";
+  const Document document = report_on({simulated("vgg16", "slow", 8, kRing, 0.5), published("slow", 8, variant, 0.45)});
+  const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
+  EXPECT_EQ(chart.series.at(2).label, "ring, horovod-2018 on 10 GbE (published)");
+  EXPECT_EQ(chart.series.at(2).group, chart.series.at(1).group);
+}
+
+TEST(ScalingCharts, ShowTheHeadlinesStrategiesOnTheNetworksThatTellMost) {
+  std::vector<Point> points{published("c", 8, kRing, 0.6), published("b", 8, kDedicatedServers, 0.6),
+                            published("c", 8, kServers, 0.3)};
+  double efficiency = 0.9;
+  for (const char* network : {"a", "b", "c", "d"}) {
+    points.push_back(simulated("vgg16", network, 8, kRing, efficiency));
+    points.push_back(simulated("vgg16", network, 8, kRingFp16, efficiency + 0.05));
+    points.push_back(simulated("vgg16", network, 8, kServers, efficiency - 0.3));
+    efficiency -= 0.1;
+  }
+  const Chart chart = all_of<ChartGroup>(report_on(points)).at(0).charts.at(0);
+  EXPECT_THAT(shown_labels(chart),
+              ElementsAre("ideal", "ring on a", "ps (greedy, colocated) on a", "ring on c",
+                          "ps (greedy, colocated) on c", "ring on d", "ps (greedy, colocated) on d",
+                          "ring on c (published)", "ps (greedy, colocated) on c (published)"));
+  EXPECT_EQ(chart.series.size(), 16u);
+}
+
+/// The verdict compares the best of either side: the chart below it must show these, and what slicing is worth.
+TEST(ScalingCharts, ShowTheBestOfEitherSideAndTheServersOfTheOtherPlacement) {
+  std::vector<Point> points;
+  double ring = 0.9;
+  for (const char* network : {"a", "b", "c", "d"}) {
+    const double sliced = network == std::string("c") ? 0.95 : ring - 0.1;
+    points.push_back(simulated("vgg16", network, 8, kRing, ring));
+    points.push_back(simulated("vgg16", network, 8, kServers, 0.01));
+    points.push_back(simulated("vgg16", network, 8, kColocatedServers, sliced));
+    points.push_back(simulated("vgg16", network, 8, kDedicatedServers, sliced - 0.05));
+    // On fewer GPUs another configuration is the best: the chart goes by the most.
+    points.push_back(simulated("vgg16", network, 4, kDedicatedServers, 0.99));
+    points.push_back(simulated("vgg16", network, 4, kColocatedServers, 0.5));
+    ring -= 0.15;
+  }
+  const Chart chart = all_of<ChartGroup>(report_on(points)).at(0).charts.at(0);
+  std::vector<std::string> expected{"ideal"};
+  for (const char* network : {"a", "c", "d"})
+    for (const char* strategy : {"ring", "ps (greedy, colocated)", "ps (sliced, colocated)"})
+      expected.push_back(std::string(strategy) + " on " + network);
+  EXPECT_THAT(shown_labels(chart), testing::UnorderedElementsAreArray(expected));
+}
+
+TEST(ScalingCharts, HideNothingOfEightLines) {
+  std::vector<Point> points;
+  for (const char* network : {"a", "b", "c", "d"})
+    for (const Strategy& strategy : {kRing, kRingFp16}) points.push_back(simulated("vgg16", network, 8, strategy, 0.5));
+  EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), testing::SizeIs(1 + 8));
+  points.push_back(simulated("vgg16", "e", 8, kRing, 0.4));
+  EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), testing::SizeIs(1 + 3));
+}
+
+TEST(ScalingCharts, TellNumbersOfServersAndBatchesApart) {
+  Point few = simulated("vgg16", "slow", 8, kServers, 0.2), many = few,
+        large = simulated("vgg16", "slow", 8, kRing, 0.5);
+  few.asked.strategy.servers = 1;
+  many.asked.strategy.servers = 4;
+  large.asked.batch_per_gpu = 64;
+  const Document document = report_on({few, many, large, simulated("vgg16", "slow", 8, kRing, 0.4)});
+  EXPECT_THAT(
+      shown_labels(all_of<ChartGroup>(document).at(0).charts.at(0)),
+      ElementsAre("ideal", "ps (greedy, colocated), 1 server on 10 GbE", "ps (greedy, colocated), 4 servers on 10 GbE",
+                  "ring on 10 GbE, batch 64", "ring on 10 GbE, batch 32"));
+}
+
+TEST(ScalingCharts, DrawThroughputWithTheIntervalOfTheEfficiency) {
+  const Document document = report_on({measured(2, kRing, 0.8)});
+  const ChartPoint drawn = all_of<ChartGroup>(document).at(1).charts.at(0).series.at(0).points.at(0);
+  EXPECT_EQ(drawn.y, 160);
+  EXPECT_DOUBLE_EQ(drawn.low.value(), 154);
+  EXPECT_DOUBLE_EQ(drawn.high.value(), 164);
+}
+
+}  // namespace
+}  // namespace hbench

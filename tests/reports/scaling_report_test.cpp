@@ -1,0 +1,101 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collectives/base/error.hpp"
+#include "reports/formats/formats.hpp"
+#include "reports/scaling/words.hpp"
+#include "tests/reports/scaling_points.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(ScalingReport, OfNothingSaysSo) {
+  const Document document = report_on({});
+  EXPECT_EQ(std::get<Verdict>(document.blocks.at(0)).text, "There are no results yet.");
+  EXPECT_THAT(all_of<ChartGroup>(document), IsEmpty());
+  for (const Format* format : {&kHtmlFormat, &kMarkdownFormat, &kTextFormat})
+    EXPECT_THAT(format->render(document), HasSubstr("There are no results yet."));
+}
+
+TEST(ScalingReport, OfFailuresOnlyHasTheirReasonsAndNoCharts) {
+  EXPECT_EQ(verdict_on({failure("rank 1 was lost")}), "The only case failed: there is nothing to show.");
+  const Document document = report_on({failure("rank 1 was lost"), failure("")});
+  EXPECT_EQ(std::get<Verdict>(document.blocks.at(0)).text, "All 2 cases failed: there is nothing to show.");
+  EXPECT_THAT(std::get<Table>(document.blocks.at(1)).rows,
+              ElementsAre(ElementsAre("ResNet-18", "measured", "this machine", "2", "ring", "rank 1 was lost"),
+                          ElementsAre("ResNet-18", "measured", "this machine", "2", "ring", "no reason given")));
+  EXPECT_THAT(all_of<ChartGroup>(document), IsEmpty());
+}
+
+TEST(ScalingReport, MentionsFailuresInTheVerdictAndListsThemBelowIt) {
+  const Document document = report_on({simulated("vgg16", "slow", 4, kRing, 0.9), failure("out of time")});
+  EXPECT_EQ(plain(std::get<Verdict>(document.blocks.at(0)).text),
+            "Simulated: at 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE. 1 of 2 cases "
+            "failed; the reasons "
+            "are below.");
+  EXPECT_EQ(std::get<Table>(document.blocks.at(2)).caption, "Failed cases");
+}
+
+TEST(ScalingReport, TellsWhatRanWhere) {
+  ReportInput input = input_of({simulated("vgg16", "slow", 4, kRing, 0.9)});
+  input.runs = {{.command = "hbench sweep",
+                 .version = "0.1.0",
+                 .started_at = "2026-01-02T03:04:05Z",
+                 .environment = {{"cpu", "x"}}}};
+  EXPECT_THAT(
+      rows_of(kScalingReport.build(input), "Run of 2026-01-02T03:04:05Z"),
+      ElementsAre(ElementsAre("command", "hbench sweep"), ElementsAre("hbench", "0.1.0"), ElementsAre("cpu", "x")));
+}
+
+TEST(ScalingReport, KeepsFullTitlesOfNetworksThatWouldReadTheSame) {
+  ReportInput input = input_of({simulated("vgg16", "a", 4, kRing, 0.9), simulated("vgg16", "b", 4, kRing, 0.5)});
+  input.profile_titles = {{"a", "8 x V100 nodes, 100 GbE"}, {"b", "4 GPUs per node, 100 GbE"}};
+  EXPECT_THAT(std::get<Verdict>(kScalingReport.build(input).blocks.at(0)).text,
+              HasSubstr("on 8 x V100 nodes (100 GbE), but"));
+}
+
+TEST(ScalingReport, SurvivesHostileNames) {
+  const std::string hostile = "</script><script>alert(1)</script>|\n`\x1b[31m\xff\"'";
+  Point ours = simulated(hostile, hostile, 4, kRing, 0.9), theirs = ours, lost = failure(hostile);
+  theirs.asked.evidence = Evidence::published;
+  for (Point* point : {&ours, &theirs, &lost}) {
+    point->asked.workload = point->asked.profile = point->asked.source = point->baseline = point->interval = hostile;
+    point->asked.strategy.algorithm = point->asked.strategy.compressor = point->asked.strategy.fusion = hostile;
+    point->asked.strategy.placement = point->asked.strategy.server_mode = hostile;
+  }
+  ReportInput input = input_of({ours, theirs, lost});
+  input.profile_titles[hostile] = input.workload_titles[hostile] = hostile;
+  input.runs = {{.command = hostile, .version = hostile, .started_at = hostile, .environment = {{hostile, hostile}}}};
+  const Document document = kScalingReport.build(input);
+  EXPECT_THAT(kHtmlFormat.render(document), Not(HasSubstr("<script>alert")));
+  for (const Format* format : formats()) EXPECT_THAT(format->render(document), Not(HasSubstr("\x1b")));
+}
+
+TEST(ScalingWords, PrintFiguresWithTheDigitsThatMatter) {
+  EXPECT_EQ(plain(whole_percent(0.0094)), "0.9 %");
+  EXPECT_EQ(plain(whole_percent(0.0096)), "1 %");
+  EXPECT_EQ(plain(whole_percent(0.054)), "5 %");
+  EXPECT_EQ(percent_cell(std::nullopt), "-");
+  EXPECT_EQ(rate_cell(0), "-");
+  EXPECT_EQ(signed_points(0.031), "+3.1");
+  EXPECT_EQ(counted(1, "launch") + counted(2, "launch") + counted(0, "GPU"), "1 launch2 launches0 GPUs");
+}
+
+TEST(Reports, AreFoundByNameOrSuggested) {
+  EXPECT_EQ(&find_report("scaling"), &kScalingReport);
+  try {
+    find_report("scalign");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'scaling'"));
+  }
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,167 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/reports/scaling_points.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(ScalingTables, CompareEitherSideByItsBestOnTheMostGpus) {
+  Strategy eight = kDedicatedServers;
+  eight.servers = 8;
+  const Document document =
+      report_on({simulated("vgg16", "slow", 4, kRing, 0.99), simulated("vgg16", "slow", 8, kRing, 0.3),
+                 simulated("vgg16", "slow", 8, kServers, 0.01), simulated("vgg16", "slow", 8, eight, 0.5),
+                 simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "fast", 8, eight, 0.8),
+                 simulated("resnet50", "fast", 2, kRing, 0.8)});
+  const std::string caption = "All-reduce against parameter servers, each by its best configuration, on the most GPUs";
+  EXPECT_THAT(rows_of(document, caption),
+              ElementsAre(ElementsAre("VGG-16", "Fast cloud, 200 Gbit/s", "8", "simulated", "ring", "90.0 %",
+                                      "8 servers (sliced, dedicated)", "80.0 %", "all-reduce"),
+                          ElementsAre("VGG-16", "10 GbE", "8", "simulated", "ring", "30.0 %",
+                                      "8 servers (sliced, dedicated)", "50.0 %", "servers"),
+                          ElementsAre("ResNet-50", "Fast cloud, 200 Gbit/s", "2", "simulated", "ring", "80.0 %", "-",
+                                      "-", "-")));
+}
+
+TEST(ScalingWarnings, StandBelowTheVerdictOncePerSentenceWithTheirPoints) {
+  Point first = measured(2, kRing, 1.13), second = measured(4, kRing, 0.9), sound = measured(8, kRing, 0.9);
+  Point lost = failure("lost");
+  first.warnings = {"the machine was busy", "an efficiency above 100 % is not possible"};
+  second.warnings = {"the machine was busy"};
+  lost.warnings = {"never shown"};
+  for (const auto& report : {kScalingReport.build, kScalingReport.build_short}) {
+    const Document document = report(input_of({first, second, sound, lost}));
+    EXPECT_THAT(std::get<Verdict>(document.blocks.at(0)).text, HasSubstr(" 2 points are doubtful"));
+    EXPECT_THAT(std::get<Warnings>(document.blocks.at(2)).texts,
+                ElementsAre("ResNet-18 at 64x64, ring on 2 ranks; ResNet-18 at 64x64, ring on 4 ranks: the machine was "
+                            "busy",
+                            "ResNet-18 at 64x64, ring on 2 ranks: an efficiency above 100 % is not possible"));
+  }
+  EXPECT_THAT(all_of<Warnings>(report_on({sound})), IsEmpty());
+  EXPECT_THAT(verdict_on({sound}), Not(HasSubstr("doubtful")));
+}
+
+TEST(ScalingWarnings, NameThreePointsAndCountTheRest) {
+  std::vector<Point> points;
+  for (int ranks : {2, 3, 4, 5, 6}) points.push_back(measured(ranks, kRing, 0.9));
+  for (Point& point : points) point.warnings = {"busy"};
+  EXPECT_THAT(all_of<Warnings>(report_on(points)).at(0).texts, ElementsAre(HasSubstr("on 4 ranks and 2 more: busy")));
+}
+
+TEST(ScalingTables, PutTheLargestDifferenceFirstAndNameUnpairedFigures) {
+  Point speed_only = published("slow", 32, kRing, 0);
+  speed_only.efficiency.reset();
+  speed_only.throughput = 2744.9;
+  const Document document = report_on({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88),
+                                       simulated("vgg16", "slow", 8, kRing, 0.7), published("slow", 8, kRing, 0.74),
+                                       published("slow", 16, kRing, 0.6), speed_only});
+  EXPECT_THAT(rows_of(document, "Simulated against published efficiency, the largest difference first"),
+              ElementsAre(ElementsAre("VGG-16", "10 GbE", "8", "ring", "74.0 %", "70.0 %", "-4.0", "no", "a paper"),
+                          ElementsAre("VGG-16", "10 GbE", "4", "ring", "88.0 %", "90.0 %", "+2.0", "no", "a paper")));
+  EXPECT_THAT(
+      rows_of(document, "Published figures without a simulated counterpart"),
+      ElementsAre(ElementsAre("VGG-16", "10 GbE", "16", "ring", "960", "60.0 %", "not simulated here", "a paper"),
+                  ElementsAre("VGG-16", "10 GbE", "32", "ring", "2745", "-", "no rate of one GPU stated", "a paper")));
+}
+
+TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
+  Point large = simulated("vgg16", "slow", 8, kRing, 0.5), small = simulated("vgg16", "slow", 4, kRing, 0.8);
+  large.step_seconds = 0.2;
+  large.ledger = {{"compute", 0.1}, {"straggler", 0.01}, {"slowdown", 0.02}, {"exposed", 0.07}};
+  small.ledger = large.ledger;
+  Point elsewhere = simulated("vgg16", "fast", 4, kRing, 0.9);  // a network that is too small for as many
+  elsewhere.ledger = large.ledger;
+  EXPECT_THAT(
+      rows_of(report_on({small, large, elsewhere}), "All workloads, networks and strategies"),
+      ElementsAre(ElementsAre("VGG-16", "8", "10 GbE", "ring", "200.0", "50.0 %", "5.0 %", "10.0 %", "35.0 %")));
+}
+
+TEST(ScalingTables, ListWhatWasMeasuredWhileAGpuWasHeldBack) {
+  Point hot = measured(2, kRing, 0.9), capped = measured(4, kRing, 0.8), free = measured(8, kRing, 0.7);
+  hot.throttled = {.iterations = 40, .throttled = 30, .power_capped = 10, .reasons = 0x4 | 0x40};
+  capped.throttled = {.iterations = 40, .throttled = 0, .power_capped = 40, .reasons = 0x4};
+  free.throttled = {.iterations = 40, .throttled = 0, .power_capped = 0, .reasons = 0x1};
+  const std::string caption = "Measured while a GPU was held back: share of the iterations";
+  const auto rows = rows_of(report_on({hot, capped, free}), caption);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0][2], "2");
+  EXPECT_EQ(plain(rows[0][4]), "75.0 %");
+  EXPECT_EQ(plain(rows[0][5]), "25.0 %");
+  EXPECT_EQ(rows[0][6], "too hot (hardware), power cap");
+  EXPECT_EQ(plain(rows[1][4]), "0.0 %");
+  EXPECT_EQ(rows[1][6], "power cap");
+  EXPECT_THAT(verdict_on({hot, capped, free}), HasSubstr(" 1 point was measured while a GPU was throttled"));
+  EXPECT_TRUE(rows_of(report_on({free, measured(2, kRing, 0.9)}), caption).empty());
+  EXPECT_THAT(verdict_on({capped, free}), Not(HasSubstr("throttled"))) << "at their power cap large GPUs are well";
+}
+
+TEST(ScalingTables, ListMeasuredPointsWithTheirBaselineAndRepetitions) {
+  const auto rows = rows_of(report_on({measured(2, kRing, 0.8)}), "");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_THAT(rows[0], ElementsAre("ResNet-18 at 64x64", "this machine", "2", "ring", "160", "80", "80.0 %",
+                                   "77.0 to 82.0 %", "one process without communication, 100 samples/s", "30", "3"));
+}
+
+TEST(ScalingTables, GiveASourceOneNumber) {
+  Point other = published("slow", 8, kRing, 0.7);
+  other.asked.source = "another paper";
+  const Document document = report_on({published("slow", 4, kRing, 0.88), other, published("slow", 2, kRing, 0.9)});
+  EXPECT_THAT(rows_of(document, "Sources"),
+              ElementsAre(ElementsAre("S1", "a paper"), ElementsAre("S2", "another paper")));
+  const auto rows = rows_of(document, "3 published points");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].back() + rows[1].back() + rows[2].back(), "S1S2S1");
+}
+
+TEST(ScalingTables, ListEveryPointThatDidNotFailByEvidenceWithNumberedSources) {
+  const Document document =
+      report_on({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88), failure("lost")});
+  EXPECT_THAT(rows_of(document, "1 simulated point"), testing::SizeIs(1));
+  EXPECT_THAT(
+      rows_of(document, "1 published point"),
+      ElementsAre(ElementsAre("VGG-16", "10 GbE", "ring", "4", "32", "published", "352", "88.0 %", "-", "-", "S1")));
+  EXPECT_THAT(rows_of(document, "Sources"), ElementsAre(ElementsAre("S1", "a paper")));
+}
+
+/// On nodes like this machine.
+Point predicted(int ranks, const Strategy& strategy, double efficiency) {
+  Point result = simulated("resnet18", "this-machine-fast", ranks, strategy, efficiency);
+  result.asked.image_size = 64;
+  return result;
+}
+
+TEST(Predictions, AreShownBesideWhatWasMeasuredHereAndInOneChartWithIt) {
+  const std::vector<Point> points{measured(2, kRing, 0.9),
+                                  measured(4, kRing, 0.8),
+                                  predicted(2, kRing, 0.94),
+                                  predicted(4, kRing, 0.7),
+                                  predicted(8, kRing, 0.6),
+                                  measured(1, kRing, 0.99),
+                                  predicted(1, kRing, 1),
+                                  measured(2, kDedicatedServers, 0.5),
+                                  predicted(2, kDedicatedServers, 0.9)};
+  const Document document = report_on(points);
+  // The largest first: 0.7 - 0.8 and 0.94 - 0.9. One rank exchanges nothing; dedicated servers are elsewhere.
+  EXPECT_THAT(
+      rows_of(document, "Simulated against measured efficiency on this machine, the largest difference first"),
+      ElementsAre(ElementsAre("ResNet-18 at 64x64", "4", "ring", "80.0 %", "77.0 to 82.0 %", "70.0 %", "-10.0"),
+                  ElementsAre("ResNet-18 at 64x64", "2", "ring", "90.0 %", "87.0 to 92.0 %", "94.0 %", "+4.0")));
+  EXPECT_THAT(reason_for(points),
+              HasSubstr(" On 2 points measured on this machine, none of which calibrated anything, the prediction is "
+                        "off by 7.0 percentage points on average and 10.0 at most."));
+  for (const ChartGroup& group : all_of<ChartGroup>(document)) EXPECT_EQ(group.charts.size(), 1u);
+}
+
+TEST(Predictions, AreNotSpokenOfWhereThereAreNone) {
+  const Document document = report_on({measured(2, kRing, 0.9), simulated("vgg16", "fast", 8, kRing, 0.7)});
+  for (const Heading& heading : all_of<Heading>(document)) EXPECT_THAT(heading.text, Not(HasSubstr("measured here")));
+}
+
+}  // namespace
+}  // namespace hbench
