@@ -287,17 +287,23 @@ class Loop {
     entry.candidate->run(options_.timeout);
   }
 
-  /// What repeating the collective in place leaves as it is: nothing overflows, and arithmetic takes its usual time.
-  void synchronize(Entry& entry) {
+  /// Puts data to be timed into the buffers. On GPUs varied data, since hardware is faster on zeros; sums in place grow
+  /// from there. Elsewhere, where time does not depend on data, what repeating the collective leaves as it is.
+  void prepare(Entry& entry) {
     const Case& asked = entry.of->asked;
     const bool product = asked.collective.operation == "product";
     if (entry.lossy)
       return put(entry, input(entry), [this](std::span<std::byte> buffer) { fill_normal(rank(), floats(buffer)); });
+    if (!entry.in_host_memory()) {
+      fill(entry, entry.buffer);
+      if (options_.out_of_place) fill(entry, input(entry));
+      return;
+    }
     Device& device = entry.device();
     device.fill_neutral(DataType::uint8, ReduceOp::sum, entry.buffer);
     if (product) device.fill_neutral(parse_data_type(asked.collective.data_type), ReduceOp::product, entry.buffer);
     if (options_.out_of_place) device.copy(entry.buffer, input(entry));
-    hbench::synchronize(entry.device());
+    synchronize(entry.device());
   }
 
   bool has_bound(const Entry& entry) const {
@@ -318,7 +324,7 @@ class Loop {
     // A lossy collective in place would eat its own result: begin with real data each time, together.
     if (entry.lossy && metric == metric::kInPlace) {
       entry.device().copy(input(entry), entry.buffer);
-      hbench::synchronize(entry.device());
+      synchronize(entry.device());
       agreement_.meet();
     }
     const auto begin = Clock::now();
@@ -346,7 +352,7 @@ class Loop {
   }
 
   void warm_up(Entry& entry) {
-    synchronize(entry);
+    prepare(entry);
     if (!timed(entry, metric::kInPlace) && !timed(entry, metric::kOutOfPlace)) return;
     const std::string_view way = timed(entry, metric::kInPlace) ? metric::kInPlace : metric::kOutOfPlace;
     agreement_.meet();
@@ -385,7 +391,7 @@ class Loop {
   void time_block(Entry& entry, std::string_view metric, int iterations) {
     if (iterations == 0) return;
     const GpuState before = look(entry);
-    synchronize(entry);  // another candidate may have used the memory
+    prepare(entry);  // another candidate may have used the memory
     agreement_.meet();
     for (int i = entry.slow ? 0 : -1; i < iterations; ++i) keep(entry, metric, iterate(entry, metric), i < 0);
     if (!entry.in_host_memory()) entry.looks.add(metric, iterations, before, look(entry));

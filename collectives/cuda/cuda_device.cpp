@@ -15,11 +15,21 @@ namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
-[[noreturn]] void refuse_memory(int gpu, std::size_t bytes) {
-  cudaGetLastError();
+/// Free and all bytes of the current GPU.
+struct GpuMemory {
   std::size_t free = 0;
   std::size_t total = 0;
-  succeed(cudaMemGetInfo(&free, &total), "asking for free GPU memory");
+};
+
+GpuMemory memory_of_gpu() {
+  GpuMemory memory;
+  succeed(cudaMemGetInfo(&memory.free, &memory.total), "asking for free GPU memory");
+  return memory;
+}
+
+[[noreturn]] void refuse_memory(int gpu, std::size_t bytes) {
+  cudaGetLastError();
+  const auto [free, total] = memory_of_gpu();
   throw Error(ExitCode::environment,
               fmt::format("GPU {} is out of memory: {:.1f} MiB were asked for, {:.1f} of {:.1f} MiB are free", gpu,
                           static_cast<double>(bytes) / kMebibyte, static_cast<double>(free) / kMebibyte,
@@ -87,7 +97,10 @@ CudaDevice::CudaDevice(int gpu, std::shared_ptr<ShareableMemory> memory) : CudaD
 CudaDevice::~CudaDevice() {
   cudaSetDevice(gpu_);
   cudaStreamSynchronize(queue_.stream);
+  release_unused();
 }
+
+void CudaDevice::release_unused() { cudaMemPoolTrimTo(pool_, 0); }
 
 void CudaDevice::make_current() const { succeed(cudaSetDevice(gpu_), "using a GPU"); }
 
@@ -107,7 +120,11 @@ DeviceMemory CudaDevice::allocate(std::size_t bytes) {
   }
   void* address = nullptr;
   const cudaError_t code = cudaMallocFromPoolAsync(&address, std::max<std::size_t>(bytes, 1), pool_, queue_.stream);
-  if (code == cudaErrorMemoryAllocation) refuse_memory(gpu_, bytes);
+  // More than any GPU has may be an invalid value instead.
+  if (code == cudaErrorMemoryAllocation || (code == cudaErrorInvalidValue && bytes > memory_of_gpu().total)) {
+    release_unused();
+    refuse_memory(gpu_, bytes);
+  }
   succeed(code, "allocating GPU memory");
   return {static_cast<std::byte*>(address), [gpu = gpu_, stream = stream_](std::byte* at) {
             cudaSetDevice(gpu);

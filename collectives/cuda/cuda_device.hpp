@@ -49,6 +49,8 @@ class CudaDevice final : public Device {
  private:
   void make_current() const;
   void synchronise(std::string_view what);
+  /// Gives memory that was freed back to the GPU, where LibTorch and NCCL, which have allocators of their own, get it.
+  void release_unused();
   Event record_event(const std::shared_ptr<EventPool>& events);
 
   int gpu_;

@@ -16,7 +16,7 @@ class CudaProcessEndpoint final : public Endpoint {
  public:
   CudaProcessEndpoint(Endpoint& home, int gpu)
       : home_(home),
-        memory_(std::make_shared<cuda::ShareableMemory>()),
+        memory_(std::make_shared<cuda::ShareableMemory>(gpu)),
         device_(gpu, memory_),
         transport_(make_peer_memory_transport(home.control(), device_, *memory_)) {}
 

@@ -23,8 +23,10 @@ std::size_t rounded(std::size_t bytes) {
 }  // namespace
 
 ShareableMemory::~ShareableMemory() {
+  cudaSetDevice(gpu_);
   for (const auto& [name, address] : opened_) cudaIpcCloseMemHandle(const_cast<std::byte*>(address));
-  for (const auto& [address, size] : sizes_) cudaFree(const_cast<std::byte*>(address));
+  for (const auto& [address, size] : sizes_)
+    if (!names_.contains(address)) cudaFree(const_cast<std::byte*>(address));
 }
 
 DeviceMemory ShareableMemory::allocate(std::size_t bytes) {
@@ -37,6 +39,7 @@ DeviceMemory ShareableMemory::allocate(std::size_t bytes) {
     return {memory, owned};
   }
   void* address = nullptr;
+  succeed(cudaSetDevice(gpu_), "using a GPU");
   const cudaError_t code = cudaMalloc(&address, size);
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
@@ -58,10 +61,11 @@ MemoryHandle ShareableMemory::handle_of(std::span<const std::byte> memory) {
   if (found == sizes_.begin() || memory.data() + memory.size() > std::prev(found)->first + std::prev(found)->second)
     throw Error(ExitCode::internal, "memory that is to be read by another process was not allocated for that");
   const std::byte* const base = std::prev(found)->first;
-  const auto [known, is_new] = names_.try_emplace(base);
-  if (is_new) {
+  auto known = names_.find(base);
+  if (known == names_.end()) {
     cudaIpcMemHandle_t name;
     succeed(cudaIpcGetMemHandle(&name, const_cast<std::byte*>(base)), "naming GPU memory for another process");
+    known = names_.emplace(base, MemoryHandle{}).first;
     std::memcpy(known->second.name.data(), &name, sizeof name);
   }
   MemoryHandle handle = known->second;
@@ -70,6 +74,8 @@ MemoryHandle ShareableMemory::handle_of(std::span<const std::byte> memory) {
 }
 
 const std::byte* ShareableMemory::open(const MemoryHandle& handle) {
+  // The kernels that read it run on this GPU, whichever the thread has used last.
+  succeed(cudaSetDevice(gpu_), "using a GPU");
   const auto [known, is_new] = opened_.try_emplace(handle.name, nullptr);
   if (is_new) {
     cudaIpcMemHandle_t name;

@@ -12,11 +12,12 @@
 
 namespace hbench::cuda {
 
-/// Memory of one GPU, which is the current one of every caller. Freed memory is kept for later allocations, in the
-/// order of the device's stream, and returned to the GPU with this object only: peers may have opened it.
+/// Memory of one GPU. Freed memory is kept for later allocations, in the order of the device's stream, and returned to
+/// the GPU with this object. What peers were told of is returned when the process ends: they may have it open for
+/// longer than this object lives, and freeing it then is undefined (CUDA runtime API, cudaIpcCloseMemHandle).
 class ShareableMemory final : public PeerMemory, public std::enable_shared_from_this<ShareableMemory> {
  public:
-  ShareableMemory() = default;
+  explicit ShareableMemory(int gpu) : gpu_(gpu) {}
   ~ShareableMemory() override;
   ShareableMemory(const ShareableMemory&) = delete;
   ShareableMemory& operator=(const ShareableMemory&) = delete;
@@ -30,6 +31,7 @@ class ShareableMemory final : public PeerMemory, public std::enable_shared_from_
  private:
   void give_back(std::byte* memory);
 
+  const int gpu_;
   std::mutex mutex_;                                              ///< memory may be freed by any thread
   std::map<const std::byte*, std::size_t> sizes_;                 ///< of all allocations, by their beginnings
   std::multimap<std::size_t, std::byte*> free_;                   ///< by size
