@@ -1,7 +1,7 @@
 # Precompiled headers: what most files include is compiled once per kind of target, not once per file.
 #
 # GCC refuses a precompiled header where flags or macros differ from those it was made with; CMake asks it to warn about
-# that (-Winvalid-pch), and warnings are errors here, so that no target loses its precompiled header unnoticed.
+# that (-Winvalid-pch), and warnings are errors in preset ci, so that no target loses its precompiled header unnoticed.
 # A file still includes what it uses: a build with -DHBENCH_PRECOMPILE=OFF shows what is missing.
 option(HBENCH_PRECOMPILE "Precompile the headers that most files include" ON)
 

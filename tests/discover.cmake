@@ -1,7 +1,8 @@
-# cmake -D PROGRAM=<test program> -D SEPARATE=<regular expression> -D RESULTS=<folder> -D LABEL=<label> -D OUTPUT=<file>
+# cmake -D PROGRAM=<test program> -D SEPARATE=<regular expression> -D RESULTS=<folder> -D LABELS=<list> -D OUTPUT=<file>
 #       -P discover.cmake
 # Writes the ctest entries of a GoogleTest program: one per test suite, run in one process; one per TEST for suites that
-# match SEPARATE. An entry that takes ten minutes has failed. Each entry writes its results to RESULTS/<entry>.xml, from which tests/count counts single tests.
+# match SEPARATE. An entry that takes ten minutes has failed. Each entry writes its results to RESULTS/<entry>.xml, from
+# which tests/count counts single tests.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests
   OUTPUT_VARIABLE listed RESULT_VARIABLE status TIMEOUT 120)
@@ -16,7 +17,7 @@ set(entries)
 function(add_entry name filter)
   string(REPLACE "/" "." file "${name}")
   string(APPEND entries "add_test([=[${name}]=] [=[${PROGRAM}]=] [=[--gtest_filter=${filter}]=] [=[--gtest_output=xml:${RESULTS}/${file}.xml]=])\n"
-    "set_tests_properties([=[${name}]=] PROPERTIES LABELS [=[${LABEL}]=] TIMEOUT 600)\n")
+    "set_tests_properties([=[${name}]=] PROPERTIES LABELS [=[${LABELS}]=] TIMEOUT 600)\n")
   set(entries "${entries}" PARENT_SCOPE)
 endfunction()
 
