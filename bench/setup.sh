@@ -9,13 +9,37 @@ program_packages=(
 
 say() { echo "hbench: $*" >&2; }
 
+# missing_packages PACKAGE...: those that are not installed, a line each.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null)" = installed ] || echo "$package"
+  done
+}
+
+# install_packages PACKAGE...: as root. A name that this distribution does not have is said, and its part is left out: CMake says
+# which, or that it cannot do without. Neither a dead mirror nor one that never answers holds one up for long.
+install_packages() {
+  local apt=(apt-get -o Acquire::Retries=0 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20) known=() package
+  timeout 180 "${apt[@]}" update || return 1
+  for package in "$@"; do
+    if apt-cache show "$package" > /dev/null 2>&1; then
+      known+=("$package")
+    else
+      say "this distribution has no package $package: what needs it is left out"
+    fi
+  done
+  [ ${#known[@]} = 0 ] ||
+    DEBIAN_FRONTEND=noninteractive "${apt[@]}" install -y --no-install-recommends "${known[@]}"
+}
+
 # need_packages PACKAGE...: installs the missing ones as root; otherwise prints the one line to run, and ends with 3.
+# Where CMAKE_PREFIX_PATH in the environment brings libraries, as on a machine without a network, none is asked for.
 need_packages() {
   command -v dpkg-query > /dev/null || return 0  # not Debian: CMake says what it does not find
-  local missing=() package
-  for package in "$@"; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null)" = installed ] || missing+=("$package")
-  done
+  [ -z "${CMAKE_PREFIX_PATH:-}" ] || return 0
+  local missing log
+  mapfile -t missing < <(missing_packages "$@")
   [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$(id -u)" != 0 ]; then
     say "packages are missing; run this once, then the same command again:"
@@ -23,10 +47,8 @@ need_packages() {
     exit 3
   fi
   say "installing ${missing[*]}"
-  local log
   log=$(mktemp)
-  if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } \
-      > "$log" 2>&1 < /dev/null; then
+  if ! install_packages "${missing[@]}" > "$log" < /dev/null 2> >(tee -a "$log" | grep '^hbench: ' >&2); then
     tail -n 20 "$log" >&2
     say "the packages could not be installed; the lines above say why"
     exit 3
@@ -49,7 +71,8 @@ gpu_arguments() {
   echo "-DHBENCH_CUDA_ARCHITECTURES=$capabilities"
   torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path if torch.version.cuda else "")' 2> /dev/null) || true
   if [ -n "$torch" ]; then
-    echo "-DCMAKE_PREFIX_PATH=$torch"
+    # Not as a prefix path, which would hide those that CMAKE_PREFIX_PATH in the environment brings.
+    echo "-DTorch_DIR=$torch/Torch"
   else
     say "there is a GPU, but python3 has no torch with CUDA, whose LibTorch trains on it: models will train on CPU cores"
     say "  to change that: pip install torch, remove build/ and start again"

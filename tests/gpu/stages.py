@@ -1,0 +1,128 @@
+"""What tests/gpu/run does, in the order of what a first hour on a GPU should answer: a table of stages and their steps.
+
+A step is one command with a limit in seconds. Each stage fits eight minutes, its build included, on 16 cores.
+"""
+import dataclasses
+
+import checks
+from machine import SEVERAL_GPUS
+
+# Arguments may contain {logs} (the folder of logs), {gpus} (how many there are) and {hbench} (the program).
+HBENCH = "bench/hbench"
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """`program` is looked for among the prebuilt ones and is otherwise built: its path in the build folder, or the name
+    of one on the PATH. `judge(step, log, files)` says what is wrong with what it printed, although it ended with 0, or
+    None; `rows(files)` are the ratios that it measured. `codes` are the exit codes that are no failure."""
+    name: str
+    program: str
+    arguments: tuple = ()
+    limit: int = 120
+    needs: tuple = ()
+    codes: tuple = (0,)
+    judge: object = None
+    rows: object = None
+    environment: tuple = ()
+
+    @property
+    def target(self):
+        """What ninja builds for it; None for a program that this machine must have."""
+        return self.program.rsplit("/", 1)[1] if "/" in self.program else None
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    name: str
+    about: str
+    steps: tuple
+
+
+def tests(name, program, *arguments, limit=180, **more):
+    """A program of GoogleTest, of which every test must run."""
+    return Step(name, program, arguments, limit, judge=checks.every_test_ran, **more)
+
+
+def benchmark(name, program, bars, unit="GB/s", limit=240, **more):
+    """A program of Google Benchmark; `bars` has the least share for each name that it must measure."""
+    share = more.pop("share", "of_copy")
+    return Step(name, "bench/micro/" + program,
+                (f"--benchmark_out={{logs}}/{name}.csv", "--benchmark_out_format=csv"), limit,
+                judge=checks.every_bar_was_measured(f"{name}.csv", bars, share),
+                rows=checks.benchmark_rows(f"{name}.csv", bars, unit, share), **more)
+
+
+def hbench(name, *arguments, limit=180, **more):
+    return Step(name, HBENCH, arguments, limit, **more)
+
+
+def sanitizer(tool):
+    """What asks for more memory than there is makes an error on purpose."""
+    return Step(tool, "compute-sanitizer",
+                ("--tool", tool, "--error-exitcode", "9", "{tests/collectives/cuda_device_test}",
+                 "--gtest_filter=-*SayHowMuchMemory*"), 450, ("compute-sanitizer",), judge=checks.every_test_ran)
+
+
+COLLECTIVE = ("collective", "--quiet", "--db", "{logs}/gpu.db")
+HARNESS = ("sweep", "--gpus", "1", "--evidence", "measured", "--device", "gpu", "--executor", "cuda", "--algorithm",
+           "ring", "--workload", "resnet50", "--batch", "128", "--image-size", "224", "--precision", "bf16",
+           "--launches", "3", "--budget", "10s", "--db", "{logs}/harness.db", "--report", "{logs}/report", "--json",
+           "--quiet")
+
+STAGES = (
+    Stage("kernels", "kernels against their twins on the host, and what CUDA and the driver say of this machine", (
+        tests("device_tests", "tests/collectives/cuda_device_test"),
+        tests("host_tests", "tests/collectives/cuda_host_test", "--gtest_filter=-CudaAvailability.GivesAReason*"),
+        tests("driver", "tests/collectives/gpu_facts_test"),
+        hbench("doctor", "doctor", codes=(0, 3), limit=60),
+    )),
+    Stage("ratios", "kernels beside a copy of the same bytes", (
+        benchmark("kernels", "cuda_benchmark", {
+            "pack/resnet50": 0.9, "unpack/resnet50": 0.9, "accumulate/float32/sum": 0.9, "encode/fp16": 0.9,
+            "decode/fp16": 0.9, "encode/bf16": 0.9, "decode/bf16": 0.9, "encode/int8": 0.85, "decode/int8": 0.85}),
+    )),
+    Stage("ranks", "schedules between several ranks on one GPU: threads, and processes that open each other's memory", (
+        tests("executors_tests", "tests/collectives/executors_test"),
+        hbench("collective", *COLLECTIVE, "--executor", "cuda", "--ranks", "2,4", "-b", "1K", "-e", "64M", "-f", "8"),
+        hbench("compressed", *COLLECTIVE, "--executor", "cuda", "--ranks", "2", "-b", "1M", "-e", "16M", "-f", "16",
+               "--algorithm", "ring", "--compressor", "fp16,bf16,int8,sign,qsgd,topk,randomk,powersgd"),
+        Step("processes", "mpirun",
+             ("--allow-run-as-root", "--oversubscribe", "-n", "2", "{bench/hbench}", *COLLECTIVE, "--executor", "cuda",
+              "-b", "1K", "-e", "64M", "-f", "8"), 180, ("MPI", "mpirun")),
+        benchmark("schedules", "cuda_schedules_benchmark",
+                  {f"{algorithm}/{ranks}": 0.9 for algorithm in ("ring", "direct", "halving-doubling")
+                   for ranks in (2, 4, 8)}, share="of_bound"),
+    )),
+    Stage("nccl", "NCCL's own collectives, and hbench's schedules on its messages", (
+        hbench("nccl", *COLLECTIVE, "--executor", "nccl,nccl-p2p", "--ranks", "{gpus}", "-b", "1K", "-e", "64M", "-f",
+               "8", needs=("NCCL",)),
+        Step("nccl_tests", "all_reduce_perf", ("-b", "64M", "-e", "256M", "-f", "4", "-n", "50", "-t", "{gpus}", "-g",
+                                               "1"), 120, (SEVERAL_GPUS, "all_reduce_perf")),
+        hbench("beside_nccl_tests", *COLLECTIVE, "--executor", "nccl", "--ranks", "{gpus}", "-b", "64M", "-e", "256M",
+               "-f", "4", "--json", needs=("NCCL", SEVERAL_GPUS, "all_reduce_perf"),
+               rows=checks.nccl_rows("beside_nccl_tests.log", "nccl_tests.log")),
+    )),
+    Stage("training", "models on the GPU, what the harness costs, and the report of a machine with one GPU", (
+        tests("training_tests", "tests/workloads/training_test", "--gtest_filter=*GpuTraining*", limit=300,
+              needs=("LibTorch",)),
+        hbench("harness", *HARNESS, limit=240, needs=("LibTorch",), judge=checks.trained_on_the_gpu,
+               rows=checks.harness_rows),
+        Step("eager", "python3", ("{source}/tests/gpu/eager.py", "128", "224", "bf16"), 180, ("torch",),
+             rows=checks.eager_rows),
+    )),
+    Stage("report", "measured on one GPU, calibrated, simulated to 128", (
+        hbench("calibrated", "sweep", "--gpus", "1..128", "--evidence", "measured,simulated", "--device", "gpu",
+               "--launches", "1", "--db", "{logs}/calibrated.db", "--report", "{logs}/calibrated", "--json", "--quiet",
+               limit=420, needs=("LibTorch",), judge=checks.simulated_from_the_gpu),
+    )),
+    Stage("topk", "top-k beside LibTorch's", (
+        benchmark("topk", "topk_cuda_benchmark", {"topk": 5}, unit="torch_ms", share="speed_up", needs=("LibTorch",)),
+    )),
+    Stage("memcheck", "memory accesses of every kernel (compute-sanitizer)", (sanitizer("memcheck"),)),
+    Stage("racecheck", "races in shared memory (compute-sanitizer)", (sanitizer("racecheck"),)),
+    Stage("cpu", "the same training on CPU cores: the LibTorch of this machine", (
+        tests("cpu_training", "tests/workloads/training_test", "--gtest_filter=-*GpuTraining*", limit=420,
+              needs=("LibTorch",)),
+    )),
+)
