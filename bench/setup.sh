@@ -37,10 +37,13 @@ install_packages() {
 # Where CMAKE_PREFIX_PATH in the environment brings libraries, as on a machine without a network, none is asked for.
 need_packages() {
   command -v dpkg-query > /dev/null || return 0  # not Debian: CMake says what it does not find
-  [ -z "${CMAKE_PREFIX_PATH:-}" ] || return 0
   local missing log
   mapfile -t missing < <(missing_packages "$@")
   [ ${#missing[@]} -gt 0 ] || return 0
+  if [ -n "${CMAKE_PREFIX_PATH:-}" ]; then
+    say "libraries are looked for in CMAKE_PREFIX_PATH; these packages are not installed: ${missing[*]}"
+    return 0
+  fi
   if [ "$(id -u)" != 0 ]; then
     say "packages are missing; run this once, then the same command again:"
     echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
