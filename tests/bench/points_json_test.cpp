@@ -149,7 +149,7 @@ TEST(PointsJson, KeepsTheOrderAndIsAnArrayWithoutPointsToo) {
 TEST(PointsJson, HoldsWhateverBytesAFailureQuotes) {
   Point point = full_point();
   point.failure = "not UTF-8: \xff";
-  EXPECT_NO_THROW(json::parse(points_json({point})));
+  EXPECT_EQ(json::parse(points_json({point})).size(), 1);
 }
 
 /// Fields of CSV text: quotes may hide commas, quotes and line breaks.

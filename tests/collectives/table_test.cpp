@@ -6,6 +6,7 @@
 #include <array>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/toml_text.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/placement/placement.hpp"
 #include "tests/collectives/expect_error.hpp"
@@ -22,6 +23,13 @@ TEST(NearestName, ForgivesASlip) {
   EXPECT_EQ(nearest_name("RING", kNames), "ring");
   EXPECT_EQ(nearest_name("venodr", kNames), "vendor");
   EXPECT_EQ(nearest_name("horovod2018", kNames), "horovod-2018");
+  EXPECT_EQ(nearest_name("vendorxy", kNames), "vendor") << "two letters too many are two slips";
+  EXPECT_EQ(nearest_name("vendorwxyz", kNames), "") << "four are too many";
+}
+
+TEST(TomlText, IsReadBackAsWhatItWas) {
+  EXPECT_EQ(toml_text(R"(a "quoted" \path\)"), R"("a \"quoted\" \\path\\")");
+  EXPECT_EQ(toml_text("plain"), R"("plain")");
 }
 
 TEST(NearestName, TakesABeginning) {

@@ -115,6 +115,11 @@ TEST(Text, CleansBrokenUtf8AndControlCharacters) {
   EXPECT_EQ(clean_text("a\tb\nc\x7f"), "a b c ");
   EXPECT_EQ(clean_text("gr\xc3\xbc\xc3\x9f 90 \xe2\x82\xac \xf0\x9f\x9a\x80"),
             "gr\xc3\xbc\xc3\x9f 90 \xe2\x82\xac \xf0\x9f\x9a\x80");
+  // The least and the largest of each length: U+00A0 (U+0080 is a control character), U+07FF, U+0800, U+FFFD, U+10000,
+  // U+10FFFF.
+  for (const char* edge :
+       {"\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80", "\xef\xbf\xbd", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(clean_text(edge), edge);
   EXPECT_EQ(clean_text("\xff|\xc0\xaf|\xe2\x82"), "\xEF\xBF\xBD|\xEF\xBF\xBD\xEF\xBF\xBD|\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(clean_text("a\xe2\x80\xa8z"), "a z");
   // Surrogates and their neighbours: U+D7FF, U+D800, U+DFFF, U+E000.

@@ -163,5 +163,43 @@ TEST(Predictions, AreNotSpokenOfWhereThereAreNone) {
   for (const Heading& heading : all_of<Heading>(document)) EXPECT_THAT(heading.text, Not(HasSubstr("measured here")));
 }
 
+/// Whether it begins with a digit, or with a sign and a digit.
+bool begins_with_number(std::string_view cell) {
+  if (cell.starts_with('+') || cell.starts_with('-')) cell.remove_prefix(1);
+  return !cell.empty() && cell.front() >= '0' && cell.front() <= '9';
+}
+
+/// One report with all of its tables of points.
+Document rich_report() {
+  Point baseline = measured(1, kNone, 1);
+  Point step = simulated("vgg16", "fast", 8, kRing, 0.7);
+  step.ledger = {{"compute", 0.2}, {"exposed", 0.1}};
+  return report_on({baseline, measured(2, kRing, 0.9), measured(2, kDedicatedServers, 0.5), predicted(2, kRing, 0.94),
+                    simulated("vgg16", "fast", 4, kRing, 0.9), simulated("vgg16", "fast", 4, kServers, 0.4),
+                    published("fast", 4, kRing, 0.88), published("fast", 64, kRing, 0.8), step,
+                    failure("rank 1 was lost")});
+}
+
+TEST(ScalingTables, AlignNumbersToTheRightAndNothingElse) {
+  for (const Table& table : all_of<Table>(rich_report())) {
+    for (std::size_t column = 0; column < table.numeric.size(); ++column) {
+      bool numbers = false, words = false;
+      for (const auto& row : table.rows) {
+        const std::string cell = plain(row.at(column));
+        if (cell.empty() || cell == "-") continue;
+        (begins_with_number(cell) ? numbers : words) = true;
+      }
+      if (!numbers && !words) continue;
+      EXPECT_EQ(table.numeric[column], numbers && !words) << table.caption << ": " << table.columns[column];
+    }
+  }
+}
+
+TEST(ScalingTables, StandInSectionsOfOneLevelAndEndWithWhatTheWordsMean) {
+  const Document document = rich_report();
+  EXPECT_THAT(all_of<Heading>(document), testing::Each(testing::Field(&Heading::level, 1)));
+  EXPECT_EQ(all_of<Table>(document).back().caption, "What the words mean");
+}
+
 }  // namespace
 }  // namespace hbench
