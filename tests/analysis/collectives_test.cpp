@@ -97,7 +97,7 @@ TEST(ACollective, IsToldApartByEveryFieldOfItsTask) {
   }
 }
 
-TEST(Store, GivesBackACollective) {
+TEST(StoreOfCollectives, GivesBackWhatWasAppended) {
   const TemporaryFolder folder;
   CaseResult result = example_collective();
   result.samples = {time_of(metric::kInPlace, 1, 2, 0.5)};

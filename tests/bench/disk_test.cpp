@@ -29,12 +29,12 @@ TEST(Report, OfStoredResultsThatCannotBeWrittenIsSaid) {
     expect_mistake(workplace.run({"report", "--report", folder}), 3, std::string("cannot write ") + folder, "folder");
 }
 
-TEST(Database, WhereNothingCanBeWrittenIsAnErrorOfTheEnvironment) {
+TEST(Disk, WhereNothingCanBeWrittenIsAnErrorOfTheEnvironment) {
   const Workplace workplace;
   expect_mistake(workplace.shell(std::string(kSweep) + "--db /proc/r.db"), 3, "'/proc/r.db'", "permissions");
 }
 
-TEST(Database, OnAReadOnlyDiskIsRefusedAndStillRead) {
+TEST(Disk, OnAReadOnlyDiskIsRefusedAndStillRead) {
   const Workplace workplace;
   if (!can_mount(workplace)) GTEST_SKIP() << "mounts in a namespace of one's own are not allowed here";
   ASSERT_EQ(
@@ -49,7 +49,7 @@ TEST(Database, OnAReadOnlyDiskIsRefusedAndStillRead) {
   EXPECT_EQ(bytes_of(workplace / "after"), bytes_of(workplace / "before"));
 }
 
-TEST(Database, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
+TEST(Disk, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
   const Workplace workplace;
   if (!can_mount(workplace)) GTEST_SKIP() << "mounts in a namespace of one's own are not allowed here";
   const Outcome outcome = workplace.shell(

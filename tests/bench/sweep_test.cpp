@@ -75,7 +75,7 @@ TEST(SimulatedSweep, WithResumeRepeatsWhatOtherCodeHasAnswered) {
   for (const json& point : exported(workplace)) EXPECT_EQ(point.at("run"), 3) << "another commit answers for itself";
 }
 
-TEST(Labels, AreStoredWithTheRunAndExported) {
+TEST(LabelsOfARun, AreStoredWithTheRunAndExported) {
   const Workplace workplace;
   ASSERT_EQ(workplace.run(sweep({"--label", "branch=main", "--label", "commit=abc"})).code, 0);
   for (const json& point : exported(workplace))
@@ -164,7 +164,7 @@ TEST(List, ExplainsWhatAutoTakesAndWhy) {
   EXPECT_THAT(other.err, HasSubstr("--explain says nothing about profiles"));
 }
 
-TEST(Help, IsWhatAProgramWithoutArgumentsSays) {
+TEST(FirstHelp, IsWhatAProgramWithoutArgumentsSays) {
   const Workplace workplace;
   const Outcome outcome = workplace.run({});
   EXPECT_EQ(outcome.code, 0);
@@ -196,7 +196,7 @@ std::vector<std::string> measured(std::vector<std::string> more) {
   return arguments;
 }
 
-TEST(Calibrate, RecordsATimelineThatCanBeSwept) {
+TEST(CalibratedTimeline, IsRecordedAndCanBeSwept) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;
   const Outcome recorded = workplace.run(

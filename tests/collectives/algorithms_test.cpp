@@ -209,7 +209,7 @@ TEST(Algorithms, NeverSendARankWhatIsItsOwn) {
 
 // Three workers push to two servers: each begins at another server. Each server answers another worker first, and then
 // the others in turn.
-TEST(ParameterServer, PushesAndPullsInTurn) {
+TEST(ParameterServers, PushAndPullInTurn) {
   const Schedule schedule = parse_algorithm("ps").build({.workers = 3, .servers = 2}, 1);
   std::vector<std::pair<Rank, Rank>> pushes, pulls;
   for (const Transfer& transfer : schedule.transfers)

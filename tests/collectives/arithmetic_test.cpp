@@ -222,15 +222,6 @@ TEST(Arithmetic, AccumulatesInPlace) {
   EXPECT_EQ(sum, (std::vector<float>{11, 22, 33}));
 }
 
-TEST(DataTypes, AreReadByTheirNamesAndByThoseOfNcclTests) {
-  for (const DataTypeEntry* entry : data_types()) EXPECT_EQ(parse_data_type(entry->name), entry->type);
-  for (const ReduceOpEntry* entry : reduce_ops()) EXPECT_EQ(parse_reduce_op(entry->name), entry->op);
-  EXPECT_EQ(parse_data_type("half"), DataType::float16);
-  EXPECT_EQ(parse_data_type("double"), DataType::float64);
-  EXPECT_EQ(parse_reduce_op("prod"), ReduceOp::product);
-  EXPECT_EQ(parse_reduce_op("avg"), ReduceOp::average);
-}
-
 TEST(Arithmetic, WrapsIntegersAround) {
   const std::int32_t largest = std::numeric_limits<std::int32_t>::max();
   std::vector<std::int32_t> sum(5, largest);

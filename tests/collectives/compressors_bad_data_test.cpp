@@ -20,7 +20,7 @@ using testing::round_trip;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-TEST(EveryCompressor, DoesWithNotFiniteValuesWhatItSays) {
+TEST(CompressorsOfBadData, DoesWithNotFiniteValuesWhatItSays) {
   constexpr std::size_t kBuffer = 5000;
   constexpr std::size_t kAt = 700;
   for (const Compressor* compressor : compressors()) {
@@ -57,7 +57,7 @@ std::vector<std::byte> damaged(std::vector<std::byte> wire, std::mt19937& random
 }
 
 /// Run under sanitizers, this shows that nothing is read or written out of bounds.
-TEST(EveryCompressor, RefusesDamagedBytesOrDecodesThem) {
+TEST(CompressorsOfBadData, RefusesDamagedBytesOrDecodesThem) {
   std::mt19937 random(1);
   for (const CompressorChoice& choice : every_compressor()) {
     for (const std::size_t size : {0, 1, 9, 300, 1500}) {
@@ -74,7 +74,7 @@ TEST(EveryCompressor, RefusesDamagedBytesOrDecodesThem) {
   }
 }
 
-TEST(EveryCompressor, RefusesBytesThatAreTooFewOrTooMany) {
+TEST(CompressorsOfBadData, RefusesBytesThatAreTooFewOrTooMany) {
   for (const CompressorChoice& choice : every_compressor()) {
     for (const int change : {-1, 1, 4}) {
       std::vector<std::byte> wire = encoded(*choice.codec, gaussian(100));

@@ -97,6 +97,7 @@ TEST(DataTypes, AreReadAsTheyAreWrittenAndByTheNamesOfNcclTests) {
   }
   EXPECT_EQ(parse_data_type("float"), DataType::float32);
   EXPECT_EQ(parse_data_type("half"), DataType::float16);
+  EXPECT_EQ(parse_data_type("double"), DataType::float64);
   EXPECT_THAT(refusal([] { parse_data_type("float23"); }), HasSubstr("did you mean 'float32'?"));
   for (const ReduceOpEntry* entry : reduce_ops()) {
     EXPECT_EQ(parse_reduce_op(entry->name), entry->op);

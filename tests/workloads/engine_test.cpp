@@ -115,7 +115,7 @@ TEST(Engine, NamesTheRankWhoseGradientsDoNotCome) {
 
 // A bucket that all have announced is late with a worker that stops before its other gradients: whom it waits for is
 // not who stopped.
-TEST(Coordinator, BlamesWorkersWhoseGradientsAreMissingOnceItsOwnAreThere) {
+TEST(Engine, BlamesWorkersWhoseGradientsAreMissingOnceItsOwnAreThere) {
   const TrainingRequest request = make_request({.workers = 3}, "ring", "", "none");
   const auto endpoints = make_thread_endpoints(3);
   const auto coordinator = make_coordinator_side(request, endpoints[0]->control(), test_layout());
