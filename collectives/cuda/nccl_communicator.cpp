@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "collectives/base/error.hpp"
@@ -31,9 +34,21 @@ int version() {
               "ask for as many ranks as there are GPUs, or take NCCL 2.30 or newer; the executor cuda shares GPUs");
 }
 
+/// Ranks of one process share a GPU's context. CUDA loads a kernel when it is first launched and may wait for the context
+/// to be idle to do so (CUDA C++ Programming Guide, "Lazy Loading"): it would wait for a kernel of NCCL that waits for the
+/// rank that is loading.
+bool loads_lazily() {
+  const char* mode = std::getenv("CUDA_MODULE_LOADING");
+  return mode == nullptr || std::string_view(mode) != "EAGER";
+}
+
 void check_ranks(int ranks, int gpus) {
-  if (ranks > gpus && version() < kSharesGpus)
-    refuse_sharing(fmt::format("{} ranks do not go on {} GPU{}", ranks, gpus, gpus == 1 ? "" : "s"));
+  if (ranks <= gpus) return;
+  const std::string sharing = fmt::format("{} ranks do not go on {} GPU{}", ranks, gpus, gpus == 1 ? "" : "s");
+  if (version() < kSharesGpus) refuse_sharing(sharing);
+  if (loads_lazily())
+    throw Error(ExitCode::environment, fmt::format("{} while CUDA loads kernels when they are first launched", sharing),
+                "set CUDA_MODULE_LOADING=EAGER and NCCL_MULTI_RANK_GPU_ENABLE=1");
 }
 
 ncclConfig_t without_blocking() {

@@ -39,6 +39,7 @@ def describe():
 
 
 SEVERAL_GPUS = "several GPUs"
+NEWER_NCCL = "a newer NCCL"
 
 
 @functools.lru_cache
@@ -51,12 +52,15 @@ def has_torch():
     return output_of("python3", "-c", "import torch; print(torch.cuda.is_available())", seconds=120) == "True"
 
 
-def lacks(need, configured):
-    """Why a step's need is not met; None where it is. `configured`: what CMake has said of the build."""
+def lacks(need, configured, nccl=None):
+    """Why a step's need is not met; None where it is. `configured`: what CMake has said of the build; `nccl`: the NCCL
+    that was brought."""
     if need in ("LibTorch", "NCCL", "MPI"):
         return None if f"{need} TRUE" in configured else f"CMake has not found {need}"
     if need == SEVERAL_GPUS:
         return None if count() > 1 else "there is one GPU, and with one nothing moves"
+    if need == NEWER_NCCL:
+        return None if nccl else "no NCCL was brought (--nccl)"
     if need == "torch":
         return None if has_torch() else "python3 has no torch with CUDA"
     return None if shutil.which(need) else f"{need} is not on the PATH"

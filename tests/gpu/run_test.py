@@ -12,6 +12,7 @@ import os
 import pathlib
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
 
 import checks  # noqa: E402
+import fatbin  # noqa: E402
 import machine  # noqa: E402
 from stages import STAGES, Stage, Step, benchmark, tests  # noqa: E402
 
@@ -243,6 +245,37 @@ class Judges(unittest.TestCase):
         found = checks.nccl_rows("ours", "theirs")(self.folder)
         self.assertEqual([(ratio.what, round(ratio.share, 6)) for ratio in found],
                          [("ncclAllReduce, 64 MiB: nccl-tests / hbench", 0.99)])
+
+
+class ThinLibrary(unittest.TestCase):
+    @staticmethod
+    def entry(kind, capability, payload):
+        return struct.pack("<HHIQ12xI32x", kind, 0, 64, len(payload), capability) + payload
+
+    def library(self):
+        """A section of two images with zeros between them, and what a device linker has read."""
+        images = [self.entry(2, 80, b"a" * 16) + self.entry(2, 90, b"b" * 24), self.entry(1, 90, b"c" * 8)]
+        fat = (b"\0" * 8).join(struct.pack("<IHHQ", fatbin.IMAGE, 1, 16, len(image)) + image for image in images)
+        bodies = {"": b"", ".nv_fatbin": fat, "__nv_relfatbin": b"r" * 40, ".text": b"t" * 8}
+        names = b"".join(name.encode() + b"\0" for name in [*bodies, ".shstrtab"])
+        bodies[".shstrtab"] = names
+        at, headers, content = 64, b"", b""
+        for name, body in bodies.items():
+            where = names.index(name.encode() + b"\0") if name else 0
+            headers += struct.pack("<IIQQQQ24x", where, 0, 0, 0, at + len(content), len(body))
+            content += body
+        start = struct.pack("<40xQ10xHHH", at + len(content), 64, len(bodies), len(bodies) - 1)
+        return bytearray(start.ljust(64, b"\0") + content + headers)
+
+    def test_keeps_the_code_of_one_capability_and_every_offset(self):
+        whole = self.library()
+        thin = bytearray(whole)
+        self.assertEqual(fatbin.thin(thin, 90), 1)
+        self.assertEqual(len(thin), len(whole))
+        self.assertEqual([thin.count(letter) - whole.count(letter) for letter in b"acr"], [-16, -8, -40])
+        self.assertEqual(thin.replace(b"\0", b""), whole.replace(b"a" * 16, b"").replace(b"c" * 8, b"")
+                         .replace(b"r" * 40, b"").replace(b"\0", b""))
+        self.assertEqual(fatbin.thin(bytearray(whole), 75), 0)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ A step is one command with a limit in seconds. Each stage fits eight minutes, it
 import dataclasses
 
 import checks
-from machine import SEVERAL_GPUS
+from machine import NEWER_NCCL, SEVERAL_GPUS
 
-# Arguments may contain {logs} (the folder of logs), {gpus} (how many there are) and {hbench} (the program).
+# Arguments may contain {logs} (the folder of logs), {source} (the repository), {gpus} (how many there are), {nccl} (the
+# folder of the NCCL that was brought) and the path of a program that is built, as {bench/hbench}.
 HBENCH = "bench/hbench"
 
 
@@ -97,6 +98,10 @@ STAGES = (
     Stage("nccl", "NCCL's own collectives, and hbench's schedules on its messages", (
         hbench("nccl", *COLLECTIVE, "--executor", "nccl,nccl-p2p", "--ranks", "{gpus}", "-b", "1K", "-e", "64M", "-f",
                "8", needs=("NCCL",)),
+        hbench("nccl_on_one_gpu", *COLLECTIVE, "--executor", "nccl,nccl-p2p", "--ranks", "2,4", "-b", "1K", "-e", "16M",
+               "-f", "8", needs=("NCCL", NEWER_NCCL),
+               environment=(("LD_LIBRARY_PATH", "{nccl}"), ("NCCL_MULTI_RANK_GPU_ENABLE", "1"),
+                            ("CUDA_MODULE_LOADING", "EAGER"))),
         Step("nccl_tests", "all_reduce_perf", ("-b", "64M", "-e", "256M", "-f", "4", "-n", "50", "-t", "{gpus}", "-g",
                                                "1"), 120, (SEVERAL_GPUS, "all_reduce_perf")),
         hbench("beside_nccl_tests", *COLLECTIVE, "--executor", "nccl", "--ranks", "{gpus}", "-b", "64M", "-e", "256M",
