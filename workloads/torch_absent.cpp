@@ -13,6 +13,8 @@ constexpr const char* kCure =
 
 Availability torch_availability() { return {.available = false, .reason = kReason, .cure = kCure}; }
 
+Availability training_availability() { return torch_availability(); }
+
 Availability gpu_training_availability() { return torch_availability(); }
 
 std::map<std::string, std::string> torch_facts() { return {}; }

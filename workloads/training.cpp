@@ -53,6 +53,8 @@ void check_request(const TrainingRequest& request, const ModelEntry& model, Endp
 
 Availability torch_availability() { return {}; }
 
+Availability training_availability() { return {}; }
+
 std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
                     const std::function<void(const StepReport&)>& on_step) {
   const ModelEntry& model = find_entry(models(), request.model, "model");

@@ -51,6 +51,9 @@ struct StepReport {
 };
 
 Availability torch_availability();
+/// Whether models can be trained here. Unlike `torch_availability` this loads the libraries to know: half a second where
+/// they are another program's.
+Availability training_availability();
 /// Whether models can be trained on a GPU here.
 Availability gpu_training_availability();
 /// What LibTorch is made of: `version`, and where it has them `cuda`, `cudnn`.

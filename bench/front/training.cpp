@@ -7,6 +7,11 @@ namespace hbench {
 
 Availability torch_availability() { return worker_availability(); }
 
+Availability training_availability() {
+  Availability worker = worker_availability();
+  return worker.available ? worker_start() : worker;
+}
+
 Availability gpu_training_availability() {
   if (Availability gpus = cuda_availability(); !gpus.available) return gpus;
   Availability worker = worker_availability();

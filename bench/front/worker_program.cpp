@@ -18,19 +18,27 @@ constexpr const char* kCure =
 /// LibTorch and a GPU's driver are there in seconds; on a cold disk in some more.
 constexpr Seconds kPatience(120);
 
-WorkerFacts ask_worker() {
+struct Answer {
+  WorkerFacts facts;
+  Availability start;
+};
+
+Answer ask_worker() {
   std::string answer;
   Spawn spawn;
   spawn.argv = {installation().worker.string(), "facts"};
   spawn.on_line = [&](std::string_view line) { answer = line; };
   spawn.output_timeout = kPatience;
   const Exit exit = run_process(spawn);
-  if (exit.code == 0) return parse_worker_facts(answer);
+  if (exit.code == 0) return {parse_worker_facts(answer), {}};
   const std::string why = exit.error_tail.empty() ? fmt::format("exit code {}", exit.code) : one_line(exit.error_tail);
-  return {.torch = {},
-          .mpi = "",
-          .nccl = "",
-          .gpu_training = {false, fmt::format("hbench-worker does not start: {}", why), kCure}};
+  const Availability start{false, fmt::format("{} does not start: {}", installation().worker.string(), why), kCure};
+  return {{.torch = {}, .mpi = "", .nccl = "", .gpu_training = start}, start};
+}
+
+const Answer& answer_of_worker() {
+  static const Answer kAnswer = ask_worker();
+  return kAnswer;
 }
 
 }  // namespace
@@ -41,10 +49,9 @@ Availability worker_availability() {
   return {false, fmt::format("there is no {}", worker), kCure};
 }
 
-const WorkerFacts& worker_facts() {
-  static const WorkerFacts kFacts = ask_worker();
-  return kFacts;
-}
+const Availability& worker_start() { return answer_of_worker().start; }
+
+const WorkerFacts& worker_facts() { return answer_of_worker().facts; }
 
 void become_worker(char** argv) {
   execv(installation().worker.c_str(), argv);

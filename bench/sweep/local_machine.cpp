@@ -12,8 +12,7 @@ namespace hbench {
 
 LocalMachine machine_at_rest() {
   LocalMachine machine;
-  if (torch_availability().available)
-    for (const ModelEntry* model : models()) machine.models.emplace_back(model->name);
+  for (const ModelEntry* model : models()) machine.models.emplace_back(model->name);
   machine.memory = available_memory();
   return machine;
 }

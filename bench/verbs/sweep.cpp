@@ -23,6 +23,7 @@
 #include "bench/sweep/turns.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/report.hpp"
+#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
@@ -37,14 +38,15 @@ class Sweep {
       : options_(std::move(options)),
         data_(load_data()),
         machine_(options_.measures() ? local_machine(options_.oversubscribe) : machine_at_rest()),
-        plan_(make_plan(options_.request, data_, machine_)),
-        calibration_(plan_calibration(options_.request, machine_, plan_, options_.calibration)) {
+        plan_(make_plan(options_.request, data_, machine_)) {
+    plan_calibrations();
     options_.measure.program = installation().worker.string();
     run_.command = call.command;
   }
 
   ExitCode run() {
     if (options_.dry_run) return print_plan(), ExitCode::good;
+    try_worker();
     describe_run();
     check_report_folder(options_.report);
     Store store(options_.database);
@@ -55,6 +57,20 @@ class Sweep {
   }
 
  private:
+  void plan_calibrations() {
+    calibration_ = plan_calibration(options_.request, machine_, plan_, options_.calibration);
+  }
+
+  /// Without a worker that starts nothing is measured; the rest is done.
+  void try_worker() {
+    if (std::ranges::none_of(plan_.cases, &Case::is_timed)) return;
+    const Availability training = training_availability();
+    if (training.available) return;
+    machine_.no_training = training.in_words();
+    plan_ = make_plan(options_.request, data_, machine_);
+    plan_calibrations();
+  }
+
   /// Who answers, and on what machine: its libraries are asked, which takes half a second.
   void describe_run() {
     run_ = {run_.command, HBENCH_VERSION, now_utc(), environment_facts(trains_on_gpus()), options_.labels};

@@ -180,7 +180,7 @@ class Tuner {
     if (!(budget > 0))
       throw Error(ExitCode::usage, fmt::format("--budget {} leaves no time for a launch", options_.budget),
                   "give a time such as 2min");
-    if (const Availability torch = torch_availability(); !torch.available) throw torch.error();
+    if (const Availability training = training_availability(); !training.available) throw training.error();
     const std::int64_t bytes = find_entry(models(), options_.workload, "model").parameters * kFloat;
     if (candidates(bytes, kMostMeasured).size() < 2)
       throw Error(ExitCode::usage, fmt::format("{} leaves nothing to choose from", options_.fusion),

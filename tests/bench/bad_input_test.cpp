@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "tests/bench/program.hpp"
+#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
@@ -72,6 +73,21 @@ void expect_refused(const Workplace& workplace, int code, std::string_view messa
     EXPECT_THAT(outcome.err, HasSubstr(message));
   }
   EXPECT_EQ(bytes_of(workplace / "r.db"), before);
+}
+
+TEST(Worker, ThatDoesNotStartIsSaidOnceAndTheRestIsDone) {
+  const Workplace workplace;
+  const auto sweep = [&](const std::string& evidence, const std::string& worker) {
+    return workplace.run({"sweep", "--gpus", "1..2", "--workload", "resnet50", "--profile", "hkbu-10gbe", "--evidence",
+                          evidence, "--json", "--quiet"},
+                         {{"HBENCH_WORKER", worker}});
+  };
+  const Outcome outcome = sweep("measured,simulated", "/bin/false");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const auto& point : nlohmann::json::parse(outcome.out)) EXPECT_EQ(point.at("evidence"), "simulated");
+  if (!torch_availability().available) return;
+  expect_mistake(sweep("measured", "/bin/false"), 3, "nothing to do", "/bin/false does not start: exit code 1");
+  expect_mistake(sweep("measured", "/none"), 3, "nothing to do", "there is no /none");
 }
 
 TEST(Database, ThatIsNoneIsRefusedAndKept) {
