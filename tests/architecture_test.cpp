@@ -65,7 +65,7 @@ constexpr Home kHomes[] = {
     {"toml++/", "collectives/base/"},
     {"hwy/", "collectives/"},
     {"torch/", "workloads/"},
-    {"torch/", "bench/micro/topk_"},
+    {"ATen/", "bench/micro/topk_"},
     {"ATen/", "workloads/"},
     {"c10/", "workloads/"},
     {"CLI/", "bench/command/arguments.cpp"},

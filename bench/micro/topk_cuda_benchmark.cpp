@@ -3,8 +3,12 @@
 // `speed_up` is the ratio of medians of times that were taken in turn. Both give positions and values; LibTorch is
 // given the magnitudes, which we work out ourselves, and need not sort. Run: topk_cuda_benchmark
 
+#include <ATen/Context.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/topk.h>
 #include <benchmark/benchmark.h>
-#include <torch/torch.h>
 
 #include <cstdio>
 #include <vector>
@@ -20,9 +24,9 @@ namespace {
 void topk(benchmark::State& state) {
   constexpr std::int64_t kElements = 138'357'544;
   constexpr std::int64_t kWanted = kElements / 100;
-  torch::manual_seed(1);
-  const torch::Tensor values = torch::randn({kElements}, torch::TensorOptions().device(torch::kCUDA));
-  const torch::Tensor magnitudes = values.abs();
+  at::manual_seed(1);
+  const at::Tensor values = at::randn({kElements}, at::TensorOptions().device(at::kCUDA));
+  const at::Tensor magnitudes = values.abs();
   // Both work on LibTorch's stream.
   const auto device = make_default_cuda_device(0);
   const std::shared_ptr<const Codec> codec = device->codec_of(parse_compressor("topk:0.01"));
@@ -30,7 +34,7 @@ void topk(benchmark::State& state) {
   const DeviceMemory wire = device->allocate(bytes);
   const std::span<const float> floats(values.data_ptr<float>(), static_cast<std::size_t>(kElements));
   const auto ours = [&] { codec->encode(floats, {}, {wire.get(), bytes}); };
-  const auto torchs = [&] { benchmark::DoNotOptimize(torch::topk(magnitudes, kWanted, 0, true, /*sorted=*/false)); };
+  const auto torchs = [&] { benchmark::DoNotOptimize(at::topk(magnitudes, kWanted, 0, true, /*sorted=*/false)); };
   timed(*device, 1, ours);
   timed(*device, 1, torchs);
   std::vector<double> of_ours, of_torchs;
