@@ -1,5 +1,5 @@
-#include "bench/strategy.hpp"
 #include "bench/sweep/plan.hpp"
+#include "bench/strategy.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/analysis/child_process.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 
 namespace hbench {
@@ -98,6 +99,41 @@ TEST(StartRanks, KillsARankThatIsLeftOverWhenTheJobIsLeftByAnException) {
                std::runtime_error);
   ASSERT_TRUE(reports.processes.contains(0));
   EXPECT_TRUE(dies(reports.processes.at(0)));
+}
+
+/// What mpirun is called with, here a script.
+std::string arguments_of_mpirun(int processes, const Host& host) {
+  const TemporaryFolder folder;
+  write_program(folder / "mpirun", "#!/bin/sh\nprintf %s \"$*\" > \"$0.arguments\"\n");
+  const std::string path = folder.path().string() + ":/usr/bin:/bin";
+  return in_child([&] {
+    setenv("PATH", path.c_str(), 1);
+    RankReports reports;
+    start_ranks({.launcher = "mpirun", .processes = processes, .worker = {"worker"}, .environment = {}},
+                {.cores = host.cores, .as_root = host.as_root, .path = path}, reports, [](const WorkerLine&) {});
+    std::ifstream in(folder / "mpirun.arguments");
+    std::string line;
+    std::getline(in, line);
+    return line;
+  });
+}
+
+TEST(StartRanks, SaysToMpirunThatThereAreMoreRanksThanCoresAndWhoStartsThem) {
+  const Host two{.cores = 2, .as_root = false, .path = ""};
+  EXPECT_EQ(arguments_of_mpirun(2, two), "-n 2 --bind-to none worker");
+  EXPECT_EQ(arguments_of_mpirun(3, two), "-n 3 --bind-to none --oversubscribe worker");
+  EXPECT_EQ(arguments_of_mpirun(1, {.cores = 2, .as_root = true, .path = ""}),
+            "-n 1 --bind-to none --allow-run-as-root worker");
+}
+
+TEST(ThisHost, KnowsRoot) {
+  EXPECT_EQ(this_host().as_root, geteuid() == 0);
+  if (geteuid() != 0) return;
+  EXPECT_EQ(in_child([] {
+              become_nobody();
+              return std::string(this_host().as_root ? "root" : "nobody");
+            }),
+            "nobody");
 }
 
 TEST(StartRanks, SaysOnlyOfItsOwnHostsProcessesThatTheyAreGone) {

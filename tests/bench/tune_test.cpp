@@ -201,6 +201,14 @@ TEST(TuningReport, PutsVerdictsIntoWordsFromBestToWorst) {
   EXPECT_EQ(table.rows[0][3], "90 ms to 110 ms");
 }
 
+TEST(TuningReport, HasAnIntervalFromTwoLaunchesOn) {
+  Standing one = kBest, two = kBest;
+  one.launches = 1;
+  two.launches = 2;
+  EXPECT_EQ(tuning_table(tuning_of({one})).rows[0][3], "-");
+  EXPECT_EQ(tuning_table(tuning_of({two})).rows[0][3], "90 ms to 110 ms");
+}
+
 TEST(TuningReport, HasTheFlagAndEveryFigureInItsJson) {
   const auto json = nlohmann::json::parse(tuning_json(tuning_of({kSlower, kBest})));
   EXPECT_EQ(json["flag"], "--fusion horovod:2MiB:1ms");

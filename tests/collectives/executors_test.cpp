@@ -167,6 +167,16 @@ TEST(Threads, AddSeveralMessagesOfOneRoundInPostingOrder) {
   }
 }
 
+TEST(EveryExecutor, IsFoundByItsName) {
+  for (const ExecutorKind* kind : executors()) {
+    EXPECT_EQ(find_executor(kind->name), kind);
+    EXPECT_EQ(works_on_gpu(kind->name), kind->on_gpu) << kind->name;
+  }
+  EXPECT_EQ(find_executor("thread"), nullptr);
+  EXPECT_FALSE(works_on_gpu(""));
+  EXPECT_TRUE(works_on_gpu("cuda"));
+}
+
 TEST(EveryExecutor, IsThereOrSaysWhyNotAndWhatToDo) {
   for (const ExecutorKind* executor : executors()) {
     const Availability availability = executor->availability();

@@ -118,6 +118,37 @@ Step random_step(std::size_t tensors, bool overlap, std::mt19937& random) {
   return step;
 }
 
+/// The buckets of a step, without when they leave.
+std::vector<Bucket> buckets_of(FusionPolicy& policy, const Step& step) {
+  std::vector<Bucket> buckets;
+  for (const Launch& launch : drive(policy, step.ready, step.backward_done)) buckets.push_back(launch.bucket);
+  return buckets;
+}
+
+TEST(Fusions, SayWhetherTheirBucketsVaryFromStepToStep) {
+  const std::vector<std::int64_t> bytes(12, 400);
+  for (const Fusion* fusion : fusions()) {
+    std::mt19937 random(5);
+    const auto policy = fusion->make(fusion->name.starts_with("horovod") ? "1MiB:300us"
+                                     : fusion->name == "threshold"       ? "900B"
+                                                                         : "",
+                                     bytes);
+    buckets_of(*policy, random_step(bytes.size(), true, random));  // from which some learn
+    const std::vector<Bucket> usual = buckets_of(*policy, random_step(bytes.size(), true, random));
+    bool differs = false;
+    for (int i = 0; i < 20; ++i) {
+      std::vector<Bucket> buckets = buckets_of(*policy, random_step(bytes.size(), true, random));
+      // In which order whole tensors leave alone is no matter.
+      const auto by_tensors = [](const Bucket& a, const Bucket& b) { return a.tensors < b.tensors; };
+      std::ranges::sort(buckets, by_tensors);
+      std::vector<Bucket> same = usual;
+      std::ranges::sort(same, by_tensors);
+      differs |= buckets != same;
+    }
+    EXPECT_EQ(differs, fusion->varies) << fusion->name;
+  }
+}
+
 TEST(Fusions, LetEveryByteLeaveOnceInEveryStep) {
   std::mt19937 random(4);
   std::uniform_int_distribution<std::size_t> tensor_count(0, 12);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/scaling/headline.hpp"
 #include "tests/reports/scaling_points.hpp"
 
 namespace hbench {
@@ -42,6 +43,17 @@ TEST(ScalingCharts, GivePublishedVariantsTheColourOfTheirStrategy) {
   const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
   EXPECT_EQ(chart.series.at(2).label, "ring, horovod-2018 on 10 GbE (published)");
   EXPECT_EQ(chart.series.at(2).group, chart.series.at(1).group);
+}
+
+TEST(ScalingCharts, BeginWithTheWorkloadOfTheHeadlineAndGoOnByFallingSpread) {
+  const std::vector<Point> points{
+      simulated("few", "fast", 4, kRing, 0.9),    simulated("few", "slow", 4, kRing, 0.2),
+      simulated("many", "fast", 8, kRing, 0.9),   simulated("many", "slow", 8, kRing, 0.8),
+      simulated("little", "fast", 4, kRing, 0.9), simulated("little", "slow", 4, kRing, 0.7)};
+  EXPECT_EQ(find_headline(points)->best().asked.workload, "many");
+  std::vector<std::string> order;
+  for (const Subject& subject : subjects_by_spread(points)) order.push_back(subject.workload);
+  EXPECT_THAT(order, ElementsAre("many", "few", "little"));
 }
 
 TEST(ScalingCharts, ShowTheHeadlinesStrategiesOnTheNetworksThatTellMost) {
