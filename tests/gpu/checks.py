@@ -19,7 +19,7 @@ class Ratio:
 def every_test_ran(log, folder):
     """GoogleTest's last lines: all passed, at least one, none skipped."""
     text = log.read_text(errors="replace")
-    skipped = re.findall(r"^\[  SKIPPED \] ([\w/.]+)", text, re.M)
+    skipped = re.findall(r"^\[  SKIPPED \] ([\w/]+\.[\w/.]+)", text, re.M)
     passed = re.search(r"^\[  PASSED  \] ([1-9]\d*) test", text, re.M)
     if skipped:
         return f"skipped: {', '.join(sorted(set(skipped))[:3])}"
