@@ -10,6 +10,7 @@
 #include "collectives/algorithms/cost.hpp"
 #include "collectives/schedule/checker.hpp"
 #include "tests/collectives/instances.hpp"
+#include "tests/sanitized.hpp"
 
 namespace hbench {
 namespace {
@@ -22,8 +23,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr int kLargestWorld = 64;
-constexpr int kLargestGroupedWorld = 24;
+constexpr int kLargestWorld = testing::kSanitized ? 20 : 64;
+constexpr int kLargestGroupedWorld = testing::kSanitized ? 12 : 24;
+constexpr int kLargestOfSample = testing::kSanitized ? 64 : 512;
 
 std::vector<std::string_view> names_for(CollectiveKind collective) {
   std::vector<std::string_view> names;
@@ -111,7 +113,7 @@ TEST(Algorithms, AreProvedForEveryWorldGoalAndMode) {
 
 TEST(Algorithms, AreProvedForASampleOfLargeWorlds) {
   std::mt19937 random(20);
-  std::uniform_int_distribution<int> workers(kLargestWorld + 1, 512);
+  std::uniform_int_distribution<int> workers(kLargestWorld + 1, kLargestOfSample);
   for (const Algorithm* algorithm : algorithms()) {
     if (algorithm->is_vendor()) continue;
     for (int sample = 0; sample < 2; ++sample) {
