@@ -132,7 +132,7 @@ class Runs(unittest.TestCase):
 
     def test_a_crash_is_told_by_its_signal_and_an_exit_code_by_its_last_line(self):
         self.script("crashes", "kill -SEGV $$")
-        self.script("refuses", "echo out of order >&2; exit 3")
+        self.script("refuses", "echo out of order >&2; echo ------- >&2; exit 3")
         self.call([Step("one", "x/crashes"), Step("two", "x/refuses"), Step("three", "x/refuses", codes=(0, 3))])
         self.assertIn("SIGSEGV", self.state("one")[1])
         self.assertEqual(self.state("two"), ("FAILED", "exit code 3: out of order"))
