@@ -1,9 +1,14 @@
 #include "bench/output/terminal.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <pty.h>
 #include <unistd.h>
 
+#include <array>
+#include <functional>
+
+#include "bench/output/console.hpp"
 #include "tests/analysis/child_process.hpp"
 
 namespace hbench {
@@ -35,6 +40,47 @@ TEST(TerminalWidth, IsTheUsualOneWhereNobodyKnowsIt) {
     return std::to_string(terminal_width());
   };
   EXPECT_EQ(in_child(into_a_pipe), "80");
+}
+
+/// What stands on standard error, a terminal or a pipe, after the work of `body`; escapes as they are.
+std::string standard_error(bool terminal, const std::function<void()>& body) {
+  return in_child([&] {
+    std::array<int, 2> ends{-1, -1};
+    if ((terminal ? openpty(&ends[0], &ends[1], nullptr, nullptr, nullptr) : pipe(ends.data())) != 0)
+      return std::string("no terminal can be made");
+    dup2(ends[1], STDERR_FILENO);
+    body();
+    std::array<char, 4096> text{};
+    const ssize_t bytes = read(ends[0], text.data(), text.size());
+    return std::string(text.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  });
+}
+
+void work(bool quiet) {
+  Progress progress(10, quiet);
+  progress.doing("first");
+  progress.done(5, "first is done");
+  progress.note("a word");
+}
+
+TEST(ProgressLine, IsDrawnAnewOnATerminalAndGoesAtTheEnd) {
+  const std::string again = "\r\033[K";
+  EXPECT_EQ(standard_error(true, [] { work(false); }), again + "[  0 %] first, about 10 s left" + again +
+                                                           "[ 50 %] first" + again + "a word\r\n" + again +
+                                                           "[ 50 %] first" + again);
+}
+
+TEST(ProgressLine, IsALineForEachThatIsDoneWhereThereIsNoTerminal) {
+  EXPECT_EQ(standard_error(false, [] { work(false); }), "[ 50 %] first is done\na word\n");
+}
+
+TEST(ProgressLine, IsNoneWhereQuietIsAskedFor) {
+  const auto quietly = [] {
+    work(true);
+    fmt::print(stderr, "end");
+  };
+  EXPECT_EQ(standard_error(true, quietly), "end");
+  EXPECT_EQ(standard_error(false, quietly), "end");
 }
 
 }  // namespace
