@@ -60,6 +60,8 @@ TEST(CollectiveFigures, SayBelowWhichLinkSpeedCompressingPays) {
   const CollectiveFigures figures = collective_figures(result);
   EXPECT_DOUBLE_EQ(*figures.bits_per_element, 16);
   EXPECT_DOUBLE_EQ(*figures.break_even, 2000 / 8e-6) << "2000 B saved in 8 us of coding";
+  result.samples[0] = figure("wire_bytes", 3999);
+  EXPECT_DOUBLE_EQ(*collective_figures(result).break_even, 1 / 8e-6) << "one byte is something";
   EXPECT_EQ(figures.relative_error, 0.1);
   EXPECT_EQ(figures.cosine, 0.99);
 }

@@ -30,6 +30,18 @@ TEST_F(Emulated, IsWhatTheVariableSays) {
   EXPECT_EQ(machine_at_rest().emulated, "") << "who simulates does not mind";
 }
 
+TEST(LocalMachine, KnowsItsMemoryItsCoresAndEveryModel) {
+  const LocalMachine rest = machine_at_rest(), asked = local_machine(0), more = local_machine(64);
+  EXPECT_LT(rest.memory, INT64_MAX);
+  EXPECT_GT(asked.memory, 1'000'000);
+  EXPECT_LT(asked.memory, INT64_MAX);
+  EXPECT_THAT(rest.models, ::testing::Contains("resnet50"));
+  EXPECT_EQ(asked.ranks, asked.cores);
+  EXPECT_FALSE(asked.asked_for);
+  EXPECT_EQ(more.ranks, 64);
+  EXPECT_TRUE(more.asked_for);
+}
+
 TEST_F(Emulated, RefusesATextThatIsNoLine) {
   for (const std::string& text : {std::string("two\nlines"), std::string(101, 'x')}) {
     setenv(kVariable, text.c_str(), 1);

@@ -78,14 +78,5 @@ TEST(ATrainingStrategy, OfANameThatThisVersionDoesNotKnowIsAUsageErrorWhenItIsNe
   }
 }
 
-TEST(ATrainingStrategy, HasNoMoreColocatedServersThanWorkers) {
-  TrainingStrategy strategy = parse_strategy(stored(kServers));
-  strategy.set_servers(4, 2);
-  EXPECT_EQ(strategy.servers, 2);
-  strategy.server_mode = ServerMode::dedicated;
-  strategy.set_servers(4, 2);
-  EXPECT_EQ(strategy.servers, 4);
-}
-
 }  // namespace
 }  // namespace hbench

@@ -137,6 +137,19 @@ TEST(Race, GoesOnWithoutASettingThatFails) {
   EXPECT_EQ(standings[4].verdict, Verdict::slower);
 }
 
+TEST(Race, DropsTheSlowFrontWhereTheReferenceHasFailed) {
+  Race race(20, 60);
+  while (const auto setting = race.next()) {
+    if (*setting == 0) {
+      race.fail();
+    } else {
+      race.record(*setting == 1 ? 0.5 : 0.1);
+    }
+  }
+  EXPECT_EQ(race.standings()[0].verdict, Verdict::failed);
+  EXPECT_EQ(race.standings()[1].verdict, Verdict::dropped);
+}
+
 TEST(Race, EndsWhenEverySettingFails) {
   Race race(3, 40);
   while (race.next()) race.fail();

@@ -29,6 +29,19 @@ TEST(ScalingTables, CompareEitherSideByItsBestOnTheMostGpus) {
                                       "-", "-")));
 }
 
+TEST(ScalingTables, OfMoreThanThirtyPairsAreFolded) {
+  for (const int networks : {30, 31}) {
+    std::vector<Point> points;
+    for (int i = 0; i < networks; ++i) points.push_back(simulated("vgg16", "net" + std::to_string(i), 8, kRing, 0.5));
+    const auto tables = all_of<Table>(report_on(points));
+    const auto best = std::ranges::find_if(
+        tables, [](const Table& table) { return table.caption.starts_with("All-reduce against parameter servers"); });
+    ASSERT_NE(best, tables.end());
+    EXPECT_EQ(best->rows.size(), static_cast<std::size_t>(networks));
+    EXPECT_EQ(best->folded, networks > 30);
+  }
+}
+
 TEST(ScalingWarnings, StandBelowTheVerdictOncePerSentenceWithTheirPoints) {
   Point first = measured(2, kRing, 1.13), second = measured(4, kRing, 0.9), sound = measured(8, kRing, 0.9);
   Point lost = failure("lost");

@@ -18,6 +18,19 @@ std::string refusal(const char* algorithm, const char* compressor, const char* f
   return refuse_strategy(strategy, world);
 }
 
+TEST(TrainingStrategies, HaveNoMoreColocatedServersThanWorkers) {
+  TrainingStrategy strategy;
+  strategy.algorithm = parse_algorithm_rule("ps");
+  strategy.server_mode = ServerMode::colocated;
+  strategy.set_servers(4, 2);
+  EXPECT_EQ(strategy.servers, 2);
+  strategy.set_servers(1, 2);
+  EXPECT_EQ(strategy.servers, 1);
+  strategy.server_mode = ServerMode::dedicated;
+  strategy.set_servers(4, 2);
+  EXPECT_EQ(strategy.servers, 4);
+}
+
 TEST(RefuseStrategy, HasNothingAgainstWhatMakesSense) {
   EXPECT_THAT(refusal("ring", "none", "horovod"), IsEmpty());
   EXPECT_THAT(refusal("vendor", "none", "horovod"), IsEmpty());
