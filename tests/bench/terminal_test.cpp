@@ -42,7 +42,8 @@ TEST(TerminalWidth, IsTheUsualOneWhereNobodyKnowsIt) {
   EXPECT_EQ(in_child(into_a_pipe), "80");
 }
 
-/// What stands on standard error, a terminal or a pipe, after the work of `body`; escapes as they are.
+/// What stands on standard error, a terminal or a pipe, after the work of `body`; escapes as they are. A terminal hands
+/// its text on in pieces, so that a mark behind the last one tells the end.
 std::string standard_error(bool terminal, const std::function<void()>& body) {
   return in_child([&] {
     std::array<int, 2> ends{-1, -1};
@@ -50,9 +51,11 @@ std::string standard_error(bool terminal, const std::function<void()>& body) {
       return std::string("no terminal can be made");
     dup2(ends[1], STDERR_FILENO);
     body();
-    std::array<char, 4096> text{};
-    const ssize_t bytes = read(ends[0], text.data(), text.size());
-    return std::string(text.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+    constexpr char kEnd = '$';
+    if (write(STDERR_FILENO, &kEnd, 1) != 1) return std::string("the terminal takes no more");
+    std::string text;
+    for (char next = 0; read(ends[0], &next, 1) == 1 && next != kEnd;) text += next;
+    return text;
   });
 }
 
