@@ -7,15 +7,11 @@ namespace hbench {
 
 Availability torch_availability() { return worker_availability(); }
 
-Availability training_availability() {
-  Availability worker = worker_availability();
-  return worker.available ? worker_start() : worker;
-}
+Availability training_availability() { return worker_start(); }
 
 Availability gpu_training_availability() {
   if (Availability gpus = cuda_availability(); !gpus.available) return gpus;
-  Availability worker = worker_availability();
-  return worker.available ? worker_facts().gpu_training : worker;
+  return worker_facts().gpu_training;
 }
 
 std::map<std::string, std::string> torch_facts() { return worker_facts().torch; }

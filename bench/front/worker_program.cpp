@@ -23,7 +23,12 @@ struct Answer {
   Availability start;
 };
 
+Answer without_worker(const Availability& start) {
+  return {{.torch = {}, .mpi = "", .nccl = "", .gpu_training = start}, start};
+}
+
 Answer ask_worker() {
+  if (const Availability there = worker_availability(); !there.available) return without_worker(there);
   std::string answer;
   Spawn spawn;
   spawn.argv = {installation().worker.string(), "facts"};
@@ -32,8 +37,7 @@ Answer ask_worker() {
   const Exit exit = run_process(spawn);
   if (exit.code == 0) return {parse_worker_facts(answer), {}};
   const std::string why = exit.error_tail.empty() ? fmt::format("exit code {}", exit.code) : one_line(exit.error_tail);
-  const Availability start{false, fmt::format("{} does not start: {}", installation().worker.string(), why), kCure};
-  return {{.torch = {}, .mpi = "", .nccl = "", .gpu_training = start}, start};
+  return without_worker({false, fmt::format("{} does not start: {}", installation().worker.string(), why), kCure});
 }
 
 const Answer& answer_of_worker() {

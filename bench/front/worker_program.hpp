@@ -12,7 +12,7 @@ namespace hbench {
 /// Whether hbench-worker is where it belongs. Does not start it.
 Availability worker_availability();
 
-/// Whether hbench-worker starts; tried once.
+/// Whether hbench-worker is there and starts; tried once.
 const Availability& worker_start();
 
 /// Of the worker's libraries; asked once. Of a worker that does not start, nothing but that nothing can be trained.
