@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import io
 import json
+import lzma
 import os
 import pathlib
 import signal
@@ -173,6 +174,22 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.state("two")[0], "passed")
         self.assertEqual(self.state("three")[0], "not here")
         self.assertEqual(self.state("four")[0], "NOT RUN")
+
+    def test_a_newer_nccl_is_unpacked_for_the_step_that_asks_for_it(self):
+        self.script("good", GOOD)
+        self.script("shows", 'cat "$LD_LIBRARY_PATH/libnccl.so.2" && ' + GOOD)
+        plain = tests("one", "x/good")
+        asks = tests("two", "x/shows", needs=(machine.NEWER_NCCL,), environment=(("LD_LIBRARY_PATH", "{nccl}"),))
+        self.call([plain, asks])
+        self.assertEqual(self.state("two"), ("not here", "no NCCL was brought (--nccl)"))
+        packed = self.folder / "libnccl.so.2.xz"
+        packed.write_bytes(lzma.compress(b"a library\n")[:-9])
+        self.call([plain, asks], "--nccl", str(packed), "kernels")
+        self.assertEqual((self.state("one")[0], self.state("two")[0]), ("passed", "FAILED"))
+        packed.write_bytes(lzma.compress(b"a library\n"))
+        self.call([plain], "--nccl", str(packed), "kernels")
+        self.assertFalse((run.BUILD / "nccl" / "libnccl.so.2").exists())
+        self.assertEqual(self.call([plain, asks], "--nccl", str(packed))[0], 0)
 
     def test_an_interrupted_call_leaves_the_table_and_no_process(self):
         self.script("sleeps", SLEEPS)
