@@ -7,6 +7,9 @@ program_packages=(
   libfmt-dev libhwy-dev libsqlite3-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libjs-chart.js gnuplot-nox)
 
+# What tests and benchmarks are built with besides.
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev)
+
 say() { echo "hbench: $*" >&2; }
 
 # missing_packages PACKAGE...: those that are not installed, a line each.
