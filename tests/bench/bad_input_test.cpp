@@ -79,14 +79,18 @@ TEST(Worker, ThatDoesNotStartIsSaidOnceAndTheRestIsDone) {
   const Workplace workplace;
   const auto sweep = [&](const std::string& evidence, const std::string& worker) {
     return workplace.run({"sweep", "--gpus", "1..2", "--workload", "resnet50", "--profile", "hkbu-10gbe", "--evidence",
-                          evidence, "--json", "--quiet"},
+                          evidence, "--json"},
                          {{"HBENCH_WORKER", worker}});
   };
   const Outcome outcome = sweep("measured,simulated", "/bin/false");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   for (const auto& point : nlohmann::json::parse(outcome.out)) EXPECT_EQ(point.at("evidence"), "simulated");
   if (!torch_availability().available) return;
-  expect_mistake(sweep("measured", "/bin/false"), 3, "nothing to do", "/bin/false does not start: exit code 1");
+  const std::string reason = "/bin/false does not start: exit code 1";
+  const std::size_t said = outcome.err.find("left out: measured runs: " + reason);
+  ASSERT_NE(said, std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find(reason, said + 40), std::string::npos) << "once";
+  expect_mistake(sweep("measured", "/bin/false"), 3, "nothing to do", reason);
   expect_mistake(sweep("measured", "/none"), 3, "nothing to do", "there is no /none");
 }
 

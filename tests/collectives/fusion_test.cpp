@@ -118,10 +118,12 @@ Step random_step(std::size_t tensors, bool overlap, std::mt19937& random) {
   return step;
 }
 
-/// The buckets of a step, without when they leave.
-std::vector<Bucket> buckets_of(FusionPolicy& policy, const Step& step) {
+/// The buckets of a random step, whenever and in which order they leave.
+std::vector<Bucket> random_buckets(FusionPolicy& policy, std::size_t tensors, std::mt19937& random) {
+  const Step step = random_step(tensors, true, random);
   std::vector<Bucket> buckets;
   for (const Launch& launch : drive(policy, step.ready, step.backward_done)) buckets.push_back(launch.bucket);
+  std::ranges::sort(buckets, {}, &Bucket::tensors);
   return buckets;
 }
 
@@ -133,18 +135,10 @@ TEST(Fusions, SayWhetherTheirBucketsVaryFromStepToStep) {
                                      : fusion->name == "threshold"       ? "900B"
                                                                          : "",
                                      bytes);
-    buckets_of(*policy, random_step(bytes.size(), true, random));  // from which some learn
-    const std::vector<Bucket> usual = buckets_of(*policy, random_step(bytes.size(), true, random));
+    random_buckets(*policy, bytes.size(), random);  // from which some learn
+    const std::vector<Bucket> usual = random_buckets(*policy, bytes.size(), random);
     bool differs = false;
-    for (int i = 0; i < 20; ++i) {
-      std::vector<Bucket> buckets = buckets_of(*policy, random_step(bytes.size(), true, random));
-      // In which order whole tensors leave alone is no matter.
-      const auto by_tensors = [](const Bucket& a, const Bucket& b) { return a.tensors < b.tensors; };
-      std::ranges::sort(buckets, by_tensors);
-      std::vector<Bucket> same = usual;
-      std::ranges::sort(same, by_tensors);
-      differs |= buckets != same;
-    }
+    for (int i = 0; i < 20; ++i) differs |= random_buckets(*policy, bytes.size(), random) != usual;
     EXPECT_EQ(differs, fusion->varies) << fusion->name;
   }
 }
