@@ -131,13 +131,16 @@ class Runs(unittest.TestCase):
             time.sleep(0.1)
         return True
 
-    def test_a_crash_is_told_by_its_signal_and_an_exit_code_by_its_last_line(self):
+    def test_a_crash_is_told_by_its_signal_and_an_exit_code_by_its_message_or_last_line(self):
         self.script("crashes", "kill -SEGV $$")
         self.script("refuses", "echo out of order >&2; echo ------- >&2; exit 3")
-        self.call([Step("one", "x/crashes"), Step("two", "x/refuses"), Step("three", "x/refuses", codes=(0, 3))])
+        self.script("launched", "echo 'hbench: no GPU' >&2; echo 'Exit code: 3' >&2; exit 3")
+        self.call([Step("one", "x/crashes"), Step("two", "x/refuses"), Step("three", "x/refuses", codes=(0, 3)),
+                   Step("four", "x/launched")])
         self.assertIn("SIGSEGV", self.state("one")[1])
         self.assertEqual(self.state("two"), ("FAILED", "exit code 3: out of order"))
         self.assertEqual(self.state("three")[0], "passed")
+        self.assertEqual(self.state("four")[1], "exit code 3: hbench: no GPU")
 
     def test_when_time_runs_out_the_next_call_goes_on_with_the_rest(self):
         self.script("slow", "sleep 2; " + GOOD)
