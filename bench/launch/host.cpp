@@ -1,6 +1,7 @@
 #include "bench/launch/host.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,7 +15,12 @@ int available_cores() {
 
 Host this_host() {
   const char* path = std::getenv("PATH");
-  return {.cores = available_cores(), .as_root = geteuid() == 0, .path = path != nullptr ? path : ""};
+  rlimit files{RLIM_INFINITY, RLIM_INFINITY};
+  getrlimit(RLIMIT_NOFILE, &files);
+  return {.cores = available_cores(),
+          .as_root = geteuid() == 0,
+          .path = path != nullptr ? path : "",
+          .open_files = files.rlim_cur};
 }
 
 }  // namespace hbench

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace hbench {
@@ -11,7 +12,8 @@ int available_cores();
 struct Host {
   int cores = 1;
   bool as_root = false;
-  std::string path;  ///< the PATH variable; empty where there is none
+  std::string path;                       ///< the PATH variable; empty where there is none
+  std::uint64_t open_files = UINT64_MAX;  ///< that a process may have at once
 };
 Host this_host();
 

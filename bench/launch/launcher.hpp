@@ -30,6 +30,8 @@ struct Launcher {
   /// Looks for the launcher's program on `path` (the PATH variable).
   Availability (*availability)(std::string_view path);
   std::vector<std::string> (*argv)(const Job& job);
+  /// Open files that the launcher itself needs for a job; null: not known.
+  int (*open_files)(int processes) = nullptr;
   /// Variables that make the launcher and its MPI library put their files there; null where they leave none.
   std::map<std::string, std::string> (*environment)(const JobPaths& paths) = nullptr;
 };

@@ -1,5 +1,7 @@
 #include "bench/launch/start_ranks.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "bench/launch/job_folders.hpp"
@@ -35,6 +37,17 @@ void add_unless_set(std::map<std::string, std::string>& environment,
     if (name == "TMPDIR" || std::getenv(name.c_str()) == nullptr) environment.emplace(name, value);
 }
 
+/// A launcher with too few open files may hang.
+void require_open_files(const Launcher& launcher, int processes, const Host& host) {
+  if (launcher.open_files == nullptr) return;
+  const int needed = launcher.open_files(processes);
+  if (host.open_files >= static_cast<std::uint64_t>(needed)) return;
+  throw Error(ExitCode::environment,
+              fmt::format("{} needs {} open files for {} ranks; the limit is {}", launcher.name, needed, processes,
+                          host.open_files),
+              fmt::format("raise it with 'ulimit -n {}', or start fewer ranks", needed));
+}
+
 }  // namespace
 
 JobOutcome start_ranks(const RankStart& start, const Host& host, RankReports& reports,
@@ -42,6 +55,7 @@ JobOutcome start_ranks(const RankStart& start, const Host& host, RankReports& re
   const Launcher& launcher = find_entry(launchers(), start.launcher, "launcher");
   if (const Availability there = launcher.availability(host.path); !there.available)
     throw there.error("cannot start ranks");
+  require_open_files(launcher, start.processes, host);
   Spawn spawn;
   spawn.argv = launcher.argv({.processes = start.processes,
                               .oversubscribed = start.processes > host.cores,

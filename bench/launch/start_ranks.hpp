@@ -28,7 +28,8 @@ inline constexpr Seconds kGrace{10};
 /// Runs the ranks to their end and returns how the job ended; after Ctrl-C (see `interrupted`) any outcome is good. No
 /// process of the job on this host stays behind, and no file of its launcher. `reports` gets the ranks' processes and
 /// failures; `on_line` is called with every line of theirs, on this thread, and must set `RankReports::complete`.
-/// \throws Error (environment) when the launcher is missing, or has no folder for its files.
+/// \throws Error (environment) when the launcher is missing, may not open the files that it needs, or has no folder for
+/// its own.
 JobOutcome start_ranks(const RankStart& start, const Host& host, RankReports& reports,
                        const std::function<void(const WorkerLine& line)>& on_line);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,7 +102,7 @@ TEST(StartRanks, KillsARankThatIsLeftOverWhenTheJobIsLeftByAnException) {
   EXPECT_TRUE(dies(reports.processes.at(0)));
 }
 
-/// What mpirun is called with, here a script.
+/// What mpirun is called with, here a script; or why it is not.
 std::string arguments_of_mpirun(int processes, const Host& host) {
   const TemporaryFolder folder;
   write_program(folder / "mpirun", "#!/bin/sh\nprintf %s \"$*\" > \"$0.arguments\"\n");
@@ -109,8 +110,14 @@ std::string arguments_of_mpirun(int processes, const Host& host) {
   return in_child([&] {
     setenv("PATH", path.c_str(), 1);
     RankReports reports;
-    start_ranks({.launcher = "mpirun", .processes = processes, .worker = {"worker"}, .environment = {}},
-                {.cores = host.cores, .as_root = host.as_root, .path = path}, reports, [](const WorkerLine&) {});
+    Host here = host;
+    here.path = path;
+    try {
+      start_ranks({.launcher = "mpirun", .processes = processes, .worker = {"worker"}, .environment = {}}, here,
+                  reports, [](const WorkerLine&) {});
+    } catch (const Error& error) {
+      return fmt::format("{}, exit code {}", error.what(), static_cast<int>(error.code()));
+    }
     std::ifstream in(folder / "mpirun.arguments");
     std::string line;
     std::getline(in, line);
@@ -124,6 +131,24 @@ TEST(StartRanks, SaysToMpirunThatThereAreMoreRanksThanCoresAndWhoStartsThem) {
   EXPECT_EQ(arguments_of_mpirun(3, two), "-n 3 --bind-to none --oversubscribe worker");
   EXPECT_EQ(arguments_of_mpirun(1, {.cores = 2, .as_root = true, .path = ""}),
             "-n 1 --bind-to none --allow-run-as-root worker");
+}
+
+TEST(StartRanks, RefusesALauncherThatMayOpenTooFewFiles) {
+  Host few{.cores = 2, .as_root = false, .path = "", .open_files = 42};
+  EXPECT_EQ(arguments_of_mpirun(2, few), "-n 2 --bind-to none worker");
+  using testing::AllOf, testing::HasSubstr;
+  EXPECT_THAT(arguments_of_mpirun(3, few), AllOf(HasSubstr("47"), HasSubstr("42"), HasSubstr("exit code 3")));
+  few.open_files = 41;
+  EXPECT_THAT(arguments_of_mpirun(2, few), AllOf(HasSubstr("41"), HasSubstr("exit code 3")));
+}
+
+TEST(ThisHost, KnowsHowManyFilesAProcessMayOpen) {
+  EXPECT_EQ(in_child([] {
+              const rlimit limit{123, 123};
+              setrlimit(RLIMIT_NOFILE, &limit);
+              return std::to_string(this_host().open_files);
+            }),
+            "123");
 }
 
 TEST(ThisHost, KnowsRoot) {
