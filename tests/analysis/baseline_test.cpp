@@ -48,6 +48,14 @@ TEST(Baseline, IsTheSameWorkByOneProcessAtTheSamePlaceFromTheSameCode) {
   EXPECT_THAT(why_none([](CaseResult& r) { r.asked.strategy.fusion = "none"; }), IsEmpty()) << "it fuses nothing";
 }
 
+TEST(Baseline, IsAskedForWithoutOverlapAsItIsStored) {
+  for (const bool overlap : {false, true}) {
+    Case asked = measured().asked;
+    asked.strategy.overlap = overlap;
+    EXPECT_EQ(asked.baseline().question(), baseline().asked.question());
+  }
+}
+
 TEST(Baseline, IsNeverOfAnotherPrecisionOrDevice) {
   EXPECT_THAT(why_none([](CaseResult& r) { r.asked.training.precision = "tf32"; }),
               AllOf(HasSubstr("precision tf32"), HasSubstr("bf16")));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bench/collective/started.hpp"
 #include "bench/command/verb.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/expect_error.hpp"
@@ -148,6 +149,7 @@ TEST_F(CollectiveMistakesUnderMpi, OfBuffersLongerThanMpiCountsAreRefused) {
 
 TEST_F(CollectiveMistakesUnderMpi, OfWorldsThatALauncherDidNotStartAreRefused) {
   setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  EXPECT_EQ(find_started_ranks().ranks, 0) << "a launcher names the rank too";
   setenv("OMPI_COMM_WORLD_RANK", "0", 1);
   expect_mistakes({
       {{"-e", "8", "--ranks", "3"}, "it takes 3 ranks, and 2 were started", "--help"},

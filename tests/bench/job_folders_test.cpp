@@ -49,12 +49,13 @@ bool becomes_empty(const fs::path& folder) {
   return fs::is_empty(folder);
 }
 
-TEST(JobFolders, OfAJobWhoseHbenchIsKilledAreRemoved) {
+TEST(JobFolders, OfAJobWhoseHbenchIsKilledWithItsProcessGroupAreRemoved) {
   const TemporaryFolder disk, memory;
   const std::string outcome = in_child([&]() -> std::string {
+    setpgid(0, 0);
     const JobFolders folders(disk.path(), memory.path());
     write_bytes(folders.paths().shared_memory / "segment", "x");
-    raise(SIGKILL);
+    kill(0, SIGKILL);
     return "lives";
   });
   EXPECT_EQ(outcome, "killed by signal 9");

@@ -19,6 +19,12 @@ Exit failed(int code, std::string error_tail) {
   return exit;
 }
 
+TEST(OwnVerb, IsCalledWithItsArgumentsAndWhatItPrintsIsKept) {
+  const VerbOutcome outcome = run_own_verb("/bin/echo", {"list", "two words"});
+  EXPECT_EQ(outcome.out, "list two words\n");
+  EXPECT_EQ(outcome.exit.code, 0);
+}
+
 TEST(AFailedVerb, IsPassedOnWithItsCodeItsMessageAndItsHint) {
   expect_error([] { throw_as_said(failed(3, "noise\nhbench: the disk is full\n  make room\n"), "timing the link"); },
                ExitCode::environment, StrEq("timing the link: the disk is full"), StrEq("make room"));

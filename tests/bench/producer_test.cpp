@@ -11,8 +11,8 @@ using Labels = std::map<std::string, std::string>;
 
 TEST(Labels, ArePairs) {
   EXPECT_EQ(parse_labels({}), Labels());
-  EXPECT_EQ(parse_labels({"branch=main", "commit=abc", "note.1=a = b, c"}),
-            (Labels{{"branch", "main"}, {"commit", "abc"}, {"note.1", "a = b, c"}}));
+  EXPECT_EQ(parse_labels({"branch=main", "commit=abc", "note.1=a = b, c", "a-b=1", "a_b=2"}),
+            (Labels{{"branch", "main"}, {"commit", "abc"}, {"note.1", "a = b, c"}, {"a-b", "1"}, {"a_b", "2"}}));
 }
 
 TEST(Labels, ThatAreNoneAreAUsageError) {

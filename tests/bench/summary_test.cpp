@@ -36,6 +36,29 @@ TEST(Summary, SaysWhatEachRankWasWhereTheyDiffered) {
   EXPECT_EQ(table.rows.at(1).at(3), "CPU core");
 }
 
+Point simulated(const char* workload, int gpus, const char* algorithm, double efficiency) {
+  Point point;
+  point.asked.workload = workload;
+  point.asked.gpus = gpus;
+  point.asked.profile = "a network";
+  point.asked.strategy.algorithm = algorithm;
+  point.efficiency = efficiency;
+  return point;
+}
+
+// A strategy that only one of three networks' workloads has is left out: it is the twin of a published point.
+TEST(Summary, HasAColumnForEachSimulatedStrategyAtTheMostGpus) {
+  const Table table = table_of({simulated("vgg16", 4, "ring", 0.9), simulated("vgg16", 8, "ring", 0.8),
+                                simulated("vgg16", 8, "tree", 0.7), simulated("resnet50", 8, "ring", 0.6),
+                                simulated("resnet50", 8, "tree", 0.5), simulated("bert", 8, "ring", 0.4),
+                                simulated("bert", 8, "direct", 0.3)});
+  EXPECT_THAT(table.caption, testing::HasSubstr("on 8 GPUs"));
+  EXPECT_THAT(table.columns, ElementsAre("workload", "network", "ring", "tree"));
+  EXPECT_THAT(table.rows, ElementsAre(ElementsAre("bert", "a network", "40.0 %", "-"),
+                                      ElementsAre("resnet50", "a network", "60.0 %", "50.0 %"),
+                                      ElementsAre("vgg16", "a network", "80.0 %", "70.0 %")));
+}
+
 TEST(Summary, KeepsWhatIsEmulatedApartAndNamesItsNetwork) {
   Point emulated = measured({});
   emulated.asked.evidence = Evidence::emulated;

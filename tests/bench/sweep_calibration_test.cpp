@@ -45,6 +45,19 @@ TEST(SweepCalibration, IsDoneWhereItIsAskedForAndNotWhereItIsNotWanted) {
   EXPECT_FALSE(planned(both({1, 8}), machine_of_four_gpus(), CalibrationChoice::never).has_value());
 }
 
+TEST(SweepCalibration, TakesTimeForEachTimelineAndForLinksWhereThereAreAny) {
+  LocalMachine one_core = machine_of_two();
+  one_core.cores = one_core.ranks = 1;
+  one_core.models.push_back("vgg16");
+  const auto seconds = [](const LocalMachine& machine, std::vector<std::string> workloads) {
+    SweepRequest request = both({1, 8});
+    request.workloads = std::move(workloads);
+    return planned(request, machine, CalibrationChoice::always)->seconds();
+  };
+  EXPECT_EQ(seconds(one_core, {"resnet50", "vgg16"}), 2 * seconds(one_core, {"resnet50"}));
+  EXPECT_GT(seconds(machine_of_two(), {"resnet50"}), seconds(one_core, {"resnet50"}));
+}
+
 TEST(SweepCalibration, TakesNetworksOfSeveralSpeedsWhereNobodyNamesOne) {
   SweepRequest request = both({1, 8});
   request.profiles.clear();

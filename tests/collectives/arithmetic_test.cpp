@@ -176,6 +176,11 @@ void for_each_type_and_operation(Test test) {
     }
 }
 
+TEST(Arithmetic, KnowsHowManyBytesEachElementTakes) {
+  for (const DataTypeEntry* entry : data_types())
+    with_type(entry->type, [&](auto, auto stored) { EXPECT_EQ(entry->size, sizeof stored) << entry->name; });
+}
+
 TEST(Arithmetic, CombinesEveryTypeAndOperationAsAPlainLoopDoes) {
   std::mt19937_64 random(7);
   for_each_instruction_set([&] {

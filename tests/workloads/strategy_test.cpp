@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "collectives/base/table.hpp"
+
 namespace hbench {
 namespace {
 
@@ -29,6 +31,17 @@ TEST(TrainingStrategies, HaveNoMoreColocatedServersThanWorkers) {
   strategy.server_mode = ServerMode::dedicated;
   strategy.set_servers(4, 2);
   EXPECT_EQ(strategy.servers, 4);
+}
+
+TEST(TrainingStrategies, AddUpWithinNodesWhereThePlacementSaysSo) {
+  TrainingStrategy strategy;
+  strategy.algorithm = parse_algorithm_rule("ps");
+  EXPECT_EQ(strategy.world(16, 4).group, 1);
+  for (const Placement* placement : placements()) {
+    strategy.placement = placement;
+    EXPECT_EQ(strategy.world(16, 4).group, placement->groups_nodes ? 4 : 1) << placement->name;
+  }
+  EXPECT_TRUE(find_entry(placements(), "sliced", "placement").groups_nodes);
 }
 
 TEST(RefuseStrategy, HasNothingAgainstWhatMakesSense) {
