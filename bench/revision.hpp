@@ -4,8 +4,8 @@
 
 namespace hbench {
 
-inline constexpr const char* kSimulatorRevision = "simulator/1";
-inline constexpr const char* kEngineRevision = "engine/1";
+inline constexpr const char* kSimulatorRevision = "simulator/2";
+inline constexpr const char* kEngineRevision = "engine/2";
 inline constexpr const char* kCollectiveRevision = "collective/1";
 
 }  // namespace hbench

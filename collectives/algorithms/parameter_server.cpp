@@ -74,28 +74,32 @@ class Builder {
     groups_ = (world.workers + world.group - 1) / world.group;
   }
 
-  /// Groups add up, push to the servers, take the sums back, spread them.
+  /// Groups add up, push to the servers, take the sums back, spread them. A group that is alone with its servers needs
+  /// none of them (BytePS reduces inside a single node without servers): its sums are what everybody wants.
   Schedule schedule() {
     within_groups(TransferKind::reduce);
     end_phase();
-    push();
-    end_phase();
-    pull();
-    end_phase();
+    if (!is_alone()) {
+      push();
+      end_phase();
+      pull();
+      end_phase();
+    }
     within_groups(TransferKind::copy);
     end_phase();
     return std::move(schedule_);
   }
 
  private:
+  bool is_alone() const { return groups_ == 1 && world_.colocated; }
   Rank server_of(int chunk) const { return world_.server_rank(layout_.server[static_cast<std::size_t>(chunk)]); }
   Rank first_of(int group) const { return group * world_.group; }
   Rank end_of(int group) const { return std::min(world_.workers, first_of(group) + world_.group); }
 
-  /// Who of `group` talks to the chunk's server: the server itself where it is one of them.
+  /// Who of `group` adds up a chunk and talks to its server: the server itself where it is one of them.
   Rank leader(int group, int chunk) const {
     const Rank server = server_of(chunk);
-    if (server >= first_of(group) && server < end_of(group)) return server;
+    if (!is_alone() && server >= first_of(group) && server < end_of(group)) return server;
     return first_of(group) + chunk % (end_of(group) - first_of(group));
   }
 

@@ -28,6 +28,10 @@ Network::Network(const Profile& profile, const World& world)
       local_{profile.local_latency.value, profile.local_low_latency.value, inverse(profile.local_rate), 0},
       remote_{profile.network_latency.value, profile.network_low_latency.value, inverse(profile.node_rate()),
               profile.path_rate() < profile.node_rate() ? inverse(profile.path_rate()) : 0} {
+  // A co-located server also handles what its own worker (or group) contributes, though that does not travel: of n
+  // contributions, n - 1 messages take the time of all.
+  if (const int groups = (world.workers + world.group - 1) / world.group; world.colocated && groups > 1)
+    server_seconds_per_byte_ *= static_cast<double>(groups) / (groups - 1);
   const int worker_nodes = (world.workers + profile.gpus_per_node - 1) / profile.gpus_per_node;
   const int ranks = world.ranks();
   node_.resize(ranks);

@@ -167,18 +167,18 @@ TEST(Simulator, AServerInTheSameNodeIsReachedInside) {
 }
 
 // Two nodes of two workers, each with a server of half the buffer, 4000 B; links inside nodes are free. A server that
-// handles 1 MB/s takes in three messages of 4 ms, from its neighbour too, and sends as many. Where the workers of a
-// node add up first, it hears from the other node once, in two pieces of 2000 B, and what stays inside is not its
-// business. On one node there is no server process at all.
-TEST(Simulator, AServersRateCountsWhatReachesItFromOtherProcesses) {
+// handles 1 MB/s takes in four contributions of 4 ms, its own worker's too, and sends as many. Where the workers of a
+// node add up first, there are two: its own node's, and the other's in two pieces of 2000 B. On one node there is no
+// server process at all.
+TEST(Simulator, AServersRateCountsEveryContributionThatItAddsUp) {
   Profile profile = without_latency(round_cluster());
   profile.gpus_per_node = 2;
   profile.local_rate = BytesPerSecond(0);
   profile.server_rate = BytesPerSecond(1e6);
   World world{.workers = 4, .servers = 2, .colocated = true};
-  expect_equal(server_time(profile, world, 2000), 2 * 3 * 4.0 * 1000 / 1e6);
+  expect_equal(server_time(profile, world, 2000), 2 * 4 * 4.0 * 1000 / 1e6);
   world.group = 2;
-  expect_equal(server_time(profile, world, 2000), 2 * 4.0 * 1000 / 1e6);
+  expect_equal(server_time(profile, world, 2000), 2 * 2 * 4.0 * 1000 / 1e6);
   EXPECT_EQ(server_time(profile, {.workers = 2, .servers = 2, .colocated = true}, 2000), 0);
 }
 
