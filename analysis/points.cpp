@@ -7,6 +7,7 @@
 #include "analysis/baseline.hpp"
 #include "analysis/collectives.hpp"
 #include "analysis/interval.hpp"
+#include "analysis/model_error.hpp"
 #include "analysis/plausible.hpp"
 #include "analysis/timed_steps.hpp"
 #include "analysis/warnings.hpp"
@@ -118,7 +119,7 @@ void fill_simulated(Point& point, const CaseResult& result) {
   if (!optimistic || !pessimistic) return;
   point.efficiency_low = efficiency_at(*pessimistic);
   point.efficiency_high = efficiency_at(*optimistic);
-  point.interval = "profile uncertainty";
+  point.interval = fmt::format("{:.0f} % band: uncertainty of the profile and of the model", 100 * kBandLevel);
 }
 
 /// What the source prints is kept as printed, also where it does not add up.

@@ -27,7 +27,7 @@ struct Point {
   std::optional<double> efficiency, efficiency_low, efficiency_high;
   std::string baseline;     ///< in words, with its figure: `one process without communication, 61.2 samples/s`
   std::string no_baseline;  ///< why a timed point has none, in one sentence; empty where it has one
-  /// What low and high mean: `95 % interval for a repeat, 5 paired launches`, `profile uncertainty`.
+  /// What low and high mean: `95 % interval for a repeat, 5 paired launches`, `90 % band: ...`.
   std::string interval;
   std::size_t samples = 0;                   ///< raw observations behind it
   std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only

@@ -127,8 +127,8 @@ struct Case {
 };
 
 /// One raw observation. `metric` names: `step_seconds` (measured: one per launch, rank and iteration;
-/// simulated: one), `step_seconds_low`, `step_seconds_high` (simulated: the profile's uncertainty),
-/// `throughput` (published: samples/s, global), `efficiency` (published: as printed there),
+/// simulated: one), `step_seconds_low`, `step_seconds_high` (simulated: the band, see `analysis/model_error.hpp`),
+/// `communication_seconds` (simulated: with a collective in flight, hidden or not), `throughput` (published: samples/s, global), `efficiency` (published: as printed there),
 /// `baseline_throughput` (published or simulated: samples/s of one GPU), and `ledger/...` for parts of a step. Those of
 /// collectives are listed in `analysis/collectives.hpp`.
 struct Sample {

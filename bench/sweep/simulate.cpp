@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bench/strategy.hpp"
 #include "collectives/base/units_text.hpp"
@@ -91,13 +92,17 @@ CaseResult SimulatedRunner::run(const Case& asked) {
     result.samples.push_back({.metric = metric, .value = value, .unit = unit});
   };
   const StepTimes times = steps.run(timeline, strategy);
-  // On a faster network gradients meet other queues, and now and then a step takes longer for it: the band is the
-  // envelope of the three runs.
+  // On a faster network gradients meet other queues, and now and then a step takes longer for it: what the profile is
+  // uncertain of is the envelope of the three runs.
   const Seconds fast = steps.run(timeline, strategy, 1 - cluster.uncertainty).step;
   const Seconds slow = steps.run(timeline, strategy, 1 + cluster.uncertainty).step;
+  const double share = times.communication / times.step;
+  // One GPU is what others are relative to.
+  const double wider = asked.gpus > 1 ? std::exp(error_.half_width(share)) : 1;
   add("step_seconds", times.step.value);
-  add("step_seconds_low", std::min({times.step, fast, slow}).value);
-  add("step_seconds_high", std::max({times.step, fast, slow}).value);
+  add("step_seconds_low", std::min({times.step, fast, slow}).value / wider);
+  add("step_seconds_high", std::max({times.step, fast, slow}).value * wider);
+  add("communication_seconds", times.communication.value);
   add("baseline_throughput", rate, "samples/s");
   add("ledger/compute", times.compute.value);
   add("ledger/straggler", times.straggler.value);

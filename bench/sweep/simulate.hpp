@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 
+#include "analysis/model_error.hpp"
 #include "analysis/records.hpp"
 #include "bench/sweep/plan.hpp"
 #include "workloads/simulation/step_simulator.hpp"
@@ -24,9 +25,9 @@ Seconds simulation_time(const Case& asked, const Catalog& catalog);
 /// in the plan's order. `catalog` outlives it and holds what the cases name.
 class SimulatedRunner {
  public:
-  /// Asks `stop` again and again while it runs.
-  explicit SimulatedRunner(const Catalog& catalog, StopRequested stop = {})
-      : catalog_(catalog), stop_(std::move(stop)) {}
+  /// Asks `stop` again and again while it runs. `error` widens the bands, which hold the profile's uncertainty.
+  explicit SimulatedRunner(const Catalog& catalog, StopRequested stop = {}, ModelError error = kModelError)
+      : catalog_(catalog), stop_(std::move(stop)), error_(error) {}
   /// \throws Error (interrupted) when a stop was requested; later runs are as good as if this one had never been.
   CaseResult run(const Case& asked);
 
@@ -35,6 +36,7 @@ class SimulatedRunner {
 
   const Catalog& catalog_;
   StopRequested stop_;
+  ModelError error_;
   std::string last_profile_;
   int last_workers_ = 0;
   /// Of the last profile and worker count, by servers, co-location and group.

@@ -28,7 +28,7 @@ std::string caption_of(const std::vector<Series>& all, const Quantity& quantity)
                          ? "Throughput on N GPUs over N times that of one GPU without communication."
                          : "Networks come with different GPUs: compare how straight the lines are, not their heights.";
   if (has(all, Mark::simulated))
-    text += " Lines with small dots are simulated; bands: the uncertainty of the network's figures.";
+    text += " Lines with small dots are simulated; bands: where 9 of 10 real figures lie.";
   if (has(all, Mark::measured) || has(all, Mark::emulated))
     text += " Large dots are timed; whiskers: 95 % intervals for a repeat.";
   if (has(all, Mark::published)) text += " Marks without a line are published by others.";

@@ -24,8 +24,8 @@ Table definitions() {
                {"emulated", "timed here on links slowed to a profile"},
                {"simulated",
                 "computed from a recorded timeline of a step, the schedule of the collective and a network profile "
-                "(collectives/network). Band: the profile's uncertainty, applied to its "
-                "rates and latencies"},
+                "(collectives/network). Band: where 9 of 10 real steps lie, from the uncertainty of the profile and the "
+                "errors of predictions of published steps (hbench validate)"},
                {"published", "as printed by its source; not repeated here"},
                {"ring", "ring all-reduce: every rank sends and receives 2(N-1)/N of the gradients"},
                {"ps",

@@ -109,7 +109,7 @@ TEST(SimulatedRunner, KeepsEveryStepOfTheDefaultSweepInItsBand) {
 // anomalies. These two steps are longer than both their runs with 10 % more and less.
 TEST(SimulatedRunner, WidensTheBandWhereAFasterNetworkIsNoFaster) {
   const Plan plan = plan_of(default_request());
-  SimulatedRunner runner(plan.catalog);
+  SimulatedRunner runner(plan.catalog, {}, ModelError{});
   for (const auto& [workload, gpus] : {std::pair{"resnet50", 32}, {"inception_v3", 64}}) {
     const CaseResult longest = runner.run(find_case(plan, workload, "hkbu-10gbe", gpus, "dedicated"));
     EXPECT_EQ(value(longest, "step_seconds_high"), value(longest, "step_seconds")) << workload;

@@ -1,0 +1,92 @@
+#include "bench/validate/validate.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/published.hpp"
+#include "bench/doctor/available_memory.hpp"
+#include "bench/revision.hpp"
+#include "bench/strategy.hpp"
+#include "bench/sweep/simulate.hpp"
+
+namespace hbench {
+namespace {
+
+/// 0 where the result has no such sample.
+double value_of(const CaseResult& result, std::string_view metric) {
+  for (const Sample& sample : result.samples)
+    if (sample.metric == metric) return sample.value;
+  return 0;
+}
+
+/// What a published case asks, to be simulated.
+Case simulated_case(const CaseResult& published) {
+  Case asked = published.asked;
+  asked.evidence = Evidence::simulated;
+  asked.implementation = kSimulatorRevision;
+  asked.single_gpu_rate = value_of(published, "baseline_throughput");
+  return asked;
+}
+
+/// \throws Error (usage) for what cannot be simulated.
+void require_simulable(const CaseResult& published, const Catalog& catalog) {
+  const Case& asked = published.asked;
+  if (!asked.strategy.communicates())
+    throw Error(ExitCode::usage, fmt::format("{} on {}: a GPU alone exchanges nothing", asked.workload, asked.profile),
+                "leave out the row; its rate is the baseline_throughput of others");
+  const Profile& cluster = catalog.profiles.at(asked.profile);
+  const TrainingStrategy strategy = parse_strategy(asked);
+  const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
+  std::string why = strategy.algorithm.is_vendor() ? "a library's own collective has no schedule to simulate"
+                                                   : refuse_strategy(strategy, world);
+  if (why.empty() && value_of(published, "baseline_throughput") == 0 && !cluster.rates.contains(asked.workload))
+    why = "no rate of one GPU: the row states no baseline_throughput, and the profile has none";
+  if (why.empty()) why = refuse_size(world, catalog.traces.at(asked.workload).timeline, strategy, available_memory());
+  if (why.empty()) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{} on {} GPUs of {}, {}: {}", asked.workload, asked.gpus, asked.profile,
+                          asked.strategy.label(), why),
+              "correct the row, or leave it out");
+}
+
+/// Seconds of a step; `rate` of one GPU, where only an efficiency is stated.
+double published_step(const CaseResult& published, double rate) {
+  const double batch = published.asked.batch_per_gpu;
+  if (const double throughput = value_of(published, "throughput"); throughput > 0)
+    return batch * published.asked.gpus / throughput;
+  return batch / rate / value_of(published, "efficiency");
+}
+
+Validation validation_of(const CaseResult& published, SimulatedRunner& runner) {
+  const CaseResult simulated = runner.run(simulated_case(published));
+  const double step = value_of(simulated, "step_seconds");
+  const double seen = published_step(published, value_of(simulated, "baseline_throughput"));
+  return {.asked = published.asked,
+          .published = seen,
+          .predicted = step,
+          .calibrated = calibrated_with(published.asked),
+          .residual = {.cluster = published.asked.profile,
+                       .low = value_of(simulated, "step_seconds_low"),
+                       .high = value_of(simulated, "step_seconds_high"),
+                       .communication = value_of(simulated, "communication_seconds") / step,
+                       .seen = seen}};
+}
+
+}  // namespace
+
+std::vector<Validation> validate(const std::vector<CaseResult>& published, const Data& data,
+                                 const StopRequested& stop) {
+  Catalog catalog;
+  for (const CaseResult& each : published) {
+    if (!catalog.profiles.contains(each.asked.profile))
+      catalog.profiles.emplace(each.asked.profile, data.profiles.load(each.asked.profile));
+    if (!catalog.traces.contains(each.asked.workload))
+      catalog.traces.emplace(each.asked.workload, data.traces.load(each.asked.workload));
+  }
+  for (const CaseResult& each : published) require_simulable(each, catalog);
+  SimulatedRunner runner(catalog, stop, ModelError{});
+  std::vector<Validation> all;
+  for (const CaseResult& each : published) all.push_back(validation_of(each, runner));
+  return all;
+}
+
+}  // namespace hbench

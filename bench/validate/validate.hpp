@@ -1,0 +1,40 @@
+#pragma once
+
+/// Predictions beside published figures: how far they are apart, and how often their bands hold what they promise.
+
+#include <string>
+#include <vector>
+
+#include "analysis/model_error.hpp"
+#include "analysis/records.hpp"
+#include "bench/data.hpp"
+#include "collectives/network/stop.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// One published figure and its prediction.
+struct Validation {
+  Case asked;               ///< as published
+  double published = 0;     ///< seconds of a step, as the throughput or the efficiency of the source says
+  double predicted = 0;     ///< seconds of a step
+  bool calibrated = false;  ///< the model has used the figure (`calibrated_with`)
+  Residual residual;        ///< for the band; without the model's own error
+
+  /// Predicted over published throughput, less 1: above 0 where the prediction is too fast.
+  double error() const { return published / predicted - 1; }
+};
+
+/// Simulates what each published figure describes: its batch, its strategy, and the rate of one GPU in its source where
+/// that is stated, else the profile's. In the order of `published`. \throws Error (usage) for a name that this version
+/// does not know and for what cannot be simulated, (interrupted) after `stop`.
+std::vector<Validation> validate(const std::vector<CaseResult>& published, const Data& data,
+                                 const StopRequested& stop = {});
+
+/// By cluster and by strategy, with `each` also each figure; what that says of figures that calibrated nothing, and of
+/// bands. \pre there are some.
+Document validation_document(const std::vector<Validation>& all, bool each = false);
+/// The same for machines.
+std::string validation_json(const std::vector<Validation>& all);
+
+}  // namespace hbench

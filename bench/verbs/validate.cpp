@@ -1,0 +1,73 @@
+#include "bench/validate/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <set>
+
+#include "analysis/published.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/terminal.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+std::vector<CaseResult> figures(const std::string& file) {
+  if (file.empty()) return published_results();
+  std::ifstream in(file);
+  if (!in) throw Error(ExitCode::environment, fmt::format("cannot read {}", file), "check --from FILE");
+  return published_results(in, file);
+}
+
+/// Leaves the figures that have one of the names in a field; a text without names leaves all.
+void select(std::vector<CaseResult>& published, const std::string& names, std::string Case::*field,
+            std::string_view what) {
+  if (names.empty()) return;
+  std::set<std::string> known, asked;
+  for (const CaseResult& each : published) known.insert(each.asked.*field);
+  for (const std::string& name : split_list(names, fmt::format("--{}", what))) {
+    if (!known.contains(name))
+      throw unknown_name(what, name, std::vector<std::string_view>(known.begin(), known.end()));
+    asked.insert(name);
+  }
+  std::erase_if(published, [&](const CaseResult& each) { return !asked.contains(each.asked.*field); });
+}
+
+ExitCode run_validate(const Call& call) {
+  std::string from, profiles, workloads;
+  bool json = false, each = false, wide = false;
+  Arguments app("Predicts published training throughputs and says how far the predictions are off.", "hbench validate");
+  app.footer(
+      "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --each\n  hbench validate --from "
+      "mine.csv --json");
+  app.add_option("--from", from, "table of figures instead of the built-in one (columns: analysis/README.md)");
+  app.add_option("--profile", profiles, "only these clusters (comma list)");
+  app.add_option("--workload", workloads, "only these workloads (comma list)");
+  app.add_flag("--each", each, "also print each figure with its prediction");
+  app.add_flag("--json", json, "print each figure as JSON")->excludes(app.add_flag("--wide", wide, kWideHelp));
+  if (app.parse(call)) return ExitCode::good;
+  std::vector<CaseResult> published = figures(from);
+  select(published, profiles, &Case::profile, "profile");
+  select(published, workloads, &Case::workload, "workload");
+  catch_interrupts();
+  const std::vector<Validation> all = validate(published, load_data(), interrupted);
+  if (json)
+    fmt::print("{}", validation_json(all));
+  else
+    fmt::print("{}", terminal_text(validation_document(all, each), wide));
+  return ExitCode::good;
+}
+
+}  // namespace
+
+extern const Verb kValidate;
+constinit const Verb kValidate{
+    .name = "validate",
+    .summary = "compare predictions with published figures",
+    .run = run_validate,
+};
+
+}  // namespace hbench

@@ -1,0 +1,135 @@
+// Predictions beside the published table: the error of the model that bands promise is that of the table.
+
+#include "bench/validate/validate.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "analysis/published.hpp"
+#include "analysis/statistics.hpp"
+#include "bench/command/verb.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kHeader =
+    "workload,profile,gpus,batch_per_gpu,algorithm,placement,server_mode,servers,compressor,fusion,overlap,throughput,"
+    "efficiency,baseline_throughput,calibrated,year,source,note\n";
+
+const std::vector<Validation>& published_validations() {
+  static const std::vector<Validation> kAll = validate(published_results(), load_data());
+  return kAll;
+}
+
+Validation validation_of_row(const std::string& row) {
+  std::istringstream in(kHeader + row + ",no,2020,https://example.org/a,\n");
+  return validate(published_results(in, "a.csv"), load_data()).at(0);
+}
+
+double rounded_up(double value) { return std::ceil(value * 100 - 1e-9) / 100; }
+
+TEST(Validate, GivesTheErrorThatBandsPromise) {
+  std::vector<Residual> residuals;
+  for (const Validation& each : published_validations()) residuals.push_back(each.residual);
+  const ModelError fitted = fit_model_error(residuals);
+  EXPECT_DOUBLE_EQ(rounded_up(fitted.compute), kModelError.compute);
+  EXPECT_DOUBLE_EQ(rounded_up(fitted.communication), kModelError.communication);
+  EXPECT_GE(coverage_elsewhere(residuals), 0.85);
+}
+
+TEST(Validate, IsNearThePublishedFiguresThatCalibratedNothing) {
+  std::vector<double> errors;
+  double held = 0;
+  for (const Validation& each : published_validations()) {
+    if (each.calibrated) continue;
+    errors.push_back(std::fabs(each.error()));
+    held += holds(kModelError, each.residual) ? 1 : 0;
+  }
+  ASSERT_GE(errors.size(), 100);
+  EXPECT_LT(median(errors), 0.05);
+  EXPECT_LT(percentile(errors, 0.9), 0.2);
+  EXPECT_GE(held / static_cast<double>(errors.size()), 0.85);
+}
+
+// 4 x 64 samples at 512/s take half a second, and so do 64 at the profile's rate of one GPU divided by an efficiency.
+TEST(Validate, TakesTheStepFromTheThroughputOrFromTheEfficiency) {
+  const std::string asked = "resnet50,hkbu-10gbe,4,64,ring,,,,none,none,yes,";
+  EXPECT_DOUBLE_EQ(validation_of_row(asked + "512,,253.1").published, 0.5);
+  const double rate = load_data().profiles.load("hkbu-10gbe").rates.at("resnet50").samples_per_second;
+  EXPECT_DOUBLE_EQ(validation_of_row(asked + ",0.5,").published, 2 * 64 / rate);
+}
+
+TEST(Validate, SimulatesAtTheRateOfOneGpuInTheSource) {
+  const std::string asked = "resnet50,hkbu-10gbe,4,64,ring,,,,none,none,yes,512,,";
+  const Validation slow = validation_of_row(asked + "100"), fast = validation_of_row(asked + "200");
+  EXPECT_GT(slow.predicted, 0.64);
+  EXPECT_LT(fast.predicted, 0.64);
+  EXPECT_GT(fast.residual.communication, slow.residual.communication);
+  EXPECT_DOUBLE_EQ(fast.error(), 0.5 / fast.predicted - 1);
+}
+
+TEST(Validate, RefusesWhatCannotBeSimulated) {
+  const auto call = [](const std::string& row) { return [row] { validation_of_row(row); }; };
+  expect_error(call("lenet5,hkbu-10gbe,4,64,ring,,,,none,none,yes,512,,"), ExitCode::usage, HasSubstr("lenet5"));
+  expect_error(call("resnet50,hkbu-10gbe,4,64,vendor,,,,none,none,yes,512,,100"), ExitCode::usage,
+               HasSubstr("resnet50 on 4 GPUs of hkbu-10gbe"));
+  expect_error(call("resnet50,hkbu-10gbe,6,64,hierarchical,,,,none,none,yes,512,,100"), ExitCode::usage,
+               HasSubstr("on 6 GPUs"));
+  expect_error(call("resnet50,hkbu-10gbe,4,64,ps,,,,none,none,yes,512,,100"), ExitCode::usage, HasSubstr("server"));
+  expect_error(call("bert_large,dgx-a100,8,64,ring,,,,none,none,yes,512,,"), ExitCode::usage,
+               HasSubstr("no rate of one GPU"));
+  expect_error(call("resnet50,hkbu-10gbe,1,64,none,,,,none,none,yes,512,,100"), ExitCode::usage, HasSubstr("alone"));
+  EXPECT_GT(validation_of_row("bert_large,dgx-a100,8,64,ring,,,,none,none,yes,512,,100").predicted, 0.64);
+}
+
+const Verb& verb() { return find_entry(verbs(), "validate", "verb"); }
+
+std::string output_of(const std::vector<std::string>& arguments) {
+  testing::internal::CaptureStdout();
+  const ExitCode code = verb().run({arguments, "hbench validate"});
+  std::fflush(stdout);
+  EXPECT_EQ(code, ExitCode::good);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(ValidateVerb, PrintsEachFigureForMachines) {
+  const auto figures = nlohmann::json::parse(output_of({"--json", "--profile", "dgx-a100,capped-5gbit"}));
+  ASSERT_EQ(figures.size(), 7);
+  for (const auto& figure : figures) {
+    EXPECT_THAT(figure.at("cluster"), testing::AnyOf("dgx-a100", "capped-5gbit"));
+    EXPECT_DOUBLE_EQ(
+        figure.at("throughput_error"),
+        figure.at("published_step_seconds").get<double>() / figure.at("predicted_step_seconds").get<double>() - 1);
+    EXPECT_LE(figure.at("profile_low_seconds"), figure.at("predicted_step_seconds"));
+    EXPECT_GE(figure.at("profile_high_seconds"), figure.at("predicted_step_seconds"));
+  }
+}
+
+TEST(ValidateVerb, SaysHowFarPredictionsAreOffByClusterAndByStrategy) {
+  const std::string text = output_of({"--wide"});
+  EXPECT_THAT(text, testing::Not(HasSubstr("Each figure")));
+  EXPECT_THAT(output_of({"--each", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-0.1 %")));
+  EXPECT_THAT(text, AllOf(HasSubstr("By cluster"), HasSubstr("By strategy"), HasSubstr("uber-p100-25gbe-tcp"),
+                          HasSubstr("100 figures that did not calibrate"), HasSubstr("90 % band")));
+}
+
+TEST(ValidateVerb, RefusesWhatLeavesNothingAndFilesThatAreNone) {
+  const auto call = [](const std::vector<std::string>& arguments) {
+    return [arguments] { verb().run({arguments, "hbench validate"}); };
+  };
+  expect_error(call({"--profile", "hkbu-10gb"}), ExitCode::usage, HasSubstr("hkbu-10gb"), HasSubstr("hkbu-10gbe"));
+  expect_error(call({"--workload", "vgg17"}), ExitCode::usage, HasSubstr("vgg17"), HasSubstr("vgg16"));
+  expect_error(call({"--profile", "dgx-a100", "--workload", "vgg16"}), ExitCode::usage, HasSubstr("vgg16"));
+  expect_error(call({"--from", "/nowhere.csv"}), ExitCode::environment, HasSubstr("/nowhere.csv"));
+}
+
+}  // namespace
+}  // namespace hbench
