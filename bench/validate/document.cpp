@@ -18,7 +18,10 @@ using Selection = std::vector<const Validation*>;
 /// An error within which a prediction is of use to somebody who compares networks.
 constexpr double kSmallError = 0.15;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+/// Errors may be huge where a figure is wrong.
+std::string percent(double share) {
+  return share < 100 ? fmt::format("{:.1f} %", 100 * share) : fmt::format("{:.3g} %", 100 * share);
+}
 
 /// How far the predictions of a selection are off.
 struct Errors {
@@ -74,8 +77,8 @@ Table each_figure(const Selection& all) {
     table.rows.push_back(
         {each->asked.workload, each->asked.profile, std::to_string(each->asked.gpus), each->asked.strategy.label(),
          fmt::format("{:.4g}", samples / each->published), fmt::format("{:.4g}", samples / each->predicted),
-         fmt::format("{:+.1f} %", 100 * each->error()), holds(kModelError, each->residual) ? "yes" : "no",
-         each->calibrated ? "yes" : "no", each->asked.source});
+         (each->error() < 0 ? "-" : "+") + percent(std::fabs(each->error())),
+         holds(kModelError, each->residual) ? "yes" : "no", each->calibrated ? "yes" : "no", each->asked.source});
   }
   return table;
 }

@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "analysis/published.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/terminal.hpp"
+#include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
@@ -17,9 +18,10 @@ namespace {
 
 std::vector<CaseResult> figures(const std::string& file) {
   if (file.empty()) return published_results();
-  std::ifstream in(file);
-  if (!in) throw Error(ExitCode::environment, fmt::format("cannot read {}", file), "check --from FILE");
-  return published_results(in, file);
+  std::istringstream in(read_file(file));
+  std::vector<CaseResult> published = published_results(in, file);
+  if (published.empty()) throw Error(ExitCode::usage, fmt::format("{} has no figures", file), "see analysis/README.md");
+  return published;
 }
 
 /// Leaves the figures that have one of the names in a field; a text without names leaves all.

@@ -12,6 +12,7 @@
 #include "analysis/statistics.hpp"
 #include "bench/command/verb.hpp"
 #include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {
@@ -128,7 +129,11 @@ TEST(ValidateVerb, RefusesWhatLeavesNothingAndFilesThatAreNone) {
   expect_error(call({"--profile", "hkbu-10gb"}), ExitCode::usage, HasSubstr("hkbu-10gb"), HasSubstr("hkbu-10gbe"));
   expect_error(call({"--workload", "vgg17"}), ExitCode::usage, HasSubstr("vgg17"), HasSubstr("vgg16"));
   expect_error(call({"--profile", "dgx-a100", "--workload", "vgg16"}), ExitCode::usage, HasSubstr("vgg16"));
-  expect_error(call({"--from", "/nowhere.csv"}), ExitCode::environment, HasSubstr("/nowhere.csv"));
+  for (const char* file : {"/nowhere.csv", "/dev/zero"})
+    expect_error(call({"--from", file}), ExitCode::usage, HasSubstr(file), testing::_);
+  const TemporaryFolder folder;
+  write_bytes(folder / "none.csv", kHeader);
+  expect_error(call({"--from", (folder / "none.csv").string()}), ExitCode::usage, HasSubstr("no figures"));
 }
 
 }  // namespace
