@@ -16,7 +16,9 @@ struct Residual {
   std::string cluster;       ///< steps of one cluster share their causes
   double low = 0, high = 0;  ///< seconds; the simulated step with the better and the worse figures of its profile
   double communication = 0;  ///< share of the simulated step during which a collective is in flight, hidden or not
-  double seen = 0;           ///< seconds, of the real step
+  /// Seconds of the real step; at least that of one GPU alone, because a faster one shows only that the baseline of its
+  /// source was slow.
+  double seen = 0;
 };
 
 /// Half the width of a band on logarithms: sqrt(compute^2 + (communication * share)^2). What disturbs compute

@@ -181,8 +181,10 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                 {"streams", false, count_into(profile.streams)},
                 {"protocol_efficiency", false, number_into(profile.protocol_efficiency, 0.01, 1)}},
                {}, profile.figures);
-  read_section(table, "parameter_server", file_name, {{"rate", false, rate_into(profile.server_rate)}}, {},
-               profile.figures);
+  read_section(table, "parameter_server", file_name,
+               {{"rate", false, rate_into(profile.server_rate)},
+                {"factor", false, number_into(profile.server_factor, 1, 100)}},
+               {}, profile.figures);
   read_section(table, "compute", file_name,
                {{"memory_rate", false, rate_into(profile.memory_rate)},
                 {"overlap_slowdown", false, number_into(profile.overlap_slowdown, 0, 10)},

@@ -52,6 +52,7 @@ struct Profile {
   int streams = 1;                 ///< parallel streams between two ranks
   double protocol_efficiency = 1;  ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
   BytesPerSecond server_rate;      ///< of one parameter server on a network, in and out together; 0: no limit
+  double server_factor = 1;        ///< the servers' rate may be so many times higher or lower; widens the band
   BytesPerSecond memory_rate;      ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
   double overlap_slowdown = 0;     ///< compute takes 1 + this while a collective is in flight
   double straggler = 0;            ///< relative standard deviation of a rank's compute time

@@ -58,7 +58,7 @@ std::vector<BestOfSides> best_of_sides(const Pointers& points) {
 
 bool clearly_ahead(const Point& a, const Point& b) {
   if (*a.efficiency - *b.efficiency < kLevel) return false;
-  const bool intervals = is_timed(a) && is_timed(b) && a.efficiency_low && b.efficiency_high;
+  const bool intervals = a.efficiency_low && b.efficiency_high;
   return !intervals || *a.efficiency_low > *b.efficiency_high;
 }
 

@@ -27,8 +27,8 @@ struct BestOfSides {
 /// One for each question and place among `points`, the most efficient first. \pre every point has an efficiency.
 std::vector<BestOfSides> best_of_sides(const Pointers& points);
 
-/// Whether `a` is more efficient than `b` beyond doubt: by a percentage point at least, and where both were timed with
-/// intervals that do not overlap.
+/// Whether `a` is more efficient than `b` beyond doubt: by a percentage point at least, and where both have
+/// intervals or bands, these do not overlap.
 bool clearly_ahead(const Point& a, const Point& b);
 
 /// The most efficient point with servers of the other kind (slices or whole tensors) than `servers`; null where there

@@ -8,10 +8,10 @@
 namespace hbench {
 namespace {
 
-/// `78 %`, and for what was timed its interval: `78 % (74 to 81)`.
+/// `78 %`, and with an interval or a band `78 % (74 to 81)`.
 std::string efficiency_in_words(const Point& point) {
   std::string text = whole_percent(*point.efficiency);
-  if (is_timed(point) && point.efficiency_low && point.efficiency_high)
+  if (point.efficiency_low && point.efficiency_high)
     text += fmt::format(" ({:.0f} to {:.0f})", *point.efficiency_low * 100, *point.efficiency_high * 100);
   return text;
 }
@@ -54,7 +54,7 @@ std::string who_is_ahead(const Headline& headline, const ScalingWords& words) {
     servers += clearly_ahead(*sides.servers, *sides.all_reduce) ? 1 : 0;
   }
   if (both == 0) return "";
-  if (all_reduce + servers == 0) return both == 1 ? " The two are level." : " The two are level everywhere.";
+  if (all_reduce + servers == 0) return both == 1 ? " Neither is clearly ahead." : " Nowhere is either clearly ahead.";
   if (both == 1) return servers == 1 ? " Servers are ahead." : " All-reduce is ahead.";
   const auto count = [](std::size_t networks) { return networks == 0 ? "none" : std::to_string(networks); };
   std::string text =

@@ -60,6 +60,7 @@ TEST(SimulatedRunner, GivesABandAroundItsStepAndTheWorldsTimeIsAccountedFor) {
     const CaseResult result = runner.run(asked);
     const double step = value(result, "step_seconds");
     EXPECT_LE(value(result, "step_seconds_low"), step) << asked.key();
+    EXPECT_GE(value(result, "step_seconds_low"), value(result, "ledger/compute")) << asked.key();
     EXPECT_GE(value(result, "step_seconds_high"), step) << asked.key();
     const double parts = value(result, "ledger/compute") + value(result, "ledger/straggler") +
                          value(result, "ledger/slowdown") + value(result, "ledger/exposed");
@@ -102,6 +103,27 @@ TEST(SimulatedRunner, KeepsEveryStepOfTheDefaultSweepInItsBand) {
     bands += low < high;
   }
   EXPECT_GT(bands, 20);
+}
+
+TEST(SimulatedRunner, WidensTheBandOfServersByTheFactorOfTheirRate) {
+  Plan plan = varied_plan();
+  Profile& profile = plan.catalog.profiles.at("hkbu-10gbe");
+  for (const Case& asked : plan.cases) {
+    if (asked.profile != "hkbu-10gbe" || asked.gpus < 12) continue;
+    const auto result_with = [&](double factor) {
+      profile.server_factor = factor;
+      return SimulatedRunner(plan.catalog).run(asked);
+    };
+    const CaseResult sure = result_with(1), unsure = result_with(4);
+    EXPECT_EQ(value(unsure, "step_seconds"), value(sure, "step_seconds"));
+    if (asked.strategy.uses_servers()) {
+      EXPECT_GT(value(unsure, "step_seconds_high"), 1.5 * value(sure, "step_seconds_high")) << asked.key();
+      // Faster servers answer in another order, which may cost a little elsewhere.
+      EXPECT_LE(value(unsure, "step_seconds_low"), 1.001 * value(sure, "step_seconds_low")) << asked.key();
+    } else {
+      EXPECT_EQ(values(unsure), values(sure)) << asked.key();
+    }
+  }
 }
 
 // A queue serves first what came first. On a network that is a little faster or slower, messages of gradients that

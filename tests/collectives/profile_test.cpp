@@ -36,6 +36,7 @@ TEST(Profile, ReadsEveryKey) {
   EXPECT_EQ(profile.streams, 4);
   EXPECT_DOUBLE_EQ(profile.protocol_efficiency, 0.95);
   EXPECT_DOUBLE_EQ(profile.server_rate.value, 1e9);
+  EXPECT_EQ(profile.server_factor, 1);
   EXPECT_DOUBLE_EQ(profile.memory_rate.value, 8e11) << "the cluster's own figure goes before the GPU's";
   EXPECT_DOUBLE_EQ(profile.overlap_slowdown, 0.15);
   EXPECT_DOUBLE_EQ(profile.straggler, 0.01);
@@ -46,6 +47,12 @@ TEST(Profile, ReadsEveryKey) {
   EXPECT_EQ(profile.rates.at("mine").source, "measured");
   EXPECT_DOUBLE_EQ(profile.rates.at("plain").samples_per_second, 50.5);
   EXPECT_EQ(profile.rates.at("resnet50").samples_per_second, 384) << "from the GPU's file";
+}
+
+TEST(Profile, SaysByWhatFactorItsServersRateMayBeOff) {
+  EXPECT_EQ(parse(with("\"1 GB/s\"", "\"1 GB/s\"\nfactor = 2.5")).server_factor, 2.5);
+  expect_refused(with("\"1 GB/s\"", "\"1 GB/s\"\nfactor = 0.9"),
+                 "my.toml:18: parameter_server.factor: 0.9 is out of range", "between 1 and 100");
 }
 
 TEST(Profile, KnowsWhereEachFigureComesFrom) {

@@ -49,7 +49,7 @@ TEST_F(DefaultSweep, HasAChartForEachWorkloadAndShowsFewLinesOfIt) {
 
 TEST_F(DefaultSweep, ShowsServersOfBothPlacementsBesideTheRingInTheFirstChart) {
   const auto labels = shown_labels(all_of<ChartGroup>(document_).at(0).charts.at(0));
-  for (const char* network : {"Azure ND96asr v4 (A100 SXM4)", "AWS p3dn.24xlarge (V100 SXM2)",
+  for (const char* network : {"Azure ND96asr v4 (A100 SXM4)", "25 GbE, TCP, P100 16 GB",
                               "plain 10 GbE (RTX 2080 "
                               "Ti class)"})
     for (const char* strategy : {"ring on ", "ps (greedy, ", "ps (sliced, "})

@@ -72,12 +72,25 @@ TEST(ScalingVerdict, SaysWhereServersAreAheadAndWhereMost) {
 
 TEST(ScalingVerdict, CallsTheSidesLevelWithinAPointOrWhereIntervalsOverlap) {
   EXPECT_THAT(verdict_on({simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 8, kServers, 0.495)}),
-              HasSubstr("The two are level."));
+              HasSubstr("Neither is clearly ahead."));
   EXPECT_THAT(verdict_on({simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 8, kServers, 0.489)}),
               HasSubstr("All-reduce is ahead."));
   // Intervals: 0.77 to 0.82 and 0.73 to 0.78, then 0.71 to 0.76.
-  EXPECT_THAT(verdict_on({measured(2, kRing, 0.8), measured(2, kServers, 0.76)}), HasSubstr("The two are level."));
+  EXPECT_THAT(verdict_on({measured(2, kRing, 0.8), measured(2, kServers, 0.76)}),
+              HasSubstr("Neither is clearly ahead."));
   EXPECT_THAT(verdict_on({measured(2, kRing, 0.8), measured(2, kServers, 0.74)}), HasSubstr("All-reduce is ahead."));
+}
+
+TEST(ScalingVerdict, GivesTheBandsOfPredictionsAndNamesNoWinnerWhereTheyOverlap) {
+  Point ring = simulated("vgg16", "slow", 8, kRing, 0.5), servers = simulated("vgg16", "slow", 8, kServers, 0.3);
+  ring.efficiency_low = 0.4;
+  ring.efficiency_high = 0.6;
+  servers.efficiency_low = 0.1;
+  servers.efficiency_high = 0.45;
+  EXPECT_THAT(verdict_on({ring, servers}), testing::AllOf(HasSubstr("50 % (40 to 60)"), HasSubstr("30 % (10 to 45)"),
+                                                          HasSubstr("Neither is clearly ahead.")));
+  servers.efficiency_high = 0.35;
+  EXPECT_THAT(verdict_on({ring, servers}), HasSubstr("All-reduce is ahead."));
 }
 
 TEST(ScalingVerdict, ComparesOnlyPointsOfOneBatch) {
