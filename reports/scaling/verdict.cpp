@@ -60,8 +60,10 @@ std::string who_is_ahead(const Headline& headline, const ScalingWords& words) {
   std::string text =
       fmt::format(" All-reduce is ahead on {} of {} networks, servers on {}", count(all_reduce), both, count(servers));
   if (const BestOfSides* lead = headline.servers_lead())
-    text += fmt::format(", most on {}: {} against {}", words.network_in_brief(lead->servers->asked.profile),
+    text += fmt::format(" (most on {}: {} against {})", words.network_in_brief(lead->servers->asked.profile),
                         whole_percent(*lead->servers->efficiency), whole_percent(*lead->all_reduce->efficiency));
+  if (const std::size_t open = both - all_reduce - servers; open > 0)
+    text += fmt::format(", neither clearly on {}", open);
   return text + '.';
 }
 

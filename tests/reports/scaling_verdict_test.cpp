@@ -66,8 +66,8 @@ TEST(ScalingVerdict, SaysWhereServersAreAheadAndWhereMost) {
                   simulated("vgg16", "a", 8, kRing, 0.5), simulated("vgg16", "a", 8, kColocatedServers, 0.9),
                   simulated("vgg16", "b", 8, kRing, 0.6), simulated("vgg16", "b", 8, kColocatedServers, 0.7),
                   simulated("vgg16", "slow", 8, kRing, 0.3), simulated("vgg16", "slow", 8, kColocatedServers, 0.305)});
-  EXPECT_THAT(verdict,
-              HasSubstr("All-reduce is ahead on 1 of 4 networks, servers on 2, most on a: 90 % against 50 %."));
+  EXPECT_THAT(verdict, HasSubstr("All-reduce is ahead on 1 of 4 networks, servers on 2 (most on a: 90 % against 50 %), "
+                                 "neither clearly on 1."));
 }
 
 TEST(ScalingVerdict, CallsTheSidesLevelWithinAPointOrWhereIntervalsOverlap) {
