@@ -21,6 +21,7 @@ def parse_arguments():
     parser.add_argument("--image-size", type=int, required=True)
     parser.add_argument("--warmup", type=int, required=True)
     parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--core", type=int, required=True)
     parser.add_argument("--bucket-view", action="store_true")
     return parser.parse_args()
 
@@ -53,7 +54,7 @@ def train(arguments, model):
 def main():
     arguments = parse_arguments()
     rank = int(os.environ.get("RANK", "0"))
-    os.sched_setaffinity(0, {rank % os.cpu_count()})
+    os.sched_setaffinity(0, {arguments.core % os.cpu_count()})
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
     torch.manual_seed(1)
