@@ -72,6 +72,8 @@ TEST(Warnings, NameAHypervisorThatTakesCores) {
 TEST(Warnings, NameSlowLaunchesAndSlowSteps) {
   EXPECT_THAT(warnings(launches({{{1}}, {{1.6}}, {{1}}, {{1.02}}})),
               ElementsAre(HasSubstr("1 of 4 launches took up to 1.6 times")));
+  EXPECT_THAT(warnings(launches({{{1}}, {{1.5}}, {{1}}, {{1}}})), testing::IsEmpty())
+      << "half as long again is not slow";
   EXPECT_THAT(warnings(launches({{{1}, {1}, {2.5}, {1}, {1}}, {{1}, {1}, {2.5}, {1}, {1}}})),
               ElementsAre(HasSubstr("2 of 10 iterations")));
 }

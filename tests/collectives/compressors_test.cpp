@@ -73,6 +73,7 @@ TEST(EveryCompressor, WritesNothingForNothing) {
   for (const CompressorChoice& choice : every_compressor()) {
     // Sparse ones say that there are 0 of them.
     EXPECT_LE(encoded(*choice.codec, {}).size(), 4u) << choice.text();
+    EXPECT_EQ(choice.codec->max_wire_bytes(0) % 4, 0) << choice.text();
     EXPECT_TRUE(round_trip(*choice.codec, {}).empty()) << choice.text();
   }
 }

@@ -3,6 +3,7 @@
 #include "collectives/transport/shared_transport.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <optional>
 
@@ -60,6 +61,30 @@ TEST_F(SharedMessages, WaitWhereMoreAreSentThanALaneOrAListOfReceiptsHolds) {
     while (!receiver_.test(receive)) EXPECT_FALSE(sender_->test(sends.back()));
     EXPECT_EQ(got, i);
     EXPECT_TRUE(sender_->test(sends[static_cast<std::size_t>(i)]));
+  }
+}
+
+// Whoever gives up on a message gets its receipt back once the receiver has seen it.
+TEST_F(SharedMessages, MayBeWithdrawnMoreOftenThanThereAreReceipts) {
+  const int value = 7;
+  int never = 0, got = 0;
+  const auto unanswered = receiver_.receive(0, 0, bytes(never), nullptr, 0);
+  for (int i = 0; i < static_cast<int>(SharedSegment::kReceipts) + 100; ++i) {
+    sender_->cancel(sender_->send(1, 0, bytes(value)));
+    EXPECT_FALSE(receiver_.test(unanswered));
+  }
+  const auto last = sender_->send(1, 1, bytes(value));
+  const auto received = receiver_.receive(0, 1, bytes(got), nullptr, 0);
+  EXPECT_TRUE(receiver_.test(received));
+  EXPECT_TRUE(sender_->test(last));
+  EXPECT_EQ(got, value);
+}
+
+TEST_F(SharedMessages, MaySpinWhereTheMachineHasACoreForEachRank) {
+  const int cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  for (const int ranks : {cores, cores + 1}) {
+    const SharedMemory memory = SharedMemory::for_threads(SharedSegment::bytes(ranks, 1 << 16));
+    EXPECT_EQ(SharedSegment(memory, ranks, 0).enough_cores(), ranks == cores);
   }
 }
 

@@ -24,6 +24,7 @@ TEST(NearestName, ForgivesASlip) {
   EXPECT_EQ(nearest_name("venodr", kNames), "vendor");
   EXPECT_EQ(nearest_name("horovod2018", kNames), "horovod-2018");
   EXPECT_EQ(nearest_name("vendorxy", kNames), "vendor") << "two letters too many are two slips";
+  EXPECT_EQ(nearest_name("vedr", kNames), "vendor") << "two letters too few as well";
   EXPECT_EQ(nearest_name("vendorwxyz", kNames), "") << "four are too many";
 }
 

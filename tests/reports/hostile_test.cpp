@@ -108,6 +108,7 @@ TEST(CsvField, IsQuotedWhereItWouldEndTheField) {
 TEST(CsvField, LeavesNumbersAsTheyAre) {
   for (const char* number : {"-2.5", "-1e-9", "7"}) EXPECT_EQ(csv_field(number), number);
   EXPECT_EQ(csv_field("-inf"), "\"'-inf\"") << "no spreadsheet's number";
+  EXPECT_EQ(csv_field(std::string_view("-25").substr(0, 2)), "-2") << "what follows the text is not read";
 }
 
 TEST(Hostile, MarkdownShowsItAsText) {

@@ -59,6 +59,18 @@ TEST(ScalingReport, KeepsFullTitlesOfNetworksThatWouldReadTheSame) {
               HasSubstr("on 8 x V100 nodes (100 GbE), but"));
 }
 
+TEST(ScalingReport, FoldsMoreThanTenFailuresAway) {
+  for (const std::size_t failures : {10, 11}) {
+    std::vector<Point> points{simulated("vgg16", "slow", 4, kRing, 0.9)};
+    for (std::size_t i = 0; i < failures; ++i) points.push_back(failure("rank 1 was lost"));
+    for (const Table& table : all_of<Table>(kScalingReport.build(input_of(points))))
+      if (table.caption == "Failed cases") {
+        EXPECT_EQ(table.rows.size(), failures);
+        EXPECT_EQ(table.folded, failures == 11);
+      }
+  }
+}
+
 TEST(ScalingReport, SurvivesHostileNames) {
   const std::string hostile = "</script><script>alert(1)</script>|\n`\x1b[31m\xff\"'";
   Point ours = simulated(hostile, hostile, 4, kRing, 0.9), theirs = ours, lost = failure(hostile);

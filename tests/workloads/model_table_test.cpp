@@ -1,0 +1,71 @@
+// The table of models without LibTorch: parameters in closed form, from depths and widths.
+
+#include <gtest/gtest.h>
+
+#include "workloads/engine/samples.hpp"
+#include "workloads/models/models.hpp"
+
+namespace hbench {
+namespace {
+
+/// A convolution without bias, with the scale and shift behind it.
+std::int64_t normed_convolution(std::int64_t in, std::int64_t out, std::int64_t side) {
+  return in * out * side * side + 2 * out;
+}
+
+std::int64_t resnet_parameters(const ModelEntry& model) {
+  std::int64_t sum = normed_convolution(3, 64, 7), channels = 64, width = 64;
+  for (const int blocks : model.stages) {
+    const std::int64_t out = model.bottleneck ? 4 * width : width;
+    for (int block = 0; block < blocks; ++block) {
+      if (model.bottleneck)
+        sum += normed_convolution(channels, width, 1) + normed_convolution(width, width, 3) +
+               normed_convolution(width, out, 1);
+      else
+        sum += normed_convolution(channels, width, 3) + normed_convolution(width, width, 3);
+      if (channels != out) sum += normed_convolution(channels, out, 1);
+      channels = out;
+    }
+    width *= 2;
+  }
+  return sum + (channels + 1) * model.classes;
+}
+
+std::int64_t vgg_parameters(const ModelEntry& model) {
+  std::int64_t sum = 0, channels = 3, width = 64;
+  for (const int convolutions : model.stages) {
+    for (int i = 0; i < convolutions; ++i) {
+      sum += channels * width * 9 + width * (model.batch_norm ? 3 : 1);
+      channels = width;
+    }
+    width = std::min<std::int64_t>(2 * width, 512);
+  }
+  return sum + (512 * 49 + 1) * 4096 + (4096 + 1) * 4096 + (4096 + 1) * std::int64_t{model.classes};
+}
+
+TEST(ModelTable, HasTheParametersOfItsDepthsAndWidths) {
+  int checked = 0;
+  for (const ModelEntry* model : models()) {
+    if (model->architecture == Architecture::resnet) {
+      EXPECT_EQ(resnet_parameters(*model), model->parameters) << model->name;
+      ++checked;
+    }
+    if (model->architecture == Architecture::vgg) {
+      EXPECT_EQ(vgg_parameters(*model), model->parameters) << model->name;
+      ++checked;
+    }
+  }
+  EXPECT_EQ(checked, 13);
+}
+
+// Training data must be the same in later versions, so that losses can be compared.
+TEST(Samples, StayWhatTheyAre) {
+  std::array<float, 3> pixels{};
+  fill_image(7, 3, pixels);
+  EXPECT_FLOAT_EQ(pixels[0], 0.37855718F);
+  EXPECT_FLOAT_EQ(pixels[2], -0.014149837F);
+  EXPECT_EQ(label_of(7, 3, 1000), 943);
+}
+
+}  // namespace
+}  // namespace hbench
