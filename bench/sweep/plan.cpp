@@ -347,7 +347,7 @@ class Planner {
   bool in_range(const Case& figure) const {
     if (figure.gpus < request_.gpus.front() || figure.gpus > request_.gpus.back()) return false;
     if (!contains(request_.workloads.empty() ? kDefaultWorkloads : traces_, figure.workload)) return false;
-    if (!request_.profiles.empty() && !contains(profiles_, figure.profile)) return false;
+    if (!contains(request_.profiles.empty() ? kDefaultProfiles : profiles_, figure.profile)) return false;
     return request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm);
   }
 
@@ -363,18 +363,7 @@ class Planner {
     }
     if (!request_.evidence.contains(Evidence::simulated)) return;
     for (const Case& twin : twins) {
-      // Some sources measured what hbench has no schedule for (BytePS adds up inside a node first).
-      if (!std::ranges::any_of(algorithms(),
-                               [&](const Algorithm* known) { return known->name == twin.strategy.algorithm; })) {
-        refuse(
-            fmt::format("{} on {}", twin.workload, twin.profile),
-            fmt::format("published {} has no simulated twin: hbench has no schedule for it", twin.strategy.algorithm));
-        continue;
-      }
-      if (!plan_.catalog.profiles.contains(twin.profile)) {
-        if (!contains(data_.profiles.names(), twin.profile)) continue;
-        add_profile(twin.profile);
-      }
+      if (!plan_.catalog.profiles.contains(twin.profile)) add_profile(twin.profile);
       if (!plan_.catalog.traces.contains(twin.workload) || already_planned(twin)) continue;
       add_simulated(twin.workload, twin.profile, twin.gpus, parse_strategy(twin), twin.batch_per_gpu);
     }

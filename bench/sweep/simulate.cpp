@@ -68,22 +68,21 @@ Seconds simulation_time(const Case& asked, const Catalog& catalog) {
   return simulation_time(cluster, strategy.world(asked.gpus, cluster.gpus_per_node), timeline, strategy);
 }
 
-const Profile& SimulatedRunner::profile(const std::string& name, double servers_faster) {
+const Profile& SimulatedRunner::profile(const std::string& name, End end) {
   const Profile& stated = catalog_.profiles.at(name);
-  if (servers_faster == 1) return stated;
-  const auto [varied, added] = varied_.try_emplace({name, servers_faster}, stated);
-  if (added) varied->second.server_rate = stated.server_rate * servers_faster;
-  return varied->second;
+  if (end == End::stated) return stated;
+  const auto known = varied_.find({name, end});
+  return known != varied_.end() ? known->second : varied_.emplace(std::pair(name, end), stated.at(end)).first->second;
 }
 
-StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const World& world, double servers_faster) {
+StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const World& world, End end) {
   if (profile_name != last_profile_ || world.workers != last_workers_) simulators_.clear();
   last_profile_ = profile_name;
   last_workers_ = world.workers;
-  const std::tuple key{world.servers, world.colocated, world.group, servers_faster};
+  const std::tuple key{world.servers, world.colocated, world.group, end};
   // There may be memory for the schedules of one large world only.
   if (world.workers >= kLargeWorld && !simulators_.contains(key)) simulators_.clear();
-  return simulators_.try_emplace(key, profile(profile_name, servers_faster), world, stop_).first->second;
+  return simulators_.try_emplace(key, profile(profile_name, end), world, stop_).first->second;
 }
 
 CaseResult SimulatedRunner::run(const Case& asked) {
@@ -93,9 +92,9 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   const StepTimeline timeline = recorded.timeline.rescaled(rate, asked.batch_per_gpu);
   const TrainingStrategy strategy = parse_strategy(asked);
   const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
-  const double servers = world.servers > 0 ? cluster.server_factor : 1;
-  const auto step = [&](double servers_faster, double network_slower) {
-    return simulator(asked.profile, world, servers_faster).run(timeline, strategy, network_slower);
+  const bool has_factor = cluster.stream_factor > 1 || (world.servers > 0 && cluster.server_factor > 1);
+  const auto step = [&](End end, double network_slower) {
+    return simulator(asked.profile, world, has_factor ? end : End::stated).run(timeline, strategy, network_slower);
   };
 
   CaseResult result;
@@ -103,11 +102,11 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   const auto add = [&](const char* metric, double value, const char* unit = "s") {
     result.samples.push_back({.metric = metric, .value = value, .unit = unit});
   };
-  const StepTimes times = step(1, 1);
+  const StepTimes times = step(End::stated, 1);
   // On a faster network gradients meet other queues, and now and then a step takes longer for it: what the profile is
   // uncertain of is the envelope of the three runs.
-  const Seconds fast = step(servers, 1 - cluster.uncertainty).step;
-  const Seconds slow = step(1 / servers, 1 + cluster.uncertainty).step;
+  const Seconds fast = step(End::better, 1 - cluster.uncertainty).step;
+  const Seconds slow = step(End::worse, 1 + cluster.uncertainty).step;
   const double share = times.communication / times.step;
   // One GPU is what others are relative to.
   const double wider = asked.gpus > 1 ? std::exp(error_.half_width(share)) : 1;

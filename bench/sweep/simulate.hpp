@@ -32,18 +32,17 @@ class SimulatedRunner {
   CaseResult run(const Case& asked);
 
  private:
-  /// `servers_faster`: by how many times parameter servers are faster than the profile says.
-  StepSimulator& simulator(const std::string& profile_name, const World& world, double servers_faster = 1);
-  const Profile& profile(const std::string& name, double servers_faster);
+  StepSimulator& simulator(const std::string& profile_name, const World& world, End end);
+  const Profile& profile(const std::string& name, End end);
 
   const Catalog& catalog_;
   StopRequested stop_;
   ModelError error_;
   std::string last_profile_;
   int last_workers_ = 0;
-  std::map<std::pair<std::string, double>, Profile> varied_;  ///< by name and how much faster servers are
-  /// Of the last profile and worker count, by servers, co-location, group, and how much faster servers are.
-  std::map<std::tuple<int, bool, int, double>, StepSimulator> simulators_;
+  std::map<std::pair<std::string, End>, Profile> varied_;  ///< by name, at an end that is not the stated one
+  /// Of the last profile and worker count, by servers, co-location, group and end.
+  std::map<std::tuple<int, bool, int, End>, StepSimulator> simulators_;
 };
 
 }  // namespace hbench

@@ -129,8 +129,8 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
   const std::string name = "gpus/" + file.filename().string();
   const toml::table table = parse_toml(text, name);
   read_section(table, "", name,
-               {{"title", false, text_into(profile.gpu_title)}, {"memory_rate", true, rate_into(profile.memory_rate)}}, {"rates"},
-               profile.figures);
+               {{"title", false, text_into(profile.gpu_title)}, {"memory_rate", true, rate_into(profile.memory_rate)}},
+               {"rates"}, profile.figures);
   read_rates(table, name, profile);
   profile.digest = digest_text(text);
 }
@@ -156,6 +156,17 @@ Profile Profile::slowed(double factor) const {
   return slow;
 }
 
+Profile Profile::at(End end) const {
+  if (end == End::stated) return *this;
+  Profile other = *this;
+  const auto moved = [end](BytesPerSecond rate, double factor) {
+    return end == End::better ? rate * factor : rate / factor;
+  };
+  other.stream_cap = moved(stream_cap, stream_factor);
+  other.server_rate = moved(server_rate, server_factor);
+  return other;
+}
+
 Profile parse_profile(std::string_view text, std::string_view file_name, const std::filesystem::path& gpus) {
   const toml::table table = parse_toml(text, file_name);
   Profile profile;
@@ -178,13 +189,14 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                 {"line_rate", true, rate_into(profile.line_rate)},
                 {"nics", false, count_into(profile.nics)},
                 {"stream_cap", false, rate_into(profile.stream_cap)},
+                {"stream_factor", false, number_into(profile.stream_factor, 1, 100)},
                 {"streams", false, count_into(profile.streams)},
                 {"protocol_efficiency", false, number_into(profile.protocol_efficiency, 0.01, 1)}},
                {}, profile.figures);
-  read_section(table, "parameter_server", file_name,
-               {{"rate", false, rate_into(profile.server_rate)},
-                {"factor", false, number_into(profile.server_factor, 1, 100)}},
-               {}, profile.figures);
+  read_section(
+      table, "parameter_server", file_name,
+      {{"rate", false, rate_into(profile.server_rate)}, {"factor", false, number_into(profile.server_factor, 1, 100)}},
+      {}, profile.figures);
   read_section(table, "compute", file_name,
                {{"memory_rate", false, rate_into(profile.memory_rate)},
                 {"overlap_slowdown", false, number_into(profile.overlap_slowdown, 0, 10)},

@@ -5,6 +5,7 @@
 /// Read from TOML, one file per cluster (see `cluster-profiles/README.md` for every key). Immutable once
 /// read: share it freely between threads.
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -31,6 +32,9 @@ struct GpuRate {
   std::string source;
 };
 
+/// Where figures are taken that are known within a factor only.
+enum class End : std::uint8_t { better, stated, worse };
+
 /// See the top of the file. All rates are per direction; links are full duplex.
 struct Profile {
   std::string name;
@@ -49,6 +53,7 @@ struct Profile {
   BytesPerSecond line_rate;        ///< of one NIC
   int nics = 1;                    ///< per node
   BytesPerSecond stream_cap;       ///< what one stream (TCP connection, say) reaches at most; 0: no cap
+  double stream_factor = 1;        ///< that cap may be so many times higher or lower; widens the band
   int streams = 1;                 ///< parallel streams between two ranks
   double protocol_efficiency = 1;  ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
   BytesPerSecond server_rate;      ///< of one parameter server on a network, in and out together; 0: no limit
@@ -69,6 +74,8 @@ struct Profile {
   BytesPerSecond node_rate() const;
   /// The same cluster with every rate divided and every latency multiplied by `factor`.
   Profile slowed(double factor) const;
+  /// The same cluster with the figures that have a factor at one end of what they may be.
+  Profile at(End end) const;
 };
 
 /// Reads one profile. A key that is unknown, missing, without a unit or out of range is an

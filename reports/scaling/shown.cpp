@@ -70,6 +70,19 @@ Pointers best_on(const std::string& profile, const std::vector<Curve>& curves) {
   return best;
 }
 
+/// Whether of the published curves of its group and network it has the most figures, or is the first of these: sources
+/// try many fusion policies.
+bool is_fullest_of_group(const Curve& published, const std::vector<Curve>& curves) {
+  const Curve* fullest = nullptr;
+  for (const Curve& other : curves)
+    if (is_published(other) && other.series.group == published.series.group &&
+        profile_of(other) == profile_of(published) &&
+        other.asked().strategy.overlap == published.asked().strategy.overlap &&
+        (fullest == nullptr || other.points.size() > fullest->points.size()))
+      fullest = &other;
+  return fullest == &published;
+}
+
 /// What is published of lines that are shown.
 void show_published(std::vector<Curve>& curves, const Names& profiles) {
   const auto has_line = [&](const Curve& published) {
@@ -79,7 +92,9 @@ void show_published(std::vector<Curve>& curves, const Names& profiles) {
     });
   };
   for (Curve& curve : curves)
-    if (is_published(curve)) curve.series.shown = contains(profiles, profile_of(curve)) && has_line(curve);
+    if (is_published(curve))
+      curve.series.shown =
+          contains(profiles, profile_of(curve)) && has_line(curve) && is_fullest_of_group(curve, curves);
 }
 
 /// The report's headline comes first, so that all charts show the same networks where they can.

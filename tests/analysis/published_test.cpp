@@ -101,7 +101,7 @@ TEST(OurPublishedTable, CitesAnAddressInEveryRowAndRepeatsNone) {
     EXPECT_THAT(result.asked.source, StartsWith("https://"));
     EXPECT_TRUE(keys.insert(result.asked.key()).second) << result.asked.key();
   }
-  EXPECT_GT(results.size(), 100u);
+  EXPECT_GT(results.size(), 200u);
 }
 
 TEST(OurPublishedTable, KeepsServersAndTheirPlacementTogether) {
@@ -124,9 +124,10 @@ TEST(OurPublishedTable, SaysWhichRowsTheModelHasUsed) {
   }
   // Figures of these profiles are derived from rows of their own source: of a cluster's network and nodes two at most.
   using testing::Pair, testing::UnorderedElementsAre;
-  EXPECT_THAT(by_cluster, UnorderedElementsAre(Pair("dgx-1-v100", 4), Pair("hkbu-100gbe", 1), Pair("hkbu-100gbib", 1),
-                                               Pair("hkbu-10gbe", 2), Pair("uber-p100-25gbe-roce", 3)));
-  EXPECT_GE(others, 100);
+  EXPECT_THAT(by_cluster,
+              UnorderedElementsAre(Pair("alibaba-4xv100-16gbit", 1), Pair("dgx-1-v100", 4), Pair("hkbu-100gbe", 1),
+                                   Pair("hkbu-100gbib", 1), Pair("hkbu-10gbe", 2), Pair("uber-p100-25gbe-roce", 3)));
+  EXPECT_GE(others, 190);
   EXPECT_FALSE(calibrated_with({}));
 }
 
@@ -134,7 +135,7 @@ TEST(OurPublishedTable, HasPlausibleEfficiencies) {
   for (const Point& point : make_points(published_results()))
     if (point.efficiency) {
       EXPECT_GT(*point.efficiency, 0.01) << point.asked.key();
-      EXPECT_LT(*point.efficiency, 1.01) << point.asked.key();
+      EXPECT_LT(*point.efficiency, 1.02) << point.asked.key();
     }
 }
 

@@ -126,6 +126,25 @@ TEST(SimulatedRunner, WidensTheBandOfServersByTheFactorOfTheirRate) {
   }
 }
 
+// A single stream of 4 Gbit/s on a line of 10: between 1 and 10 with a factor of 4.
+TEST(SimulatedRunner, WidensTheBandByTheFactorOfAStreamsCapUpToTheLine) {
+  Plan plan = varied_plan();
+  Profile& profile = plan.catalog.profiles.at("hkbu-10gbe");
+  const auto band = [&](const Case& asked, double gbits, double factor) {
+    profile.stream_cap = BytesPerSecond(gbits * 1e9 / 8);
+    profile.stream_factor = factor;
+    return SimulatedRunner(plan.catalog, {}, ModelError{}).run(asked);
+  };
+  profile.uncertainty = 0;
+  for (const Case& asked : plan.cases) {
+    if (asked.profile != "hkbu-10gbe" || asked.gpus < 12 || asked.strategy.uses_servers()) continue;
+    const CaseResult unsure = band(asked, 4, 4);
+    EXPECT_EQ(value(unsure, "step_seconds_low"), value(band(asked, 10, 1), "step_seconds")) << asked.key();
+    EXPECT_EQ(value(unsure, "step_seconds"), value(band(asked, 4, 1), "step_seconds")) << asked.key();
+    EXPECT_EQ(value(unsure, "step_seconds_high"), value(band(asked, 1, 1), "step_seconds")) << asked.key();
+  }
+}
+
 // A queue serves first what came first. On a network that is a little faster or slower, messages of gradients that
 // became ready at fixed times come in another order, and a step can end later on the faster network: as in Graham's
 // anomalies. These two steps are longer than both their runs with 10 % more and less.

@@ -49,10 +49,27 @@ TEST(Profile, ReadsEveryKey) {
   EXPECT_EQ(profile.rates.at("resnet50").samples_per_second, 384) << "from the GPU's file";
 }
 
-TEST(Profile, SaysByWhatFactorItsServersRateMayBeOff) {
+TEST(Profile, SaysByWhatFactorRatesMayBeOff) {
   EXPECT_EQ(parse(with("\"1 GB/s\"", "\"1 GB/s\"\nfactor = 2.5")).server_factor, 2.5);
   expect_refused(with("\"1 GB/s\"", "\"1 GB/s\"\nfactor = 0.9"),
                  "my.toml:18: parameter_server.factor: 0.9 is out of range", "between 1 and 100");
+  EXPECT_EQ(parse(with("streams = 4", "streams = 4\nstream_factor = 3")).stream_factor, 3);
+  expect_refused(with("streams = 4", "stream_factor = 101\nstreams = 4"),
+                 "my.toml:14: network.stream_factor: 101 is out of range", "between 1 and 100");
+}
+
+TEST(Profile, HasFiguresWithAFactorAtEitherEnd) {
+  Profile profile = parse(kProfileText);
+  profile.stream_factor = 2;
+  profile.server_factor = 4;
+  const Profile better = profile.at(End::better), worse = profile.at(End::worse), stated = profile.at(End::stated);
+  EXPECT_DOUBLE_EQ(better.stream_cap / profile.stream_cap, 2);
+  EXPECT_DOUBLE_EQ(worse.stream_cap / profile.stream_cap, 0.5);
+  EXPECT_DOUBLE_EQ(better.server_rate / profile.server_rate, 4);
+  EXPECT_DOUBLE_EQ(worse.server_rate / profile.server_rate, 0.25);
+  EXPECT_EQ(stated.stream_cap.value, profile.stream_cap.value);
+  EXPECT_EQ(stated.server_rate.value, profile.server_rate.value);
+  EXPECT_EQ(better.line_rate.value, profile.line_rate.value);
 }
 
 TEST(Profile, KnowsWhereEachFigureComesFrom) {
@@ -171,7 +188,7 @@ TEST(ProfileLibrary, EveryShippedProfileIsSourcedAndKnowsResNet50) {
 TEST(ProfileLibrary, UnknownNamesAndFilesAreSaidSo) {
   const ProfileLibrary library(kProfiles);
   expect_usage_error([&] { library.load("dgx-1-v10"); }, "no profile 'dgx-1-v10'; did you mean 'dgx-1-v100'?",
-                     "known: aws-p3-25gbe");
+                     "known: alibaba-1xv100-16gbit");
   expect_usage_error([&] { library.load("absent/my.toml"); }, "cannot read absent/my.toml: No such file or directory",
                      "");
   try {

@@ -72,6 +72,29 @@ TEST(ScalingCharts, ShowTheHeadlinesStrategiesOnTheNetworksThatTellMost) {
                           "ps (greedy, colocated) on c", "ring on d", "ps (greedy, colocated) on d",
                           "ring on c (published)", "ps (greedy, colocated) on c (published)"));
   EXPECT_EQ(chart.series.size(), 16u);
+  // In the legend what is shown comes first; then lines come before single marks.
+  std::vector<int> places;
+  for (const Series& series : chart.series)
+    if (series.mark != Mark::ideal) places.push_back((series.shown ? 0 : 2) + (series.mark == Mark::published ? 1 : 0));
+  EXPECT_TRUE(std::ranges::is_sorted(places)) << testing::PrintToString(places);
+}
+
+TEST(ScalingCharts, ShowOfOneStrategyOnANetworkWhatHasTheMostPublishedFigures) {
+  std::vector<Point> points;
+  Strategy merged = kRing, unfused = kRing;
+  merged.fusion = "mg-wfbp";
+  unfused.fusion = "none";
+  for (const char* network : {"a", "b", "c", "d"})
+    for (const Strategy& strategy : {kRing, kRingFp16, kServers})
+      points.push_back(simulated("vgg16", network, 8, strategy, 0.5));
+  for (const int gpus : {4, 8}) points.push_back(published("a", gpus, merged, 0.6));
+  points.push_back(published("a", 8, unfused, 0.4));
+  points.push_back(published("b", 8, unfused, 0.4));
+  std::set<std::string> shown;
+  const Chart chart = all_of<ChartGroup>(report_on(points)).at(0).charts.at(0);
+  for (const Series& series : chart.series)
+    if (series.mark == Mark::published && series.shown) shown.insert(series.label);
+  EXPECT_THAT(shown, ElementsAre("ring, mg-wfbp on a (published)", "ring, no fusion on b (published)"));
 }
 
 /// The verdict compares the best of either side: the chart below it must show these, and what slicing is worth.
