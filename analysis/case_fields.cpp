@@ -63,6 +63,8 @@ constexpr std::array kFields{
     field<&Case::strategy, &Strategy::fusion>("fusion", Part::way, 1, "policy with its parameters"),
     field<&Case::strategy, &Strategy::overlap>("overlap", Part::way, 1,
                                                "whether gradients leave during the backward pass"),
+    field<&Case::strategy, &Strategy::preset>("preset", Part::way, 6,
+                                              "the framework whose costs are simulated; empty: none are"),
     field<&Case::collective, &CollectiveTask::name>(
         "collective", Part::work, 2,
         "`all-reduce`, `reduce-scatter`, `all-gather`, `broadcast`; empty: a training step"),

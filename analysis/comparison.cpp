@@ -13,7 +13,8 @@ std::string_view policy_of(std::string_view fusion) { return fusion.substr(0, fu
 /// The number of servers is left out: sources count processes, a plan counts machines.
 bool same_strategy(const Strategy& a, const Strategy& b) {
   return a.algorithm == b.algorithm && a.placement == b.placement && a.server_mode == b.server_mode &&
-         a.compressor == b.compressor && policy_of(a.fusion) == policy_of(b.fusion) && a.overlap == b.overlap;
+         a.compressor == b.compressor && policy_of(a.fusion) == policy_of(b.fusion) && a.overlap == b.overlap &&
+         a.preset == b.preset;
 }
 
 bool same_place(const Case& a, const Case& b) {

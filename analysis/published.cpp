@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "analysis/csv.hpp"
@@ -33,12 +34,15 @@ enum Column {
   calibrated,
   year,
   source,
-  note
+  note,
+  preset
 };
-constexpr std::array<std::string_view, 18> kColumns{
+constexpr std::array<std::string_view, 19> kColumns{
     "workload",   "profile",    "gpus",   "batch_per_gpu", "algorithm",  "placement",  "server_mode",
     "servers",    "compressor", "fusion", "overlap",       "throughput", "efficiency", "baseline_throughput",
-    "calibrated", "year",       "source", "note"};
+    "calibrated", "year",       "source", "note",          "preset"};
+/// Of tables from before there were presets.
+constexpr std::size_t kLeastColumns = kColumns.size() - 1;
 
 /// Revision of the reading of the table, not of its rows.
 constexpr std::string_view kImplementation = "published/1";
@@ -48,7 +52,8 @@ class Row {
  public:
   Row(const CsvRow& row, std::string_view file) : row_(row), file_(file) {}
 
-  const std::string& text(Column column) const { return row_.fields[column]; }
+  /// Empty in a column that the table does not have.
+  std::string text(Column column) const { return column < row_.fields.size() ? row_.fields[column] : ""; }
 
   std::string required(Column column) const {
     if (text(column).empty()) fail(fmt::format("no {}", kColumns[column]));
@@ -57,7 +62,7 @@ class Row {
 
   /// 0 when empty.
   double number(Column column) const {
-    const std::string& field = text(column);
+    const std::string field = text(column);
     if (field.empty()) return 0;
     double value = 0;
     const auto [end, status] = std::from_chars(field.data(), field.data() + field.size(), value);
@@ -90,6 +95,7 @@ class Row {
 
 void check_header(const CsvRow& header, std::string_view file) {
   if (std::ranges::equal(header.fields, kColumns)) return;
+  if (std::ranges::equal(header.fields, std::span(kColumns).first(kLeastColumns))) return;
   for (const std::string& name : header.fields)
     if (std::ranges::find(kColumns, name) == kColumns.end())
       throw Error(ExitCode::usage,
@@ -100,7 +106,7 @@ void check_header(const CsvRow& header, std::string_view file) {
 }
 
 std::string citation(const Row& row) {
-  const std::string& remark = row.text(note);
+  const std::string remark = row.text(note);
   return fmt::format("{} ({}{}{})", row.required(source), row.required(year), remark.empty() ? "" : "; ", remark);
 }
 
@@ -115,7 +121,8 @@ Case case_of(const Row& row) {
                     .server_mode = row.text(server_mode),
                     .compressor = row.required(compressor),
                     .fusion = row.required(fusion),
-                    .overlap = row.yes(overlap)};
+                    .overlap = row.yes(overlap),
+                    .preset = row.text(preset)};
   asked.profile = row.required(profile);
   asked.batch_per_gpu = row.count(batch_per_gpu, 1);
   asked.implementation = kImplementation;

@@ -12,9 +12,11 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kEvidence{"measured", "emulated", "simulated", "published"};
 
-/// What a strategy gets when nobody asks for a policy: servers take every tensor by itself.
+/// What a strategy gets when nobody asks for a policy: servers take every tensor by itself, and a framework has the one
+/// that is called after it.
 bool is_default_fusion(const Strategy& strategy) {
   if (strategy.fusion.empty()) return true;
+  if (!strategy.preset.empty() && strategy.fusion.substr(0, strategy.fusion.find(':')) == strategy.preset) return true;
   if (!strategy.server_mode.empty()) return strategy.fusion == kUnfused;
   return strategy.fusion == "horovod" || strategy.fusion == "horovod:128MiB:1ms";
 }
@@ -30,7 +32,7 @@ Evidence parse_evidence(std::string_view text) {
 }
 
 std::string Strategy::label() const {
-  std::string text = algorithm;
+  std::string text = preset.empty() ? algorithm : fmt::format("{}: {}", preset, algorithm);
   if (!placement.empty() && !server_mode.empty())
     text += fmt::format(" ({}, {})", placement, server_mode);
   else if (!placement.empty() || !server_mode.empty())

@@ -41,6 +41,7 @@ struct Strategy {
   std::string compressor;   ///< `none`, `fp16`
   std::string fusion;       ///< canonical text, such as `horovod:128MiB:1ms`
   bool overlap = true;      ///< gradients leave during the backward pass
+  std::string preset = {};  ///< the framework whose costs on the host are simulated; empty: none are
 
   /// Whether there is any: a baseline has none.
   bool communicates() const { return algorithm != kNoCommunication; }
@@ -54,7 +55,8 @@ struct Strategy {
   /// The library's own all-reduce.
   bool is_vendor() const { return algorithm == kVendor; }
   /// `ring`, `ring + fp16`, `ps (greedy, colocated)`, ...: what a legend shows. The fusion policy and
-  /// the lack of overlap are shown only when they are not the default of the algorithm.
+  /// the lack of overlap are shown only when they are not the default of the algorithm. A preset stands before all:
+  /// `ddp: ring`.
   std::string label() const;
   friend bool operator==(const Strategy&, const Strategy&) = default;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "collectives/base/table.hpp"
 #include "collectives/exchange/exchange.hpp"
 
 namespace hbench {
@@ -15,6 +16,18 @@ World TrainingStrategy::world(int workers, int gpus_per_node) const {
   if (placement != nullptr && placement->groups_nodes) world.group = gpus_per_node;
   if (algorithm.uses_groups()) world.group = std::min(gpus_per_node, workers);
   return world;
+}
+
+TrainingStrategy strategy_of(const Preset& preset, int nodes) {
+  TrainingStrategy strategy;
+  strategy.algorithm = parse_algorithm_rule(preset.algorithm);
+  strategy.fusion = parse_fusion(preset.fusion);
+  strategy.preset = &preset;
+  if (preset.placement.empty()) return strategy;
+  strategy.placement = &find_entry(placements(), preset.placement, "placement");
+  strategy.servers = nodes;
+  strategy.server_mode = ServerMode::colocated;
+  return strategy;
 }
 
 std::string refuse_strategy(const TrainingStrategy& strategy, const World& world) {

@@ -11,6 +11,7 @@
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/placement/placement.hpp"
 #include "workloads/precision.hpp"
+#include "workloads/presets/preset.hpp"
 
 namespace hbench {
 
@@ -30,6 +31,7 @@ struct TrainingStrategy {
   const ExecutorKind* executor = nullptr;  ///< what carries the bytes; null where nothing is measured
   bool on_gpu = false;                     ///< computed and exchanged on GPUs
   Precision precision = Precision::float32;
+  const Preset* preset = nullptr;  ///< the framework whose costs on the host are simulated; null: none are
 
   bool communicates() const { return !algorithm.empty(); }
   bool colocated() const { return algorithm.uses_servers() && server_mode == ServerMode::colocated; }
@@ -38,6 +40,9 @@ struct TrainingStrategy {
   /// The world of a job of `workers`, of which `gpus_per_node` share a node.
   World world(int workers, int gpus_per_node) const;
 };
+
+/// What a framework sends, uncompressed; of servers there is one on each of `nodes`.
+TrainingStrategy strategy_of(const Preset& preset, int nodes);
 
 /// Why gradients cannot travel so, measured or simulated: one sentence for a person; empty when they can. \pre the
 /// strategy communicates.

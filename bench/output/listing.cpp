@@ -84,6 +84,7 @@ constexpr std::array kListings{
     Listing{"compressors", "how gradients are encoded on the wire", [](const Data&) { return compressor_table(); }},
     Listing{"fusion", "when gradients are sent, and in which buckets", [](const Data&) { return fusion_table(); }},
     Listing{"placements", "which parameter server holds what", placement_table},
+    Listing{"presets", "frameworks to simulate", [](const Data&) { return preset_table(); }},
     Listing{"executors", "how ranks communicate", [](const Data&) { return executor_table(); }, "state"},
     Listing{"launchers", "how ranks are started", launcher_table, "state"},
     Listing{"profiles", "clusters to simulate", profile_table},

@@ -5,6 +5,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
+#include "workloads/presets/preset.hpp"
 
 namespace hbench {
 namespace {
@@ -80,6 +81,16 @@ std::string limits_of(const Fusion& fusion) {
   return limits;
 }
 
+/// `57 us (40 to 200)`, in so many units.
+std::string range_of(const PresetFigure& figure, double units, std::string_view unit) {
+  if (figure.stated == 0) return "not known";
+  std::string range = fmt::format("{:g} {}", figure.stated * units, unit);
+  if (!figure.is_certain())
+    range += fmt::format(" ({:g} to {:g})", std::min(figure.better, figure.worse) * units,
+                         std::max(figure.better, figure.worse) * units);
+  return range;
+}
+
 }  // namespace
 
 Table algorithm_table() {
@@ -115,6 +126,21 @@ Table fusion_table() {
   for (const Fusion* entry : fusions())
     table.rows.push_back({full_name(*entry), text(entry->summary), text(agreement_of(*entry)), limits_of(*entry),
                           text(entry->citation)});
+  return table;
+}
+
+Table preset_table() {
+  Table table{.caption = "Of figures the range is that of the band.",
+              .columns = {"preset", "what", "strategy", "host, per bucket", "beside compute", "source"},
+              .numeric = {false, false, false, true, true, false}};
+  for (const Preset* entry : presets()) {
+    std::string strategy = text(entry->algorithm);
+    if (!entry->placement.empty()) strategy += fmt::format(" ({}, colocated)", entry->placement);
+    strategy += entry->fusion == "none" ? ", no fusion" : fmt::format(", {}", parse_fusion(entry->fusion).text());
+    table.rows.push_back({text(entry->name), text(entry->summary), std::move(strategy),
+                          range_of(entry->per_bucket, 1e6, "us"), range_of(entry->overlap, 100, "%"),
+                          text(entry->citation)});
+  }
   return table;
 }
 

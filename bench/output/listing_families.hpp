@@ -1,6 +1,6 @@
 #pragma once
 
-/// The families of `collectives/` as tables: a row for each entry with what it is, what it costs, what it cannot do and
+/// The families of `collectives/` and `workloads/` as tables: a row for each entry with what it is, what it costs, what it cannot do and
 /// where it is from. Part of `listing.hpp`.
 
 #include <string>
@@ -13,6 +13,7 @@ namespace hbench {
 Table algorithm_table();
 Table compressor_table();
 Table fusion_table();
+Table preset_table();
 Table executor_table();
 
 /// `available`, or why it is not and what to do about it.

@@ -20,7 +20,7 @@ namespace {
 /// The texts of the flags, before they are understood.
 struct Texts {
   std::string gpus = "1..128";
-  std::optional<std::string> workload, profile, algorithm, compressor, fusion, placement, servers;
+  std::optional<std::string> workload, profile, algorithm, compressor, fusion, placement, servers, preset;
   std::string evidence = "measured,simulated,published";
   std::string budget = "1 s", timeout = "60 s";
   std::vector<std::string> labels;
@@ -59,6 +59,10 @@ void understand(const Texts& texts, SweepOptions& options) {
   request.compressors = list(texts.compressor, "--compressor");
   request.fusions = list(texts.fusion, "--fusion");
   request.placements = list(texts.placement, "--placement");
+  request.presets = list(texts.preset, "--preset");
+  if (!request.presets.empty() && request.algorithms.empty() && (texts.fusion || texts.placement || texts.servers))
+    throw Error(ExitCode::usage, "a preset has its own fusion policy, placement and servers",
+                "leave out --fusion, --placement and --servers, or give --algorithm as well, which takes them");
   for (const std::string& choice : list(texts.servers, "--servers")) request.servers.push_back(parse_servers(choice));
   for (const std::string& evidence : list(texts.evidence, "--evidence"))
     request.evidence.insert(parse_evidence(evidence));
@@ -84,7 +88,8 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
       "  hbench sweep --gpus 1..64 --workload vgg16 --profile aws-p3-25gbe --algorithm ring,ps --compressor none,fp16\n"
       "  hbench sweep --gpus 8,16 --profile my-cluster.toml --workload resnet50 --single-gpu-rate 390 --evidence "
       "simulated\n"
-      "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements");
+      "  hbench sweep --gpus 1..64 --workload vgg16 --profile hkbu-10gbe --preset horovod,ddp,tf-ps,byteps\n"
+      "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements|presets");
   app.add_option("--gpus", texts.gpus, "GPU counts: 1..128 doubles, 1..12:1 counts, 1,2,4 lists")
       ->capture_default_str();
   app.add_option("--workload", texts.workload, "models and timelines, or a timeline file of your own (comma list)");
@@ -95,6 +100,8 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_option("--placement", texts.placement,
                  "placement of parameters on servers: greedy, round-robin, sliced (comma list)");
   app.add_option("--servers", texts.servers, "colocated, dedicated (one per node), or a number (comma list)");
+  app.add_option("--preset", texts.preset,
+                 "frameworks to simulate with their costs: horovod, ddp, tf-ps, byteps ... (comma list)");
   app.add_flag("--no-overlap", texts.no_overlap, "send gradients only after the backward pass");
   app.add_option("--batch", options.request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
   app.add_option("--single-gpu-rate", options.request.single_gpu_rate, "samples/s of one GPU: rescales the timeline")

@@ -22,9 +22,11 @@
 namespace hbench {
 namespace {
 
-const std::vector<std::string> kDefaultWorkloads{"resnet50", "resnet101", "inception_v3", "vgg16"};
-const std::vector<std::string> kDefaultProfiles{"uber-p100-25gbe-tcp", "uber-p100-25gbe-roce", "aws-p3-25gbe",
-                                                "aws-p3dn-tcp",        "azure-nd96asr-v4",     "hkbu-10gbe"};
+using Names = std::vector<std::string>;
+
+const Names kDefaultWorkloads{"resnet50", "resnet101", "inception_v3", "vgg16"};
+const Names kDefaultProfiles{"uber-p100-25gbe-tcp", "uber-p100-25gbe-roce", "aws-p3-25gbe",
+                             "aws-p3dn-tcp",        "azure-nd96asr-v4",     "hkbu-10gbe"};
 
 bool contains(const std::vector<std::string>& list, std::string_view item) {
   return std::ranges::find(list, item) != list.end();
@@ -99,6 +101,7 @@ class Planner {
     for (const std::string& name : request_.compressors) parse_compressor(name);
     for (const std::string& name : request_.placements) find_entry(placements(), name, "placement");
     for (const std::string& text : request_.fusions) parse_fusion(text);
+    for (const std::string& name : request_.presets) find_entry(presets(), name, "preset");
     for (const std::string& name : request_.workloads) {
       if (is_file_name(name) || contains(data_.traces.names(), name) || contains(machine_.models, name)) continue;
       std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
@@ -167,8 +170,26 @@ class Planner {
     return rule;
   }
 
+  bool only_presets() const { return !request_.presets.empty() && request_.algorithms.empty(); }
+
+  /// Each framework with each compressor.
+  std::vector<TrainingStrategy> frameworks(int nodes) const {
+    std::vector<TrainingStrategy> all;
+    for (const std::string& name : request_.presets)
+      for (const std::string& compressor : request_.compressors.empty() ? Names{"none"} : request_.compressors) {
+        TrainingStrategy strategy = strategy_of(find_entry(presets(), name, "preset"), nodes);
+        strategy.compressor = parse_compressor(compressor);
+        strategy.overlap = request_.overlap;
+        all.push_back(strategy);
+      }
+    return all;
+  }
+
   /// The strategies of one world; `nodes` is the default number of parameter servers.
   std::vector<TrainingStrategy> strategies(Evidence evidence, int nodes, const std::string& auto_rule = {}) {
+    std::vector<TrainingStrategy> all;
+    if (evidence == Evidence::simulated) all = frameworks(nodes);
+    if (only_presets()) return all;
     std::vector<std::string> algorithm_names = request_.algorithms;
     if (algorithm_names.empty()) {
       algorithm_names = {"ring", "ps"};
@@ -179,7 +200,6 @@ class Planner {
       refuse("auto, measured",
              "there is no model of this machine to choose by; give an algorithm, or a rule for sizes such as "
              "recursive-doubling@16KiB/ring");
-    std::vector<TrainingStrategy> all;
     for (const std::string& name : algorithm_names) {
       const AlgorithmRule algorithm = parse_algorithm_rule(name);
       if (algorithm.is_vendor() && evidence == Evidence::simulated) {
@@ -240,6 +260,8 @@ class Planner {
   }
 
   void measured() {
+    if (only_presets())
+      return refuse("presets, measured", "hbench measures its own steps; --algorithm and --fusion choose them");
     if (!machine_.no_training.empty()) return lacks("measured runs", machine_.no_training);
     const MeasuredPlace place = measured_place(request_, machine_);
     if (!place.refusal.empty()) return lacks("measured runs on GPUs", place.refusal);
@@ -348,7 +370,8 @@ class Planner {
     if (figure.gpus < request_.gpus.front() || figure.gpus > request_.gpus.back()) return false;
     if (!contains(request_.workloads.empty() ? kDefaultWorkloads : traces_, figure.workload)) return false;
     if (!contains(request_.profiles.empty() ? kDefaultProfiles : profiles_, figure.profile)) return false;
-    return request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm);
+    if (contains(request_.presets, figure.strategy.preset)) return true;
+    return !only_presets() && (request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm));
   }
 
   /// Published figures, each with a simulated twin of the very strategy it was measured with.

@@ -32,6 +32,7 @@ enum class CalibrationChoice : std::uint8_t { where_it_helps, always, never };
 struct SweepRequest {
   std::vector<int> gpus;
   std::vector<std::string> workloads, profiles, algorithms, compressors, fusions, placements;
+  std::vector<std::string> presets;  ///< frameworks, which are only simulated; with no algorithms, nothing else is
   std::vector<ServerChoice> servers;
   std::set<Evidence> evidence;
   int batch = 0;               ///< per GPU; 0: the profile's, or 16 for measured runs

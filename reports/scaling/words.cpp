@@ -168,12 +168,13 @@ std::string ScalingWords::strategy(const Case& asked) const {
 std::string ScalingWords::in_a_sentence(const Strategy& strategy) {
   std::string text = strategy.uses_servers() ? servers_in_a_sentence(strategy) : all_reduce_in_a_sentence(strategy);
   if (strategy.compresses()) text += fmt::format(" and {} gradients", strategy.compressor);
+  if (!strategy.preset.empty()) text += fmt::format(" as in {}", strategy.preset);
   return text;
 }
 
 std::string ScalingWords::in_brief(const Strategy& strategy) {
   const std::string label = strategy.label();
-  if (!strategy.uses_servers()) return label;
+  if (!strategy.uses_servers() || !strategy.preset.empty()) return label;
   const std::string rest = label.substr(std::min(label.size(), strategy.algorithm.size()));
   if (strategy.servers == 0) return "servers" + rest;
   return counted(static_cast<std::size_t>(strategy.servers), "server") + rest;

@@ -149,11 +149,11 @@ TEST(OurPublishedTable, HoldsTheFiguresThatEverybodyQuotes) {
         return point.efficiency.value_or(-1);
     return -2.0;
   };
-  EXPECT_DOUBLE_EQ(efficiency("vgg16", "uber-p100-25gbe-tcp", "ps (greedy, colocated)", 16), 74.7 / (16 * 130.9));
-  EXPECT_DOUBLE_EQ(efficiency("vgg16", "uber-p100-25gbe-roce", "ring, horovod-2018", 16), 1787.4 / (16 * 130.9));
-  EXPECT_EQ(efficiency("vgg16", "uber-p100-25gbe-roce", "ring, horovod-2018", 512), 0.68);
-  EXPECT_EQ(efficiency("resnet101", "uber-p100-25gbe-roce", "ring, horovod-2018", 512), 0.9);
-  EXPECT_DOUBLE_EQ(efficiency("resnet50", "capped-5gbit", "ring + fp16, horovod-2018", 4), 835 / (4 * 249.2));
+  EXPECT_DOUBLE_EQ(efficiency("vgg16", "uber-p100-25gbe-tcp", "tf-ps: ps (greedy, colocated)", 16), 74.7 / (16 * 130.9));
+  EXPECT_DOUBLE_EQ(efficiency("vgg16", "uber-p100-25gbe-roce", "horovod-2018: ring", 16), 1787.4 / (16 * 130.9));
+  EXPECT_EQ(efficiency("vgg16", "uber-p100-25gbe-roce", "horovod-2018: ring", 512), 0.68);
+  EXPECT_EQ(efficiency("resnet101", "uber-p100-25gbe-roce", "horovod-2018: ring", 512), 0.9);
+  EXPECT_DOUBLE_EQ(efficiency("resnet50", "capped-5gbit", "horovod-2018: ring + fp16", 4), 835 / (4 * 249.2));
 }
 
 }  // namespace

@@ -47,6 +47,10 @@ TEST(StrategyLabel, ShowsWhatIsNotTheDefault) {
   EXPECT_EQ(ring.label(), "ring + fp16, no fusion, no overlap");
   const Strategy servers{.algorithm = "ps", .placement = "sliced", .server_mode = "dedicated", .fusion = "ddp:25MiB"};
   EXPECT_EQ(servers.label(), "ps (sliced, dedicated), ddp:25MiB");
+  ring = {.algorithm = "ring", .compressor = "fp16", .fusion = "ddp:25MiB:1MiB", .preset = "ddp"};
+  EXPECT_EQ(ring.label(), "ddp: ring + fp16");
+  ring.fusion = "none";
+  EXPECT_EQ(ring.label(), "ddp: ring + fp16, no fusion");
 }
 
 TEST(CaseKey, IsOneLineThatChangesWithEveryField) {
@@ -61,6 +65,7 @@ TEST(CaseKey, IsOneLineThatChangesWithEveryField) {
                                                         [](Case& c) { c.strategy.compressor = "none"; },
                                                         [](Case& c) { c.strategy.fusion = "none"; },
                                                         [](Case& c) { c.strategy.overlap = true; },
+                                                        [](Case& c) { c.strategy.preset = "ddp"; },
                                                         [](Case& c) { c.profile = "remote"; },
                                                         [](Case& c) { c.batch_per_gpu = 33; },
                                                         [](Case& c) { c.image_size = 299; },

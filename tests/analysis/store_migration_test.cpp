@@ -218,8 +218,24 @@ TEST(ADatabaseOfVersion4, KeepsPlacesAndProducers) {
   }
 }
 
+// The same of schema version 5, which knows on how many nodes ranks are.
+TEST(ADatabaseOfVersion5, KeepsItsAnswersAndNamesNoPreset) {
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_5.sql"));
+    const Store old(folder / "old.db", mode);
+    const std::vector<CaseResult> results = old.results();
+    EXPECT_EQ(results.size(), 6u);
+    for (const CaseResult& result : results) EXPECT_EQ(result.asked.strategy.preset, "");
+    const CaseResult ring = answer_of(results, Evidence::measured, "lenet5", "ring");
+    EXPECT_EQ(ring.asked.nodes, 1);
+    EXPECT_EQ(old.history(ring.asked.question(), ring.asked.place()).size(), 2u);
+    EXPECT_EQ(old.finished().size(), 6u);
+  }
+}
+
 TEST(AMigratedDatabase, KeepsItsReferencesWhole) {
-  for (const char* version : {"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql"}) {
+  for (const char* version : {"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql", "version_5.sql"}) {
     const TemporaryFolder folder;
     run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data" / version));
     Database database = store::open_for_writing(folder / "old.db", milliseconds(0), store::migrations());

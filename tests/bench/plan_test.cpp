@@ -72,6 +72,41 @@ TEST(SweepPlan, GivesServersToParameterServersOnly) {
   EXPECT_EQ(world_of(plan.cases[0], 4), (World{8, 0, false, 1}));
 }
 
+TEST(SweepPlan, SimulatesFrameworksByName) {
+  SweepRequest request = small_request();
+  request.gpus = {8};
+  request.algorithms = {};
+  request.presets = {"ddp", "byteps"};
+  request.evidence = {Evidence::measured, Evidence::simulated};
+  const Plan plan = plan_of(request);
+  std::set<std::string> labels;
+  for (const Case& asked : plan.cases) {
+    EXPECT_EQ(asked.evidence, Evidence::simulated);
+    labels.insert(asked.strategy.label());
+    EXPECT_EQ(parse_strategy(asked).preset->name, asked.strategy.preset);
+  }
+  EXPECT_THAT(labels, UnorderedElementsAre("ddp: ring", "byteps: ps (sliced, colocated)"));
+  EXPECT_THAT(reasons(plan.refused), HasSubstr("presets, measured"));
+  request.algorithms = {"ring"};
+  std::set<std::string> presets;
+  for (const Case& asked : plan_of(request).cases) presets.insert(asked.strategy.preset);
+  EXPECT_THAT(presets, UnorderedElementsAre("", "ddp", "byteps"));
+  request.presets = {"dpd"};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("did you mean 'ddp'"));
+}
+
+TEST(SweepPlan, TakesThePublishedFiguresOfAFramework) {
+  SweepRequest request = small_request();
+  request.gpus = {8, 16};
+  request.algorithms = {};
+  request.presets = {"byteps"};
+  request.evidence = {Evidence::published, Evidence::simulated};
+  const Plan plan = plan_of(request);
+  EXPECT_THAT(plan.published, testing::Not(IsEmpty()));
+  for (const CaseResult& figure : plan.published) EXPECT_EQ(figure.asked.strategy.preset, "byteps");
+  for (const Case& asked : plan.cases) EXPECT_EQ(asked.strategy.preset, "byteps");
+}
+
 TEST(SweepPlan, HasNoMoreColocatedServersThanWorkers) {
   SweepRequest request = small_request();
   request.gpus = {2};

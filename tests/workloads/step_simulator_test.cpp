@@ -213,6 +213,49 @@ TEST(StepSimulator, TensorsOfDifferentServersGoAtOnce) {
   EXPECT_NEAR(run_servers(1).step.value, 0.038, kTolerance);
 }
 
+/// A framework of round figures: 1 ms for each bucket, half a ms to 6; communication beside compute at 100 or 50 %.
+constexpr Preset kRound{.name = "round",
+                        .per_bucket = {.stated = 1e-3, .better = 0.5e-3, .worse = 6e-3},
+                        .overlap = {.stated = 1, .better = 1, .worse = 0.5}};
+
+StepTimes run_in(const Preset& framework, End end, const StepTimeline& timeline, TrainingStrategy strategy) {
+  strategy.preset = &framework;
+  StepSimulator simulator(round_cluster(), {.workers = 2});
+  return simulator.run(timeline, strategy, 1, end);
+}
+
+// All leave at 30 ms. The processor has called for them at 31, 32 and 33 ms, and they take 3, 4 and 5 ms; at 6 ms a
+// call they begin at 36, 42 and 48 ms.
+TEST(StepSimulator, AFrameworkCallsForOneBucketAfterTheOther) {
+  const StepTimeline timeline = three_tensors(5, 10, 20);
+  const TrainingStrategy strategy = ring("none", false);
+  EXPECT_NEAR(run_in(kRound, End::stated, timeline, strategy).step.value, 0.043, kTolerance);
+  EXPECT_NEAR(run_in(kRound, End::better, timeline, strategy).step.value, 0.0425, kTolerance);
+  EXPECT_NEAR(run_in(kRound, End::worse, timeline, strategy).step.value, 0.053, kTolerance);
+}
+
+// 15 to 18, 20 to 24 and 25 to 30 ms at the full rate. At half of it until compute ends at 30 ms: 15 to 21, 21 to 29,
+// and of the last 5 ms half a ms is done by then.
+TEST(StepSimulator, CommunicationBesideComputeMayBeSlower) {
+  constexpr Preset kHalf{.name = "half", .overlap = kRound.overlap};
+  const StepTimeline timeline = three_tensors(5, 10, 15);
+  const StepTimes slow = run_in(kHalf, End::worse, timeline, ring("none"));
+  EXPECT_NEAR(slow.step.value, 0.0345, kTolerance);
+  EXPECT_NEAR(slow.exposed.value, 0.0045, kTolerance);
+  EXPECT_NEAR(slow.communication.value, 0.0195, kTolerance);
+  EXPECT_NEAR(run_in(kHalf, End::stated, timeline, ring("none")).step.value, 0.030, kTolerance);
+  EXPECT_NEAR(run_in(kHalf, End::worse, timeline, ring("none", false)).step.value, 0.042, kTolerance)
+      << "nothing runs beside compute";
+}
+
+TEST(StepSimulator, WithoutANamedFrameworkCostsAreStatedAsNoneAndMayBeSome) {
+  const StepTimeline timeline = three_tensors(5, 10, 20);
+  StepSimulator simulator(round_cluster(), {.workers = 2}), alone(round_cluster(), {.workers = 1});
+  EXPECT_NEAR(simulator.run(timeline, ring("none", false)).step.value, 0.042, kTolerance);
+  EXPECT_NEAR(simulator.run(timeline, ring("none", false), 1, End::worse).step.value, 0.0422, kTolerance);
+  EXPECT_NEAR(alone.run(timeline, ring("none"), 1, End::worse).step.value, 0.030, kTolerance);
+}
+
 TEST(StepSimulator, ANetworkFactorScalesCommunicationOnly) {
   const StepTimeline timeline = three_tensors(5, 10, 20);
   const StepTimes doubled = run(round_cluster(), {.workers = 2}, timeline, ring("none", false), 2);

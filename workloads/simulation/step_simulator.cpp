@@ -111,7 +111,7 @@ Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int6
 class StepRun {
  public:
   StepRun(StepSimulator& simulator, const StepTimeline& timeline, const TrainingStrategy& strategy,
-          double network_factor)
+          double network_factor, End end)
       : simulator_(simulator),
         profile_(*simulator.profile_),
         timeline_(timeline),
@@ -126,6 +126,10 @@ class StepRun {
     policy_ = strategy.fusion.make(bytes_);
     late_ = 1 + profile_.straggler * simulator.lateness_;
     negotiation_ = negotiation_time(strategy.fusion.fusion->negotiation);
+    if (simulator.world_.workers == 1) return;
+    const Preset& framework = strategy.preset != nullptr ? *strategy.preset : kUnnamedFramework;
+    per_bucket_ = framework.per_bucket.at(end);
+    overlap_ = framework.overlap.at(end);
   }
 
   StepTimes step() {
@@ -144,10 +148,16 @@ class StepRun {
       else
         tell({FusionEventKind::timer, Seconds(now_), 0});
     }
+    slow_beside_compute();
     return result();
   }
 
  private:
+  /// From a moment without communication to the next.
+  struct Period {
+    double begin;
+    double end;
+  };
   /// A bucket on the one stream.
   struct Queued {
     double ready;
@@ -184,7 +194,8 @@ class StepRun {
     launched_.begin_step();
     backward_told_ = false;
     buckets_ = completed_ = 0;
-    stream_free_ = 0;
+    stream_free_ = host_free_ = 0;
+    periods_.clear();
     stream_.clear();
     flights_.clear();
     events_ = {};
@@ -251,11 +262,13 @@ class StepRun {
     const double packing =
         bucket.tensors.size() > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
     if (negotiation_ > 0) negotiated_ = now_ + negotiation_;
+    if (!busy()) periods_.push_back({now_, now_});
     ++buckets_;
     launched_.leave(bucket);
-    if (strategy_.algorithm.concurrent()) return fly(bucket, elements, now_ + negotiation_ + packing);
+    host_free_ = std::max(now_ + negotiation_, host_free_) + per_bucket_;
+    if (strategy_.algorithm.concurrent()) return fly(bucket, elements, host_free_ + packing);
     const Seconds time = simulator_.exchange_time(strategy_, elements);
-    stream_.push_back({now_ + negotiation_, packing + network_factor_ * time.value});
+    stream_.push_back({host_free_, packing + network_factor_ * time.value});
   }
 
   void fly(const Bucket& bucket, std::int64_t elements, double start) {
@@ -293,7 +306,23 @@ class StepRun {
 
   void bucket_done() {
     ++completed_;
+    periods_.back().end = now_;
     tell({FusionEventKind::bucket_done, Seconds(now_), completed_});
+  }
+
+  /// Communication that proceeds at a share of its rate as long as compute runs. A queue that always works when it can
+  /// is busy from the same arrivals on, only longer.
+  void slow_beside_compute() {
+    if (overlap_ == 1) return;
+    double end = 0;
+    communication_ = 0;
+    for (const Period& period : periods_) {
+      const double begin = std::max(period.begin, end), work = period.end - period.begin;
+      const double beside = std::max(0.0, backward_at_ - begin) * overlap_;
+      end = work <= beside ? begin + work / overlap_ : std::max(begin, backward_at_) + work - beside;
+      communication_ += end - begin;
+    }
+    now_ = std::max(end, backward_at_);
   }
 
   StepTimes result() const {
@@ -320,7 +349,8 @@ class StepRun {
   std::unique_ptr<FusionPolicy> policy_;
   double late_ = 1;
   double negotiation_ = 0;
-  double negotiated_ = 0;  ///< when the coordinator is free again
+  double negotiated_ = 0;                ///< when the coordinator is free again
+  double per_bucket_ = 0, overlap_ = 1;  ///< of the framework
 
   double now_ = 0;
   double done_work_ = 0;  ///< undisturbed seconds of compute done
@@ -329,14 +359,16 @@ class StepRun {
   std::size_t next_gradient_ = 0;
   bool backward_told_ = false;
   int buckets_ = 0, completed_ = 0;
-  double stream_free_ = 0;
+  double stream_free_ = 0, host_free_ = 0;
+  std::vector<Period> periods_;  ///< with communication under way, in order
   std::deque<Queued> stream_;
   std::vector<std::unique_ptr<Flying>> flights_;
   std::priority_queue<FlightEvent, std::vector<FlightEvent>, std::greater<>> events_;
 };
 
-StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor) {
-  StepRun run(*this, timeline, strategy, network_factor);
+StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor,
+                             End end) {
+  StepRun run(*this, timeline, strategy, network_factor, end);
   if (strategy.fusion.fusion->learns) run.step();
   return run.step();
 }

@@ -1,0 +1,1 @@
+ALTER TABLE scaling_case ADD COLUMN preset TEXT NOT NULL DEFAULT '';

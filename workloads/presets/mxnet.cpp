@@ -1,0 +1,18 @@
+#include "workloads/presets/preset.hpp"
+
+namespace hbench {
+
+extern const Preset kMxnetPsPreset;
+constinit const Preset kMxnetPsPreset{
+    .name = "mxnet-ps",
+    .summary =
+        "MXNet's dist_device_sync: the GPUs of a node add up, large arrays are sliced over a server on each node",
+    .citation =
+        "Li et al., Scaling Distributed Machine Learning with the Parameter Server, OSDI 2014; "
+        "MXNET_KVSTORE_BIGARRAY_BOUND, 1,000,000 elements (github.com/apache/mxnet, src/kvstore/kvstore_dist.h)",
+    .algorithm = "ps",
+    .fusion = "none",
+    .placement = "sliced",
+};
+
+}  // namespace hbench

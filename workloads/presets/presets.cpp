@@ -1,0 +1,35 @@
+#include "workloads/presets/preset.hpp"
+
+#include <array>
+
+namespace hbench {
+
+extern const Preset kHorovod2018Preset;
+extern const Preset kHorovodPreset;
+extern const Preset kDdpPreset;
+extern const Preset kBaguaPreset;
+extern const Preset kTfReplicatedPreset;
+extern const Preset kTfPsPreset;
+extern const Preset kMxnetPsPreset;
+extern const Preset kBytepsPreset;
+
+std::span<const Preset* const> presets() {
+  static constexpr std::array<const Preset*, 8> kTable{&kHorovod2018Preset, &kHorovodPreset,      &kDdpPreset,
+                                                       &kBaguaPreset,       &kTfReplicatedPreset, &kTfPsPreset,
+                                                       &kMxnetPsPreset,     &kBytepsPreset};
+  return kTable;
+}
+
+double PresetFigure::at(End end) const {
+  switch (end) {
+    case End::better:
+      return better;
+    case End::worse:
+      return worse;
+    case End::stated:
+      break;
+  }
+  return stated;
+}
+
+}  // namespace hbench
