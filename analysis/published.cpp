@@ -44,6 +44,9 @@ constexpr std::array<std::string_view, 19> kColumns{
 /// Of tables from before there were presets.
 constexpr std::size_t kLeastColumns = kColumns.size() - 1;
 
+/// A baseline that was disturbed makes more than 1 of it, but not much.
+constexpr double kMostEfficiency = 1.2;
+
 /// Revision of the reading of the table, not of its rows.
 constexpr std::string_view kImplementation = "published/1";
 
@@ -133,6 +136,8 @@ Case case_of(const Row& row) {
 void add_sample(CaseResult& result, const Row& row, Column column, std::string_view unit) {
   if (row.text(column).empty()) return;
   const double value = row.number(column);
+  if (column == efficiency && value > kMostEfficiency)
+    row.fail(fmt::format("an efficiency of {} is impossible; it is a share, such as 0.9", row.text(column)));
   if (value <= 0) row.fail(fmt::format("{} must be more than 0, or empty where it is not stated", kColumns[column]));
   result.samples.push_back(Sample{.metric = std::string(kColumns[column]), .value = value, .unit = std::string(unit)});
 }

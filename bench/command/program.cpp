@@ -54,7 +54,7 @@ ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, void (*l
   Call call{{argv + 2, argv + argc}, "hbench"};
   for (int i = 1; i < argc; ++i) call.command += fmt::format(" {}", argv[i]);
   const Verb& verb = find_verb(verbs, first);
-  if (leave != nullptr && verb.needs_libraries != nullptr && verb.needs_libraries() && !asks_for_help(call))
+  if (leave != nullptr && verb.needs_libraries != nullptr && verb.needs_libraries(call) && !asks_for_help(call))
     leave(argv);
   return verb.run(call);
 }

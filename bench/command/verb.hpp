@@ -24,7 +24,7 @@ struct Verb {
   /// Hidden verbs are for the program itself.
   bool hidden = false;
   /// Whether it needs LibTorch, MPI or NCCL in its own process, which hbench-worker has and hbench has not. Null: no.
-  bool (*needs_libraries)() = nullptr;
+  bool (*needs_libraries)(const Call& call) = nullptr;
   /// Reads its arguments, does its work, gives the exit code. \throws Error.
   ExitCode (*run)(const Call& call);
 };

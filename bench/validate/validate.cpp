@@ -58,6 +58,18 @@ double published_step(const CaseResult& published, double rate) {
   return batch / rate / value_of(published, "efficiency");
 }
 
+/// The profiles and timelines that the figures name.
+Catalog catalog_of(const std::vector<CaseResult>& published, const Data& data) {
+  Catalog catalog;
+  for (const CaseResult& each : published) {
+    if (!catalog.profiles.contains(each.asked.profile))
+      catalog.profiles.emplace(each.asked.profile, data.profiles.load(each.asked.profile));
+    if (!catalog.traces.contains(each.asked.workload))
+      catalog.traces.emplace(each.asked.workload, data.traces.load(each.asked.workload));
+  }
+  return catalog;
+}
+
 Validation validation_of(const CaseResult& published, SimulatedRunner& runner) {
   const CaseResult simulated = runner.run(simulated_case(published));
   const double step = value_of(simulated, "step_seconds");
@@ -77,13 +89,11 @@ Validation validation_of(const CaseResult& published, SimulatedRunner& runner) {
 
 std::vector<Validation> validate(const std::vector<CaseResult>& published, const Data& data,
                                  const StopRequested& stop) {
-  Catalog catalog;
-  for (const CaseResult& each : published) {
-    if (!catalog.profiles.contains(each.asked.profile))
-      catalog.profiles.emplace(each.asked.profile, data.profiles.load(each.asked.profile));
-    if (!catalog.traces.contains(each.asked.workload))
-      catalog.traces.emplace(each.asked.workload, data.traces.load(each.asked.workload));
-  }
+  return validate(published, catalog_of(published, data), stop);
+}
+
+std::vector<Validation> validate(const std::vector<CaseResult>& published, const Catalog& catalog,
+                                 const StopRequested& stop) {
   for (const CaseResult& each : published) require_simulable(each, catalog);
   SimulatedRunner runner(catalog, stop, ModelError{});
   std::vector<Validation> all;

@@ -30,6 +30,9 @@ struct Validation {
 /// does not know and for what cannot be simulated, (interrupted) after `stop`.
 std::vector<Validation> validate(const std::vector<CaseResult>& published, const Data& data,
                                  const StopRequested& stop = {});
+/// The same with profiles and timelines that are at hand. \pre `catalog` has those that `published` names
+std::vector<Validation> validate(const std::vector<CaseResult>& published, const Catalog& catalog,
+                                 const StopRequested& stop = {});
 
 /// By cluster and by strategy, with `each` also each figure; what that says of figures that calibrated nothing, and of
 /// bands. \pre there are some.

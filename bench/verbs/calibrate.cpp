@@ -7,6 +7,7 @@
 #include "bench/output/output_file.hpp"
 #include "bench/strategy.hpp"
 #include "bench/sweep/local_machine.hpp"
+#include "bench/verbs/calibrate_from_rows.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/models/models.hpp"
@@ -36,7 +37,8 @@ std::optional<Asked> parse(const Call& call) {
   Arguments app(
       "Records when each gradient of a real training step becomes ready, as a timeline to simulate anywhere; with "
       "--network also measures the links between the ranks of this machine, as a cluster of such machines to simulate "
-      "on.",
+      "on. With --from, fits a cluster profile to steps that were measured there (hbench calibrate --from FILE "
+      "--help).",
       "hbench calibrate");
   app.footer(
       "Examples:\n  hbench calibrate --model resnet18 --batch 16 --out resnet18-here.toml\n"
@@ -148,6 +150,7 @@ class MachineCalibration {
 };
 
 ExitCode run_calibrate(const Call& call) {
+  if (calibrates_from_rows(call)) return calibrate_from_rows(call);
   const std::optional<Asked> asked = parse(call);
   if (!asked) return ExitCode::good;
   if (const Availability torch = torch_availability(); !torch.available) throw torch.error();
@@ -176,9 +179,10 @@ ExitCode run_calibrate(const Call& call) {
 }  // namespace
 
 extern const Verb kCalibrate;
-constinit const Verb kCalibrate{.name = "calibrate",
-                                .summary = "record a training step of this machine, and the links between its ranks",
-                                .needs_libraries = [] { return true; },
-                                .run = run_calibrate};
+constinit const Verb kCalibrate{
+    .name = "calibrate",
+    .summary = "record a step and links of this machine, or fit a profile to measured steps",
+    .needs_libraries = [](const Call& call) { return !calibrates_from_rows(call); },
+    .run = run_calibrate};
 
 }  // namespace hbench

@@ -89,7 +89,7 @@ extern const Verb kDoctor;
 constinit const Verb kDoctor{
     .name = "doctor",
     .summary = "look at this machine and say what is missing",
-    .needs_libraries = [] { return true; },
+    .needs_libraries = [](const Call&) { return true; },
     .run = run_doctor,
 };
 

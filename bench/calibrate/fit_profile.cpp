@@ -1,0 +1,154 @@
+#include "bench/calibrate/fit_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+/// Beyond what the model explains, published steps of one configuration differ by about this much.
+constexpr double kNoise = 0.05;
+/// A figure of a data sheet, of another machine, or of nothing in particular may be off by a factor of 2.
+const double kUnknown = std::log(2);
+/// What headers and acknowledgements leave of a line is known better.
+constexpr double kKnown = 0.05;
+/// Of a normal distribution 90 % are within so many deviations.
+constexpr double kNinetyPercent = 1.645;
+constexpr double kLeastUncertainty = 0.02, kMostUncertainty = 0.9;
+constexpr std::size_t kFewestRows = 3;
+
+/// A figure of a profile that can be fitted.
+struct FittedFigure {
+  std::string_view key;
+  double deviation;             ///< of its prior
+  bool is_rate;                 ///< counts for the profile's uncertainty
+  std::string_view settled_by;  ///< which steps would determine it
+  bool (*applies)(const Profile& profile, const std::vector<CaseResult>& rows);
+  void (*scale)(Profile& profile, double factor);
+  std::string (*text)(const Profile& profile);
+};
+
+bool uses_servers(const std::vector<CaseResult>& rows) {
+  return std::ranges::any_of(rows, [](const CaseResult& row) { return row.asked.strategy.uses_servers(); });
+}
+
+std::string rate_text(BytesPerSecond rate) { return fmt::format("{:.6g} MB/s", rate.value / 1e6); }
+std::string share_text(double share) { return fmt::format("{:.4g}", share); }
+
+const std::array kFigures{
+    FittedFigure{"local.rate", kUnknown, true, "a large model on the GPUs of one node, without overlap",
+                 [](const Profile& p, const auto&) { return p.gpus_per_node > 1; },
+                 [](Profile& p, double factor) { p.local_rate = p.local_rate * factor; },
+                 [](const Profile& p) { return rate_text(p.local_rate); }},
+    FittedFigure{"network.stream_cap", kUnknown, true, "a large model on several nodes",
+                 [](const Profile& p, const auto&) { return p.path_rate() < p.node_rate(); },
+                 [](Profile& p, double factor) { p.stream_cap = p.stream_cap * factor; },
+                 [](const Profile& p) { return rate_text(p.stream_cap); }},
+    FittedFigure{
+        "network.protocol_efficiency", kKnown, true, "a large model on several nodes",
+        [](const Profile&, const auto&) { return true; },
+        [](Profile& p, double factor) { p.protocol_efficiency = std::min(1.0, p.protocol_efficiency * factor); },
+        [](const Profile& p) { return share_text(p.protocol_efficiency); }},
+    FittedFigure{"network.latency", kUnknown, false, "unfused gradients on many nodes",
+                 [](const Profile&, const auto&) { return true; },
+                 [](Profile& p, double factor) { p.network_latency = p.network_latency * factor; },
+                 [](const Profile& p) { return fmt::format("{:.6g} us", p.network_latency.value * 1e6); }},
+    FittedFigure{"parameter_server.rate", kUnknown, true, "parameter servers on several nodes",
+                 [](const Profile& p, const auto& rows) { return p.server_rate.value > 0 && uses_servers(rows); },
+                 [](Profile& p, double factor) { p.server_rate = p.server_rate * factor; },
+                 [](const Profile& p) { return rate_text(p.server_rate); }},
+    FittedFigure{"compute.straggler", kUnknown, false, "a small model on one GPU and on many",
+                 [](const Profile& p, const auto&) { return p.straggler > 0; },
+                 [](Profile& p, double factor) { p.straggler = std::min(1.0, p.straggler * factor); },
+                 [](const Profile& p) { return share_text(p.straggler); }},
+    FittedFigure{"compute.overlap_slowdown", kUnknown, false, "one model with and without overlap",
+                 [](const Profile& p, const auto&) { return p.overlap_slowdown > 0; },
+                 [](Profile& p, double factor) { p.overlap_slowdown = std::min(10.0, p.overlap_slowdown * factor); },
+                 [](const Profile& p) { return share_text(p.overlap_slowdown); }},
+};
+
+std::vector<const FittedFigure*> figures_for(const Profile& base, const std::vector<CaseResult>& rows) {
+  std::vector<const FittedFigure*> figures;
+  for (const FittedFigure& figure : kFigures)
+    if (figure.applies(base, rows)) figures.push_back(&figure);
+  return figures;
+}
+
+const FittedFigure& figure_of(const Prior& prior) {
+  return *std::ranges::find(kFigures, prior.name, [](const FittedFigure& figure) { return figure.key; });
+}
+
+void set_figure(Profile& profile, std::string_view key, const std::string& text, const std::string& source) {
+  const auto known = std::ranges::find(profile.figures, key, &Figure::key);
+  if (known != profile.figures.end())
+    *known = {std::string(key), text, source};
+  else
+    profile.figures.push_back({std::string(key), text, source});
+}
+
+/// The figures as text with their source: what the file of the profile will say.
+void write_figures(FittedProfile& fitted) {
+  double variance = 0;
+  for (std::size_t i = 0; i < fitted.fit.priors.size(); ++i) {
+    const FittedFigure& figure = figure_of(fitted.fit.priors[i]);
+    const FittedParameter& parameter = fitted.fit.parameters[i];
+    if (figure.is_rate && parameter.determined)
+      variance = std::max(variance, parameter.deviation * parameter.deviation);
+    set_figure(fitted.profile, figure.key, figure.text(fitted.profile),
+               fmt::format("fitted to {} measured steps, {} before; {}", fitted.rows.size(), figure.text(fitted.base),
+                           parameter.determined ? "determined by them" : "hardly determined by them"));
+  }
+  fitted.profile.title = fmt::format("{}, fitted to {} steps", fitted.base.title, fitted.rows.size());
+  // Rates that nothing has determined are as uncertain as they were.
+  if (variance == 0) return;
+  fitted.profile.uncertainty = std::clamp(kNinetyPercent * std::sqrt(variance), kLeastUncertainty, kMostUncertainty);
+  set_figure(fitted.profile, "prediction.uncertainty", fmt::format("{:.3g}", fitted.profile.uncertainty),
+             fmt::format("90 % range of the least certain rate that {} measured steps determine", fitted.rows.size()));
+}
+
+}  // namespace
+
+std::string figure_text(const Profile& profile, const Prior& prior) { return figure_of(prior).text(profile); }
+
+std::string_view settled_by(const Prior& prior) { return figure_of(prior).settled_by; }
+
+FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, const Data& data,
+                          const StopRequested& stop) {
+  if (rows.size() < kFewestRows)
+    throw Error(ExitCode::usage, fmt::format("{} of {} are too few to fit a profile to", rows.size(), base.name),
+                fmt::format("give at least {}: several models, GPU counts and strategies", kFewestRows));
+  FittedProfile fitted{.base = base, .profile = base, .rows = std::move(rows), .fit = {}};
+  Catalog catalog;
+  catalog.profiles.emplace(base.name, base);
+  for (const CaseResult& row : fitted.rows)
+    if (!catalog.traces.contains(row.asked.workload))
+      catalog.traces.emplace(row.asked.workload, data.traces.load(row.asked.workload));
+  std::vector<Prior> priors;
+  for (const FittedFigure* figure : figures_for(base, fitted.rows))
+    priors.push_back({std::string(figure->key), figure->deviation});
+  const auto scaled = [&](std::span<const double> log_factors) {
+    Profile profile = base;
+    for (std::size_t i = 0; i < priors.size(); ++i) figure_of(priors[i]).scale(profile, std::exp(log_factors[i]));
+    return profile;
+  };
+  fitted.fit = fit_parameters(priors, kNoise, [&](std::span<const double> log_factors) {
+    catalog.profiles.at(base.name) = scaled(log_factors);
+    std::vector<double> errors;
+    for (const Validation& each : validate(fitted.rows, catalog, stop))
+      errors.push_back(std::log(each.predicted / each.published));
+    return errors;
+  });
+  std::vector<double> log_factors;
+  for (const FittedParameter& parameter : fitted.fit.parameters) log_factors.push_back(parameter.log_factor);
+  fitted.profile = scaled(log_factors);
+  write_figures(fitted);
+  return fitted;
+}
+
+}  // namespace hbench

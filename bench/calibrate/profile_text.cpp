@@ -1,0 +1,56 @@
+#include "bench/calibrate/profile_text.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "collectives/base/toml_text.hpp"
+
+namespace hbench {
+namespace {
+
+bool is_number(std::string_view text) {
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string profile_line(std::string_view key, std::string_view text, std::string_view source) {
+  return fmt::format("{} = {{ value = {}, source = {} }}\n", key, is_number(text) ? std::string(text) : toml_text(text),
+                     toml_text(source));
+}
+
+std::string profile_section(std::string_view name, const std::string& lines) {
+  return lines.empty() ? "" : fmt::format("\n[{}]\n{}", name, lines);
+}
+
+std::string profile_lines(const Profile& profile, std::string_view section, std::string_view but) {
+  const std::string prefix = fmt::format("{}.", section);
+  std::string lines;
+  for (const Figure& figure : profile.figures)
+    if (figure.key.starts_with(prefix) && figure.key.substr(prefix.size()) != but)
+      lines += profile_line(figure.key.substr(prefix.size()), figure.text, figure.source);
+  return lines;
+}
+
+std::string rate_lines(const std::map<std::string, GpuRate, std::less<>>& rates) {
+  std::string lines;
+  for (const auto& [workload, rate] : rates)
+    lines += fmt::format("{} = {{ value = {:.6g}{}, source = {} }}\n", toml_text(workload), rate.samples_per_second,
+                         rate.batch > 0 ? fmt::format(", batch = {}", rate.batch) : "", toml_text(rate.source));
+  return lines;
+}
+
+std::string format_profile(const Profile& profile) {
+  std::string text = fmt::format("title = {}\n", toml_text(profile.title));
+  if (!profile.gpu.empty()) text += fmt::format("gpu = {}\n", toml_text(profile.gpu));
+  for (const Figure& figure : profile.figures)
+    if (figure.key == "gpus_per_node") text += profile_line(figure.key, figure.text, figure.source);
+  for (const char* section : {"local", "network", "parameter_server", "compute", "prediction", "price"})
+    text += profile_section(section, profile_lines(profile, section));
+  return text + profile_section("rates", rate_lines(profile.rates));
+}
+
+}  // namespace hbench

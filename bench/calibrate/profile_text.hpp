@@ -1,0 +1,24 @@
+#pragma once
+
+/// Profiles as TOML text: what `parse_profile` reads back.
+
+#include <string>
+#include <string_view>
+
+#include "collectives/network/profile.hpp"
+
+namespace hbench {
+
+/// `key = { value = "15 us", source = "..." }`; a number stands without quotes.
+std::string profile_line(std::string_view key, std::string_view text, std::string_view source);
+/// `[name]` with its lines; nothing where there are none.
+std::string profile_section(std::string_view name, const std::string& lines);
+/// A profile's figures of one section as lines, but for one key.
+std::string profile_lines(const Profile& profile, std::string_view section, std::string_view but = {});
+/// Samples/s of one GPU as lines, each with its batch and source.
+std::string rate_lines(const std::map<std::string, GpuRate, std::less<>>& rates);
+
+/// A whole profile with these figures (`Profile::figures`) and rates of one GPU.
+std::string format_profile(const Profile& profile);
+
+}  // namespace hbench

@@ -1,0 +1,79 @@
+#include "bench/verbs/calibrate_from_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "analysis/published.hpp"
+#include "bench/calibrate/fit_profile.hpp"
+#include "bench/calibrate/profile_text.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/output/terminal.hpp"
+#include "collectives/base/file.hpp"
+
+namespace hbench {
+namespace {
+
+/// The rows of one cluster. \throws Error (usage) where there are none.
+std::vector<CaseResult> rows_of(const std::string& file, const std::string& cluster) {
+  std::istringstream in(read_file(file));
+  std::vector<CaseResult> rows = published_results(in, file);
+  std::set<std::string> clusters;
+  for (const CaseResult& row : rows) clusters.insert(row.asked.profile);
+  std::erase_if(rows, [&](const CaseResult& row) { return row.asked.profile != cluster; });
+  if (rows.empty())
+    throw Error(ExitCode::usage, fmt::format("{} has no rows of {}", file, cluster),
+                clusters.empty() ? "see analysis/README.md"
+                                 : fmt::format("its column 'profile' has {}", fmt::join(clusters, ", ")));
+  return rows;
+}
+
+}  // namespace
+
+bool calibrates_from_rows(const Call& call) {
+  return std::ranges::any_of(call.arguments, [](const std::string& argument) {
+    return argument == "--from" || argument.starts_with("--from=");
+  });
+}
+
+ExitCode calibrate_from_rows(const Call& call) {
+  std::string from, base;
+  std::filesystem::path file;
+  bool json = false, each = false, wide = false;
+  Arguments app(
+      "Fits a cluster profile to training steps that were measured there: links, streams, latency, servers, and what "
+      "disturbs compute. Says which of these the steps determine, and how far predictions of steps left out are off.",
+      "hbench calibrate");
+  app.footer(
+      "Examples:\n  hbench calibrate --from rows.csv --profile hkbu-10gbe --out mine.toml\n"
+      "  hbench sweep --gpus 1..64 --profile ./mine.toml --evidence simulated\n"
+      "rows.csv has the columns of analysis/published.csv (analysis/README.md), one row for each measured throughput.");
+  app.add_option("--from", from, "table of measured steps");
+  app.add_option("--profile", base, "profile to start from: a name of hbench list profiles, or a TOML file");
+  app.add_option("--out", file, "file of the fitted profile (default: NAME-fitted.toml)");
+  app.add_flag("--each", each, "also print each step with its predictions");
+  app.add_flag("--json", json, "print the fit as JSON")->excludes(app.add_flag("--wide", wide, kWideHelp));
+  if (app.parse(call)) return ExitCode::good;
+  if (base.empty())
+    throw Error(ExitCode::usage, "--from needs a profile to start from",
+                "add such as --profile hkbu-10gbe (hbench list profiles)");
+  const Data data = load_data();
+  const Profile profile = data.profiles.load(base);
+  std::vector<CaseResult> rows = rows_of(from, profile.name);
+  if (file.empty()) file = profile.name + "-fitted.toml";
+  check_writable(file, "--out");
+  catch_interrupts();
+  const FittedProfile fitted = fit_profile(profile, std::move(rows), data, interrupted);
+  write_whole(file, format_profile(fitted.profile), "--out");
+  if (json)
+    fmt::print("{}", fit_json(fitted));
+  else
+    fmt::print("{}Wrote {}\n", terminal_text(fit_document(fitted, from, each), wide), file.string());
+  return ExitCode::good;
+}
+
+}  // namespace hbench

@@ -1,0 +1,174 @@
+// Profiles fitted to steps: what made the steps is found again, and what they do not depend on is said to be unknown.
+
+#include "bench/calibrate/fit_profile.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/published.hpp"
+#include "bench/calibrate/profile_text.hpp"
+#include "bench/command/verb.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kCluster = "hkbu-10gbe";
+
+/// Published steps of the cluster, on so many GPUs at most.
+std::vector<CaseResult> rows_up_to(int gpus) {
+  std::vector<CaseResult> rows;
+  for (const CaseResult& row : published_results())
+    if (row.asked.profile == kCluster && row.asked.gpus <= gpus && row.asked.workload != "bert_large")
+      rows.push_back(row);
+  return rows;
+}
+
+/// The rows as they would be measured on `profile`.
+std::vector<CaseResult> measured_on(const Profile& profile, std::vector<CaseResult> rows, const Data& data) {
+  Catalog catalog;
+  catalog.profiles.emplace(kCluster, profile);
+  for (const CaseResult& row : rows)
+    catalog.traces.try_emplace(row.asked.workload, data.traces.load(row.asked.workload));
+  const std::vector<Validation> steps = validate(rows, catalog);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (Sample& sample : rows[i].samples)
+      if (sample.metric == "throughput")
+        sample.value = rows[i].asked.batch_per_gpu * rows[i].asked.gpus / steps[i].predicted;
+  return rows;
+}
+
+const FittedParameter& parameter_of(const FittedProfile& fitted, std::string_view name) {
+  for (std::size_t i = 0; i < fitted.fit.priors.size(); ++i)
+    if (fitted.fit.priors[i].name == name) return fitted.fit.parameters[i];
+  throw std::out_of_range(std::string(name));
+}
+
+TEST(FitProfile, FindsTheFiguresThatMadeTheSteps) {
+  const Data data = load_data();
+  const Profile base = data.profiles.load(kCluster);
+  Profile truth = base;
+  truth.local_rate = base.local_rate * 0.5;
+  truth.server_rate = base.server_rate * 1.6;
+  truth.network_latency = base.network_latency * 3;
+  const FittedProfile fitted = fit_profile(base, measured_on(truth, rows_up_to(16), data), data);
+  EXPECT_NEAR(fitted.profile.local_rate / truth.local_rate, 1, 0.05);
+  EXPECT_NEAR(fitted.profile.server_rate / truth.server_rate, 1, 0.05);
+  EXPECT_NEAR(fitted.profile.network_latency / truth.network_latency, 1, 0.35);
+  EXPECT_TRUE(parameter_of(fitted, "local.rate").determined);
+  EXPECT_TRUE(parameter_of(fitted, "parameter_server.rate").determined);
+  for (const double error : fitted.fit.after) EXPECT_LT(std::fabs(error), 0.04);
+  double least_certain = 0;
+  for (const char* rate : {"local.rate", "network.protocol_efficiency", "parameter_server.rate"})
+    if (const FittedParameter& parameter = parameter_of(fitted, rate); parameter.determined)
+      least_certain = std::max(least_certain, parameter.deviation);
+  EXPECT_NEAR(fitted.profile.uncertainty, 1.645 * least_certain, 1e-9);
+}
+
+TEST(FitProfile, LeavesWhatTheStepsDoNotDependOnWhereItWas) {
+  const Data data = load_data();
+  const Profile base = data.profiles.load(kCluster);
+  Profile truth = base;
+  truth.local_rate = base.local_rate * 0.7;
+  const FittedProfile fitted = fit_profile(base, measured_on(truth, rows_up_to(4), data), data);
+  EXPECT_NEAR(fitted.profile.local_rate / truth.local_rate, 1, 0.05);
+  EXPECT_FALSE(parameter_of(fitted, "network.latency").determined);
+  EXPECT_EQ(fitted.profile.network_latency.value, base.network_latency.value) << "all on one node";
+  const std::string text = fit_json(fitted);
+  EXPECT_EQ(nlohmann::json::parse(text).at("steps").size(), fitted.rows.size());
+}
+
+TEST(FormatProfile, IsReadBackWithEveryFigureOfEveryProfile) {
+  const Data data = load_data();
+  for (const std::string& name : data.profiles.names()) {
+    const Profile profile = data.profiles.load(name);
+    const TemporaryFolder folder;
+    write_bytes(folder / (name + ".toml"), format_profile(profile));
+    const Profile again = ProfileLibrary(data.profiles).load((folder / (name + ".toml")).string());
+    EXPECT_EQ(again.title, profile.title);
+    EXPECT_EQ(again.gpus_per_node, profile.gpus_per_node);
+    EXPECT_EQ(again.path_rate().value, profile.path_rate().value) << name;
+    EXPECT_EQ(again.node_rate().value, profile.node_rate().value) << name;
+    EXPECT_EQ(again.stream_factor, profile.stream_factor);
+    EXPECT_EQ(again.local_rate.value, profile.local_rate.value);
+    EXPECT_EQ(again.network_latency.value, profile.network_latency.value);
+    EXPECT_EQ(again.server_rate.value, profile.server_rate.value);
+    EXPECT_EQ(again.memory_rate.value, profile.memory_rate.value) << name;
+    EXPECT_EQ(again.straggler, profile.straggler);
+    EXPECT_EQ(again.uncertainty, profile.uncertainty);
+    EXPECT_EQ(again.usd_per_node_hour, profile.usd_per_node_hour);
+    EXPECT_EQ(again.rates.size(), profile.rates.size()) << name;
+  }
+}
+
+std::string calibrate(const std::vector<std::string>& arguments) {
+  testing::internal::CaptureStdout();
+  const ExitCode code = find_entry(verbs(), "calibrate", "verb").run({arguments, "hbench calibrate"});
+  std::fflush(stdout);
+  EXPECT_EQ(code, ExitCode::good);
+  return testing::internal::GetCapturedStdout();
+}
+
+constexpr const char* kHeader =
+    "workload,profile,gpus,batch_per_gpu,algorithm,placement,server_mode,servers,compressor,fusion,overlap,throughput,"
+    "efficiency,baseline_throughput,calibrated,year,source,note\n";
+
+std::string row(const std::string& cluster, int gpus, const std::string& figures) {
+  return "resnet50," + cluster + "," + std::to_string(gpus) + ",64,ring,,,,none,none,yes," + figures +
+         ",253.1,no,2026,https://example.org/here,\n";
+}
+
+TEST(CalibrateFromRows, WritesAProfileThatOthersRead) {
+  const TemporaryFolder folder;
+  const std::string rows = (folder / "rows.csv").string(), out = (folder / "mine.toml").string();
+  write_bytes(rows, kHeader + row(kCluster, 4, "900,") + row(kCluster, 8, "1500,") + row(kCluster, 16, ",0.7"));
+  const std::string text = calibrate({"--from", rows, "--profile", kCluster, "--out", out, "--each"});
+  EXPECT_THAT(text, AllOf(HasSubstr("fitted to 3 steps"), HasSubstr("local.rate"), HasSubstr("hardly"),
+                          HasSubstr("Each step"), HasSubstr("Wrote " + out)));
+  EXPECT_THAT(read_file(out), HasSubstr("fitted to 3 measured steps, 4700 MB/s before"));
+  EXPECT_EQ(load_data().profiles.load(out).name, "mine");
+}
+
+TEST(CalibrateFromRows, SaysWhatIsWrongWithTheRows) {
+  const TemporaryFolder folder;
+  const std::string rows = (folder / "rows.csv").string();
+  const auto refused = [&](const std::string& text, const testing::Matcher<std::string>& what,
+                           const testing::Matcher<std::string>& hint) {
+    write_bytes(rows, text);
+    expect_error(
+        [&] {
+          calibrate({"--from", rows, "--profile", kCluster, "--out", (folder / "x.toml").string()});
+        },
+        ExitCode::usage, what, hint);
+    testing::internal::GetCapturedStdout();
+  };
+  const std::string good = row(kCluster, 4, "900,");
+  refused("workload,profil\n", HasSubstr("rows.csv:1: no column 'profil'; did you mean 'profile'?"),
+          HasSubstr("columns"));
+  refused(kHeader + good + row(kCluster, 8, ",1.4"), HasSubstr("rows.csv:3: an efficiency of 1.4 is impossible"),
+          testing::_);
+  refused(kHeader + row(kCluster, 8, "0,"), HasSubstr("rows.csv:2: throughput must be more than 0"), testing::_);
+  refused(kHeader + row("lab", 8, "900,"), HasSubstr("has no rows of hkbu-10gbe"), HasSubstr("has lab"));
+  refused(kHeader + good + good, HasSubstr("too few"), HasSubstr("at least 3"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.toml"));
+}
+
+TEST(CalibrateFromRows, NeedsAProfileToStartFrom) {
+  expect_error(
+      [&] {
+        calibrate({"--from", "rows.csv"});
+      },
+      ExitCode::usage, HasSubstr("needs a profile"), HasSubstr("--profile"));
+  testing::internal::GetCapturedStdout();
+}
+
+}  // namespace
+}  // namespace hbench
