@@ -184,8 +184,9 @@ std::optional<WorkerLine> parse_worker_line(std::string_view text) {
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object() || object.size() != 1) return std::nullopt;
   try {
-    const json& body = object.begin().value();
-    const std::string& kind = object.begin().key();
+    const auto only = object.begin();  // it has a name, so that g++ 13 sees that what it refers to lives on
+    const json& body = only.value();
+    const std::string& kind = only.key();
     const int rank = body.at("rank").get<int>();
     if (kind == "hello")
       return HelloLine{rank, {body.at("pid").get<int>(), body.value("host", ""), body.value("start_time", 0LL)}};
