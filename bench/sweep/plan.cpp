@@ -341,6 +341,10 @@ class Planner {
                      TrainingStrategy strategy, int batch = 0) {
     const Trace& trace = plan_.catalog.traces.at(trace_name);
     const Profile& profile = plan_.catalog.profiles.at(profile_name);
+    if (profile.most_gpus() > 0 && gpus > profile.most_gpus())
+      return refuse(
+          fmt::format("{} on more than {} GPUs", profile.name, profile.most_gpus()),
+          fmt::format("its profile has {} node{} at most", profile.most_nodes, profile.most_nodes == 1 ? "" : "s"));
     const auto rate = profile.rates.find(trace.name);
     if (request_.single_gpu_rate == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
       return refuse(

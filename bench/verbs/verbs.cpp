@@ -4,10 +4,11 @@
 
 namespace hbench {
 
-extern const Verb kSweep, kCollective, kTune, kReport, kExport, kList, kCalibrate, kValidate, kDoctor;
+extern const Verb kSweep, kCollective, kTune, kChoose, kReport, kExport, kList, kCalibrate, kValidate, kDoctor;
 
 namespace {
-constexpr std::array kVerbs{&kSweep, &kCollective, &kTune, &kReport, &kExport, &kList, &kCalibrate, &kValidate, &kDoctor};
+constexpr std::array kVerbs{&kSweep,  &kCollective, &kTune,      &kChoose,   &kReport,
+                            &kExport, &kList,       &kCalibrate, &kValidate, &kDoctor};
 }
 
 std::span<const Verb* const> verbs() { return kVerbs; }

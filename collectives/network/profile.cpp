@@ -175,7 +175,8 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
   read_section(table, "", file_name,
                {{"title", false, text_into(profile.title)},
                 {"gpu", false, text_into(profile.gpu)},
-                {"gpus_per_node", true, count_into(profile.gpus_per_node)}},
+                {"gpus_per_node", true, count_into(profile.gpus_per_node)},
+                {"most_nodes", false, count_into(profile.most_nodes)}},
                {"local", "network", "parameter_server", "compute", "prediction", "price", "rates"}, profile.figures);
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
   read_section(table, "local", file_name,

@@ -42,6 +42,7 @@ struct Profile {
   std::string gpu;
   std::string gpu_title;  ///< `NVIDIA V100 SXM2, fp32`; empty where no file of its own describes the GPU
   int gpus_per_node = 1;
+  int most_nodes = 0;  ///< nodes that work together at most; 0: any number
 
   Seconds local_latency;      ///< per message inside a node
   Seconds local_low_latency;  ///< see `network_low_latency`
@@ -68,6 +69,8 @@ struct Profile {
   std::vector<Figure> figures;  ///< every figure above, in file order
   std::string digest;           ///< of the file's text: equal digests are equal profiles
 
+  /// GPUs that work together at most; 0: any number.
+  int most_gpus() const { return most_nodes * gpus_per_node; }
   /// What one rank-to-rank path over the network carries: min(line, streams x cap) x efficiency.
   BytesPerSecond path_rate() const;
   /// What all NICs of a node carry together.

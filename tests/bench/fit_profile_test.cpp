@@ -95,6 +95,7 @@ TEST(FormatProfile, IsReadBackWithEveryFigureOfEveryProfile) {
     const Profile again = ProfileLibrary(data.profiles).load((folder / (name + ".toml")).string());
     EXPECT_EQ(again.title, profile.title);
     EXPECT_EQ(again.gpus_per_node, profile.gpus_per_node);
+    EXPECT_EQ(again.most_nodes, profile.most_nodes);
     EXPECT_EQ(again.path_rate().value, profile.path_rate().value) << name;
     EXPECT_EQ(again.node_rate().value, profile.node_rate().value) << name;
     EXPECT_EQ(again.stream_factor, profile.stream_factor);

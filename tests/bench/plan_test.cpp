@@ -107,6 +107,17 @@ TEST(SweepPlan, TakesThePublishedFiguresOfAFramework) {
   for (const Case& asked : plan.cases) EXPECT_EQ(asked.strategy.preset, "byteps");
 }
 
+TEST(SweepPlan, HasNoMoreNodesThanAClusterJoins) {
+  SweepRequest request = small_request();
+  request.profiles = {"lambda-8x-v100"};
+  request.gpus = {4, 8, 16};
+  request.algorithms = {"ring"};
+  const Plan plan = plan_of(request);
+  for (const Case& asked : plan.cases) EXPECT_LE(asked.gpus, 8);
+  EXPECT_THAT(plan.cases, testing::Not(IsEmpty()));
+  EXPECT_THAT(reasons(plan.refused), HasSubstr("lambda-8x-v100 on more than 8 GPUs: its profile has 1 node at most"));
+}
+
 TEST(SweepPlan, HasNoMoreColocatedServersThanWorkers) {
   SweepRequest request = small_request();
   request.gpus = {2};

@@ -58,6 +58,14 @@ TEST(Profile, SaysByWhatFactorRatesMayBeOff) {
                  "my.toml:14: network.stream_factor: 101 is out of range", "between 1 and 100");
 }
 
+TEST(Profile, MayJoinAFewNodesOnly) {
+  EXPECT_EQ(parse(kProfileText).most_gpus(), 0) << "any number";
+  const Profile profile = parse(with("gpus_per_node = 2", "gpus_per_node = 2\nmost_nodes = 3"));
+  EXPECT_EQ(profile.most_nodes, 3);
+  EXPECT_EQ(profile.most_gpus(), 6);
+  EXPECT_THROW(parse(with("gpus_per_node = 2", "gpus_per_node = 2\nmost_nodes = 0")), Error);
+}
+
 TEST(Profile, HasFiguresWithAFactorAtEitherEnd) {
   Profile profile = parse(kProfileText);
   profile.stream_factor = 2;

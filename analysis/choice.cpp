@@ -1,0 +1,123 @@
+#include "analysis/choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace hbench {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+
+Certainty at_least(const Band& band, double least) {
+  if (band.low >= least) return Certainty::surely;
+  if (band.stated >= least) return Certainty::likely;
+  return band.high >= least ? Certainty::unlikely : Certainty::no;
+}
+
+Certainty at_most(const Band& band, double most) {
+  if (band.high <= most) return Certainty::surely;
+  if (band.stated <= most) return Certainty::likely;
+  return band.low <= most ? Certainty::unlikely : Certainty::no;
+}
+
+void require(Alternative& alternative, Certainty certainty, double factor) {
+  alternative.meets = std::max(alternative.meets, certainty);
+  alternative.missed_by = std::max(alternative.missed_by, factor);
+}
+
+/// Fewer samples/s take longer: the ends change places.
+Band time_for(double amount, const Band& rate) {
+  return {amount / rate.high / kSecondsPerHour, amount / rate.stated / kSecondsPerHour,
+          amount / rate.low / kSecondsPerHour};
+}
+
+Band times(const Band& band, double factor) { return {band.low * factor, band.stated * factor, band.high * factor}; }
+
+void weigh(Alternative& alternative, const Goals& goals) {
+  if (goals.efficiency > 0)
+    require(alternative, at_least(alternative.efficiency, goals.efficiency),
+            goals.efficiency / alternative.efficiency.stated);
+  if (goals.hours > 0 && alternative.hours)
+    require(alternative, at_most(*alternative.hours, goals.hours), alternative.hours->stated / goals.hours);
+  if (goals.dollars > 0 && alternative.dollars)
+    require(alternative, at_most(*alternative.dollars, goals.dollars), alternative.dollars->stated / goals.dollars);
+}
+
+/// Smaller is better: what meets the goals, what hardly does, what does not.
+int rank(const Alternative& alternative) {
+  if (alternative.meets <= Certainty::likely) return 0;
+  return alternative.meets == Certainty::unlikely ? 1 : 2;
+}
+
+/// The order of alternatives, the best first.
+bool better(const Alternative& a, const Alternative& b) {
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (rank(a) > 0 && a.missed_by != b.missed_by) return a.missed_by < b.missed_by;
+  if (a.dollars.has_value() != b.dollars.has_value()) return a.dollars.has_value();
+  if (a.dollars && a.dollars->stated != b.dollars->stated) return a.dollars->stated < b.dollars->stated;
+  return a.throughput.stated > b.throughput.stated;
+}
+
+}  // namespace
+
+std::vector<Alternative> make_alternatives(const std::vector<Point>& points, const std::map<std::string, Offer>& offers,
+                                           const Goals& goals) {
+  std::vector<Alternative> alternatives;
+  for (const Point& point : points) {
+    const auto offer = offers.find(point.asked.profile);
+    if (offer == offers.end() || !point.efficiency || point.failed) continue;
+    const double stated = *point.efficiency;
+    Alternative alternative{
+        .point = point,
+        .nodes = (point.asked.gpus + offer->second.gpus_per_node - 1) / offer->second.gpus_per_node,
+        .efficiency = {point.efficiency_low.value_or(stated), stated, point.efficiency_high.value_or(stated)}};
+    alternative.throughput = times(alternative.efficiency, point.throughput / stated);
+    if (offer->second.usd_per_node_hour)
+      alternative.usd_per_hour = alternative.nodes * *offer->second.usd_per_node_hour;
+    if (goals.samples > 0) {
+      alternative.hours = time_for(goals.samples, alternative.throughput);
+      if (alternative.usd_per_hour) alternative.dollars = times(*alternative.hours, *alternative.usd_per_hour);
+    }
+    weigh(alternative, goals);
+    alternatives.push_back(std::move(alternative));
+  }
+  return alternatives;
+}
+
+std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives) {
+  std::map<std::string, const Alternative*> best;
+  for (const Alternative& alternative : alternatives) {
+    const Alternative*& known = best[alternative.point.asked.profile];
+    if (known == nullptr || better(alternative, *known)) known = &alternative;
+  }
+  std::vector<Alternative> ordered;
+  for (const auto& [cluster, alternative] : best) ordered.push_back(*alternative);
+  std::ranges::stable_sort(ordered, better);
+  return ordered;
+}
+
+std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives) {
+  std::vector<Alternative> candidates, front;
+  for (const Alternative& alternative : alternatives)
+    if (alternative.dollars && rank(alternative) == 0) candidates.push_back(alternative);
+  std::ranges::stable_sort(candidates, {}, [](const Alternative& alternative) {
+    return std::tuple(alternative.hours->stated, alternative.dollars->stated);
+  });
+  for (Alternative& alternative : candidates)
+    if (front.empty() || alternative.dollars->stated < front.back().dollars->stated)
+      front.push_back(std::move(alternative));
+  return front;
+}
+
+const Alternative* doubled(const Alternative& alternative, const std::vector<Alternative>& alternatives) {
+  const Alternative* quickest = nullptr;
+  for (const Alternative& other : alternatives)
+    if (other.point.asked.profile == alternative.point.asked.profile &&
+        other.point.asked.gpus == 2 * alternative.point.asked.gpus &&
+        (quickest == nullptr || other.throughput.stated > quickest->throughput.stated))
+      quickest = &other;
+  return quickest;
+}
+
+}  // namespace hbench

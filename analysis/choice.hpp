@@ -1,0 +1,70 @@
+#pragma once
+
+/// Which of several clusters a training job should run on: simulated points with what they cost, weighed against what
+/// the job may take. Pure.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/points.hpp"
+
+namespace hbench {
+
+/// What a job may take, and what it has to do. 0: no condition.
+struct Goals {
+  double efficiency = 0;  ///< at least
+  double samples = 0;     ///< to train on, in all
+  double hours = 0;       ///< at most; needs `samples`
+  double dollars = 0;     ///< at most; needs `samples`
+};
+
+/// A figure with the band of its prediction.
+struct Band {
+  double low = 0, stated = 0, high = 0;
+};
+
+/// Whether a goal is met, by the band of the prediction.
+enum class Certainty : std::uint8_t {
+  surely,    ///< all of the band meets it
+  likely,    ///< the stated figure does
+  unlikely,  ///< only the better end does
+  no,
+};
+
+/// A cluster as the choice sees it.
+struct Offer {
+  int gpus_per_node = 1;
+  std::optional<double> usd_per_node_hour;
+};
+
+/// One way to run the job.
+struct Alternative {
+  Point point;
+  int nodes = 1;  ///< whole ones, which is what is paid
+  Band efficiency, throughput;
+  std::optional<Band> hours, dollars;  ///< for all samples; dollars only where a price is known
+  std::optional<double> usd_per_hour;
+  Certainty meets = Certainty::surely;  ///< all goals: that of the hardest
+  /// By which factor the stated figures miss the hardest goal; 1 where none is missed.
+  double missed_by = 1;
+};
+
+/// The alternatives among `points` (those with an efficiency and a known offer), in their order.
+std::vector<Alternative> make_alternatives(const std::vector<Point>& points, const std::map<std::string, Offer>& offers,
+                                           const Goals& goals);
+
+/// Of each cluster the best alternative, the best cluster first. What meets the goals, surely or likely, comes before
+/// what hardly does, and that before the rest, where the nearest is the best. Among those that meet them the best is
+/// the cheapest where the samples are counted and a price is known, else the quickest.
+std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives);
+
+/// The alternatives that meet the goals, surely or likely, and of which no other is both quicker and cheaper: from the
+/// quickest to the cheapest. Empty where samples are not counted or no price is known.
+std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives);
+
+/// The same cluster with twice as many GPUs, by the alternative there that is the quickest; null where there is none.
+const Alternative* doubled(const Alternative& alternative, const std::vector<Alternative>& alternatives);
+
+}  // namespace hbench

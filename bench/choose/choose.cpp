@@ -1,0 +1,90 @@
+#include "bench/choose/choose.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "analysis/points.hpp"
+#include "bench/doctor/available_memory.hpp"
+#include "bench/sweep/simulate.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+/// Training images of ILSVRC 2012.
+constexpr double kImageNet = 1'281'167;
+constexpr double kUsualTarget = 0.9;
+
+/// What may follow a number, and what it is worth.
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+/// A number above 0 with one of the units. \throws Error (usage).
+double amount(std::string_view text, std::string_view flag, std::initializer_list<Unit> units, const char* example) {
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  if (status == std::errc() && number > 0 && std::isfinite(number))
+    for (const Unit& known : units)
+      if (known.name == unit) return number * known.factor;
+  throw Error(ExitCode::usage, fmt::format("{} {} makes no sense", flag, text),
+              fmt::format("write such as {}", example));
+}
+
+}  // namespace
+
+Goals parse_goals(const GoalTexts& texts) {
+  Goals goals;
+  if (!texts.target.empty()) {
+    goals.efficiency = amount(texts.target, "--target", {{"", 1}, {"%", 0.01}}, "90% or 0.9");
+    if (goals.efficiency > 1)
+      throw Error(ExitCode::usage, fmt::format("--target {} is more than the ideal", texts.target),
+                  "it is an efficiency: 1 GPU has 100%");
+  }
+  if (!texts.samples.empty() && !texts.epochs.empty())
+    throw Error(ExitCode::usage, "--samples and --epochs both say how much to train", "give one of them");
+  if (!texts.samples.empty())
+    goals.samples = amount(texts.samples, "--samples", {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}}, "115M");
+  if (!texts.epochs.empty()) goals.samples = kImageNet * amount(texts.epochs, "--epochs", {{"", 1}}, "90");
+  if (!texts.deadline.empty())
+    goals.hours = amount(texts.deadline, "--deadline", {{"h", 1}, {"min", 1.0 / 60}, {"d", 24}, {"s", 1.0 / 3600}},
+                         "6h, 90min or 2d");
+  if (!texts.budget.empty())
+    goals.dollars = amount(texts.budget, "--budget", {{"", 1}, {"usd", 1}, {"USD", 1}}, "500usd");
+  if ((goals.hours > 0 || goals.dollars > 0) && goals.samples == 0)
+    throw Error(ExitCode::usage, "a deadline or a budget needs to know how much to train",
+                "add --samples 115M, or --epochs 90 for ImageNet");
+  if (goals.efficiency == 0 && goals.hours == 0 && goals.dollars == 0) goals.efficiency = kUsualTarget;
+  return goals;
+}
+
+Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop) {
+  Plan plan = make_plan(request, data, {.no_training = "only simulated", .memory = available_memory()});
+  SimulatedRunner runner(plan.catalog, stop);
+  std::vector<CaseResult> results;
+  for (const Case& asked : plan.cases) {
+    // Within a node nobody would run parameter servers: the ranks add up among themselves either way.
+    const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
+    if (one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty()) continue;
+    results.push_back(runner.run(asked));
+  }
+  std::map<std::string, Offer> offers;
+  for (const auto& [name, profile] : plan.catalog.profiles) {
+    if (goals.dollars > 0 && !profile.usd_per_node_hour)
+      refuse(plan.refused, name, "no price is known");
+    else
+      offers[name] = {profile.gpus_per_node, profile.usd_per_node_hour};
+  }
+  return {.goals = goals,
+          .workload = plan.catalog.traces.begin()->second.title,
+          .alternatives = make_alternatives(make_points(results), offers, goals),
+          .catalog = std::move(plan.catalog),
+          .refused = std::move(plan.refused)};
+}
+
+}  // namespace hbench

@@ -1,0 +1,42 @@
+#pragma once
+
+/// `hbench choose`: simulates a training job on clusters, and says where it should run.
+
+#include <string>
+#include <vector>
+
+#include "analysis/choice.hpp"
+#include "bench/sweep/plan.hpp"
+#include "collectives/network/stop.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// The job in the words of its flags; empty where nothing is said. \throws Error (usage) that names the flag.
+struct GoalTexts {
+  std::string target;    ///< `90%`, `0.9`
+  std::string samples;   ///< `115M`
+  std::string epochs;    ///< of ImageNet's 1,281,167 images
+  std::string deadline;  ///< `6h`, `90min`, `2d`
+  std::string budget;    ///< `500usd`
+};
+/// Without any condition an efficiency of 90 % is asked for.
+Goals parse_goals(const GoalTexts& texts);
+
+/// Options and what they were made of.
+struct Choice {
+  Goals goals;
+  std::string workload;                   ///< its title
+  std::vector<Alternative> alternatives;  ///< every case that was simulated
+  Catalog catalog;
+  std::vector<Refusal> refused;
+};
+
+/// Simulates `request`, which has one workload and simulated evidence only. \throws Error as `make_plan`,
+/// (interrupted).
+Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop = {});
+
+Document choice_document(const Choice& choice);
+std::string choice_json(const Choice& choice);
+
+}  // namespace hbench

@@ -1,0 +1,104 @@
+#include "bench/choose/choose.hpp"
+
+#include <fmt/format.h>
+
+#include "bench/command/arguments.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/output/terminal.hpp"
+#include "bench/sweep/gpu_range.hpp"
+#include "collectives/base/table.hpp"
+#include "reports/formats/formats.hpp"
+
+namespace hbench {
+namespace {
+
+/// Every cluster that has a rate of one GPU for the workload, where none is named.
+std::vector<std::string> clusters_for(const std::string& workload, bool rate_given, const Data& data) {
+  const std::string name = data.traces.load(workload).name;
+  std::vector<std::string> clusters;
+  for (const std::string& profile : data.profiles.names())
+    if (rate_given || data.profiles.load(profile).rates.contains(name)) clusters.push_back(profile);
+  if (clusters.empty())
+    throw Error(ExitCode::usage, fmt::format("no cluster has a rate of one GPU for {}", name),
+                "give --single-gpu-rate SAMPLES_PER_SECOND, or --profile with a file of your own that has one");
+  return clusters;
+}
+
+ExitCode run_choose(const Call& call) {
+  std::string workload = "resnet50", gpus = "1..256", profiles, algorithms, compressors, presets, format;
+  std::filesystem::path file;
+  GoalTexts texts;
+  SweepRequest request;
+  bool json = false, wide = false;
+  Arguments app(
+      "Says on which clusters a training job meets what is asked of it, on how many GPUs, in what time and for how "
+      "much, by simulation.",
+      "hbench choose");
+  app.footer(
+      "Examples:\n  hbench choose --workload resnet50 --target 90%\n"
+      "  hbench choose --workload vgg16 --gpus 1..64 --epochs 90 --deadline 24h --budget 2000usd\n"
+      "  hbench choose --workload gpt2_small --single-gpu-rate 12 --samples 10M --preset ddp\n"
+      "Names: hbench list workloads|profiles|algorithms|compressors|presets");
+  app.add_option("--workload", workload, "a timeline, or a file of your own")->capture_default_str();
+  app.add_option("--gpus", gpus, "GPU counts: 1..256 doubles, 1..12:1 counts, 1,2,4 lists")->capture_default_str();
+  app.add_option("--profile", profiles, "only these clusters, or TOML files of your own (comma list)");
+  app.add_option("--target", texts.target, "least efficiency (default, without deadline and budget: 90%)");
+  app.add_option("--samples", texts.samples, "samples to train on, such as 115M");
+  app.add_option("--epochs", texts.epochs, "the same in epochs of ImageNet's 1,281,167 images");
+  app.add_option("--deadline", texts.deadline, "most time, such as 6h, 90min or 2d");
+  app.add_option("--budget", texts.budget, "most money, such as 500usd");
+  app.add_option("--algorithm", algorithms, "algorithms to choose from (comma list; default: ring,ps)");
+  app.add_option("--compressor", compressors, "compressors to choose from (comma list; default: none)");
+  app.add_option("--preset", presets, "frameworks to choose from, instead of algorithms (comma list)");
+  app.add_option("--batch", request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
+  app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, the same on all clusters");
+  Option* as_format = app.add_option("--format", format, "print html, markdown, csv or text");
+  app.add_option("--out", file, "write it there instead (default format: html)");
+  app.add_flag("--json", json, "print it as JSON")
+      ->excludes(as_format)
+      ->excludes(app.add_flag("--wide", wide, kWideHelp));
+  if (app.parse(call)) return ExitCode::good;
+  const Goals goals = parse_goals(texts);
+  const Data data = load_data();
+  request.gpus = parse_gpu_range(gpus);
+  request.workloads = {workload};
+  request.profiles =
+      profiles.empty() ? clusters_for(workload, request.single_gpu_rate > 0, data) : split_list(profiles, "--profile");
+  if (!presets.empty()) request.presets = split_list(presets, "--preset");
+  if (!algorithms.empty()) request.algorithms = split_list(algorithms, "--algorithm");
+  request.compressors =
+      compressors.empty() ? std::vector<std::string>{"none"} : split_list(compressors, "--compressor");
+  request.placements = {"sliced"};
+  request.servers = {{.colocated = true, .count = 0}};
+  request.evidence = {Evidence::simulated};
+  const Format* chosen = format.empty() ? nullptr : &find_format(format);
+  if (!file.empty()) check_writable(file, "--out");
+  catch_interrupts();
+  const Choice choice = choose(request, goals, data, interrupted);
+  if (choice.alternatives.empty())
+    throw Error(ExitCode::usage, "nothing is left to choose from", reasons(choice.refused));
+  std::string text;
+  if (json)
+    text = choice_json(choice);
+  else if (chosen != nullptr || !file.empty())
+    text = (chosen != nullptr ? *chosen : kHtmlFormat).render(choice_document(choice));
+  else
+    text = terminal_text(choice_document(choice), wide);
+  if (!file.empty()) {
+    write_whole(file, text, "--out");
+    fmt::print("{}\n", file.string());
+    return ExitCode::good;
+  }
+  fmt::print("{}", text);
+  return ExitCode::good;
+}
+
+}  // namespace
+
+extern const Verb kChoose;
+constinit const Verb kChoose{
+    .name = "choose", .summary = "say on which cluster a training job should run", .run = run_choose};
+
+}  // namespace hbench

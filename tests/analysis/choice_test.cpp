@@ -1,0 +1,133 @@
+// Which cluster a job should run on: goals, bands and prices by hand.
+
+#include "analysis/choice.hpp"
+
+#include <gmock/gmock.h>
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A point of 100 samples/s for each GPU at full efficiency; its band is 0.1 wide on either side.
+Point point(const std::string& cluster, int gpus, double efficiency) {
+  Point made;
+  made.asked.profile = cluster;
+  made.asked.gpus = gpus;
+  made.efficiency = efficiency;
+  made.efficiency_low = efficiency - 0.1;
+  made.efficiency_high = efficiency + 0.1;
+  made.throughput = 100 * gpus * efficiency;
+  return made;
+}
+
+const std::map<std::string, Offer> kOffers{{"cheap", {4, 1.0}}, {"fast", {8, 10.0}}, {"unpriced", {8, std::nullopt}}};
+
+std::vector<std::string> names(const std::vector<Alternative>& alternatives) {
+  std::vector<std::string> all;
+  for (const Alternative& each : alternatives)
+    all.push_back(each.point.asked.profile + " " + std::to_string(each.point.asked.gpus));
+  return all;
+}
+
+// 6 GPUs are two nodes of 4 at 1 USD/h. 540 samples/s, 480 to 600: 1.944 M samples take an hour, 54 to 67.5 minutes.
+TEST(Alternatives, HaveTimesAndPricesOfWholeNodesWithTheirBands) {
+  const auto all = make_alternatives({point("cheap", 6, 0.9)}, kOffers, {.samples = 1'944'000});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].nodes, 2);
+  EXPECT_DOUBLE_EQ(*all[0].usd_per_hour, 2);
+  EXPECT_NEAR(all[0].throughput.low, 480, 1e-9);
+  EXPECT_NEAR(all[0].throughput.high, 600, 1e-9);
+  EXPECT_NEAR(all[0].hours->stated, 1, 1e-9);
+  EXPECT_NEAR(all[0].hours->low, 0.9, 1e-9) << "the higher rate takes less time";
+  EXPECT_NEAR(all[0].hours->high, 1.125, 1e-9);
+  EXPECT_NEAR(all[0].dollars->high, 2.25, 1e-9);
+  EXPECT_EQ(all[0].meets, Certainty::surely);
+}
+
+TEST(Alternatives, SayHowSurelyTheyMeetATarget) {
+  const auto certainty = [](double efficiency) {
+    return make_alternatives({point("cheap", 8, efficiency)}, kOffers, {.efficiency = 0.8}).at(0).meets;
+  };
+  EXPECT_EQ(certainty(0.91), Certainty::surely);
+  EXPECT_EQ(certainty(0.89), Certainty::likely);
+  EXPECT_EQ(certainty(0.8), Certainty::likely);
+  EXPECT_EQ(certainty(0.79), Certainty::unlikely);
+  EXPECT_EQ(certainty(0.69), Certainty::no);
+}
+
+TEST(Alternatives, MeetAllGoalsOnlyAsSurelyAsTheHardest) {
+  // 720 samples/s, 640 to 800, on 2 nodes: 2.592 M samples take 1 hour, 0.9 to 1.125, and 2 USD, 1.8 to 2.25.
+  const auto with = [](Goals goals) {
+    goals.samples = 2'592'000;
+    return make_alternatives({point("cheap", 8, 0.9)}, kOffers, goals).at(0);
+  };
+  EXPECT_EQ(with({.hours = 1.2}).meets, Certainty::surely);
+  EXPECT_EQ(with({.hours = 1.1}).meets, Certainty::likely);
+  EXPECT_EQ(with({.hours = 0.95}).meets, Certainty::unlikely);
+  EXPECT_EQ(with({.hours = 0.8}).meets, Certainty::no);
+  EXPECT_EQ(with({.hours = 1.2, .dollars = 1.9}).meets, Certainty::unlikely);
+  EXPECT_EQ(with({.efficiency = 0.5, .hours = 1.2, .dollars = 3}).meets, Certainty::surely);
+  EXPECT_NEAR(with({.hours = 0.5}).missed_by, 2, 1e-9);
+  EXPECT_NEAR(with({.hours = 0.5, .dollars = 0.5}).missed_by, 4, 1e-9);
+  EXPECT_EQ(with({.hours = 2}).missed_by, 1);
+}
+
+TEST(Alternatives, AreLeftOutWithoutAnOfferOrAnEfficiency) {
+  Point bare = point("cheap", 2, 0.9), failed = bare;
+  bare.efficiency.reset();
+  failed.failed = true;
+  EXPECT_THAT(make_alternatives({bare, failed, point("unknown", 2, 0.9)}, kOffers, {}), IsEmpty());
+}
+
+TEST(BestByCluster, IsTheMostGpusThatMeetATarget) {
+  const auto all = make_alternatives({point("cheap", 4, 0.95), point("cheap", 8, 0.9), point("cheap", 16, 0.7),
+                                      point("fast", 8, 0.95), point("fast", 16, 0.92)},
+                                     kOffers, {.efficiency = 0.85});
+  EXPECT_THAT(names(best_by_cluster(all)), ElementsAre("fast 16", "cheap 8"));
+}
+
+TEST(BestByCluster, IsTheCheapestWhereSamplesAreCounted) {
+  // For 36 M samples: cheap 8 in 13.9 h for 28 USD, cheap 16 in 7.8 h for 31 USD, fast 16 in 6.25 h for 125 USD.
+  const std::vector<Point> points{point("cheap", 8, 0.9), point("cheap", 16, 0.8), point("fast", 16, 1),
+                                  point("unpriced", 16, 1)};
+  const auto best = [&](Goals goals) {
+    goals.samples = 36e6;
+    return names(best_by_cluster(make_alternatives(points, kOffers, goals)));
+  };
+  EXPECT_THAT(best({}), ElementsAre("cheap 8", "fast 16", "unpriced 16"));
+  EXPECT_THAT(best({.hours = 8}), ElementsAre("cheap 16", "fast 16", "unpriced 16"));
+}
+
+TEST(BestByCluster, IsTheNearestWhereNothingMeetsTheGoals) {
+  const auto all = make_alternatives({point("cheap", 4, 0.6), point("cheap", 8, 0.5), point("fast", 8, 0.65)}, kOffers,
+                                     {.efficiency = 0.9});
+  EXPECT_THAT(names(best_by_cluster(all)), ElementsAre("fast 8", "cheap 4"));
+}
+
+TEST(BestByCluster, PutsWhatHardlyMeetsTheGoalsBehindWhatDoes) {
+  const auto all = make_alternatives({point("fast", 8, 0.75), point("cheap", 4, 0.81)}, kOffers, {.efficiency = 0.8});
+  EXPECT_EQ(all[0].meets, Certainty::unlikely);
+  EXPECT_THAT(names(best_by_cluster(all)), ElementsAre("cheap 4", "fast 8"));
+}
+
+TEST(ParetoFront, HasNothingOfWhichAnotherIsBothQuickerAndCheaper) {
+  const std::vector<Point> points{point("cheap", 8, 0.9), point("cheap", 16, 0.8), point("fast", 8, 1),
+                                  point("fast", 32, 1), point("unpriced", 64, 1)};
+  EXPECT_THAT(names(pareto_front(make_alternatives(points, kOffers, {.samples = 36e6}))),
+              ElementsAre("fast 32", "cheap 16", "cheap 8"));
+  EXPECT_THAT(names(pareto_front(make_alternatives(points, kOffers, {.samples = 36e6, .hours = 8}))),
+              ElementsAre("fast 32", "cheap 16"));
+  EXPECT_THAT(pareto_front(make_alternatives(points, kOffers, {})), IsEmpty()) << "no samples, no time";
+}
+
+TEST(Doubled, IsTheQuickestWayToUseTwiceAsManyGpus) {
+  const auto all = make_alternatives(
+      {point("cheap", 8, 0.9), point("cheap", 16, 0.5), point("cheap", 16, 0.8), point("fast", 16, 0.9)}, kOffers, {});
+  EXPECT_EQ(doubled(all[0], all), &all[2]);
+  EXPECT_EQ(doubled(all[1], all), nullptr);
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,138 @@
+// hbench choose: the words of its flags, and answers of a buyer's size.
+
+#include "bench/choose/choose.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/command/verb.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Goals, AreReadWithTheirUnits) {
+  EXPECT_DOUBLE_EQ(parse_goals({.target = "95%"}).efficiency, 0.95);
+  EXPECT_DOUBLE_EQ(parse_goals({.target = "0.8"}).efficiency, 0.8);
+  EXPECT_DOUBLE_EQ(parse_goals({.samples = "115M"}).samples, 115e6);
+  EXPECT_DOUBLE_EQ(parse_goals({.samples = "2.5k"}).samples, 2500);
+  EXPECT_DOUBLE_EQ(parse_goals({.epochs = "90"}).samples, 90 * 1'281'167.0);
+  const auto hours = [](const char* text) { return parse_goals({.samples = "1", .deadline = text}).hours; };
+  EXPECT_DOUBLE_EQ(hours("6h"), 6);
+  EXPECT_DOUBLE_EQ(hours("90 min"), 1.5);
+  EXPECT_DOUBLE_EQ(hours("2d"), 48);
+  EXPECT_DOUBLE_EQ(hours("7200s"), 2);
+  EXPECT_DOUBLE_EQ(parse_goals({.samples = "1", .budget = "500usd"}).dollars, 500);
+}
+
+TEST(Goals, AskForNinetyPercentWhereNothingElseIsAskedFor) {
+  EXPECT_EQ(parse_goals({}).efficiency, 0.9);
+  EXPECT_EQ(parse_goals({.samples = "1M"}).efficiency, 0.9);
+  EXPECT_EQ(parse_goals({.samples = "1M", .deadline = "1h"}).efficiency, 0);
+}
+
+TEST(Goals, ThatMakeNoSenseAreRefusedWithAnExample) {
+  const auto refused = [](const GoalTexts& texts, const char* what, const char* hint) {
+    expect_error([&] { parse_goals(texts); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
+  };
+  refused({.target = "140%"}, "--target 140% is more than the ideal", "100%");
+  refused({.target = "fast"}, "--target fast makes no sense", "90%");
+  refused({.samples = "-5"}, "--samples -5", "115M");
+  refused({.samples = "5 apples"}, "--samples 5 apples", "115M");
+  refused({.epochs = "nan"}, "--epochs nan", "90");
+  refused({.samples = "1M", .deadline = "6"}, "--deadline 6", "90min");
+  refused({.samples = "1M", .budget = "5 eur"}, "--budget 5 eur", "500usd");
+  refused({.deadline = "6h"}, "needs to know how much to train", "--epochs");
+  refused({.budget = "6"}, "needs to know how much to train", "--samples");
+  refused({.samples = "1M", .epochs = "1"}, "--samples and --epochs", "one of them");
+}
+
+std::string choose_by(std::vector<std::string> arguments) {
+  testing::internal::CaptureStdout();
+  const ExitCode code = find_entry(verbs(), "choose", "verb").run({std::move(arguments), "hbench choose"});
+  std::fflush(stdout);
+  EXPECT_EQ(code, ExitCode::good);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(ChooseVerb, AnswersWithTheCheapestClusterThatMeetsADeadline) {
+  const std::string text = choose_by({"--workload", "resnet50", "--gpus", "8,16", "--profile",
+                                      "aws-p3-25gbe,azure-nd96asr-v4,dgx-a100", "--epochs", "90", "--deadline", "12h"});
+  EXPECT_THAT(text, AllOf(HasSubstr("ResNet-50"), HasSubstr("surely"), HasSubstr("no price"),
+                          HasSubstr("Nothing is both quicker and cheaper"), HasSubstr("next doubling"),
+                          HasSubstr("on demand, us-east-1"), Not(HasSubstr("inf")), Not(HasSubstr("nan"))));
+}
+
+TEST(ChooseVerb, SaysWhoIsNearestWhereNobodyMeetsTheTarget) {
+  EXPECT_THAT(
+      choose_by({"--workload", "vgg16", "--gpus", "32", "--profile", "hkbu-10gbe,hkbu-100gbib", "--target", "99%"}),
+      AllOf(HasSubstr("none of 2 clusters meets an efficiency of 99 %"), HasSubstr("The nearest is 32"),
+            HasSubstr("misses by a factor of 1.")));
+}
+
+TEST(ChooseVerb, LeavesOutClustersWithoutAPriceWhereABudgetIsGiven) {
+  const std::vector<std::string> arguments{"--workload", "resnet50", "--gpus",   "8",
+                                           "--epochs",   "1",        "--budget", "50usd"};
+  auto with = [&](const char* profiles) {
+    std::vector<std::string> all = arguments;
+    all.insert(all.end(), {"--profile", profiles});
+    return all;
+  };
+  const std::string text = choose_by(with("aws-p3-25gbe,dgx-a100"));
+  EXPECT_THAT(text, AllOf(HasSubstr("dgx-a100: no price is known"), HasSubstr("1 of 1 clusters")));
+  expect_error([&] { choose_by(with("dgx-a100")); }, ExitCode::usage, HasSubstr("nothing is left to choose from"),
+               HasSubstr("no price is known"));
+  testing::internal::GetCapturedStdout();
+}
+
+TEST(ChooseVerb, DoesNotJoinNodesThatNothingJoins) {
+  const std::string text = choose_by({"--workload", "resnet50", "--gpus", "8,16", "--profile", "lambda-8x-h100-sxm"});
+  EXPECT_THAT(text, HasSubstr("lambda-8x-h100-sxm on more than 8 GPUs: its profile has 1 node"));
+  EXPECT_THAT(text, Not(HasSubstr("16 GPUs of")));
+}
+
+TEST(ChooseVerb, ComparesFrameworks) {
+  const auto json = nlohmann::json::parse(choose_by({"--workload", "vgg16", "--gpus", "16", "--profile",
+                                                     "uber-p100-25gbe-tcp", "--preset", "horovod,tf-ps", "--json"}));
+  ASSERT_EQ(json.at("clusters").size(), 1);
+  const auto& best = json.at("clusters").at(0);
+  EXPECT_EQ(best.at("strategy"), "horovod: ring");
+  EXPECT_EQ(best.at("nodes"), 4);
+  EXPECT_LT(best.at("efficiency").at("low"), best.at("efficiency").at("stated"));
+  EXPECT_TRUE(best.at("usd").is_null());
+  EXPECT_EQ(best.at("evidence"), "simulated");
+}
+
+TEST(ChooseVerb, WritesAPage) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "page.html").string();
+  EXPECT_EQ(choose_by({"--workload", "vgg16", "--gpus", "8", "--profile", "dgx-a100", "--out", file}), file + "\n");
+  EXPECT_THAT(read_file(file), AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("Where to train VGG-16")));
+  EXPECT_THAT(choose_by({"--workload", "vgg16", "--gpus", "8", "--profile", "dgx-a100", "--format", "markdown"}),
+              HasSubstr("# Where to train VGG-16"));
+}
+
+TEST(ChooseVerb, SaysWhereNoRateOfOneGpuIsKnown) {
+  expect_error(
+      [] {
+        choose_by({"--workload", "llama_7b"});
+      },
+      ExitCode::usage, HasSubstr("no cluster has a rate of one GPU for llama_7b"), HasSubstr("--single-gpu-rate"));
+  testing::internal::GetCapturedStdout();
+  EXPECT_THAT(
+      choose_by({"--workload", "gpt2_small", "--single-gpu-rate", "12", "--gpus", "8", "--profile", "dgx-a100"}),
+      HasSubstr("GPT-2 (124 M): 8 GPUs of"));
+  expect_error([] { choose_by({"--workload", "vgg17"}); }, ExitCode::usage, HasSubstr("vgg17"), HasSubstr("vgg16"));
+  testing::internal::GetCapturedStdout();
+}
+
+}  // namespace
+}  // namespace hbench
