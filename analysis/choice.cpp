@@ -50,12 +50,16 @@ int rank(const Alternative& alternative) {
   return alternative.meets == Certainty::unlikely ? 1 : 2;
 }
 
+/// What is paid for where no price is known.
+double gpu_hours(const Alternative& alternative) { return alternative.point.asked.gpus * alternative.hours->stated; }
+
 /// The order of alternatives, the best first.
 bool better(const Alternative& a, const Alternative& b) {
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (rank(a) > 0 && a.missed_by != b.missed_by) return a.missed_by < b.missed_by;
   if (a.dollars.has_value() != b.dollars.has_value()) return a.dollars.has_value();
   if (a.dollars && a.dollars->stated != b.dollars->stated) return a.dollars->stated < b.dollars->stated;
+  if (!a.dollars && a.hours && gpu_hours(a) != gpu_hours(b)) return gpu_hours(a) < gpu_hours(b);
   return a.throughput.stated > b.throughput.stated;
 }
 

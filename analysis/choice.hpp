@@ -56,8 +56,8 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
                                            const Goals& goals);
 
 /// Of each cluster the best alternative, the best cluster first. What meets the goals, surely or likely, comes before
-/// what hardly does, and that before the rest, where the nearest is the best. Among those that meet them the best is
-/// the cheapest where the samples are counted and a price is known, else the quickest.
+/// what hardly does, and that before the rest, where the nearest is the best. Among those that meet them the best is,
+/// where samples are counted, the cheapest, or without a price what takes the fewest hours of GPUs; else the quickest.
 std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives);
 
 /// The alternatives that meet the goals, surely or likely, and of which no other is both quicker and cheaper: from the

@@ -91,13 +91,15 @@ TEST(BestByCluster, IsTheMostGpusThatMeetATarget) {
 TEST(BestByCluster, IsTheCheapestWhereSamplesAreCounted) {
   // For 36 M samples: cheap 8 in 13.9 h for 28 USD, cheap 16 in 7.8 h for 31 USD, fast 16 in 6.25 h for 125 USD.
   const std::vector<Point> points{point("cheap", 8, 0.9), point("cheap", 16, 0.8), point("fast", 16, 1),
-                                  point("unpriced", 16, 1)};
+                                  point("unpriced", 16, 0.9), point("unpriced", 32, 0.8)};
   const auto best = [&](Goals goals) {
     goals.samples = 36e6;
     return names(best_by_cluster(make_alternatives(points, kOffers, goals)));
   };
   EXPECT_THAT(best({}), ElementsAre("cheap 8", "fast 16", "unpriced 16"));
   EXPECT_THAT(best({.hours = 8}), ElementsAre("cheap 16", "fast 16", "unpriced 16"));
+  EXPECT_THAT(best({.hours = 4}), ElementsAre("unpriced 32", "fast 16", "cheap 16"))
+      << "of which only the first is in time";
 }
 
 TEST(BestByCluster, IsTheNearestWhereNothingMeetsTheGoals) {
