@@ -41,6 +41,8 @@ TEST(ChooseByMeasurement, KeepsAnAlgorithmThatIsAsGood) {
 
 TEST(UsualSizes, AreTheTenPowersOfFourFrom1KiBTo256MiB) {
   const std::vector<std::int64_t> sizes = usual_sizes();
+  EXPECT_EQ(sizes.size(), 10u);
+  EXPECT_EQ(sizes.back(), 256 << 20);
   ASSERT_EQ(sizes.size(), 10U);
   for (std::size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(sizes[i], std::int64_t{1024} << (2 * i));
 }

@@ -53,7 +53,9 @@ TEST(Profile, SaysByWhatFactorRatesMayBeOff) {
   EXPECT_EQ(parse(with("\"1 GB/s\"", "\"1 GB/s\"\nfactor = 2.5")).server_factor, 2.5);
   expect_refused(with("\"1 GB/s\"", "\"1 GB/s\"\nfactor = 0.9"),
                  "my.toml:18: parameter_server.factor: 0.9 is out of range", "between 1 and 100");
-  EXPECT_EQ(parse(with("streams = 4", "streams = 4\nstream_factor = 3")).stream_factor, 3);
+  for (const int factor : {1, 3, 100})
+    EXPECT_EQ(parse(with("streams = 4", "streams = 4\nstream_factor = " + std::to_string(factor))).stream_factor,
+              factor);
   expect_refused(with("streams = 4", "stream_factor = 101\nstreams = 4"),
                  "my.toml:14: network.stream_factor: 101 is out of range", "between 1 and 100");
 }

@@ -107,6 +107,20 @@ TEST(SimulationTime, GrowsWithWhatIsMoved) {
   EXPECT_NEAR(2 * beyond(512, fused), beyond(512, strategy("ring")), 1e-9);
 }
 
+// 12.5 ns for each transfer and 2.5 ns for each chunk in it, for each of two sizes of buckets.
+TEST(SimulationTime, IsThatOfTransfersAndOfTheChunksInThem) {
+  const StepTimeline timeline = two_tensors(1000, 2000);
+  const double idle = simulation_time(round_cluster(), {.workers = 1}, timeline, strategy("ring")).value;
+  for (const char* name : {"ring", "halving-doubling"}) {
+    const World world{.workers = 1024};
+    const AlgorithmChoice choice = parse_algorithm(name);
+    const auto transfers = static_cast<double>(choice.build(world, 1).transfers.size());
+    const auto chunks = static_cast<double>(chunks_moved(choice, world, 1));
+    const double time = simulation_time(round_cluster(), world, timeline, strategy(name)).value - idle;
+    EXPECT_NEAR(time, 2 * (12.5e-9 * transfers + 2.5e-9 * chunks), 1e-9) << name;
+  }
+}
+
 // Two workers ask and tell in 2 ms. c leaves at 16 ms, so that b and a, ready at 16.2 and 17.5, leave together at 18;
 // when it takes 1 ms on a network twice as fast, b leaves at 17 and a at 18: two sizes more. At 3 ms it is as at 2.
 TEST(SimulationTime, CountsTheBucketsOfAllThreeRuns) {
