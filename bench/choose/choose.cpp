@@ -7,6 +7,7 @@
 
 #include "analysis/points.hpp"
 #include "bench/doctor/available_memory.hpp"
+#include "bench/output/console.hpp"
 #include "bench/sweep/simulate.hpp"
 #include "collectives/base/table.hpp"
 
@@ -63,15 +64,23 @@ Goals parse_goals(const GoalTexts& texts) {
   return goals;
 }
 
-Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop) {
+Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop,
+              bool quiet) {
   Plan plan = make_plan(request, data, {.no_training = "only simulated", .memory = available_memory()});
+  // Within a node nobody would run parameter servers: the ranks add up among themselves either way.
+  std::erase_if(plan.cases, [&](const Case& asked) {
+    const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
+    return one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty();
+  });
+  double seconds = 0;
+  for (const Case& asked : plan.cases) seconds += simulation_time(asked, plan.catalog).value;
+  Progress progress(seconds, quiet);
   SimulatedRunner runner(plan.catalog, stop);
   std::vector<CaseResult> results;
   for (const Case& asked : plan.cases) {
-    // Within a node nobody would run parameter servers: the ranks add up among themselves either way.
-    const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
-    if (one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty()) continue;
+    progress.doing(asked.profile);
     results.push_back(runner.run(asked));
+    progress.done(simulation_time(asked, plan.catalog).value);
   }
   std::map<std::string, Offer> offers;
   for (const auto& [name, profile] : plan.catalog.profiles) {

@@ -32,9 +32,10 @@ struct Choice {
   std::vector<Refusal> refused;
 };
 
-/// Simulates `request`, which has one workload and simulated evidence only. \throws Error as `make_plan`,
-/// (interrupted).
-Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop = {});
+/// Simulates `request`, which has one workload and simulated evidence only, and shows how far it is unless it is to be
+/// `quiet`. \throws Error as `make_plan`, (interrupted) after `stop`.
+Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop = {},
+              bool quiet = true);
 
 Document choice_document(const Choice& choice);
 std::string choice_json(const Choice& choice);

@@ -31,7 +31,7 @@ ExitCode run_choose(const Call& call) {
   std::filesystem::path file;
   GoalTexts texts;
   SweepRequest request;
-  bool json = false, wide = false;
+  bool json = false, wide = false, quiet = false;
   Arguments app(
       "Says on which clusters a training job meets what is asked of it, on how many GPUs, in what time and for how "
       "much, by simulation.",
@@ -59,6 +59,7 @@ ExitCode run_choose(const Call& call) {
   app.add_flag("--json", json, "print it as JSON")
       ->excludes(as_format)
       ->excludes(app.add_flag("--wide", wide, kWideHelp));
+  app.add_flag("--quiet", quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
   const Goals goals = parse_goals(texts);
   const Data data = load_data();
@@ -76,7 +77,7 @@ ExitCode run_choose(const Call& call) {
   const Format* chosen = format.empty() ? nullptr : &find_format(format);
   if (!file.empty()) check_writable(file, "--out");
   catch_interrupts();
-  const Choice choice = choose(request, goals, data, interrupted);
+  const Choice choice = choose(request, goals, data, interrupted, quiet);
   if (choice.alternatives.empty())
     throw Error(ExitCode::usage, "nothing is left to choose from", reasons(choice.refused));
   std::string text;
