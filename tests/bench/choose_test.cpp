@@ -55,6 +55,60 @@ TEST(Goals, ThatMakeNoSenseAreRefusedWithAnExample) {
   refused({.samples = "1M", .epochs = "1"}, "--samples and --epochs", "one of them");
 }
 
+/// 100 samples/s for each GPU at full efficiency.
+Point lab_point(int gpus, double efficiency) {
+  Point made;
+  made.asked.profile = "lab";
+  made.asked.gpus = gpus;
+  made.asked.strategy = {.algorithm = "ring", .compressor = "none"};
+  made.efficiency = efficiency;
+  made.efficiency_low = efficiency - 0.05;
+  made.efficiency_high = efficiency + 0.05;
+  made.throughput = 100 * gpus * efficiency;
+  return made;
+}
+
+/// Nodes of 4 GPUs at 8 USD an hour.
+std::vector<std::vector<std::string>> rows_of(const std::string& caption, const std::vector<Point>& points,
+                                              const Goals& goals) {
+  Choice choice{.goals = goals, .workload = "VGG-16"};
+  Profile& lab = choice.catalog.profiles["lab"];
+  lab.name = lab.title = "lab";
+  lab.gpus_per_node = 4;
+  lab.usd_per_node_hour = 8;
+  choice.alternatives = make_alternatives(points, {{"lab", {4, 8.0}}}, goals);
+  for (const Block& block : choice_document(choice).blocks)
+    if (const auto* table = std::get_if<Table>(&block); table != nullptr && table->caption == caption)
+      return table->rows;
+  return {};
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// 720 samples/s for 16 USD/h are 162,000 for a dollar; 400 more for 16 USD/h more 90,000 for each of these.
+TEST(ChoiceDocument, SaysWhatTheNextDoublingBuysForTheNextDollar) {
+  const char* caption = "What the next doubling of GPUs buys";
+  EXPECT_EQ(rows_of(caption, {lab_point(8, 0.9), lab_point(16, 0.7)}, {.efficiency = 0.8}),
+            (Rows{{"lab", "8 to 16", "720 to 1120", "+56 %", "162000", "90000"}}));
+  EXPECT_EQ(rows_of(caption, {lab_point(2, 0.9), lab_point(4, 0.7)}, {.efficiency = 0.8}),
+            (Rows{{"lab", "2 to 4", "180 to 280", "+56 %", "81000", "the same nodes"}}));
+  EXPECT_EQ(rows_of(caption, {lab_point(8, 0.9), lab_point(16, 0.4)}, {.efficiency = 0.8}),
+            (Rows{{"lab", "8 to 16", "720 to 640", "-11 %", "162000", "0"}}));
+  EXPECT_EQ(rows_of(caption, {lab_point(8, 0.9)}, {.efficiency = 0.8}), Rows{});
+}
+
+// 2.592 M samples at 720/s, 680 to 760: an hour, 57 to 64 minutes; 16 USD/h.
+TEST(ChoiceDocument, GivesEachFigureWithItsBandInOneUnit) {
+  const char* caption = "The best of each cluster, the best cluster first";
+  EXPECT_EQ(rows_of(caption, {lab_point(8, 0.9)}, {.samples = 2'592'000, .hours = 1.02}),
+            (Rows{{"lab", "8", "ring", "90 % (85 to 95)", "720", "1.0 h (0.9 to 1.1)", "16 (15 to 17)", "likely"}}));
+  EXPECT_EQ(rows_of(caption, {lab_point(8, 0.9)}, {.samples = 259'200, .hours = 1}),
+            (Rows{{"lab", "8", "ring", "90 % (85 to 95)", "720", "6 min (6 to 6)", "1.60 (1.52 to 1.69)", "surely"}}));
+  EXPECT_EQ(rows_of(caption, {lab_point(8, 0.9)}, {.samples = 2'592e5, .hours = 96}).at(0).at(5), "4.2 d (3.9 to 4.4)");
+  EXPECT_EQ(rows_of(caption, {lab_point(8, 0.9)}, {.efficiency = 0.93}),
+            (Rows{{"lab", "8", "ring", "90 % (85 to 95)", "720", "16", "hardly"}}));
+}
+
 std::string choose_by(std::vector<std::string> arguments) {
   testing::internal::CaptureStdout();
   const ExitCode code = find_entry(verbs(), "choose", "verb").run({std::move(arguments), "hbench choose"});

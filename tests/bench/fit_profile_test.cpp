@@ -86,6 +86,31 @@ TEST(FitProfile, LeavesWhatTheStepsDoNotDependOnWhereItWas) {
   EXPECT_EQ(nlohmann::json::parse(text).at("steps").size(), fitted.rows.size());
 }
 
+std::vector<std::string> figures_fitted(const Profile& base, const std::vector<CaseResult>& rows) {
+  std::vector<std::string> names;
+  for (const Prior& prior : fit_profile(base, rows, load_data()).fit.priors) names.push_back(prior.name);
+  return names;
+}
+
+TEST(FitProfile, FitsWhatTheClusterAndTheStepsHave) {
+  const Data data = load_data();
+  std::vector<CaseResult> capped;
+  for (const CaseResult& row : published_results())
+    if (row.asked.profile == "capped-5gbit") capped.push_back(row);
+  EXPECT_THAT(figures_fitted(data.profiles.load("capped-5gbit"), capped),
+              testing::ElementsAre("network.protocol_efficiency", "network.latency", "compute.straggler",
+                                   "compute.overlap_slowdown"));
+  std::vector<CaseResult> rings = rows_up_to(4);
+  std::erase_if(rings, [](const CaseResult& row) { return row.asked.strategy.uses_servers(); });
+  Profile pairs = data.profiles.load(kCluster);
+  pairs.gpus_per_node = 2;
+  pairs.stream_cap = pairs.line_rate * 0.5;
+  pairs.straggler = 0;
+  EXPECT_THAT(figures_fitted(pairs, rings),
+              testing::ElementsAre("local.rate", "network.stream_cap", "network.protocol_efficiency", "network.latency",
+                                   "compute.overlap_slowdown"));
+}
+
 TEST(FormatProfile, IsReadBackWithEveryFigureOfEveryProfile) {
   const Data data = load_data();
   for (const std::string& name : data.profiles.names()) {
