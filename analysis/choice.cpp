@@ -51,7 +51,7 @@ int rank(const Alternative& alternative) {
 }
 
 /// What is paid for where no price is known.
-double gpu_hours(const Alternative& alternative) { return alternative.point.asked.gpus * alternative.hours->stated; }
+double gpu_hours(const Alternative& alternative) { return alternative.paid_gpus * alternative.hours->stated; }
 
 /// The order of alternatives, the best first.
 bool better(const Alternative& a, const Alternative& b) {
@@ -76,6 +76,7 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
         .point = point,
         .nodes = (point.asked.gpus + offer->second.gpus_per_node - 1) / offer->second.gpus_per_node,
         .efficiency = {point.efficiency_low.value_or(stated), stated, point.efficiency_high.value_or(stated)}};
+    alternative.paid_gpus = alternative.nodes * offer->second.gpus_per_node;
     alternative.throughput = times(alternative.efficiency, point.throughput / stated);
     if (offer->second.usd_per_node_hour)
       alternative.usd_per_hour = alternative.nodes * *offer->second.usd_per_node_hour;

@@ -42,7 +42,8 @@ struct Offer {
 /// One way to run the job.
 struct Alternative {
   Point point;
-  int nodes = 1;  ///< whole ones, which is what is paid
+  int nodes = 1;      ///< whole ones, which is what is paid
+  int paid_gpus = 1;  ///< all of these nodes
   Band efficiency, throughput;
   std::optional<Band> hours, dollars;  ///< for all samples; dollars only where a price is known
   std::optional<double> usd_per_hour;

@@ -110,6 +110,14 @@ double largest(const Vector& values) {
   return size;
 }
 
+/// How much larger the squares of the errors are than noise explains, for each observation that is left over.
+double misfit(const ParameterFit& fit, double noise) {
+  double sum = 0;
+  for (std::size_t i = 0; i < fit.after.size(); ++i) sum += fit.weights[i] * fit.after[i] * fit.after[i];
+  const auto left = static_cast<double>(fit.after.size()) - static_cast<double>(fit.priors.size());
+  return sum / (noise * noise) / std::max(1.0, left);
+}
+
 }  // namespace
 
 ParameterFit fit_parameters(const std::vector<Prior>& priors, double noise, const LogErrors& errors) {
@@ -147,8 +155,9 @@ ParameterFit fit_parameters(const std::vector<Prior>& priors, double noise, cons
     if (!lower) break;
   }
   const Matrix covariance = inverse(normal.curvature);
+  const double scatter = std::sqrt(std::max(1.0, misfit(fit, noise)));
   for (std::size_t p = 0; p < priors.size(); ++p) {
-    const double deviation = std::sqrt(covariance[p][p]);
+    const double deviation = std::min(priors[p].deviation, scatter * std::sqrt(covariance[p][p]));
     fit.parameters[p] = {x[p], deviation, deviation < priors[p].deviation / 2};
   }
   return fit;

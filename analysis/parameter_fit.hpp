@@ -44,7 +44,8 @@ struct ParameterFit {
 
 /// Least squares of the errors, in units of `noise` (their deviation where the model is right), and of the factors, in
 /// units of their priors: Gauss and Newton's method, with Huber's weights beyond two deviations (Huber, Ann. Math.
-/// Statist. 35(1), 1964), so that one figure that something else has disturbed does not decide. Calls `errors` about
+/// Statist. 35(1), 1964), so that one figure that something else has disturbed does not decide. Where errors remain
+/// that noise does not explain, deviations grow with them, up to those of the priors. Calls `errors` about
 /// (parameters + 2) times for each of up to 20 iterations. \pre noise > 0; there are priors and observations.
 ParameterFit fit_parameters(const std::vector<Prior>& priors, double noise, const LogErrors& errors);
 

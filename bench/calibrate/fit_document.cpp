@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "analysis/statistics.hpp"
 #include "bench/calibrate/fit_profile.hpp"
@@ -63,6 +64,14 @@ std::vector<double> left_out(const FittedProfile& fitted, const Grouping& groupi
 
 std::vector<double> each_left_out(const FittedProfile& fitted) { return left_out(fitted, groupings().front()); }
 
+/// With one group there is nothing to fit without it.
+bool has_several(const FittedProfile& fitted, const Grouping& grouping) {
+  std::set<std::string> groups;
+  const auto name_of = grouping.name_of;
+  for (const CaseResult& row : fitted.rows) groups.insert(name_of(row.asked));
+  return groups.size() > 1;
+}
+
 Table error_table(const FittedProfile& fitted) {
   Table table{.caption = "Errors of predicted throughputs",
               .columns = {"profile", "mean", "median", "largest"},
@@ -75,7 +84,8 @@ Table error_table(const FittedProfile& fitted) {
   };
   add("before", fitted.fit.before);
   add("fitted", fitted.fit.after);
-  for (const Grouping& grouping : groupings()) add(grouping.what, left_out(fitted, grouping));
+  for (const Grouping& grouping : groupings())
+    if (has_several(fitted, grouping)) add(grouping.what, left_out(fitted, grouping));
   return table;
 }
 
@@ -114,10 +124,11 @@ Document fit_document(const FittedProfile& fitted, const std::string& file, bool
   document.blocks.emplace_back(figure_table(fitted));
   document.blocks.emplace_back(error_table(fitted));
   if (each) document.blocks.emplace_back(each_step(fitted));
-  document.blocks.emplace_back(
-      Paragraph{fmt::format("The mean error is {} before, {} after, and {} for steps that the fit does not know.",
-                            percent(mean_size(fitted.fit.before)), percent(mean_size(fitted.fit.after)),
-                            percent(mean_size(each_left_out(fitted))))});
+  document.blocks.emplace_back(Paragraph{fmt::format(
+      "The mean error is {} before, {} after, and about {} for steps that the fit does not know (by an estimate "
+      "that takes the model as linear around the fit).",
+      percent(mean_size(fitted.fit.before)), percent(mean_size(fitted.fit.after)),
+      percent(mean_size(each_left_out(fitted))))});
   document.blocks.emplace_back(Paragraph{what_would_settle(fitted)});
   return document;
 }

@@ -16,8 +16,8 @@ namespace {
 constexpr double kNoise = 0.05;
 /// A figure of a data sheet, of another machine, or of nothing in particular may be off by a factor of 2.
 const double kUnknown = std::log(2);
-/// What headers and acknowledgements leave of a line is known better.
-constexpr double kKnown = 0.05;
+/// What a transport reaches of a line whose rate is known.
+constexpr double kLine = 0.3;
 /// Of a normal distribution 90 % are within so many deviations.
 constexpr double kNinetyPercent = 1.645;
 constexpr double kLeastUncertainty = 0.02, kMostUncertainty = 0.9;
@@ -50,11 +50,10 @@ const std::array kFigures{
                  [](const Profile& p, const auto&) { return p.path_rate() < p.node_rate(); },
                  [](Profile& p, double factor) { p.stream_cap = p.stream_cap * factor; },
                  [](const Profile& p) { return rate_text(p.stream_cap); }},
-    FittedFigure{
-        "network.protocol_efficiency", kKnown, true, "a large model on several nodes",
-        [](const Profile&, const auto&) { return true; },
-        [](Profile& p, double factor) { p.protocol_efficiency = std::min(1.0, p.protocol_efficiency * factor); },
-        [](const Profile& p) { return share_text(p.protocol_efficiency); }},
+    FittedFigure{"network.line_rate", kLine, true, "a large model on several nodes",
+                 [](const Profile&, const auto&) { return true; },
+                 [](Profile& p, double factor) { p.line_rate = p.line_rate * factor; },
+                 [](const Profile& p) { return fmt::format("{:.6g} Mbit/s", p.line_rate.value * 8 / 1e6); }},
     FittedFigure{"network.latency", kUnknown, false, "unfused gradients on many nodes",
                  [](const Profile&, const auto&) { return true; },
                  [](Profile& p, double factor) { p.network_latency = p.network_latency * factor; },
@@ -92,22 +91,38 @@ void set_figure(Profile& profile, std::string_view key, const std::string& text,
     profile.figures.push_back({std::string(key), text, source});
 }
 
+/// A rate that the steps determine is known within less than the factor that the profile had for it.
+void write_factor(FittedProfile& fitted, std::string_view key, double& factor, const FittedParameter& parameter) {
+  if (factor == 1 || !parameter.determined) return;
+  factor = std::exp(kNinetyPercent * parameter.deviation);
+  set_figure(fitted.profile, key, fmt::format("{:.3g}", factor),
+             fmt::format("90 % range of the rate that {} measured steps determine", fitted.rows.size()));
+}
+
 /// The figures as text with their source: what the file of the profile will say.
 void write_figures(FittedProfile& fitted) {
-  double variance = 0;
+  double deviation = 0;
+  bool all = true;
   for (std::size_t i = 0; i < fitted.fit.priors.size(); ++i) {
     const FittedFigure& figure = figure_of(fitted.fit.priors[i]);
     const FittedParameter& parameter = fitted.fit.parameters[i];
-    if (figure.is_rate && parameter.determined)
-      variance = std::max(variance, parameter.deviation * parameter.deviation);
+    if (figure.key == "network.stream_cap")
+      write_factor(fitted, "network.stream_factor", fitted.profile.stream_factor, parameter);
+    if (figure.key == "parameter_server.rate")
+      write_factor(fitted, "parameter_server.factor", fitted.profile.server_factor, parameter);
+    if (figure.is_rate) {
+      all = all && parameter.determined;
+      if (parameter.determined) deviation = std::max(deviation, parameter.deviation);
+    }
     set_figure(fitted.profile, figure.key, figure.text(fitted.profile),
                fmt::format("fitted to {} measured steps, {} before; {}", fitted.rows.size(), figure.text(fitted.base),
                            parameter.determined ? "determined by them" : "hardly determined by them"));
   }
   fitted.profile.title = fmt::format("{}, fitted to {} steps", fitted.base.title, fitted.rows.size());
-  // Rates that nothing has determined are as uncertain as they were.
-  if (variance == 0) return;
-  fitted.profile.uncertainty = std::clamp(kNinetyPercent * std::sqrt(variance), kLeastUncertainty, kMostUncertainty);
+  // One uncertainty counts for all rates: what is learnt of some does not make the others better known.
+  const double fitted_range = std::clamp(kNinetyPercent * deviation, kLeastUncertainty, kMostUncertainty);
+  if (!all && fitted_range <= fitted.base.uncertainty) return;
+  fitted.profile.uncertainty = fitted_range;
   set_figure(fitted.profile, "prediction.uncertainty", fmt::format("{:.3g}", fitted.profile.uncertainty),
              fmt::format("90 % range of the least certain rate that {} measured steps determine", fitted.rows.size()));
 }

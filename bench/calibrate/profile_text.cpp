@@ -47,7 +47,8 @@ std::string format_profile(const Profile& profile) {
   std::string text = fmt::format("title = {}\n", toml_text(profile.title));
   if (!profile.gpu.empty()) text += fmt::format("gpu = {}\n", toml_text(profile.gpu));
   for (const Figure& figure : profile.figures)
-    if (figure.key == "gpus_per_node" || figure.key == "most_nodes") text += profile_line(figure.key, figure.text, figure.source);
+    if (figure.key == "gpus_per_node" || figure.key == "most_nodes")
+      text += profile_line(figure.key, figure.text, figure.source);
   for (const char* section : {"local", "network", "parameter_server", "compute", "prediction", "price"})
     text += profile_section(section, profile_lines(profile, section));
   return text + profile_section("rates", rate_lines(profile.rates));

@@ -17,6 +17,8 @@ namespace {
 /// Training images of ILSVRC 2012.
 constexpr double kImageNet = 1'281'167;
 constexpr double kUsualTarget = 0.9;
+/// More samples, hours or dollars than anybody has.
+constexpr double kMostAmount = 1e15;
 
 /// What may follow a number, and what it is worth.
 struct Unit {
@@ -30,9 +32,9 @@ double amount(std::string_view text, std::string_view flag, std::initializer_lis
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   while (unit.starts_with(' ')) unit.remove_prefix(1);
-  if (status == std::errc() && number > 0 && std::isfinite(number))
+  if (status == std::errc() && number > 0)
     for (const Unit& known : units)
-      if (known.name == unit) return number * known.factor;
+      if (known.name == unit && number * known.factor < kMostAmount) return number * known.factor;
   throw Error(ExitCode::usage, fmt::format("{} {} makes no sense", flag, text),
               fmt::format("write such as {}", example));
 }
@@ -45,7 +47,7 @@ Goals parse_goals(const GoalTexts& texts) {
     goals.efficiency = amount(texts.target, "--target", {{"", 1}, {"%", 0.01}}, "90% or 0.9");
     if (goals.efficiency > 1)
       throw Error(ExitCode::usage, fmt::format("--target {} is more than the ideal", texts.target),
-                  "it is an efficiency: 1 GPU has 100%");
+                  "it is an efficiency, such as 90% or 0.9");
   }
   if (!texts.samples.empty() && !texts.epochs.empty())
     throw Error(ExitCode::usage, "--samples and --epochs both say how much to train", "give one of them");
@@ -67,11 +69,15 @@ Goals parse_goals(const GoalTexts& texts) {
 Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop,
               bool quiet) {
   Plan plan = make_plan(request, data, {.no_training = "only simulated", .memory = available_memory()});
-  // Within a node nobody would run parameter servers: the ranks add up among themselves either way.
-  std::erase_if(plan.cases, [&](const Case& asked) {
+  const auto in_vain = [&](const Case& asked) {
     const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
     return one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty();
-  });
+  };
+  for (const Case& asked : plan.cases)
+    if (in_vain(asked))
+      refuse(plan.refused, fmt::format("parameter servers on one node of {}", asked.profile),
+             "its ranks add up among themselves either way; take a ring");
+  std::erase_if(plan.cases, in_vain);
   double seconds = 0;
   for (const Case& asked : plan.cases) seconds += simulation_time(asked, plan.catalog).value;
   Progress progress(seconds, quiet);
@@ -91,6 +97,8 @@ Choice choose(const SweepRequest& request, const Goals& goals, const Data& data,
   }
   return {.goals = goals,
           .workload = plan.catalog.traces.begin()->second.title,
+          .timeline = plan.catalog.traces.begin()->first,
+          .single_gpu_rate = request.single_gpu_rate,
           .alternatives = make_alternatives(make_points(results), offers, goals),
           .catalog = std::move(plan.catalog),
           .refused = std::move(plan.refused)};

@@ -23,10 +23,12 @@ struct GoalTexts {
 /// Without any condition an efficiency of 90 % is asked for.
 Goals parse_goals(const GoalTexts& texts);
 
-/// Options and what they were made of.
+/// Alternatives and what they were made of.
 struct Choice {
   Goals goals;
   std::string workload;                   ///< its title
+  std::string timeline;                   ///< its name
+  double single_gpu_rate = 0;             ///< samples/s of one GPU given for all clusters; 0: each has its own
   std::vector<Alternative> alternatives;  ///< every case that was simulated
   Catalog catalog;
   std::vector<Refusal> refused;

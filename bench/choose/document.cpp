@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/model_error.hpp"
 #include "bench/choose/choose.hpp"
 
 namespace hbench {
@@ -12,12 +13,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+/// As it was asked for.
+std::string percent(double share) { return fmt::format("{:.4g} %", 100 * share); }
 
-/// Three digits: more would look surer than it is.
+/// Whole numbers from 100 up to a million.
 std::string figure(double value) {
   if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
-  return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  return value >= 99.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
 /// `94 % (90 to 97)`: in one unit, which is that many times smaller.
@@ -36,6 +38,7 @@ struct TimeUnit {
 };
 
 TimeUnit time_unit(double hours) {
+  if (hours < 1.0 / 60) return {3600, 0, " s"};
   if (hours < 1) return {60, 0, " min"};
   return hours < 48 ? TimeUnit{1, 1, " h"} : TimeUnit{1 / 24.0, 1, " d"};
 }
@@ -84,6 +87,7 @@ std::string goals_in_words(const Goals& goals) {
   if (goals.efficiency > 0) add(fmt::format("an efficiency of {}", percent(goals.efficiency)));
   if (goals.hours > 0) add(fmt::format("{} at most", hours_text(goals.hours)));
   if (goals.dollars > 0) add(fmt::format("{} USD at most", dollars_text(goals.dollars)));
+  if (goals.samples > 0) text += fmt::format(" for {} samples", figure(goals.samples));
   return text;
 }
 
@@ -92,22 +96,23 @@ bool meets(const Alternative& alternative) { return alternative.meets <= Certain
 std::string verdict(const Choice& choice, const std::vector<Alternative>& best) {
   const Alternative& first = best.front();
   const Case& asked = first.point.asked;
-  const std::string where = fmt::format("{} of {} with {}", gpus_text(asked.gpus),
-                                        choice.catalog.profiles.at(asked.profile).title, asked.strategy.label());
+  std::string where = fmt::format("{} of {}", gpus_text(asked.gpus), choice.catalog.profiles.at(asked.profile).title);
+  if (asked.gpus > 1) where += fmt::format(" with {}", asked.strategy.label());
   const auto good = std::ranges::count_if(best, meets);
   if (good == 0)
-    return fmt::format("{}: none of {} clusters meets {}. The nearest is {}: {}. It misses by a factor of {:.2f}.",
+    return fmt::format("{}: none of {} clusters meets {}. The nearest is {}: {}. It misses by {:.2g} %.",
                        choice.workload, best.size(), goals_in_words(choice.goals), where, in_words(first),
-                       first.missed_by);
-  return fmt::format("{}: {}: {}. {} of {} clusters {} {}.", choice.workload, where, in_words(first), good, best.size(),
-                     good == 1 ? "meets" : "meet", goals_in_words(choice.goals));
+                       100 * (first.missed_by - 1));
+  return fmt::format("{}: {}: {} ({}). {} of {} clusters surely or likely {} {}.", choice.workload, where,
+                     in_words(first), to_string(first.meets), good, best.size(), good == 1 ? "meets" : "meet",
+                     goals_in_words(choice.goals));
 }
 
 Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) {
   Table table{.caption = "The best of each cluster, the best cluster first",
-              .columns = {"cluster", "GPUs", "strategy", "efficiency", "samples/s"},
-              .numeric = {false, true, false, true, true},
-              .priority = {0, 0, 2, choice.goals.samples > 0 ? 1 : 0, 3}};
+              .columns = {"cluster", "GPUs", "strategy", "efficiency", "samples/s", "of one GPU"},
+              .numeric = {false, true, false, true, true, true},
+              .priority = {0, 0, 2, choice.goals.samples > 0 ? 1 : 0, 3, 4}};
   const auto column = [&](const char* name, bool numeric, int priority) {
     table.columns.emplace_back(name);
     table.numeric.push_back(numeric);
@@ -122,8 +127,12 @@ Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) 
   column("meets", false, 0);
   for (const Alternative& alternative : best) {
     const Case& asked = alternative.point.asked;
-    std::vector<std::string> row{asked.profile, std::to_string(asked.gpus), asked.strategy.label(),
-                                 percent_band(alternative.efficiency), figure(alternative.throughput.stated)};
+    std::vector<std::string> row{asked.profile,
+                                 std::to_string(asked.gpus),
+                                 asked.strategy.label(),
+                                 percent_band(alternative.efficiency),
+                                 figure(alternative.throughput.stated),
+                                 figure(alternative.throughput.stated / alternative.efficiency.stated / asked.gpus)};
     if (alternative.hours) {
       row.push_back(hours_band(*alternative.hours));
       row.push_back(alternative.dollars ? dollars_band(*alternative.dollars) : "no price");
@@ -167,7 +176,7 @@ Table doubling_table(const Choice& choice, const std::vector<Alternative>& best)
     if (alternative.usd_per_hour && more->usd_per_hour) {
       const double price = *more->usd_per_hour - *alternative.usd_per_hour;
       now = figure(for_a_dollar(alternative.throughput.stated, *alternative.usd_per_hour));
-      next = price > 0 ? figure(std::max(0.0, for_a_dollar(gain, price))) : "the same nodes";
+      next = more->nodes > alternative.nodes ? figure(std::max(0.0, for_a_dollar(gain, price))) : "the same nodes";
     }
     table.rows.push_back(
         {alternative.point.asked.profile, fmt::format("{} to {}", alternative.point.asked.gpus, more->point.asked.gpus),
@@ -177,22 +186,45 @@ Table doubling_table(const Choice& choice, const std::vector<Alternative>& best)
   return table;
 }
 
-/// Which measurement would settle what is not sure, cluster by cluster.
+/// What the bands do not include: how fast one GPU is.
+std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>& best) {
+  if (choice.single_gpu_rate > 0)
+    return fmt::format("all clusters have the same {} samples/s of one GPU, as given: compare only those with that GPU",
+                       figure(choice.single_gpu_rate));
+  std::string estimated;
+  for (const Alternative& alternative : best) {
+    const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
+    const auto rate = profile.rates.find(choice.timeline);
+    if (rate == profile.rates.end() || rate->second.source.starts_with("estimated"))
+      estimated += fmt::format("{}{}", estimated.empty() ? "" : ", ", profile.name);
+  }
+  if (estimated.empty()) return {};
+  return fmt::format("the samples/s of one GPU were not measured with this workload on: {}", estimated);
+}
+
+/// Whose figures decide whether a cluster meets the conditions, and which measurement would settle it.
 std::vector<std::string> what_would_settle(const Choice& choice, const std::vector<Alternative>& best) {
   std::vector<std::string> texts;
   for (const Alternative& alternative : best) {
     if (alternative.meets != Certainty::likely && alternative.meets != Certainty::unlikely) continue;
     const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
-    std::string what = "a step on two nodes (hbench calibrate --from)";
-    if (alternative.nodes == 1)
-      what = "a step on one node (hbench calibrate --from)";
-    else if (alternative.point.asked.strategy.uses_servers() && profile.server_factor > 1)
-      what = "how much its parameter servers handle (a step with servers on two nodes)";
+    if (alternative.nodes == 1) continue;
+    std::string what;
+    if (alternative.point.asked.strategy.uses_servers() && profile.server_factor > 1)
+      what = fmt::format(
+          "what its parameter servers handle is known within a factor of {:g} only (steps with servers "
+          "on two nodes, for hbench calibrate --from)",
+          profile.server_factor);
     else if (profile.stream_factor > 1)
-      what = "how much its TCP streams carry (hbench collective on two nodes)";
-    texts.push_back(fmt::format("{} {} meets the conditions: {} would settle it", profile.name,
-                                to_string(alternative.meets), what));
+      what = fmt::format(
+          "what its TCP streams carry is known within a factor of {:g} only (hbench collective on two "
+          "nodes)",
+          profile.stream_factor);
+    if (!what.empty())
+      texts.push_back(fmt::format("{} {} meets the conditions: {} would settle it", profile.name,
+                                  to_string(alternative.meets), what));
   }
+  if (std::string rates = doubtful_rates(choice, best); !rates.empty()) texts.push_back(std::move(rates));
   return texts;
 }
 
@@ -231,10 +263,12 @@ Document choice_document(const Choice& choice) {
   const std::vector<Alternative> best = best_by_cluster(choice.alternatives);
   Document document{.title = fmt::format("Where to train {}", choice.workload)};
   document.blocks.emplace_back(Verdict{verdict(choice, best)});
-  document.blocks.emplace_back(
-      Paragraph{"All of it is simulated; the ranges are 90 % bands, as wide as published steps ask for (hbench "
-                "validate). Surely: "
-                "all of the band meets the conditions; likely: the figure does; hardly: only the better end does."});
+  document.blocks.emplace_back(Paragraph{fmt::format(
+      "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as published steps ask for (hbench "
+      "validate): {:.0f} % at least, so that close decisions stay likely until a run there settles them. Times and "
+      "prices take the samples/s of one GPU for granted. Surely: all of the band meets the conditions; likely: the "
+      "figure does; hardly: only the better end does.",
+      100 * kModelError.compute)});
   document.blocks.emplace_back(cluster_table(choice, best));
   if (const std::vector<Alternative> front = pareto_front(choice.alternatives); !front.empty())
     document.blocks.emplace_back(front_table(front));
@@ -255,7 +289,16 @@ std::string choice_json(const Choice& choice) {
   for (const Alternative& alternative : pareto_front(choice.alternatives))
     front.push_back(alternative_json(alternative));
   for (const Refusal& refusal : choice.refused) left_out.push_back({{"what", refusal.what}, {"why", refusal.why}});
-  return Json{{"workload", choice.workload}, {"clusters", clusters}, {"pareto_front", front}, {"left_out", left_out}}
+  const Goals& asked = choice.goals;
+  const Json goals{{"efficiency", asked.efficiency > 0 ? Json(asked.efficiency) : Json()},
+                   {"samples", asked.samples > 0 ? Json(asked.samples) : Json()},
+                   {"hours", asked.hours > 0 ? Json(asked.hours) : Json()},
+                   {"usd", asked.dollars > 0 ? Json(asked.dollars) : Json()}};
+  return Json{{"workload", choice.workload},
+              {"goals", goals},
+              {"clusters", clusters},
+              {"pareto_front", front},
+              {"left_out", left_out}}
              .dump(1, ' ', false, Json::error_handler_t::replace) +
          "\n";
 }

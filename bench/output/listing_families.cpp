@@ -130,16 +130,17 @@ Table fusion_table() {
 }
 
 Table preset_table() {
-  Table table{.caption = "Of figures the range is that of the band.",
-              .columns = {"preset", "what", "strategy", "host, per bucket", "beside compute", "source"},
-              .numeric = {false, false, false, true, true, false}};
+  Table table{
+      .caption = fmt::format("Of figures the range is that of the band. Beside compute: {}.", kUsualOverlap.source),
+      .columns = {"preset", "what", "strategy", "host, per bucket", "from", "beside compute", "source"},
+      .numeric = {false, false, false, true, false, true, false}};
   for (const Preset* entry : presets()) {
     std::string strategy = text(entry->algorithm);
     if (!entry->placement.empty()) strategy += fmt::format(" ({}, colocated)", entry->placement);
     strategy += entry->fusion == "none" ? ", no fusion" : fmt::format(", {}", parse_fusion(entry->fusion).text());
     table.rows.push_back({text(entry->name), text(entry->summary), std::move(strategy),
-                          range_of(entry->per_bucket, 1e6, "us"), range_of(entry->overlap, 100, "%"),
-                          text(entry->citation)});
+                          range_of(entry->per_bucket, 1e6, "us"), text(entry->per_bucket.source),
+                          range_of(entry->overlap, 100, "%"), text(entry->citation)});
   }
   return table;
 }

@@ -31,14 +31,6 @@ std::vector<std::string> list(const std::optional<std::string>& text, std::strin
   return text ? split_list(*text, flag) : std::vector<std::string>();
 }
 
-/// CLI11's PositiveNumber takes NaN, and its message prints the largest double in full.
-std::string check_rate(const std::string& text) {
-  double rate = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), rate);
-  const bool number = status == std::errc() && end == text.data() + text.size();
-  return number && rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
-}
-
 Seconds time_flag(const std::string& text, std::string_view flag) {
   try {
     const Seconds time = parse_seconds(text);
@@ -75,6 +67,13 @@ void understand(const Texts& texts, SweepOptions& options) {
 }
 
 }  // namespace
+
+std::string check_rate(const std::string& text) {
+  double rate = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), rate);
+  const bool number = status == std::errc() && end == text.data() + text.size();
+  return number && rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
+}
 
 std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   SweepOptions options;

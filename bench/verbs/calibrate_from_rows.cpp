@@ -18,13 +18,13 @@
 namespace hbench {
 namespace {
 
-/// The rows of one cluster. \throws Error (usage) where there are none.
-std::vector<CaseResult> rows_of(const std::string& file, const std::string& cluster) {
+/// The rows of one cluster; those of others are counted. \throws Error (usage) where there are none.
+std::vector<CaseResult> rows_of(const std::string& file, const std::string& cluster, std::size_t& others) {
   std::istringstream in(read_file(file));
   std::vector<CaseResult> rows = published_results(in, file);
   std::set<std::string> clusters;
   for (const CaseResult& row : rows) clusters.insert(row.asked.profile);
-  std::erase_if(rows, [&](const CaseResult& row) { return row.asked.profile != cluster; });
+  others = std::erase_if(rows, [&](const CaseResult& row) { return row.asked.profile != cluster; });
   if (rows.empty())
     throw Error(ExitCode::usage, fmt::format("{} has no rows of {}", file, cluster),
                 clusters.empty() ? "see analysis/README.md"
@@ -63,16 +63,20 @@ ExitCode calibrate_from_rows(const Call& call) {
                 "add such as --profile hkbu-10gbe (hbench list profiles)");
   const Data data = load_data();
   const Profile profile = data.profiles.load(base);
-  std::vector<CaseResult> rows = rows_of(from, profile.name);
+  std::size_t others = 0;
+  std::vector<CaseResult> rows = rows_of(from, profile.name, others);
   if (file.empty()) file = profile.name + "-fitted.toml";
   check_writable(file, "--out");
   catch_interrupts();
   const FittedProfile fitted = fit_profile(profile, std::move(rows), data, interrupted);
   write_whole(file, format_profile(fitted.profile), "--out");
-  if (json)
+  if (json) {
     fmt::print("{}", fit_json(fitted));
-  else
-    fmt::print("{}Wrote {}\n", terminal_text(fit_document(fitted, from, each), wide), file.string());
+    return ExitCode::good;
+  }
+  fmt::print("{}", terminal_text(fit_document(fitted, from, each), wide));
+  if (others > 0) fmt::print("{} row{} of other clusters not used.\n", others, others == 1 ? " is" : "s are");
+  fmt::print("Wrote {}\n", file.string());
   return ExitCode::good;
 }
 

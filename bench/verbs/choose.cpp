@@ -8,6 +8,7 @@
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/sweep/gpu_range.hpp"
+#include "bench/sweep/options.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
 
@@ -39,7 +40,7 @@ ExitCode run_choose(const Call& call) {
   app.footer(
       "Examples:\n  hbench choose --workload resnet50 --target 90%\n"
       "  hbench choose --workload vgg16 --gpus 1..64 --epochs 90 --deadline 24h --budget 2000usd\n"
-      "  hbench choose --workload gpt2_small --single-gpu-rate 12 --samples 10M --preset ddp\n"
+      "  hbench choose --workload gpt2_small --profile dgx-a100 --single-gpu-rate 45 --samples 10M --preset ddp\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|presets");
   app.add_option("--workload", workload, "a timeline, or a file of your own")->capture_default_str();
   app.add_option("--gpus", gpus, "GPU counts: 1..256 doubles, 1..12:1 counts, 1,2,4 lists")->capture_default_str();
@@ -53,12 +54,12 @@ ExitCode run_choose(const Call& call) {
   app.add_option("--compressor", compressors, "compressors to choose from (comma list; default: none)");
   app.add_option("--preset", presets, "frameworks to choose from, instead of algorithms (comma list)");
   app.add_option("--batch", request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
-  app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, the same on all clusters");
+  app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, the same on all clusters")
+      ->check({check_rate, ""});
   Option* as_format = app.add_option("--format", format, "print html, markdown, csv or text");
-  app.add_option("--out", file, "write it there instead (default format: html)");
-  app.add_flag("--json", json, "print it as JSON")
-      ->excludes(as_format)
-      ->excludes(app.add_flag("--wide", wide, kWideHelp));
+  Option* out = app.add_option("--out", file, "write it there instead (default format: html)");
+  Option* as_wide = app.add_flag("--wide", wide, kWideHelp)->excludes(as_format)->excludes(out);
+  app.add_flag("--json", json, "print it as JSON")->excludes(as_format)->excludes(as_wide);
   app.add_flag("--quiet", quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
   const Goals goals = parse_goals(texts);

@@ -70,7 +70,7 @@ struct Profile {
   std::string digest;           ///< of the file's text: equal digests are equal profiles
 
   /// GPUs that work together at most; 0: any number.
-  int most_gpus() const { return most_nodes * gpus_per_node; }
+  std::int64_t most_gpus() const { return std::int64_t{most_nodes} * gpus_per_node; }
   /// What one rank-to-rank path over the network carries: min(line, streams x cap) x efficiency.
   BytesPerSecond path_rate() const;
   /// What all NICs of a node carry together.

@@ -32,6 +32,15 @@ TEST(FitParameters, WeighsObservationsAgainstThePrior) {
   EXPECT_NEAR(fit.after[0], 0.12 / 1.3 - 0.1, 1e-9);
 }
 
+// Errors of +0.2 and -0.2 around the fit, where noise explains 0.1: sums of squares of 8 for the one observation that
+// is left over, so that the deviation is sqrt(8) times as large, and never larger than before.
+TEST(FitParameters, AreLessSureWhereErrorsRemainThatNoiseDoesNotExplain) {
+  const LogErrors errors = linear({{1}, {1}}, {0.2, -0.2});
+  const double usual = 1 / std::sqrt(1 / 100.0 + 2 / 0.01);
+  EXPECT_NEAR(fit_parameters({{"x", 10}}, 0.1, errors).parameters[0].deviation, std::sqrt(8) * usual, 1e-6);
+  EXPECT_DOUBLE_EQ(fit_parameters({{"x", 0.05}}, 0.1, errors).parameters[0].deviation, 0.05);
+}
+
 // x and y enter only as their sum, so that each keeps most of its prior: only the sum is known.
 TEST(FitParameters, SaysWhatObservationsDoNotTellApart) {
   const ParameterFit fit =

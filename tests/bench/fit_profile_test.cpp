@@ -67,10 +67,28 @@ TEST(FitProfile, FindsTheFiguresThatMadeTheSteps) {
   EXPECT_TRUE(parameter_of(fitted, "parameter_server.rate").determined);
   for (const double error : fitted.fit.after) EXPECT_LT(std::fabs(error), 0.04);
   double least_certain = 0;
-  for (const char* rate : {"local.rate", "network.protocol_efficiency", "parameter_server.rate"})
+  for (const char* rate : {"local.rate", "network.line_rate", "parameter_server.rate"})
     if (const FittedParameter& parameter = parameter_of(fitted, rate); parameter.determined)
       least_certain = std::max(least_certain, parameter.deviation);
-  EXPECT_NEAR(fitted.profile.uncertainty, 1.645 * least_certain, 1e-9);
+  EXPECT_NEAR(fitted.profile.uncertainty, 1.645 * least_certain, 1e-9) << "all rates are determined";
+}
+
+// A rate that was known within a factor of 5 is known better once steps determine it; one that they do not, is not.
+TEST(FitProfile, NarrowsTheFactorsOfRatesThatTheStepsDetermine) {
+  const Data data = load_data();
+  Profile base = data.profiles.load(kCluster);
+  base.server_factor = 5;
+  base.stream_cap = base.line_rate * 0.5;
+  base.stream_factor = 3;
+  const FittedProfile fitted = fit_profile(base, measured_on(base, rows_up_to(16), data), data);
+  ASSERT_TRUE(parameter_of(fitted, "parameter_server.rate").determined);
+  EXPECT_DOUBLE_EQ(fitted.profile.server_factor,
+                   std::exp(1.645 * parameter_of(fitted, "parameter_server.rate").deviation));
+  EXPECT_LT(fitted.profile.server_factor, 2);
+  EXPECT_THAT(format_profile(fitted.profile), HasSubstr("factor = { value = 1."));
+  const FittedProfile one_node = fit_profile(base, measured_on(base, rows_up_to(4), data), data);
+  EXPECT_EQ(one_node.profile.stream_factor, 3);
+  EXPECT_EQ(one_node.profile.server_factor, 5);
 }
 
 TEST(FitProfile, LeavesWhatTheStepsDoNotDependOnWhereItWas) {
@@ -82,6 +100,7 @@ TEST(FitProfile, LeavesWhatTheStepsDoNotDependOnWhereItWas) {
   EXPECT_NEAR(fitted.profile.local_rate / truth.local_rate, 1, 0.05);
   EXPECT_FALSE(parameter_of(fitted, "network.latency").determined);
   EXPECT_EQ(fitted.profile.network_latency.value, base.network_latency.value) << "all on one node";
+  EXPECT_GE(fitted.profile.uncertainty, base.uncertainty) << "of the network nothing was learnt";
   const std::string text = fit_json(fitted);
   EXPECT_EQ(nlohmann::json::parse(text).at("steps").size(), fitted.rows.size());
 }
@@ -97,9 +116,9 @@ TEST(FitProfile, FitsWhatTheClusterAndTheStepsHave) {
   std::vector<CaseResult> capped;
   for (const CaseResult& row : published_results())
     if (row.asked.profile == "capped-5gbit") capped.push_back(row);
-  EXPECT_THAT(figures_fitted(data.profiles.load("capped-5gbit"), capped),
-              testing::ElementsAre("network.protocol_efficiency", "network.latency", "compute.straggler",
-                                   "compute.overlap_slowdown"));
+  EXPECT_THAT(
+      figures_fitted(data.profiles.load("capped-5gbit"), capped),
+      testing::ElementsAre("network.line_rate", "network.latency", "compute.straggler", "compute.overlap_slowdown"));
   std::vector<CaseResult> rings = rows_up_to(4);
   std::erase_if(rings, [](const CaseResult& row) { return row.asked.strategy.uses_servers(); });
   Profile pairs = data.profiles.load(kCluster);
@@ -107,7 +126,7 @@ TEST(FitProfile, FitsWhatTheClusterAndTheStepsHave) {
   pairs.stream_cap = pairs.line_rate * 0.5;
   pairs.straggler = 0;
   EXPECT_THAT(figures_fitted(pairs, rings),
-              testing::ElementsAre("local.rate", "network.stream_cap", "network.protocol_efficiency", "network.latency",
+              testing::ElementsAre("local.rate", "network.stream_cap", "network.line_rate", "network.latency",
                                    "compute.overlap_slowdown"));
 }
 

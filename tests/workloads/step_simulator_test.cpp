@@ -272,8 +272,14 @@ TEST(StepSimulator, ANetworkFactorScalesCommunicationOnly) {
 TEST(StepSimulator, OneWorkerOnlyComputes) {
   Profile profile = round_cluster();
   profile.straggler = 0.1;
-  const StepTimes times = run(profile, {.workers = 1}, three_tensors(5, 10, 20), ring("none"));
-  EXPECT_NEAR(times.step.value, 0.030, kTolerance);
+  profile.overlap_slowdown = 0.5;
+  profile.memory_rate = BytesPerSecond(96e6);
+  for (const char* fusion : {"none", "threshold:1GiB", "horovod"}) {
+    const StepTimes times = run(profile, {.workers = 1}, three_tensors(5, 10, 19.5), ring(fusion));
+    EXPECT_EQ(times.step.value, times.compute.value) << fusion;
+    EXPECT_NEAR(times.step.value, 0.030, kTolerance) << fusion;
+    EXPECT_EQ(times.communication.value, 0) << fusion;
+  }
 }
 
 TEST(StepSimulator, GivesTheSameTwice) {
