@@ -220,7 +220,8 @@ constexpr Preset kRound{.name = "round",
 
 StepTimes run_in(const Preset& framework, End end, const StepTimeline& timeline, TrainingStrategy strategy) {
   strategy.preset = &framework;
-  StepSimulator simulator(round_cluster(), {.workers = 2});
+  const Profile cluster = round_cluster();
+  StepSimulator simulator(cluster, {.workers = 2});
   return simulator.run(timeline, strategy, 1, end);
 }
 
@@ -250,7 +251,8 @@ TEST(StepSimulator, CommunicationBesideComputeMayBeSlower) {
 
 TEST(StepSimulator, WithoutANamedFrameworkCostsAreStatedAsNoneAndMayBeSome) {
   const StepTimeline timeline = three_tensors(5, 10, 20);
-  StepSimulator simulator(round_cluster(), {.workers = 2}), alone(round_cluster(), {.workers = 1});
+  const Profile cluster = round_cluster();
+  StepSimulator simulator(cluster, {.workers = 2}), alone(cluster, {.workers = 1});
   EXPECT_NEAR(simulator.run(timeline, ring("none", false)).step.value, 0.042, kTolerance);
   EXPECT_NEAR(simulator.run(timeline, ring("none", false), 1, End::worse).step.value, 0.0422, kTolerance);
   EXPECT_NEAR(alone.run(timeline, ring("none"), 1, End::worse).step.value, 0.030, kTolerance);
