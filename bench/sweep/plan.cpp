@@ -202,10 +202,6 @@ class Planner {
              "recursive-doubling@16KiB/ring");
     for (const std::string& name : algorithm_names) {
       const AlgorithmRule algorithm = parse_algorithm_rule(name);
-      if (algorithm.is_vendor() && evidence == Evidence::simulated) {
-        refuse(fmt::format("{}, simulated", name), "a library's own collective has no schedule to simulate");
-        continue;
-      }
       for (const std::string& given : compressors_for(algorithm, evidence)) {
         const CompressorChoice compressor = parse_compressor(given);
         for (const std::string& fusion : fusions_for(algorithm, compressor))

@@ -6,16 +6,12 @@
 #include <bit>
 #include <map>
 
-#include "collectives/algorithms/schedule_cache.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
-#include "collectives/network/simulator.hpp"
+#include "collectives/network/collective_model.hpp"
 
 namespace hbench {
 namespace {
-
-/// Transfers of schedules that are kept for later (400 MB).
-constexpr std::size_t kMostKept = std::size_t{1} << 24;
 
 /// The times at one size, the best first.
 using Ranking = std::vector<AlgorithmTime>;
@@ -45,7 +41,7 @@ AlgorithmRule rule_of(const std::vector<SizeChoice>& sizes, const std::vector<st
 class Model {
  public:
   Model(const Profile& profile, int workers)
-      : world_{.workers = workers, .group = std::min(profile.gpus_per_node, workers)}, network_(profile, world_) {
+      : world_{.workers = workers, .group = std::min(profile.gpus_per_node, workers)}, collectives_(profile, world_) {
     for (const Algorithm* algorithm : algorithms_for(CollectiveKind::all_reduce))
       if (!algorithm->is_vendor() && !algorithm->concurrent && algorithm->refuses(world_).empty()) add(*algorithm);
   }
@@ -57,10 +53,8 @@ class Model {
   }
 
   AlgorithmTime time_of(const AlgorithmChoice& candidate, std::int64_t bytes) {
-    const int segments = candidate.segments(world_, bytes);
     constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
-    return {candidate.text(), bytes,
-            simulate(network_, schedules_.of(candidate, world_, segments), {}, bytes / kElementSize)};
+    return {candidate.text(), bytes, collectives_.answer(candidate, {}, bytes / kElementSize).time};
   }
 
   std::int64_t transfers(std::int64_t bytes) const {
@@ -85,9 +79,8 @@ class Model {
   }
 
   World world_;
-  Network network_;
+  CollectiveModel collectives_;
   std::vector<AlgorithmChoice> candidates_;
-  ScheduleCache schedules_{kMostKept};
 };
 
 /// The smallest power of two between the two sizes from which `to.chosen` is the better one; `to.bytes` where there is

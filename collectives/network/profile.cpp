@@ -8,6 +8,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/units_text.hpp"
+#include "collectives/network/curve_reader.hpp"
 #include "collectives/network/profile_reader.hpp"
 
 namespace hbench {
@@ -177,12 +178,13 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                 {"gpu", false, text_into(profile.gpu)},
                 {"gpus_per_node", true, count_into(profile.gpus_per_node)},
                 {"most_nodes", false, count_into(profile.most_nodes)}},
-               {"local", "network", "parameter_server", "compute", "prediction", "price", "rates"}, profile.figures);
+               {"local", "network", "parameter_server", "compute", "prediction", "price", "rates", "collectives"}, profile.figures);
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
   read_section(table, "local", file_name,
                {{"latency", profile.gpus_per_node > 1, latency_into(profile.local_latency)},
                 {"low_latency", false, latency_into(profile.local_low_latency)},
-                {"rate", profile.gpus_per_node > 1, rate_into(profile.local_rate)}},
+                {"rate", profile.gpus_per_node > 1, rate_into(profile.local_rate)},
+                {"switch_reduction", false, number_into(profile.switch_reduction, 0.1, 1)}},
                {}, profile.figures);
   read_section(table, "network", file_name,
                {{"latency", true, latency_into(profile.network_latency)},
@@ -210,6 +212,7 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                profile.figures);
   if (price >= 0) profile.usd_per_node_hour = price;
   read_rates(table, file_name, profile);
+  profile.curves = read_curves(table, file_name);
   profile.digest = digest_text(fmt::format("{}{}", profile.digest, text));
   return profile;
 }

@@ -15,6 +15,7 @@
 
 #include "collectives/base/library.hpp"
 #include "collectives/base/units.hpp"
+#include "collectives/network/curve.hpp"
 
 namespace hbench {
 
@@ -47,7 +48,9 @@ struct Profile {
   Seconds local_latency;      ///< per message inside a node
   Seconds local_low_latency;  ///< see `network_low_latency`
   BytesPerSecond local_rate;  ///< per GPU inside a node
-  Seconds network_latency;    ///< per message between nodes
+  /// Share of a link's rate at which the switch of a node adds up what GPUs send (NVLS); 0: it does not.
+  double switch_reduction = 0;
+  Seconds network_latency;  ///< per message between nodes
   /// Latency of a protocol for small messages that sends a flag with every word, so twice the bytes (NCCL's LL).
   /// A message takes whichever is sooner. 0: there is none.
   Seconds network_low_latency;
@@ -66,11 +69,15 @@ struct Profile {
   std::optional<double> usd_per_node_hour;
   std::map<std::string, GpuRate, std::less<>> rates;  ///< by workload name
 
+  std::vector<MeasuredCurve> curves;  ///< collectives that were measured on the cluster
+
   std::vector<Figure> figures;  ///< every figure above, in file order
   std::string digest;           ///< of the file's text: equal digests are equal profiles
 
   /// GPUs that work together at most; 0: any number.
   std::int64_t most_gpus() const { return std::int64_t{most_nodes} * gpus_per_node; }
+  /// On how many nodes so many workers are.
+  int nodes_of(int workers) const { return (workers + gpus_per_node - 1) / gpus_per_node; }
   /// What one rank-to-rank path over the network carries: min(line, streams x cap) x efficiency.
   BytesPerSecond path_rate() const;
   /// What all NICs of a node carry together.

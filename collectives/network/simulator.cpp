@@ -72,12 +72,14 @@ Network::Message Network::message(bool local, TransferKind kind, std::int64_t el
     bytes *= 2;
   }
   const double raw = static_cast<double>(elements) * static_cast<double>(encoding.element_size);
-  const double coding = 2 * encoding.memory_traffic;
-  const double reduction = kind == TransferKind::reduce ? kReduceTraffic : 0;
+  const double coding = raw * 2 * encoding.memory_traffic * memory_seconds_per_byte_;
+  const double reduction = kind == TransferKind::reduce ? raw * kReduceTraffic * memory_seconds_per_byte_ : 0;
+  const double arriving = bytes * std::max(hop.link, hop.streams);
   return {.link = bytes * hop.link,
           .streams = bytes * hop.streams,
           .server = bytes * server_seconds_per_byte_,
-          .afterwards = latency + raw * (coding + reduction) * memory_seconds_per_byte_};
+          // What arrives is added up as it comes, so only a memory slower than the link takes longer.
+          .afterwards = latency + coding + std::max(0.0, reduction - arriving)};
 }
 
 double& Network::streams_free_at(Rank from, Rank to) {

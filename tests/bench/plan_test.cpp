@@ -280,12 +280,12 @@ TEST(SweepPlan, RefusesWhatCannotBeMeasuredHereAndDoesTheRest) {
   EXPECT_THAT(refusals(plan), ElementsAre("measured runs: built without LibTorch; install it"));
 }
 
-TEST(SweepPlan, RefusesToSimulateALibrarysOwnCollective) {
+TEST(SweepPlan, SimulatesALibrarysOwnCollectiveByItsModel) {
   SweepRequest request = small_request();
   request.algorithms = {"vendor", "ring"};
-  const Plan plan = plan_of(request);
-  EXPECT_THAT(names(plan), ElementsAre("resnet50 1 ring", "resnet50 8 ring"));
-  EXPECT_THAT(refusals(plan), ElementsAre("vendor, simulated: a library's own collective has no schedule to simulate"));
+  request.compressors = {"none"};
+  EXPECT_THAT(names(plan_of(request)),
+              UnorderedElementsAre("resnet50 1 ring", "resnet50 8 ring", "resnet50 1 vendor", "resnet50 8 vendor"));
 }
 
 TEST(SweepPlan, RefusesToCompressForALibrarysOwnCollective) {
@@ -327,7 +327,8 @@ TEST(SweepPlan, RefusesWorldsThatDoNotFitInMemoryAndDoesTheRest) {
 TEST(SweepPlan, WithNothingLeftSaysWhy) {
   SweepRequest request = small_request();
   request.algorithms = {"vendor"};
-  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("has no schedule"));
+  request.compressors = {"fp16"};
+  expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("cannot be combined"));
 }
 
 TEST(SweepPlan, WithNothingThatMatchesSaysWhatToDo) {

@@ -15,15 +15,30 @@ using namespace ::hbench::testing;
 void expect_equal(double simulated, double derived) { EXPECT_NEAR(simulated / derived, 1, 1e-9) << derived << " s"; }
 
 // Patarasuk and Yuan: 2(N-1) rounds, in each of which every rank sends 1/N of the buffer to its neighbour; half of
-// the rounds add what came, reading two operands and writing one: 3 bytes of memory traffic per byte.
+// the rounds add what comes, reading two operands and writing one: 3 bytes of memory traffic per byte. Memory of 300
+// MB/s adds 100 MB/s while 4 come; one of 6 MB/s adds 2, so those rounds take as long as their additions.
 TEST(Simulator, RingOfNodesTakesTheClosedForm) {
   Profile profile = round_cluster();
-  profile.memory_rate = BytesPerSecond(3e8);
-  for (int ranks = 2; ranks <= 64; ++ranks) {
-    const double chunk = 4.0 * 5000;
-    const double derived = 2 * (ranks - 1) * (1e-3 + chunk / 4e6) + (ranks - 1) * chunk * 3 / 3e8;
-    expect_equal(ring_time(profile, ranks, 5000 * ranks), derived);
+  for (const double memory : {0.0, 3e8, 12e6, 6e6}) {
+    profile.memory_rate = BytesPerSecond(memory);
+    const double added = memory == 6e6 ? 2e6 : 4e6;
+    for (int ranks = 2; ranks <= 64; ++ranks) {
+      const double chunk = 4.0 * 5000;
+      const double derived = (ranks - 1) * (2e-3 + chunk / 4e6 + chunk / added);
+      expect_equal(ring_time(profile, ranks, 5000 * ranks), derived);
+    }
   }
+}
+
+// Additions keep pace with what arrives, be that the link, twice the bytes of the protocol of low latency, or streams.
+TEST(Simulator, AdditionsStreamWithTheSlowestPartOfTheWay) {
+  Profile profile = without_latency(round_cluster());
+  profile.memory_rate = BytesPerSecond(6e6);  // adds 2 MB/s
+  profile.stream_cap = BytesPerSecond(1e6);
+  expect_equal(ring_time(profile, 4, 4 * 5000), 2 * 3 * 4.0 * 5000 / 1e6);
+  profile.stream_cap = BytesPerSecond(3e6);
+  expect_equal(ring_time(profile, 4, 4 * 5000), 3 * (4.0 * 5000 / 3e6 + 4.0 * 5000 / 2e6));
+  expect_equal(ring_time(profile, 4, 4 * 5000, kHalf), 3 * (4.0 * 2500 / 3e6 + 4.0 * 5000 / 2e6));
 }
 
 // The same inside one node: latency and rate are those of the links between GPUs.
@@ -51,15 +66,15 @@ TEST(Simulator, OneWorkerHasNothingToSend) {
 }
 
 // Each server takes in its share from every worker, N S/k bytes through one NIC, which is more than the S that a
-// worker sends while k <= N; then adds the last one, and sends as much back.
+// worker sends while k <= N; then adds the rest of the last one, and sends as much back.
 TEST(Simulator, DedicatedServersAreBoundByTheirNics) {
   Profile profile = round_cluster();
-  profile.memory_rate = BytesPerSecond(3e8);
+  profile.memory_rate = BytesPerSecond(6e6);  // adds 2 MB/s while 4 come
   for (int workers = 1; workers <= 16; ++workers)
     for (int servers = 1; servers <= workers; ++servers) {
       const std::int64_t elements = 3000 * servers;
       const double share = 4.0 * 3000;
-      const double derived = 2 * (1e-3 + workers * share / 4e6) + share * 3 / 3e8;
+      const double derived = 2 * (1e-3 + workers * share / 4e6) + share / 2e6 - share / 4e6;
       expect_equal(server_time(profile, {.workers = workers, .servers = servers}, elements), derived);
     }
 }
@@ -104,7 +119,7 @@ TEST(Simulator, EveryHopPaysForCoding) {
   Encoding coded = kHalf;
   coded.memory_traffic = 1.5;
   const double chunk = 4.0 * 1000;
-  const double derived = 2 * 7 * (chunk / 2 / 4e6 + 2 * 1.5 * chunk / 3e8) + 7 * 3 * chunk / 3e8;
+  const double derived = 2 * 7 * (chunk / 2 / 4e6 + 2 * 1.5 * chunk / 3e8);
   expect_equal(ring_time(profile, 8, 8000, coded), derived);
 }
 

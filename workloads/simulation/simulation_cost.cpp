@@ -102,6 +102,7 @@ std::int64_t chunks_moved(const AlgorithmChoice& algorithm, const World& world, 
 }
 
 SimulationNeed simulation_need(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy) {
+  if (strategy.algorithm.is_vendor()) return {};  // a formula
   if (strategy.algorithm.concurrent()) {
     const Flights flights = flights_of(world, timeline, strategy);
     return {flights.transfers, kTransfer * flights.transfers + flights.times};
@@ -150,6 +151,7 @@ Seconds schedule_time(const AlgorithmChoice& algorithm, const World& world, int 
 
 Seconds simulation_time(const Profile& profile, const World& world, const StepTimeline& timeline,
                         const TrainingStrategy& strategy) {
+  if (strategy.algorithm.is_vendor()) return kSmallStep;
   const double learning = strategy.fusion.fusion->learns ? 2 : 1;
   if (strategy.algorithm.concurrent())
     return kSmallStep + (kPerTransfer + kPerChunk) *

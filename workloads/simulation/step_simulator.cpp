@@ -19,9 +19,6 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Packing reads and writes every byte once; so does unpacking.
 constexpr double kPackTraffic = 4;
 
-/// Transfers of schedules that are kept for later (400 MB); of more there is only the one in use.
-constexpr std::size_t kMostKept = std::size_t{1} << 24;
-
 }  // namespace
 
 double expected_largest_normal(int ranks) {
@@ -44,7 +41,7 @@ StepSimulator::StepSimulator(const Profile& profile, const World& world, StopReq
       world_(world),
       network_(profile, world),
       lateness_(expected_largest_normal(world.workers)),
-      schedules_(kMostKept) {}
+      collectives_(profile, world, stop_) {}
 
 std::vector<std::int64_t> StepSimulator::bucket_sizes() const {
   std::vector<std::int64_t> sizes;
@@ -65,7 +62,7 @@ Seconds StepSimulator::exchange_time(const TrainingStrategy& strategy, std::int6
   Seconds time;
   switch (compressor.compressor->exchange) {
     case Exchange::per_hop:
-      time = schedule_time(algorithm, compressor.encoding(), elements);
+      time = collective_time(algorithm, compressor.encoding(), elements);
       break;
     case Exchange::gather:
       time = gather_time(algorithm, compressor, elements);
@@ -82,8 +79,8 @@ Seconds StepSimulator::gather_time(const AlgorithmChoice& algorithm, const Compr
                                    std::int64_t elements) {
   const AlgorithmChoice gather = all_gather_of(algorithm).value();
   const std::int64_t payload = compressor.codec->max_wire_bytes(elements);
-  return schedule_time(gather, {.element_size = sizeof(std::int64_t)}, world_.workers) +
-         schedule_time(gather, {.element_size = 1}, payload * world_.workers) +
+  return collective_time(gather, {.element_size = sizeof(std::int64_t)}, world_.workers) +
+         collective_time(gather, {.element_size = 1}, payload * world_.workers) +
          coding_time(compressor, elements, 1 + world_.workers);
 }
 
@@ -91,14 +88,12 @@ Seconds StepSimulator::low_rank_time(const AlgorithmChoice& algorithm, const Com
                                      std::int64_t elements) {
   const std::int64_t factor =
       compressor.codec->max_wire_bytes(elements) / (2 * static_cast<std::int64_t>(sizeof(float)));
-  return 2 * schedule_time(algorithm, {}, factor) + coding_time(compressor, elements, 2);
+  return 2 * collective_time(algorithm, {}, factor) + coding_time(compressor, elements, 2);
 }
 
-Seconds StepSimulator::schedule_time(const AlgorithmChoice& algorithm, const Encoding& encoding,
-                                     std::int64_t elements) {
-  const std::int64_t bytes = elements * static_cast<std::int64_t>(encoding.element_size);
-  const Schedule& schedule = schedules_.of(algorithm, world_, algorithm.segments(world_, bytes));
-  return simulate(network_, schedule, encoding, elements, stop_);
+Seconds StepSimulator::collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding,
+                                       std::int64_t elements) {
+  return collectives_.answer(algorithm, encoding, elements).time;
 }
 
 Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const {

@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/algorithms/schedule_cache.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
-#include "collectives/network/profile.hpp"
-#include "collectives/network/simulator.hpp"
+#include "collectives/network/collective_model.hpp"
 #include "workloads/strategy.hpp"
 #include "workloads/timeline.hpp"
 
@@ -42,7 +40,7 @@ class StepSimulator {
   StepSimulator(const Profile& profile, const World& world, StopRequested stop = {});
 
   /// A step after the policy has learned what it learns. `network_factor` makes every communication that much
-  /// slower (the profile's uncertainty); the figures of the strategy's preset are taken at `end`. \pre the algorithm is not a vendor's, and `refuse_strategy` has nothing
+  /// slower (the profile's uncertainty); the figures of the strategy's preset are taken at `end`. \pre `refuse_strategy` has nothing
   /// against the strategy in this world. \throws as `stop_if`.
   StepTimes run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor = 1,
                 End end = End::stated);
@@ -58,17 +56,17 @@ class StepSimulator {
   Seconds gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
   /// Two all-reduces of a factor of half the bytes each.
   Seconds low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
-  Seconds schedule_time(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements);
+  Seconds collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements);
   /// So many passes over the gradients at the compressor's declared traffic.
   Seconds coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const;
 
   const Profile* profile_;
   StopRequested stop_;
   World world_;
-  Network network_;
-  std::map<double, Network> slowed_;  ///< by network factor, for collectives that share the network
+  Network network_;  ///< of collectives that share it
+  std::map<double, Network> slowed_;  ///< the same by network factor
   double lateness_;
-  ScheduleCache schedules_;
+  CollectiveModel collectives_;  ///< of those that follow each other
   /// By algorithm, compressor and elements.
   std::map<std::tuple<std::string, std::string, std::int64_t>, Seconds> times_;
 };

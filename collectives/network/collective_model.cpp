@@ -1,0 +1,98 @@
+#include "collectives/network/collective_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hbench {
+namespace {
+
+/// Transfers of schedules that are kept for later (400 MB); of more there is only the one in use.
+constexpr std::size_t kMostKept = std::size_t{1} << 24;
+
+}  // namespace
+
+std::string_view to_string(TimeBasis basis) {
+  switch (basis) {
+    case TimeBasis::model:
+      return "model";
+    case TimeBasis::scaled:
+      return "model, scaled";
+    case TimeBasis::curve:
+      return "curve";
+  }
+  return "";
+}
+
+CollectiveModel::CollectiveModel(const Profile& profile, const World& world, StopRequested stop)
+    : profile_(&profile), world_(world), stop_(std::move(stop)), network_(profile, world), schedules_(kMostKept) {}
+
+const MeasuredCurve* CollectiveModel::curve_of(const AlgorithmChoice& algorithm) const {
+  const int nodes = profile_->nodes_of(world_.workers);
+  const auto known = std::ranges::find_if(profile_->curves, [&](const MeasuredCurve& curve) {
+    return curve.collective == algorithm.algorithm->collective && curve.ranks == world_.workers &&
+           curve.nodes == nodes && world_.servers == 0 && curve.algorithm == algorithm.text();
+  });
+  return known == profile_->curves.end() ? nullptr : &*known;
+}
+
+Seconds CollectiveModel::model(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements,
+                               int segments) {
+  const std::int64_t bytes = elements * static_cast<std::int64_t>(encoding.element_size);
+  if (algorithm.algorithm->is_vendor())
+    return library_time(*profile_, algorithm.algorithm->collective, world_.workers, Bytes(static_cast<double>(bytes)))
+        .time;
+  if (segments == 0) segments = algorithm.segments(world_, bytes);
+  return simulate(network_, schedules_.of(algorithm, world_, segments), encoding, elements, stop_);
+}
+
+CollectiveModel::Answer CollectiveModel::answer(const AlgorithmChoice& algorithm, const Encoding& encoding,
+                                                std::int64_t elements, int segments) {
+  const MeasuredCurve* curve = encoding.codec == nullptr ? curve_of(algorithm) : nullptr;
+  if (curve == nullptr) return {model(algorithm, encoding, elements, segments)};
+  const auto element = static_cast<std::int64_t>(encoding.element_size);
+  const std::int64_t bytes = elements * element;
+  if (curve->holds(bytes)) return {curve->at(bytes), TimeBasis::curve};
+  const std::int64_t end = curve->nearest_end(bytes);
+  const auto [smaller, larger] = std::minmax(bytes, end);
+  const Seconds time = model(algorithm, encoding, elements, segments);
+  if (static_cast<double>(larger) > kFarFromCurve * static_cast<double>(std::max<std::int64_t>(smaller, 1)))
+    return {time};
+  const auto [scale, is_new] = scales_.try_emplace({curve, end, segments, encoding.element_size});
+  if (is_new)
+    scale->second = curve->at(end) / model(algorithm, encoding, std::max<std::int64_t>(end / element, 1), segments);
+  return {time * scale->second, TimeBasis::scaled};
+}
+
+double CurveErrors::mean_size() const {
+  double sum = 0;
+  for (const double error : logarithms) sum += std::abs(error);
+  return logarithms.empty() ? 0 : sum / static_cast<double>(logarithms.size());
+}
+
+double CurveErrors::worst() const {
+  double worst = 0;
+  for (const double error : logarithms)
+    if (std::abs(error) > std::abs(worst)) worst = error;
+  return worst;
+}
+
+CurveErrors model_errors(const Profile& profile, const MeasuredCurve& curve, std::int64_t least, std::int64_t most) {
+  const AlgorithmChoice algorithm = parse_algorithm(curve.algorithm, curve.collective);
+  CollectiveModel model(profile, {.workers = curve.ranks, .group = std::min(profile.gpus_per_node, curve.ranks)});
+  CurveErrors errors;
+  for (const auto& [bytes, time] : curve.points)
+    if (bytes >= least && bytes <= most)
+      errors.logarithms.push_back(std::log(model.model(algorithm, {.element_size = 1}, bytes) / time));
+  return errors;
+}
+
+CurveErrors interpolation_errors(const MeasuredCurve& curve, std::int64_t least, std::int64_t most) {
+  const MeasuredCurve thin = curve.thinned();
+  CurveErrors errors;
+  for (std::size_t i = 1; i + 1 < curve.points.size(); i += 2)
+    if (const auto& [bytes, time] = curve.points[i]; bytes >= least && bytes <= most)
+      errors.logarithms.push_back(std::log(thin.at(bytes) / time));
+  return errors;
+}
+
+}  // namespace hbench

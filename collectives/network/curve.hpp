@@ -1,0 +1,44 @@
+#pragma once
+
+/// A collective that was measured on a cluster over message sizes. A value; pure.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collectives/base/units.hpp"
+#include "collectives/schedule/schedule.hpp"
+
+namespace hbench {
+
+/// See the top of the file.
+struct MeasuredCurve {
+  struct Point {
+    std::int64_t bytes = 0;  ///< of the whole buffer, as nccl-tests counts
+    Seconds time;
+  };
+
+  CollectiveKind collective = CollectiveKind::all_reduce;
+  std::string algorithm;  ///< canonical text; `vendor` for what a library chose itself
+  int ranks = 0;
+  int nodes = 0;
+  std::string source;
+  std::vector<Point> points;  ///< at least two, sizes ascend
+
+  /// Whether it was measured at this size or between its sizes.
+  bool holds(std::int64_t bytes) const { return bytes >= points.front().bytes && bytes <= points.back().bytes; }
+  /// The measured size that is nearest.
+  std::int64_t nearest_end(std::int64_t bytes) const {
+    return bytes < points.front().bytes ? points.front().bytes : points.back().bytes;
+  }
+  /// Between measured sizes the logarithm of time is linear in that of size. \pre `holds(bytes)`.
+  Seconds at(std::int64_t bytes) const;
+  /// With every second size only, the first and the last kept: what interpolation is judged by.
+  MeasuredCurve thinned() const;
+};
+
+/// A larger buffer cannot take less than this share of a smaller one's time: what is below was disturbed, or is no
+/// curve of one collective.
+inline constexpr double kMostFall = 0.8;
+
+}  // namespace hbench
