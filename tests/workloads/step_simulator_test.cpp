@@ -258,6 +258,17 @@ TEST(StepSimulator, WithoutANamedFrameworkCostsAreStatedAsNoneAndMayBeSome) {
   EXPECT_NEAR(alone.run(timeline, ring("none"), 1, End::worse).step.value, 0.030, kTolerance);
 }
 
+// The first of three buckets leaves 0.2 ms later; the others wait for the network anyway.
+TEST(StepSimulator, AWorkerAloneWithAServerHasTheCostsOfAFramework) {
+  const StepTimeline timeline = three_tensors(5, 10, 20);
+  const Profile cluster = round_cluster();
+  StepSimulator simulator(cluster, {.workers = 1, .servers = 1});
+  TrainingStrategy servers = ring("none", false);
+  servers.algorithm = parse_algorithm_rule("ps");
+  const double stated = simulator.run(timeline, servers).step.value;
+  EXPECT_NEAR(simulator.run(timeline, servers, 1, End::worse).step.value, stated + 0.0002, kTolerance);
+}
+
 TEST(StepSimulator, ANetworkFactorScalesCommunicationOnly) {
   const StepTimeline timeline = three_tensors(5, 10, 20);
   const StepTimes doubled = run(round_cluster(), {.workers = 2}, timeline, ring("none", false), 2);

@@ -13,7 +13,6 @@ inline constexpr PresetFigure kCallPerBucket{
     .worse = 200e-6,
     .source =
         "40 to 75 us for each bucket of PyTorch's DDP on GPU servers (middle taken; observed, not published); 200 us "
-        "is "
-        "what unfused all-reduces of github.com/HKBU-HPML/ddl-benchmarks are met best with"};
+        "is what unfused all-reduces of github.com/HKBU-HPML/ddl-benchmarks are met best with"};
 
 }  // namespace hbench

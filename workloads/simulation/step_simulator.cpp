@@ -121,7 +121,6 @@ class StepRun {
     policy_ = strategy.fusion.make(bytes_);
     late_ = 1 + profile_.straggler * simulator.lateness_;
     negotiation_ = negotiation_time(strategy.fusion.fusion->negotiation);
-    if (simulator.world_.workers == 1) return;
     const Preset& framework = strategy.preset != nullptr ? *strategy.preset : kUnnamedFramework;
     per_bucket_ = framework.per_bucket.at(end);
     overlap_ = framework.overlap.at(end);

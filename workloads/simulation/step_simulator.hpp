@@ -40,8 +40,8 @@ class StepSimulator {
   StepSimulator(const Profile& profile, const World& world, StopRequested stop = {});
 
   /// A step after the policy has learned what it learns. `network_factor` makes every communication that much
-  /// slower (the profile's uncertainty); the figures of the strategy's preset are taken at `end`. \pre `refuse_strategy` has nothing
-  /// against the strategy in this world. \throws as `stop_if`.
+  /// slower (the profile's uncertainty); the figures of the strategy's preset are taken at `end`. \pre
+  /// `refuse_strategy` has nothing against the strategy in this world. \throws as `stop_if`.
   StepTimes run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor = 1,
                 End end = End::stated);
   /// Elements of the buckets that followed each other on one stream so far, each size once for each strategy.
