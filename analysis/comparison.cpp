@@ -7,10 +7,8 @@
 namespace hbench {
 namespace {
 
-/// `horovod-2018` of `horovod-2018:64MiB:5ms`: sources name the program, seldom its parameters.
-std::string_view policy_of(std::string_view fusion) { return fusion.substr(0, fusion.find(':')); }
-
-/// The number of servers is left out: sources count processes, a plan counts machines.
+/// Sources name the program, seldom the parameters of its policy. The number of servers is left out: sources count
+/// processes, a plan counts machines.
 bool same_strategy(const Strategy& a, const Strategy& b) {
   return a.algorithm == b.algorithm && a.placement == b.placement && a.server_mode == b.server_mode &&
          a.compressor == b.compressor && policy_of(a.fusion) == policy_of(b.fusion) && a.overlap == b.overlap &&

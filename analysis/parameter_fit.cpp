@@ -16,6 +16,8 @@ constexpr double kDifference = 0.02;
 constexpr double kLongestStep = 0.5;
 constexpr double kSmallStep = 1e-3;
 constexpr double kHuber = 2;
+/// Of a normal distribution 90 % are within so many deviations.
+constexpr double kNinetyPercent = 1.645;
 
 /// The inverse of a symmetric positive definite matrix, by Cholesky's decomposition.
 Matrix inverse(const Matrix& a) {
@@ -119,6 +121,9 @@ double misfit(const ParameterFit& fit, double noise) {
 }
 
 }  // namespace
+
+double FittedParameter::half_width() const { return kNinetyPercent * deviation; }
+double FittedParameter::factor() const { return std::exp(half_width()); }
 
 ParameterFit fit_parameters(const std::vector<Prior>& priors, double noise, const LogErrors& errors) {
   ParameterFit fit{.parameters = std::vector<FittedParameter>(priors.size()), .priors = priors, .noise = noise};

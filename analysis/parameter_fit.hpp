@@ -24,6 +24,11 @@ struct FittedParameter {
   double deviation = 0;  ///< of `log_factor`
   /// Whether the observations say more of it than the prior: its deviation is less than half of what it was.
   bool determined = false;
+
+  /// `log_factor` lies within so much of its value with 90 %, as a normal distribution has it.
+  double half_width() const;
+  /// By which factor the parameter may be off at the ends of that range; at least 1.
+  double factor() const;
 };
 
 /// Logarithms of prediction over observation, for these logarithms of the factors.

@@ -56,16 +56,18 @@ class Row {
   Row(const CsvRow& row, std::string_view file) : row_(row), file_(file) {}
 
   /// Empty in a column that the table does not have.
-  std::string text(Column column) const { return column < row_.fields.size() ? row_.fields[column] : ""; }
+  std::string_view text(Column column) const {
+    return column < row_.fields.size() ? std::string_view(row_.fields[column]) : std::string_view();
+  }
 
   std::string required(Column column) const {
     if (text(column).empty()) fail(fmt::format("no {}", kColumns[column]));
-    return text(column);
+    return std::string(text(column));
   }
 
   /// 0 when empty.
   double number(Column column) const {
-    const std::string field = text(column);
+    const std::string_view field = text(column);
     if (field.empty()) return 0;
     double value = 0;
     const auto [end, status] = std::from_chars(field.data(), field.data() + field.size(), value);
@@ -109,7 +111,7 @@ void check_header(const CsvRow& header, std::string_view file) {
 }
 
 std::string citation(const Row& row) {
-  const std::string remark = row.text(note);
+  const std::string_view remark = row.text(note);
   return fmt::format("{} ({}{}{})", row.required(source), row.required(year), remark.empty() ? "" : "; ", remark);
 }
 
@@ -119,13 +121,13 @@ Case case_of(const Row& row) {
   asked.workload = row.required(workload);
   asked.gpus = row.count(gpus, 1);
   asked.strategy = {.algorithm = row.required(algorithm),
-                    .placement = row.text(placement),
+                    .placement = std::string(row.text(placement)),
                     .servers = row.count(servers, 0),
-                    .server_mode = row.text(server_mode),
+                    .server_mode = std::string(row.text(server_mode)),
                     .compressor = row.required(compressor),
                     .fusion = row.required(fusion),
                     .overlap = row.yes(overlap),
-                    .preset = row.text(preset)};
+                    .preset = std::string(row.text(preset))};
   asked.profile = row.required(profile);
   asked.batch_per_gpu = row.count(batch_per_gpu, 1);
   asked.implementation = kImplementation;

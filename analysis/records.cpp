@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 4> kEvidence{"measured", "emulated", "sim
 /// that is called after it.
 bool is_default_fusion(const Strategy& strategy) {
   if (strategy.fusion.empty()) return true;
-  if (!strategy.preset.empty() && strategy.fusion.substr(0, strategy.fusion.find(':')) == strategy.preset) return true;
+  if (!strategy.preset.empty() && policy_of(strategy.fusion) == strategy.preset) return true;
   if (!strategy.server_mode.empty()) return strategy.fusion == kUnfused;
   return strategy.fusion == "horovod" || strategy.fusion == "horovod:128MiB:1ms";
 }
@@ -30,6 +30,8 @@ Evidence parse_evidence(std::string_view text) {
     if (kEvidence[i] == text) return static_cast<Evidence>(i);
   throw unknown_name("evidence", text, kEvidence);
 }
+
+std::string_view policy_of(std::string_view fusion) { return fusion.substr(0, fusion.find(':')); }
 
 std::string Strategy::label() const {
   std::string text = preset.empty() ? algorithm : fmt::format("{}: {}", preset, algorithm);

@@ -31,6 +31,9 @@ inline constexpr const char* kColocated = "colocated";
 /// `Case::profile` of what is timed: the machine of the run.
 inline constexpr const char* kLocalProfile = "local";
 
+/// `horovod-2018` of `horovod-2018:64MiB:5ms`: the name of a policy without its parameters.
+std::string_view policy_of(std::string_view fusion);
+
 /// How gradients are exchanged, as it is stored: names that this version may not know. Empty or 0 where it does not
 /// apply. What is decided by it asks the questions below, or parses it (`bench/strategy.hpp`).
 struct Strategy {
@@ -130,9 +133,9 @@ struct Case {
 
 /// One raw observation. `metric` names: `step_seconds` (measured: one per launch, rank and iteration;
 /// simulated: one), `step_seconds_low`, `step_seconds_high` (simulated: the band, see `analysis/model_error.hpp`),
-/// `communication_seconds` (simulated: with a collective in flight, hidden or not), `throughput` (published: samples/s, global), `efficiency` (published: as printed there),
-/// `baseline_throughput` (published or simulated: samples/s of one GPU), and `ledger/...` for parts of a step. Those of
-/// collectives are listed in `analysis/collectives.hpp`.
+/// `communication_seconds` (simulated: with a collective in flight, hidden or not), `throughput` (published: samples/s,
+/// global), `efficiency` (published: as printed there), `baseline_throughput` (published or simulated: samples/s of one
+/// GPU), and `ledger/...` for parts of a step. Those of collectives are listed in `analysis/collectives.hpp`.
 struct Sample {
   int launch = 0;
   int rank = 0;

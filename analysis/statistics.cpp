@@ -29,6 +29,18 @@ double percentile(std::vector<double> values, double share) {
   return std::lerp(*at, *std::min_element(at + 1, values.end()), position - std::floor(position));
 }
 
+ErrorSizes error_sizes(std::vector<double> errors) {
+  ErrorSizes sizes;
+  for (double& error : errors) {
+    error = std::fabs(error);
+    sizes.mean += error;
+    sizes.largest = std::max(sizes.largest, error);
+  }
+  sizes.mean /= static_cast<double>(errors.size());
+  sizes.median = median(std::move(errors));
+  return sizes;
+}
+
 double median_of_launches(const Launches& launches) {
   std::vector<double> medians;
   for (const Launch& launch : launches) medians.push_back(median(launch));

@@ -16,6 +16,13 @@ double median(std::vector<double> values);
 /// Hyndman & Fan, "Sample quantiles in statistical packages", 1996). `values` must not be empty.
 double percentile(std::vector<double> values, double share);
 
+/// How large errors are, whatever their signs.
+struct ErrorSizes {
+  double mean = 0, median = 0, largest = 0;
+};
+/// \pre there are errors
+ErrorSizes error_sizes(std::vector<double> errors);
+
 /// Values of one launch, one per iteration; and those of several launches. None may be empty.
 using Launch = std::vector<double>;
 using Launches = std::vector<Launch>;

@@ -157,7 +157,7 @@ std::string ScalingWords::strategy(const Case& asked) const {
   if (!asked.strategy.communicates()) return "no communication";
   if (asked.evidence == Evidence::published) {
     Strategy named = asked.strategy;
-    named.fusion = named.fusion.substr(0, named.fusion.find(':'));
+    named.fusion = std::string(policy_of(named.fusion));
     return named.label();
   }
   const std::string label = asked.strategy_label();

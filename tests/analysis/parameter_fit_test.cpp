@@ -28,6 +28,8 @@ TEST(FitParameters, WeighsObservationsAgainstThePrior) {
   EXPECT_NEAR(fit.parameters[0].log_factor, 0.12 / 1.3, 1e-9);
   EXPECT_NEAR(fit.parameters[0].deviation, 1 / std::sqrt(1300), 1e-9);
   EXPECT_TRUE(fit.parameters[0].determined);
+  EXPECT_NEAR(fit.parameters[0].half_width(), 0.0456, 1e-4) << "1.645 deviations";
+  EXPECT_NEAR(fit.parameters[0].factor(), 1.0467, 1e-4) << "1.0467 = e^0.0456";
   EXPECT_NEAR(fit.before[0], -0.1, 1e-12);
   EXPECT_NEAR(fit.after[0], 0.12 / 1.3 - 0.1, 1e-9);
 }

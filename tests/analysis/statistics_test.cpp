@@ -23,6 +23,13 @@ TEST(Percentile, IsLinearBetweenNeighbours) {
   EXPECT_EQ(percentile(values, 1), 50);
 }
 
+TEST(ErrorSizes, CountErrorsOfEitherSignAlike) {
+  const ErrorSizes sizes = error_sizes({0.5, -4, 1, -0.5});
+  EXPECT_EQ(sizes.mean, 1.5);
+  EXPECT_EQ(sizes.median, 0.75);
+  EXPECT_EQ(sizes.largest, 4);
+}
+
 TEST(MedianOfLaunches, WeighsLaunchesAlikeHoweverLongTheyRan) {
   EXPECT_EQ(median_of_launches({{1, 1, 1, 1, 1, 1, 1}, {2, 3, 4}, {9}}), 3);
 }
