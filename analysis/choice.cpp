@@ -46,7 +46,7 @@ void weigh(Alternative& alternative, const Goals& goals) {
 
 /// Smaller is better: what meets the goals, what hardly does, what does not.
 int rank(const Alternative& alternative) {
-  if (alternative.meets <= Certainty::likely) return 0;
+  if (meets_goals(alternative)) return 0;
   return alternative.meets == Certainty::unlikely ? 1 : 2;
 }
 
@@ -105,7 +105,7 @@ std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alterna
 std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives) {
   std::vector<Alternative> candidates, front;
   for (const Alternative& alternative : alternatives)
-    if (alternative.dollars && rank(alternative) == 0) candidates.push_back(alternative);
+    if (alternative.dollars && meets_goals(alternative)) candidates.push_back(alternative);
   std::ranges::stable_sort(candidates, {}, [](const Alternative& alternative) {
     return std::tuple(alternative.hours->stated, alternative.dollars->stated);
   });
@@ -113,6 +113,10 @@ std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternativ
     if (front.empty() || alternative.dollars->stated < front.back().dollars->stated)
       front.push_back(std::move(alternative));
   return front;
+}
+
+double samples_per_dollar(double samples_per_second, double usd_per_hour) {
+  return usd_per_hour > 0 ? samples_per_second * kSecondsPerHour / usd_per_hour : 0;
 }
 
 const Alternative* doubled(const Alternative& alternative, const std::vector<Alternative>& alternatives) {

@@ -52,6 +52,9 @@ struct Alternative {
   double missed_by = 1;
 };
 
+/// Surely or likely.
+inline bool meets_goals(const Alternative& alternative) { return alternative.meets <= Certainty::likely; }
+
 /// The alternatives among `points` (those with an efficiency and a known offer), in their order.
 std::vector<Alternative> make_alternatives(const std::vector<Point>& points, const std::map<std::string, Offer>& offers,
                                            const Goals& goals);
@@ -64,6 +67,9 @@ std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alterna
 /// The alternatives that meet the goals, surely or likely, and of which no other is both quicker and cheaper: from the
 /// quickest to the cheapest. Empty where samples are not counted or no price is known.
 std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives);
+
+/// Samples for a dollar; 0 where nothing is to be paid.
+double samples_per_dollar(double samples_per_second, double usd_per_hour);
 
 /// The same cluster with twice as many GPUs, by the alternative there that is the quickest; null where there is none.
 const Alternative* doubled(const Alternative& alternative, const std::vector<Alternative>& alternatives);

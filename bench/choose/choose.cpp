@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
+#include <numeric>
 
 #include "analysis/points.hpp"
 #include "bench/doctor/available_memory.hpp"
@@ -39,6 +39,32 @@ double amount(std::string_view text, std::string_view flag, std::initializer_lis
               fmt::format("write such as {}", example));
 }
 
+/// Parameter servers are asked for on every cluster and GPU count, and in vain where nothing leaves the node.
+void refuse_servers_on_one_node(Plan& plan) {
+  std::erase_if(plan.cases, [&](const Case& asked) {
+    const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
+    const bool in_vain = one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty();
+    if (in_vain)
+      refuse(plan.refused, fmt::format("parameter servers on one node of {}", asked.profile),
+             "its ranks add up among themselves either way; take a ring");
+    return in_vain;
+  });
+}
+
+std::vector<CaseResult> simulate_all(const Plan& plan, const StopRequested& stop, bool quiet) {
+  std::vector<double> seconds;
+  for (const Case& asked : plan.cases) seconds.push_back(simulation_time(asked, plan.catalog).value);
+  Progress progress(std::accumulate(seconds.begin(), seconds.end(), 0.0), quiet);
+  SimulatedRunner runner(plan.catalog, stop);
+  std::vector<CaseResult> results;
+  for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+    progress.doing(plan.cases[i].profile);
+    results.push_back(runner.run(plan.cases[i]));
+    progress.done(seconds[i]);
+  }
+  return results;
+}
+
 }  // namespace
 
 Goals parse_goals(const GoalTexts& texts) {
@@ -69,25 +95,8 @@ Goals parse_goals(const GoalTexts& texts) {
 Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop,
               bool quiet) {
   Plan plan = make_plan(request, data, {.no_training = "only simulated", .memory = available_memory()});
-  const auto in_vain = [&](const Case& asked) {
-    const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
-    return one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty();
-  };
-  for (const Case& asked : plan.cases)
-    if (in_vain(asked))
-      refuse(plan.refused, fmt::format("parameter servers on one node of {}", asked.profile),
-             "its ranks add up among themselves either way; take a ring");
-  std::erase_if(plan.cases, in_vain);
-  double seconds = 0;
-  for (const Case& asked : plan.cases) seconds += simulation_time(asked, plan.catalog).value;
-  Progress progress(seconds, quiet);
-  SimulatedRunner runner(plan.catalog, stop);
-  std::vector<CaseResult> results;
-  for (const Case& asked : plan.cases) {
-    progress.doing(asked.profile);
-    results.push_back(runner.run(asked));
-    progress.done(simulation_time(asked, plan.catalog).value);
-  }
+  refuse_servers_on_one_node(plan);
+  const std::vector<CaseResult> results = simulate_all(plan, stop, quiet);
   std::map<std::string, Offer> offers;
   for (const auto& [name, profile] : plan.catalog.profiles) {
     if (goals.dollars > 0 && !profile.usd_per_node_hour)

@@ -91,14 +91,12 @@ std::string goals_in_words(const Goals& goals) {
   return text;
 }
 
-bool meets(const Alternative& alternative) { return alternative.meets <= Certainty::likely; }
-
 std::string verdict(const Choice& choice, const std::vector<Alternative>& best) {
   const Alternative& first = best.front();
   const Case& asked = first.point.asked;
   std::string where = fmt::format("{} of {}", gpus_text(asked.gpus), choice.catalog.profiles.at(asked.profile).title);
   if (asked.gpus > 1) where += fmt::format(" with {}", asked.strategy.label());
-  const auto good = std::ranges::count_if(best, meets);
+  const auto good = std::ranges::count_if(best, meets_goals);
   if (good == 0)
     return fmt::format("{}: none of {} clusters meets {}. The nearest is {}: {}. It misses by {:.2g} %.",
                        choice.workload, best.size(), goals_in_words(choice.goals), where, in_words(first),
@@ -157,11 +155,6 @@ Table front_table(const std::vector<Alternative>& front) {
   return table;
 }
 
-/// Samples for a dollar; 0 where no price is known.
-double for_a_dollar(double samples_per_second, double usd_per_hour) {
-  return usd_per_hour > 0 ? samples_per_second * 3600 / usd_per_hour : 0;
-}
-
 /// What twice as many GPUs buy.
 Table doubling_table(const Choice& choice, const std::vector<Alternative>& best) {
   Table table{.caption = "What the next doubling of GPUs buys",
@@ -175,8 +168,9 @@ Table doubling_table(const Choice& choice, const std::vector<Alternative>& best)
     std::string now = "-", next = "-";
     if (alternative.usd_per_hour && more->usd_per_hour) {
       const double price = *more->usd_per_hour - *alternative.usd_per_hour;
-      now = figure(for_a_dollar(alternative.throughput.stated, *alternative.usd_per_hour));
-      next = more->nodes > alternative.nodes ? figure(std::max(0.0, for_a_dollar(gain, price))) : "the same nodes";
+      now = figure(samples_per_dollar(alternative.throughput.stated, *alternative.usd_per_hour));
+      next =
+          more->nodes > alternative.nodes ? figure(std::max(0.0, samples_per_dollar(gain, price))) : "the same nodes";
     }
     table.rows.push_back(
         {alternative.point.asked.profile, fmt::format("{} to {}", alternative.point.asked.gpus, more->point.asked.gpus),
@@ -202,8 +196,8 @@ std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>&
   return fmt::format("the samples/s of one GPU were not measured with this workload on: {}", estimated);
 }
 
-/// Whose figures decide whether a cluster meets the conditions, and which measurement would settle it.
-std::vector<std::string> what_would_settle(const Choice& choice, const std::vector<Alternative>& best) {
+/// On which figures it depends whether a cluster meets the conditions, and which measurement would decide it.
+std::vector<std::string> what_would_decide(const Choice& choice, const std::vector<Alternative>& best) {
   std::vector<std::string> texts;
   for (const Alternative& alternative : best) {
     if (alternative.meets != Certainty::likely && alternative.meets != Certainty::unlikely) continue;
@@ -221,7 +215,7 @@ std::vector<std::string> what_would_settle(const Choice& choice, const std::vect
           "nodes)",
           profile.stream_factor);
     if (!what.empty())
-      texts.push_back(fmt::format("{} {} meets the conditions: {} would settle it", profile.name,
+      texts.push_back(fmt::format("{} {} meets the conditions: {} would decide it", profile.name,
                                   to_string(alternative.meets), what));
   }
   if (std::string rates = doubtful_rates(choice, best); !rates.empty()) texts.push_back(std::move(rates));
@@ -265,7 +259,7 @@ Document choice_document(const Choice& choice) {
   document.blocks.emplace_back(Verdict{verdict(choice, best)});
   document.blocks.emplace_back(Paragraph{fmt::format(
       "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as published steps ask for (hbench "
-      "validate): {:.0f} % at least, so that close decisions stay likely until a run there settles them. Times and "
+      "validate): {:.0f} % at least, so that close cases stay likely until a run there decides them. Times and "
       "prices take the samples/s of one GPU for granted. Surely: all of the band meets the conditions; likely: the "
       "figure does; hardly: only the better end does.",
       100 * kModelError.compute)});
@@ -274,7 +268,7 @@ Document choice_document(const Choice& choice) {
     document.blocks.emplace_back(front_table(front));
   if (Table doubling = doubling_table(choice, best); !doubling.rows.empty())
     document.blocks.emplace_back(std::move(doubling));
-  if (std::vector<std::string> unsure = what_would_settle(choice, best); !unsure.empty())
+  if (std::vector<std::string> unsure = what_would_decide(choice, best); !unsure.empty())
     document.blocks.emplace_back(Warnings{std::move(unsure)});
   document.blocks.emplace_back(Paragraph{price_sources(choice, best)});
   if (!choice.refused.empty())

@@ -57,6 +57,16 @@ TEST(Alternatives, SayHowSurelyTheyMeetATarget) {
   EXPECT_EQ(certainty(0.69), Certainty::no);
 }
 
+TEST(Alternatives, MeetTheGoalsWhereTheStatedFiguresDo) {
+  const auto meets = [](double efficiency) {
+    return meets_goals(make_alternatives({point("cheap", 8, efficiency)}, kOffers, {.efficiency = 0.8}).at(0));
+  };
+  EXPECT_TRUE(meets(0.91));
+  EXPECT_TRUE(meets(0.8));
+  EXPECT_FALSE(meets(0.79));
+  EXPECT_FALSE(meets(0.69));
+}
+
 TEST(Alternatives, MeetAllGoalsOnlyAsSurelyAsTheHardest) {
   // 720 samples/s, 640 to 800, on 2 nodes: 2.592 M samples take 1 hour, 0.9 to 1.125, and 2 USD, 1.8 to 2.25.
   const auto with = [](Goals goals) {
@@ -122,6 +132,12 @@ TEST(ParetoFront, HasNothingOfWhichAnotherIsBothQuickerAndCheaper) {
   EXPECT_THAT(names(pareto_front(make_alternatives(points, kOffers, {.samples = 36e6, .hours = 8}))),
               ElementsAre("fast 32", "cheap 16"));
   EXPECT_THAT(pareto_front(make_alternatives(points, kOffers, {})), IsEmpty()) << "no samples, no time";
+}
+
+// 100 samples/s are 360,000 in an hour.
+TEST(SamplesPerDollar, AreThoseOfAnHourForWhatItCosts) {
+  EXPECT_DOUBLE_EQ(samples_per_dollar(100, 2), 180'000);
+  EXPECT_EQ(samples_per_dollar(100, 0), 0);
 }
 
 TEST(Doubled, IsTheQuickestWayToUseTwiceAsManyGpus) {
