@@ -89,8 +89,11 @@ class Row {
     return text(column) == "yes";
   }
 
+  /// `rows.csv:3`
+  std::string place() const { return fmt::format("{}:{}", file_, row_.line); }
+
   [[noreturn]] void fail(std::string_view what) const {
-    throw Error(ExitCode::usage, fmt::format("{}:{}: {}", file_, row_.line, what), "see analysis/README.md");
+    throw Error(ExitCode::usage, fmt::format("{}: {}", place(), what), "see analysis/README.md");
   }
 
  private:
@@ -147,6 +150,7 @@ void add_sample(CaseResult& result, const Row& row, Column column, std::string_v
 CaseResult result_of(const Row& row) {
   CaseResult result;
   result.asked = case_of(row);
+  result.origin = row.place();
   add_sample(result, row, throughput, "samples/s");
   add_sample(result, row, efficiency, "1");
   if (result.samples.empty()) row.fail("neither throughput nor efficiency");

@@ -173,6 +173,7 @@ struct CaseResult {
   std::vector<Sample> samples;
   Producer producer = {};             ///< as stored; the store fills it in
   std::string machine_in_words = {};  ///< `Case::machine`, from the environment of its run
+  std::string origin = {};            ///< `rows.csv:3`, where somebody wrote it down; empty elsewhere
 };
 
 /// One invocation of the program.

@@ -8,6 +8,7 @@
 
 #include "analysis/statistics.hpp"
 #include "bench/output/table_json.hpp"
+#include "bench/validate/percent.hpp"
 #include "bench/validate/validate.hpp"
 
 namespace hbench {
@@ -18,33 +19,25 @@ using Selection = std::vector<const Validation*>;
 /// An error within which a prediction is of use to somebody who compares networks.
 constexpr double kSmallError = 0.15;
 
-/// Errors may be huge where a figure is wrong.
-std::string percent(double share) {
-  return share < 100 ? fmt::format("{:.1f} %", 100 * share) : fmt::format("{:.3g} %", 100 * share);
-}
-
 /// How far the predictions of a selection are off.
 struct Errors {
-  double mean = 0, median = 0, largest = 0;
+  ErrorSizes sizes;
   double small = 0;  ///< share within `kSmallError`
   double held = 0;   ///< share within their bands
 };
 
 Errors errors_of(const Selection& some) {
   Errors errors;
-  std::vector<double> sizes;
+  std::vector<double> signed_errors;
   for (const Validation* each : some) {
-    sizes.push_back(std::fabs(each->error()));
-    errors.mean += sizes.back();
-    errors.small += sizes.back() <= kSmallError ? 1 : 0;
+    signed_errors.push_back(each->error());
+    errors.small += std::fabs(each->error()) <= kSmallError ? 1 : 0;
     errors.held += holds(kModelError, each->residual) ? 1 : 0;
   }
   const auto count = static_cast<double>(some.size());
-  errors.mean /= count;
   errors.small /= count;
   errors.held /= count;
-  errors.median = median(sizes);
-  errors.largest = *std::ranges::max_element(sizes);
+  errors.sizes = error_sizes(std::move(signed_errors));
   return errors;
 }
 
@@ -59,9 +52,9 @@ Table table_by(std::string name, const Selection& all, const std::function<std::
   for (const Validation* each : all) groups[{each->calibrated, name_of(each->asked)}].push_back(each);
   for (const auto& [group, some] : groups) {
     const Errors errors = errors_of(some);
-    table.rows.push_back({group.second, group.first ? "yes" : "no", std::to_string(some.size()), percent(errors.mean),
-                          percent(errors.median), percent(errors.largest), percent(errors.small),
-                          percent(errors.held)});
+    table.rows.push_back({group.second, group.first ? "yes" : "no", std::to_string(some.size()),
+                          percent(errors.sizes.mean), percent(errors.sizes.median), percent(errors.sizes.largest),
+                          percent(errors.small), percent(errors.held)});
   }
   return table;
 }
@@ -74,11 +67,11 @@ Table each_figure(const Selection& all) {
               .priority = {0, 0, 0, 0, 1, 1, 0, 0, 2, 3}};
   for (const Validation* each : all) {
     const double samples = each->asked.batch_per_gpu * each->asked.gpus;
-    table.rows.push_back(
-        {each->asked.workload, each->asked.profile, std::to_string(each->asked.gpus), each->asked.strategy.label(),
-         fmt::format("{:.4g}", samples / each->published), fmt::format("{:.4g}", samples / each->predicted),
-         (each->error() < 0 ? "-" : "+") + percent(std::fabs(each->error())),
-         holds(kModelError, each->residual) ? "yes" : "no", each->calibrated ? "yes" : "no", each->asked.source});
+    table.rows.push_back({each->asked.workload, each->asked.profile, std::to_string(each->asked.gpus),
+                          each->asked.strategy.label(), fmt::format("{:.4g}", samples / each->published),
+                          fmt::format("{:.4g}", samples / each->predicted), signed_percent(each->error()),
+                          holds(kModelError, each->residual) ? "yes" : "no", each->calibrated ? "yes" : "no",
+                          each->asked.source});
   }
   return table;
 }
@@ -103,8 +96,9 @@ bool several_clusters(const std::vector<Validation>& all) {
 
 std::string errors_in_words(const Selection& some) {
   const Errors errors = errors_of(some);
-  return fmt::format("mean error {}, median {}, {} within 15 %; {} lie in their {:.0f} % band", percent(errors.mean),
-                     percent(errors.median), percent(errors.small), percent(errors.held), 100 * kBandLevel);
+  return fmt::format("mean error {}, median {}, {} within 15 %; {} lie in their {:.0f} % band",
+                     percent(errors.sizes.mean), percent(errors.sizes.median), percent(errors.small),
+                     percent(errors.held), 100 * kBandLevel);
 }
 
 std::string verdict(const std::vector<Validation>& all) {

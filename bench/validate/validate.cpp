@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "analysis/published.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/revision.hpp"
 #include "bench/strategy.hpp"
 #include "bench/sweep/simulate.hpp"
+#include "collectives/base/file.hpp"
 
 namespace hbench {
 namespace {
@@ -18,6 +20,17 @@ double value_of(const CaseResult& result, std::string_view metric) {
   for (const Sample& sample : result.samples)
     if (sample.metric == metric) return sample.value;
   return 0;
+}
+
+/// What is wrong with a row of a table is told with its place there.
+template <class Work>
+void at_row(const CaseResult& row, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (row.origin.empty()) throw;
+    throw Error(error.code(), fmt::format("{}: {}", row.origin, error.what()), error.hint());
+  }
 }
 
 /// What a published case asks, to be simulated.
@@ -58,18 +71,6 @@ double published_step(const CaseResult& published, double rate) {
   return batch / rate / value_of(published, "efficiency");
 }
 
-/// The profiles and timelines that the figures name.
-Catalog catalog_of(const std::vector<CaseResult>& published, const Data& data) {
-  Catalog catalog;
-  for (const CaseResult& each : published) {
-    if (!catalog.profiles.contains(each.asked.profile))
-      catalog.profiles.emplace(each.asked.profile, data.profiles.load(each.asked.profile));
-    if (!catalog.traces.contains(each.asked.workload))
-      catalog.traces.emplace(each.asked.workload, data.traces.load(each.asked.workload));
-  }
-  return catalog;
-}
-
 Validation validation_of(const CaseResult& published, SimulatedRunner& runner) {
   const CaseResult simulated = runner.run(simulated_case(published));
   const double step = value_of(simulated, "step_seconds");
@@ -87,6 +88,22 @@ Validation validation_of(const CaseResult& published, SimulatedRunner& runner) {
 
 }  // namespace
 
+std::vector<CaseResult> read_published(const std::string& file) {
+  std::istringstream in(read_file(file));
+  return published_results(in, file);
+}
+
+Catalog catalog_of(const std::vector<CaseResult>& published, const Data& data, Catalog known) {
+  for (const CaseResult& each : published)
+    at_row(each, [&] {
+      if (!known.profiles.contains(each.asked.profile))
+        known.profiles.emplace(each.asked.profile, data.profiles.load(each.asked.profile));
+      if (!known.traces.contains(each.asked.workload))
+        known.traces.emplace(each.asked.workload, data.traces.load(each.asked.workload));
+    });
+  return known;
+}
+
 std::vector<Validation> validate(const std::vector<CaseResult>& published, const Data& data,
                                  const StopRequested& stop) {
   return validate(published, catalog_of(published, data), stop);
@@ -94,7 +111,7 @@ std::vector<Validation> validate(const std::vector<CaseResult>& published, const
 
 std::vector<Validation> validate(const std::vector<CaseResult>& published, const Catalog& catalog,
                                  const StopRequested& stop) {
-  for (const CaseResult& each : published) require_simulable(each, catalog);
+  for (const CaseResult& each : published) at_row(each, [&] { require_simulable(each, catalog); });
   SimulatedRunner runner(catalog, stop, ModelError{});
   std::vector<Validation> all;
   for (const CaseResult& each : published) all.push_back(validation_of(each, runner));

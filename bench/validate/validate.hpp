@@ -25,9 +25,16 @@ struct Validation {
   double error() const { return published / predicted - 1; }
 };
 
+/// The table of published or measured figures in a file. \throws Error as `read_file` and `published_results`.
+std::vector<CaseResult> read_published(const std::string& file);
+
+/// The profiles and timelines that the figures name, beside those that are `known`. \throws Error (usage) that names
+/// the row's place, for a name that there is not.
+Catalog catalog_of(const std::vector<CaseResult>& published, const Data& data, Catalog known = {});
+
 /// Simulates what each published figure describes: its batch, its strategy, and the rate of one GPU in its source where
-/// that is stated, else the profile's. In the order of `published`. \throws Error (usage) for a name that this version
-/// does not know and for what cannot be simulated, (interrupted) after `stop`.
+/// that is stated, else the profile's. In the order of `published`. \throws Error (usage) that names the row's place,
+/// for a name that this version does not know and for what cannot be simulated, (interrupted) after `stop`.
 std::vector<Validation> validate(const std::vector<CaseResult>& published, const Data& data,
                                  const StopRequested& stop = {});
 /// The same with profiles and timelines that are at hand. \pre `catalog` has those that `published` names

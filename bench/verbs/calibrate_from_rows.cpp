@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include "analysis/published.hpp"
 #include "bench/calibrate/fit_profile.hpp"
@@ -13,15 +12,13 @@
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
-#include "collectives/base/file.hpp"
 
 namespace hbench {
 namespace {
 
 /// The rows of one cluster; those of others are counted. \throws Error (usage) where there are none.
 std::vector<CaseResult> rows_of(const std::string& file, const std::string& cluster, std::size_t& others) {
-  std::istringstream in(read_file(file));
-  std::vector<CaseResult> rows = published_results(in, file);
+  std::vector<CaseResult> rows = read_published(file);
   std::set<std::string> clusters;
   for (const CaseResult& row : rows) clusters.insert(row.asked.profile);
   others = std::erase_if(rows, [&](const CaseResult& row) { return row.asked.profile != cluster; });

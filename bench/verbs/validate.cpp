@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <sstream>
 
 #include "analysis/published.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/terminal.hpp"
-#include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
@@ -18,8 +16,7 @@ namespace {
 
 std::vector<CaseResult> figures(const std::string& file) {
   if (file.empty()) return published_results();
-  std::istringstream in(read_file(file));
-  std::vector<CaseResult> published = published_results(in, file);
+  std::vector<CaseResult> published = read_published(file);
   if (published.empty()) throw Error(ExitCode::usage, fmt::format("{} has no figures", file), "see analysis/README.md");
   return published;
 }

@@ -58,6 +58,13 @@ TEST(PublishedTable, BecomesCasesWithTheFiguresAsSamples) {
             "  0 0 0 false baseline_throughput 130.9 samples/s\n");
 }
 
+TEST(PublishedTable, SaysWhereEachRowIsWritten) {
+  const auto results = read(kHeader + kRow + "\n" + kRow);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].origin, "mine.csv:2");
+  EXPECT_EQ(results[1].origin, "mine.csv:4") << "after a blank line";
+}
+
 TEST(PublishedTable, LeavesOutWhatIsNotStated) {
   const auto results = read(with("74.7,0.05,130.9", ",0.05,"));
   ASSERT_EQ(results[0].samples.size(), 1u);
@@ -149,7 +156,8 @@ TEST(OurPublishedTable, HoldsTheFiguresThatEverybodyQuotes) {
         return point.efficiency.value_or(-1);
     return -2.0;
   };
-  EXPECT_DOUBLE_EQ(efficiency("vgg16", "uber-p100-25gbe-tcp", "tf-ps: ps (greedy, colocated)", 16), 74.7 / (16 * 130.9));
+  EXPECT_DOUBLE_EQ(efficiency("vgg16", "uber-p100-25gbe-tcp", "tf-ps: ps (greedy, colocated)", 16),
+                   74.7 / (16 * 130.9));
   EXPECT_DOUBLE_EQ(efficiency("vgg16", "uber-p100-25gbe-roce", "horovod-2018: ring", 16), 1787.4 / (16 * 130.9));
   EXPECT_EQ(efficiency("vgg16", "uber-p100-25gbe-roce", "horovod-2018: ring", 512), 0.68);
   EXPECT_EQ(efficiency("resnet101", "uber-p100-25gbe-roce", "horovod-2018: ring", 512), 0.9);

@@ -11,6 +11,7 @@
 #include "analysis/published.hpp"
 #include "analysis/statistics.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/validate/percent.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
@@ -89,6 +90,34 @@ TEST(Validate, RefusesWhatCannotBeSimulated) {
                HasSubstr("no rate of one GPU"));
   expect_error(call("resnet50,hkbu-10gbe,1,64,none,,,,none,none,yes,512,,100"), ExitCode::usage, HasSubstr("alone"));
   EXPECT_GT(validation_of_row("bert_large,dgx-a100,8,64,ring,,,,none,none,yes,512,,100").predicted, 0.64);
+}
+
+TEST(Validate, NamesTheLineOfARowThatItRefuses) {
+  const auto call = [](const std::string& row) { return [row] { validation_of_row(row); }; };
+  const auto refused = [&](const std::string& row, const char* what, const testing::Matcher<std::string>& hint) {
+    expect_error(call(row), ExitCode::usage, AllOf(testing::StartsWith("a.csv:2: "), HasSubstr(what)), hint);
+  };
+  refused("lenet5,hkbu-10gbe,4,64,ring,,,,none,none,yes,512,,100", "no workload 'lenet5'", testing::_);
+  refused("resnet50,hkbu-10gb,4,64,ring,,,,none,none,yes,512,,100", "did you mean 'hkbu-10gbe'", testing::_);
+  refused("resnet50,hkbu-10gbe,4,64,rings,,,,none,none,yes,512,,100", "did you mean 'ring'", HasSubstr("ring"));
+  refused("resnet50,hkbu-10gbe,6,64,hierarchical,,,,none,none,yes,512,,100", "on 6 GPUs", HasSubstr("correct the row"));
+  std::istringstream preset(
+      "workload,profile,gpus,batch_per_gpu,algorithm,placement,server_mode,servers,compressor,fusion,overlap,"
+      "throughput,efficiency,baseline_throughput,calibrated,year,source,note,preset\n"
+      "resnet50,hkbu-10gbe,4,64,ring,,,,none,none,yes,512,,100,no,2020,https://example.org/a,,ddp\n"
+      "resnet50,hkbu-10gbe,4,64,ring,,,,none,none,yes,512,,100,no,2020,https://example.org/a,,dpd\n");
+  const auto rows = published_results(preset, "b.csv");
+  expect_error([&] { validate(rows, load_data()); }, ExitCode::usage,
+               AllOf(HasSubstr("b.csv:3: "), HasSubstr("no preset 'dpd'")));
+}
+
+// Shares of more than 100 are not written with a digit of a percent.
+TEST(Percent, HasASignWhereItIsAskedForAndFewDigitsWhereItIsHuge) {
+  EXPECT_EQ(percent(0.0494), "4.9 %");
+  EXPECT_EQ(percent(99.99), "9999.0 %");
+  EXPECT_EQ(percent(123.456), "1.23e+04 %");
+  EXPECT_EQ(signed_percent(0.0494), "+4.9 %");
+  EXPECT_EQ(signed_percent(-0.5), "-50.0 %");
 }
 
 const Verb& verb() { return find_entry(verbs(), "validate", "verb"); }
