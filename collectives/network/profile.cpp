@@ -120,6 +120,17 @@ void read_rates(const toml::table& table, std::string_view file_name, Profile& p
   }
 }
 
+/// A factor that widens the band of a rate does nothing where the rate is not stated.
+void require_rate_of(const toml::table& table, std::string_view section, std::string_view factor, std::string_view rate,
+                     std::string_view file_name) {
+  const auto figures = table[section];
+  if (!figures[factor] || figures[rate]) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: {}.{} is given without {}.{}", place_in(file_name, *figures[factor].node()), section,
+                          factor, section, rate),
+              fmt::format("state '{}', of which it is the factor, or leave it out", rate));
+}
+
 /// `gpus/<name>.toml`: memory rate and samples/s of one GPU.
 void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
   const std::filesystem::path file = gpus / (profile.gpu + ".toml");
@@ -200,6 +211,8 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
       table, "parameter_server", file_name,
       {{"rate", false, rate_into(profile.server_rate)}, {"factor", false, number_into(profile.server_factor, 1, 100)}},
       {}, profile.figures);
+  require_rate_of(table, "network", "stream_factor", "stream_cap", file_name);
+  require_rate_of(table, "parameter_server", "factor", "rate", file_name);
   read_section(table, "compute", file_name,
                {{"memory_rate", false, rate_into(profile.memory_rate)},
                 {"overlap_slowdown", false, number_into(profile.overlap_slowdown, 0, 10)},

@@ -58,6 +58,10 @@ TEST(Profile, SaysByWhatFactorRatesMayBeOff) {
               factor);
   expect_refused(with("streams = 4", "stream_factor = 101\nstreams = 4"),
                  "my.toml:14: network.stream_factor: 101 is out of range", "between 1 and 100");
+  expect_refused(with("stream_cap = \"10 Gbit/s\"", "stream_factor = 3"),
+                 "my.toml:13: network.stream_factor is given without network.stream_cap", "state 'stream_cap'");
+  expect_refused(with("rate = \"1 GB/s\"", "factor = { value = 3, source = \"x\" }"),
+                 "my.toml:17: parameter_server.factor is given without parameter_server.rate", "state 'rate'");
 }
 
 TEST(Profile, MayJoinAFewNodesOnly) {
