@@ -195,6 +195,16 @@ std::size_t column_of(const Table& table, std::string_view name) {
 
 Table listed(std::string_view name) { return std::ranges::find(listings(), name, &Listing::name)->table(load_data()); }
 
+TEST(Listings, SayWhatFrameworksSendAndWhatNoneCosts) {
+  const Table table = listed("presets");
+  EXPECT_THAT(table.caption, HasSubstr("in the band up to 200 us per bucket: what frameworks in the table have"));
+  const auto strategy = [&](std::string_view preset) {
+    return std::ranges::find(table.rows, preset, [](const auto& row) { return row[0]; })->at(2);
+  };
+  EXPECT_EQ(strategy("horovod"), "ring, horovod:128MiB:1ms");
+  EXPECT_EQ(strategy("mxnet-ps"), "ps (sliced, colocated), no fusion");
+}
+
 TEST(Listings, SayWhatEveryEntryIsAndWhereItIsFrom) {
   for (const char* name : {"algorithms", "compressors", "fusion", "executors"}) {
     const Table table = listed(name);
