@@ -18,20 +18,21 @@ constexpr double kNoise = 0.05;
 const double kUnknown = std::log(2);
 /// What a transport reaches of a line whose rate is known.
 constexpr double kLine = 0.3;
-/// Of a normal distribution 90 % are within so many deviations.
-constexpr double kNinetyPercent = 1.645;
 constexpr double kLeastUncertainty = 0.02, kMostUncertainty = 0.9;
 constexpr std::size_t kFewestRows = 3;
 
 /// A figure of a profile that can be fitted.
 struct FittedFigure {
   std::string_view key;
-  double deviation;             ///< of its prior
-  bool is_rate;                 ///< counts for the profile's uncertainty
-  std::string_view settled_by;  ///< which steps would determine it
+  double deviation;                ///< of its prior
+  bool is_rate;                    ///< counts for the profile's uncertainty
+  std::string_view determined_by;  ///< which steps would determine it
   bool (*applies)(const Profile& profile, const std::vector<CaseResult>& rows);
   void (*scale)(Profile& profile, double factor);
   std::string (*text)(const Profile& profile);
+  /// By which factor the profile says that the rate may be off, and the key of it; null where it has none.
+  double Profile::*factor = nullptr;
+  std::string_view factor_key = {};
 };
 
 bool uses_servers(const std::vector<CaseResult>& rows) {
@@ -49,7 +50,8 @@ const std::array kFigures{
     FittedFigure{"network.stream_cap", kUnknown, true, "a large model on several nodes",
                  [](const Profile& p, const auto&) { return p.path_rate() < p.node_rate(); },
                  [](Profile& p, double factor) { p.stream_cap = p.stream_cap * factor; },
-                 [](const Profile& p) { return rate_text(p.stream_cap); }},
+                 [](const Profile& p) { return rate_text(p.stream_cap); }, &Profile::stream_factor,
+                 "network.stream_factor"},
     FittedFigure{"network.line_rate", kLine, true, "a large model on several nodes",
                  [](const Profile&, const auto&) { return true; },
                  [](Profile& p, double factor) { p.line_rate = p.line_rate * factor; },
@@ -61,7 +63,8 @@ const std::array kFigures{
     FittedFigure{"parameter_server.rate", kUnknown, true, "parameter servers on several nodes",
                  [](const Profile& p, const auto& rows) { return p.server_rate.value > 0 && uses_servers(rows); },
                  [](Profile& p, double factor) { p.server_rate = p.server_rate * factor; },
-                 [](const Profile& p) { return rate_text(p.server_rate); }},
+                 [](const Profile& p) { return rate_text(p.server_rate); }, &Profile::server_factor,
+                 "parameter_server.factor"},
     FittedFigure{"compute.straggler", kUnknown, false, "a small model on one GPU and on many",
                  [](const Profile& p, const auto&) { return p.straggler > 0; },
                  [](Profile& p, double factor) { p.straggler = std::min(1.0, p.straggler * factor); },
@@ -92,27 +95,24 @@ void set_figure(Profile& profile, std::string_view key, const std::string& text,
 }
 
 /// A rate that the steps determine is known within less than the factor that the profile had for it.
-void write_factor(FittedProfile& fitted, std::string_view key, double& factor, const FittedParameter& parameter) {
-  if (factor == 1 || !parameter.determined) return;
-  factor = std::exp(kNinetyPercent * parameter.deviation);
-  set_figure(fitted.profile, key, fmt::format("{:.3g}", factor),
+void write_factor(FittedProfile& fitted, const FittedFigure& figure, const FittedParameter& parameter) {
+  if (figure.factor == nullptr || fitted.profile.*figure.factor == 1 || !parameter.determined) return;
+  const double factor = fitted.profile.*figure.factor = parameter.factor();
+  set_figure(fitted.profile, figure.factor_key, fmt::format("{:.3g}", factor),
              fmt::format("90 % range of the rate that {} measured steps determine", fitted.rows.size()));
 }
 
 /// The figures as text with their source: what the file of the profile will say.
 void write_figures(FittedProfile& fitted) {
-  double deviation = 0;
+  double half_width = 0;
   bool all = true;
   for (std::size_t i = 0; i < fitted.fit.priors.size(); ++i) {
     const FittedFigure& figure = figure_of(fitted.fit.priors[i]);
     const FittedParameter& parameter = fitted.fit.parameters[i];
-    if (figure.key == "network.stream_cap")
-      write_factor(fitted, "network.stream_factor", fitted.profile.stream_factor, parameter);
-    if (figure.key == "parameter_server.rate")
-      write_factor(fitted, "parameter_server.factor", fitted.profile.server_factor, parameter);
+    write_factor(fitted, figure, parameter);
     if (figure.is_rate) {
       all = all && parameter.determined;
-      if (parameter.determined) deviation = std::max(deviation, parameter.deviation);
+      if (parameter.determined) half_width = std::max(half_width, parameter.half_width());
     }
     set_figure(fitted.profile, figure.key, figure.text(fitted.profile),
                fmt::format("fitted to {} measured steps, {} before; {}", fitted.rows.size(), figure.text(fitted.base),
@@ -120,7 +120,7 @@ void write_figures(FittedProfile& fitted) {
   }
   fitted.profile.title = fmt::format("{}, fitted to {} steps", fitted.base.title, fitted.rows.size());
   // One uncertainty counts for all rates: what is learnt of some does not make the others better known.
-  const double fitted_range = std::clamp(kNinetyPercent * deviation, kLeastUncertainty, kMostUncertainty);
+  const double fitted_range = std::clamp(half_width, kLeastUncertainty, kMostUncertainty);
   if (!all && fitted_range <= fitted.base.uncertainty) return;
   fitted.profile.uncertainty = fitted_range;
   set_figure(fitted.profile, "prediction.uncertainty", fmt::format("{:.3g}", fitted.profile.uncertainty),
@@ -131,19 +131,15 @@ void write_figures(FittedProfile& fitted) {
 
 std::string figure_text(const Profile& profile, const Prior& prior) { return figure_of(prior).text(profile); }
 
-std::string_view settled_by(const Prior& prior) { return figure_of(prior).settled_by; }
+std::string_view determined_by(const Prior& prior) { return figure_of(prior).determined_by; }
 
 FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, const Data& data,
-                          const StopRequested& stop) {
+                          const StopRequested& stop, const std::function<void(int)>& simulated) {
   if (rows.size() < kFewestRows)
     throw Error(ExitCode::usage, fmt::format("{} of {} are too few to fit a profile to", rows.size(), base.name),
                 fmt::format("give at least {}: several models, GPU counts and strategies", kFewestRows));
   FittedProfile fitted{.base = base, .profile = base, .rows = std::move(rows), .fit = {}};
-  Catalog catalog;
-  catalog.profiles.emplace(base.name, base);
-  for (const CaseResult& row : fitted.rows)
-    if (!catalog.traces.contains(row.asked.workload))
-      catalog.traces.emplace(row.asked.workload, data.traces.load(row.asked.workload));
+  Catalog catalog = catalog_of(fitted.rows, data, {.profiles = {{base.name, base}}, .traces = {}});
   std::vector<Prior> priors;
   for (const FittedFigure* figure : figures_for(base, fitted.rows))
     priors.push_back({std::string(figure->key), figure->deviation});
@@ -152,11 +148,13 @@ FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, con
     for (std::size_t i = 0; i < priors.size(); ++i) figure_of(priors[i]).scale(profile, std::exp(log_factors[i]));
     return profile;
   };
+  int simulations = 0;
   fitted.fit = fit_parameters(priors, kNoise, [&](std::span<const double> log_factors) {
     catalog.profiles.at(base.name) = scaled(log_factors);
     std::vector<double> errors;
     for (const Validation& each : validate(fitted.rows, catalog, stop))
       errors.push_back(std::log(each.predicted / each.published));
+    if (simulated) simulated(++simulations);
     return errors;
   });
   std::vector<double> log_factors;

@@ -27,8 +27,13 @@ void Progress::clear() {
 
 void Progress::draw() {
   if (!terminal_ || quiet_) return;
+  if (total_ == 0) {
+    fmt::print(stderr, "\r\033[K{}", what_);
+    std::fflush(stderr);
+    return;
+  }
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  const double share = total_ > 0 ? std::clamp(done_ / total_, 0.0, 1.0) : 1;
+  const double share = std::clamp(done_ / total_, 0.0, 1.0);
   // The estimate is the caller's until enough has been seen to correct it.
   const double left = share > 0.1 ? elapsed * (1 - share) / share : total_ - done_;
   fmt::print(stderr, "\r\033[K[{:3.0f} %] {}{}", 100 * share, what_, left_text(left));

@@ -11,7 +11,7 @@ namespace hbench {
 
 class Progress {
  public:
-  /// `total` is the work ahead, in any unit (seconds serve well).
+  /// `total` is the work ahead, in any unit (seconds serve well). 0: not known, and only what is being done is shown.
   Progress(double total, bool quiet);
   ~Progress();
   /// What is being done now; the live line shows how far and about how long still.

@@ -10,6 +10,7 @@
 #include "bench/calibrate/profile_text.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 
@@ -29,6 +30,16 @@ std::vector<CaseResult> rows_of(const std::string& file, const std::string& clus
   return rows;
 }
 
+/// Shows how often the rows have been simulated: how often they will be depends on the rows.
+FittedProfile fit(const Profile& base, std::vector<CaseResult> rows, const Data& data, bool quiet) {
+  Progress progress(0, quiet);
+  const std::string what = fmt::format("fitting {} to {} steps", base.name, rows.size());
+  progress.doing(what);
+  return fit_profile(base, std::move(rows), data, interrupted, [&](int simulations) {
+    progress.doing(fmt::format("{}: simulated {} time{}", what, simulations, simulations == 1 ? "" : "s"));
+  });
+}
+
 }  // namespace
 
 bool calibrates_from_rows(const Call& call) {
@@ -40,7 +51,7 @@ bool calibrates_from_rows(const Call& call) {
 ExitCode calibrate_from_rows(const Call& call) {
   std::string from, base;
   std::filesystem::path file;
-  bool json = false, each = false, wide = false;
+  bool json = false, each = false, wide = false, quiet = false;
   Arguments app(
       "Fits a cluster profile to training steps that were measured there: links, streams, latency, servers, and what "
       "disturbs compute. Says which of these the steps determine, and how far predictions of steps left out are off.",
@@ -54,6 +65,7 @@ ExitCode calibrate_from_rows(const Call& call) {
   app.add_option("--out", file, "file of the fitted profile (default: NAME-fitted.toml)");
   app.add_flag("--each", each, "also print each step with its predictions");
   app.add_flag("--json", json, "print the fit as JSON")->excludes(app.add_flag("--wide", wide, kWideHelp));
+  app.add_flag("--quiet", quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
   if (base.empty())
     throw Error(ExitCode::usage, "--from needs a profile to start from",
@@ -65,10 +77,10 @@ ExitCode calibrate_from_rows(const Call& call) {
   if (file.empty()) file = profile.name + "-fitted.toml";
   check_writable(file, "--out");
   catch_interrupts();
-  const FittedProfile fitted = fit_profile(profile, std::move(rows), data, interrupted);
+  const FittedProfile fitted = fit(profile, std::move(rows), data, quiet);
   write_whole(file, format_profile(fitted.profile), "--out");
   if (json) {
-    fmt::print("{}", fit_json(fitted));
+    fmt::print("{}", fit_json(fitted, file.string()));
     return ExitCode::good;
   }
   fmt::print("{}", terminal_text(fit_document(fitted, from, each), wide));

@@ -101,8 +101,18 @@ TEST(FitProfile, LeavesWhatTheStepsDoNotDependOnWhereItWas) {
   EXPECT_FALSE(parameter_of(fitted, "network.latency").determined);
   EXPECT_EQ(fitted.profile.network_latency.value, base.network_latency.value) << "all on one node";
   EXPECT_GE(fitted.profile.uncertainty, base.uncertainty) << "of the network nothing was learnt";
-  const std::string text = fit_json(fitted);
+  const std::string text = fit_json(fitted, "mine.toml");
   EXPECT_EQ(nlohmann::json::parse(text).at("steps").size(), fitted.rows.size());
+  EXPECT_EQ(nlohmann::json::parse(text).at("written_to"), "mine.toml");
+}
+
+TEST(FitProfile, TellsHowOftenItHasSimulatedTheRows) {
+  const Data data = load_data();
+  std::vector<int> told;
+  fit_profile(data.profiles.load(kCluster), rows_up_to(4), data, {},
+              [&](int simulations) { told.push_back(simulations); });
+  ASSERT_GE(told.size(), 7u) << "once, and once beside it for each of six figures";
+  for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], static_cast<int>(i) + 1);
 }
 
 std::vector<std::string> figures_fitted(const Profile& base, const std::vector<CaseResult>& rows) {
@@ -182,6 +192,15 @@ TEST(CalibrateFromRows, WritesAProfileThatOthersRead) {
   EXPECT_EQ(load_data().profiles.load(out).name, "mine");
 }
 
+TEST(CalibrateFromRows, NamesTheFileInJson) {
+  const TemporaryFolder folder;
+  const std::string rows = (folder / "rows.csv").string(), out = (folder / "mine.toml").string();
+  write_bytes(rows, kHeader + row(kCluster, 4, "900,") + row(kCluster, 8, "1500,") + row(kCluster, 16, ",0.7"));
+  const std::string text = calibrate({"--from", rows, "--profile", kCluster, "--out", out, "--json", "--quiet"});
+  EXPECT_EQ(nlohmann::json::parse(text).at("written_to"), out);
+  EXPECT_TRUE(std::filesystem::exists(out));
+}
+
 TEST(CalibrateFromRows, SaysWhatIsWrongWithTheRows) {
   const TemporaryFolder folder;
   const std::string rows = (folder / "rows.csv").string();
@@ -203,6 +222,10 @@ TEST(CalibrateFromRows, SaysWhatIsWrongWithTheRows) {
   refused(kHeader + row(kCluster, 8, "0,"), HasSubstr("rows.csv:2: throughput must be more than 0"), testing::_);
   refused(kHeader + row("lab", 8, "900,"), HasSubstr("has no rows of hkbu-10gbe"), HasSubstr("has lab"));
   refused(kHeader + good + good, HasSubstr("too few"), HasSubstr("at least 3"));
+  std::string misspelt = row(kCluster, 8, "900,");
+  misspelt.replace(misspelt.find("ring"), 4, "rign");
+  refused(kHeader + good + misspelt + good, HasSubstr("rows.csv:3: no algorithm 'rign'; did you mean 'ring'?"),
+          HasSubstr("ring"));
   EXPECT_FALSE(std::filesystem::exists(folder / "x.toml"));
 }
 

@@ -73,6 +73,15 @@ TEST(ProgressLine, IsDrawnAnewOnATerminalAndGoesAtTheEnd) {
                                                            "[ 50 %] first" + again);
 }
 
+TEST(ProgressLine, SaysOnlyWhatIsDoneWhereNobodyKnowsHowMuchThereIs) {
+  const auto endless = [] {
+    Progress progress(0, false);
+    progress.doing("first");
+  };
+  EXPECT_EQ(standard_error(true, endless), "\r\033[Kfirst\r\033[K");
+  EXPECT_EQ(standard_error(false, endless), "");
+}
+
 TEST(ProgressLine, IsALineForEachThatIsDoneWhereThereIsNoTerminal) {
   EXPECT_EQ(standard_error(false, [] { work(false); }), "[ 50 %] first is done\na word\n");
 }
