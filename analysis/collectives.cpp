@@ -70,6 +70,12 @@ std::map<std::string, int> transports_of(const CaseResult& result) {
   return transports;
 }
 
+std::string basis_of(const CaseResult& result) {
+  for (const Sample& sample : result.samples)
+    if (sample.metric.starts_with(metric::kBasis)) return sample.metric.substr(metric::kBasis.size());
+  return {};
+}
+
 }  // namespace
 
 CollectiveFigures collective_figures(const CaseResult& result) {
@@ -82,6 +88,9 @@ CollectiveFigures collective_figures(const CaseResult& result) {
   figures.decode_seconds = median_of(result, metric::kDecode);
   figures.relative_error = value_of(result, metric::kRelativeError);
   figures.cosine = value_of(result, metric::kCosine);
+  figures.low = value_of(result, metric::kInPlaceLow);
+  figures.high = value_of(result, metric::kInPlaceHigh);
+  figures.basis = basis_of(result);
   figures.bound_seconds = bound_of(result);
   figures.transports = transports_of(result);
   add_coding(result, figures);

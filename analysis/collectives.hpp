@@ -9,8 +9,9 @@
 /// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` and
 /// `bound_read_seconds` (all ranks read and write back a buffer of that size at once, or only read it).
 /// `nccl_transport/...` (connections by the transport that NCCL says it uses, of the case's processes since their
-/// start: a case has those of the cases before it). What GPUs say of themselves meanwhile is in
-/// `analysis/throttling.hpp`.
+/// start: a case has those of the cases before it). Of simulated collectives `in_place_seconds_low` and `_high` (the
+/// band, which holds 9 of 10 measured times) and `time_basis/...` (1, with `TimeBasis` in the name). What GPUs say of
+/// themselves meanwhile is in `analysis/throttling.hpp`.
 
 #include <cstdint>
 #include <map>
@@ -38,6 +39,9 @@ inline constexpr std::string_view kCosine = "cosine";
 inline constexpr std::string_view kBound = "bound_seconds";
 inline constexpr std::string_view kBoundRead = "bound_read_seconds";
 inline constexpr std::string_view kTransport = "nccl_transport/";  ///< a prefix
+inline constexpr std::string_view kInPlaceLow = "in_place_seconds_low";
+inline constexpr std::string_view kInPlaceHigh = "in_place_seconds_high";
+inline constexpr std::string_view kBasis = "time_basis/";  ///< a prefix
 }  // namespace metric
 
 /// One way of timing: in place, or out of place.
@@ -55,6 +59,8 @@ struct CollectiveFigures {
   std::optional<double> encode_seconds, decode_seconds;  ///< in one collective: median, slowest rank
   std::optional<double> bits_per_element;                ///< on the wire, for one element sent
   std::optional<double> relative_error, cosine;
+  std::optional<double> low, high;  ///< seconds: the band of a simulated one
+  std::string basis;                ///< of a simulated one: a `TimeBasis` in words
   /// The speed of a rank's link below which compressing pays: bytes saved / seconds of coding.
   std::optional<double> break_even;
   /// Time in which memory serves the bytes that this collective must at least read and write in shared memory; see

@@ -50,4 +50,10 @@ double coverage_elsewhere(const std::vector<Residual>& residuals);
 /// repeats it.
 inline constexpr ModelError kModelError{.compute = 0.11, .communication = 0.05};
 
+/// Half the width of the band of one collective, on logarithms, beyond the uncertainty of its profile: where a model
+/// says how long it takes, and where a measured curve of the cluster does, which another run of the same machines
+/// repeats no better. `hbench validate` repeats both.
+inline constexpr double kCollectiveError = 0.35;
+inline constexpr double kCurveError = 0.2;
+
 }  // namespace hbench

@@ -62,6 +62,12 @@ Json row_json(const CollectiveRow& row) {
               {"failure", text(row.result.failure)}};
   add_timing(object, "out_of_place", figures.out_of_place, asked);
   add_timing(object, "in_place", figures.in_place, asked);
+  object["evidence"] = std::string(to_string(asked.evidence));
+  object["profile"] = asked.profile;
+  object["nodes"] = positive(asked.nodes);
+  object["in_place_seconds_low"] = optional(figures.low);
+  object["in_place_seconds_high"] = optional(figures.high);
+  object["basis"] = text(figures.basis);
   object["throttling"] =
       text(throttling_text(figures.in_place.throttled.reasons | figures.out_of_place.throttled.reasons));
   object["wire_bytes"] = optional(figures.wire_bytes);

@@ -6,6 +6,7 @@
 #include <climits>
 #include <numeric>
 
+#include "bench/collective/simulated.hpp"
 #include "bench/revision.hpp"
 #include "bench/sweep/plan.hpp"
 #include "bench/worker/candidate.hpp"
@@ -38,7 +39,8 @@ class Planner {
   }
 
   CollectivePlan make() {
-    for (const int workers : ranks_) {
+    for (const Profile& cluster : machine_.clusters) simulate_on(cluster);
+    for (const int workers : request_.simulates() ? std::vector<int>() : ranks_) {
       for (const std::vector<std::int64_t>& buffers : sizes(workers)) {
         for (const std::string& executor : executors_)
           for (const std::string& algorithm : algorithms_for(executor))
@@ -49,7 +51,7 @@ class Planner {
     }
     for (const std::string& absent : machine_.absent_peers)
       if (request_.peers) refuse("--peers", absent);
-    if (plan_.sets.empty()) nothing_left();
+    if (plan_.sets.empty() && plan_.simulated.empty()) nothing_left();
     if (request_.segments > 0 && !pipelined_)
       throw Error(ExitCode::usage, "--segments is for pipelined algorithms, and none was asked for",
                   "hbench list algorithms shows which are");
@@ -99,6 +101,7 @@ class Planner {
   void check_names() {
     bool servers = false, groups = false;
     for (std::string& name : algorithms_) {
+      if (name == kAuto && request_.simulates()) continue;
       if (name == kAuto)
         throw Error(ExitCode::usage, "auto chooses by a model of the cluster, and there is none of this machine",
                     "give an algorithm, or a rule for sizes such as recursive-doubling@16KiB/ring");
@@ -116,7 +119,7 @@ class Planner {
     }
     for (std::string& name : compressors_) name = parse_compressor(name).text();
     const std::vector<std::string> known = measured_executors();
-    for (const std::string& name : executors_)
+    for (const std::string& name : request_.simulates() ? std::vector<std::string>() : executors_)
       if (std::ranges::find(known, name) == known.end())
         throw unknown_name("executor", name, std::vector<std::string_view>(known.begin(), known.end()));
     if (!request_.fusion.empty()) parse_fusion(request_.fusion);
@@ -149,13 +152,19 @@ class Planner {
   }
 
   Case blank(int workers, const std::vector<std::int64_t>& buffers) const {
-    Case asked;
+    Case asked = question(workers, buffers);
     time_here(asked, machine_.emulated);
-    asked.workload = request_.workload;
-    asked.gpus = workers;
     asked.nodes = 1;
     asked.implementation = kCollectiveRevision;
     asked.source = "this machine's CPU cores";
+    return asked;
+  }
+
+  /// What is asked, wherever the answer comes from.
+  Case question(int workers, const std::vector<std::int64_t>& buffers) const {
+    Case asked;
+    asked.workload = request_.workload;
+    asked.gpus = workers;
     asked.strategy.fusion = request_.fusion;
     asked.strategy.compressor = "none";
     asked.collective.name = to_string(request_.collective);
@@ -163,6 +172,67 @@ class Planner {
     asked.collective.data_type = entry_of(request_.type).name;
     asked.collective.operation = entry_of(request_.op).name;
     return asked;
+  }
+
+  /// One node and two, unless ranks were asked for.
+  std::vector<int> ranks_on(const Profile& cluster) const {
+    if (!request_.ranks.empty()) return request_.ranks;
+    if (cluster.gpus_per_node == 1) return {2, 4};
+    if (cluster.most_nodes == 1) return {cluster.gpus_per_node};
+    return {cluster.gpus_per_node, 2 * cluster.gpus_per_node};
+  }
+
+  void simulate_on(const Profile& cluster) {
+    for (const int workers : ranks_on(cluster)) {
+      if (cluster.most_gpus() > 0 && workers > cluster.most_gpus()) {
+        refuse(fmt::format("{} ranks on {}", workers, cluster.name),
+               fmt::format("at most {} of its GPUs work together", cluster.most_gpus()));
+        continue;
+      }
+      for (const std::vector<std::int64_t>& buffers : sizes(workers))
+        for (const std::string& algorithm : algorithms_.empty() ? std::vector<std::string>{kVendor} : algorithms_)
+          for (const std::string& compressor : compressors_)
+            add_simulated(cluster, workers, buffers, algorithm, compressor);
+    }
+  }
+
+  void add_simulated(const Profile& cluster, int workers, const std::vector<std::int64_t>& buffers,
+                     const std::string& algorithm, const std::string& compressor) {
+    const std::int64_t bytes = buffers.front() * element_size();
+    Case asked = question(workers, buffers);
+    asked.evidence = Evidence::simulated;
+    asked.profile = cluster.name;
+    asked.nodes = cluster.nodes_of(workers);
+    asked.implementation = kSimulatorRevision;
+    asked.source = fmt::format("profile {}", cluster.digest);
+    asked.strategy.algorithm = algorithm;
+    asked.strategy.compressor = compressor;
+    asked.collective.executor = "simulate";
+    if (algorithm == kAuto) {
+      if (request_.collective != CollectiveKind::all_reduce) return refuse(asked, "auto chooses among all-reduces");
+      asked.strategy.algorithm = best_on(cluster, workers).at(bytes).text();
+    }
+    const AlgorithmChoice choice = algorithm_of(asked, bytes);
+    if (choice.algorithm->segments != nullptr) {
+      asked.collective.segments = request_.segments;
+      pipelined_ = true;
+    }
+    if (choice.algorithm->uses_groups) asked.collective.ranks_per_node = std::min(cluster.gpus_per_node, workers);
+    if (choice.algorithm->uses_servers) {
+      const ServerChoice servers = request_.servers.value_or(ServerChoice{true, 0});
+      asked.strategy.servers = servers.count > 0 ? servers.count : asked.nodes;
+      asked.strategy.server_mode = servers.colocated ? kColocated : kDedicated;
+    }
+    if (const std::string why = refuse_to_simulate(asked, machine_.memory); !why.empty()) return refuse(asked, why);
+    const std::string key = asked.key();
+    if (std::ranges::any_of(plan_.simulated, [&](const Case& known) { return known.key() == key; })) return;
+    plan_.simulated.push_back(std::move(asked));
+  }
+
+  const AlgorithmRule& best_on(const Profile& cluster, int workers) {
+    const auto [known, is_new] = best_.try_emplace({cluster.name, workers});
+    if (is_new) known->second = choose_algorithm(cluster, workers, usual_sizes()).rule;
+    return known->second;
   }
 
   void add_ours(int workers, const std::vector<std::int64_t>& buffers, const std::string& executor,
@@ -324,6 +394,7 @@ class Planner {
   std::vector<int> ranks_;
   std::vector<std::string> algorithms_, compressors_, executors_;
   bool pipelined_ = false;
+  std::map<std::pair<std::string, int>, AlgorithmRule> best_;  ///< by cluster and workers
   CollectivePlan plan_;
 };
 
@@ -379,9 +450,10 @@ std::string candidate_label(const Case& asked) {
   if (asked.collective.executor == kMpich) return "MPICH";
   Strategy strategy = asked.strategy;
   strategy.fusion.clear();
+  if (asked.evidence == Evidence::simulated) return fmt::format("{} on {}", strategy.label(), asked.profile);
   return fmt::format("{} by {}", strategy.label(), asked.collective.executor);
 }
 
-bool is_peer(const Case& asked) { return asked.strategy.is_vendor() || !is_ours(asked); }
+bool is_peer(const Case& asked) { return asked.is_timed() && (asked.strategy.is_vendor() || !is_ours(asked)); }
 
 }  // namespace hbench

@@ -28,6 +28,7 @@ struct CollectiveMachine {
   bool mpich = false;                     ///< the program of MPICH is there
   std::vector<std::string> absent_peers;  ///< what `--peers` lacks, and how to get it
   std::string emulated;                   ///< as `LocalMachine`
+  std::vector<Profile> clusters;          ///< to simulate on, as `CollectiveRequest::profiles` names them
 };
 
 /// Cases that share their processes. Cases of one size follow each other and take turns.
@@ -42,8 +43,9 @@ struct ProcessSet {
 
 struct CollectivePlan {
   std::vector<ProcessSet> sets;
+  std::vector<Case> simulated;  ///< on clusters
   std::vector<Refusal> refused;
-  int cases = 0;            ///< indices are 0 .. cases-1
+  int cases = 0;            ///< measured; indices are 0 .. cases-1
   bool comparison = false;  ///< several candidates for one size
 };
 

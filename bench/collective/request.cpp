@@ -17,6 +17,7 @@ namespace hbench {
 namespace {
 
 constexpr int kMostRanks = 1024;
+constexpr int kMostSimulatedRanks = 1 << 20;
 constexpr std::size_t kMostSizes = 4096;
 /// Beyond these nobody waits, or no rank has memory for the schedule.
 constexpr double kMostSeconds = 1e6;
@@ -26,7 +27,7 @@ constexpr int kMostSegments = 1024;
 struct Texts {
   std::string collective = "all-reduce", min_bytes = "8", max_bytes = "128M", type = "float32", op = "sum";
   std::string budget = "0.3 s", timeout = "60";
-  std::optional<std::string> step_bytes, ranks, algorithm, compressor, executor, servers, link;
+  std::optional<std::string> step_bytes, ranks, algorithm, compressor, executor, profile, servers, link;
   std::vector<std::string> labels;
   int check = 1;
 };
@@ -35,14 +36,14 @@ std::vector<std::string> list(const std::optional<std::string>& text, std::strin
   return text ? split_list(*text, flag) : std::vector<std::string>();
 }
 
-std::vector<int> parse_ranks(const std::optional<std::string>& text) {
+std::vector<int> parse_ranks(const std::optional<std::string>& text, int most) {
   std::vector<int> ranks;
   for (const std::string& item : list(text, "--ranks")) {
     int count = 0;
     const auto [end, status] = std::from_chars(item.data(), item.data() + item.size(), count);
-    if (status != std::errc() || end != item.data() + item.size() || count < 1 || count > kMostRanks)
+    if (status != std::errc() || end != item.data() + item.size() || count < 1 || count > most)
       throw Error(ExitCode::usage, fmt::format("--ranks {}: '{}' is not a number of ranks", *text, item),
-                  fmt::format("write such as 2,4,8: from 1 to {}", kMostRanks));
+                  fmt::format("write such as 2,4,8: from 1 to {}", most));
     if (std::ranges::find(ranks, count) == ranks.end()) ranks.push_back(count);
   }
   return ranks;
@@ -93,12 +94,31 @@ void refuse_idle_flags(const Arguments& app, const CollectiveRequest& request) {
     if (given(flag) && !request.workload.empty())
       throw Error(ExitCode::usage, fmt::format("{} is for sizes, and the tensors of a --workload have their own", flag),
                   fmt::format("leave out {} or --workload", flag));
+  for (const char* flag : {"--iters", "--warmup-iters", "--check", "--timeout", "--budget", "--peers", "--mpich",
+                           "--launches", "--ranks-per-node", "--workload"})
+    if (given(flag) && request.simulates())
+      throw Error(ExitCode::usage, fmt::format("{} is for measured collectives, and --profile simulates them", flag),
+                  fmt::format("leave out {} or --profile", flag));
   const bool adds =
       request.collective == CollectiveKind::all_reduce || request.collective == CollectiveKind::reduce_scatter;
   if (given("--op") && !adds)
     throw Error(ExitCode::usage,
                 fmt::format("--op is for what adds up, and {} does not", to_string(request.collective)),
                 "leave out --op");
+}
+
+/// Clusters are simulated, and only simulated: a clock and virtual time have no turns to take.
+void understand_profiles(const Texts& texts, CollectiveRequest& request) {
+  const std::string simulate = "simulate";
+  const bool asked = std::ranges::find(request.executors, simulate) != request.executors.end();
+  request.profiles = list(texts.profile, "--profile");
+  if (asked && request.profiles.empty())
+    throw Error(ExitCode::usage, "--executor simulate needs a cluster", "add --profile NAME (hbench list profiles)");
+  if (!request.profiles.empty() && request.executors.empty()) request.executors = {simulate};
+  if (!request.profiles.empty() && request.executors != std::vector{simulate})
+    throw Error(ExitCode::usage,
+                fmt::format("--profile is for --executor simulate, not for {}", fmt::join(request.executors, ",")),
+                "simulate a cluster and measure this machine with two commands");
 }
 
 void understand(const Texts& texts, CollectiveOptions& options) {
@@ -109,10 +129,11 @@ void understand(const Texts& texts, CollectiveOptions& options) {
   if (texts.step_bytes) request.step_bytes = parse_size(*texts.step_bytes, "--stepbytes");
   request.type = parse_data_type(texts.type);
   request.op = parse_reduce_op(texts.op);
-  request.ranks = parse_ranks(texts.ranks);
   request.algorithms = list(texts.algorithm, "--algorithm");
   request.compressors = list(texts.compressor, "--compressor");
   request.executors = list(texts.executor, "--executor");
+  understand_profiles(texts, request);
+  request.ranks = parse_ranks(texts.ranks, request.simulates() ? kMostSimulatedRanks : kMostRanks);
   if (texts.servers) request.servers = parse_servers(*texts.servers);
   request.check = texts.check > 0;
   options.loop.check = request.check;
@@ -177,6 +198,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
       "  hbench collective -b 1K -e 64M -f 4 --ranks 2,4 --algorithm ring,vendor\n"
       "  hbench collective --algorithm ring --compressor none,fp16 -b 1M -e 16M\n"
       "  hbench collective --peers --json > peers.json\n"
+      "  hbench collective --profile dgx-a100 --ranks 8,64 -b 64K -e 256M -f 4\n"
       "  mpirun -n 4 hbench collective -d float64 -o max\n"
       "The time of an iteration is its slowest rank's. algbw = bytes / time; busbw is algbw x 2(n-1)/n for an "
       "all-reduce, (n-1)/n for a reduce-scatter or all-gather, 1 for a broadcast. GB/s are decimal. Sizes are cut to "
@@ -210,10 +232,13 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
                  "time without an answer after which a rank counts as lost (60 are seconds; 2 min)")
       ->capture_default_str();
   app.add_option("--budget", texts.budget, "time for the iterations of one size")->capture_default_str();
-  app.add_option("--ranks", texts.ranks, "numbers of ranks (comma list; default: one per core)");
-  app.add_option("--algorithm", texts.algorithm, "hbench list algorithms; vendor is the MPI library's (comma list)");
+  app.add_option("--ranks", texts.ranks,
+                 "numbers of ranks (comma list; default: one per core; of a profile one and two nodes)");
+  app.add_option("--algorithm", texts.algorithm,
+                 "hbench list algorithms; vendor is the MPI library's, of a profile NCCL's (comma list)");
   app.add_option("--compressor", texts.compressor, "hbench list compressors (comma list)");
   app.add_option("--executor", texts.executor, "executors: hbench list executors (comma list)");
+  app.add_option("--profile", texts.profile, "simulate on these clusters instead: hbench list profiles (comma list)");
   app.add_option("--servers", texts.servers, "parameter servers: colocated, 4 (dedicated), colocated:4");
   app.add_option("--ranks-per-node", request.ranks_per_node, "ranks per node, for hierarchical algorithms")
       ->check(in_range(1, kMostRanks));

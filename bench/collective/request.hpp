@@ -28,6 +28,7 @@ struct CollectiveRequest {
   ReduceOp op = ReduceOp::sum;
   std::vector<int> ranks;
   std::vector<std::string> algorithms, compressors, executors;
+  std::vector<std::string> profiles;  ///< clusters to simulate on, with the executor `simulate` alone
   std::optional<ServerChoice> servers;
   int ranks_per_node = 0;  ///< ranks per node of hierarchical algorithms; 0: all on one
   int segments = 0;        ///< of pipelined algorithms; 0: their own choice
@@ -35,6 +36,8 @@ struct CollectiveRequest {
   std::string workload;  ///< a trace whose tensors travel, instead of sizes
   std::string fusion;    ///< what merges them; empty: as they come
   bool check = true;
+
+  bool simulates() const { return !profiles.empty(); }
 };
 
 /// The whole command line.

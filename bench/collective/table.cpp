@@ -113,6 +113,36 @@ Table single_table(std::string caption, const std::vector<const CollectiveRow*>&
   return table;
 }
 
+/// The same of what is simulated, which has a band and no second way; a row per size, and candidate where there are
+/// several.
+Table simulated_table(std::string caption, const std::vector<const CollectiveRow*>& rows, bool several) {
+  std::vector<ColumnHead> columns{{"size (B)"}};
+  if (several) columns.push_back({"candidate", false});
+  for (const ColumnHead& head : {ColumnHead{"count", true, 2},
+                                 {"type", true, 4},
+                                 {"redop", true, 4},
+                                 {"time (us)"},
+                                 {"algbw (GB/s)", true, 1},
+                                 {"busbw (GB/s)", true, 1},
+                                 {"90 % band (us)"}})
+    columns.push_back(head);
+  columns.push_back({"known by", false});
+  Table table = table_of(std::move(caption), columns);
+  for (const CollectiveRow* row : rows) {
+    const CollectiveTask& task = row->asked().collective;
+    Cells& cells = table.rows.emplace_back(Cells{size_cell(*row)});
+    if (several) cells.push_back(row->label);
+    append(cells, {std::to_string(count_of(row->asked())), task.data_type, task.operation});
+    Cells timing = timing_cells(*row, row->figures.in_place);
+    timing.pop_back();  // nothing was computed that could be wrong
+    append(cells, timing);
+    cells.push_back(
+        fmt::format("{} - {}", maybe(row->figures.low, microseconds), maybe(row->figures.high, microseconds)));
+    cells.push_back(row->figures.basis);
+  }
+  return table;
+}
+
 /// Ratio of the best peer's time to the best of ours, among rows of one size.
 std::string ratio_cell(const std::vector<const CollectiveRow*>& rows) {
   std::optional<double> ours, peer;
@@ -213,10 +243,24 @@ Table compression_table(const std::vector<const CollectiveRow*>& rows) {
   return table;
 }
 
+bool is_simulated(const CollectiveRow* row) { return row->asked().evidence == Evidence::simulated; }
+
+/// `2 nodes of aws-p5`, with each cluster once.
+std::string clusters_of(const std::vector<const CollectiveRow*>& rows) {
+  Cells clusters;
+  for (const CollectiveRow* row : rows) {
+    const int nodes = row->asked().nodes;
+    std::string text = fmt::format("{} node{} of {}", nodes, nodes == 1 ? "" : "s", row->asked().profile);
+    if (std::ranges::find(clusters, text) == clusters.end()) clusters.push_back(std::move(text));
+  }
+  return fmt::format("{}, simulated", fmt::join(clusters, "; "));
+}
+
 std::string title(const std::vector<const CollectiveRow*>& rows, const Cells& labels, const TableContext& context) {
   const Case& asked = rows.front()->asked();
   std::string text = fmt::format("{}, {} {}, {} rank{} on {}", asked.collective.name, asked.collective.data_type,
-                                 asked.collective.operation, asked.gpus, asked.gpus == 1 ? "" : "s", context.machine);
+                                 asked.collective.operation, asked.gpus, asked.gpus == 1 ? "" : "s",
+                                 is_simulated(rows.front()) ? clusters_of(rows) : context.machine);
   if (!asked.workload.empty())
     text += fmt::format("; the tensors of {}{}, one after another", asked.workload,
                         asked.strategy.fusion.empty() ? "" : fmt::format(" merged by {}", asked.strategy.fusion));
@@ -287,7 +331,9 @@ void add_world(Document& document, const std::vector<const CollectiveRow*>& rows
   for (const CollectiveRow* row : rows)
     if (std::ranges::find(labels, row->label) == labels.end()) labels.push_back(row->label);
   const std::string what = title(rows, labels, context);
-  if (!context.comparison) {
+  if (is_simulated(rows.front())) {
+    document.blocks.emplace_back(simulated_table(what + ".", rows, labels.size() > 1));
+  } else if (!context.comparison) {
     document.blocks.emplace_back(
         single_table(what + ". Out of place: the input is copied, then the collective runs in place.", rows));
   } else {
@@ -356,6 +402,7 @@ Document collective_document(const std::vector<CollectiveRow>& rows, const Table
   add_peers(document, rows);
   add_bounds(document, rows);
   if (context.link) add_links(document, rows, *context.link);
+  for (const std::string& note : context.notes) document.blocks.emplace_back(Paragraph{note});
   return document;
 }
 

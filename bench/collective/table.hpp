@@ -17,10 +17,12 @@ struct TableContext {
   bool comparison = false;
   int launches = 1;
   std::optional<BytesPerSecond> link = std::nullopt;  ///< what each rank's link carries
+  std::vector<std::string> notes = {};                ///< sentences below the tables
 };
 
-/// A table for each number of ranks: nccl-tests' columns for one candidate, else the candidates beside each other or, where
-/// they are many, below each other; then what compression costs, what failed, and comparisons with peers and bounds.
+/// A table for each number of ranks: nccl-tests' columns for one candidate (with its band where it is simulated), else
+/// the candidates beside each other or, where they are many, below each other; then what compression costs, what
+/// failed, and comparisons with peers and bounds.
 Document collective_document(const std::vector<CollectiveRow>& rows, const TableContext& context);
 
 /// `4.00`, `128.31`, `1234567`: four digits or so, for a column of microseconds.

@@ -7,9 +7,12 @@
 #include "bench/collective/json.hpp"
 #include "bench/collective/machine.hpp"
 #include "bench/collective/run.hpp"
+#include "bench/collective/simulated.hpp"
 #include "bench/collective/started.hpp"
 #include "bench/collective/summary.hpp"
 #include "bench/collective/table.hpp"
+#include "bench/data.hpp"
+#include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
@@ -33,7 +36,10 @@ class CollectiveBench {
     std::vector<std::int64_t> tensors;
     if (!request.workload.empty())
       tensors = tensors_of(load_data().traces.load(request.workload).timeline, request.fusion, request.type);
-    setup_ = look_for_programs(options_);
+    if (request.simulates())
+      look_for_clusters();
+    else
+      setup_ = look_for_programs(options_);
     setup_.machine.fixed_ranks = started_.ranks;
     if (started_.ranks > 0 && options_.launches > 1)
       throw Error(ExitCode::usage, "--launches starts ranks afresh, and a launcher has started these",
@@ -50,7 +56,7 @@ class CollectiveBench {
     if (started_.ranks > 0) return run_here();
     open_store();
     catch_interrupts();
-    std::vector<CaseResult> results = run_there();
+    std::vector<CaseResult> results = options_.request.simulates() ? simulate() : run_there();
     if (!interrupted()) return publish(results);
     std::erase_if(results, [](const CaseResult& result) { return !has_ended(result); });
     if (!results.empty()) publish(results);
@@ -58,8 +64,23 @@ class CollectiveBench {
   }
 
  private:
+  /// Nothing is measured, so neither launchers nor libraries are looked for.
+  void look_for_clusters() {
+    if (started_.ranks > 0)
+      throw Error(ExitCode::usage, "a launcher has started these ranks, and --profile simulates them",
+                  "run hbench collective without the launcher");
+    const Data data = load_data();
+    for (const std::string& name : options_.request.profiles)
+      setup_.machine.clusters.push_back(data.profiles.load(name));
+    setup_.machine.memory = available_memory();
+  }
+
   /// Who answers, and on what machine: its libraries are asked, which takes half a second.
   void describe_run() {
+    if (options_.request.simulates()) {
+      run_ = {run_.command, HBENCH_VERSION, now_utc(), {}, options_.labels};
+      return;
+    }
     run_ = {run_.command, HBENCH_VERSION, now_utc(),
             environment_facts(std::ranges::any_of(options_.request.executors, works_on_gpu)), options_.labels};
     for (ProcessSet& set : plan_.sets)
@@ -88,8 +109,11 @@ class CollectiveBench {
                    each.asked.collective.data_type, each.asked.collective.operation, candidate_label(each.asked),
                    each.tensors.size() > 1 ? fmt::format(", {} buffers", each.tensors.size()) : "");
     }
+    for (const Case& asked : plan_.simulated)
+      fmt::print("{:>14} B  {} {} {}, {} ranks, {}\n", asked.collective.bytes, asked.collective.name,
+                 asked.collective.data_type, asked.collective.operation, asked.gpus, candidate_label(asked));
     for (const Refusal& refusal : plan_.refused) fmt::print("left out: {}: {}\n", refusal.what, refusal.why);
-    fmt::print("{} cases, about {:.0f} s\n", plan_.cases, seconds());
+    fmt::print("{} cases, about {:.0f} s\n", plan_.cases + std::ssize(plan_.simulated), seconds());
   }
 
   void note_refusals(Progress& progress) const {
@@ -122,6 +146,15 @@ class CollectiveBench {
                                   progress.done(share, size == last ? "" : size);
                                   last = std::move(size);
                                 }});
+  }
+
+  std::vector<CaseResult> simulate() {
+    Progress progress(static_cast<double>(plan_.simulated.size()), options_.quiet);
+    note_refusals(progress);
+    return simulate_collectives(plan_.simulated, setup_.machine.clusters, interrupted, [&](const CaseResult& result) {
+      if (store_) store_->append(run_id_, result);
+      progress.done(1);
+    });
   }
 
   /// A launcher has started this program itself: all ranks work, rank 0 speaks.
@@ -159,6 +192,10 @@ class CollectiveBench {
   }
 
   TableContext context() const {
+    if (options_.request.simulates())
+      return {.machine = {},
+              .comparison = plan_.comparison,
+              .notes = curve_notes(plan_.simulated, setup_.machine.clusters)};
     const auto& facts = run_.environment;
     const std::string cores =
         fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu"));

@@ -7,7 +7,7 @@ constinit const ExecutorKind kSimulateExecutor{
     .name = "simulate",
     .summary = "all ranks in virtual time, on the network of a cluster profile",
     .evidence = "simulated",
-    .limits = "no library's own collectives: their schedules are not known",
+    .limits = "a library's own collectives by a model of NCCL, not by their schedules",
     .availability = [] { return Availability{}; },
 };
 

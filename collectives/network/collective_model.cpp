@@ -42,7 +42,10 @@ Seconds CollectiveModel::model(const AlgorithmChoice& algorithm, const Encoding&
     return library_time(*profile_, algorithm.algorithm->collective, world_.workers, Bytes(static_cast<double>(bytes)))
         .time;
   if (segments == 0) segments = algorithm.segments(world_, bytes);
-  return simulate(network_, schedules_.of(algorithm, world_, segments), encoding, elements, stop_);
+  const Seconds moving = simulate(network_, schedules_.of(algorithm, world_, segments), encoding, elements, stop_);
+  // A schedule runs as a kernel where the library's do.
+  const bool is_called = world_.ranks() > 1 && profile_->call_latency.value > 0;
+  return is_called ? profile_->call_latency + kKernelBase + moving : moving;
 }
 
 CollectiveModel::Answer CollectiveModel::answer(const AlgorithmChoice& algorithm, const Encoding& encoding,

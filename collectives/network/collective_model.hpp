@@ -1,7 +1,7 @@
 #pragma once
 
 /// How long one collective takes alone on a cluster: by a curve that was measured there, by the model of the vendor's
-/// library, or by its schedule in virtual time.
+/// library, or by its schedule in virtual time, with what a call and a kernel cost.
 
 #include <cstdint>
 #include <map>

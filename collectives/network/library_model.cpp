@@ -9,8 +9,6 @@
 namespace hbench {
 namespace {
 
-/// From the caller's call until the kernels run, where nothing is queued before it; see the top of the header.
-constexpr Seconds kCall(10e-6);
 /// Between pieces that cost nothing (0) and the best number of pieces that each cost a latency (2).
 constexpr double kPieces = 1.5;
 
@@ -21,8 +19,7 @@ struct Protocol {
   /// Where the latency of a hop lies between the low latency of a profile (0) and its latency (1), on logarithms.
   double latency;
 };
-constexpr std::array kProtocols{Protocol{"LL", Seconds(6.7e-6), 1 / 3.8, 0},
-                                Protocol{"LL128", Seconds(14e-6), 0.92, 0.5},
+constexpr std::array kProtocols{Protocol{"LL", kKernelBase, 1 / 3.8, 0}, Protocol{"LL128", Seconds(14e-6), 0.92, 0.5},
                                 Protocol{"Simple", Seconds(8.4e-6), 1, 1}};
 
 /// Of a hop between nodes in a tree, relative to one in a ring, with LL (5 and 2.7 us).
@@ -119,7 +116,7 @@ LibraryTime library_time(const Profile& profile, CollectiveKind collective, int 
                         static_cast<double>(nodes)};
   best.time = Seconds(INFINITY);
   const auto consider = [&](std::string_view algorithm, const Protocol& protocol, Seconds base, const Demand& demand) {
-    const Seconds time = kCall + base + Seconds(seconds(cluster, protocol, demand, bytes));
+    const Seconds time = profile.call_latency + base + Seconds(seconds(cluster, protocol, demand, bytes));
     if (time < best.time) best = {time, algorithm, protocol.name};
   };
   for (const Protocol& protocol : kProtocols) {

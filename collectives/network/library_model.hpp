@@ -12,9 +12,10 @@
 /// D is the latency of all hops that follow each other, W the time of the bytes on the busiest link or NIC. A transfer
 /// that is cut into the best number of pieces, with a latency for each piece, takes (sqrt D + sqrt W)^2, one whose
 /// pieces cost nothing D + W (Sanders, Speck and Traeff, Two-tree algorithms, Parallel Computing 35, 2009): the library
-/// is between the two, which gives the ramp at 1 to 64 MiB. `call` (10 us) and the factor 1.5 were fitted to the curves
-/// of four clusters in `cluster-profiles`; `hbench validate --collectives` shows all. Base latencies, latencies of
-/// switches, and the shares that LL, LL128 and NVLS reach of a link: NCCL 2.30, src/graph/tuning.cc (commit 5067397).
+/// is between the two, which gives the ramp at 1 to 64 MiB. `call` (the profile's `call_latency`, 10 us) and the factor
+/// 1.5 were fitted to the curves of four clusters; `hbench validate --collectives` shows all. Base latencies, latencies
+/// of switches, and the shares that LL, LL128 and NVLS reach of a link: NCCL 2.30, src/graph/tuning.cc (commit
+/// 5067397).
 ///
 /// Not modelled: the number of channels, reductions in the switches of a network (SHARP), and what a plug-in for a
 /// network chooses. Pure.
@@ -36,5 +37,8 @@ struct LibraryTime {
 /// Of buffers of `bytes` on `workers` GPUs, which fill nodes in rank order; nothing takes no time on one. `bytes` as
 /// nccl-tests counts them: of the whole buffer, also for a reduce-scatter or an all-gather.
 LibraryTime library_time(const Profile& profile, CollectiveKind collective, int workers, Bytes bytes);
+
+/// What a kernel that runs a collective costs beside its hops and bytes: the base latency of LL.
+inline constexpr Seconds kKernelBase(6.7e-6);
 
 }  // namespace hbench

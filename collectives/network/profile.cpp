@@ -18,6 +18,8 @@ namespace {
 constexpr BytesPerSecond kLeastRate(125);
 constexpr Seconds kMostLatency(60);
 constexpr double kMostSamplesPerSecond = 1e12;
+/// Of a collective on GPUs: fitted, with the ramp of `library_model.hpp`, to the curves of four clusters.
+constexpr Seconds kUsualCall(10e-6);
 
 using Apply = std::function<void(std::string_view, std::optional<double>)>;
 
@@ -184,12 +186,14 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
   Profile profile;
   profile.name = std::filesystem::path(file_name).stem().string();
   profile.title = profile.name;
+  profile.call_latency = kUsualCall;
   read_section(table, "", file_name,
                {{"title", false, text_into(profile.title)},
                 {"gpu", false, text_into(profile.gpu)},
                 {"gpus_per_node", true, count_into(profile.gpus_per_node)},
                 {"most_nodes", false, count_into(profile.most_nodes)}},
-               {"local", "network", "parameter_server", "compute", "prediction", "price", "rates", "collectives"}, profile.figures);
+               {"local", "network", "parameter_server", "compute", "prediction", "price", "rates", "collectives"},
+               profile.figures);
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
   read_section(table, "local", file_name,
                {{"latency", profile.gpus_per_node > 1, latency_into(profile.local_latency)},
@@ -214,7 +218,8 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
   require_rate_of(table, "network", "stream_factor", "stream_cap", file_name);
   require_rate_of(table, "parameter_server", "factor", "rate", file_name);
   read_section(table, "compute", file_name,
-               {{"memory_rate", false, rate_into(profile.memory_rate)},
+               {{"call_latency", false, latency_into(profile.call_latency)},
+                {"memory_rate", false, rate_into(profile.memory_rate)},
                 {"overlap_slowdown", false, number_into(profile.overlap_slowdown, 0, 10)},
                 {"straggler", false, number_into(profile.straggler, 0, 1)}},
                {}, profile.figures);

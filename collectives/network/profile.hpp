@@ -62,10 +62,12 @@ struct Profile {
   double protocol_efficiency = 1;  ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
   BytesPerSecond server_rate;      ///< of one parameter server on a network, in and out together; 0: no limit
   double server_factor = 1;        ///< the servers' rate may be so many times higher or lower; widens the band
-  BytesPerSecond memory_rate;      ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
-  double overlap_slowdown = 0;     ///< compute takes 1 + this while a collective is in flight
-  double straggler = 0;            ///< relative standard deviation of a rank's compute time
-  double uncertainty = 0;          ///< relative uncertainty of the rates and latencies: the band of predictions
+  /// From the call of a collective until its kernels run, where nothing is queued before it.
+  Seconds call_latency;
+  BytesPerSecond memory_rate;   ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
+  double overlap_slowdown = 0;  ///< compute takes 1 + this while a collective is in flight
+  double straggler = 0;         ///< relative standard deviation of a rank's compute time
+  double uncertainty = 0;       ///< relative uncertainty of the rates and latencies: the band of predictions
   std::optional<double> usd_per_node_hour;
   std::map<std::string, GpuRate, std::less<>> rates;  ///< by workload name
 

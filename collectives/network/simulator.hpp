@@ -45,7 +45,8 @@ class Network {
     double link;
     double streams;  ///< 0: they are no bottleneck
     double server;
-    double afterwards;  ///< from the last byte's departure until the data are ready: latency, coding, rest of a reduction
+    double
+        afterwards;  ///< from the last byte's departure until the data are ready: latency, coding, rest of a reduction
   };
   /// The streams from one rank to another.
   struct Streams {

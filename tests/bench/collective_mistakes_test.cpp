@@ -53,6 +53,19 @@ TEST(CollectiveMistakes, OfNamesSayWhatWasMeant) {
   });
 }
 
+TEST(CollectiveMistakes, OfSimulatedCollectivesSayWhatGoesTogether) {
+  expect_mistakes({
+      {{"--executor", "simulate"}, "--executor simulate needs a cluster", "--profile NAME"},
+      {{"--profile", "dgx-a100", "--executor", "mpi"}, "--profile is for --executor simulate, not for mpi", "two commands"},
+      {{"--profile", "dgx-a100", "--executor", "simulate,mpi"}, "not for simulate,mpi", "two commands"},
+      {{"--profile", "dgx-a10"}, "no profile 'dgx-a10'; did you mean 'dgx-a100'?", "known: "},
+      {{"--profile", "dgx-a100", "-n", "5"}, "--iters is for measured collectives", "leave out --iters or --profile"},
+      {{"--profile", "dgx-a100", "--peers"}, "--peers is for measured collectives", "leave out --peers"},
+      {{"--profile", "dgx-a100", "--ranks", "1048577"}, "'1048577' is not a number of ranks", "from 1 to 1048576"},
+      {{"--ranks", "1025"}, "'1025' is not a number of ranks", "from 1 to 1024"},
+  });
+}
+
 TEST(CollectiveMistakes, OfSizesAndNumbersAreRefused) {
   expect_mistakes({
       {{"-e", "99999999999G"}, "--maxbytes 99999999999G: more bytes than can be counted", "1G"},

@@ -30,6 +30,7 @@ std::string collective_table(const std::vector<CollectiveRow>& rows, const Table
 CaseResult result_of(std::string executor, std::string algorithm, std::int64_t bytes, double seconds) {
   CaseResult result;
   result.asked.evidence = Evidence::measured;
+  result.asked.evidence = Evidence::measured;
   result.asked.gpus = 4;
   result.asked.strategy.algorithm = std::move(algorithm);
   result.asked.strategy.compressor = "none";

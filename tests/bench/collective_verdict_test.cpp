@@ -15,6 +15,7 @@ using testing::HasSubstr;
 
 Case case_of(const char* executor, const char* algorithm, std::int64_t bytes) {
   Case asked;
+  asked.evidence = Evidence::measured;
   asked.gpus = 2;
   asked.strategy.algorithm = algorithm;
   asked.strategy.compressor = "none";

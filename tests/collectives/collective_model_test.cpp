@@ -38,6 +38,15 @@ TEST(CollectiveModel, SimulatesASchedule) {
   expect_time(model.answer(kRing, kHalf, 4000), ring_time(profile, 4, 4000, kHalf), TimeBasis::model);
 }
 
+// A kernel's 6.7 us are added to the call; one rank has nothing to call for.
+TEST(CollectiveModel, AddsWhatACallCosts) {
+  Profile profile = round_cluster();
+  profile.call_latency = Seconds(5e-6);
+  CollectiveModel model(profile, {.workers = 4});
+  expect_time(model.answer(kRing, kPlain, 4000), 11.7e-6 + ring_time(profile, 4, 4000), TimeBasis::model);
+  EXPECT_EQ(CollectiveModel(profile, {.workers = 1}).answer(kRing, kPlain, 4000).time.value, 0);
+}
+
 TEST(CollectiveModel, AsksTheModelOfTheVendorsLibrary) {
   const Profile profile = round_cluster();
   CollectiveModel model(profile, {.workers = 4});

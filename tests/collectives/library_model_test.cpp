@@ -21,6 +21,7 @@ Profile eight_per_node() {
   profile.network_latency = Seconds(16e-6);
   profile.network_low_latency = Seconds(4e-6);
   profile.line_rate = BytesPerSecond(40e9);
+  profile.call_latency = Seconds(10e-6);
   return profile;
 }
 
