@@ -40,8 +40,8 @@ void weigh(Alternative& alternative, const Goals& goals) {
             goals.efficiency / alternative.efficiency.stated);
   if (goals.hours > 0 && alternative.hours)
     require(alternative, at_most(*alternative.hours, goals.hours), alternative.hours->stated / goals.hours);
-  if (goals.dollars > 0 && alternative.dollars)
-    require(alternative, at_most(*alternative.dollars, goals.dollars), alternative.dollars->stated / goals.dollars);
+  if (goals.budget > 0 && alternative.cost)
+    require(alternative, at_most(*alternative.cost, goals.budget), alternative.cost->stated / goals.budget);
 }
 
 /// Smaller is better: what meets the goals, what hardly does, what does not.
@@ -57,9 +57,9 @@ double gpu_hours(const Alternative& alternative) { return alternative.paid_gpus 
 bool better(const Alternative& a, const Alternative& b) {
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (rank(a) > 0 && a.missed_by != b.missed_by) return a.missed_by < b.missed_by;
-  if (a.dollars.has_value() != b.dollars.has_value()) return a.dollars.has_value();
-  if (a.dollars && a.dollars->stated != b.dollars->stated) return a.dollars->stated < b.dollars->stated;
-  if (!a.dollars && a.hours && gpu_hours(a) != gpu_hours(b)) return gpu_hours(a) < gpu_hours(b);
+  if (a.cost.has_value() != b.cost.has_value()) return a.cost.has_value();
+  if (a.cost && a.cost->stated != b.cost->stated) return a.cost->stated < b.cost->stated;
+  if (!a.cost && a.hours && gpu_hours(a) != gpu_hours(b)) return gpu_hours(a) < gpu_hours(b);
   return a.throughput.stated > b.throughput.stated;
 }
 
@@ -78,11 +78,10 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
         .efficiency = {point.efficiency_low.value_or(stated), stated, point.efficiency_high.value_or(stated)}};
     alternative.paid_gpus = alternative.nodes * offer->second.gpus_per_node;
     alternative.throughput = times(alternative.efficiency, point.throughput / stated);
-    if (offer->second.usd_per_node_hour)
-      alternative.usd_per_hour = alternative.nodes * *offer->second.usd_per_node_hour;
+    if (offer->second.per_node_hour) alternative.cost_per_hour = alternative.nodes * *offer->second.per_node_hour;
     if (goals.samples > 0) {
       alternative.hours = time_for(goals.samples, alternative.throughput);
-      if (alternative.usd_per_hour) alternative.dollars = times(*alternative.hours, *alternative.usd_per_hour);
+      if (alternative.cost_per_hour) alternative.cost = times(*alternative.hours, *alternative.cost_per_hour);
     }
     weigh(alternative, goals);
     alternatives.push_back(std::move(alternative));
@@ -105,18 +104,17 @@ std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alterna
 std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives) {
   std::vector<Alternative> candidates, front;
   for (const Alternative& alternative : alternatives)
-    if (alternative.dollars && meets_goals(alternative)) candidates.push_back(alternative);
+    if (alternative.cost && meets_goals(alternative)) candidates.push_back(alternative);
   std::ranges::stable_sort(candidates, {}, [](const Alternative& alternative) {
-    return std::tuple(alternative.hours->stated, alternative.dollars->stated);
+    return std::tuple(alternative.hours->stated, alternative.cost->stated);
   });
   for (Alternative& alternative : candidates)
-    if (front.empty() || alternative.dollars->stated < front.back().dollars->stated)
-      front.push_back(std::move(alternative));
+    if (front.empty() || alternative.cost->stated < front.back().cost->stated) front.push_back(std::move(alternative));
   return front;
 }
 
-double samples_per_dollar(double samples_per_second, double usd_per_hour) {
-  return usd_per_hour > 0 ? samples_per_second * kSecondsPerHour / usd_per_hour : 0;
+double samples_for_one(double samples_per_second, double cost_per_hour) {
+  return cost_per_hour > 0 ? samples_per_second * kSecondsPerHour / cost_per_hour : 0;
 }
 
 const Alternative* doubled(const Alternative& alternative, const std::vector<Alternative>& alternatives) {

@@ -17,7 +17,9 @@ struct Goals {
   double efficiency = 0;  ///< at least
   double samples = 0;     ///< to train on, in all
   double hours = 0;       ///< at most; needs `samples`
-  double dollars = 0;     ///< at most; needs `samples`
+  double budget = 0;      ///< at most; needs `samples`
+  /// Of the budget and of every cost: no currency is converted to another. Empty: that of the clusters' prices.
+  std::string currency{};
 };
 
 /// A figure with the band of its prediction.
@@ -36,7 +38,7 @@ enum class Certainty : std::uint8_t {
 /// A cluster as the choice sees it.
 struct Offer {
   int gpus_per_node = 1;
-  std::optional<double> usd_per_node_hour;
+  std::optional<double> per_node_hour{};  ///< in the currency of the goals; empty where no such price is known
 };
 
 /// One way to run the job.
@@ -45,8 +47,8 @@ struct Alternative {
   int nodes = 1;      ///< whole ones, which is what is paid
   int paid_gpus = 1;  ///< all of these nodes
   Band efficiency, throughput;
-  std::optional<Band> hours, dollars;  ///< for all samples; dollars only where a price is known
-  std::optional<double> usd_per_hour;
+  std::optional<Band> hours, cost;  ///< for all samples; a cost only where a price is known
+  std::optional<double> cost_per_hour;
   Certainty meets = Certainty::surely;  ///< all goals: that of the hardest
   /// By which factor the stated figures miss the hardest goal; 1 where none is missed.
   double missed_by = 1;
@@ -69,7 +71,7 @@ std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alterna
 std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives);
 
 /// Samples for a dollar; 0 where nothing is to be paid.
-double samples_per_dollar(double samples_per_second, double usd_per_hour);
+double samples_for_one(double samples_per_second, double cost_per_hour);
 
 /// The same cluster with twice as many GPUs, by the alternative there that is the quickest; null where there is none.
 const Alternative* doubled(const Alternative& alternative, const std::vector<Alternative>& alternatives);

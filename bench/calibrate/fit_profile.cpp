@@ -88,10 +88,12 @@ const FittedFigure& figure_of(const Prior& prior) {
 
 void set_figure(Profile& profile, std::string_view key, const std::string& text, const std::string& source) {
   const auto known = std::ranges::find(profile.figures, key, &Figure::key);
-  if (known != profile.figures.end())
-    *known = {std::string(key), text, source};
-  else
-    profile.figures.push_back({std::string(key), text, source});
+  if (known == profile.figures.end()) {
+    profile.figures.push_back({.key = std::string(key), .text = text, .source = source});
+    return;
+  }
+  known->text = text;
+  known->source = source;
 }
 
 /// A rate that the steps determine is known within less than the factor that the profile had for it.
@@ -117,6 +119,7 @@ void write_figures(FittedProfile& fitted) {
     set_figure(fitted.profile, figure.key, figure.text(fitted.profile),
                fmt::format("fitted to {} measured steps, {} before; {}", fitted.rows.size(), figure.text(fitted.base),
                            parameter.determined ? "determined by them" : "hardly determined by them"));
+    if (parameter.determined) std::ranges::find(fitted.profile.figures, figure.key, &Figure::key)->assumed = 1;
   }
   fitted.profile.title = fmt::format("{}, fitted to {} steps", fitted.base.title, fitted.rows.size());
   // One uncertainty counts for all rates: what is learnt of some does not make the others better known.

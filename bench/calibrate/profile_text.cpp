@@ -17,9 +17,17 @@ bool is_number(std::string_view text) {
 
 }  // namespace
 
-std::string profile_line(std::string_view key, std::string_view text, std::string_view source) {
-  return fmt::format("{} = {{ value = {}, source = {} }}\n", key, is_number(text) ? std::string(text) : toml_text(text),
-                     toml_text(source));
+std::string profile_line(std::string_view key, std::string_view text, std::string_view source, double assumed) {
+  const std::string mark = assumed > 1 ? fmt::format(", assumed = {}", assumed) : "";
+  return fmt::format("{} = {{ value = {}{}, source = {} }}\n", key,
+                     is_number(text) ? std::string(text) : toml_text(text), mark, toml_text(source));
+}
+
+std::string price_lines(const std::optional<Price>& price) {
+  if (!price) return "";
+  return fmt::format("per_node_hour = {}\ncurrency = {}\nregion = {}\nretrieved = {}\nmodel = {}\nsource = {}\n",
+                     price->per_node_hour.amount, toml_text(price->per_node_hour.currency), toml_text(price->region),
+                     toml_text(price->retrieved), toml_text(to_string(price->model)), toml_text(price->source));
 }
 
 std::string profile_section(std::string_view name, const std::string& lines) {
@@ -31,7 +39,7 @@ std::string profile_lines(const Profile& profile, std::string_view section, std:
   std::string lines;
   for (const Figure& figure : profile.figures)
     if (figure.key.starts_with(prefix) && figure.key.substr(prefix.size()) != but)
-      lines += profile_line(figure.key.substr(prefix.size()), figure.text, figure.source);
+      lines += profile_line(figure.key.substr(prefix.size()), figure.text, figure.source, figure.assumed);
   return lines;
 }
 
@@ -45,12 +53,14 @@ std::string rate_lines(const std::map<std::string, GpuRate, std::less<>>& rates)
 
 std::string format_profile(const Profile& profile) {
   std::string text = fmt::format("title = {}\n", toml_text(profile.title));
+  if (!profile.provider.empty()) text += fmt::format("provider = {}\n", toml_text(profile.provider));
   if (!profile.gpu.empty()) text += fmt::format("gpu = {}\n", toml_text(profile.gpu));
   for (const Figure& figure : profile.figures)
     if (figure.key == "gpus_per_node" || figure.key == "most_nodes")
-      text += profile_line(figure.key, figure.text, figure.source);
-  for (const char* section : {"local", "network", "parameter_server", "compute", "prediction", "price"})
+      text += profile_line(figure.key, figure.text, figure.source, figure.assumed);
+  for (const char* section : {"local", "network", "parameter_server", "compute", "prediction"})
     text += profile_section(section, profile_lines(profile, section));
+  text += profile_section("price", price_lines(profile.price));
   return text + profile_section("rates", rate_lines(profile.rates));
 }
 

@@ -9,8 +9,10 @@
 
 namespace hbench {
 
-/// `key = { value = "15 us", source = "..." }`; a number stands without quotes.
-std::string profile_line(std::string_view key, std::string_view text, std::string_view source);
+/// `key = { value = "15 us", source = "..." }`; a number stands without quotes. `assumed` as in `Figure`.
+std::string profile_line(std::string_view key, std::string_view text, std::string_view source, double assumed = 1);
+/// `[price]`'s lines; nothing where there is none.
+std::string price_lines(const std::optional<Price>& price);
 /// `[name]` with its lines; nothing where there are none.
 std::string profile_section(std::string_view name, const std::string& lines);
 /// A profile's figures of one section as lines, but for one key.

@@ -17,7 +17,7 @@ namespace {
 /// Training images of ILSVRC 2012.
 constexpr double kImageNet = 1'281'167;
 constexpr double kUsualTarget = 0.9;
-/// More samples, hours or dollars than anybody has.
+/// More samples or hours than anybody has.
 constexpr double kMostAmount = 1e15;
 
 /// What may follow a number, and what it is worth.
@@ -65,6 +65,35 @@ std::vector<CaseResult> simulate_all(const Plan& plan, const StopRequested& stop
   return results;
 }
 
+/// Dollars, unless only other prices are known.
+std::string usual_currency(const Catalog& catalog) {
+  std::string known = "USD";
+  for (const auto& [name, profile] : catalog.profiles) {
+    if (!profile.price) continue;
+    known = profile.price->per_node_hour.currency;
+    if (known == "USD") break;
+  }
+  return known;
+}
+
+/// Refuses, where a budget is given, the clusters that it cannot be compared with.
+std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
+  std::map<std::string, Offer> offers;
+  for (const auto& [name, profile] : plan.catalog.profiles) {
+    const bool comparable = profile.price && profile.price->per_node_hour.currency == goals.currency;
+    if (goals.budget > 0 && !profile.price)
+      refuse(plan.refused, name, "no price is known");
+    else if (goals.budget > 0 && !comparable)
+      refuse(plan.refused, name,
+             fmt::format("its price is in {} and the budget in {}, and no currency is converted",
+                         profile.price->per_node_hour.currency, goals.currency));
+    else
+      offers[name] = {profile.gpus_per_node,
+                      comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt};
+  }
+  return offers;
+}
+
 }  // namespace
 
 Goals parse_goals(const GoalTexts& texts) {
@@ -83,27 +112,29 @@ Goals parse_goals(const GoalTexts& texts) {
   if (!texts.deadline.empty())
     goals.hours = amount(texts.deadline, "--deadline", {{"h", 1}, {"min", 1.0 / 60}, {"d", 24}, {"s", 1.0 / 3600}},
                          "6h, 90min or 2d");
-  if (!texts.budget.empty())
-    goals.dollars = amount(texts.budget, "--budget", {{"", 1}, {"usd", 1}, {"USD", 1}}, "500usd");
-  if ((goals.hours > 0 || goals.dollars > 0) && goals.samples == 0)
+  if (!texts.budget.empty()) {
+    const auto budget = parse_money(texts.budget);
+    if (!budget)
+      throw Error(ExitCode::usage, fmt::format("--budget {} makes no sense", texts.budget),
+                  "write such as 500usd: a number and the three letters of a currency");
+    goals.budget = budget->amount;
+    goals.currency = budget->currency;
+  }
+  if ((goals.hours > 0 || goals.budget > 0) && goals.samples == 0)
     throw Error(ExitCode::usage, "a deadline or a budget needs to know how much to train",
                 "add --samples 115M, or --epochs 90 for ImageNet");
-  if (goals.efficiency == 0 && goals.hours == 0 && goals.dollars == 0) goals.efficiency = kUsualTarget;
+  if (goals.efficiency == 0 && goals.hours == 0 && goals.budget == 0) goals.efficiency = kUsualTarget;
   return goals;
 }
 
-Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop,
+Choice choose(const SweepRequest& request, const Goals& asked_goals, const Data& data, const StopRequested& stop,
               bool quiet) {
   Plan plan = make_plan(request, data, {.no_training = "only simulated", .memory = available_memory()});
   refuse_servers_on_one_node(plan);
   const std::vector<CaseResult> results = simulate_all(plan, stop, quiet);
-  std::map<std::string, Offer> offers;
-  for (const auto& [name, profile] : plan.catalog.profiles) {
-    if (goals.dollars > 0 && !profile.usd_per_node_hour)
-      refuse(plan.refused, name, "no price is known");
-    else
-      offers[name] = {profile.gpus_per_node, profile.usd_per_node_hour};
-  }
+  Goals goals = asked_goals;
+  if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);
+  const std::map<std::string, Offer> offers = make_offers(plan, goals);
   return {.goals = goals,
           .workload = plan.catalog.traces.begin()->second.title,
           .timeline = plan.catalog.traces.begin()->first,

@@ -18,7 +18,7 @@ struct GoalTexts {
   std::string samples;   ///< `115M`
   std::string epochs;    ///< of ImageNet's 1,281,167 images
   std::string deadline;  ///< `6h`, `90min`, `2d`
-  std::string budget;    ///< `500usd`
+  std::string budget;    ///< `500usd`, `40000inr`
 };
 /// Without any condition an efficiency of 90 % is asked for.
 Goals parse_goals(const GoalTexts& texts);

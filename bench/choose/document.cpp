@@ -53,9 +53,9 @@ std::string hours_text(double hours) {
   return fmt::format("{:.3g}{}", hours * unit.per_hour, unit.name);
 }
 
-std::string dollars_text(double dollars) { return dollars < 10 ? fmt::format("{:.2f}", dollars) : figure(dollars); }
+std::string cost_text(double cost) { return cost < 10 ? fmt::format("{:.2f}", cost) : figure(cost); }
 
-std::string dollars_band(const Band& band) { return in_band(band, 1, band.stated < 10 ? 2 : 0, ""); }
+std::string cost_band(const Band& band) { return in_band(band, 1, band.stated < 10 ? 2 : 0, ""); }
 
 std::string_view to_string(Certainty certainty) {
   switch (certainty) {
@@ -74,10 +74,10 @@ std::string_view to_string(Certainty certainty) {
 std::string gpus_text(int gpus) { return gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus); }
 
 /// `94 % (90 to 97) of ideal speed, 4.2 h (4.0 h to 4.4 h), 412 (394 to 430) USD`
-std::string in_words(const Alternative& alternative) {
+std::string in_words(const Alternative& alternative, const std::string& currency) {
   std::string text = fmt::format("{} of ideal speed", percent_band(alternative.efficiency));
   if (alternative.hours) text += fmt::format(", {}", hours_band(*alternative.hours));
-  if (alternative.dollars) text += fmt::format(", {} USD", dollars_band(*alternative.dollars));
+  if (alternative.cost) text += fmt::format(", {} {}", cost_band(*alternative.cost), currency);
   return text;
 }
 
@@ -86,7 +86,7 @@ std::string goals_in_words(const Goals& goals) {
   const auto add = [&](const std::string& goal) { text += (text.empty() ? "" : " and ") + goal; };
   if (goals.efficiency > 0) add(fmt::format("an efficiency of {}", percent(goals.efficiency)));
   if (goals.hours > 0) add(fmt::format("{} at most", hours_text(goals.hours)));
-  if (goals.dollars > 0) add(fmt::format("{} USD at most", dollars_text(goals.dollars)));
+  if (goals.budget > 0) add(fmt::format("{} {} at most", cost_text(goals.budget), goals.currency));
   if (goals.samples > 0) text += fmt::format(" for {} samples", figure(goals.samples));
   return text;
 }
@@ -99,11 +99,16 @@ std::string verdict(const Choice& choice, const std::vector<Alternative>& best) 
   const auto good = std::ranges::count_if(best, meets_goals);
   if (good == 0)
     return fmt::format("{}: none of {} clusters meets {}. The nearest is {}: {}. It misses by {:.2g} %.",
-                       choice.workload, best.size(), goals_in_words(choice.goals), where, in_words(first),
-                       100 * (first.missed_by - 1));
+                       choice.workload, best.size(), goals_in_words(choice.goals), where,
+                       in_words(first, choice.goals.currency), 100 * (first.missed_by - 1));
   return fmt::format("{}: {}: {} ({}). {} of {} clusters surely or likely {} {}.", choice.workload, where,
-                     in_words(first), to_string(first.meets), good, best.size(), good == 1 ? "meets" : "meet",
-                     goals_in_words(choice.goals));
+                     in_words(first, choice.goals.currency), to_string(first.meets), good, best.size(),
+                     good == 1 ? "meets" : "meet", goals_in_words(choice.goals));
+}
+
+/// Why there is no cost in the currency of the goals.
+std::string no_cost(const Profile& profile) {
+  return profile.price ? fmt::format("in {}", profile.price->per_node_hour.currency) : "no price";
 }
 
 Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) {
@@ -111,20 +116,21 @@ Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) 
               .columns = {"cluster", "GPUs", "strategy", "efficiency", "samples/s", "of one GPU"},
               .numeric = {false, true, false, true, true, true},
               .priority = {0, 0, 2, choice.goals.samples > 0 ? 1 : 0, 3, 4}};
-  const auto column = [&](const char* name, bool numeric, int priority) {
-    table.columns.emplace_back(name);
+  const auto column = [&](const std::string& name, bool numeric, int priority) {
+    table.columns.push_back(name);
     table.numeric.push_back(numeric);
     table.priority.push_back(priority);
   };
   if (choice.goals.samples > 0) {
     column("time", true, 0);
-    column("USD", true, 0);
+    column(choice.goals.currency, true, 0);
   } else {
-    column("USD/h", true, 0);
+    column(choice.goals.currency + "/h", true, 0);
   }
   column("meets", false, 0);
   for (const Alternative& alternative : best) {
     const Case& asked = alternative.point.asked;
+    const Profile& profile = choice.catalog.profiles.at(asked.profile);
     std::vector<std::string> row{asked.profile,
                                  std::to_string(asked.gpus),
                                  asked.strategy.label(),
@@ -133,9 +139,9 @@ Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) 
                                  figure(alternative.throughput.stated / alternative.efficiency.stated / asked.gpus)};
     if (alternative.hours) {
       row.push_back(hours_band(*alternative.hours));
-      row.push_back(alternative.dollars ? dollars_band(*alternative.dollars) : "no price");
+      row.push_back(alternative.cost ? cost_band(*alternative.cost) : no_cost(profile));
     } else {
-      row.push_back(alternative.usd_per_hour ? dollars_text(*alternative.usd_per_hour) : "no price");
+      row.push_back(alternative.cost_per_hour ? cost_text(*alternative.cost_per_hour) : no_cost(profile));
     }
     row.emplace_back(to_string(alternative.meets));
     table.rows.push_back(std::move(row));
@@ -143,22 +149,23 @@ Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) 
   return table;
 }
 
-Table front_table(const std::vector<Alternative>& front) {
+Table front_table(const std::vector<Alternative>& front, const std::string& currency) {
   Table table{.caption = "Nothing is both quicker and cheaper than these",
-              .columns = {"cluster", "GPUs", "strategy", "time", "USD"},
+              .columns = {"cluster", "GPUs", "strategy", "time", currency},
               .numeric = {false, true, false, true, true},
               .priority = {0, 0, 1, 0, 0}};
   for (const Alternative& alternative : front)
     table.rows.push_back({alternative.point.asked.profile, std::to_string(alternative.point.asked.gpus),
                           alternative.point.asked.strategy.label(), hours_band(*alternative.hours),
-                          dollars_band(*alternative.dollars)});
+                          cost_band(*alternative.cost)});
   return table;
 }
 
 /// What twice as many GPUs buy.
 Table doubling_table(const Choice& choice, const std::vector<Alternative>& best) {
+  const std::string one = choice.goals.currency == "USD" ? "dollar" : choice.goals.currency;
   Table table{.caption = "What the next doubling of GPUs buys",
-              .columns = {"cluster", "GPUs", "samples/s", "more", "samples for a dollar", "for the next dollar"},
+              .columns = {"cluster", "GPUs", "samples/s", "more", "samples for a " + one, "for the next " + one},
               .numeric = {false, true, true, true, true, true},
               .priority = {0, 0, 1, 0, 0, 0}};
   for (const Alternative& alternative : best) {
@@ -166,11 +173,10 @@ Table doubling_table(const Choice& choice, const std::vector<Alternative>& best)
     if (more == nullptr) continue;
     const double gain = more->throughput.stated - alternative.throughput.stated;
     std::string now = "-", next = "-";
-    if (alternative.usd_per_hour && more->usd_per_hour) {
-      const double price = *more->usd_per_hour - *alternative.usd_per_hour;
-      now = figure(samples_per_dollar(alternative.throughput.stated, *alternative.usd_per_hour));
-      next =
-          more->nodes > alternative.nodes ? figure(std::max(0.0, samples_per_dollar(gain, price))) : "the same nodes";
+    if (alternative.cost_per_hour && more->cost_per_hour) {
+      const double price = *more->cost_per_hour - *alternative.cost_per_hour;
+      now = figure(samples_for_one(alternative.throughput.stated, *alternative.cost_per_hour));
+      next = more->nodes > alternative.nodes ? figure(std::max(0.0, samples_for_one(gain, price))) : "the same nodes";
     }
     table.rows.push_back(
         {alternative.point.asked.profile, fmt::format("{} to {}", alternative.point.asked.gpus, more->point.asked.gpus),
@@ -196,6 +202,27 @@ std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>&
   return fmt::format("the samples/s of one GPU were not measured with this workload on: {}", estimated);
 }
 
+/// What nobody states of the clusters, as far as it counts for the alternatives that are shown.
+std::string assumed_figures(const Choice& choice, const std::vector<Alternative>& best) {
+  std::string clusters;
+  double most = 1;
+  for (const Alternative& alternative : best) {
+    const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
+    std::string keys;
+    for (const Figure& figure : profile.assumed()) {
+      if (figure.key.starts_with("network.") && alternative.nodes == 1) continue;
+      keys += (keys.empty() ? "" : ", ") + figure.key;
+      most = std::max(most, figure.assumed);
+    }
+    if (!keys.empty()) clusters += fmt::format("{}{} ({})", clusters.empty() ? "" : "; ", profile.name, keys);
+  }
+  if (clusters.empty()) return {};
+  return fmt::format(
+      "nobody states these figures; they are assumed, the bands take them for up to {:g} times higher "
+      "or lower, and a measurement there would decide them: {}",
+      most, clusters);
+}
+
 /// On which figures it depends whether a cluster meets the conditions, and which measurement would decide it.
 std::vector<std::string> what_would_decide(const Choice& choice, const std::vector<Alternative>& best) {
   std::vector<std::string> texts;
@@ -218,24 +245,36 @@ std::vector<std::string> what_would_decide(const Choice& choice, const std::vect
       texts.push_back(fmt::format("{} {} meets the conditions: {} would decide it", profile.name,
                                   to_string(alternative.meets), what));
   }
+  if (std::string assumed = assumed_figures(choice, best); !assumed.empty()) texts.push_back(std::move(assumed));
   if (std::string rates = doubtful_rates(choice, best); !rates.empty()) texts.push_back(std::move(rates));
   return texts;
 }
 
-/// Where prices are from.
+/// What is paid, how, where and when, and who says so.
 std::string price_sources(const Choice& choice, const std::vector<Alternative>& best) {
   std::string text;
-  for (const Alternative& alternative : best)
-    for (const Figure& figure : choice.catalog.profiles.at(alternative.point.asked.profile).figures)
-      if (figure.key == "price.usd_per_node_hour")
-        text += fmt::format("{}{} {} USD for a node and hour ({})", text.empty() ? "Prices: " : "; ",
-                            alternative.point.asked.profile, figure.text, figure.source);
+  for (const Alternative& alternative : best) {
+    const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
+    if (profile.price)
+      text += fmt::format("{}{} {} ({}; {})", text.empty() ? "Prices for a node and hour: " : "; ", profile.name,
+                          format(profile.price->per_node_hour), terms(*profile.price), profile.price->source);
+  }
   return text.empty() ? "No price is known." : text + ". Whole nodes are paid.";
+}
+
+Json price_json(const std::optional<Price>& price) {
+  if (!price) return {};
+  return {{"per_node_hour", price->per_node_hour.amount},
+          {"currency", price->per_node_hour.currency},
+          {"region", price->region},
+          {"retrieved", price->retrieved},
+          {"model", to_string(price->model)},
+          {"source", price->source}};
 }
 
 Json band_json(const Band& band) { return {{"low", band.low}, {"stated", band.stated}, {"high", band.high}}; }
 
-Json alternative_json(const Alternative& alternative) {
+Json alternative_json(const Alternative& alternative, const Profile& profile) {
   const Case& asked = alternative.point.asked;
   Json json{{"cluster", asked.profile},
             {"gpus", asked.gpus},
@@ -245,8 +284,9 @@ Json alternative_json(const Alternative& alternative) {
             {"efficiency", band_json(alternative.efficiency)},
             {"samples_per_second", band_json(alternative.throughput)}};
   json["hours"] = alternative.hours ? band_json(*alternative.hours) : Json();
-  json["usd"] = alternative.dollars ? band_json(*alternative.dollars) : Json();
-  json["usd_per_hour"] = alternative.usd_per_hour ? Json(*alternative.usd_per_hour) : Json();
+  json["cost"] = alternative.cost ? band_json(*alternative.cost) : Json();
+  json["cost_per_hour"] = alternative.cost_per_hour ? Json(*alternative.cost_per_hour) : Json();
+  json["price"] = price_json(profile.price);
   json["meets"] = to_string(alternative.meets);
   return json;
 }
@@ -265,7 +305,7 @@ Document choice_document(const Choice& choice) {
       100 * kModelError.compute)});
   document.blocks.emplace_back(cluster_table(choice, best));
   if (const std::vector<Alternative> front = pareto_front(choice.alternatives); !front.empty())
-    document.blocks.emplace_back(front_table(front));
+    document.blocks.emplace_back(front_table(front, choice.goals.currency));
   if (Table doubling = doubling_table(choice, best); !doubling.rows.empty())
     document.blocks.emplace_back(std::move(doubling));
   if (std::vector<std::string> unsure = what_would_decide(choice, best); !unsure.empty())
@@ -278,21 +318,19 @@ Document choice_document(const Choice& choice) {
 
 std::string choice_json(const Choice& choice) {
   Json clusters = Json::array(), front = Json::array(), left_out = Json::array();
-  for (const Alternative& alternative : best_by_cluster(choice.alternatives))
-    clusters.push_back(alternative_json(alternative));
-  for (const Alternative& alternative : pareto_front(choice.alternatives))
-    front.push_back(alternative_json(alternative));
+  const auto json_of = [&](const Alternative& alternative) {
+    return alternative_json(alternative, choice.catalog.profiles.at(alternative.point.asked.profile));
+  };
+  for (const Alternative& alternative : best_by_cluster(choice.alternatives)) clusters.push_back(json_of(alternative));
+  for (const Alternative& alternative : pareto_front(choice.alternatives)) front.push_back(json_of(alternative));
   for (const Refusal& refusal : choice.refused) left_out.push_back({{"what", refusal.what}, {"why", refusal.why}});
   const Goals& asked = choice.goals;
   const Json goals{{"efficiency", asked.efficiency > 0 ? Json(asked.efficiency) : Json()},
                    {"samples", asked.samples > 0 ? Json(asked.samples) : Json()},
                    {"hours", asked.hours > 0 ? Json(asked.hours) : Json()},
-                   {"usd", asked.dollars > 0 ? Json(asked.dollars) : Json()}};
-  return Json{{"workload", choice.workload},
-              {"goals", goals},
-              {"clusters", clusters},
-              {"pareto_front", front},
-              {"left_out", left_out}}
+                   {"budget", asked.budget > 0 ? Json(asked.budget) : Json()}};
+  return Json{{"workload", choice.workload}, {"goals", goals},        {"currency", asked.currency},
+              {"clusters", clusters},        {"pareto_front", front}, {"left_out", left_out}}
              .dump(1, ' ', false, Json::error_handler_t::replace) +
          "\n";
 }

@@ -92,7 +92,8 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   const StepTimeline timeline = recorded.timeline.rescaled(rate, asked.batch_per_gpu);
   const TrainingStrategy strategy = parse_strategy(asked);
   const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
-  const bool has_factor = cluster.stream_factor > 1 || (world.servers > 0 && cluster.server_factor > 1);
+  const bool has_factor =
+      cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
   const auto step = [&](End end, double network_slower) {
     return simulator(asked.profile, world, has_factor ? end : End::stated).run(timeline, strategy, network_slower, end);
   };

@@ -49,7 +49,8 @@ ExitCode run_choose(const Call& call) {
   app.add_option("--samples", texts.samples, "samples to train on, such as 115M");
   app.add_option("--epochs", texts.epochs, "the same in epochs of ImageNet's 1,281,167 images");
   app.add_option("--deadline", texts.deadline, "most time, such as 6h, 90min or 2d");
-  app.add_option("--budget", texts.budget, "most money, such as 500usd");
+  app.add_option("--budget", texts.budget,
+                 "most money, such as 500usd; only clusters with a price in that currency are compared");
   app.add_option("--algorithm", algorithms, "algorithms to choose from (comma list; default: ring,ps)");
   app.add_option("--compressor", compressors, "compressors to choose from (comma list; default: none)");
   app.add_option("--preset", presets, "frameworks to choose from, instead of algorithms (comma list)");

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "collectives/base/digest.hpp"
 #include "collectives/base/error.hpp"
@@ -116,8 +118,10 @@ void read_rates(const toml::table& table, std::string_view file_name, Profile& p
       if (const toml::node* batch = fields->get("batch")) rate.batch = read_batch(*batch, key.str(), file_name);
       if (const toml::node* source = fields->get("source")) rate.source = read_source(*source, key.str(), file_name);
     }
-    profile.figures.push_back(
-        {fmt::format("rates.{}", key.str()), fmt::format("{} samples/s", rate.samples_per_second), rate.source});
+    profile.figures.push_back({.key = fmt::format("rates.{}", key.str()),
+                               .text = fmt::format("{} samples/s", rate.samples_per_second),
+                               .source = rate.source,
+                               .place = place_in(file_name, entry)});
     profile.rates.insert_or_assign(std::string(key.str()), rate);
   }
 }
@@ -142,9 +146,17 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
   const std::string text = read_file(file);
   const std::string name = "gpus/" + file.filename().string();
   const toml::table table = parse_toml(text, name);
+  std::vector<Figure> figures;
   read_section(table, "", name,
-               {{"title", false, text_into(profile.gpu_title)}, {"memory_rate", true, rate_into(profile.memory_rate)}},
-               {"rates"}, profile.figures);
+               {{"title", false, text_into(profile.gpu_title)},
+                {"memory_rate", true, rate_into(profile.memory_rate)},
+                {"link_rate", false, rate_into(profile.gpu_link_rate)},
+                {"bus_rate", false, rate_into(profile.gpu_bus_rate)}},
+               {"rates"}, figures);
+  for (Figure& figure : figures) {
+    figure.key = "gpu." + figure.key;
+    profile.figures.push_back(std::move(figure));
+  }
   read_rates(table, name, profile);
   profile.digest = digest_text(text);
 }
@@ -170,14 +182,32 @@ Profile Profile::slowed(double factor) const {
   return slow;
 }
 
+std::vector<Figure> Profile::assumed() const {
+  std::vector<Figure> assumed;
+  std::ranges::copy_if(figures, std::back_inserter(assumed), [](const Figure& figure) { return figure.assumed > 1; });
+  return assumed;
+}
+
 Profile Profile::at(End end) const {
   if (end == End::stated) return *this;
-  Profile other = *this;
-  const auto moved = [end](BytesPerSecond rate, double factor) {
-    return end == End::better ? rate * factor : rate / factor;
+  const auto moved = [end](double factor) { return end == End::better ? factor : 1 / factor; };
+  // A product of figures is as far off as the one that is known least.
+  const auto assumed = [this](std::initializer_list<std::string_view> keys) {
+    double most = 1;
+    for (const Figure& figure : figures)
+      if (std::ranges::find(keys, figure.key) != keys.end()) most = std::max(most, figure.assumed);
+    return most;
   };
-  other.stream_cap = moved(stream_cap, stream_factor);
-  other.server_rate = moved(server_rate, server_factor);
+  Profile other = *this;
+  other.stream_cap =
+      stream_cap * moved(stream_factor > 1 ? stream_factor : assumed({"network.stream_cap", "network.streams"}));
+  other.server_rate = server_rate * moved(server_factor > 1 ? server_factor : assumed({"parameter_server.rate"}));
+  other.line_rate = line_rate * moved(assumed({"network.line_rate", "network.nics", "network.protocol_efficiency"}));
+  other.local_rate = local_rate * moved(assumed({"local.rate"}));
+  other.network_latency = network_latency / moved(assumed({"network.latency"}));
+  other.network_low_latency = network_low_latency / moved(assumed({"network.low_latency"}));
+  other.local_latency = local_latency / moved(assumed({"local.latency"}));
+  other.local_low_latency = local_low_latency / moved(assumed({"local.low_latency"}));
   return other;
 }
 
@@ -189,6 +219,7 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
   profile.call_latency = kUsualCall;
   read_section(table, "", file_name,
                {{"title", false, text_into(profile.title)},
+                {"provider", false, text_into(profile.provider)},
                 {"gpu", false, text_into(profile.gpu)},
                 {"gpus_per_node", true, count_into(profile.gpus_per_node)},
                 {"most_nodes", false, count_into(profile.most_nodes)}},
@@ -225,10 +256,7 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                {}, profile.figures);
   read_section(table, "prediction", file_name, {{"uncertainty", false, number_into(profile.uncertainty, 0, 0.9)}}, {},
                profile.figures);
-  double price = -1;
-  read_section(table, "price", file_name, {{"usd_per_node_hour", false, number_into(price, 0, 1e9)}}, {},
-               profile.figures);
-  if (price >= 0) profile.usd_per_node_hour = price;
+  profile.price = read_price(table, file_name, profile.figures);
   read_rates(table, file_name, profile);
   profile.curves = read_curves(table, file_name);
   profile.digest = digest_text(fmt::format("{}{}", profile.digest, text));

@@ -16,14 +16,21 @@
 #include "collectives/base/library.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/network/curve.hpp"
+#include "collectives/network/price.hpp"
 
 namespace hbench {
 
+/// By which factor a figure that is only assumed may be off, where its profile does not say by which.
+inline constexpr double kAssumedFactor = 2;
+
 /// One figure of a profile with its provenance.
 struct Figure {
-  std::string key;     ///< `network.line_rate`
+  std::string key;     ///< `network.line_rate`; of the GPU's file `gpu.memory_rate`
   std::string text;    ///< as written: `25 Gbit/s`
   std::string source;  ///< who says so; `stated in <file>` for a figure without one
+  /// Nobody states the figure: it is assumed, and may be so many times higher or lower. 1: it is stated.
+  double assumed = 1;
+  std::string place;  ///< where it is written, `my.toml:12`; empty for a figure that was not read
 };
 
 /// Training speed of one GPU of the cluster, without communication.
@@ -40,6 +47,7 @@ enum class End : std::uint8_t { better, stated, worse };
 struct Profile {
   std::string name;
   std::string title;
+  std::string provider;  ///< who rents or makes it, `AWS`; may be empty
   std::string gpu;
   std::string gpu_title;  ///< `NVIDIA V100 SXM2, fp32`; empty where no file of its own describes the GPU
   int gpus_per_node = 1;
@@ -64,11 +72,13 @@ struct Profile {
   double server_factor = 1;        ///< the servers' rate may be so many times higher or lower; widens the band
   /// From the call of a collective until its kernels run, where nothing is queued before it.
   Seconds call_latency;
-  BytesPerSecond memory_rate;   ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
-  double overlap_slowdown = 0;  ///< compute takes 1 + this while a collective is in flight
-  double straggler = 0;         ///< relative standard deviation of a rank's compute time
-  double uncertainty = 0;       ///< relative uncertainty of the rates and latencies: the band of predictions
-  std::optional<double> usd_per_node_hour;
+  BytesPerSecond memory_rate;      ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
+  double overlap_slowdown = 0;     ///< compute takes 1 + this while a collective is in flight
+  double straggler = 0;            ///< relative standard deviation of a rank's compute time
+  double uncertainty = 0;          ///< relative uncertainty of the rates and latencies: the band of predictions
+  BytesPerSecond gpu_link_rate;    ///< the most that this GPU's own links (NVLink) carry; 0: unknown or none
+  BytesPerSecond gpu_bus_rate;     ///< the most that its PCIe bus carries; 0: unknown
+  std::optional<Price> price;
   std::map<std::string, GpuRate, std::less<>> rates;  ///< by workload name
 
   std::vector<MeasuredCurve> curves;  ///< collectives that were measured on the cluster
@@ -86,7 +96,9 @@ struct Profile {
   BytesPerSecond node_rate() const;
   /// The same cluster with every rate divided and every latency multiplied by `factor`.
   Profile slowed(double factor) const;
-  /// The same cluster with the figures that have a factor at one end of what they may be.
+  /// The figures that nobody states, in file order.
+  std::vector<Figure> assumed() const;
+  /// The same cluster with the figures that have a factor, or are assumed, at one end of what they may be.
   Profile at(End end) const;
 };
 

@@ -10,18 +10,36 @@
 namespace hbench {
 namespace {
 
+/// No figure is assumed so wildly that it says nothing.
+constexpr double kMostAssumed = 100;
+
 struct Value {
   std::string text;
   std::optional<double> number;
   std::string source;
+  double assumed = 1;
 };
 
 std::optional<Value> plain_value(const toml::node& node) {
-  if (const auto text = node.value_exact<std::string>()) return Value{*text, std::nullopt, {}};
+  if (const auto text = node.value_exact<std::string>()) return Value{.text = *text};
   if (const auto whole = node.value_exact<std::int64_t>())
-    return Value{fmt::format("{}", *whole), static_cast<double>(*whole), {}};
-  if (const auto number = node.value_exact<double>()) return Value{fmt::format("{}", *number), *number, {}};
+    return Value{.text = fmt::format("{}", *whole), .number = static_cast<double>(*whole)};
+  if (const auto number = node.value_exact<double>())
+    return Value{.text = fmt::format("{}", *number), .number = *number};
   return std::nullopt;
+}
+
+/// `assumed = true`, or the factor by which the figure may be off.
+double read_assumed(const toml::node& node, std::string_view key, std::string_view file_name) {
+  const auto flag = node.value_exact<bool>();
+  if (flag && *flag) return kAssumedFactor;
+  const auto factor = flag ? std::optional<double>() : node.value<double>();
+  if (factor && *factor > 1 && *factor <= kMostAssumed) return *factor;
+  throw Error(ExitCode::usage,
+              fmt::format("{}: 'assumed' of '{}' is neither true nor a factor above 1", place_in(file_name, node), key),
+              fmt::format("write assumed = true, or the factor (at most {}) by which the figure may be off; leave it "
+                          "out for a figure that its source states",
+                          kMostAssumed));
 }
 
 Value read_value(const toml::node& node, std::string_view key, std::string_view file_name) {
@@ -31,10 +49,10 @@ Value read_value(const toml::node& node, std::string_view key, std::string_view 
     throw Error(ExitCode::usage, fmt::format("{}: '{}' must be a figure", place_in(file_name, node), key),
                 "write a number, a text with a unit, or { value = ..., source = \"...\" }");
   for (const auto& [name, entry] : *table)
-    if (name != "value" && name != "source")
+    if (name != "value" && name != "source" && name != "assumed")
       throw Error(ExitCode::usage,
                   fmt::format("{}: unknown key '{}' in '{}'", place_in(file_name, entry), name.str(), key),
-                  "a figure has 'value' and 'source'");
+                  "a figure has 'value' and 'source', and may be 'assumed'");
   const toml::node* inner = table->get("value");
   auto value = inner != nullptr ? plain_value(*inner) : std::nullopt;
   if (!value) throw Error(ExitCode::usage, fmt::format("{}: '{}' has no value", place_in(file_name, node), key));
@@ -46,6 +64,7 @@ Value read_value(const toml::node& node, std::string_view key, std::string_view 
                   "say where the figure comes from, or leave 'source' out");
     value->source = *text;
   }
+  if (const toml::node* assumed = table->get("assumed")) value->assumed = read_assumed(*assumed, key, file_name);
   return *value;
 }
 
@@ -87,8 +106,11 @@ void read_section(const toml::table& table, std::string_view section, std::strin
       throw Error(error.code(), fmt::format("{}: {}{}: {}", place_in(file_name, *node), prefix, key.name, error.what()),
                   error.hint());
     }
-    figures.push_back({prefix + std::string(key.name), value.text,
-                       value.source.empty() ? fmt::format("stated in {}", file_name) : value.source});
+    figures.push_back({.key = prefix + std::string(key.name),
+                       .text = value.text,
+                       .source = value.source.empty() ? fmt::format("stated in {}", file_name) : value.source,
+                       .assumed = value.assumed,
+                       .place = place_in(file_name, *node)});
   }
 }
 

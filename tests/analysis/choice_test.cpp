@@ -36,13 +36,13 @@ TEST(Alternatives, HaveTimesAndPricesOfWholeNodesWithTheirBands) {
   const auto all = make_alternatives({point("cheap", 6, 0.9)}, kOffers, {.samples = 1'944'000});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].nodes, 2);
-  EXPECT_DOUBLE_EQ(*all[0].usd_per_hour, 2);
+  EXPECT_DOUBLE_EQ(*all[0].cost_per_hour, 2);
   EXPECT_NEAR(all[0].throughput.low, 480, 1e-9);
   EXPECT_NEAR(all[0].throughput.high, 600, 1e-9);
   EXPECT_NEAR(all[0].hours->stated, 1, 1e-9);
   EXPECT_NEAR(all[0].hours->low, 0.9, 1e-9) << "the higher rate takes less time";
   EXPECT_NEAR(all[0].hours->high, 1.125, 1e-9);
-  EXPECT_NEAR(all[0].dollars->high, 2.25, 1e-9);
+  EXPECT_NEAR(all[0].cost->high, 2.25, 1e-9);
   EXPECT_EQ(all[0].meets, Certainty::surely);
 }
 
@@ -77,10 +77,10 @@ TEST(Alternatives, MeetAllGoalsOnlyAsSurelyAsTheHardest) {
   EXPECT_EQ(with({.hours = 1.1}).meets, Certainty::likely);
   EXPECT_EQ(with({.hours = 0.95}).meets, Certainty::unlikely);
   EXPECT_EQ(with({.hours = 0.8}).meets, Certainty::no);
-  EXPECT_EQ(with({.hours = 1.2, .dollars = 1.9}).meets, Certainty::unlikely);
-  EXPECT_EQ(with({.efficiency = 0.5, .hours = 1.2, .dollars = 3}).meets, Certainty::surely);
+  EXPECT_EQ(with({.hours = 1.2, .budget = 1.9}).meets, Certainty::unlikely);
+  EXPECT_EQ(with({.efficiency = 0.5, .hours = 1.2, .budget = 3}).meets, Certainty::surely);
   EXPECT_NEAR(with({.hours = 0.5}).missed_by, 2, 1e-9);
-  EXPECT_NEAR(with({.hours = 0.5, .dollars = 0.5}).missed_by, 4, 1e-9);
+  EXPECT_NEAR(with({.hours = 0.5, .budget = 0.5}).missed_by, 4, 1e-9);
   EXPECT_EQ(with({.hours = 2}).missed_by, 1);
 }
 

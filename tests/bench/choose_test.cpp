@@ -30,7 +30,10 @@ TEST(Goals, AreReadWithTheirUnits) {
   EXPECT_DOUBLE_EQ(hours("90 min"), 1.5);
   EXPECT_DOUBLE_EQ(hours("2d"), 48);
   EXPECT_DOUBLE_EQ(hours("7200s"), 2);
-  EXPECT_DOUBLE_EQ(parse_goals({.samples = "1", .budget = "500usd"}).dollars, 500);
+  EXPECT_DOUBLE_EQ(parse_goals({.samples = "1", .budget = "500usd"}).budget, 500);
+  EXPECT_EQ(parse_goals({.samples = "1", .budget = "500usd"}).currency, "USD");
+  EXPECT_EQ(parse_goals({.samples = "1", .budget = "500"}).currency, "USD");
+  EXPECT_EQ(parse_goals({.samples = "1", .budget = "4e4 inr"}).currency, "INR");
 }
 
 TEST(Goals, AskForNinetyPercentWhereNothingElseIsAskedFor) {
@@ -50,7 +53,9 @@ TEST(Goals, ThatMakeNoSenseAreRefusedWithAnExample) {
   refused({.samples = "5 apples"}, "--samples 5 apples", "115M");
   refused({.epochs = "nan"}, "--epochs nan", "90");
   refused({.samples = "1M", .deadline = "6"}, "--deadline 6", "90min");
-  refused({.samples = "1M", .budget = "5 eur"}, "--budget 5 eur", "500usd");
+  refused({.samples = "1M", .budget = "5 euros"}, "--budget 5 euros", "500usd");
+  refused({.samples = "1M", .budget = "-5usd"}, "--budget -5usd", "500usd");
+  refused({.samples = "1M", .budget = "nan usd"}, "--budget nan usd", "500usd");
   refused({.deadline = "6h"}, "needs to know how much to train", "--epochs");
   refused({.budget = "6"}, "needs to know how much to train", "--samples");
   refused({.samples = "1M", .epochs = "1"}, "--samples and --epochs", "one of them");
@@ -73,10 +78,11 @@ Point lab_point(int gpus, double efficiency) {
 std::vector<std::vector<std::string>> rows_of(const std::string& caption, const std::vector<Point>& points,
                                               const Goals& goals) {
   Choice choice{.goals = goals, .workload = "VGG-16"};
+  choice.goals.currency = "USD";
   Profile& lab = choice.catalog.profiles["lab"];
   lab.name = lab.title = "lab";
   lab.gpus_per_node = 4;
-  lab.usd_per_node_hour = 8;
+  lab.price = Price{.per_node_hour = {8, "USD"}};
   choice.alternatives = make_alternatives(points, {{"lab", {4, 8.0}}}, goals);
   for (const Block& block : choice_document(choice).blocks)
     if (const auto* table = std::get_if<Table>(&block); table != nullptr && table->caption == caption)
@@ -126,9 +132,10 @@ std::string choose_by(std::vector<std::string> arguments) {
 TEST(ChooseVerb, AnswersWithTheCheapestClusterThatMeetsADeadline) {
   const std::string text = choose_by({"--workload", "resnet50", "--gpus", "8,16", "--profile",
                                       "aws-p3-25gbe,azure-nd96asr-v4,dgx-a100", "--epochs", "90", "--deadline", "12h"});
-  EXPECT_THAT(text, AllOf(HasSubstr("ResNet-50"), HasSubstr("surely"), HasSubstr("no price"),
-                          HasSubstr("Nothing is both quicker and cheaper"), HasSubstr("next doubling"),
-                          HasSubstr("on demand, us-east-1"), Not(HasSubstr("inf")), Not(HasSubstr("nan"))));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("ResNet-50"), HasSubstr("surely"), HasSubstr("no price"),
+                    HasSubstr("Nothing is both quicker and cheaper"), HasSubstr("next doubling"),
+                    HasSubstr("24.48 USD (on-demand, us-east-1, 2026"), Not(HasSubstr("inf")), Not(HasSubstr("nan"))));
 }
 
 TEST(ChooseVerb, SaysWhoIsNearestWhereNobodyMeetsTheTarget) {
@@ -152,6 +159,47 @@ TEST(ChooseVerb, LeavesOutClustersWithoutAPriceWhereABudgetIsGiven) {
   expect_error([&] { choose_by(with("dgx-a100")); }, ExitCode::usage, HasSubstr("nothing is left to choose from"),
                HasSubstr("no price is known"));
   testing::internal::GetCapturedStdout();
+}
+
+/// A DGX A100 at a price of 1,000 INR an hour, whose network is assumed.
+std::string rupee_profile(const TemporaryFolder& folder) {
+  std::string text = read_file(HBENCH_SOURCE_DIR "/cluster-profiles/dgx-a100.toml");
+  const std::string nics = "nics = { value = 8,";
+  text.replace(text.find(nics), nics.size(), nics + " assumed = 3,");
+  const std::filesystem::path file = folder / "rupees.toml";
+  write_bytes(file, text + "\n[price]\nper_node_hour = 1000\ncurrency = \"INR\"\nregion = \"not stated\"\n" +
+                        "retrieved = \"2026\"\nmodel = \"reserved\"\nsource = \"an offer\"\n");
+  return file.string();
+}
+
+TEST(ChooseVerb, ConvertsNoCurrency) {
+  const TemporaryFolder folder;
+  const auto choose_on = [&](const std::string& profiles, const char* budget) {
+    std::vector<std::string> arguments{"--workload", "resnet50", "--gpus", "8", "--epochs", "1", "--profile", profiles};
+    if (*budget != '\0') arguments.insert(arguments.end(), {"--budget", budget});
+    return choose_by(arguments);
+  };
+  const std::string rupees = rupee_profile(folder);
+  const std::string both = rupees + ",aws-p3-25gbe";
+  EXPECT_THAT(choose_on(both, "50usd"), HasSubstr("its price is in INR and the budget in USD"));
+  EXPECT_THAT(choose_on(both, "5000inr"),
+              AllOf(HasSubstr("aws-p3-25gbe: its price is in USD and the budget in INR"), HasSubstr("5000 INR at most"),
+                    HasSubstr("1000 INR (reserved, region not stated, 2026; an offer)")));
+  EXPECT_THAT(choose_on(both, ""), AllOf(HasSubstr("in INR"), HasSubstr("USD")));
+  EXPECT_THAT(choose_on(rupees, ""), AllOf(HasSubstr(" INR "), Not(HasSubstr("in INR"))));
+  expect_error([&] { choose_on("aws-p3-25gbe", "50eur"); }, ExitCode::usage, HasSubstr("nothing is left"),
+               HasSubstr("no currency is converted"));
+  testing::internal::GetCapturedStdout();
+}
+
+TEST(ChooseVerb, SaysWhichFiguresNobodyStates) {
+  const TemporaryFolder folder;
+  const auto on = [&](const char* gpus) {
+    return choose_by({"--workload", "vgg16", "--gpus", gpus, "--profile", rupee_profile(folder)});
+  };
+  EXPECT_THAT(on("16"), AllOf(HasSubstr("nobody states these figures"), HasSubstr("up to 3 times"),
+                              HasSubstr("rupees (network.nics)")));
+  EXPECT_THAT(on("8"), Not(HasSubstr("nobody states")));
 }
 
 TEST(ChooseVerb, GivesOneGpuAllOfItsSpeed) {
@@ -204,7 +252,7 @@ TEST(ChooseVerb, ComparesFrameworks) {
   EXPECT_EQ(best.at("strategy"), "horovod: ring");
   EXPECT_EQ(best.at("nodes"), 4);
   EXPECT_LT(best.at("efficiency").at("low"), best.at("efficiency").at("stated"));
-  EXPECT_TRUE(best.at("usd").is_null());
+  EXPECT_TRUE(best.at("cost").is_null());
   EXPECT_EQ(best.at("evidence"), "simulated");
 }
 

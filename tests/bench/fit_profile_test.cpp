@@ -159,7 +159,10 @@ TEST(FormatProfile, IsReadBackWithEveryFigureOfEveryProfile) {
     EXPECT_EQ(again.memory_rate.value, profile.memory_rate.value) << name;
     EXPECT_EQ(again.straggler, profile.straggler);
     EXPECT_EQ(again.uncertainty, profile.uncertainty);
-    EXPECT_EQ(again.usd_per_node_hour, profile.usd_per_node_hour);
+    EXPECT_EQ(again.price, profile.price) << name;
+    EXPECT_EQ(again.provider, profile.provider);
+    EXPECT_EQ(again.assumed().size(), profile.assumed().size()) << name;
+    EXPECT_EQ(again.at(End::worse).path_rate().value, profile.at(End::worse).path_rate().value) << name;
     EXPECT_EQ(again.rates.size(), profile.rates.size()) << name;
   }
 }

@@ -84,10 +84,10 @@ TEST(MachineProfile, HasNothingOfTheOtherClustersGpusAndNodes) {
   const Profile from = network(), profile = read_back(from, measured());
   ASSERT_GT(from.rates.size(), 0u);
   ASSERT_GT(from.memory_rate.value, 0);
-  ASSERT_TRUE(from.usd_per_node_hour.has_value());
+  ASSERT_TRUE(from.price.has_value());
   EXPECT_EQ(profile.rates.size(), 1u);
   EXPECT_EQ(profile.memory_rate.value, 0);
-  EXPECT_FALSE(profile.usd_per_node_hour.has_value());
+  EXPECT_FALSE(profile.price.has_value());
 }
 
 TEST(MachineProfile, IsAsUncertainAsTheNetworkOrTheFitWhateverIsMore) {

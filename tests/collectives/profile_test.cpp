@@ -42,7 +42,7 @@ TEST(Profile, ReadsEveryKey) {
   EXPECT_DOUBLE_EQ(profile.overlap_slowdown, 0.15);
   EXPECT_DOUBLE_EQ(profile.straggler, 0.01);
   EXPECT_DOUBLE_EQ(profile.uncertainty, 0.1);
-  EXPECT_EQ(profile.usd_per_node_hour, 12);
+  EXPECT_EQ(profile.price->per_node_hour, (Money{12, "EUR"}));
   EXPECT_DOUBLE_EQ(profile.rates.at("mine").samples_per_second, 100);
   EXPECT_EQ(profile.rates.at("mine").batch, 16);
   EXPECT_EQ(profile.rates.at("mine").source, "measured");
@@ -63,6 +63,33 @@ TEST(Profile, SaysByWhatFactorRatesMayBeOff) {
                  "my.toml:13: network.stream_factor is given without network.stream_cap", "state 'stream_cap'");
   expect_refused(with("rate = \"1 GB/s\"", "factor = { value = 3, source = \"x\" }"),
                  "my.toml:17: parameter_server.factor is given without parameter_server.rate", "state 'rate'");
+}
+
+TEST(Profile, AssumedFiguresMayBeOffByAFactor) {
+  const Profile stated = parse(kProfileText);
+  EXPECT_TRUE(stated.assumed().empty());
+  const auto assume = [&](const std::string& key, const std::string& value, const char* by) {
+    return parse(with(key + " = " + value, key + " = { value = " + value + ", assumed = " + by + " }"));
+  };
+  const Profile nics = assume("nics", "2", "true");
+  ASSERT_EQ(nics.assumed().size(), 1U);
+  EXPECT_EQ(nics.assumed()[0].key, "network.nics");
+  EXPECT_EQ(nics.assumed()[0].place, "my.toml:12");
+  EXPECT_DOUBLE_EQ(nics.at(End::better).line_rate / stated.line_rate, kAssumedFactor);
+  EXPECT_DOUBLE_EQ(nics.at(End::worse).line_rate / stated.line_rate, 1 / kAssumedFactor);
+  EXPECT_EQ(nics.at(End::worse).local_rate, stated.local_rate);
+  EXPECT_EQ(nics.at(End::stated).line_rate, stated.line_rate);
+  EXPECT_DOUBLE_EQ(assume("line_rate", "\"25 Gbit/s\"", "3").at(End::worse).line_rate / stated.line_rate, 1 / 3.0);
+  EXPECT_DOUBLE_EQ(assume("protocol_efficiency", "0.95", "3").at(End::worse).line_rate / stated.line_rate, 1 / 3.0);
+  EXPECT_DOUBLE_EQ(assume("streams", "4", "3").at(End::worse).stream_cap / stated.stream_cap, 1 / 3.0);
+  EXPECT_DOUBLE_EQ(assume("rate", "\"10 GB/s\"", "3").at(End::better).local_rate / stated.local_rate, 3);
+  EXPECT_DOUBLE_EQ(assume("rate", "\"1 GB/s\"", "3").at(End::better).server_rate / stated.server_rate, 3);
+  EXPECT_DOUBLE_EQ(assume("latency", "\"3 us\"", "3").at(End::worse).local_latency / stated.local_latency, 3);
+  EXPECT_DOUBLE_EQ(
+      assume("low_latency", "\"5 us\"", "3").at(End::worse).network_low_latency / stated.network_low_latency, 3);
+  for (const char* wrong : {"1", "0.5", "101", "false", "\"yes\"", "nan"})
+    expect_refused(with("nics = 2", std::string("nics = { value = 2, assumed = ") + wrong + " }"),
+                   "my.toml:12: 'assumed' of 'nics' is neither true nor a factor above 1", "assumed = true");
 }
 
 TEST(Profile, MayJoinAFewNodesOnly) {
@@ -157,24 +184,24 @@ TEST(Profile, MissingKeysAreNamed) {
 
 TEST(Profile, SectionsMustBeSections) {
   expect_refused("gpus_per_node = 1\nnetwork = 3\n", "my.toml:2: 'network' must be a section [network]", "");
-  expect_refused(with("[rates]", "[[rates]]"), "my.toml:26: 'rates' must be a section [rates]", "");
+  expect_refused(with("[rates]", "[[rates]]"), "my.toml:31: 'rates' must be a section [rates]", "");
 }
 
 TEST(Profile, RatesHaveInclusiveEnds) {
   EXPECT_EQ(parse(with("50.5", "1e12")).rates.at("plain").samples_per_second, 1e12);
   EXPECT_EQ(parse(with("50.5", "1e-12")).rates.at("plain").samples_per_second, 1e-12);
-  expect_refused(with("50.5", "1.1e12"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
-  expect_refused(with("50.5", "0.9e-12"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
+  expect_refused(with("50.5", "1.1e12"), "my.toml:33: rates.plain must be samples/s of one GPU", "write a number");
+  expect_refused(with("50.5", "0.9e-12"), "my.toml:33: rates.plain must be samples/s of one GPU", "write a number");
 }
 
 TEST(Profile, RatesAreChecked) {
-  expect_refused(with("50.5", "-1"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
-  expect_refused(with("50.5", "inf"), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
-  expect_refused(with("50.5", "\"fast\""), "my.toml:28: rates.plain must be samples/s of one GPU", "write a number");
-  expect_refused(with("batch = 16", "batch = 0"), "my.toml:27: rates.mine: batch is not a count", "whole number");
-  expect_refused(with("batch = 16", "batch = \"16\""), "my.toml:27: rates.mine: batch is not a count", "whole");
-  expect_refused(with("\"measured\"", "3"), "my.toml:27: the source of rates.mine must be text", "leave 'source' out");
-  expect_refused(with("batch = 16", "bach = 16"), "my.toml:27: unknown key 'bach' in rates.mine", "'batch'");
+  expect_refused(with("50.5", "-1"), "my.toml:33: rates.plain must be samples/s of one GPU", "write a number");
+  expect_refused(with("50.5", "inf"), "my.toml:33: rates.plain must be samples/s of one GPU", "write a number");
+  expect_refused(with("50.5", "\"fast\""), "my.toml:33: rates.plain must be samples/s of one GPU", "write a number");
+  expect_refused(with("batch = 16", "batch = 0"), "my.toml:32: rates.mine: batch is not a count", "whole number");
+  expect_refused(with("batch = 16", "batch = \"16\""), "my.toml:32: rates.mine: batch is not a count", "whole");
+  expect_refused(with("\"measured\"", "3"), "my.toml:32: the source of rates.mine must be text", "leave 'source' out");
+  expect_refused(with("batch = 16", "bach = 16"), "my.toml:32: unknown key 'bach' in rates.mine", "'batch'");
 }
 
 TEST(Profile, QuotedLineBreaksStayOnOneLine) {
@@ -183,7 +210,7 @@ TEST(Profile, QuotedLineBreaksStayOnOneLine) {
 
 TEST(ProfileLibrary, EveryShippedProfileIsSourcedAndKnowsResNet50) {
   const ProfileLibrary library(kProfiles);
-  EXPECT_GE(library.names().size(), 13U);
+  EXPECT_GE(library.names().size(), 24U);
   std::set<std::string> digests;
   for (const std::string& name : library.names()) {
     const Profile profile = library.load(name);
@@ -194,7 +221,8 @@ TEST(ProfileLibrary, EveryShippedProfileIsSourcedAndKnowsResNet50) {
     EXPECT_TRUE(digests.insert(profile.digest).second) << name << " is a copy of another";
     for (const auto& [workload, rate] : profile.rates) EXPECT_GT(rate.batch, 0) << name << ' ' << workload;
     for (const Figure& figure : profile.figures) {
-      if (figure.key == "title" || figure.key == "gpu") continue;
+      if (figure.key == "title" || figure.key == "provider" || figure.key == "gpu" || figure.key == "gpu.title")
+        continue;
       EXPECT_FALSE(figure.source.empty() || figure.source.starts_with("stated in")) << name << ' ' << figure.key;
     }
   }
@@ -230,7 +258,7 @@ TEST(ProfileReadme, ListsEveryKey) {
   const std::string readme = read_file(kProfiles / "README.md");
   const Profile profile = parse(kProfileText);
   for (const Figure& figure : profile.figures) {
-    if (figure.key.starts_with("rates.") || figure.key == "memory_rate") continue;
+    if (figure.key.starts_with("rates.") || figure.key == "gpu.title") continue;
     EXPECT_NE(readme.find("`" + figure.key + "`"), std::string::npos) << figure.key;
   }
 }

@@ -32,7 +32,12 @@ straggler = 0.01
 [prediction]
 uncertainty = 0.1
 [price]
-usd_per_node_hour = 12
+per_node_hour = 12
+currency = "EUR"
+region = "north"
+retrieved = "2026-09-20"
+model = "spot"
+source = "an offer"
 [rates]
 mine = { value = 100, batch = 16, source = "measured" }
 plain = 50.5
