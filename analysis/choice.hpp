@@ -70,7 +70,7 @@ std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alterna
 /// quickest to the cheapest. Empty where samples are not counted or no price is known.
 std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives);
 
-/// Samples for a dollar; 0 where nothing is to be paid.
+/// Samples for a dollar, or for 1 of another currency; 0 where nothing is to be paid.
 double samples_for_one(double samples_per_second, double cost_per_hour);
 
 /// The same cluster with twice as many GPUs, by the alternative there that is the quickest; null where there is none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <set>
 
 #include "analysis/model_error.hpp"
@@ -223,6 +224,17 @@ std::string assumed_figures(const Choice& choice, const std::vector<Alternative>
       most, clusters);
 }
 
+/// Efficiencies of different batches are not alike: larger ones communicate less often.
+std::string different_batches(const std::vector<Alternative>& best) {
+  const auto [least, most] = std::ranges::minmax(
+      best | std::views::transform([](const Alternative& each) { return each.point.asked.batch_per_gpu; }));
+  if (least == most) return {};
+  return fmt::format(
+      "samples per GPU and step are those at which each GPU's speed was measured, {} to {}, and more of "
+      "them mean a better efficiency: --batch N compares all clusters alike",
+      least, most);
+}
+
 /// On which figures it depends whether a cluster meets the conditions, and which measurement would decide it.
 std::vector<std::string> what_would_decide(const Choice& choice, const std::vector<Alternative>& best) {
   std::vector<std::string> texts;
@@ -245,6 +257,7 @@ std::vector<std::string> what_would_decide(const Choice& choice, const std::vect
       texts.push_back(fmt::format("{} {} meets the conditions: {} would decide it", profile.name,
                                   to_string(alternative.meets), what));
   }
+  if (std::string batches = different_batches(best); !batches.empty()) texts.push_back(std::move(batches));
   if (std::string assumed = assumed_figures(choice, best); !assumed.empty()) texts.push_back(std::move(assumed));
   if (std::string rates = doubtful_rates(choice, best); !rates.empty()) texts.push_back(std::move(rates));
   return texts;

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "bench/catalogue/filter.hpp"
+#include "bench/catalogue/listing.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/listing_families.hpp"
@@ -31,17 +33,6 @@ Table launcher_table(const Data&) {
   Table table{.columns = {"launcher", "what", "state"}, .numeric = std::vector<bool>(3)};
   for (const Launcher* entry : launchers())
     table.rows.push_back({text(entry->name), text(entry->summary), state_text(entry->availability(host.path))});
-  return table;
-}
-
-Table profile_table(const Data& data) {
-  Table table{.columns = {"profile", "what", "GPUs per node", "between two ranks", "per node"},
-              .numeric = {false, false, true, true, true}};
-  for (const std::string& name : data.profiles.names()) {
-    const Profile profile = data.profiles.load(name);
-    table.rows.push_back({name, profile.title, std::to_string(profile.gpus_per_node), format(profile.path_rate()),
-                          format(profile.node_rate())});
-  }
   return table;
 }
 
@@ -87,7 +78,8 @@ constexpr std::array kListings{
     Listing{"presets", "frameworks to simulate", [](const Data&) { return preset_table(); }},
     Listing{"executors", "how ranks communicate", [](const Data&) { return executor_table(); }, "state"},
     Listing{"launchers", "how ranks are started", launcher_table, "state"},
-    Listing{"profiles", "clusters to simulate", profile_table},
+    Listing{"profiles", "clusters to simulate",
+            [](const Data& data) { return profile_table(all_profiles(data.profiles)); }},
     Listing{"workloads", "timelines to simulate", workload_table},
     Listing{"models", "LibTorch models to train and to calibrate", model_table},
     Listing{"reports", "what a report is about", report_table},

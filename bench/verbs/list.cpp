@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "bench/catalogue/filter.hpp"
+#include "bench/catalogue/listing.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/output/listing.hpp"
 #include "bench/output/table_json.hpp"
@@ -42,19 +44,28 @@ std::string rendered(const Listing& listing, const Table& table, bool json, bool
 }
 
 ExitCode run_list(const Call& call) {
+  CatalogueTexts conditions;
   std::string name, profile = std::string(kExplainedProfile);
   int workers = kExplainedWorkers;
   bool json = false, markdown = false, explain = false, wide = false;
   Arguments app("Prints the names that the flags of the other verbs take.", "hbench list");
   std::string footer = "Lists:\n";
   for (const Listing& listing : listings()) footer += fmt::format("  {:12} {}\n", listing.name, listing.summary);
-  app.footer(
-      footer +
-      "Examples:\n  hbench list profiles\n  hbench list algorithms --explain --profile aws-p3-25gbe --workers 32");
+  app.footer(footer +
+             "Examples:\n  hbench list profiles\n  hbench list profiles --gpu h100 --max-price 7usd --min-bandwidth "
+             "100Gbit/s\n"
+             "  hbench list algorithms --explain --profile aws-p3-25gbe --workers 32");
   app.add_option("list", name, "which list to print");
   Option* as_json = app.add_flag("--json", json, "as JSON");
   app.add_flag("--markdown", markdown, "as a Markdown table")->excludes(as_json);
   app.add_flag("--wide", wide, kWideHelp);
+  app.add_option("--gpu", conditions.gpu, "with `profiles`: only these GPUs (comma list; h100 means h100-pcie too)");
+  app.add_option("--provider", conditions.provider, "with `profiles`: only of these, such as aws (comma list)");
+  app.add_option("--max-price", conditions.max_price,
+                 "with `profiles`: only where one GPU costs at most so much an hour, such as 5usd; no currency is "
+                 "converted");
+  app.add_option("--min-bandwidth", conditions.min_bandwidth,
+                 "with `profiles`: only where a GPU's share of its node's NICs is at least so much, such as 100Gbit/s");
   Option* explained =
       app.add_flag("--explain", explain, "with `algorithms`: which one `auto` takes for which size, and why");
   app.add_option("--profile", profile, "the cluster to explain for: a name or a TOML file")
@@ -73,7 +84,17 @@ ExitCode run_list(const Call& call) {
   if (explain && listing.name != "algorithms")
     throw Error(ExitCode::usage, fmt::format("--explain says nothing about {}", name),
                 "hbench list algorithms --explain");
+  const bool profiles = listing.name == "profiles";
+  if (!profiles && !conditions.none())
+    throw Error(ExitCode::usage, fmt::format("the conditions on a cluster say nothing about {}", name),
+                "hbench list profiles --gpu h100");
+  const CatalogueFilter filter = parse_catalogue_filter(conditions);
   const Data data = load_data();
+  if (profiles) {
+    const std::vector<Profile> matching = matching_profiles(all_profiles(data.profiles), filter);
+    fmt::print("{}", json ? profiles_json(matching) : rendered(listing, profile_table(matching), json, markdown, wide));
+    return ExitCode::good;
+  }
   if (!explain) {
     fmt::print("{}", rendered(listing, listing.table(data), json, markdown, wide));
     return ExitCode::good;

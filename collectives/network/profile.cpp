@@ -204,6 +204,9 @@ Profile Profile::at(End end) const {
   other.server_rate = server_rate * moved(server_factor > 1 ? server_factor : assumed({"parameter_server.rate"}));
   other.line_rate = line_rate * moved(assumed({"network.line_rate", "network.nics", "network.protocol_efficiency"}));
   other.local_rate = local_rate * moved(assumed({"local.rate"}));
+  // Nothing is assumed that this GPU cannot do.
+  const BytesPerSecond most = std::max({local_rate, gpu_link_rate, gpu_bus_rate});
+  if (most > local_rate) other.local_rate = std::min(other.local_rate, most);
   other.network_latency = network_latency / moved(assumed({"network.latency"}));
   other.network_low_latency = network_low_latency / moved(assumed({"network.low_latency"}));
   other.local_latency = local_latency / moved(assumed({"local.latency"}));

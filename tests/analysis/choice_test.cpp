@@ -136,8 +136,8 @@ TEST(ParetoFront, HasNothingOfWhichAnotherIsBothQuickerAndCheaper) {
 
 // 100 samples/s are 360,000 in an hour.
 TEST(SamplesPerDollar, AreThoseOfAnHourForWhatItCosts) {
-  EXPECT_DOUBLE_EQ(samples_per_dollar(100, 2), 180'000);
-  EXPECT_EQ(samples_per_dollar(100, 0), 0);
+  EXPECT_DOUBLE_EQ(samples_for_one(100, 2), 180'000);
+  EXPECT_EQ(samples_for_one(100, 0), 0);
 }
 
 TEST(Doubled, IsTheQuickestWayToUseTwiceAsManyGpus) {

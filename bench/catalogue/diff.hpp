@@ -1,0 +1,31 @@
+#pragma once
+
+/// Two profiles, figure by figure. Pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/network/profile.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// One figure of two profiles; a text is empty where a profile has none.
+struct FigurePair {
+  std::string key;  ///< `network.line_rate`, or in words what is derived from figures
+  std::string a, b;
+  std::string source_a, source_b;  ///< empty for what is derived
+  std::optional<double> ratio;     ///< b / a, where both are quantities of a kind
+  bool differs() const { return a != b; }
+};
+
+/// What is derived first (rates per path, node and GPU; the price of a GPU), then the figures by their keys.
+std::vector<FigurePair> compare_profiles(const Profile& a, const Profile& b);
+
+/// Side by side, and where the figures are from: of those that differ, or of all.
+Document difference_document(const Profile& a, const Profile& b, bool all);
+/// An array of objects.
+std::string difference_json(const Profile& a, const Profile& b, bool all);
+
+}  // namespace hbench

@@ -1,0 +1,21 @@
+#pragma once
+
+/// What a buyer compares clusters by, derived from the figures of their profiles. Pure.
+
+#include <optional>
+#include <string>
+
+#include "collectives/network/profile.hpp"
+
+namespace hbench {
+
+/// A GPU's share of its node's price; empty where no price is known.
+std::optional<Money> price_per_gpu_hour(const Profile& profile);
+
+/// A GPU's share of what its node's NICs carry, which streams (TCP) may not fill; empty where nothing joins nodes.
+std::optional<BytesPerSecond> network_per_gpu(const Profile& profile);
+
+/// Where figures are assumed: `local, network`; empty where every figure is stated.
+std::string assumed_sections(const Profile& profile);
+
+}  // namespace hbench

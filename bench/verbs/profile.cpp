@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+
+#include "bench/catalogue/check.hpp"
+#include "bench/catalogue/diff.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/data.hpp"
+#include "bench/output/terminal.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+ExitCode run_diff(const Call& call) {
+  std::string a, b;
+  bool all = false, json = false, wide = false;
+  Arguments app(
+      "Shows two cluster profiles side by side: the figures that differ, how many times the second is the first, and "
+      "where each is from.",
+      "hbench profile diff");
+  app.footer(
+      "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile diff dgx-a100 ./mine.toml --all\n"
+      "What is derived comes first: rates per path, node and GPU, and the price of a GPU-hour. Ratios are given "
+      "between quantities of one kind only, and between prices in one currency.\nNames: hbench list profiles");
+  app.add_option("A", a, "a profile, or a TOML file of your own");
+  app.add_option("B", b, "what it is compared with");
+  app.add_flag("--all", all, "also figures that are the same");
+  app.add_flag("--json", json, "as JSON")->excludes(app.add_flag("--wide", wide, kWideHelp));
+  if (app.parse(call)) return ExitCode::good;
+  if (a.empty() || b.empty())
+    throw Error(ExitCode::usage, "two profiles are needed", "hbench profile diff aws-p3-25gbe aws-p3dn-tcp");
+  const Data data = load_data();
+  const Profile left = data.profiles.load(a), right = data.profiles.load(b);
+  fmt::print("{}",
+             json ? difference_json(left, right, all) : terminal_text(difference_document(left, right, all), wide));
+  return ExitCode::good;
+}
+
+ExitCode run_check(const Call& call) {
+  std::string name;
+  bool json = false;
+  Arguments app(
+      "Reads a cluster profile and questions its figures: links and NICs faster than this GPU and its bus allow, bits "
+      "taken for bytes, streams faster than their NICs, missing rates, old prices, figures that nobody states.",
+      "hbench profile check");
+  app.footer(
+      "Examples:\n  hbench profile check ./mine.toml\n  hbench profile check aws-p5 --json\n"
+      "A line for each finding: the file and line, how bad it is, and what. An error cannot be true, a warning makes "
+      "predictions doubtful, a note should be known.\n"
+      "Exit code: 0 without errors, 4 with errors, 2 for a file that is no profile.");
+  app.add_option("FILE", name, "a TOML file of your own, or the name of a profile");
+  app.add_flag("--json", json, "as JSON");
+  if (app.parse(call)) return ExitCode::good;
+  if (name.empty()) throw Error(ExitCode::usage, "no profile to check", "hbench profile check ./mine.toml");
+  const Profile profile = load_data().profiles.load(name);
+  const std::string file = is_file_name(name) ? name : name + ".toml";
+  const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  const std::vector<ProfileFinding> findings = check_profile(profile, file, today);
+  const auto count = [&](Severity severity) {
+    return std::ranges::count(findings, severity, &ProfileFinding::severity);
+  };
+  if (json)
+    fmt::print("{}", findings_json(findings));
+  else
+    fmt::print("{}{}: errors {}, warnings {}, notes {}\n", findings_text(findings), file, count(Severity::error),
+               count(Severity::warning), count(Severity::note));
+  return count(Severity::error) > 0 ? ExitCode::wrong_data : ExitCode::good;
+}
+
+/// What may be done with profiles.
+struct Action {
+  std::string_view name, summary;
+  ExitCode (*run)(const Call& call);
+};
+
+constexpr std::array kActions{Action{"diff", "shows two profiles side by side", run_diff},
+                              Action{"check", "questions the figures of one", run_check}};
+
+ExitCode run_profile(const Call& call) {
+  if (!call.arguments.empty() && !call.arguments.front().starts_with('-')) {
+    const auto action = std::ranges::find(kActions, call.arguments.front(), &Action::name);
+    if (action != kActions.end())
+      return action->run({.arguments = {call.arguments.begin() + 1, call.arguments.end()}, .command = call.command});
+    std::vector<std::string_view> known;
+    for (const Action& each : kActions) known.push_back(each.name);
+    throw unknown_name("action on profiles", call.arguments.front(), known);
+  }
+  Arguments app("Compares cluster profiles and checks your own.", "hbench profile");
+  std::string footer = "Actions:\n";
+  for (const Action& action : kActions) footer += fmt::format("  {:6} {}\n", action.name, action.summary);
+  app.footer(footer +
+             "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile check ./mine.toml\n"
+             "hbench profile diff --help and hbench profile check --help say more; hbench list profiles shows all.");
+  if (app.parse(call)) return ExitCode::good;
+  fmt::print("{}", app.help());
+  return ExitCode::good;
+}
+
+}  // namespace
+
+extern const Verb kProfile;
+constinit const Verb kProfile{
+    .name = "profile", .summary = "compare cluster profiles, and check your own", .run = run_profile};
+
+}  // namespace hbench
