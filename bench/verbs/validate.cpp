@@ -9,6 +9,7 @@
 #include "bench/command/verb.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/terminal.hpp"
+#include "bench/validate/collectives.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
@@ -35,19 +36,42 @@ void select(std::vector<CaseResult>& published, const std::string& names, std::s
   std::erase_if(published, [&](const CaseResult& each) { return !asked.contains(each.asked.*field); });
 }
 
+/// The clusters with these names, or all.
+std::vector<Profile> clusters(const std::string& names) {
+  const Data data = load_data();
+  std::vector<Profile> all;
+  for (const std::string& name : names.empty() ? data.profiles.names() : split_list(names, "--profile"))
+    all.push_back(data.profiles.load(name));
+  return all;
+}
+
+ExitCode validate_collectives(const std::string& profiles, bool each, bool json, bool wide) {
+  const std::vector<CurveValidation> all = validate_curves(clusters(profiles));
+  if (all.empty())
+    throw Error(ExitCode::usage, fmt::format("no collective was measured on {}", profiles),
+                "add [[collectives]] to its profile: cluster-profiles/README.md");
+  fmt::print("{}", json ? curves_json(all) : terminal_text(curves_document(all, each), wide));
+  return ExitCode::good;
+}
+
 ExitCode run_validate(const Call& call) {
   std::string from, profiles, workloads;
-  bool json = false, each = false, wide = false;
+  bool json = false, each = false, wide = false, collectives = false;
   Arguments app("Predicts published training throughputs and says how far the predictions are off.", "hbench validate");
   app.footer(
       "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --each\n  hbench validate --from "
-      "mine.csv --json");
-  app.add_option("--from", from, "table of figures instead of the built-in one (columns: analysis/README.md)");
+      "mine.csv --json\n  hbench validate --collectives");
+  Option* table =
+      app.add_option("--from", from, "table of figures instead of the built-in one (columns: analysis/README.md)");
   app.add_option("--profile", profiles, "only these clusters (comma list)");
-  app.add_option("--workload", workloads, "only these workloads (comma list)");
+  Option* of = app.add_option("--workload", workloads, "only these workloads (comma list)");
+  app.add_flag("--collectives", collectives, "single collectives instead, beside the curves of the profiles")
+      ->excludes(table)
+      ->excludes(of);
   app.add_flag("--each", each, "also print each figure with its prediction");
   app.add_flag("--json", json, "print each figure as JSON")->excludes(app.add_flag("--wide", wide, kWideHelp));
   if (app.parse(call)) return ExitCode::good;
+  if (collectives) return validate_collectives(profiles, each, json, wide);
   std::vector<CaseResult> published = figures(from);
   select(published, profiles, &Case::profile, "profile");
   select(published, workloads, &Case::workload, "workload");

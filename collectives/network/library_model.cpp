@@ -63,11 +63,11 @@ double network_hop(const Cluster& cluster, const Protocol& protocol, double low_
   return between(std::min(full, low_factor * cluster.profile.network_low_latency), full, protocol.latency);
 }
 
-/// A protocol with flags is there where a profile states its latency.
+/// The protocols with flags are there where a profile states their latency, inside nodes or between them.
 bool has(const Cluster& cluster, const Protocol& protocol) {
-  const bool local = cluster.per_node <= 1 || cluster.profile.local_low_latency.value > 0;
-  const bool remote = cluster.nodes <= 1 || cluster.profile.network_low_latency.value > 0;
-  return protocol.latency == 1 || (local && remote);
+  const bool local = cluster.per_node > 1 && cluster.profile.local_low_latency.value > 0;
+  const bool remote = cluster.nodes > 1 && cluster.profile.network_low_latency.value > 0;
+  return protocol.latency == 1 || local || remote;
 }
 
 double seconds(const Cluster& cluster, const Protocol& protocol, const Demand& demand, Bytes bytes) {
