@@ -16,8 +16,10 @@ namespace {
 constexpr std::array kNics{1.0,  2.5,  5.0,  10.0, 16.0,  20.0,  25.0,  30.0, 32.0,
                            40.0, 50.0, 56.0, 80.0, 100.0, 200.0, 400.0, 800.0};
 constexpr double kFastestNic = 800;
+/// Of slower ones some are stated in bytes.
+constexpr double kLeastMixedUp = 10;
 constexpr double kGigabit = 1e9 / 8;
-/// Below a light-second of copper and above what a WAN takes, units are mixed up.
+/// Light takes 200 ns for 60 m; between continents it takes milliseconds. Beyond, units are mixed up.
 constexpr Seconds kLeastLatency(2e-7), kMostLatency(5e-3);
 /// Links are stated with two or three digits.
 constexpr double kRounding = 1.02;
@@ -92,7 +94,7 @@ class Checker {
           format(profile_.line_rate), kFastestNic,
           in_bytes("network.line_rate") && usual ? "; it looks like bytes taken for bits"
                                                  : "; several NICs are stated by network.nics");
-    else if (in_bytes("network.line_rate") && usual && gigabits > 8 * kNics[4])
+    else if (in_bytes("network.line_rate") && usual && gigabits / 8 >= kLeastMixedUp)
       add(Severity::warning, "network.line_rate", "{} are {}; are bits meant, in which NICs are sold?",
           figure("network.line_rate")->text, format(profile_.line_rate));
     if (gigabits <= kFastestNic * kRounding && profile_.gpu_bus_rate.value > 0 &&

@@ -23,7 +23,7 @@ struct ProfileFinding {
   std::string what;   ///< the figure, what is wrong with it, and how to mend it, on one line
 };
 
-/// Findings in the order of the file. `file_name` names it where a figure is missing, `today` tells how old prices are.
+/// Errors first, then warnings, then notes. `file_name` names it where a figure is missing, `today` tells how old prices are.
 std::vector<ProfileFinding> check_profile(const Profile& profile, std::string_view file_name,
                                           std::chrono::sys_days today);
 

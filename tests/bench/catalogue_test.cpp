@@ -102,6 +102,8 @@ TEST(ProfileCheck, KnowsHowFastNicsAre) {
   EXPECT_THAT(findings_of(changed("400 Gbit/s", "3200 Gbit/s")), HasSubstr("several NICs are stated by network.nics"));
   EXPECT_THAT(findings_of(changed("400 Gbit/s", "50 GB/s")),
               HasSubstr("12: warning: network.line_rate: 50 GB/s are 400"));
+  EXPECT_THAT(findings_of(changed("400 Gbit/s", "25 GB/s")), HasSubstr("25 GB/s are 200 Gbit/s; are bits meant"));
+  EXPECT_EQ(findings_of(changed("400 Gbit/s", "12.5 GB/s")), "") << "no NIC has 12.5 Gbit/s";
   EXPECT_THAT(findings_of(changed("400 Gbit/s", "800 Gbit/s")),
               HasSubstr("12: error: network.line_rate: 800 Gbit/s is more than the PCIe bus of nodes with this GPU"));
   EXPECT_THAT(findings_of(changed("protocol_efficiency = { value = 0.95, source = \"offer\" }\n", "")),
