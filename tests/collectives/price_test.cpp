@@ -62,10 +62,13 @@ TEST(ProfilePrice, HasItsTermsAndItsSource) {
                                    .model = PurchaseModel::spot,
                                    .source = "an offer"}));
   EXPECT_EQ(terms(*profile.price), "spot, north, 2026-09-20");
+  int figures = 0;
   for (const Figure& figure : profile.figures) {
     if (!figure.key.starts_with("price.")) continue;
     EXPECT_EQ(figure.source, "an offer") << figure.key;
+    ++figures;
   }
+  EXPECT_EQ(figures, 6);
 }
 
 TEST(ProfilePrice, SaysWhereNobodyStatesARegionOrADate) {
@@ -86,6 +89,7 @@ TEST(ProfilePrice, IsWholeOrAbsent) {
 
 TEST(ProfilePrice, RefusesWhatIsNone) {
   expect_refused("= 12", "= -1", "my.toml:25: price.per_node_hour: -1 is no price", "above 0");
+  expect_refused("= 12", "= 0", "my.toml:25: price.per_node_hour: 0 is no price", "above 0");
   expect_refused("= 12", "= \"12\"", "my.toml:25: price.per_node_hour: 12 is no price", "without quotes");
   expect_refused("= 12", "= nan", "my.toml:25: price.per_node_hour: nan is no price", "above 0");
   expect_refused("\"EUR\"", "\"Euro\"", "my.toml:26: price.currency: 'Euro' is no currency", "three letters");
