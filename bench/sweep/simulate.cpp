@@ -85,38 +85,44 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
   return simulators_.try_emplace(key, profile(profile_name, end), world, stop_).first->second;
 }
 
-CaseResult SimulatedRunner::run(const Case& asked) {
+SimulatedStep SimulatedRunner::step(const Case& asked) {
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const Trace& recorded = catalog_.traces.at(asked.workload);
-  const double rate = rate_of(asked, cluster, recorded);
-  const StepTimeline timeline = recorded.timeline.rescaled(rate, asked.batch_per_gpu);
+  SimulatedStep result{.rate = rate_of(asked, cluster, recorded)};
+  const StepTimeline timeline = recorded.timeline.rescaled(result.rate, asked.batch_per_gpu);
   const TrainingStrategy strategy = parse_strategy(asked);
   const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
   const bool has_factor =
       cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
-  const auto step = [&](End end, double network_slower) {
+  const auto simulated = [&](End end, double network_slower) {
     return simulator(asked.profile, world, has_factor ? end : End::stated).run(timeline, strategy, network_slower, end);
   };
+  const StepTimes& times = result.times = simulated(End::stated, 1);
+  // On a faster network gradients meet other queues, and now and then a step takes longer for it: what the profile is
+  // uncertain of is the envelope of the three runs.
+  result.fast = simulated(End::better, 1 - cluster.uncertainty).step;
+  result.slow = simulated(End::worse, 1 + cluster.uncertainty).step;
+  // One GPU is what others are relative to.
+  const double wider = asked.gpus > 1 ? std::exp(error_.half_width(times.communication / times.step)) : 1;
+  // Whatever else may be wrong, communication does not make a GPU faster.
+  result.low = std::max(std::min({times.step, result.fast, result.slow}) / wider, times.compute);
+  result.high = std::max({times.step, result.fast, result.slow}) * wider;
+  return result;
+}
 
+CaseResult SimulatedRunner::run(const Case& asked) {
+  const SimulatedStep simulated = step(asked);
+  const StepTimes& times = simulated.times;
   CaseResult result;
   result.asked = asked;
   const auto add = [&](const char* metric, double value, const char* unit = "s") {
     result.samples.push_back({.metric = metric, .value = value, .unit = unit});
   };
-  const StepTimes times = step(End::stated, 1);
-  // On a faster network gradients meet other queues, and now and then a step takes longer for it: what the profile is
-  // uncertain of is the envelope of the three runs.
-  const Seconds fast = step(End::better, 1 - cluster.uncertainty).step;
-  const Seconds slow = step(End::worse, 1 + cluster.uncertainty).step;
-  const double share = times.communication / times.step;
-  // One GPU is what others are relative to.
-  const double wider = asked.gpus > 1 ? std::exp(error_.half_width(share)) : 1;
   add("step_seconds", times.step.value);
-  // Whatever else may be wrong, communication does not make a GPU faster.
-  add("step_seconds_low", std::max(std::min({times.step, fast, slow}).value / wider, times.compute.value));
-  add("step_seconds_high", std::max({times.step, fast, slow}).value * wider);
+  add("step_seconds_low", simulated.low.value);
+  add("step_seconds_high", simulated.high.value);
   add("communication_seconds", times.communication.value);
-  add("baseline_throughput", rate, "samples/s");
+  add("baseline_throughput", simulated.rate, "samples/s");
   add("ledger/compute", times.compute.value);
   add("ledger/straggler", times.straggler.value);
   add("ledger/slowdown", times.slowdown.value);

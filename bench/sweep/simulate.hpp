@@ -21,6 +21,14 @@ std::string refuse_choice(const Profile& profile, int workers, std::int64_t memo
 /// About how long `SimulatedRunner::run` will take. `catalog` holds what the case names.
 Seconds simulation_time(const Case& asked, const Catalog& catalog);
 
+/// A simulated step with its band.
+struct SimulatedStep {
+  StepTimes times;     ///< with the profile's figures
+  Seconds fast, slow;  ///< with all of them better and worse by its uncertainty, and at the ends of its factors
+  Seconds low, high;   ///< the 90 % band: the envelope of these, widened by the model's own error
+  double rate = 0;     ///< samples/s of one GPU alone
+};
+
 /// Runs simulated cases. Keeps the simulators of the last profile and worker count, so that cases are quickest
 /// in the plan's order. `catalog` outlives it and holds what the cases name.
 class SimulatedRunner {
@@ -29,6 +37,8 @@ class SimulatedRunner {
   explicit SimulatedRunner(const Catalog& catalog, StopRequested stop = {}, ModelError error = kModelError)
       : catalog_(catalog), stop_(std::move(stop)), error_(error) {}
   /// \throws Error (interrupted) when a stop was requested; later runs are as good as if this one had never been.
+  SimulatedStep step(const Case& asked);
+  /// The same as samples. \throws as `step`.
   CaseResult run(const Case& asked);
 
  private:
