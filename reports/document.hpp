@@ -74,6 +74,7 @@ struct Chart {
   std::string title{};
   std::string x_title{}, y_title{};
   bool x_log2 = false;
+  bool y_log10 = false;  ///< points with a y of 0 and less are not drawn
   bool y_percent = false;  ///< y is a fraction, shown in per cent
   std::optional<double> y_min{}, y_max{};
   std::vector<Series> series{};

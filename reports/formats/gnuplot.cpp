@@ -136,6 +136,7 @@ class ChartScript {
     const auto limit = [&](std::optional<double> y) { return y ? fmt::format("{}", scaled(*y)) : "*"; };
     std::string out = count_ == 0 ? "set yrange [0:1]\n"
                                   : fmt::format("set yrange [{}:{}]\n", limit(chart_.y_min), limit(chart_.y_max));
+    if (chart_.y_log10) out += "set logscale y 10\n";
     if (chart_.y_percent) out += "set format y '%g %%'\n";
     return out;
   }

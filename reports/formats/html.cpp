@@ -87,6 +87,7 @@ Json chart_json(const Chart& chart, const Styles& styles) {
   return {{"xTitle", chart.x_title},
           {"yTitle", chart.y_title},
           {"log2", chart.x_log2},
+          {"yLog10", chart.y_log10},
           {"percent", chart.y_percent},
           {"yMin", optional_json(chart.y_min)},
           {"yMax", optional_json(chart.y_max)},

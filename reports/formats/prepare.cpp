@@ -67,12 +67,13 @@ void name_charts(Document& document) {
 void drop_undrawable_points(Chart& chart) {
   std::size_t dropped = 0;
   const auto undrawable = [&](const ChartPoint& point) {
-    return !std::isfinite(point.x) || !std::isfinite(point.y) || (chart.x_log2 && point.x <= 0);
+    return !std::isfinite(point.x) || !std::isfinite(point.y) || (chart.x_log2 && point.x <= 0) ||
+           (chart.y_log10 && point.y <= 0);
   };
   for (Series& series : chart.series) {
     dropped += std::erase_if(series.points, undrawable);
     for (ChartPoint& point : series.points) {
-      if (point.low && !std::isfinite(*point.low)) point.low.reset();
+      if (point.low && (!std::isfinite(*point.low) || (chart.y_log10 && *point.low <= 0))) point.low.reset();
       if (point.high && !std::isfinite(*point.high)) point.high.reset();
     }
   }

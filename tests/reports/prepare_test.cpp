@@ -7,6 +7,7 @@
 
 #include "reports/formats/chart_table.hpp"
 #include "reports/formats/formats.hpp"
+#include "reports/formats/gnuplot.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/formats/style.hpp"
 #include "tests/reports/samples.hpp"
@@ -42,6 +43,21 @@ TEST(Prepare, DropsWhatCannotBeDrawnAndSaysSo) {
   EXPECT_EQ(points[0].high, 2.0);
   EXPECT_EQ(points[1].x, 8);
   EXPECT_EQ(first_chart(document).caption, "Caption. 4 points without a finite place are not shown.");
+}
+
+TEST(Prepare, DropsWhatALogarithmicAxisHasNoPlaceFor) {
+  const Chart chart{.id = "c",
+                    .title = "c",
+                    .y_log10 = true,
+                    .series = {{.label = "s", .points = {{1, 0, {}, {}, ""}, {2, 5, 0.0, 9.0, ""}}}}};
+  const Document document = drawable({.title = "", .blocks = {chart}});
+  const auto& points = first_chart(document).series[0].points;
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_FALSE(points[0].low);
+  EXPECT_EQ(points[0].high, 9.0);
+  EXPECT_THAT(kHtmlFormat.render(document), testing::HasSubstr("\"yLog10\":true"));
+  EXPECT_THAT(gnuplot_script(first_chart(document), Styles(charts_of(document)), {"a.svg", "a.png"}),
+              testing::HasSubstr("set logscale y 10\n"));
 }
 
 TEST(Prepare, ChangesNothingTheSecondTime) {

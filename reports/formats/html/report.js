@@ -138,7 +138,7 @@
     // Chart.js looks at y alone; intervals are to fit too.
     const points = spec.series.filter(series => series.shown).flatMap(series => series.points);
     return {
-      type: "linear",
+      type: spec.yLog10 ? "logarithmic" : "linear",
       title: {display: true, text: spec.yTitle},
       min: spec.yMin ?? undefined,
       max: spec.yMax ?? undefined,
