@@ -1,0 +1,90 @@
+#include "bench/output/document_output.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bench/launch/process.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/output/terminal.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/file.hpp"
+#include "reports/formats/gnuplot.hpp"
+#include "reports/formats/prepare.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::string_view kPicture = ".svg";
+
+/// By how the file's name ends.
+const Format& format_of(const std::filesystem::path& file) {
+  const std::string extension = file.extension().string();
+  if (extension.empty()) return kHtmlFormat;
+  std::vector<std::string_view> known;
+  for (const Format* format : formats()) {
+    if (format->extension == extension) return *format;
+    known.push_back(format->extension);
+  }
+  throw Error(ExitCode::usage, fmt::format("--out {}: no format is written into files '*{}'", file.string(), extension),
+              fmt::format("end its name with {} or {}, or add --format", fmt::join(known, ", "), kPicture));
+}
+
+void draw(const Document& given, const std::filesystem::path& file) {
+  const Document document = drawable(given);
+  const std::vector<const Chart*> charts = charts_of(document);
+  if (charts.empty()) throw Error(ExitCode::usage, "there is no chart to draw", "write a page: --out FILE.html");
+  const std::filesystem::path drawn = file.string() + ".drawn";
+  const std::string script =
+      gnuplot_script(*charts.front(), Styles(charts), {.svg = drawn.string(), .png = "/dev/null"});
+  const int code = run_process({.argv = {"gnuplot", "-d", "-"},
+                                .environment = {},
+                                .on_line = {},
+                                .input = script,
+                                .output_timeout = Seconds(120)})
+                       .code;
+  std::error_code status;
+  if (code == 0) std::filesystem::rename(drawn, file, status);
+  if (code == 0 && !status) return;
+  std::filesystem::remove(drawn, status);
+  throw Error(ExitCode::environment,
+              fmt::format("{} was not drawn: gnuplot ended with exit code {}", file.string(), code),
+              "install gnuplot, or write a page: --out FILE.html");
+}
+
+}  // namespace
+
+void DocumentOutput::add_options(Arguments& app) {
+  Option* as_format = app.add_option("--format", format_name_, "print html, markdown, csv or text");
+  Option* out =
+      app.add_option("--out", file_, "write it there instead: FILE.html, .md, .csv, .txt, or .svg (its first chart)");
+  Option* as_wide = app.add_flag("--wide", wide_, kWideHelp)->excludes(as_format)->excludes(out);
+  app.add_flag("--json", json_, "print it as JSON")->excludes(as_format)->excludes(as_wide);
+}
+
+void DocumentOutput::check() {
+  if (!file_.empty()) check_writable(file_, "--out");
+  if (!format_name_.empty())
+    format_ = &find_format(format_name_);
+  else if (!file_.empty() && !json_ && file_.extension() != kPicture)
+    format_ = &format_of(file_);
+}
+
+void DocumentOutput::deliver(const Document& document, const std::function<std::string()>& json) const {
+  if (!json_ && format_ == nullptr && !file_.empty()) {
+    draw(document, file_);
+  } else {
+    const std::string text = json_                ? json()
+                             : format_ != nullptr ? format_->render(document)
+                                                  : terminal_text(document, wide_);
+    if (file_.empty()) {
+      fmt::print("{}", text);
+      return;
+    }
+    write_whole(file_, text, "--out");
+  }
+  fmt::print("{}\n", file_.string());
+}
+
+}  // namespace hbench

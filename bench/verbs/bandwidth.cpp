@@ -1,0 +1,63 @@
+#include "bench/bandwidth/bandwidth.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/document_output.hpp"
+#include "bench/sweep/gpu_range.hpp"
+#include "bench/sweep/options.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+ExitCode run_bandwidth(const Call& call) {
+  std::string workloads = "vgg16,resnet50", gpus = "16..128", target = "90%", profile = "aws-p3-25gbe", presets;
+  std::string algorithms = "ring,ps", compressors = "none,fp16";
+  SweepRequest request;
+  DocumentOutput output;
+  bool quiet = false;
+  Arguments app(
+      "Says what the network between nodes must carry for training to reach an efficiency, and below which rate a "
+      "compressor pays, by simulation.",
+      "hbench bandwidth");
+  app.footer(
+      "Examples:\n  hbench bandwidth\n"
+      "  hbench bandwidth --workload vgg16 --gpus 64 --target 80% --algorithm ring --compressor none,fp16,topk\n"
+      "  hbench bandwidth --workload bert_large --preset ddp,byteps --profile hkbu-100gbib --out bandwidth.html\n"
+      "Names: hbench list workloads|profiles|algorithms|compressors|presets");
+  app.add_option("--workload", workloads, "timelines, or files of your own (comma list)")->capture_default_str();
+  app.add_option("--gpus", gpus, "GPU counts: 1..256 doubles, 1..12:1 counts, 1,2,4 lists")->capture_default_str();
+  app.add_option("--target", target, "efficiency to reach, below 100%")->capture_default_str();
+  app.add_option("--algorithm", algorithms, "algorithms (comma list)")->capture_default_str();
+  app.add_option("--compressor", compressors, "compressors (comma list)")->capture_default_str();
+  app.add_option("--preset", presets, "frameworks, instead of algorithms (comma list)");
+  app.add_option("--profile", profile, "the cluster whose nodes are kept while the rate of its network changes")
+      ->capture_default_str();
+  app.add_option("--batch", request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
+  app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU")->check({check_rate, ""});
+  output.add_options(app);
+  app.add_flag("--quiet", quiet, "no progress");
+  if (app.parse(call)) return ExitCode::good;
+  request.workloads = split_list(workloads, "--workload");
+  request.gpus = parse_gpu_range(gpus);
+  request.profiles = {profile};
+  request.compressors = split_list(compressors, "--compressor");
+  if (presets.empty())
+    request.algorithms = split_list(algorithms, "--algorithm");
+  else
+    request.presets = split_list(presets, "--preset");
+  const double efficiency = parse_target(target);
+  output.check();
+  catch_interrupts();
+  const BandwidthAnswer answer = required_bandwidth(request, efficiency, load_data(), interrupted, quiet);
+  output.deliver(bandwidth_document(answer), [&] { return bandwidth_json(answer); });
+  return ExitCode::good;
+}
+
+}  // namespace
+
+extern const Verb kBandwidth;
+constinit const Verb kBandwidth{
+    .name = "bandwidth", .summary = "say what a network must carry for an efficiency", .run = run_bandwidth};
+
+}  // namespace hbench
