@@ -4,11 +4,11 @@
 
 namespace hbench {
 
-extern const Verb kSweep, kCollective, kTune, kChoose, kBandwidth, kReport, kExport, kList, kProfile, kCalibrate,
-    kValidate, kDoctor;
+extern const Verb kSweep, kCollective, kTune, kChoose, kBandwidth, kCrossover, kReport, kExport, kList, kProfile,
+    kCalibrate, kValidate, kDoctor;
 
 namespace {
-constexpr std::array kVerbs{&kSweep,  &kCollective, &kTune,    &kChoose,    &kBandwidth, &kReport,
+constexpr std::array kVerbs{&kSweep,  &kCollective, &kTune,    &kChoose,    &kBandwidth, &kCrossover, &kReport,
                             &kExport, &kList,       &kProfile, &kCalibrate, &kValidate,  &kDoctor};
 }
 
