@@ -186,10 +186,17 @@ std::vector<CaseResult> results_of(std::vector<PublishedRow> rows) {
   return results;
 }
 
+/// Sources name a fusion policy without its parameters; a plan fills these in.
+std::string key_with_fusion_by_name(Case published) {
+  std::string& fusion = published.strategy.fusion;
+  fusion = fusion.substr(0, fusion.find(':'));
+  return published.key();
+}
+
 std::set<std::string> keys_of_calibration() {
   std::set<std::string> keys;
   for (const PublishedRow& row : own_rows())
-    if (row.calibrated) keys.insert(row.result.asked.key());
+    if (row.calibrated) keys.insert(key_with_fusion_by_name(row.result.asked));
   return keys;
 }
 
@@ -203,7 +210,7 @@ std::vector<CaseResult> published_results() { return results_of(own_rows()); }
 
 bool calibrated_with(const Case& published) {
   static const std::set<std::string> kKeys = keys_of_calibration();
-  return kKeys.contains(published.key());
+  return kKeys.contains(key_with_fusion_by_name(published));
 }
 
 }  // namespace hbench

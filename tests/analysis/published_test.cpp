@@ -138,6 +138,19 @@ TEST(OurPublishedTable, SaysWhichRowsTheModelHasUsed) {
   EXPECT_FALSE(calibrated_with({}));
 }
 
+// A plan fills in the parameters of a fusion policy that the source names alone; the figure remains the same.
+TEST(OurPublishedTable, KnowsARowByTheNameOfItsFusionPolicy) {
+  int used = 0;
+  for (const CaseResult& result : published_results()) {
+    Case planned = result.asked;
+    if (planned.strategy.fusion != "horovod-2018") continue;
+    planned.strategy.fusion = "horovod-2018:64MiB:5ms";
+    EXPECT_EQ(calibrated_with(planned), calibrated_with(result.asked)) << text_of(result);
+    used += calibrated_with(planned) ? 1 : 0;
+  }
+  EXPECT_GE(used, 3);
+}
+
 TEST(OurPublishedTable, HasPlausibleEfficiencies) {
   for (const Point& point : make_points(published_results()))
     if (point.efficiency) {
