@@ -6,6 +6,7 @@
 
 #include "bench/catalogue/filter.hpp"
 #include "bench/catalogue/listing.hpp"
+#include "bench/comparisons.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/listing_families.hpp"
@@ -70,6 +71,14 @@ Table format_table(const Data&) {
   return table;
 }
 
+Table comparison_table(const Data&) {
+  Table table{.columns = {"comparison", "what", "frameworks", "workloads", "GPUs"}, .numeric = std::vector<bool>(5)};
+  for (const ReadyComparison& each : ready_comparisons())
+    table.rows.push_back(
+        {text(each.name), text(each.summary), text(each.presets), text(each.workloads), text(each.gpus)});
+  return table;
+}
+
 constexpr std::array kListings{
     Listing{"algorithms", "algorithms of each collective", [](const Data&) { return algorithm_table(); }},
     Listing{"compressors", "how gradients are encoded on the wire", [](const Data&) { return compressor_table(); }},
@@ -84,6 +93,7 @@ constexpr std::array kListings{
     Listing{"models", "LibTorch models to train and to calibrate", model_table},
     Listing{"reports", "what a report is about", report_table},
     Listing{"formats", "output formats of reports", format_table},
+    Listing{"comparisons", "questions that hbench compare answers", comparison_table},
 };
 
 }  // namespace

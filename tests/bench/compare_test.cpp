@@ -1,0 +1,139 @@
+// hbench compare: comparisons that are data, answered by simulation beside what was published.
+
+#include "bench/compare/compare.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bench/command/verb.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string compare_by(std::vector<std::string> arguments) {
+  testing::internal::CaptureStdout();
+  arguments.emplace_back("--quiet");
+  const ExitCode code = find_entry(verbs(), "compare", "verb").run({std::move(arguments), "hbench compare"});
+  std::fflush(stdout);
+  EXPECT_EQ(code, ExitCode::good);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(NetworkOf, BringsAllThatBelongsToANetworkAndNothingElse) {
+  const Data data = load_data();
+  const Profile nodes = data.profiles.load("azure-nd96asr-v4"), network = data.profiles.load("aws-p3dn-tcp");
+  const Profile both = with_network_of(nodes, network);
+  EXPECT_EQ(both.path_rate(), network.path_rate());
+  EXPECT_EQ(both.node_rate(), network.node_rate());
+  EXPECT_EQ(both.at(End::better).path_rate(), network.at(End::better).path_rate());
+  EXPECT_EQ(both.at(End::worse).server_rate, network.at(End::worse).server_rate);
+  EXPECT_EQ(both.network_latency, network.network_latency);
+  EXPECT_EQ(both.network_low_latency, network.network_low_latency);
+  EXPECT_EQ(both.uncertainty, std::max(nodes.uncertainty, network.uncertainty));
+  EXPECT_EQ(both.local_rate, nodes.local_rate);
+  EXPECT_EQ(both.memory_rate, nodes.memory_rate);
+  EXPECT_EQ(both.gpus_per_node, nodes.gpus_per_node);
+}
+
+/// Every entry of the table, simulated.
+class ReadyComparisons : public testing::TestWithParam<const ReadyComparison*> {};
+
+TEST_P(ReadyComparisons, HaveAPointForEachWorkloadFrameworkPlaceAndCount) {
+  const ReadyComparison& asked = *GetParam();
+  const ComparisonAnswer answer = compare(asked, load_data());
+  EXPECT_THAT(reasons(answer.refused), IsEmpty()) << "a comparison has no holes";
+  std::set<std::string> places, labels;
+  for (const ComparedPlace& place : asked.places) labels.insert(std::string(place.label));
+  EXPECT_EQ(labels.size(), asked.places.size());
+  std::set<std::tuple<std::string, std::string, std::string, int>> points;
+  for (const Point& point : answer.points) {
+    if (point.asked.evidence != Evidence::simulated) continue;
+    places.insert(answer.labels.at(point.asked.profile));
+    points.emplace(point.asked.profile, point.asked.workload, point.asked.strategy.preset, point.asked.gpus);
+    ASSERT_TRUE(point.efficiency);
+    EXPECT_LE(*point.efficiency_low, *point.efficiency);
+    EXPECT_GE(*point.efficiency_high, *point.efficiency);
+  }
+  EXPECT_EQ(places, labels);
+  const auto items = [](std::string_view list) { return 1 + std::ranges::count(list, ','); };
+  EXPECT_GE(std::ssize(points),
+            std::ssize(asked.places) * items(asked.workloads) * items(asked.presets) * items(asked.gpus));
+  EXPECT_THAT(comparison_document(answer).title, HasSubstr(std::string(asked.summary)));
+}
+
+std::vector<const ReadyComparison*> all_comparisons() {
+  std::vector<const ReadyComparison*> all;
+  for (const ReadyComparison& each : ready_comparisons()) all.push_back(&each);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ReadyComparisons, testing::ValuesIn(all_comparisons()), [](const auto& each) {
+  std::string name(each.param->name);
+  std::erase(name, '-');
+  return name;
+});
+
+// Horovod's documentation: 90 % for Inception V3 and 68 % for VGG-16 on 512 GPUs, 79 % for VGG-16 on 128 (in
+// analysis/published.csv with their sources).
+TEST(CompareVerb, ShowsPublishedClaimsBesideTheSimulationOfTheSame) {
+  const auto json = nlohmann::json::parse(compare_by({"horovod-tensorflow", "--json"}));
+  const auto point = [&](const char* evidence, const char* workload, const char* framework, int gpus) {
+    for (const auto& each : json.at("points"))
+      if (each.at("evidence") == evidence && each.at("workload") == workload && each.at("framework") == framework &&
+          each.at("gpus") == gpus && each.at("where") == "25 Gbit/s RDMA")
+        return each;
+    ADD_FAILURE() << evidence << ' ' << workload << ' ' << framework << ' ' << gpus;
+    return nlohmann::json();
+  };
+  const std::vector<std::tuple<const char*, int, double>> claims{
+      {"inception_v3", 512, 0.9}, {"vgg16", 512, 0.68}, {"vgg16", 128, 0.79}};
+  for (const auto& [workload, gpus, efficiency] : claims) {
+    EXPECT_NEAR(point("published", workload, "horovod-2018", gpus).at("efficiency").get<double>(), efficiency, 1e-9);
+    const auto simulated = point("simulated", workload, "horovod-2018", gpus);
+    EXPECT_LE(simulated.at("efficiency_low"), efficiency);
+    EXPECT_GE(simulated.at("efficiency_high"), efficiency);
+  }
+  EXPECT_LT(point("simulated", "vgg16", "tf-ps", 512).at("efficiency_high"),
+            point("simulated", "vgg16", "horovod-2018", 512).at("efficiency_low"));
+}
+
+// As the built-in table says of these rows.
+TEST(CompareVerb, KnowsWithWhichFiguresTheModelWasCalibrated) {
+  const ComparisonAnswer answer = compare(find_comparison("horovod-tensorflow"), load_data());
+  int calibrated = 0, others = 0;
+  for (const Comparison& pair : compare_with_published(answer.points)) {
+    EXPECT_EQ(pair.calibrated, pair.published.asked.gpus == 512);
+    ++(pair.calibrated ? calibrated : others);
+  }
+  EXPECT_EQ(calibrated, 3);
+  EXPECT_GT(others, 10);
+}
+
+TEST(CompareVerb, PrintsTheAnswerAndWritesAPage) {
+  const std::string text = compare_by({"horovod-tensorflow"});
+  EXPECT_THAT(text, AllOf(HasSubstr("Simulated efficiency on 512 GPUs, best and worst"), HasSubstr("tf-ps"),
+                          HasSubstr("What was published, beside the simulation")));
+  const TemporaryFolder folder;
+  const std::string file = (folder / "page.html").string();
+  EXPECT_EQ(compare_by({"v100-25-100", "--out", file}), file + "\n");
+  EXPECT_THAT(read_file(file), HasSubstr("p3dn.24xlarge, 100 Gbit/s, byteps"));
+}
+
+TEST(CompareVerb, SuggestsTheNearestName) {
+  expect_error([] { compare_by({"v100-25-10"}); }, ExitCode::usage, HasSubstr("v100-25-10"), HasSubstr("v100-25-100"));
+  testing::internal::GetCapturedStdout();
+  EXPECT_THAT(compare_by({}), HasSubstr("ethernet-infiniband"));
+}
+
+}  // namespace
+}  // namespace hbench
