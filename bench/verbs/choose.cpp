@@ -5,12 +5,10 @@
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/output/output_file.hpp"
-#include "bench/output/terminal.hpp"
+#include "bench/output/document_output.hpp"
 #include "bench/sweep/gpu_range.hpp"
 #include "bench/sweep/options.hpp"
 #include "collectives/base/table.hpp"
-#include "reports/formats/formats.hpp"
 
 namespace hbench {
 namespace {
@@ -28,11 +26,11 @@ std::vector<std::string> clusters_for(const std::string& workload, bool rate_giv
 }
 
 ExitCode run_choose(const Call& call) {
-  std::string workload = "resnet50", gpus = "1..256", profiles, algorithms, compressors, presets, format;
-  std::filesystem::path file;
+  std::string workload = "resnet50", gpus = "1..256", profiles, algorithms, compressors, presets;
   GoalTexts texts;
   SweepRequest request;
-  bool json = false, wide = false, quiet = false;
+  DocumentOutput output;
+  bool quiet = false;
   Arguments app(
       "Says on which clusters a training job meets what is asked of it, on how many GPUs, in what time and for how "
       "much, by simulation.",
@@ -57,10 +55,7 @@ ExitCode run_choose(const Call& call) {
   app.add_option("--batch", request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, the same on all clusters")
       ->check({check_rate, ""});
-  Option* as_format = app.add_option("--format", format, "print html, markdown, csv or text");
-  Option* out = app.add_option("--out", file, "write it there instead (default format: html)");
-  Option* as_wide = app.add_flag("--wide", wide, kWideHelp)->excludes(as_format)->excludes(out);
-  app.add_flag("--json", json, "print it as JSON")->excludes(as_format)->excludes(as_wide);
+  output.add_options(app);
   app.add_flag("--quiet", quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
   const Goals goals = parse_goals(texts);
@@ -76,25 +71,12 @@ ExitCode run_choose(const Call& call) {
   request.placements = {"sliced"};
   request.servers = {{.colocated = true, .count = 0}};
   request.evidence = {Evidence::simulated};
-  const Format* chosen = format.empty() ? nullptr : &find_format(format);
-  if (!file.empty()) check_writable(file, "--out");
+  output.check();
   catch_interrupts();
   const Choice choice = choose(request, goals, data, interrupted, quiet);
   if (choice.alternatives.empty())
     throw Error(ExitCode::usage, "nothing is left to choose from", reasons(choice.refused));
-  std::string text;
-  if (json)
-    text = choice_json(choice);
-  else if (chosen != nullptr || !file.empty())
-    text = (chosen != nullptr ? *chosen : kHtmlFormat).render(choice_document(choice));
-  else
-    text = terminal_text(choice_document(choice), wide);
-  if (!file.empty()) {
-    write_whole(file, text, "--out");
-    fmt::print("{}\n", file.string());
-    return ExitCode::good;
-  }
-  fmt::print("{}", text);
+  output.deliver(choice_document(choice), [&] { return choice_json(choice); });
   return ExitCode::good;
 }
 
