@@ -214,7 +214,7 @@ Crossover all_reduce_crossover(const Profile& profile, const std::vector<int>& g
   CrossoverMap map{.title = rates.empty() ? fmt::format("All-reduce on {}", profile.name)
                                           : fmt::format("All-reduce of {} ranks", gpus.front()),
                    .row_title = rates.empty() ? "ranks" : "Gbit/s per node",
-                   .column_title = "bytes"};
+                   .column_title = "message size"};
   for (const std::int64_t bytes : sizes) map.columns.push_back(exact_text(Bytes(static_cast<double>(bytes))));
   const auto add_row = [&](std::string name, const Profile& cluster, int ranks) {
     stop_if(stop);

@@ -23,14 +23,14 @@ ExitCode run_bandwidth(const Call& call) {
   app.footer(
       "Examples:\n  hbench bandwidth\n"
       "  hbench bandwidth --workload vgg16 --gpus 64 --target 80% --algorithm ring --compressor none,fp16,topk\n"
-      "  hbench bandwidth --workload bert_large --preset ddp,byteps --profile hkbu-100gbib --out bandwidth.html\n"
+      "  hbench bandwidth --workload resnet101 --preset ddp,byteps --profile aws-p3dn-tcp --out bandwidth.html\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|presets");
   app.add_option("--workload", workloads, "timelines, or files of your own (comma list)")->capture_default_str();
   app.add_option("--gpus", gpus, "GPU counts: 1..256 doubles, 1..12:1 counts, 1,2,4 lists")->capture_default_str();
   app.add_option("--target", target, "efficiency to reach, below 100%")->capture_default_str();
   app.add_option("--algorithm", algorithms, "algorithms (comma list)")->capture_default_str();
   app.add_option("--compressor", compressors, "compressors (comma list)")->capture_default_str();
-  app.add_option("--preset", presets, "frameworks, instead of algorithms (comma list)");
+  app.add_option("--preset", presets, "frameworks, instead of the usual algorithms (comma list)");
   app.add_option("--profile", profile, "the cluster whose nodes are kept while the rate of its network changes")
       ->capture_default_str();
   app.add_option("--batch", request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
@@ -42,10 +42,9 @@ ExitCode run_bandwidth(const Call& call) {
   request.gpus = parse_gpu_range(gpus);
   request.profiles = {profile};
   request.compressors = split_list(compressors, "--compressor");
-  if (presets.empty())
-    request.algorithms = split_list(algorithms, "--algorithm");
-  else
-    request.presets = split_list(presets, "--preset");
+  if (!presets.empty()) request.presets = split_list(presets, "--preset");
+  // Frameworks take the place of the usual algorithms; of those that are named they do not.
+  if (presets.empty() || app.count("--algorithm") > 0) request.algorithms = split_list(algorithms, "--algorithm");
   const double efficiency = parse_target(target);
   output.check();
   catch_interrupts();

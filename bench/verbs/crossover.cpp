@@ -18,10 +18,12 @@ namespace {
 
 struct Texts {
   std::string workloads = "vgg16,resnet50", gpus = "16..128", bandwidths, profile = "aws-p3-25gbe", presets;
-  std::string algorithms = "ring,ps", compressors = "none,fp16";
+  std::optional<std::string> algorithms;
+  std::string compressors = "none,fp16";
   std::string collective, sizes = "1K..256M";
 };
 
+constexpr const char* kUsualAlgorithms = "ring,ps";
 /// In Gbit/s of a node: Ethernet and InfiniBand as they are sold.
 constexpr const char* kUsualBandwidths = "1,2.5,5,10,25,50,100,200,400";
 
@@ -42,10 +44,10 @@ Crossover of_training(const Texts& texts, SweepRequest request, const Data& data
   request.gpus = parse_gpu_range(texts.gpus);
   request.profiles = {texts.profile};
   request.compressors = split_list(texts.compressors, "--compressor");
-  if (texts.presets.empty())
-    request.algorithms = split_list(texts.algorithms, "--algorithm");
-  else
-    request.presets = split_list(texts.presets, "--preset");
+  if (!texts.presets.empty()) request.presets = split_list(texts.presets, "--preset");
+  // Frameworks take the place of the usual algorithms; of those that are named they do not.
+  if (texts.presets.empty() || texts.algorithms)
+    request.algorithms = split_list(texts.algorithms.value_or(kUsualAlgorithms), "--algorithm");
   return training_crossover(request, parse_bandwidths(texts.bandwidths.empty() ? kUsualBandwidths : texts.bandwidths),
                             data, interrupted, quiet);
 }
@@ -71,9 +73,10 @@ ExitCode run_crossover(const Call& call) {
   app.add_option("--bandwidth", texts.bandwidths,
                  fmt::format("Gbit/s that a node's network carries: 1..400 doubles, 1,2.5,10 lists (default: {})",
                              kUsualBandwidths));
-  app.add_option("--algorithm", texts.algorithms, "algorithms (comma list)")->capture_default_str();
+  app.add_option("--algorithm", texts.algorithms,
+                 fmt::format("algorithms (comma list; default: {})", kUsualAlgorithms));
   app.add_option("--compressor", texts.compressors, "compressors (comma list)")->capture_default_str();
-  app.add_option("--preset", texts.presets, "frameworks, instead of algorithms (comma list)");
+  app.add_option("--preset", texts.presets, "frameworks, instead of the usual algorithms (comma list)");
   app.add_option("--profile", texts.profile, "the cluster whose nodes are kept while the rate of its network changes")
       ->capture_default_str();
   app.add_option("--batch", request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
