@@ -231,7 +231,7 @@ std::vector<Never> nevers(const BandwidthAnswer& answer) {
 }
 
 std::string percent_range(double least, double most) {
-  const std::string low = fmt::format("{:.0f}", 100 * least), high = fmt::format("{:.0f}", 100 * most);
+  const std::string low = fmt::format("{:.1f}", 100 * least), high = fmt::format("{:.1f}", 100 * most);
   return low == high ? low + " %" : fmt::format("{} to {} %", low, high);
 }
 

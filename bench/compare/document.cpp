@@ -128,19 +128,23 @@ Chart efficiency_chart(const ComparisonAnswer& answer, const std::string& worklo
               .y_percent = true,
               .y_min = 0,
               .y_max = 1};
+  // More of them on top of each other show nothing.
+  constexpr std::size_t kMostBands = 4;
+  const bool bands = rows_of(answer, workload, Evidence::simulated).size() <= kMostBands;
+  chart.caption = bands ? "Shaded: the 90 % band." : "The 90 % bands are in the table.";
   for (const auto& [evidence, mark] :
        {std::pair(Evidence::simulated, Mark::simulated), std::pair(Evidence::published, Mark::published)})
     for (const Row& row : rows_of(answer, workload, evidence)) {
       Series series{.label = fmt::format("{}, {}{}", row.place, row.strategy,
                                          evidence == Evidence::published ? ", published" : ""),
                     .mark = mark,
-                    .group = row.strategy,
-                    .family = row.place};
+                    .group = row.place,
+                    .family = row.strategy};
       for (const Point* point : row.points)
         series.points.push_back({.x = static_cast<double>(point->asked.gpus),
                                  .y = *point->efficiency,
-                                 .low = point->efficiency_low,
-                                 .high = point->efficiency_high,
+                                 .low = bands ? point->efficiency_low : std::nullopt,
+                                 .high = bands ? point->efficiency_high : std::nullopt,
                                  .note = evidence == Evidence::published ? point->asked.source : ""});
       std::ranges::sort(series.points, {}, &ChartPoint::x);
       chart.series.push_back(std::move(series));

@@ -277,8 +277,9 @@ TEST(BandwidthDocument, ShowsEachRateWithItsBandAndWhereThereIsNone) {
 
 TEST(BandwidthDocument, SaysWhatHoldsBackAndForHowManyGpusANetworkIsEnough) {
   const Document document = bandwidth_document(small_answer());
-  EXPECT_EQ(rows_of(document, "Never 90 %"),
-            (Rows{{"one", lab_case(8, "ps").strategy.label(), "8, 16", "70 to 80 %", "latency", "90 to 95 %"}}));
+  EXPECT_EQ(
+      rows_of(document, "Never 90 %"),
+      (Rows{{"one", lab_case(8, "ps").strategy.label(), "8, 16", "70.0 to 80.0 %", "latency", "90.0 to 95.0 %"}}));
   EXPECT_EQ(rows_of(document, "One gradient: the most GPUs"),
             (Rows{{"slow", "38", "-", "-"}, {"right", "39", "8", "-"}, {"fast", "100", "16", "-"}}));
 }
