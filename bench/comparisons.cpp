@@ -37,7 +37,7 @@ constexpr std::array kA100{
 constexpr std::array kComparisons{
     ReadyComparison{
         .name = "horovod-tensorflow",
-        .summary = "Horovod against TensorFlow's parameter servers on 25 Gbit/s Ethernet, over TCP and RDMA",
+        .summary = "Horovod or TensorFlow's servers, 25 Gbit/s TCP and RDMA",
         .note = "Nodes of 4 P100. Horovod's documentation states 90 % for Inception V3 and ResNet-101 and 68 % for "
                 "VGG-16 on "
                 "512 GPUs, an older one 90 and 79 % on 128. TensorFlow's servers hold whole variables, one server on "
@@ -48,7 +48,7 @@ constexpr std::array kComparisons{
         .places = kUber},
     ReadyComparison{
         .name = "ethernet-infiniband",
-        .summary = "10, 25, 30 and 100 Gbit/s Ethernet against 100 Gbit/s InfiniBand, under the same nodes of 8 V100",
+        .summary = "10, 25, 30, 100 Gbit/s Ethernet or InfiniBand, 8 x V100",
         .note = "Nodes of aws-p3-25gbe on the networks of other profiles: latency, caps of TCP streams and the rate of "
                 "parameter servers come with the network. 10 Gbit/s is that of hkbu-10gbe, 30 that of aws-p3-25gbe "
                 "with a faster line, 100 that of generic-100gbe-tcp and of hkbu-100gbib.",

@@ -22,7 +22,7 @@ struct ComparedPlace {
 /// One comparison: all workloads, frameworks and places at all counts.
 struct ReadyComparison {
   std::string_view name;
-  std::string_view summary;             ///< the question, in one line
+  std::string_view summary;             ///< the question, in at most 57 characters, which help has room for
   std::string_view note;                ///< what a reader must know of the places, in a sentence or more
   std::string_view workloads, presets;  ///< comma lists
   std::string_view gpus;                ///< as `--gpus`
