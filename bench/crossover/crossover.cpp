@@ -217,11 +217,11 @@ Crossover all_reduce_crossover(const Profile& profile, const std::vector<int>& g
                    .column_title = "message size"};
   for (const std::int64_t bytes : sizes) map.columns.push_back(exact_text(Bytes(static_cast<double>(bytes))));
   const auto add_row = [&](std::string name, const Profile& cluster, int ranks) {
-    stop_if(stop);
     auto& row = map.fastest.emplace_back();
     for (const SizeChoice& choice : choose_algorithm(cluster, ranks, sizes).sizes)
       row.push_back(fastest_of(choice, crossover.candidates));
     map.rows.push_back(std::move(name));
+    stop_if(stop);
   };
   if (rates.empty())
     for (const int ranks : gpus) add_row(std::to_string(ranks), profile, ranks);

@@ -9,6 +9,8 @@
 
 #include "bench/bandwidth/obstacle.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/launch/find_program.hpp"
+#include "bench/launch/host.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
@@ -370,6 +372,25 @@ TEST(BandwidthVerb, WritesAPageAndRefusesWhatNoFormatWrites) {
   EXPECT_THAT(write("page.md"), HasSubstr("# The bandwidth that VGG-16 needs"));
   expect_error([&] { write("page.docx"); }, ExitCode::usage, HasSubstr("'*.docx'"), HasSubstr(".svg"));
   testing::internal::GetCapturedStdout();
+}
+
+TEST(BandwidthVerb, DrawsItsFirstChart) {
+  if (find_program("gnuplot", this_host().path).empty()) GTEST_SKIP() << "gnuplot is not installed";
+  const TemporaryFolder folder;
+  const std::string file = (folder / "chart.svg").string();
+  bandwidth_by({"--workload", "vgg16", "--gpus", "16,32", "--algorithm", "ring", "--quiet", "--out", file});
+  EXPECT_THAT(read_file(file), AllOf(HasSubstr("<svg"), HasSubstr("ring + fp16"), HasSubstr("aws-p3dn-tcp")));
+}
+
+TEST(BandwidthVerb, StopsWhereItIs) {
+  SweepRequest request;
+  request.gpus = {16};
+  request.workloads = {"vgg16"};
+  request.profiles = {"aws-p3-25gbe"};
+  request.algorithms = {"ring"};
+  int asked = 0;
+  expect_error([&] { required_bandwidth(request, 0.9, load_data(), [&] { return ++asked > 3; }); },
+               ExitCode::interrupted, HasSubstr("interrupted"), testing::_);
 }
 
 TEST(BandwidthVerb, RefusesWhatMakesNoSenseInOneLine) {

@@ -153,6 +153,22 @@ TEST(CrossoverVerb, MapsSingleAllReducesOverRanksAndOverRates) {
   EXPECT_EQ(map({"--bytes", "4K,64M", "--gpus", "16", "--bandwidth", "10,100,400"}).size(), 6);
 }
 
+TEST(CrossoverVerb, StopsWhereItIs) {
+  const Data data = load_data();
+  const auto interrupted = [](auto call) {
+    expect_error(call, ExitCode::interrupted, HasSubstr("interrupted"), testing::_);
+  };
+  SweepRequest request;
+  request.gpus = {16};
+  request.workloads = {"vgg16"};
+  request.profiles = {"aws-p3-25gbe"};
+  request.algorithms = {"ring", "ps"};
+  const StopRequested now = [] { return true; };
+  interrupted([&] { training_crossover(request, parse_bandwidths("10"), data, now); });
+  const Profile profile = data.profiles.load("aws-p3-25gbe");
+  interrupted([&] { all_reduce_crossover(profile, {16}, {}, {4096}, now); });
+}
+
 TEST(CrossoverVerb, RefusesWhatMakesNoSenseInOneLine) {
   const auto refused = [](const std::vector<std::string>& arguments, const char* what, const char* hint) {
     expect_error([&] { crossover_by(arguments); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
