@@ -49,10 +49,6 @@ std::vector<std::int64_t> parse_message_sizes(const std::string& text);
 Crossover training_crossover(const SweepRequest& request, const std::vector<BytesPerSecond>& rates, const Data& data,
                              const StopRequested& stop = {}, bool quiet = true);
 
-/// How far a single simulated all-reduce may be from a real one, on logarithms: what its predictions are to be held to
-/// from 64 KiB to 256 MiB.
-inline constexpr double kCollectiveError = 0.25;
-
 /// All-reduces alone on an idle network: ranks x sizes; or, with `rates`, rates x sizes for the one count in `gpus`.
 /// \throws Error (usage, environment) for what is too large, (interrupted) after `stop`.
 Crossover all_reduce_crossover(const Profile& profile, const std::vector<int>& gpus,
