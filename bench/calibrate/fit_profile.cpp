@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "bench/calibrate/profile_text.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 
@@ -84,16 +85,6 @@ std::vector<const FittedFigure*> figures_for(const Profile& base, const std::vec
 
 const FittedFigure& figure_of(const Prior& prior) {
   return *std::ranges::find(kFigures, prior.name, [](const FittedFigure& figure) { return figure.key; });
-}
-
-void set_figure(Profile& profile, std::string_view key, const std::string& text, const std::string& source) {
-  const auto known = std::ranges::find(profile.figures, key, &Figure::key);
-  if (known == profile.figures.end()) {
-    profile.figures.push_back({.key = std::string(key), .text = text, .source = source});
-    return;
-  }
-  known->text = text;
-  known->source = source;
 }
 
 /// A rate that the steps determine is known within less than the factor that the profile had for it.

@@ -47,7 +47,8 @@ std::string format_machine_profile(const Profile& network, const MachineFigures&
          profile_section("local", local(network, machine)) +
          profile_section("network", profile_lines(network, "network")) +
          profile_section("parameter_server", profile_lines(network, "parameter_server")) +
-         profile_section("compute", profile_lines(network, "compute", "memory_rate")) +
+         profile_section("compute", profile_line("call_latency", "0 us", "a part of the latency that was measured") +
+                                        profile_lines(network, "compute", {"memory_rate", "call_latency"})) +
          profile_section("prediction", prediction(network, machine)) +
          profile_section("rates", rate_lines(machine.rates));
 }

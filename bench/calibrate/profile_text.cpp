@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/toml_text.hpp"
+#include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
@@ -34,11 +37,11 @@ std::string profile_section(std::string_view name, const std::string& lines) {
   return lines.empty() ? "" : fmt::format("\n[{}]\n{}", name, lines);
 }
 
-std::string profile_lines(const Profile& profile, std::string_view section, std::string_view but) {
+std::string profile_lines(const Profile& profile, std::string_view section, const std::vector<std::string_view>& but) {
   const std::string prefix = fmt::format("{}.", section);
   std::string lines;
   for (const Figure& figure : profile.figures)
-    if (figure.key.starts_with(prefix) && figure.key.substr(prefix.size()) != but)
+    if (figure.key.starts_with(prefix) && std::ranges::find(but, figure.key.substr(prefix.size())) == but.end())
       lines += profile_line(figure.key.substr(prefix.size()), figure.text, figure.source, figure.assumed);
   return lines;
 }
@@ -51,6 +54,27 @@ std::string rate_lines(const std::map<std::string, GpuRate, std::less<>>& rates)
   return lines;
 }
 
+std::string curve_section(const MeasuredCurve& curve) {
+  std::string times;
+  for (const auto& [bytes, time] : curve.points)
+    times += fmt::format("  [{}, \"{:.6g} us\"],\n", toml_text(exact_text(Bytes(static_cast<double>(bytes)))),
+                         time.value * 1e6);
+  return fmt::format(
+      "\n[[collectives]]\noperation = {}\nalgorithm = {}\nranks = {}\nnodes = {}\nsource = {}\ntimes = [\n{}]\n",
+      toml_text(to_string(curve.collective)), toml_text(curve.algorithm), curve.ranks, curve.nodes,
+      toml_text(curve.source), times);
+}
+
+void set_figure(Profile& profile, std::string_view key, const std::string& text, const std::string& source) {
+  const auto known = std::ranges::find(profile.figures, key, &Figure::key);
+  if (known == profile.figures.end()) {
+    profile.figures.push_back({.key = std::string(key), .text = text, .source = source});
+    return;
+  }
+  known->text = text;
+  known->source = source;
+}
+
 std::string format_profile(const Profile& profile) {
   std::string text = fmt::format("title = {}\n", toml_text(profile.title));
   if (!profile.provider.empty()) text += fmt::format("provider = {}\n", toml_text(profile.provider));
@@ -61,7 +85,9 @@ std::string format_profile(const Profile& profile) {
   for (const char* section : {"local", "network", "parameter_server", "compute", "prediction"})
     text += profile_section(section, profile_lines(profile, section));
   text += profile_section("price", price_lines(profile.price));
-  return text + profile_section("rates", rate_lines(profile.rates));
+  text += profile_section("rates", rate_lines(profile.rates));
+  for (const MeasuredCurve& curve : profile.curves) text += curve_section(curve);
+  return text;
 }
 
 }  // namespace hbench

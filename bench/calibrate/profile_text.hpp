@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collectives/network/profile.hpp"
 
@@ -15,12 +16,18 @@ std::string profile_line(std::string_view key, std::string_view text, std::strin
 std::string price_lines(const std::optional<Price>& price);
 /// `[name]` with its lines; nothing where there are none.
 std::string profile_section(std::string_view name, const std::string& lines);
-/// A profile's figures of one section as lines, but for one key.
-std::string profile_lines(const Profile& profile, std::string_view section, std::string_view but = {});
+/// A profile's figures of one section as lines, but for some keys.
+std::string profile_lines(const Profile& profile, std::string_view section,
+                          const std::vector<std::string_view>& but = {});
 /// Samples/s of one GPU as lines, each with its batch and source.
 std::string rate_lines(const std::map<std::string, GpuRate, std::less<>>& rates);
 
-/// A whole profile with these figures (`Profile::figures`) and rates of one GPU.
+/// `[[collectives]]` with its lines.
+std::string curve_section(const MeasuredCurve& curve);
+/// Gives a figure another text and source; adds it where there is none of this key.
+void set_figure(Profile& profile, std::string_view key, const std::string& text, const std::string& source);
+
+/// A whole profile with these figures (`Profile::figures`) and rates of one GPU, and its curves.
 std::string format_profile(const Profile& profile);
 
 }  // namespace hbench

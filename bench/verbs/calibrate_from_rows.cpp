@@ -6,13 +6,16 @@
 #include <set>
 
 #include "analysis/published.hpp"
+#include "bench/calibrate/fit_curve.hpp"
 #include "bench/calibrate/fit_profile.hpp"
+#include "bench/calibrate/nccl_tests.hpp"
 #include "bench/calibrate/profile_text.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
+#include "collectives/base/file.hpp"
 
 namespace hbench {
 namespace {
@@ -40,6 +43,29 @@ FittedProfile fit(const Profile& base, std::vector<CaseResult> rows, const Data&
   });
 }
 
+/// What was asked on the command line.
+struct Request {
+  std::string from, base;
+  std::filesystem::path file;
+  int ranks = 0, nodes = 0;
+  bool json = false, each = false, wide = false, quiet = false;
+};
+
+/// The output of nccl-tests becomes a curve of the profile.
+ExitCode calibrate_from_curve(const Request& request, const Profile& profile, const std::string& output) {
+  NcclTestsOutput parsed = parse_nccl_tests(output, request.from, request.ranks, request.nodes);
+  parsed.curve.source = fmt::format("nccl-tests, {}", std::filesystem::path(request.from).filename().string());
+  const CurveFit fitted = fit_curve(profile, std::move(parsed.curve));
+  write_whole(request.file, format_profile(fitted.profile), "--out");
+  if (request.json) {
+    fmt::print("{}", curve_fit_json(fitted, request.file.string()));
+    return ExitCode::good;
+  }
+  fmt::print("{}", terminal_text(curve_fit_document(fitted, parsed.notes), request.wide));
+  fmt::print("Wrote {}\n", request.file.string());
+  return ExitCode::good;
+}
+
 }  // namespace
 
 bool calibrates_from_rows(const Call& call) {
@@ -49,43 +75,55 @@ bool calibrates_from_rows(const Call& call) {
 }
 
 ExitCode calibrate_from_rows(const Call& call) {
-  std::string from, base;
-  std::filesystem::path file;
-  bool json = false, each = false, wide = false, quiet = false;
+  Request request;
   Arguments app(
       "Fits a cluster profile to training steps that were measured there: links, streams, latency, servers, and what "
-      "disturbs compute. Says which of these the steps determine, and how far predictions of steps left out are off.",
+      "disturbs compute. Says which of these the steps determine, and how far predictions of steps left out are off. "
+      "The output of nccl-tests becomes a curve of the profile, and determines its latency and rate.",
       "hbench calibrate");
   app.footer(
       "Examples:\n  hbench calibrate --from rows.csv --profile hkbu-10gbe --out mine.toml\n"
+      "  hbench calibrate --from all_reduce_perf.txt --profile aws-p5 --out mine.toml\n"
       "  hbench sweep --gpus 1..64 --profile ./mine.toml --evidence simulated\n"
       "rows.csv has the columns of analysis/published.csv (analysis/README.md), one row for each measured throughput.");
-  app.add_option("--from", from, "table of measured steps");
-  app.add_option("--profile", base, "profile to start from: a name of hbench list profiles, or a TOML file");
-  app.add_option("--out", file, "file of the fitted profile (default: NAME-fitted.toml)");
-  app.add_flag("--each", each, "also print each step with its predictions");
-  app.add_flag("--json", json, "print the fit as JSON")->excludes(app.add_flag("--wide", wide, kWideHelp));
-  app.add_flag("--quiet", quiet, "no progress");
+  app.add_option("--from", request.from, "table of measured steps, or what nccl-tests printed");
+  app.add_option("--profile", request.base, "profile to start from: a name of hbench list profiles, or a TOML file");
+  app.add_option("--out", request.file, "file of the fitted profile (default: NAME-fitted.toml)");
+  app.add_option("--ranks", request.ranks, "GPUs of nccl-tests' output (default: as it says)")
+      ->check(in_range(2, 1'000'000));
+  app.add_option("--nodes", request.nodes, "nodes of nccl-tests' output (default: as it says)")
+      ->check(in_range(1, 1'000'000));
+  app.add_flag("--each", request.each, "also print each step with its predictions");
+  app.add_flag("--json", request.json, "print the fit as JSON")
+      ->excludes(app.add_flag("--wide", request.wide, kWideHelp));
+  app.add_flag("--quiet", request.quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
-  if (base.empty())
+  if (request.base.empty())
     throw Error(ExitCode::usage, "--from needs a profile to start from",
                 "add such as --profile hkbu-10gbe (hbench list profiles)");
   const Data data = load_data();
-  const Profile profile = data.profiles.load(base);
+  const Profile profile = data.profiles.load(request.base);
+  if (request.file.empty()) request.file = profile.name + "-fitted.toml";
+  check_writable(request.file, "--out");
+  if (const std::string text = read_file(request.from); is_nccl_tests_output(text))
+    return calibrate_from_curve(request, profile, text);
+  for (const char* flag : {"--ranks", "--nodes"})
+    if (app.count(flag) > 0)
+      throw Error(ExitCode::usage,
+                  fmt::format("{} is for what nccl-tests printed, and {} is a table", flag, request.from),
+                  fmt::format("leave out {}", flag));
   std::size_t others = 0;
-  std::vector<CaseResult> rows = rows_of(from, profile.name, others);
-  if (file.empty()) file = profile.name + "-fitted.toml";
-  check_writable(file, "--out");
+  std::vector<CaseResult> rows = rows_of(request.from, profile.name, others);
   catch_interrupts();
-  const FittedProfile fitted = fit(profile, std::move(rows), data, quiet);
-  write_whole(file, format_profile(fitted.profile), "--out");
-  if (json) {
-    fmt::print("{}", fit_json(fitted, file.string()));
+  const FittedProfile fitted = fit(profile, std::move(rows), data, request.quiet);
+  write_whole(request.file, format_profile(fitted.profile), "--out");
+  if (request.json) {
+    fmt::print("{}", fit_json(fitted, request.file.string()));
     return ExitCode::good;
   }
-  fmt::print("{}", terminal_text(fit_document(fitted, from, each), wide));
+  fmt::print("{}", terminal_text(fit_document(fitted, request.from, request.each), request.wide));
   if (others > 0) fmt::print("{} row{} of other clusters not used.\n", others, others == 1 ? " is" : "s are");
-  fmt::print("Wrote {}\n", file.string());
+  fmt::print("Wrote {}\n", request.file.string());
   return ExitCode::good;
 }
 

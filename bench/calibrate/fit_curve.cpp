@@ -1,0 +1,167 @@
+#include "bench/calibrate/fit_curve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bench/calibrate/profile_text.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+/// How far the model of a library is from measured times where its figures are right (`hbench validate --collectives`).
+constexpr double kNoise = 0.2;
+/// A latency or rate of a data sheet, or of another machine, may be off by a factor of 2.
+const double kUnknown = std::log(2);
+/// As far apart are two runs of the same machines.
+constexpr double kLeastUncertainty = 0.1;
+
+/// A figure that a curve tells of: of the network where it has several nodes, else of the links inside one.
+struct CurveFigure {
+  std::string_view key;
+  bool of_network;
+  bool is_rate;
+  void (*scale)(Profile& profile, double factor);
+  std::string (*text)(const Profile& profile);
+};
+
+const std::array kFigures{
+    CurveFigure{"local.latency", false, false, [](Profile& p, double f) { p.local_latency = p.local_latency * f; },
+                [](const Profile& p) { return fmt::format("{:.4g} us", p.local_latency.value * 1e6); }},
+    CurveFigure{"local.rate", false, true, [](Profile& p, double f) { p.local_rate = p.local_rate * f; },
+                [](const Profile& p) { return fmt::format("{:.4g} GB/s", p.local_rate.value / 1e9); }},
+    CurveFigure{"network.latency", true, false, [](Profile& p, double f) { p.network_latency = p.network_latency * f; },
+                [](const Profile& p) { return fmt::format("{:.4g} us", p.network_latency.value * 1e6); }},
+    CurveFigure{"network.line_rate", true, true, [](Profile& p, double f) { p.line_rate = p.line_rate * f; },
+                [](const Profile& p) { return fmt::format("{:.4g} Gbit/s", p.line_rate.value * 8 / 1e9); }},
+};
+
+std::vector<const CurveFigure*> figures_for(const MeasuredCurve& curve) {
+  std::vector<const CurveFigure*> figures;
+  for (const CurveFigure& figure : kFigures)
+    if (figure.of_network == (curve.nodes > 1)) figures.push_back(&figure);
+  return figures;
+}
+
+void check_world(const Profile& base, const MeasuredCurve& curve) {
+  if (base.most_gpus() > 0 && curve.ranks > base.most_gpus())
+    throw Error(ExitCode::usage,
+                fmt::format("at most {} GPUs of {} work together, and {} were measured", base.most_gpus(), base.name,
+                            curve.ranks),
+                "give the profile of the cluster that was measured");
+  if (base.nodes_of(curve.ranks) != curve.nodes)
+    throw Error(ExitCode::usage,
+                fmt::format("{} GPUs were measured on {} node{}, and {} has {} per node", curve.ranks, curve.nodes,
+                            curve.nodes == 1 ? "" : "s", base.name, base.gpus_per_node),
+                "give the profile of the cluster that was measured, or --ranks and --nodes");
+}
+
+void keep_curve(Profile& profile, const MeasuredCurve& curve) {
+  std::erase_if(profile.curves, [&](const MeasuredCurve& known) {
+    return known.collective == curve.collective && known.algorithm == curve.algorithm && known.ranks == curve.ranks &&
+           known.nodes == curve.nodes;
+  });
+  profile.curves.push_back(curve);
+}
+
+void write_figures(CurveFit& fitted) {
+  const std::vector<const CurveFigure*> figures = figures_for(fitted.curve);
+  Profile& profile = fitted.profile;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const CurveFigure& figure = *figures[i];
+    const FittedParameter& parameter = fitted.fit.parameters[i];
+    set_figure(profile, figure.key, figure.text(profile),
+               fmt::format("fitted to a curve ({}), {} before; {}", fitted.curve.source, figure.text(fitted.base),
+                           parameter.determined ? "determined by it" : "hardly determined by it"));
+    if (!parameter.determined) continue;
+    std::ranges::find(profile.figures, figure.key, &Figure::key)->assumed = 1;
+    const double range = std::max(kLeastUncertainty, std::expm1(parameter.half_width()));
+    if (!figure.of_network || !figure.is_rate || range >= profile.uncertainty) continue;
+    profile.uncertainty = range;
+    set_figure(profile, "prediction.uncertainty", fmt::format("{:.3g}", range),
+               fmt::format("90 % range of the network's rate by a curve, at least {} ({})", kLeastUncertainty,
+                           fitted.curve.source));
+  }
+  profile.title = fmt::format("{}, with a measured {}", fitted.base.title, to_string(fitted.curve.collective));
+}
+
+std::string logarithm(double value) { return fmt::format("{:.3f}", value); }
+
+}  // namespace
+
+CurveFit fit_curve(const Profile& base, MeasuredCurve curve) {
+  check_world(base, curve);
+  const std::vector<const CurveFigure*> figures = figures_for(curve);
+  std::vector<Prior> priors;
+  for (const CurveFigure* figure : figures) priors.push_back({std::string(figure->key), kUnknown});
+  const auto scaled = [&](std::span<const double> log_factors) {
+    Profile profile = base;
+    for (std::size_t i = 0; i < figures.size(); ++i) figures[i]->scale(profile, std::exp(log_factors[i]));
+    return profile;
+  };
+  CurveFit fitted{.base = base, .profile = base, .curve = std::move(curve), .fit = {}};
+  fitted.fit = fit_parameters(priors, kNoise, [&](std::span<const double> log_factors) {
+    return model_errors(scaled(log_factors), fitted.curve).logarithms;
+  });
+  std::vector<double> log_factors;
+  for (const FittedParameter& parameter : fitted.fit.parameters) log_factors.push_back(parameter.log_factor);
+  fitted.profile = scaled(log_factors);
+  write_figures(fitted);
+  keep_curve(fitted.profile, fitted.curve);
+  return fitted;
+}
+
+Document curve_fit_document(const CurveFit& fitted, const std::vector<std::string>& notes) {
+  const MeasuredCurve& curve = fitted.curve;
+  Document document;
+  Table table{.caption = fmt::format("{} fitted to {} of {} GPUs on {} node{}, {} to {}", fitted.base.name,
+                                     to_string(curve.collective), curve.ranks, curve.nodes, curve.nodes == 1 ? "" : "s",
+                                     exact_text(Bytes(static_cast<double>(curve.points.front().bytes))),
+                                     exact_text(Bytes(static_cast<double>(curve.points.back().bytes)))),
+              .columns = {"figure", "before", "fitted", "90 % range", "determined"},
+              .numeric = {false, true, true, true, false},
+              .priority = {0, 0, 0, 0, 0}};
+  const std::vector<const CurveFigure*> figures = figures_for(curve);
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const FittedParameter& parameter = fitted.fit.parameters[i];
+    table.rows.push_back({std::string(figures[i]->key), figures[i]->text(fitted.base), figures[i]->text(fitted.profile),
+                          fmt::format("x/ {:.2f}", parameter.factor()), parameter.determined ? "yes" : "hardly"});
+  }
+  document.blocks.emplace_back(std::move(table));
+  document.blocks.emplace_back(Paragraph{fmt::format(
+      "The model without the curve is {} off on average (mean |ln|), {} before; for other numbers of GPUs it is used. "
+      "For these {}, the curve is. Uncertainty of the profile: {:.2g}, {:.2g} before.",
+      logarithm(fitted.after().mean_size()), logarithm(fitted.before().mean_size()), curve.ranks,
+      fitted.profile.uncertainty, fitted.base.uncertainty)});
+  for (const std::string& note : notes) document.blocks.emplace_back(Paragraph{note});
+  return document;
+}
+
+std::string curve_fit_json(const CurveFit& fitted, const std::string& written_to) {
+  nlohmann::ordered_json figures = nlohmann::ordered_json::array();
+  const std::vector<const CurveFigure*> all = figures_for(fitted.curve);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    figures.push_back({{"figure", std::string(all[i]->key)},
+                       {"before", all[i]->text(fitted.base)},
+                       {"fitted", all[i]->text(fitted.profile)},
+                       {"factor", fitted.fit.parameters[i].factor()},
+                       {"determined", fitted.fit.parameters[i].determined}});
+  return nlohmann::ordered_json{{"collective", std::string(to_string(fitted.curve.collective))},
+                                {"ranks", fitted.curve.ranks},
+                                {"nodes", fitted.curve.nodes},
+                                {"figures", figures},
+                                {"mean_error_before", fitted.before().mean_size()},
+                                {"mean_error_after", fitted.after().mean_size()},
+                                {"uncertainty_before", fitted.base.uncertainty},
+                                {"uncertainty", fitted.profile.uncertainty},
+                                {"written_to", written_to}}
+             .dump(1) +
+         "\n";
+}
+
+}  // namespace hbench

@@ -1,0 +1,32 @@
+#pragma once
+
+/// Calibrates a profile with a collective that was measured on the cluster: the curve becomes a part of the profile,
+/// and the latency and the rate of the network (or of the links inside a node) explain it, for other GPU counts.
+
+#include "analysis/parameter_fit.hpp"
+#include "collectives/network/collective_model.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+struct CurveFit {
+  Profile base, profile;  ///< before and after
+  MeasuredCurve curve;
+  ParameterFit fit;
+
+  /// Errors of the models at the curve's sizes, without the curve.
+  CurveErrors before() const { return {fit.before}; }
+  CurveErrors after() const { return {fit.after}; }
+};
+
+/// A curve of the same question in `base` is replaced. A figure that the curve determines is no longer assumed, and a
+/// profile whose network it determines becomes as certain as that, 0.1 at best, which is how far runs of one machine
+/// differ. \throws Error (usage) where the cluster does not have so many GPUs, or other nodes.
+CurveFit fit_curve(const Profile& base, MeasuredCurve curve);
+
+/// The figures before and after, and how far the model is from the curve; `notes` are printed below.
+Document curve_fit_document(const CurveFit& fitted, const std::vector<std::string>& notes);
+/// The same for machines.
+std::string curve_fit_json(const CurveFit& fitted, const std::string& written_to);
+
+}  // namespace hbench

@@ -1,0 +1,117 @@
+#include "bench/calibrate/fit_curve.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bench/calibrate/profile_text.hpp"
+#include "bench/data.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+
+Profile base() { return load_data().profiles.load("aws-p4d"); }
+
+/// What the model says of `truth`, as if it had been measured.
+MeasuredCurve curve_of(const Profile& truth, int ranks) {
+  MeasuredCurve curve{
+      .algorithm = "vendor", .ranks = ranks, .nodes = truth.nodes_of(ranks), .source = "test", .points = {}};
+  for (std::int64_t bytes = 1024; bytes <= std::int64_t{1} << 32; bytes *= 4)
+    curve.points.push_back(
+        {bytes, library_time(truth, CollectiveKind::all_reduce, ranks, Bytes(static_cast<double>(bytes))).time});
+  return curve;
+}
+
+const Figure& figure(const Profile& profile, const std::string& key) {
+  return *std::ranges::find(profile.figures, key, &Figure::key);
+}
+
+TEST(FitCurve, FindsTheNetworkThatWasMeasured) {
+  Profile truth = base();
+  truth.line_rate = truth.line_rate * 0.6;
+  truth.network_latency = truth.network_latency * 1.7;
+  const CurveFit fitted = fit_curve(base(), curve_of(truth, 16));
+  EXPECT_NEAR(fitted.profile.line_rate / truth.line_rate, 1, 0.1);
+  EXPECT_LT(fitted.after().mean_size(), 0.05);
+  EXPECT_GT(fitted.before().mean_size(), 0.2);
+  EXPECT_EQ(fitted.profile.local_rate.value, base().local_rate.value) << "two nodes tell of the network";
+  EXPECT_THAT(figure(fitted.profile, "network.line_rate").source, HasSubstr("determined by it"));
+}
+
+TEST(FitCurve, OfOneNodeFindsItsLinks) {
+  Profile truth = base();
+  truth.local_rate = truth.local_rate * 0.7;
+  const CurveFit fitted = fit_curve(base(), curve_of(truth, 8));
+  EXPECT_NEAR(fitted.profile.local_rate / truth.local_rate, 1, 0.1);
+  EXPECT_EQ(fitted.profile.line_rate.value, base().line_rate.value);
+  EXPECT_EQ(fitted.profile.uncertainty, base().uncertainty) << "of the network nothing was learnt";
+}
+
+TEST(FitCurve, MakesTheProfileAsCertainAsTheNetworkIsKnown) {
+  Profile uncertain = base();
+  uncertain.uncertainty = 0.5;
+  const CurveFit fitted = fit_curve(uncertain, curve_of(base(), 16));
+  EXPECT_GE(fitted.profile.uncertainty, 0.1);
+  EXPECT_LT(fitted.profile.uncertainty, 0.5);
+  uncertain.uncertainty = 0.05;
+  EXPECT_EQ(fit_curve(uncertain, curve_of(base(), 16)).profile.uncertainty, 0.05) << "it never becomes less certain";
+}
+
+TEST(FitCurve, NoLongerAssumesWhatTheCurveDetermines) {
+  Profile assumed = base();
+  for (Figure& each : assumed.figures)
+    if (each.key == "network.line_rate") each.assumed = 4;
+  const CurveFit fitted = fit_curve(assumed, curve_of(base(), 16));
+  EXPECT_EQ(figure(fitted.profile, "network.line_rate").assumed, 1);
+}
+
+TEST(FitCurve, KeepsTheCurveInTheFileOfTheProfileInPlaceOfAnOlderOne) {
+  Profile with_older = base();
+  with_older.curves = {curve_of(base(), 16), curve_of(base(), 32)};
+  const CurveFit fitted = fit_curve(with_older, curve_of(base().slowed(2), 16));
+  ASSERT_EQ(fitted.profile.curves.size(), 2u);
+  const Profile again =
+      parse_profile(format_profile(fitted.profile), "mine.toml", HBENCH_SOURCE_DIR "/cluster-profiles/gpus");
+  ASSERT_EQ(again.curves.size(), 2u);
+  EXPECT_EQ(again.curves[1].ranks, 16);
+  EXPECT_EQ(again.curves[1].source, "test");
+  ASSERT_EQ(again.curves[1].points.size(), fitted.curve.points.size());
+  for (std::size_t i = 0; i < fitted.curve.points.size(); ++i)
+    EXPECT_NEAR(again.curves[1].points[i].time / fitted.curve.points[i].time, 1, 1e-5);
+  EXPECT_NEAR(again.line_rate / fitted.profile.line_rate, 1, 1e-3);
+}
+
+TEST(FitCurve, RefusesACurveOfAnotherCluster) {
+  MeasuredCurve other = curve_of(base(), 16);
+  other.nodes = 4;
+  expect_error([&] { fit_curve(base(), other); }, ExitCode::usage,
+               HasSubstr("16 GPUs were measured on 4 nodes, and aws-p4d has 8 per node"));
+  Profile alone = base();
+  alone.most_nodes = 1;
+  expect_error([&] { fit_curve(alone, curve_of(base(), 16)); }, ExitCode::usage,
+               HasSubstr("at most 8 GPUs of aws-p4d work together, and 16 were measured"));
+}
+
+TEST(FitCurve, PrintsBothFiguresAndBothErrors) {
+  Profile truth = base();
+  truth.line_rate = truth.line_rate * 0.6;
+  const CurveFit fitted = fit_curve(base(), curve_of(truth, 16));
+  const Document document = curve_fit_document(fitted, {"A note."});
+  const Table& table = std::get<Table>(document.blocks.at(0));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[1][0], "network.line_rate");
+  EXPECT_EQ(table.rows[1][1], "100 Gbit/s");
+  EXPECT_EQ(table.rows[1][4], "yes");
+  EXPECT_EQ(std::get<Paragraph>(document.blocks.back()).text, "A note.");
+  const auto json = nlohmann::json::parse(curve_fit_json(fitted, "mine.toml"));
+  EXPECT_EQ(json.at("written_to"), "mine.toml");
+  EXPECT_EQ(json.at("figures").at(1).at("determined"), true);
+  EXPECT_LT(json.at("mean_error_after"), json.at("mean_error_before"));
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,136 @@
+#include "bench/calibrate/nccl_tests.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A table of an all-reduce on four GPUs of two nodes: `rows` is what follows its head.
+std::string output_of(const std::string& rows, const std::string& prefix = "") {
+  std::string text =
+      "# nThread 1 nGpus 1 minBytes 8 maxBytes 4096 step: 2(factor) warmup iters: 5 iters: 20\n#\n# Using devices\n";
+  for (int rank = 0; rank < 4; ++rank)
+    text += fmt::format("#  Rank  {} Group  0 Pid   68{} on node-{} device  {} [0000:04:00] NVIDIA H100\n", rank, rank,
+                        rank / 2, rank % 2);
+  text +=
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+      "#wrong\n";
+  text += rows + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.5\n";
+  std::string prefixed;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin) + 1;
+    prefixed += prefix + text.substr(begin, end - begin);
+    begin = end;
+  }
+  return prefixed;
+}
+
+/// Out of place 10 % slower than in place, unless `wrong` says that data were.
+std::string row(int size, double microseconds, const std::string& wrong = "0", const std::string& redop = "sum",
+                double factor = 1.5) {
+  const double algbw = size / microseconds / 1e3;
+  return fmt::format("  {} {}  float  {}  -1  {:.2f}  {:.6f}  {:.6f}  {}  {:.2f}  {:.6f}  {:.6f}  N/A\n", size,
+                     size / 4, redop, microseconds * 1.1, algbw / 1.1, algbw * factor / 1.1, wrong, microseconds, algbw,
+                     algbw * factor);
+}
+
+const std::string kRows = row(1024, 20) + row(2048, 21) + row(4096, 22) + row(8192, 25);
+
+std::vector<std::int64_t> sizes(const MeasuredCurve& curve) {
+  std::vector<std::int64_t> all;
+  for (const auto& point : curve.points) all.push_back(point.bytes);
+  return all;
+}
+
+TEST(NcclTests, GiveTheSoonerTimeOfEachSizeAndTheWorldOfTheirDevices) {
+  for (const char* prefix : {"", "0: ", " 12:", "[1,0]<stdout>:"}) {
+    const NcclTestsOutput output = parse_nccl_tests(output_of(kRows, prefix), "ar.txt");
+    EXPECT_EQ(output.curve.ranks, 4) << prefix;
+    EXPECT_EQ(output.curve.nodes, 2) << prefix;
+    EXPECT_EQ(output.curve.collective, CollectiveKind::all_reduce) << prefix;
+    EXPECT_EQ(output.curve.algorithm, "vendor");
+    EXPECT_THAT(sizes(output.curve), ElementsAre(1024, 2048, 4096, 8192)) << prefix;
+    EXPECT_NEAR(output.curve.points[1].time.value, 21e-6, 1e-12) << prefix;
+    EXPECT_THAT(output.notes, IsEmpty());
+  }
+}
+
+TEST(NcclTests, AreToldFromATableOfSteps) {
+  EXPECT_TRUE(is_nccl_tests_output(output_of(kRows)));
+  EXPECT_FALSE(is_nccl_tests_output("profile,workload,gpus\n"));
+}
+
+TEST(NcclTests, NameTheirCollectiveOrShowItByTheirBusBandwidth) {
+  const auto kind = [](const std::string& rows, const std::string& name = "") {
+    return parse_nccl_tests((name.empty() ? "" : "# Collective test starting: " + name + "\n") + output_of(rows), "x")
+        .curve.collective;
+  };
+  const auto rows = [](const std::string& redop, double factor) {
+    std::string text;
+    for (const int size : {1024, 2048, 4096, 8192}) text += row(size, 10 + size / 100.0, "0", redop, factor);
+    return text;
+  };
+  EXPECT_EQ(kind(rows("none", 0.75)), CollectiveKind::all_gather);
+  EXPECT_EQ(kind(rows("sum", 0.75)), CollectiveKind::reduce_scatter);
+  EXPECT_EQ(kind(rows("none", 1)), CollectiveKind::broadcast);
+  EXPECT_EQ(kind(rows("sum", 1.5), "all_gather_perf"), CollectiveKind::all_gather) << "the name goes first";
+  expect_error([&] { kind(rows("sum", 1.5), "alltoall_perf"); }, ExitCode::usage,
+               HasSubstr("profiles have no curves of alltoall_perf"));
+  expect_error([&] { kind(rows("sum", 1.2)); }, ExitCode::usage, HasSubstr("which no collective of 4 ranks has"));
+}
+
+TEST(NcclTests, LeaveOutWhatALargerSizeUndercuts) {
+  const NcclTestsOutput output = parse_nccl_tests(output_of(row(512, 166) + kRows + row(0, 5)), "ar.txt");
+  EXPECT_THAT(sizes(output.curve), ElementsAre(1024, 2048, 4096, 8192));
+  EXPECT_THAT(output.notes, ElementsAre("Left out, since a larger size took less time: 512B."));
+}
+
+TEST(NcclTests, OfASizeThatIsRepeatedCountTheSoonest) {
+  const NcclTestsOutput output = parse_nccl_tests(output_of(kRows + row(8192, 24) + row(8192, 30)), "ar.txt");
+  EXPECT_NEAR(output.curve.points.back().time.value, 24e-6, 1e-12);
+}
+
+TEST(NcclTests, HaveTheRanksThatAreGivenWhereDevicesAreNotListed) {
+  const std::string bare = "# nThread 1 nGpus 1\n" + kRows;
+  EXPECT_EQ(parse_nccl_tests(bare, "ar.txt", 4, 1).curve.nodes, 1);
+  expect_error([&] { parse_nccl_tests(bare, "ar.txt"); }, ExitCode::usage,
+               HasSubstr("ar.txt: its list of devices does not say"), HasSubstr("--ranks 16 --nodes 2"));
+  EXPECT_EQ(parse_nccl_tests(output_of(kRows), "ar.txt", 0, 4).curve.nodes, 4) << "what is given goes first";
+}
+
+TEST(NcclTests, ThatAreNoMeasurementNameTheirLine) {
+  expect_error([] { parse_nccl_tests(output_of(kRows + row(16384, 30, "12")), "ar.txt"); }, ExitCode::usage,
+               HasSubstr("ar.txt:13: 12 elements of 16KiB were wrong"), HasSubstr("measure again"));
+  expect_error([] { parse_nccl_tests(output_of("1024 256 float sum -1 x 1 1 0 1 1 1 0\n"), "ar.txt"); },
+               ExitCode::usage, HasSubstr("ar.txt:9: 'x' is not a time"), HasSubstr("size, count"));
+  expect_error([] { parse_nccl_tests(output_of("1024 256 float sum -1 -3 1 1 0 1 1 1 0\n"), "ar.txt"); },
+               ExitCode::usage, HasSubstr("ar.txt:9: '-3' is not a time"), HasSubstr("size, count"));
+  expect_error([] { parse_nccl_tests(output_of(kRows) + output_of(kRows), "ar.txt"); }, ExitCode::usage,
+               HasSubstr("ar.txt:15: a second test begins"), HasSubstr("one test"));
+  expect_error([] { parse_nccl_tests(output_of(""), "ar.txt"); }, ExitCode::usage, HasSubstr("it has no rows"));
+  expect_error([] { parse_nccl_tests(output_of(row(1024, 20) + row(2048, 21)), "ar.txt"); }, ExitCode::usage,
+               HasSubstr("2 of its sizes can be used, and a curve needs 4"));
+}
+
+// Errors of older versions (1e-07) are no counts; cut anywhere, a text is read or refused.
+TEST(NcclTests, AreReadOrRefusedWhereverTheyAreCut) {
+  std::string text = output_of(row(1024, 20, "1e-07") + row(2048, 21, "0e+00") + kRows);
+  EXPECT_NO_THROW(parse_nccl_tests(text, "ar.txt"));
+  for (; !text.empty(); text.pop_back()) {
+    try {
+      parse_nccl_tests(text, "ar.txt");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hbench
