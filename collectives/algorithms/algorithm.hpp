@@ -14,6 +14,7 @@
 
 #include "collectives/algorithms/cut.hpp"
 #include "collectives/placement/placement.hpp"
+#include "collectives/schedule/runs.hpp"
 #include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
@@ -74,10 +75,17 @@ struct Algorithm {
   /// a hierarchy uses them apart.
   const Algorithm* reduce_scatter = nullptr;
   const Algorithm* all_gather = nullptr;
+  /// The same schedule as runs, for those that are too large to be written out in large worlds; `build` is this,
+  /// written out. Null: the runs are found in what `build` gives.
+  RunSchedule (*build_runs)(const ScheduleRequest& request) = nullptr;
+  /// Whether anything is cut into segments with these parameters; null: wherever there is `segments`.
+  bool (*pipelined)(std::string_view parameters) = nullptr;
 
   bool is_vendor() const { return build == nullptr; }
   /// The declared cost for an even split of `elements`. \pre not a vendor collective.
   Cost cost(const ScheduleRequest& request, std::int64_t elements) const;
+  /// The schedule as runs. \pre not a vendor collective.
+  RunSchedule runs(const ScheduleRequest& request) const;
 };
 
 /// The table, in the order in which `hbench list algorithms` prints it.
@@ -97,6 +105,8 @@ struct AlgorithmChoice {
   int segments(const World& world, std::int64_t bytes) const;
   /// The schedule of `world` with so many segments. \pre not a vendor collective; the world is not refused.
   Schedule build(const World& world, int segments, std::span<const Shard> shards = {}) const;
+  /// The same as runs, without writing it out where the algorithm can.
+  RunSchedule runs(const World& world, int segments, std::span<const Shard> shards = {}) const;
 };
 
 /// `name` or `name:parameters`. \throws Error (usage), with a suggestion.

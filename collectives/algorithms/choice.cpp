@@ -35,16 +35,25 @@ Cost Algorithm::cost(const ScheduleRequest& request, std::int64_t elements) cons
   return busiest;
 }
 
+RunSchedule Algorithm::runs(const ScheduleRequest& request) const {
+  return build_runs != nullptr ? build_runs(request) : to_runs(build(request));
+}
+
 std::string AlgorithmChoice::text() const {
   return parameters.empty() ? std::string(algorithm->name) : fmt::format("{}:{}", algorithm->name, parameters);
 }
 
 int AlgorithmChoice::segments(const World& world, std::int64_t bytes) const {
-  return algorithm->segments == nullptr ? 1 : algorithm->segments(world, bytes);
+  const bool cuts = algorithm->pipelined != nullptr ? algorithm->pipelined(parameters) : algorithm->segments != nullptr;
+  return cuts ? algorithm->segments(world, bytes) : 1;
 }
 
 Schedule AlgorithmChoice::build(const World& world, int segments, std::span<const Shard> shards) const {
   return algorithm->build({.world = world, .segments = segments, .parameters = parameters, .shards = shards});
+}
+
+RunSchedule AlgorithmChoice::runs(const World& world, int segments, std::span<const Shard> shards) const {
+  return algorithm->runs({.world = world, .segments = segments, .parameters = parameters, .shards = shards});
 }
 
 AlgorithmChoice parse_algorithm(std::string_view text, CollectiveKind collective) {

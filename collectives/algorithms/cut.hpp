@@ -47,6 +47,11 @@ struct Shape {
   int chunks = 1;
   int rounds = 0;
   std::int64_t transfers = 0;
+  /// At most so many runs, which is what the simulator keeps of it; 0: nothing better than `transfers` is known.
+  std::int64_t runs = 0;
+  int parts = 1;  ///< as in `RunSchedule`
+
+  std::int64_t most_runs() const { return runs > 0 ? runs : transfers; }
 };
 
 }  // namespace hbench

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include "collectives/algorithms/compose.hpp"
+#include <algorithm>
+
 #include "collectives/algorithms/peers.hpp"
 #include "collectives/algorithms/segments.hpp"
 #include "collectives/algorithms/two_level.hpp"
@@ -45,12 +46,22 @@ TwoLevel levels(const ScheduleRequest& request) {
           .segments = request.segments};
 }
 
-Schedule build(const ScheduleRequest& request) {
+RunSchedule build_runs(const ScheduleRequest& request) {
   const TwoLevel both = levels(request);
-  Schedule schedule = empty_schedule(request.world, CollectiveKind::all_reduce, both.shape().chunks);
+  const Shape whole = both.shape();
+  RunSchedule schedule{.world = request.world, .chunks = whole.chunks, .parts = whole.parts, .runs = {}, .offsets = {}};
   both.embed_in(schedule, 0);
   order_by_round(schedule);
   return schedule;
+}
+
+Schedule build(const ScheduleRequest& request) { return to_transfers(build_runs(request)); }
+
+/// Either level may be: otherwise a schedule in segments is the same schedule.
+bool pipelined(std::string_view parameters) {
+  const auto names = split(parameters, ':');
+  return std::ranges::any_of(
+      names, [](std::string_view name) { return parse_algorithm(name).algorithm->segments != nullptr; });
 }
 
 Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
@@ -77,6 +88,8 @@ constinit const Algorithm kHierarchical{
     .segments = [](const World& world,
                    std::int64_t bytes) { return segments_of(bytes / world.workers, 256 * 1024, 4, 16); },
     .check_parameters = check_parameters,
+    .build_runs = build_runs,
+    .pipelined = pipelined,
 };
 
 }  // namespace hbench

@@ -1,5 +1,6 @@
+#include <algorithm>
+
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/algorithms/compose.hpp"
 #include "collectives/algorithms/peers.hpp"
 
 namespace hbench {
@@ -9,59 +10,76 @@ constexpr std::string_view kCitation =
     "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, "
     "J. Parallel Distrib. Comput. 69(2), 2009";
 
+/// A round is one run around the ring, cut where chunks and where ranks begin again from 0.
+constexpr std::int64_t kRunsPerRound = 3;
+
 Shape shape_once(const ScheduleRequest& request) {
   const int ranks = request.world.workers;
-  return {ranks, ranks - 1, std::int64_t{ranks} * (ranks - 1)};
+  const int rounds = ranks - 1;
+  return {ranks, rounds, std::int64_t{ranks} * rounds, kRunsPerRound * rounds};
 }
 
 Shape shape_twice(const ScheduleRequest& request) {
   const Shape once = shape_once(request);
-  return {once.chunks, 2 * once.rounds, 2 * once.transfers};
+  return {once.chunks, 2 * once.rounds, 2 * once.transfers, 2 * once.runs};
 }
 
-/// An empty schedule with room for `shape`: large worlds have no memory for a second copy.
-Schedule with_room(const World& world, CollectiveKind collective, const Shape& shape) {
-  Schedule schedule = empty_schedule(world, collective, shape.chunks);
-  schedule.transfers.reserve(static_cast<std::size_t>(shape.transfers));
-  return schedule;
+RunSchedule empty_runs(const World& world, CollectiveKind collective) {
+  return {.world = world, .collective = collective, .chunks = world.workers, .runs = {}, .offsets = {}};
 }
 
 /// Appends P-1 rounds in which every rank sends one chunk to the next rank; `first` is how far behind rank 0 its first
 /// chunk is. Each round goes on with the chunk that came in the one before.
-void go_around(Schedule& schedule, int first, TransferKind kind) {
+void go_around(RunSchedule& schedule, int first, TransferKind kind) {
   const int ranks = schedule.world.workers;
-  for (int step = 0; step < ranks - 1; ++step, ++schedule.rounds)
-    for (Rank rank = 0; rank < ranks; ++rank)
-      schedule.transfers.push_back({.round = schedule.rounds,
-                                    .src = rank,
-                                    .dst = (rank + 1) % ranks,
-                                    .first_chunk = (rank - first - step + 2 * ranks) % ranks,
-                                    .chunk_count = 1,
-                                    .kind = kind});
+  for (int step = 0; step < ranks - 1; ++step, ++schedule.rounds) {
+    const auto chunk_of = [&](Rank rank) { return (rank - first - step + 2 * ranks) % ranks; };
+    // Chunk 0 is sent by this rank, and the last rank sends to rank 0.
+    const Rank chunk_zero = (first + step) % ranks;
+    for (Rank rank = 0; rank < ranks;) {
+      const Rank end = rank < chunk_zero ? std::min(chunk_zero, ranks - 1) : rank < ranks - 1 ? ranks - 1 : ranks;
+      schedule.runs.push_back({.first = {.round = schedule.rounds,
+                                         .src = rank,
+                                         .dst = (rank + 1) % ranks,
+                                         .first_chunk = chunk_of(rank),
+                                         .chunk_count = 1,
+                                         .kind = kind},
+                               .count = end - rank,
+                               .src_step = 1,
+                               .dst_step = 1,
+                               .chunk_step = 1});
+      rank = end;
+    }
+  }
 }
 
 /// Chunk r sets out at rank r+1 and reaches rank r last, with everybody's contribution.
-void scatter(Schedule& schedule) { go_around(schedule, 1, TransferKind::reduce); }
+void scatter(RunSchedule& schedule) { go_around(schedule, 1, TransferKind::reduce); }
 
-void gather(Schedule& schedule) { go_around(schedule, 0, TransferKind::copy); }
+void gather(RunSchedule& schedule) { go_around(schedule, 0, TransferKind::copy); }
 
-Schedule build_reduce_scatter(const ScheduleRequest& request) {
-  Schedule schedule = with_room(request.world, CollectiveKind::reduce_scatter, shape_once(request));
+RunSchedule runs_reduce_scatter(const ScheduleRequest& request) {
+  RunSchedule schedule = empty_runs(request.world, CollectiveKind::reduce_scatter);
   scatter(schedule);
   return schedule;
 }
 
-Schedule build_all_gather(const ScheduleRequest& request) {
-  Schedule schedule = with_room(request.world, CollectiveKind::all_gather, shape_once(request));
+RunSchedule runs_all_gather(const ScheduleRequest& request) {
+  RunSchedule schedule = empty_runs(request.world, CollectiveKind::all_gather);
   gather(schedule);
   return schedule;
 }
 
-Schedule build_all_reduce(const ScheduleRequest& request) {
-  Schedule schedule = with_room(request.world, CollectiveKind::all_reduce, shape_twice(request));
+RunSchedule runs_all_reduce(const ScheduleRequest& request) {
+  RunSchedule schedule = empty_runs(request.world, CollectiveKind::all_reduce);
   scatter(schedule);
   gather(schedule);
   return schedule;
+}
+
+template <RunSchedule (*runs)(const ScheduleRequest&)>
+Schedule build(const ScheduleRequest& request) {
+  return to_transfers(runs(request));
 }
 
 /// A rank passes everything on but the chunk that it keeps; the rank before it keeps what it does not get.
@@ -88,9 +106,10 @@ constinit const Algorithm kRingReduceScatter{
     .citation = kCitation,
     .collective = CollectiveKind::reduce_scatter,
     .refuses = refuse_servers,
-    .build = build_reduce_scatter,
+    .build = build<runs_reduce_scatter>,
     .shape = shape_once,
     .traffic = traffic_reduce_scatter,
+    .build_runs = runs_reduce_scatter,
 };
 
 extern const Algorithm kRingAllGather;
@@ -100,9 +119,10 @@ constinit const Algorithm kRingAllGather{
     .citation = kCitation,
     .collective = CollectiveKind::all_gather,
     .refuses = refuse_servers,
-    .build = build_all_gather,
+    .build = build<runs_all_gather>,
     .shape = shape_once,
     .traffic = traffic_all_gather,
+    .build_runs = runs_all_gather,
 };
 
 extern const Algorithm kRing;
@@ -111,11 +131,12 @@ constinit const Algorithm kRing{
     .summary = "reduce-scatter, then all-gather, around a ring: bandwidth-optimal, 2(P-1) rounds",
     .citation = kCitation,
     .refuses = refuse_servers,
-    .build = build_all_reduce,
+    .build = build<runs_all_reduce>,
     .shape = shape_twice,
     .traffic = traffic_all_reduce,
     .reduce_scatter = &kRingReduceScatter,
     .all_gather = &kRingAllGather,
+    .build_runs = runs_all_reduce,
 };
 
 }  // namespace hbench

@@ -1,4 +1,4 @@
-#include "collectives/algorithms/compose.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/peers.hpp"
 #include "collectives/algorithms/two_level.hpp"
 
@@ -29,21 +29,24 @@ struct Halves {
                          .outer = &kRing};
 };
 
-Schedule build(const ScheduleRequest& request) {
+RunSchedule build_runs(const ScheduleRequest& request) {
   const int ranks = request.world.workers;
   const Halves halves(ranks);
-  Schedule schedule = empty_schedule(request.world, CollectiveKind::all_reduce, 2 * ranks);
+  RunSchedule schedule{.world = request.world, .chunks = 2 * ranks, .runs = {}, .offsets = {}};
   halves.rows_first.embed_in(schedule, 0);
   halves.columns_first.embed_in(schedule, ranks);
   order_by_round(schedule);
   return schedule;
 }
 
+Schedule build(const ScheduleRequest& request) { return to_transfers(build_runs(request)); }
+
 /// Each half has 2(rows - 1) and 2(columns - 1) rounds, in one order or the other.
 Shape shape(const ScheduleRequest& request) {
   const Halves halves(request.world.workers);
   return {2 * request.world.workers, 2 * (halves.rows - 1) + 2 * (halves.columns - 1),
-          halves.rows_first.shape().transfers + halves.columns_first.shape().transfers};
+          halves.rows_first.shape().transfers + halves.columns_first.shape().transfers,
+          halves.rows_first.shape().runs + halves.columns_first.shape().runs};
 }
 
 Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {
@@ -71,6 +74,7 @@ constinit const Algorithm kTorus{
     .build = build,
     .shape = shape,
     .traffic = traffic,
+    .build_runs = build_runs,
 };
 
 }  // namespace hbench

@@ -1,9 +1,7 @@
 #include "collectives/algorithms/two_level.hpp"
 
+#include <algorithm>
 #include <numeric>
-#include <vector>
-
-#include "collectives/algorithms/compose.hpp"
 
 namespace hbench {
 
@@ -18,32 +16,35 @@ Shape TwoLevel::shape() const {
   const Shape reduce = outer->shape(across());
   const Shape gather = inner->all_gather->shape(inside());
   return {grid.members * part_chunks(), scatter.rounds + reduce.rounds + gather.rounds,
-          grid.groups * (scatter.transfers + gather.transfers) + grid.members * reduce.transfers};
+          grid.groups * (scatter.transfers + gather.transfers) + grid.members * reduce.transfers,
+          grid.groups * (scatter.most_runs() + gather.most_runs()) + grid.members * reduce.most_runs(),
+          // Inside a group a member is sent whole parts, and between groups what belongs to its own.
+          std::max(scatter.chunks, gather.chunks) == grid.members ? grid.members : 1};
 }
 
-void TwoLevel::embed_inside(Schedule& whole, const Algorithm& scheme, int first_chunk, int first_round) const {
-  const Schedule part = scheme.build(inside());
+void TwoLevel::embed_inside(RunSchedule& whole, const Algorithm& scheme, int first_chunk, int first_round) const {
+  const RunSchedule part = scheme.runs(inside());
   const int width = grid.members * part_chunks() / part.chunks;
-  for (int group = 0; group < grid.groups; ++group) {
-    std::vector<Rank> ranks;
-    for (int member = 0; member < grid.members; ++member) ranks.push_back(grid.rank(group, member));
-    embed(whole, part, {.ranks = ranks, .first_chunk = first_chunk, .width = width, .first_round = first_round});
-  }
+  for (int group = 0; group < grid.groups; ++group)
+    embed(whole, part,
+          {.first_rank = grid.rank(group, 0),
+           .rank_step = grid.member_step,
+           .first_chunk = first_chunk,
+           .width = width,
+           .first_round = first_round});
 }
 
-void TwoLevel::embed_in(Schedule& whole, int first_chunk) const {
+void TwoLevel::embed_in(RunSchedule& whole, int first_chunk) const {
   embed_inside(whole, *inner->reduce_scatter, first_chunk, 0);
   const int scattered = inner->reduce_scatter->shape(inside()).rounds;
-  const Schedule part = outer->build(across());
-  for (int member = 0; member < grid.members; ++member) {
-    std::vector<Rank> ranks;
-    for (int group = 0; group < grid.groups; ++group) ranks.push_back(grid.rank(group, member));
+  const RunSchedule part = outer->runs(across());
+  for (int member = 0; member < grid.members; ++member)
     embed(whole, part,
-          {.ranks = ranks,
+          {.first_rank = grid.rank(0, member),
+           .rank_step = grid.group_step,
            .first_chunk = first_chunk + member * part_chunks(),
            .width = part_chunks() / part.chunks,
            .first_round = scattered});
-  }
   embed_inside(whole, *inner->all_gather, first_chunk, scattered + part.rounds);
 }
 

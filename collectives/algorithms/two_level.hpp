@@ -25,7 +25,7 @@ struct TwoLevel {
   Shape shape() const;
   /// Adds the transfers to `whole`, in the chunks from `first_chunk` on and from round 0; their order is for
   /// `order_by_round` to restore.
-  void embed_in(Schedule& whole, int first_chunk) const;
+  void embed_in(RunSchedule& whole, int first_chunk) const;
   /// `cut` is of the chunks of `shape`.
   Traffic traffic(const Cut& cut, int group, int member) const;
 
@@ -34,7 +34,7 @@ struct TwoLevel {
   ScheduleRequest across() const { return {.world = {.workers = grid.groups}, .segments = segments}; }
   /// Chunks of one member's part.
   int part_chunks() const;
-  void embed_inside(Schedule& whole, const Algorithm& scheme, int first_chunk, int first_round) const;
+  void embed_inside(RunSchedule& whole, const Algorithm& scheme, int first_chunk, int first_round) const;
 };
 
 }  // namespace hbench

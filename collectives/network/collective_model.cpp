@@ -4,13 +4,6 @@
 #include <cmath>
 
 namespace hbench {
-namespace {
-
-/// Transfers of schedules that are kept for later (400 MB); of more there is only the one in use.
-constexpr std::size_t kMostKept = std::size_t{1} << 24;
-
-}  // namespace
-
 std::string_view to_string(TimeBasis basis) {
   switch (basis) {
     case TimeBasis::model:
@@ -24,7 +17,7 @@ std::string_view to_string(TimeBasis basis) {
 }
 
 CollectiveModel::CollectiveModel(const Profile& profile, const World& world, StopRequested stop)
-    : profile_(&profile), world_(world), stop_(std::move(stop)), network_(profile, world), schedules_(kMostKept) {}
+    : profile_(&profile), world_(world), stop_(std::move(stop)), network_(profile, world), plans_(network_.layout(), world) {}
 
 const MeasuredCurve* CollectiveModel::curve_of(const AlgorithmChoice& algorithm) const {
   const int nodes = profile_->nodes_of(world_.workers);
@@ -42,7 +35,7 @@ Seconds CollectiveModel::model(const AlgorithmChoice& algorithm, const Encoding&
     return library_time(*profile_, algorithm.algorithm->collective, world_.workers, Bytes(static_cast<double>(bytes)))
         .time;
   if (segments == 0) segments = algorithm.segments(world_, bytes);
-  const Seconds moving = simulate(network_, schedules_.of(algorithm, world_, segments), encoding, elements, stop_);
+  const Seconds moving = simulate(network_, plans_.of(algorithm, segments), encoding, elements, stop_);
   // A schedule runs as a kernel where the library's do.
   const bool is_called = world_.ranks() > 1 && profile_->call_latency.value > 0;
   return is_called ? profile_->call_latency + kKernelBase + moving : moving;

@@ -7,8 +7,8 @@
 #include <map>
 #include <string_view>
 
-#include "collectives/algorithms/schedule_cache.hpp"
 #include "collectives/network/library_model.hpp"
+#include "collectives/network/simulation_plan.hpp"
 #include "collectives/network/simulator.hpp"
 
 namespace hbench {
@@ -21,7 +21,7 @@ std::string_view to_string(TimeBasis basis);
 /// Sizes up to so many times beyond a curve are scaled by it; farther away it says nothing, and the model is alone.
 inline constexpr double kFarFromCurve = 64;
 
-/// Keeps schedules that it has built. Not thread-safe. `profile` outlives it.
+/// Keeps plans of schedules that it has made. Not thread-safe. `profile` outlives it.
 class CollectiveModel {
  public:
   /// Asks `stop` before every round.
@@ -45,7 +45,7 @@ class CollectiveModel {
   World world_;
   StopRequested stop_;
   Network network_;
-  ScheduleCache schedules_;
+  SimulationPlans plans_;
   /// What a curve measured at one of its ends / what the model says there, by segments and the size of an element.
   std::map<std::tuple<const MeasuredCurve*, std::int64_t, int, std::size_t>, double> scales_;
 };

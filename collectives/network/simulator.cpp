@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "collectives/base/error.hpp"
 
@@ -27,25 +28,21 @@ Network::Network(const Profile& profile, const World& world)
       server_seconds_per_byte_(inverse(profile.server_rate)),
       local_{profile.local_latency.value, profile.local_low_latency.value, inverse(profile.local_rate), 0},
       remote_{profile.network_latency.value, profile.network_low_latency.value, inverse(profile.node_rate()),
-              profile.path_rate() < profile.node_rate() ? inverse(profile.path_rate()) : 0} {
+              profile.path_rate() < profile.node_rate() ? inverse(profile.path_rate()) : 0},
+      layout_(world, profile.gpus_per_node) {
   // A co-located server also handles what its own worker (or group) contributes, though that does not travel: of n
   // contributions, n - 1 messages take the time of all.
   if (const int groups = (world.workers + world.group - 1) / world.group; world.colocated && groups > 1)
     server_seconds_per_byte_ *= static_cast<double>(groups) / (groups - 1);
-  const int worker_nodes = (world.workers + profile.gpus_per_node - 1) / profile.gpus_per_node;
   const int ranks = world.ranks();
-  node_.resize(ranks);
-  for (Rank rank = 0; rank < ranks; ++rank)
-    node_[rank] = rank < world.workers ? rank / profile.gpus_per_node : worker_nodes + rank - world.workers;
-  const int nodes = worker_nodes + (ranks - world.workers);
-  link_out_.resize(ranks);
-  link_in_.resize(ranks);
-  nic_out_.resize(nodes);
-  nic_in_.resize(nodes);
+  link_out_.resize(layout_.lanes);
+  link_in_.resize(layout_.lanes);
+  nic_out_.resize(layout_.nodes);
+  nic_in_.resize(layout_.nodes);
 
   server_.assign(ranks, -1);
   // On one node parameters are passed within a process: no server handles messages there.
-  const bool limited = nodes > 1 && server_seconds_per_byte_ > 0;
+  const bool limited = layout_.nodes > 1 && server_seconds_per_byte_ > 0;
   for (int server = 0; limited && server < world.servers; ++server) {
     int& queue = server_[world.server_rank(server)];
     if (queue >= 0) continue;  // more servers than ranks: they share one
@@ -57,8 +54,10 @@ Network::Network(const Profile& profile, const World& world)
 
 void Network::reset() {
   for (auto* free_at : {&link_out_, &link_in_, &nic_out_, &nic_in_, &servers_free_at_}) std::ranges::fill(*free_at, 0);
-  streams_.assign(node_.size(), {});
-  last_streams_.assign(node_.size(), 0);
+  first_streams_to_.assign(layout_.lanes, -1);
+  first_streams_free_at_.assign(layout_.lanes, 0);
+  streams_.assign(layout_.lanes, {});
+  last_streams_.assign(layout_.lanes, 0);
 }
 
 Network::Message Network::message(bool local, TransferKind kind, std::int64_t elements,
@@ -83,8 +82,11 @@ Network::Message Network::message(bool local, TransferKind kind, std::int64_t el
 }
 
 double& Network::streams_free_at(Rank from, Rank to) {
-  std::vector<Streams>& known = streams_[from];
-  std::size_t& last = last_streams_[from];
+  const int lane = layout_.lane[from];
+  if (first_streams_to_[lane] < 0) first_streams_to_[lane] = to;
+  if (first_streams_to_[lane] == to) return first_streams_free_at_[lane];
+  std::vector<Streams>& known = streams_[lane];
+  std::size_t& last = last_streams_[lane];
   // Schedules send to one neighbour, or to all in turn: look where the last search ended, then all around.
   for (std::size_t tried = 0; tried < known.size(); ++tried) {
     if (last >= known.size()) last = 0;
@@ -95,32 +97,36 @@ double& Network::streams_free_at(Rank from, Rank to) {
   return known.emplace_back(Streams{to, 0}).free_at;
 }
 
-SimulatedCollective::SimulatedCollective(Network& network, const Schedule& schedule, const Encoding& encoding,
+SimulatedCollective::SimulatedCollective(Network& network, const SimulationPlan& plan, const Encoding& encoding,
                                          std::int64_t elements, Seconds start)
     : network_(&network),
-      schedule_(&schedule),
+      plan_(&plan),
       encoding_(encoding),
-      chunks_(static_cast<std::size_t>(schedule.chunks)),
-      ready_(static_cast<std::size_t>(schedule.world.ranks()) * chunks_, start.value),
-      finish_(static_cast<std::size_t>(schedule.world.ranks()), start.value),
-      chunk_begin_(chunks_ + 1) {
-  for (int chunk = 0; chunk < schedule.chunks; ++chunk)
-    chunk_begin_[chunk + 1] = schedule.range(chunk, 1, elements).end;
-}
+      ready_(network.layout(), plan, start.value),
+      chunk_begin_(plan.chunk_begin(elements)) {}
 
-double SimulatedCollective::data_ready(const Transfer& transfer) const {
-  const double* at = &ready_[slot(transfer.src, transfer.first_chunk)];
-  double latest = *at;
-  for (int chunk = 1; chunk < transfer.chunk_count; ++chunk) latest = std::max(latest, at[chunk]);
-  return latest;
+std::size_t SimulatedCollective::round_end() const {
+  const auto& runs = plan_->runs();
+  std::size_t end = next_;
+  while (end < runs.size() && runs[end].run.first.round == runs[next_].run.first.round) ++end;
+  return end;
 }
 
 Seconds SimulatedCollective::next_round() const {
-  const auto& transfers = schedule_->transfers;
   double earliest = std::numeric_limits<double>::infinity();
-  for (std::size_t i = next_; i < transfers.size() && transfers[i].round == transfers[next_].round; ++i)
-    earliest = std::min(earliest, data_ready(transfers[i]));
+  for (std::size_t i = next_, end = round_end(); i < end; ++i) {
+    const TransferRun& run = plan_->runs()[i].run;
+    for (int index = 0; index < run.count; ++index) {
+      const Transfer transfer = run.at(index);
+      earliest = std::min(earliest,
+                          ready_.of(transfer.src, transfer.first_chunk, transfer.chunk_count, plan_->runs()[i].whole));
+    }
+  }
   return Seconds(earliest);
+}
+
+std::int64_t SimulatedCollective::elements_of(const Transfer& transfer) const {
+  return chunk_begin_[transfer.first_chunk + transfer.chunk_count] - chunk_begin_[transfer.first_chunk];
 }
 
 const Network::Message& SimulatedCollective::message(bool local, TransferKind kind, std::int64_t elements) {
@@ -129,47 +135,150 @@ const Network::Message& SimulatedCollective::message(bool local, TransferKind ki
   return known.message;
 }
 
-double SimulatedCollective::arrival(const Transfer& transfer) {
+double SimulatedCollective::arrival(const Transfer& transfer, bool whole) {
   Network& net = *network_;
   const auto [round, src, dst, first_chunk, chunk_count, kind] = transfer;
-  const std::int64_t elements = chunk_begin_[first_chunk + chunk_count] - chunk_begin_[first_chunk];
-  const double start = data_ready(transfer);
+  const std::int64_t elements = elements_of(transfer);
+  const double start = ready_.of(src, first_chunk, chunk_count, whole);
   if (elements == 0 || src == dst) return start;
 
-  const int from = net.node_[src];
-  const int to = net.node_[dst];
+  const RankLayout& layout = net.layout_;
+  const int from = layout.node[src];
+  const int to = layout.node[dst];
   const bool local = from == to;
   const Network::Message& sent = message(local, kind, elements);
-  double passed = pass(local ? net.link_out_[src] : net.nic_out_[from], start, sent.link);
-  passed = std::max(passed, pass(local ? net.link_in_[dst] : net.nic_in_[to], start, sent.link));
+  double passed = pass(local ? net.link_out_[layout.lane[src]] : net.nic_out_[from], start, sent.link);
+  passed = std::max(passed, pass(local ? net.link_in_[layout.lane[dst]] : net.nic_in_[to], start, sent.link));
   if (sent.streams > 0) passed = std::max(passed, pass(net.streams_free_at(src, dst), start, sent.streams));
   // A push is handled by the server that receives it, a pull by the one that sends it.
   // Within a group no server is involved.
-  const bool served = !(local && schedule_->world.group > 1);
+  const bool served = !(local && plan_->world().group > 1);
   const int server = net.server_[kind == TransferKind::reduce ? dst : src];
   if (served && server >= 0) passed = std::max(passed, pass(net.servers_free_at_[server], start, sent.server));
   return passed + sent.afterwards;
 }
 
-void SimulatedCollective::advance() {
-  const auto& transfers = schedule_->transfers;
-  const std::size_t begin = next_;
-  arrivals_.clear();
-  for (; next_ < transfers.size() && transfers[next_].round == transfers[begin].round; ++next_)
-    arrivals_.push_back(arrival(transfers[next_]));
-  // Written after all were read: a round reads the state before it.
-  for (std::size_t i = begin; i < next_; ++i) {
-    const Transfer& transfer = transfers[i];
-    const double arrived = arrivals_[i - begin];
-    double* at = &ready_[slot(transfer.dst, transfer.first_chunk)];
-    for (int chunk = 0; chunk < transfer.chunk_count; ++chunk) at[chunk] = std::max(at[chunk], arrived);
-    finish_[transfer.dst] = std::max(finish_[transfer.dst], arrived);
+SimulatedCollective::Lockstep SimulatedCollective::next_lockstep(const PlannedRun& planned, int index) const {
+  const TransferRun& run = planned.run;
+  const Transfer first = run.at(index);
+  const auto alike = [&](int further) {
+    return elements_of(run.at(index + further * planned.groups)) == elements_of(first);
+  };
+  // Chunk sizes change once at most: an even split gives the first chunks one element more.
+  int same = 0, end = (run.count - 1 - index) / planned.groups;
+  while (same < end) {
+    const int middle = end - (end - same) / 2;
+    if (alike(middle))
+      same = middle;
+    else
+      end = middle - 1;
   }
+  return {first, run.src_step * planned.groups, run.dst_step * planned.groups, run.chunk_step * planned.groups,
+          same + 1};
+}
+
+void SimulatedCollective::arrivals_of(const Lockstep& step, double* arrivals) {
+  Network& net = *network_;
+  const RankLayout& layout = net.layout_;
+  const auto [round, src, dst, first_chunk, chunk_count, kind] = step.first;
+  const bool local = layout.node[src] == layout.node[dst];
+  const std::int64_t elements = elements_of(step.first);
+  const Network::Message sent = message(local, kind, elements);
+  if (elements == 0 || (sent.streams > 0 && !claim_streams(step))) return arrivals_one_by_one(step, arrivals);
+
+  const double* fine = ready_.carried_from(first_chunk);
+  const double* whole = ready_.whole_from(src);
+  double* out = local ? &net.link_out_[layout.lane[src]] : &net.nic_out_[layout.node[src]];
+  double* in = local ? &net.link_in_[layout.lane[dst]] : &net.nic_in_[layout.node[dst]];
+  double* streams = &net.first_streams_free_at_[layout.lane[src]];
+  const auto pass_all = [=, count = step.count](auto has_streams) {
+  // No two of these transfers meet, and none of these arrays overlap, which the compiler cannot know.
+#pragma GCC ivdep
+    for (int i = 0; i < count; ++i) {
+      const double begin = std::max(whole[i], fine[i]);
+      double passed = pass(out[i], begin, sent.link);
+      passed = std::max(passed, pass(in[i], begin, sent.link));
+      if constexpr (decltype(has_streams)::value) passed = std::max(passed, pass(streams[i], begin, sent.streams));
+      arrivals[i] = passed + sent.afterwards;
+    }
+  };
+  if (sent.streams > 0)
+    pass_all(std::true_type());
+  else
+    pass_all(std::false_type());
+}
+
+void SimulatedCollective::arrivals_one_by_one(const Lockstep& step, double* arrivals) {
+  Transfer transfer = step.first;
+  for (int i = 0; i < step.count; ++i) {
+    arrivals[i] = arrival(transfer, false);
+    transfer.src += step.src_stride;
+    transfer.dst += step.dst_stride;
+    transfer.first_chunk += step.chunk_stride;
+  }
+}
+
+bool SimulatedCollective::claim_streams(const Lockstep& step) {
+  int* to = &network_->first_streams_to_[network_->layout_.lane[step.first.src]];
+  bool all = true;
+  Rank dst = step.first.dst;
+  for (int i = 0; i < step.count; ++i, dst += step.dst_stride) {
+    if (to[i] < 0) to[i] = dst;
+    all = all && to[i] == dst;
+  }
+  return all;
+}
+
+const double* SimulatedCollective::hold(const PlannedRun& planned, const double* arrivals) {
+  const TransferRun& run = planned.run;
+  if (planned.groups == 0) {
+    for (int index = 0; index < run.count; ++index) {
+      const Transfer transfer = run.at(index);
+      ready_.arrive(transfer.dst, transfer.first_chunk, transfer.chunk_count, planned.whole, *arrivals++);
+    }
+    return arrivals;
+  }
+  for (int group = 0; group < std::min(planned.groups, run.count); ++group) {
+    const Transfer first = run.at(group);
+    const int count = (run.count - 1 - group) / planned.groups + 1;
+    double* fine = ready_.carried_from(first.first_chunk);
+    double* part = ready_.part_from(first.dst);
+#pragma GCC ivdep
+    for (int i = 0; i < count; ++i) {
+      fine[i] = std::max(fine[i], arrivals[i]);
+      part[i] = std::max(part[i], arrivals[i]);
+    }
+    arrivals += count;
+  }
+  return arrivals;
+}
+
+void SimulatedCollective::advance() {
+  const std::size_t begin = next_;
+  next_ = round_end();
+  arrivals_.clear();
+  for (std::size_t i = begin; i < next_; ++i) {
+    const PlannedRun& planned = plan_->runs()[i];
+    const TransferRun& run = planned.run;
+    if (planned.groups == 0)
+      for (int index = 0; index < run.count; ++index) arrivals_.push_back(arrival(run.at(index), planned.whole));
+    for (int group = 0; group < std::min(planned.groups, run.count); ++group)
+      for (int index = group; index < run.count;) {
+        const Lockstep step = next_lockstep(planned, index);
+        const std::size_t known = arrivals_.size();
+        arrivals_.resize(known + static_cast<std::size_t>(step.count));
+        arrivals_of(step, &arrivals_[known]);
+        index += step.count * planned.groups;
+      }
+  }
+  // Written after all were read: a round reads the state before it.
+  const double* arrivals = arrivals_.data();
+  for (std::size_t i = begin; i < next_; ++i) arrivals = hold(plan_->runs()[i], arrivals);
 }
 
 Seconds SimulatedCollective::finish() const {
   Seconds last;
-  for (Rank rank = 0; rank < schedule_->world.workers; ++rank) last = std::max(last, finish(rank));
+  for (Rank rank = 0; rank < plan_->world().workers; ++rank) last = std::max(last, finish(rank));
   return last;
 }
 
@@ -177,15 +286,20 @@ void stop_if(const StopRequested& requested) {
   if (requested && requested()) throw Error(ExitCode::interrupted, "the simulation was interrupted");
 }
 
-Seconds simulate(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements,
+Seconds simulate(Network& network, const SimulationPlan& plan, const Encoding& encoding, std::int64_t elements,
                  const StopRequested& stop) {
   network.reset();
-  SimulatedCollective collective(network, schedule, encoding, elements, Seconds(0));
+  SimulatedCollective collective(network, plan, encoding, elements, Seconds(0));
   while (!collective.done()) {
     stop_if(stop);
     collective.advance();
   }
   return collective.finish();
+}
+
+Seconds simulate(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements,
+                 const StopRequested& stop) {
+  return simulate(network, SimulationPlan(network.layout(), to_runs(schedule)), encoding, elements, stop);
 }
 
 }  // namespace hbench

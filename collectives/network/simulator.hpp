@@ -15,6 +15,9 @@
 
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/network/profile.hpp"
+#include "collectives/network/rank_layout.hpp"
+#include "collectives/network/ready_times.hpp"
+#include "collectives/network/simulation_plan.hpp"
 #include "collectives/network/stop.hpp"
 #include "collectives/schedule/schedule.hpp"
 
@@ -29,6 +32,7 @@ class Network {
 
   /// Forgets all traffic.
   void reset();
+  const RankLayout& layout() const { return layout_; }
 
  private:
   friend class SimulatedCollective;
@@ -60,29 +64,31 @@ class Network {
   double memory_seconds_per_byte_;
   double server_seconds_per_byte_;
   Hop local_, remote_;
-  std::vector<int> node_;                      ///< by rank
+  RankLayout layout_;
   std::vector<int> server_;                    ///< by rank: its queue in `servers_free_at_`; -1 where it is none
-  std::vector<double> link_out_, link_in_;     ///< by rank: when its link inside the node is free
+  std::vector<double> link_out_, link_in_;     ///< by lane: when its link inside the node is free
   std::vector<double> nic_out_, nic_in_;       ///< by node
   std::vector<double> servers_free_at_;        ///< by rank that serves, in order
-  std::vector<std::vector<Streams>> streams_;  ///< by sender, where streams are the bottleneck
-  std::vector<std::size_t> last_streams_;      ///< by sender: where the last look-up ended; the next is near
+  std::vector<Rank> first_streams_to_;         ///< by lane of the sender: the first rank that it has sent to, or -1
+  std::vector<double> first_streams_free_at_;  ///< by lane of the sender: of the streams to that rank
+  std::vector<std::vector<Streams>> streams_;  ///< by lane of the sender: to others
+  std::vector<std::size_t> last_streams_;      ///< by lane of the sender: where the last look-up ended
 };
 
 /// One schedule on its way through a `Network`, round by round, so that a caller can interleave several in
-/// the order of time. `schedule` and `network` outlive it.
+/// the order of time. `plan` and `network`, whose layout the plan is of, outlive it.
 class SimulatedCollective {
  public:
-  SimulatedCollective(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements,
+  SimulatedCollective(Network& network, const SimulationPlan& plan, const Encoding& encoding, std::int64_t elements,
                       Seconds start);
 
-  bool done() const { return next_ == schedule_->transfers.size(); }
+  bool done() const { return next_ == plan_->runs().size(); }
   /// When the first transfer of the next round can begin. Valid while not `done`.
   Seconds next_round() const;
   /// Sends the transfers of the next round.
   void advance();
   /// When `rank` holds all of its final data. Valid when `done`.
-  Seconds finish(Rank rank) const { return Seconds(finish_[rank]); }
+  Seconds finish(Rank rank) const { return Seconds(ready_.of_all(rank)); }
   /// The last worker's `finish`.
   Seconds finish() const;
 
@@ -92,24 +98,42 @@ class SimulatedCollective {
     std::int64_t elements = -1;
     Network::Message message{};
   };
-  std::size_t slot(Rank rank, int chunk) const { return static_cast<std::size_t>(rank) * chunks_ + chunk; }
-  double data_ready(const Transfer& transfer) const;
-  double arrival(const Transfer& transfer);
+  /// `count` transfers of equal size between like GPUs of successive nodes: `first`, and those that are `stride` and
+  /// its multiples further on in the run.
+  struct Lockstep {
+    Transfer first;
+    int src_stride, dst_stride, chunk_stride;
+    int count;
+  };
+  /// The next round is the runs from `next_` up to this one.
+  std::size_t round_end() const;
+  std::int64_t elements_of(const Transfer& transfer) const;
+  /// `whole` as in `PlannedRun`.
+  double arrival(const Transfer& transfer, bool whole);
+  /// The transfers of one of the run's groups from `index` on that are of one size.
+  Lockstep next_lockstep(const PlannedRun& planned, int index) const;
+  void arrivals_of(const Lockstep& step, double* arrivals);
+  void arrivals_one_by_one(const Lockstep& step, double* arrivals);
+  /// Whether all senders of `step` have sent to nobody else before them, or to their receivers first.
+  bool claim_streams(const Lockstep& step);
+  /// Notes that what `planned` sends has arrived, in the order of `arrivals`; returns the end of its own.
+  const double* hold(const PlannedRun& planned, const double* arrivals);
   const Network::Message& message(bool local, TransferKind kind, std::int64_t elements);
 
   Network* network_;
-  const Schedule* schedule_;
+  const SimulationPlan* plan_;
   Encoding encoding_;
-  std::size_t chunks_;
   std::size_t next_ = 0;
-  std::vector<double> ready_;              ///< by rank and chunk
-  std::vector<double> finish_;             ///< by rank: its latest `ready_`
+  ReadyTimes ready_;
   std::vector<std::int64_t> chunk_begin_;  ///< by chunk, in elements; one more for the end
-  std::vector<double> arrivals_;           ///< of the round in hand
+  std::vector<double> arrivals_;           ///< of the round in hand; groups of a run one after the other
   std::array<Known, 4> known_;             ///< local or not, reduce or copy
 };
 
 /// The time of one collective on an idle network. Asks `stop` before every round. \throws as `stop_if`.
+Seconds simulate(Network& network, const SimulationPlan& plan, const Encoding& encoding, std::int64_t elements,
+                 const StopRequested& stop = {});
+/// The same for a schedule that is simulated once.
 Seconds simulate(Network& network, const Schedule& schedule, const Encoding& encoding, std::int64_t elements,
                  const StopRequested& stop = {});
 

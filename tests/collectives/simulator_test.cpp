@@ -212,7 +212,8 @@ TEST(SimulatedCollective, WaitsForTheLastOfTwoMessagesIntoOneChunkInWhateverOrde
   for (const bool swapped : {false, true}) {
     if (swapped) std::swap(schedule.transfers[0], schedule.transfers[1]);
     Network network(profile, schedule.world);
-    SimulatedCollective collective(network, schedule, kPlain, 1000, Seconds(0));
+    const SimulationPlan plan(network.layout(), to_runs(schedule));
+    SimulatedCollective collective(network, plan, kPlain, 1000, Seconds(0));
     while (!collective.done()) collective.advance();
     expect_equal(collective.finish(0).value, 2e-3);
     expect_equal(collective.finish(1).value, 2.2e-3);
@@ -246,8 +247,9 @@ TEST(Simulator, CollectivesUnderWayShareTheNetwork) {
   const Profile profile = without_latency(round_cluster());
   const Schedule schedule = algorithm("ring").build({.world = {.workers = 2}});
   Network network(profile, schedule.world);
-  SimulatedCollective first(network, schedule, kPlain, 2000, Seconds(0));
-  SimulatedCollective second(network, schedule, kPlain, 2000, Seconds(0));
+  const SimulationPlan plan(network.layout(), to_runs(schedule));
+  SimulatedCollective first(network, plan, kPlain, 2000, Seconds(0));
+  SimulatedCollective second(network, plan, kPlain, 2000, Seconds(0));
   while (!first.done()) {
     first.advance();
     second.advance();
@@ -292,7 +294,8 @@ TEST(SimulatedCollective, EndsWithTheLastWorkerWhenTakenRoundByRound) {
     const World world{.workers = 5, .servers = entry->uses_servers ? 2 : 0};
     const Schedule schedule = entry->build({.world = world, .parameters = entry->defaults});
     Network network(profile, world);
-    SimulatedCollective collective(network, schedule, kPlain, 1001, Seconds(0));
+    const SimulationPlan plan(network.layout(), to_runs(schedule));
+    SimulatedCollective collective(network, plan, kPlain, 1001, Seconds(0));
     while (!collective.done()) collective.advance();
     Seconds slowest(0);
     for (Rank rank = 0; rank < world.ranks(); ++rank) slowest = std::max(slowest, collective.finish(rank));

@@ -159,7 +159,7 @@ class StepRun {
   };
   /// A bucket among many: its own schedule on the shared network.
   struct Flying {
-    Schedule schedule;
+    SimulationPlan plan;
     std::unique_ptr<SimulatedCollective> collective;
   };
   struct FlightEvent {
@@ -269,11 +269,11 @@ class StepRun {
     std::vector<Shard> shards;
     if (!shards_.empty()) shards = shards_of(bucket, shards_);
     const AlgorithmChoice& algorithm = strategy_.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
-    Flying flight{algorithm.build(simulator_.world_, 1, shards), nullptr};
+    Flying flight{SimulationPlan(network_.layout(), algorithm.runs(simulator_.world_, 1, shards)), nullptr};
     flights_.push_back(std::make_unique<Flying>(std::move(flight)));
     Flying& flying = *flights_.back();
-    flying.collective = std::make_unique<SimulatedCollective>(
-        network_, flying.schedule, strategy_.compressor.encoding(), elements, Seconds(start));
+    flying.collective = std::make_unique<SimulatedCollective>(network_, flying.plan, strategy_.compressor.encoding(),
+                                                              elements, Seconds(start));
     schedule_flight(static_cast<int>(flights_.size()) - 1);
   }
 
