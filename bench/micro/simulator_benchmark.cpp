@@ -21,10 +21,13 @@ World world_of(const Algorithm& algorithm, std::int64_t workers) {
 void collective(benchmark::State& state, const char* name) {
   const Algorithm& algorithm = find_entry(algorithms(), name, "algorithm");
   const Profile profile = cluster();
-  const Schedule schedule = algorithm.build({.world = world_of(algorithm, state.range(0))});
+  ScheduleRequest request{.world = world_of(algorithm, state.range(0)), .parameters = algorithm.defaults};
+  if (algorithm.uses_groups) request.world.group = profile.gpus_per_node;
+  const RunSchedule schedule = algorithm.runs(request);
   Network network(profile, schedule.world);
-  for (auto _ : state) benchmark::DoNotOptimize(simulate(network, schedule, Encoding(), 25'557'032));
-  const auto transfers = static_cast<double>(schedule.transfers.size());
+  const SimulationPlan plan(network.layout(), schedule);
+  for (auto _ : state) benchmark::DoNotOptimize(simulate(network, plan, Encoding(), 25'557'032));
+  const auto transfers = static_cast<double>(transfers_of(schedule));
   state.counters["transfers/s"] = benchmark::Counter(transfers, benchmark::Counter::kIsIterationInvariantRate);
 }
 
@@ -49,6 +52,12 @@ void step(benchmark::State& state, const char* name, const char* fusion) {
 }
 
 BENCHMARK_CAPTURE(collective, ring, "ring")->Arg(16)->Arg(128)->Arg(1024)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(collective, hierarchical, "hierarchical")->Arg(1024)->Arg(8192)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(collective, halving_doubling, "halving-doubling")
+    ->Arg(1024)
+    ->Arg(8192)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(collective, tree, "double-binary-tree")->Arg(1024)->Arg(8192)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(collective, parameter_server, "ps")->Arg(16)->Arg(128)->Arg(1024)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(step, ring, "ring", "horovod")->Arg(128)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(step, parameter_server, "ps", "none")->Arg(128)->Unit(benchmark::kMillisecond);

@@ -49,7 +49,9 @@ struct Shape {
   std::int64_t transfers = 0;
   /// At most so many runs, which is what the simulator keeps of it; 0: nothing better than `transfers` is known.
   std::int64_t runs = 0;
-  int parts = 1;  ///< as in `RunSchedule`
+  int parts = 1;         ///< as in `RunSchedule`
+  bool carried = false;  ///< a chunk that is less than a part is always sent on by the rank that got it last
+  bool ranges = false;   ///< several chunks at a time are sent that are less than a part
 
   std::int64_t most_runs() const { return runs > 0 ? runs : transfers; }
 };

@@ -38,7 +38,10 @@ Schedule build(const ScheduleRequest& request) {
 Shape shape(const ScheduleRequest& request) {
   const Fold fold(request.world.workers);
   const std::int64_t core = 2 * kRecursiveDoublingAllGather.shape(of_core(fold)).transfers;
-  return {fold.core(), 2 * fold.steps() + 2 * folding_rounds(fold), core + 2 * fold.extras()};
+  return {.chunks = fold.core(),
+          .rounds = 2 * fold.steps() + 2 * folding_rounds(fold),
+          .transfers = core + 2 * fold.extras(),
+          .ranges = true};
 }
 
 Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {

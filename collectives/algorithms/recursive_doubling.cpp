@@ -80,7 +80,10 @@ Shape shape_all_gather(const ScheduleRequest& request) {
   // An extra rank gives one message and gets what lies before and behind its own part, which is nothing before the
   // first part.
   const std::int64_t folding = std::max(0, 3 * fold.extras() - 1);
-  return {request.world.workers, fold.steps() + 2 * folding_rounds(fold), doubling_transfers(fold) + folding};
+  return {.chunks = request.world.workers,
+          .rounds = fold.steps() + 2 * folding_rounds(fold),
+          .transfers = doubling_transfers(fold) + folding,
+          .ranges = true};
 }
 
 Traffic traffic_all_gather(const ScheduleRequest& request, const Cut& cut, Rank rank) {

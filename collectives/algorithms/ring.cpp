@@ -16,12 +16,19 @@ constexpr std::int64_t kRunsPerRound = 3;
 Shape shape_once(const ScheduleRequest& request) {
   const int ranks = request.world.workers;
   const int rounds = ranks - 1;
-  return {ranks, rounds, std::int64_t{ranks} * rounds, kRunsPerRound * rounds};
+  return {.chunks = ranks,
+          .rounds = rounds,
+          .transfers = std::int64_t{ranks} * rounds,
+          .runs = kRunsPerRound * rounds,
+          .carried = true};
 }
 
 Shape shape_twice(const ScheduleRequest& request) {
-  const Shape once = shape_once(request);
-  return {once.chunks, 2 * once.rounds, 2 * once.transfers, 2 * once.runs};
+  Shape twice = shape_once(request);
+  twice.rounds *= 2;
+  twice.transfers *= 2;
+  twice.runs *= 2;
+  return twice;
 }
 
 RunSchedule empty_runs(const World& world, CollectiveKind collective) {

@@ -43,8 +43,12 @@ Schedule build(const ScheduleRequest& request) {
 
 template <const Algorithm& kPlain>
 Shape shape(const ScheduleRequest& request) {
-  const Shape plain = kPlain.shape(request);
-  return {plain.chunks * request.segments, plain.rounds * request.segments, plain.transfers * request.segments};
+  Shape all = kPlain.shape(request);
+  all.chunks *= request.segments;
+  all.rounds *= request.segments;
+  all.transfers *= request.segments;
+  all.runs = 0;
+  return all;
 }
 
 /// What the ring moves whose chunks are these chunks' runs.

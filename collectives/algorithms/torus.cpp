@@ -44,9 +44,12 @@ Schedule build(const ScheduleRequest& request) { return to_transfers(build_runs(
 /// Each half has 2(rows - 1) and 2(columns - 1) rounds, in one order or the other.
 Shape shape(const ScheduleRequest& request) {
   const Halves halves(request.world.workers);
-  return {2 * request.world.workers, 2 * (halves.rows - 1) + 2 * (halves.columns - 1),
-          halves.rows_first.shape().transfers + halves.columns_first.shape().transfers,
-          halves.rows_first.shape().runs + halves.columns_first.shape().runs};
+  const Shape first = halves.rows_first.shape(), second = halves.columns_first.shape();
+  return {.chunks = 2 * request.world.workers,
+          .rounds = 2 * (halves.rows - 1) + 2 * (halves.columns - 1),
+          .transfers = first.transfers + second.transfers,
+          .runs = first.runs + second.runs,
+          .ranges = true};
 }
 
 Traffic traffic(const ScheduleRequest& request, const Cut& cut, Rank rank) {

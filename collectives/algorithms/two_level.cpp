@@ -15,11 +15,15 @@ Shape TwoLevel::shape() const {
   const Shape scatter = inner->reduce_scatter->shape(inside());
   const Shape reduce = outer->shape(across());
   const Shape gather = inner->all_gather->shape(inside());
-  return {grid.members * part_chunks(), scatter.rounds + reduce.rounds + gather.rounds,
-          grid.groups * (scatter.transfers + gather.transfers) + grid.members * reduce.transfers,
-          grid.groups * (scatter.most_runs() + gather.most_runs()) + grid.members * reduce.most_runs(),
-          // Inside a group a member is sent whole parts, and between groups what belongs to its own.
-          std::max(scatter.chunks, gather.chunks) == grid.members ? grid.members : 1};
+  // Inside a group a member is sent whole parts, and between groups what belongs to its own.
+  const bool whole_inside = std::max(scatter.chunks, gather.chunks) == grid.members;
+  return {.chunks = grid.members * part_chunks(),
+          .rounds = scatter.rounds + reduce.rounds + gather.rounds,
+          .transfers = grid.groups * (scatter.transfers + gather.transfers) + grid.members * reduce.transfers,
+          .runs = grid.groups * (scatter.most_runs() + gather.most_runs()) + grid.members * reduce.most_runs(),
+          .parts = whole_inside ? grid.members : 1,
+          .carried = whole_inside && reduce.carried,
+          .ranges = !whole_inside || reduce.ranges};
 }
 
 void TwoLevel::embed_inside(RunSchedule& whole, const Algorithm& scheme, int first_chunk, int first_round) const {

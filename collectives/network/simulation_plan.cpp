@@ -7,8 +7,8 @@
 namespace hbench {
 namespace {
 
-/// Of plans that are kept for later (400 MB).
-constexpr std::size_t kMostKept = std::size_t{1} << 23;
+/// Runs of plans that are kept for later (200 MB).
+constexpr std::size_t kMostKept = std::size_t{1} << 22;
 
 /// Shorter runs are not worth the preparation.
 constexpr int kShortRun = 16;

@@ -30,6 +30,7 @@ RunSchedule to_runs(const Schedule& schedule) {
                     .runs = {},
                     .offsets = schedule.offsets};
   for (const Transfer& transfer : schedule.transfers) append(whole.runs, transfer);
+  whole.runs.shrink_to_fit();
   return whole;
 }
 

@@ -193,19 +193,19 @@ TEST(SimulatedRunner, EndsInsideACaseWhenAStopIsRequestedAndGoesOnLater) {
   EXPECT_EQ(values(runner.run(asked)), values(whole));
 }
 
-// 2 N (N - 1) messages of 24 bytes, twice while they are put together, and 8 bytes for each of N x N times. In 12 GiB =
-// 12,884,901,888 bytes there is room for 96 N (N - 1) + 8 N^2 up to N = 11,131.
+// 2 N (N - 1) messages of 88 bytes while they are prepared, 8 bytes for each of N x N times, and 16 for each rank. In
+// 12 GiB = 12,884,901,888 bytes there is room for 176 N (N - 1) + 8 N^2 + 16 N up to N = 8,368.
 TEST(RefuseSize, NamesTheNeedAndWhatFits) {
-  TrainingStrategy ring;
-  ring.algorithm = parse_algorithm_rule("ring");
-  ring.fusion = parse_fusion("none");
+  TrainingStrategy direct;
+  direct.algorithm = parse_algorithm_rule("direct");
+  direct.fusion = parse_fusion("none");
   const StepTimeline timeline{.gradients = {{"a", 1000, Seconds(0.1)}}};
-  const std::string why = refuse_size({.workers = 65'536}, timeline, ring, std::int64_t{12} << 30);
-  for (const char* part : {"416 GiB", "8.6 billion transfers", "up to 11,131 GPUs", "12 GiB"})
+  const std::string why = refuse_size({.workers = 65'536}, timeline, direct, std::int64_t{12} << 30);
+  for (const char* part : {"736 GiB", "8.6 billion transfers", "up to 8,368 GPUs", "12 GiB"})
     EXPECT_THAT(why, ::testing::HasSubstr(part));
-  EXPECT_EQ(refuse_size({.workers = 11'131}, timeline, ring, std::int64_t{12} << 30), "");
-  EXPECT_NE(refuse_size({.workers = 11'132}, timeline, ring, std::int64_t{12} << 30), "");
-  EXPECT_THAT(refuse_size({.workers = 1000}, timeline, ring, 0), ::testing::HasSubstr("2 million transfers"));
+  EXPECT_EQ(refuse_size({.workers = 8'368}, timeline, direct, std::int64_t{12} << 30), "");
+  EXPECT_NE(refuse_size({.workers = 8'369}, timeline, direct, std::int64_t{12} << 30), "");
+  EXPECT_THAT(refuse_size({.workers = 1000}, timeline, direct, 0), ::testing::HasSubstr("2 million transfers"));
 }
 
 TEST(RefuseChoice, CountsTheLargestCandidate) {

@@ -11,10 +11,13 @@ namespace {
 
 /// Of a step in a small world: a few hundred events of the fusion policy.
 constexpr Seconds kSmallStep(0.004);
-/// Of one transfer, and of each chunk in it: measured with rings and halving-doubling of 1024 and 2048 workers
-/// (Release, one core of a server).
+/// Of one transfer that is taken for itself; more where times are kept for runs of chunks. Of one in a run that goes
+/// from node to node, and of the run. Measured with double binary trees, halving-doubling, rings and hierarchies of
+/// 1024 and 8192 workers (Release, one core of a server).
 constexpr Seconds kPerTransfer(12.5e-9);
-constexpr Seconds kPerChunk(2.5e-9);
+constexpr Seconds kPerTransferOfRanges(100e-9);
+constexpr Seconds kPerTransferInRun(2.5e-9);
+constexpr Seconds kPerRun(300e-9);
 
 constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
 
@@ -29,9 +32,24 @@ std::int64_t all_elements(const StepTimeline& timeline) {
   return std::accumulate(elements.begin(), elements.end(), std::int64_t{0});
 }
 
-/// When each rank holds each chunk.
-std::int64_t bytes_of_times(const World& world, int chunks) {
-  return static_cast<std::int64_t>(sizeof(double)) * world.ranks() * chunks;
+/// What is kept of a schedule, and what of it is made on the way: transfers and runs, then runs and a plan.
+constexpr auto kRun = static_cast<std::int64_t>(sizeof(TransferRun));
+constexpr auto kPlannedRun = static_cast<std::int64_t>(sizeof(PlannedRun));
+constexpr auto kTransfer = static_cast<std::int64_t>(sizeof(Transfer));
+
+std::int64_t bytes_of_schedule(const Algorithm& algorithm, const Shape& shape) {
+  if (algorithm.build_runs != nullptr) return (kRun + kPlannedRun) * shape.most_runs();
+  return std::max(2 * kTransfer, kRun + kPlannedRun) * shape.transfers;
+}
+
+/// When each rank holds what, as `ReadyTimes` keeps it: of halving and doubling two ends of what each message brings.
+std::int64_t bytes_of_times(const World& world, const Shape& shape) {
+  const std::int64_t width = shape.chunks / shape.parts;
+  const std::int64_t ranks = world.ranks();
+  std::int64_t times = ranks * width;
+  if (shape.ranges) times = 2 * ranks * std::min<std::int64_t>(width, 2 * shape.rounds + 1);
+  if (shape.carried) times = shape.chunks;
+  return static_cast<std::int64_t>(sizeof(double)) * (times + ranks * (shape.parts + 1));
 }
 
 /// What travels for one bucket.
@@ -56,12 +74,10 @@ Flights flights_of(const World& world, const StepTimeline& timeline, const Train
     const Shape shape =
         algorithm.algorithm->shape({.world = world, .parameters = algorithm.parameters, .shards = placed});
     flights.transfers += shape.transfers;
-    flights.times += bytes_of_times(world, shape.chunks);
+    flights.times += bytes_of_times(world, shape);
   }
   return flights;
 }
-
-constexpr auto kTransfer = static_cast<std::int64_t>(sizeof(Transfer));
 
 /// The same cluster as two nodes whose messages take as long as a whole round trip of `rounds` rounds: buckets of about
 /// the sizes of the large world leave in no time.
@@ -91,21 +107,11 @@ std::vector<std::int64_t> bucket_sizes(const Profile& profile, const World& worl
 
 }  // namespace
 
-std::int64_t chunks_moved(const AlgorithmChoice& algorithm, const World& world, int segments) {
-  const ScheduleRequest request{.world = world, .segments = segments, .parameters = algorithm.parameters};
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(algorithm.algorithm->shape(request).chunks) + 1);
-  std::iota(offsets.begin(), offsets.end(), std::int64_t{0});  // every chunk has one element
-  std::int64_t moved = 0;
-  for (Rank rank = 0; rank < world.ranks(); ++rank)
-    moved += algorithm.algorithm->traffic(request, Cut(offsets), rank).sent;
-  return moved;
-}
-
 SimulationNeed simulation_need(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy) {
   if (strategy.algorithm.is_vendor()) return {};  // a formula
   if (strategy.algorithm.concurrent()) {
     const Flights flights = flights_of(world, timeline, strategy);
-    return {flights.transfers, kTransfer * flights.transfers + flights.times};
+    return {flights.transfers, kPlannedRun * flights.transfers + flights.times};
   }
   SimulationNeed most;
   const std::int64_t bytes = all_elements(timeline) * kFloat;
@@ -113,7 +119,7 @@ SimulationNeed simulation_need(const World& world, const StepTimeline& timeline,
     const AlgorithmChoice travels = scheduled(choice, strategy);
     const Shape shape = travels.algorithm->shape(
         {.world = world, .segments = travels.segments(world, bytes), .parameters = travels.parameters});
-    const std::int64_t need = 2 * kTransfer * shape.transfers + bytes_of_times(world, shape.chunks);
+    const std::int64_t need = bytes_of_schedule(*travels.algorithm, shape) + bytes_of_times(world, shape);
     if (need > most.bytes) most = {shape.transfers, need};
   }
   return most;
@@ -143,8 +149,10 @@ namespace {
 Seconds schedule_time(const AlgorithmChoice& algorithm, const World& world, int segments) {
   const Shape shape =
       algorithm.algorithm->shape({.world = world, .segments = segments, .parameters = algorithm.parameters});
-  return kPerTransfer * static_cast<double>(shape.transfers) +
-         kPerChunk * static_cast<double>(chunks_moved(algorithm, world, segments));
+  const auto transfers = static_cast<double>(shape.transfers);
+  if (shape.ranges) return kPerTransferOfRanges * transfers;
+  if (!shape.carried || shape.runs == 0) return kPerTransfer * transfers;
+  return kPerTransferInRun * transfers + kPerRun * static_cast<double>(shape.runs);
 }
 
 }  // namespace
@@ -154,8 +162,8 @@ Seconds simulation_time(const Profile& profile, const World& world, const StepTi
   if (strategy.algorithm.is_vendor()) return kSmallStep;
   const double learning = strategy.fusion.fusion->learns ? 2 : 1;
   if (strategy.algorithm.concurrent())
-    return kSmallStep + (kPerTransfer + kPerChunk) *
-                            (3 * learning * static_cast<double>(flights_of(world, timeline, strategy).transfers));
+    return kSmallStep +
+           kPerTransfer * (3 * learning * static_cast<double>(flights_of(world, timeline, strategy).transfers));
   std::map<std::pair<std::string, int>, Seconds> known;
   Seconds sum = kSmallStep;
   for (const std::int64_t elements : bucket_sizes(profile, world, timeline, strategy)) {

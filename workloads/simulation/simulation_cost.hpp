@@ -16,8 +16,8 @@ struct SimulationNeed {
   std::int64_t bytes = 0;
 };
 
-/// An upper bound: a schedule twice while it is built, its queue of times, and every bucket that can be in flight.
-/// \pre as for `StepSimulator::run`.
+/// An upper bound: a schedule while it is prepared, what is kept of the times of its chunks, and every bucket that can
+/// be in flight. \pre as for `StepSimulator::run`.
 SimulationNeed simulation_need(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy);
 
 /// The most workers, fewer than `world.workers`, whose simulation fits into `bytes`, with as many workers per server;
@@ -29,9 +29,5 @@ int workers_that_fit(const World& world, const StepTimeline& timeline, const Tra
 /// server. \pre as for `StepSimulator::run`.
 Seconds simulation_time(const Profile& profile, const World& world, const StepTimeline& timeline,
                         const TrainingStrategy& strategy);
-
-/// Sum of the chunks of all transfers, each as often as it travels.
-/// \pre `world` has groups of one worker where the algorithm uses servers.
-std::int64_t chunks_moved(const AlgorithmChoice& algorithm, const World& world, int segments);
 
 }  // namespace hbench
