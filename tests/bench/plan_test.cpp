@@ -311,14 +311,15 @@ TEST(SweepPlan, RefusesToSimulateAModelWithoutATimelineAndNamesTheCure) {
 TEST(SweepPlan, RefusesWorldsThatDoNotFitInMemoryAndDoesTheRest) {
   SweepRequest request = small_request();
   request.gpus = {8, 65'536};
+  request.algorithms = {"direct"};
   LocalMachine machine = machine_of_two();
   machine.memory = std::int64_t{12} << 30;
   const Plan plan = plan_of(request, machine);
-  EXPECT_THAT(names(plan), ElementsAre("resnet50 8 ring"));
-  EXPECT_THAT(refusals(plan), ElementsAre(AllOf(HasSubstr("65536 GPUs"), HasSubstr("11,131 GPUs"))));
+  EXPECT_THAT(names(plan), ElementsAre("resnet50 8 direct"));
+  EXPECT_THAT(refusals(plan), ElementsAre(AllOf(HasSubstr("65536 GPUs"), HasSubstr("8,368 GPUs"))));
   request.gpus = {65'536};
   expect_error([&] { plan_of(request, machine); }, ExitCode::environment, HasSubstr("nothing to do"),
-               HasSubstr("11,131 GPUs"));
+               HasSubstr("8,368 GPUs"));
   request.algorithms = {"auto"};
   expect_error([&] { plan_of(request, machine); }, ExitCode::environment, HasSubstr("--algorithm auto"),
                HasSubstr("halving-doubling"));

@@ -243,11 +243,22 @@ TEST(Segments, OfARankedPartAreAbout256KiB) {
   EXPECT_EQ(ring(16 * kMi), 64);
   EXPECT_EQ(ring(256 * kMi), 64);
   const auto hierarchy = [](std::int64_t part) {
-    return segments_at("hierarchical", CollectiveKind::all_reduce, 8, 8 * part);
+    return segments_at("hierarchical:direct:ring-segmented", CollectiveKind::all_reduce, 8, 8 * part);
   };
   EXPECT_EQ(hierarchy(1 * kMi), 4);
   EXPECT_EQ(hierarchy(2 * kMi), 8);
   EXPECT_EQ(hierarchy(64 * kMi), 16);
+}
+
+// In segments or not, it is the same schedule where neither level cuts what it sends.
+TEST(Segments, OfAHierarchyAreOneUnlessALevelHasThem) {
+  for (const char* cut : {"hierarchical:ring-segmented:ring", "hierarchical:direct:double-binary-tree"})
+    EXPECT_EQ(segments_at(cut, CollectiveKind::all_reduce, 8, 16 * kMi), 8) << cut;
+  for (const char* whole : {"hierarchical", "hierarchical:ring:halving-doubling"})
+    EXPECT_EQ(segments_at(whole, CollectiveKind::all_reduce, 8, 16 * kMi), 1) << whole;
+  const AlgorithmChoice whole = parse_algorithm("hierarchical:ring:halving-doubling");
+  const World world{.workers = 8, .group = 4};
+  EXPECT_EQ(whole.build(world, 5).transfers, whole.build(world, 1).transfers);
 }
 
 // Half of the buffer goes down either tree, in 64 KiB, 4 to 64 of them; a chain passes on 128 KiB, 8 to 256 of them.
