@@ -110,9 +110,9 @@ std::string refuse_to_simulate(const Case& asked, std::int64_t memory) {
   const int segments =
       asked.collective.segments > 0 ? asked.collective.segments : choice.segments(world, asked.collective.bytes);
   const Shape shape = choice.algorithm->shape({.world = world, .segments = segments, .parameters = choice.parameters});
-  const std::int64_t needed = shape.transfers * static_cast<std::int64_t>(2 * sizeof(Transfer));
+  const std::int64_t needed = bytes_of_plan(*choice.algorithm, shape) + bytes_of_times(world, shape);
   if (memory <= 0 || needed <= memory) return {};
-  return fmt::format("its schedule needs {}, and this machine has {}", format(Bytes(static_cast<double>(needed))),
+  return fmt::format("it needs {} to be simulated, and this machine has {}", format(Bytes(static_cast<double>(needed))),
                      format(Bytes(static_cast<double>(memory))));
 }
 

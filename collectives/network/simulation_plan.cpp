@@ -171,4 +171,21 @@ const SimulationPlan& SimulationPlans::of(const AlgorithmChoice& algorithm, int 
   return made;
 }
 
+std::int64_t bytes_of_plan(const Algorithm& algorithm, const Shape& shape) {
+  constexpr auto kRun = static_cast<std::int64_t>(sizeof(TransferRun));
+  constexpr auto kPlannedRun = static_cast<std::int64_t>(sizeof(PlannedRun));
+  constexpr auto kTransfer = static_cast<std::int64_t>(sizeof(Transfer));
+  if (algorithm.build_runs != nullptr) return (kRun + kPlannedRun) * shape.most_runs();
+  return std::max(2 * kTransfer, kRun + kPlannedRun) * shape.transfers;
+}
+
+std::int64_t bytes_of_times(const World& world, const Shape& shape) {
+  const std::int64_t width = shape.chunks / shape.parts;
+  const std::int64_t ranks = world.ranks();
+  std::int64_t times = ranks * width;
+  if (shape.ranges) times = 2 * ranks * std::min<std::int64_t>(width, 2 * shape.rounds + 1);
+  if (shape.carried) times = shape.chunks;
+  return static_cast<std::int64_t>(sizeof(double)) * (times + ranks * (shape.parts + 1));
+}
+
 }  // namespace hbench

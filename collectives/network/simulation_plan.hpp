@@ -101,4 +101,11 @@ class SimulationPlans {
   std::map<Key, SimulationPlan> made_;
 };
 
+/// About how much memory a plan of this shape takes: what is kept of a schedule, and what of it is made on the way
+/// (transfers and runs, then runs and a plan).
+std::int64_t bytes_of_plan(const Algorithm& algorithm, const Shape& shape);
+/// The same of when each rank holds what, as `ReadyTimes` keeps it: of halving and doubling two ends of what each
+/// message brings.
+std::int64_t bytes_of_times(const World& world, const Shape& shape);
+
 }  // namespace hbench

@@ -32,25 +32,7 @@ std::int64_t all_elements(const StepTimeline& timeline) {
   return std::accumulate(elements.begin(), elements.end(), std::int64_t{0});
 }
 
-/// What is kept of a schedule, and what of it is made on the way: transfers and runs, then runs and a plan.
-constexpr auto kRun = static_cast<std::int64_t>(sizeof(TransferRun));
 constexpr auto kPlannedRun = static_cast<std::int64_t>(sizeof(PlannedRun));
-constexpr auto kTransfer = static_cast<std::int64_t>(sizeof(Transfer));
-
-std::int64_t bytes_of_schedule(const Algorithm& algorithm, const Shape& shape) {
-  if (algorithm.build_runs != nullptr) return (kRun + kPlannedRun) * shape.most_runs();
-  return std::max(2 * kTransfer, kRun + kPlannedRun) * shape.transfers;
-}
-
-/// When each rank holds what, as `ReadyTimes` keeps it: of halving and doubling two ends of what each message brings.
-std::int64_t bytes_of_times(const World& world, const Shape& shape) {
-  const std::int64_t width = shape.chunks / shape.parts;
-  const std::int64_t ranks = world.ranks();
-  std::int64_t times = ranks * width;
-  if (shape.ranges) times = 2 * ranks * std::min<std::int64_t>(width, 2 * shape.rounds + 1);
-  if (shape.carried) times = shape.chunks;
-  return static_cast<std::int64_t>(sizeof(double)) * (times + ranks * (shape.parts + 1));
-}
 
 /// What travels for one bucket.
 AlgorithmChoice scheduled(const AlgorithmChoice& algorithm, const TrainingStrategy& strategy) {
@@ -119,7 +101,7 @@ SimulationNeed simulation_need(const World& world, const StepTimeline& timeline,
     const AlgorithmChoice travels = scheduled(choice, strategy);
     const Shape shape = travels.algorithm->shape(
         {.world = world, .segments = travels.segments(world, bytes), .parameters = travels.parameters});
-    const std::int64_t need = bytes_of_schedule(*travels.algorithm, shape) + bytes_of_times(world, shape);
+    const std::int64_t need = bytes_of_plan(*travels.algorithm, shape) + bytes_of_times(world, shape);
     if (need > most.bytes) most = {shape.transfers, need};
   }
   return most;
