@@ -4,10 +4,14 @@
 #include <cmath>
 #include <tuple>
 
+#include "analysis/model_error.hpp"
+
 namespace hbench {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
+/// Strategies whose speeds differ by less are as quick: repeated runs of one of them differ by more.
+constexpr double kSameSpeed = 0.02;
 
 Certainty at_least(const Band& band, double least) {
   if (band.low >= least) return Certainty::surely;
@@ -63,6 +67,22 @@ bool better(const Alternative& a, const Alternative& b) {
   return a.throughput.stated > b.throughput.stated;
 }
 
+using Rivals = std::vector<const Alternative*>;
+
+/// The one to take of strategies for as many GPUs of one cluster.
+Alternative best_of(const Rivals& strategies) {
+  const auto speed = [](const Alternative* each) { return each->throughput.stated; };
+  const Alternative& quickest = **std::ranges::max_element(strategies, {}, speed);
+  const Alternative& first = **std::ranges::find_if(strategies, [&](const Alternative* each) {
+    return speed(each) >= (1 - kSameSpeed) * speed(&quickest) && rank(*each) <= rank(quickest);
+  });
+  Alternative best = first;
+  for (const Alternative* each : strategies)
+    if (each != &first && std::abs(std::log(speed(each) / speed(&first))) <= kModelError.compute)
+      best.rivals.push_back(each->point.asked.strategy.label());
+  return best;
+}
+
 }  // namespace
 
 std::vector<Alternative> make_alternatives(const std::vector<Point>& points, const std::map<std::string, Offer>& offers,
@@ -87,6 +107,15 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
     alternatives.push_back(std::move(alternative));
   }
   return alternatives;
+}
+
+std::vector<Alternative> best_strategies(const std::vector<Alternative>& alternatives) {
+  std::map<std::pair<std::string, int>, Rivals> by_count;
+  for (const Alternative& each : alternatives)
+    by_count[{each.point.asked.profile, each.point.asked.gpus}].push_back(&each);
+  std::vector<Alternative> best;
+  for (const auto& [count, strategies] : by_count) best.push_back(best_of(strategies));
+  return best;
 }
 
 std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives) {

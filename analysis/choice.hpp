@@ -52,6 +52,8 @@ struct Alternative {
   Certainty meets = Certainty::surely;  ///< all goals: that of the hardest
   /// By which factor the stated figures miss the hardest goal; 1 where none is missed.
   double missed_by = 1;
+  /// Other strategies on as many GPUs of this cluster that no prediction tells apart from this one, by their labels.
+  std::vector<std::string> rivals{};
 };
 
 /// Surely or likely.
@@ -60,6 +62,11 @@ inline bool meets_goals(const Alternative& alternative) { return alternative.mee
 /// The alternatives among `points` (those with an efficiency and a known offer), in their order.
 std::vector<Alternative> make_alternatives(const std::vector<Point>& points, const std::map<std::string, Offer>& offers,
                                            const Goals& goals);
+
+/// Of each cluster and number of GPUs the strategy to take, with its rivals: the first in the order of `alternatives`
+/// that is as quick as the quickest, within what no run would show, and meets the goals where that does. A rival is slower or
+/// quicker by less than the model's own error (`kModelError`).
+std::vector<Alternative> best_strategies(const std::vector<Alternative>& alternatives);
 
 /// Of each cluster the best alternative, the best cluster first. What meets the goals, surely or likely, comes before
 /// what hardly does, and that before the rest, where the nearest is the best. Among those that meet them the best is,

@@ -43,6 +43,8 @@ struct Table {
   /// Per column: what a narrow terminal leaves out first, the largest number before the others; 0 is never left out.
   /// Empty: all 0.
   std::vector<int> priority{};
+  /// Rows that a terminal shows where it is not asked for all of them; 0: every row.
+  std::size_t first_rows = 0;
 };
 
 /// The mark of a series says how its points are known: the same everywhere.
@@ -74,7 +76,7 @@ struct Chart {
   std::string title{};
   std::string x_title{}, y_title{};
   bool x_log2 = false;
-  bool y_log10 = false;  ///< points with a y of 0 and less are not drawn
+  bool y_log10 = false;    ///< points with a y of 0 and less are not drawn
   bool y_percent = false;  ///< y is a fraction, shown in per cent
   std::optional<double> y_min{}, y_max{};
   std::vector<Series> series{};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/command/arguments.hpp"
 #include "collectives/network/profile.hpp"
 
 namespace hbench {
@@ -26,6 +27,9 @@ struct CatalogueFilter {
   BytesPerSecond min_bandwidth;              ///< 0: any
 };
 
+/// `--gpu`, `--provider`, `--max-price` and `--min-bandwidth`; `where` begins what their help says. `texts` stays where
+/// it is until `app` has parsed.
+void add_catalogue_options(Arguments& app, CatalogueTexts& texts, const std::string& where = "");
 /// \throws Error (usage) that names the flag.
 CatalogueFilter parse_catalogue_filter(const CatalogueTexts& texts);
 

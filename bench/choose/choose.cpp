@@ -45,8 +45,7 @@ void refuse_servers_on_one_node(Plan& plan) {
     const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
     const bool in_vain = one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty();
     if (in_vain)
-      refuse(plan.refused, fmt::format("parameter servers on one node of {}", asked.profile),
-             "its ranks add up among themselves either way; take a ring");
+      refuse(plan.refused, "parameter servers on one node", "its ranks add up among themselves either way; take a ring");
     return in_vain;
   });
 }
@@ -139,7 +138,7 @@ Choice choose(const SweepRequest& request, const Goals& asked_goals, const Data&
           .workload = plan.catalog.traces.begin()->second.title,
           .timeline = plan.catalog.traces.begin()->first,
           .single_gpu_rate = request.single_gpu_rate,
-          .alternatives = make_alternatives(make_points(results), offers, goals),
+          .alternatives = best_strategies(make_alternatives(make_points(results), offers, goals)),
           .catalog = std::move(plan.catalog),
           .refused = std::move(plan.refused)};
 }

@@ -29,7 +29,7 @@ struct Choice {
   std::string workload;                   ///< its title
   std::string timeline;                   ///< its name
   double single_gpu_rate = 0;             ///< samples/s of one GPU given for all clusters; 0: each has its own
-  std::vector<Alternative> alternatives;  ///< every case that was simulated
+  std::vector<Alternative> alternatives;  ///< of each cluster and number of GPUs the strategy to take
   Catalog catalog;
   std::vector<Refusal> refused;
 };

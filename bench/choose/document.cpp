@@ -58,6 +58,12 @@ std::string cost_text(double cost) { return cost < 10 ? fmt::format("{:.2f}", co
 
 std::string cost_band(const Band& band) { return in_band(band, 1, band.stated < 10 ? 2 : 0, ""); }
 
+/// Behind sums of money: how they are bought where that is not by the hour at any time.
+std::string bought(const Profile& profile) {
+  const bool usual = !profile.price || profile.price->model == PurchaseModel::on_demand;
+  return usual ? "" : fmt::format(" {}", to_string(profile.price->model));
+}
+
 std::string_view to_string(Certainty certainty) {
   switch (certainty) {
     case Certainty::surely:
@@ -74,11 +80,13 @@ std::string_view to_string(Certainty certainty) {
 
 std::string gpus_text(int gpus) { return gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus); }
 
-/// `94 % (90 to 97) of ideal speed, 4.2 h (4.0 h to 4.4 h), 412 (394 to 430) USD`
-std::string in_words(const Alternative& alternative, const std::string& currency) {
+/// `94 % (90 to 97) of ideal speed, 4.2 h (4.0 h to 4.4 h), 412 (394 to 430) USD spot`
+std::string in_words(const Alternative& alternative, const Choice& choice) {
   std::string text = fmt::format("{} of ideal speed", percent_band(alternative.efficiency));
   if (alternative.hours) text += fmt::format(", {}", hours_band(*alternative.hours));
-  if (alternative.cost) text += fmt::format(", {} {}", cost_band(*alternative.cost), currency);
+  if (alternative.cost)
+    text += fmt::format(", {} {}{}", cost_band(*alternative.cost), choice.goals.currency,
+                        bought(choice.catalog.profiles.at(alternative.point.asked.profile)));
   return text;
 }
 
@@ -92,19 +100,27 @@ std::string goals_in_words(const Goals& goals) {
   return text;
 }
 
+/// ` with ring (as good, as far as predictions can tell: ps)`
+std::string strategy_in_words(const Alternative& alternative) {
+  std::string text = fmt::format(" with {}", alternative.point.asked.strategy.label());
+  if (!alternative.rivals.empty())
+    text += fmt::format(" (as good, as far as predictions tell: {})", fmt::join(alternative.rivals, ", "));
+  return text;
+}
+
 std::string verdict(const Choice& choice, const std::vector<Alternative>& best) {
   const Alternative& first = best.front();
   const Case& asked = first.point.asked;
   std::string where = fmt::format("{} of {}", gpus_text(asked.gpus), choice.catalog.profiles.at(asked.profile).title);
-  if (asked.gpus > 1) where += fmt::format(" with {}", asked.strategy.label());
+  if (asked.gpus > 1) where += strategy_in_words(first);
   const auto good = std::ranges::count_if(best, meets_goals);
   if (good == 0)
     return fmt::format("{}: none of {} clusters meets {}. The nearest is {}: {}. It misses by {:.2g} %.",
-                       choice.workload, best.size(), goals_in_words(choice.goals), where,
-                       in_words(first, choice.goals.currency), 100 * (first.missed_by - 1));
+                       choice.workload, best.size(), goals_in_words(choice.goals), where, in_words(first, choice),
+                       100 * (first.missed_by - 1));
   return fmt::format("{}: {}: {} ({}). {} of {} clusters surely or likely {} {}.", choice.workload, where,
-                     in_words(first, choice.goals.currency), to_string(first.meets), good, best.size(),
-                     good == 1 ? "meets" : "meet", goals_in_words(choice.goals));
+                     in_words(first, choice), to_string(first.meets), good, best.size(), good == 1 ? "meets" : "meet",
+                     goals_in_words(choice.goals));
 }
 
 /// Why there is no cost in the currency of the goals.
@@ -116,7 +132,8 @@ Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) 
   Table table{.caption = "The best of each cluster, the best cluster first",
               .columns = {"cluster", "GPUs", "strategy", "efficiency", "samples/s", "of one GPU"},
               .numeric = {false, true, false, true, true, true},
-              .priority = {0, 0, 2, choice.goals.samples > 0 ? 1 : 0, 3, 4}};
+              .priority = {0, 0, 2, choice.goals.samples > 0 ? 1 : 0, 3, 4},
+              .first_rows = 12};
   const auto column = [&](const std::string& name, bool numeric, int priority) {
     table.columns.push_back(name);
     table.numeric.push_back(numeric);
@@ -140,9 +157,10 @@ Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) 
                                  figure(alternative.throughput.stated / alternative.efficiency.stated / asked.gpus)};
     if (alternative.hours) {
       row.push_back(hours_band(*alternative.hours));
-      row.push_back(alternative.cost ? cost_band(*alternative.cost) : no_cost(profile));
+      row.push_back(alternative.cost ? cost_band(*alternative.cost) + bought(profile) : no_cost(profile));
     } else {
-      row.push_back(alternative.cost_per_hour ? cost_text(*alternative.cost_per_hour) : no_cost(profile));
+      row.push_back(alternative.cost_per_hour ? cost_text(*alternative.cost_per_hour) + bought(profile)
+                                              : no_cost(profile));
     }
     row.emplace_back(to_string(alternative.meets));
     table.rows.push_back(std::move(row));
@@ -150,15 +168,16 @@ Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) 
   return table;
 }
 
-Table front_table(const std::vector<Alternative>& front, const std::string& currency) {
+Table front_table(const Choice& choice, const std::vector<Alternative>& front) {
   Table table{.caption = "Nothing is both quicker and cheaper than these",
-              .columns = {"cluster", "GPUs", "strategy", "time", currency},
+              .columns = {"cluster", "GPUs", "strategy", "time", choice.goals.currency},
               .numeric = {false, true, false, true, true},
               .priority = {0, 0, 1, 0, 0}};
   for (const Alternative& alternative : front)
-    table.rows.push_back({alternative.point.asked.profile, std::to_string(alternative.point.asked.gpus),
-                          alternative.point.asked.strategy.label(), hours_band(*alternative.hours),
-                          cost_band(*alternative.cost)});
+    table.rows.push_back(
+        {alternative.point.asked.profile, std::to_string(alternative.point.asked.gpus),
+         alternative.point.asked.strategy.label(), hours_band(*alternative.hours),
+         cost_band(*alternative.cost) + bought(choice.catalog.profiles.at(alternative.point.asked.profile))});
   return table;
 }
 
@@ -168,7 +187,8 @@ Table doubling_table(const Choice& choice, const std::vector<Alternative>& best)
   Table table{.caption = "What the next doubling of GPUs buys",
               .columns = {"cluster", "GPUs", "samples/s", "more", "samples for a " + one, "for the next " + one},
               .numeric = {false, true, true, true, true, true},
-              .priority = {0, 0, 1, 0, 0, 0}};
+              .priority = {0, 0, 1, 0, 0, 0},
+              .first_rows = 6};
   for (const Alternative& alternative : best) {
     const Alternative* more = doubled(alternative, choice.alternatives);
     if (more == nullptr) continue;
@@ -187,41 +207,80 @@ Table doubling_table(const Choice& choice, const std::vector<Alternative>& best)
   return table;
 }
 
+/// What is not known of `alternative`, and the measurement that would settle it.
+struct Doubt {
+  std::string what, measurement;
+};
+
+bool measured_rate(const Choice& choice, const Profile& profile) {
+  const auto rate = profile.rates.find(choice.timeline);
+  return choice.single_gpu_rate > 0 || (rate != profile.rates.end() && !rate->second.source.starts_with("estimated"));
+}
+
+/// What nobody states of the cluster, as far as it counts for the alternative.
+std::optional<Doubt> doubt_of_assumptions(const Alternative& alternative, const Profile& profile) {
+  std::string keys;
+  double most = 1;
+  bool network = false;
+  for (const Figure& figure : profile.assumed()) {
+    const bool of_network = figure.key.starts_with("network.");
+    if (of_network && alternative.nodes == 1) continue;
+    keys += (keys.empty() ? "" : ", ") + figure.key;
+    most = std::max(most, figure.assumed);
+    network |= of_network;
+  }
+  if (keys.empty()) return std::nullopt;
+  return Doubt{fmt::format("nobody states {}: assumed, and up to {:g} times higher or lower", keys, most),
+               network ? "nccl-tests on two nodes, for hbench calibrate --from" : "hbench calibrate on one node"};
+}
+
+std::optional<Doubt> doubt_of_network(const Alternative& alternative, const Profile& profile) {
+  if (alternative.nodes == 1) return std::nullopt;
+  if (alternative.point.asked.strategy.uses_servers() && profile.server_factor > 1)
+    return Doubt{
+        fmt::format("what its parameter servers handle is known within a factor of {:g}", profile.server_factor),
+        "steps with servers on two nodes, for hbench calibrate --from"};
+  if (profile.stream_factor > 1)
+    return Doubt{fmt::format("what its TCP streams carry is known within a factor of {:g}", profile.stream_factor),
+                 "hbench collective, or nccl-tests, on two nodes"};
+  return std::nullopt;
+}
+
+std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternative) {
+  const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
+  std::vector<Doubt> doubts;
+  if (auto doubt = doubt_of_network(alternative, profile)) doubts.push_back(std::move(*doubt));
+  if (auto doubt = doubt_of_assumptions(alternative, profile)) doubts.push_back(std::move(*doubt));
+  if (!measured_rate(choice, profile))
+    doubts.push_back({"the samples/s of one GPU are estimated", "training on one GPU, for --single-gpu-rate"});
+  return doubts;
+}
+
+Table doubts_table(const Choice& choice, const std::vector<Alternative>& best) {
+  Table table{.caption = "What is not known for sure, and which measurement would settle it",
+              .columns = {"cluster", "not known", "measurement"},
+              .numeric = {false, false, false},
+              .first_rows = 8};
+  for (const Alternative& alternative : best)
+    for (Doubt& doubt : doubts_of(choice, alternative))
+      table.rows.push_back({alternative.point.asked.profile, std::move(doubt.what), std::move(doubt.measurement)});
+  table.folded = table.rows.size() > table.first_rows;
+  return table;
+}
+
 /// What the bands do not include: how fast one GPU is.
 std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>& best) {
   if (choice.single_gpu_rate > 0)
     return fmt::format("all clusters have the same {} samples/s of one GPU, as given: compare only those with that GPU",
                        figure(choice.single_gpu_rate));
-  std::string estimated;
-  for (const Alternative& alternative : best) {
-    const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
-    const auto rate = profile.rates.find(choice.timeline);
-    if (rate == profile.rates.end() || rate->second.source.starts_with("estimated"))
-      estimated += fmt::format("{}{}", estimated.empty() ? "" : ", ", profile.name);
-  }
-  if (estimated.empty()) return {};
-  return fmt::format("the samples/s of one GPU were not measured with this workload on: {}", estimated);
-}
-
-/// What nobody states of the clusters, as far as it counts for the alternatives that are shown.
-std::string assumed_figures(const Choice& choice, const std::vector<Alternative>& best) {
-  std::string clusters;
-  double most = 1;
-  for (const Alternative& alternative : best) {
-    const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
-    std::string keys;
-    for (const Figure& figure : profile.assumed()) {
-      if (figure.key.starts_with("network.") && alternative.nodes == 1) continue;
-      keys += (keys.empty() ? "" : ", ") + figure.key;
-      most = std::max(most, figure.assumed);
-    }
-    if (!keys.empty()) clusters += fmt::format("{}{} ({})", clusters.empty() ? "" : "; ", profile.name, keys);
-  }
-  if (clusters.empty()) return {};
+  const auto estimated = std::ranges::count_if(best, [&](const Alternative& alternative) {
+    return !measured_rate(choice, choice.catalog.profiles.at(alternative.point.asked.profile));
+  });
+  if (estimated == 0) return {};
   return fmt::format(
-      "nobody states these figures; they are assumed, the bands take them for up to {:g} times higher "
-      "or lower, and a measurement there would decide them: {}",
-      most, clusters);
+      "nobody measured this workload on one GPU of {} of the {} clusters: their samples/s are estimated, "
+      "outside the bands, and so are times and costs",
+      estimated, best.size());
 }
 
 /// Efficiencies of different batches are not alike: larger ones communicate less often.
@@ -235,44 +294,41 @@ std::string different_batches(const std::vector<Alternative>& best) {
       least, most);
 }
 
-/// On which figures it depends whether a cluster meets the conditions, and which measurement would decide it.
-std::vector<std::string> what_would_decide(const Choice& choice, const std::vector<Alternative>& best) {
-  std::vector<std::string> texts;
+/// Prices that may end a job, or that must be paid in advance, are no match for others.
+std::string different_purchases(const Choice& choice, const std::vector<Alternative>& best) {
+  std::string clusters;
   for (const Alternative& alternative : best) {
-    if (alternative.meets != Certainty::likely && alternative.meets != Certainty::unlikely) continue;
     const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
-    if (alternative.nodes == 1) continue;
-    std::string what;
-    if (alternative.point.asked.strategy.uses_servers() && profile.server_factor > 1)
-      what = fmt::format(
-          "what its parameter servers handle is known within a factor of {:g} only (steps with servers "
-          "on two nodes, for hbench calibrate --from)",
-          profile.server_factor);
-    else if (profile.stream_factor > 1)
-      what = fmt::format(
-          "what its TCP streams carry is known within a factor of {:g} only (hbench collective on two "
-          "nodes)",
-          profile.stream_factor);
-    if (!what.empty())
-      texts.push_back(fmt::format("{} {} meets the conditions: {} would decide it", profile.name,
-                                  to_string(alternative.meets), what));
+    if (const std::string model = bought(profile); !model.empty())
+      clusters += fmt::format("{}{} ({})", clusters.empty() ? "" : ", ", profile.name, model.substr(1));
   }
-  if (std::string batches = different_batches(best); !batches.empty()) texts.push_back(std::move(batches));
-  if (std::string assumed = assumed_figures(choice, best); !assumed.empty()) texts.push_back(std::move(assumed));
-  if (std::string rates = doubtful_rates(choice, best); !rates.empty()) texts.push_back(std::move(rates));
+  if (clusters.empty()) return {};
+  return fmt::format("not bought on demand, as the others are: {}", clusters);
+}
+
+std::vector<std::string> warnings(const Choice& choice, const std::vector<Alternative>& best) {
+  std::vector<std::string> texts{different_batches(best), doubtful_rates(choice, best),
+                                 different_purchases(choice, best)};
+  std::erase_if(texts, [](const std::string& text) { return text.empty(); });
   return texts;
 }
 
 /// What is paid, how, where and when, and who says so.
-std::string price_sources(const Choice& choice, const std::vector<Alternative>& best) {
-  std::string text;
+Table price_table(const Choice& choice, const std::vector<Alternative>& best) {
+  Table table{.caption = "What a node costs for an hour; whole nodes are paid",
+              .columns = {"cluster", "price", "bought", "region", "stated", "source"},
+              .numeric = {false, true, false, false, false, false},
+              .folded = true,
+              .priority = {0, 0, 0, 0, 0, 1},
+              .first_rows = 8};
   for (const Alternative& alternative : best) {
     const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
-    if (profile.price)
-      text += fmt::format("{}{} {} ({}; {})", text.empty() ? "Prices for a node and hour: " : "; ", profile.name,
-                          format(profile.price->per_node_hour), terms(*profile.price), profile.price->source);
+    if (!profile.price) continue;
+    const Price& price = *profile.price;
+    table.rows.push_back({profile.name, format(price.per_node_hour), std::string(to_string(price.model)), price.region,
+                          price.retrieved, price.source});
   }
-  return text.empty() ? "No price is known." : text + ". Whole nodes are paid.";
+  return table;
 }
 
 Json price_json(const std::optional<Price>& price) {
@@ -301,6 +357,7 @@ Json alternative_json(const Alternative& alternative, const Profile& profile) {
   json["cost_per_hour"] = alternative.cost_per_hour ? Json(*alternative.cost_per_hour) : Json();
   json["price"] = price_json(profile.price);
   json["meets"] = to_string(alternative.meets);
+  json["as_good"] = alternative.rivals;
   return json;
 }
 
@@ -318,12 +375,13 @@ Document choice_document(const Choice& choice) {
       100 * kModelError.compute)});
   document.blocks.emplace_back(cluster_table(choice, best));
   if (const std::vector<Alternative> front = pareto_front(choice.alternatives); !front.empty())
-    document.blocks.emplace_back(front_table(front, choice.goals.currency));
+    document.blocks.emplace_back(front_table(choice, front));
   if (Table doubling = doubling_table(choice, best); !doubling.rows.empty())
     document.blocks.emplace_back(std::move(doubling));
-  if (std::vector<std::string> unsure = what_would_decide(choice, best); !unsure.empty())
-    document.blocks.emplace_back(Warnings{std::move(unsure)});
-  document.blocks.emplace_back(Paragraph{price_sources(choice, best)});
+  if (Table doubts = doubts_table(choice, best); !doubts.rows.empty()) document.blocks.emplace_back(std::move(doubts));
+  if (std::vector<std::string> texts = warnings(choice, best); !texts.empty())
+    document.blocks.emplace_back(Warnings{std::move(texts)});
+  if (Table prices = price_table(choice, best); !prices.rows.empty()) document.blocks.emplace_back(std::move(prices));
   if (!choice.refused.empty())
     document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(choice.refused))});
   return document;
@@ -332,7 +390,10 @@ Document choice_document(const Choice& choice) {
 std::string choice_json(const Choice& choice) {
   Json clusters = Json::array(), front = Json::array(), left_out = Json::array();
   const auto json_of = [&](const Alternative& alternative) {
-    return alternative_json(alternative, choice.catalog.profiles.at(alternative.point.asked.profile));
+    Json json = alternative_json(alternative, choice.catalog.profiles.at(alternative.point.asked.profile));
+    for (const Doubt& doubt : doubts_of(choice, alternative))
+      json["not_known"].push_back({{"what", doubt.what}, {"measurement", doubt.measurement}});
+    return json;
   };
   for (const Alternative& alternative : best_by_cluster(choice.alternatives)) clusters.push_back(json_of(alternative));
   for (const Alternative& alternative : pareto_front(choice.alternatives)) front.push_back(json_of(alternative));

@@ -444,8 +444,16 @@ void refuse(std::vector<Refusal>& refused, std::string what, std::string why) {
 }
 
 std::string reasons(const std::vector<Refusal>& refused) {
+  std::vector<Refusal> by_reason;
+  for (const Refusal& refusal : refused) {
+    const auto known = std::ranges::find(by_reason, refusal.why, &Refusal::why);
+    if (known == by_reason.end())
+      by_reason.push_back(refusal);
+    else
+      known->what += ", " + refusal.what;
+  }
   std::string text;
-  for (const Refusal& refusal : refused)
+  for (const Refusal& refusal : by_reason)
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", refusal.what, refusal.why);
   return text;
 }

@@ -68,7 +68,7 @@ struct Refusal {
 };
 /// Says each thing once.
 void refuse(std::vector<Refusal>& refused, std::string what, std::string why);
-/// `<what>: <why>; ...`, on one line.
+/// `<what>, <what>: <why>; ...`, on one line: each reason once, in the order of their first.
 std::string reasons(const std::vector<Refusal>& refused);
 
 struct Plan {

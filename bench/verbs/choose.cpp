@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/catalogue/filter.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/process.hpp"
@@ -13,12 +14,13 @@
 namespace hbench {
 namespace {
 
-/// Every cluster that has a rate of one GPU for the workload, where none is named.
-std::vector<std::string> clusters_for(const std::string& workload, bool rate_given, const Data& data) {
+/// Every cluster that meets the conditions and has a rate of one GPU for the workload, where none is named.
+std::vector<std::string> clusters_for(const std::string& workload, bool rate_given, const CatalogueFilter& filter,
+                                      const Data& data) {
   const std::string name = data.traces.load(workload).name;
   std::vector<std::string> clusters;
-  for (const std::string& profile : data.profiles.names())
-    if (rate_given || data.profiles.load(profile).rates.contains(name)) clusters.push_back(profile);
+  for (const Profile& profile : matching_profiles(all_profiles(data.profiles), filter))
+    if (rate_given || profile.rates.contains(name)) clusters.push_back(profile.name);
   if (clusters.empty())
     throw Error(ExitCode::usage, fmt::format("no cluster has a rate of one GPU for {}", name),
                 "give --single-gpu-rate SAMPLES_PER_SECOND, or --profile with a file of your own that has one");
@@ -28,6 +30,7 @@ std::vector<std::string> clusters_for(const std::string& workload, bool rate_giv
 ExitCode run_choose(const Call& call) {
   std::string workload = "resnet50", gpus = "1..256", profiles, algorithms, compressors, presets;
   GoalTexts texts;
+  CatalogueTexts conditions;
   SweepRequest request;
   DocumentOutput output;
   bool quiet = false;
@@ -38,11 +41,13 @@ ExitCode run_choose(const Call& call) {
   app.footer(
       "Examples:\n  hbench choose --workload resnet50 --target 90%\n"
       "  hbench choose --workload vgg16 --gpus 1..64 --epochs 90 --deadline 24h --budget 2000usd\n"
+      "  hbench choose --workload vgg16 --gpu a100,h100 --provider aws,google\n"
       "  hbench choose --workload gpt2_small --profile dgx-a100 --single-gpu-rate 45 --samples 10M --preset ddp\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|presets");
   app.add_option("--workload", workload, "a timeline, or a file of your own")->capture_default_str();
   app.add_option("--gpus", gpus, "GPU counts: 1..256 doubles, 1..12:1 counts, 1,2,4 lists")->capture_default_str();
   app.add_option("--profile", profiles, "only these clusters, or TOML files of your own (comma list)");
+  add_catalogue_options(app, conditions, "without --profile: ");
   app.add_option("--target", texts.target, "least efficiency (default, without deadline and budget: 90%)");
   app.add_option("--samples", texts.samples, "samples to train on, such as 115M");
   app.add_option("--epochs", texts.epochs, "the same in epochs of ImageNet's 1,281,167 images");
@@ -59,11 +64,14 @@ ExitCode run_choose(const Call& call) {
   app.add_flag("--quiet", quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
   const Goals goals = parse_goals(texts);
+  const CatalogueFilter filter = parse_catalogue_filter(conditions);
+  if (!profiles.empty() && !conditions.none())
+    throw Error(ExitCode::usage, "--profile names the clusters, and conditions choose them", "give one of the two");
   const Data data = load_data();
   request.gpus = parse_gpu_range(gpus);
   request.workloads = {workload};
-  request.profiles =
-      profiles.empty() ? clusters_for(workload, request.single_gpu_rate > 0, data) : split_list(profiles, "--profile");
+  request.profiles = profiles.empty() ? clusters_for(workload, request.single_gpu_rate > 0, filter, data)
+                                      : split_list(profiles, "--profile");
   if (!presets.empty()) request.presets = split_list(presets, "--preset");
   if (!algorithms.empty()) request.algorithms = split_list(algorithms, "--algorithm");
   request.compressors =

@@ -59,13 +59,7 @@ ExitCode run_list(const Call& call) {
   Option* as_json = app.add_flag("--json", json, "as JSON");
   app.add_flag("--markdown", markdown, "as a Markdown table")->excludes(as_json);
   app.add_flag("--wide", wide, kWideHelp);
-  app.add_option("--gpu", conditions.gpu, "with `profiles`: only these GPUs (comma list; h100 means h100-pcie too)");
-  app.add_option("--provider", conditions.provider, "with `profiles`: only of these, such as aws (comma list)");
-  app.add_option("--max-price", conditions.max_price,
-                 "with `profiles`: only where one GPU costs at most so much an hour, such as 5usd; no currency is "
-                 "converted");
-  app.add_option("--min-bandwidth", conditions.min_bandwidth,
-                 "with `profiles`: only where a GPU's share of its node's NICs is at least so much, such as 100Gbit/s");
+  add_catalogue_options(app, conditions, "with `profiles`: ");
   Option* explained =
       app.add_flag("--explain", explain, "with `algorithms`: which one `auto` takes for which size, and why");
   app.add_option("--profile", profile, "the cluster to explain for: a name or a TOML file")

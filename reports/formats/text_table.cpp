@@ -200,6 +200,12 @@ std::string wrapped_text(std::string_view text, std::size_t width, std::size_t i
 }
 
 std::string text_table(const Table& table, std::size_t width) {
+  const std::size_t rows = table.rows.size();
+  if (width != kAnyWidth && table.first_rows > 0 && rows > table.first_rows) {
+    Table first = table;
+    first.rows.resize(table.first_rows);
+    return text_table(first, width) + fmt::format("({} of {}; --wide shows all)\n", table.first_rows, rows);
+  }
   const Layout layout(table, width);
   return layout.readable() ? layout.text() : paragraphs(table, width);
 }

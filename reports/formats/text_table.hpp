@@ -22,7 +22,8 @@ std::string wrapped_text(std::string_view text, std::size_t width, std::size_t i
 /// What does not fit is made narrower in this order: heads wrap between words; text columns wrap down to a readable
 /// width; columns are left out, those with the largest `Table::priority` first, and a last line names them; text
 /// columns wrap down to their longest word. A table that would still be too wide, or have cells of many lines, becomes
-/// a paragraph for each row with a line for each of its cells.
+/// a paragraph for each row with a line for each of its cells. Of a table with `Table::first_rows` these are shown, and
+/// a last line says how many there are, unless the width is `kAnyWidth`.
 std::string text_table(const Table& table, std::size_t width);
 
 }  // namespace hbench

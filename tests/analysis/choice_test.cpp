@@ -57,6 +57,42 @@ TEST(Alternatives, SayHowSurelyTheyMeetATarget) {
   EXPECT_EQ(certainty(0.69), Certainty::no);
 }
 
+Point by(const std::string& algorithm, double efficiency) {
+  Point made = point("cheap", 8, efficiency);
+  made.asked.strategy = {.algorithm = algorithm, .compressor = "none"};
+  return made;
+}
+
+Alternative best_of(const std::vector<Point>& points, const Goals& goals = {.efficiency = 0.8}) {
+  const auto best = best_strategies(make_alternatives(points, kOffers, goals));
+  EXPECT_EQ(best.size(), 1U);
+  return best.at(0);
+}
+
+TEST(BestStrategies, TakeTheFirstThatIsAsQuickAsTheQuickest) {
+  EXPECT_EQ(best_of({by("ring", 0.89), by("tree", 0.9)}).point.asked.strategy.algorithm, "ring");
+  EXPECT_EQ(best_of({by("ring", 0.88), by("tree", 0.9)}).point.asked.strategy.algorithm, "tree");
+  EXPECT_EQ(best_of({by("tree", 0.9), by("ring", 0.89)}).point.asked.strategy.algorithm, "tree");
+}
+
+TEST(BestStrategies, MeetTheGoalsWhereTheQuickestDoes) {
+  EXPECT_EQ(best_of({by("ring", 0.795), by("tree", 0.805)}).point.asked.strategy.algorithm, "tree");
+  EXPECT_EQ(best_of({by("ring", 0.895), by("tree", 0.905)}).meets, Certainty::likely) << "both do";
+}
+
+// The model's own error is 11 %, on logarithms.
+TEST(BestStrategies, NameTheRivalsThatNoPredictionTellsApart) {
+  EXPECT_THAT(best_of({by("ring", 0.9), by("tree", 0.81), by("ps", 0.80)}).rivals, ElementsAre("tree"));
+  EXPECT_THAT(best_of({by("ring", 0.795), by("tree", 0.805)}).rivals, ElementsAre("ring"));
+  EXPECT_THAT(best_of({by("ring", 0.9)}).rivals, IsEmpty());
+}
+
+TEST(BestStrategies, AreOneForEachClusterAndCount) {
+  const auto best = best_strategies(make_alternatives(
+      {point("fast", 8, 0.9), point("cheap", 8, 0.9), point("cheap", 4, 0.9), by("tree", 0.5)}, kOffers, {}));
+  EXPECT_THAT(names(best), ElementsAre("cheap 4", "cheap 8", "fast 8"));
+}
+
 TEST(Alternatives, MeetTheGoalsWhereTheStatedFiguresDo) {
   const auto meets = [](double efficiency) {
     return meets_goals(make_alternatives({point("cheap", 8, efficiency)}, kOffers, {.efficiency = 0.8}).at(0));

@@ -40,6 +40,19 @@ TEST(TextTable, IsAlignedAndAsWideAsItsCellsWhereThereIsRoom) {
   EXPECT_EQ(text_table(small_table(), 80), text_table(small_table(), kAnyWidth));
 }
 
+TEST(TextTable, ShowsItsFirstRowsWhereAllAreNotAskedFor) {
+  Table table = small_table();
+  table.first_rows = 1;
+  EXPECT_EQ(text_table(table, 80),
+            "name  step time (us)  note\n"
+            "----  --------------  ---------\n"
+            "ring            12.5  two words\n"
+            "(1 of 2; --wide shows all)\n");
+  EXPECT_EQ(text_table(table, kAnyWidth), text_table(small_table(), kAnyWidth));
+  table.first_rows = 2;
+  EXPECT_EQ(text_table(table, 80), text_table(small_table(), 80));
+}
+
 TEST(TextTable, WrapsItsHeadsFirst) {
   // 4 + 2 + 9 ("step time", over "(us)") + 2 + 9 = 26 columns.
   EXPECT_EQ(text_table(small_table(), 26),
