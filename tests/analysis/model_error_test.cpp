@@ -64,6 +64,17 @@ TEST(FitModelError, LearnsWhetherCommunicationIsWhatIsUncertain) {
   EXPECT_LT(error.compute, 0.05);
 }
 
+// One step asks for 0.3 where half of it is communication. An even band is 0.3 wide on all three clusters, one of
+// communication alone 0.06, 0.3 and 0.6: more on average over clusters, less over the many steps of the quiet one.
+TEST(FitModelError, IsTheNarrowestOnAverageOverClusters) {
+  std::vector<Residual> residuals(97, residual("quiet", 0, 0.1));
+  residuals.push_back(residual("middle", 0.3, 0.5));
+  residuals.push_back(residual("busy", 0, 1));
+  const ModelError error = fit_model_error(residuals);
+  EXPECT_NEAR(error.compute, 0.3, 1e-12);
+  EXPECT_EQ(error.communication, 0);
+}
+
 TEST(FitModelError, IsNothingWhereTheProfilesBandHoldsEnough) {
   const Residual inside{.cluster = "a", .low = 0.5, .high = 2, .communication = 0.5, .seen = 1};
   const ModelError error = fit_model_error({inside, inside});

@@ -55,6 +55,11 @@ TEST_P(ReadyComparisons, HaveAPointForEachWorkloadFrameworkPlaceAndCount) {
   std::set<std::string> places, labels;
   for (const ComparedPlace& place : asked.places) labels.insert(std::string(place.label));
   EXPECT_EQ(labels.size(), asked.places.size());
+  for (const Block& block : comparison_document(answer).blocks)
+    if (const auto* table = std::get_if<Table>(&block); table != nullptr) {
+      EXPECT_EQ(table->numeric.size(), table->columns.size()) << table->caption;
+      for (const auto& row : table->rows) EXPECT_EQ(row.size(), table->columns.size()) << table->caption;
+    }
   std::set<std::tuple<std::string, std::string, std::string, int>> points;
   for (const Point& point : answer.points) {
     if (point.asked.evidence != Evidence::simulated) continue;

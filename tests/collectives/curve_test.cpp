@@ -91,8 +91,7 @@ TEST(ProfileCurves, MayBeSeveralOfDifferentQuestions) {
   other.replace(other.find("vendor"), 6, "ring");
   EXPECT_EQ(parse(kProfileText + kCurve + other).curves.size(), 2u);
   expect_usage_error([&] { parse(kProfileText + kCurve + kCurve); },
-                     at(8) + "there is a curve of all-reduce by vendor on 4 ranks of 2 nodes already",
-                     "");
+                     at(8) + "there is a curve of all-reduce by vendor on 4 ranks of 2 nodes already", "");
 }
 
 struct BadCurve {
@@ -104,26 +103,26 @@ TEST(ProfileCurves, ThatMakeNoSenseNameTheirLine) {
            BadCurve{"ranks = 4", "rank = 4", at(4) + "unknown key 'rank'", "did you mean 'ranks'?"},
            BadCurve{"ranks = 4\n", "", at(1) + "'ranks' is missing", "README.md"},
            BadCurve{"ranks = 4", "ranks = 1", at(4) + "'ranks' must be a whole number of at least 2", ""},
-           BadCurve{"ranks = 4", "ranks = 4.5", at(4) + "'ranks' must be a whole number of at least 2",
-                    ""},
+           BadCurve{"ranks = 4", "ranks = 4.5", at(4) + "'ranks' must be a whole number of at least 2", ""},
            BadCurve{"nodes = 2", "nodes = 5", at(1) + "there are more nodes than ranks", ""},
            BadCurve{"all-reduce", "all-redcue", at(2) + "no collective 'all-redcue'; did you mean 'all-reduce'?", ""},
            BadCurve{"vendor", "rnig", at(3) + "no algorithm 'rnig'; did you mean 'ring'?", ""},
            BadCurve{"\"ours\"", "3", at(6) + "'source' must be text", ""},
-           BadCurve{", [\"1MiB\", \"0.2 ms\"]", "", at(7) + "'times' must list two sizes or more",
+           BadCurve{", [\"1MiB\", \"0.2 ms\"]", "", at(7) + "'times' must list two sizes or more", "64KiB"},
+           BadCurve{"[\"1MiB\", \"0.2 ms\"]", "[\"1MiB\"]", at(7) + "a size and its time are two texts with units",
                     "64KiB"},
-           BadCurve{"[\"1MiB\", \"0.2 ms\"]", "[\"1MiB\"]",
-                    at(7) + "a size and its time are two texts with units", "64KiB"},
            BadCurve{"\"0.2 ms\"", "0.2", at(7) + "a size and its time are two texts with units", "64KiB"},
            BadCurve{"0.2 ms", "-1 ms", at(7) + "a size is at least 1 B, and a time above 0", ""},
            BadCurve{"1MiB", "64KiB", at(7) + "64KiB does not follow 64KiB: sizes must ascend", ""},
            BadCurve{"1MiB", "1KiB", at(7) + "1KiB does not follow 64KiB: sizes must ascend", ""},
-           BadCurve{"0.2 ms", "35 us",
-                    at(7) + "1MiB takes 35 us, less than 64KiB with 44.6 us: times cannot fall",
+           BadCurve{"0.2 ms", "35 us", at(7) + "1MiB takes 35 us, less than 64KiB with 44.6 us: times cannot fall",
                     "disturbed"},
        })
     expect_usage_error([&] { parse(with_curve(old_text, new_text)); }, message, hint);
   EXPECT_EQ(parse(with_curve("0.2 ms", "36 us")).curves.size(), 1u) << "noise is no mistake";
+  EXPECT_EQ(parse(with_curve("64KiB", "1B")).curves.at(0).points.at(0).bytes, 1) << "the least there is";
+  expect_usage_error([&] { parse(with_curve("64KiB", "0B")); }, at(7) + "a size is at least 1 B, and a time above 0",
+                     "");
   expect_usage_error([&] { parse(kProfileText + "[collectives]\nranks = 1\n"); },
                      at(1).substr(0, at(1).find(" [[")) + " 'collectives' must be sections", "[[collectives]]");
 }

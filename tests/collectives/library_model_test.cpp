@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/collectives/clusters.hpp"
@@ -101,6 +102,55 @@ TEST(LibraryModel, OtherCollectivesCarryTheirShare) {
     EXPECT_NEAR(library_time(eight_per_node(), half, 8, Bytes(1e12)).time.value / whole, 0.5, 1e-3);
   EXPECT_NEAR(library_time(eight_per_node(), CollectiveKind::broadcast, 8, Bytes(1e15)).time.value / (1e15 / 200e9), 1,
               1e-3);
+}
+
+/// The model once more, one line for each algorithm: seconds of an all-reduce, by figures in us and GB/s. A protocol
+/// has a base, a share of the rate and its place between the low latency and the latency.
+double again(int per_node, int nodes, double bytes, bool low_local, bool low_network, double in_switch) {
+  struct Kind {
+    double base, share, place;
+  };
+  const double n = per_node * nodes, depth = nodes == 1 ? 0 : nodes == 2 ? 1 : nodes <= 4 ? 2 : 3;
+  const double times_nic = nodes == 1 ? 0 : nodes == 2 ? 1 : 2;
+  double best = 1e9;
+  const auto consider = [&](double base, double share, double hops, double link, double nic) {
+    const double carried = std::max(link * bytes / 200e3, nic * bytes / 40e3) / share;
+    best = std::min(best, 10 + base + hops + carried + 1.5 * std::sqrt(hops * carried));
+  };
+  for (const Kind& kind : {Kind{6.7, 1 / 3.8, 0}, Kind{14, 0.92, 0.5}, Kind{8.4, 1, 1}}) {
+    if (kind.place < 1 && !(per_node > 1 && low_local) && !(nodes > 1 && low_network)) continue;
+    const double local = low_local ? std::pow(4, kind.place) : 4;
+    const double ring_hop = low_network ? 4 * std::pow(4, kind.place) : 16;
+    const double tree_low = 4 * 5 / 2.7;
+    const double tree_hop = low_network ? tree_low * std::pow(16 / tree_low, kind.place) : 16;
+    const double buffers = 2 * (n - 1) / n;
+    consider(kind.base, kind.share, 2 * (nodes * (per_node - 1)) * local + 2 * (nodes - 1) * ring_hop,
+             per_node > 1 ? buffers : 0, nodes > 1 ? buffers : 0);
+    consider(kind.base, kind.share, 2 * (per_node - 1) * local + 2 * depth * tree_hop, per_node > 1 ? 2 : 0, times_nic);
+  }
+  if (in_switch > 0 && per_node > 2) consider(0, 1, 25 + 2 * depth * 20.9, (1 + 1.0 / per_node) / in_switch, times_nic);
+  return best * 1e-6;
+}
+
+// The ring leaves each node once in each round, so that nodes (per_node - 1) of its N - 1 hops stay inside, but the
+// last node's, which are as many: N - 1 = nodes (per_node - 1) + (nodes - 1).
+TEST(LibraryModel, IsWhatItsFormulasGiveWrittenOnceMore) {
+  for (const int per_node : {1, 2, 4, 8})
+    for (const int nodes : {1, 2, 3, 4, 8})
+      for (const bool low_local : {false, true})
+        for (const bool low_network : {false, true})
+          for (const double in_switch : {0.0, 0.85})
+            for (double bytes = 1; bytes < 1e11; bytes *= 30) {
+              if (per_node * nodes == 1) continue;
+              Profile profile = eight_per_node();
+              profile.gpus_per_node = per_node;
+              if (!low_local) profile.local_low_latency = Seconds(0);
+              if (!low_network) profile.network_low_latency = Seconds(0);
+              profile.switch_reduction = in_switch;
+              const double expected = again(per_node, nodes, bytes, low_local, low_network, in_switch);
+              EXPECT_NEAR(all_reduce(profile, per_node * nodes, bytes).time.value / expected, 1, 1e-9)
+                  << per_node << " x " << nodes << ", " << bytes << " B, " << low_local << low_network << in_switch;
+            }
 }
 
 TEST(LibraryModel, LargerBuffersAndMoreNodesTakeLonger) {

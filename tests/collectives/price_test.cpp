@@ -90,6 +90,8 @@ TEST(ProfilePrice, IsWholeOrAbsent) {
 TEST(ProfilePrice, RefusesWhatIsNone) {
   expect_refused("= 12", "= -1", "my.toml:25: price.per_node_hour: -1 is no price", "above 0");
   expect_refused("= 12", "= 0", "my.toml:25: price.per_node_hour: 0 is no price", "above 0");
+  expect_refused("= 12", "= 1000000001", "my.toml:25: price.per_node_hour: 1000000001 is no price", "above 0");
+  EXPECT_EQ(parse(with("= 12", "= 1000000000")).price->per_node_hour.amount, 1e9) << "dear, in some currency";
   expect_refused("= 12", "= \"12\"", "my.toml:25: price.per_node_hour: 12 is no price", "without quotes");
   expect_refused("= 12", "= nan", "my.toml:25: price.per_node_hour: nan is no price", "above 0");
   expect_refused("\"EUR\"", "\"Euro\"", "my.toml:26: price.currency: 'Euro' is no currency", "three letters");

@@ -199,6 +199,9 @@ TEST(Profile, RatesAreChecked) {
   expect_refused(with("50.5", "inf"), "my.toml:33: rates.plain must be samples/s of one GPU", "write a number");
   expect_refused(with("50.5", "\"fast\""), "my.toml:33: rates.plain must be samples/s of one GPU", "write a number");
   expect_refused(with("batch = 16", "batch = 0"), "my.toml:32: rates.mine: batch is not a count", "whole number");
+  EXPECT_EQ(parse(with("batch = 16", "batch = 1")).rates.at("mine").batch, 1);
+  EXPECT_EQ(parse(with("batch = 16", "batch = 1000000")).rates.at("mine").batch, 1'000'000);
+  expect_refused(with("batch = 16", "batch = 1000001"), "my.toml:32: rates.mine: batch is not a count", "whole number");
   expect_refused(with("batch = 16", "batch = \"16\""), "my.toml:32: rates.mine: batch is not a count", "whole");
   expect_refused(with("\"measured\"", "3"), "my.toml:32: the source of rates.mine must be text", "leave 'source' out");
   expect_refused(with("batch = 16", "bach = 16"), "my.toml:32: unknown key 'bach' in rates.mine", "'batch'");
