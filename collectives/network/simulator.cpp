@@ -44,9 +44,7 @@ Network::Network(const Profile& profile, const World& world)
   // On one node parameters are passed within a process: no server handles messages there.
   const bool limited = layout_.nodes > 1 && server_seconds_per_byte_ > 0;
   for (int server = 0; limited && server < world.servers; ++server) {
-    int& queue = server_[world.server_rank(server)];
-    if (queue >= 0) continue;  // more servers than ranks: they share one
-    queue = static_cast<int>(servers_free_at_.size());
+    server_[world.server_rank(server)] = static_cast<int>(servers_free_at_.size());
     servers_free_at_.push_back(0);
   }
   reset();

@@ -57,6 +57,13 @@ TEST(Alternatives, SayHowSurelyTheyMeetATarget) {
   EXPECT_EQ(certainty(0.69), Certainty::no);
 }
 
+// 8 GPUs of `cheap` at 2 USD/h and of `fast` at 10 miss 95 % by as much.
+TEST(Alternatives, ThatMissTheGoalsByAsMuchAreOrderedAsThoseThatMeetThem) {
+  const std::vector<Point> points{point("fast", 8, 0.7), point("cheap", 8, 0.7)};
+  EXPECT_THAT(names(best_by_cluster(make_alternatives(points, kOffers, {.efficiency = 0.95, .samples = 1e6}))),
+              ElementsAre("cheap 8", "fast 8"));
+}
+
 Point by(const std::string& algorithm, double efficiency) {
   Point made = point("cheap", 8, efficiency);
   made.asked.strategy = {.algorithm = algorithm, .compressor = "none"};

@@ -62,6 +62,7 @@ TEST(FitModelError, LearnsWhetherCommunicationIsWhatIsUncertain) {
   const ModelError error = fit_model_error(residuals);
   EXPECT_NEAR(error.communication, 0.5, 0.03);
   EXPECT_LT(error.compute, 0.05);
+  EXPECT_GT(error.compute, 1e-6) << "a step without communication has a band, too";
 }
 
 // One step asks for 0.3 where half of it is communication. An even band is 0.3 wide on all three clusters, one of

@@ -87,6 +87,7 @@ TEST(Profile, AssumedFiguresMayBeOffByAFactor) {
   EXPECT_DOUBLE_EQ(assume("latency", "\"3 us\"", "3").at(End::worse).local_latency / stated.local_latency, 3);
   EXPECT_DOUBLE_EQ(
       assume("low_latency", "\"5 us\"", "3").at(End::worse).network_low_latency / stated.network_low_latency, 3);
+  EXPECT_DOUBLE_EQ(assume("nics", "2", "100").at(End::better).line_rate / stated.line_rate, 100);
   for (const char* wrong : {"1", "0.5", "101", "false", "\"yes\"", "nan"})
     expect_refused(with("nics = 2", std::string("nics = { value = 2, assumed = ") + wrong + " }"),
                    "my.toml:12: 'assumed' of 'nics' is neither true nor a factor above 1", "assumed = true");
@@ -171,6 +172,18 @@ TEST(Profile, ErrorsNameFileAndLine) {
                  "my.toml:2: Error while parsing key-value pair: cannot redefine "
                  "existing integer 'title'",
                  "toml.io");
+}
+
+TEST(Profile, SharesHaveInclusiveEnds) {
+  EXPECT_EQ(parse(with("straggler = 0.01", "straggler = 1")).straggler, 1);
+  EXPECT_EQ(parse(with("overlap_slowdown = 0.15", "overlap_slowdown = 10")).overlap_slowdown, 10);
+  EXPECT_EQ(parse(with("uncertainty = 0.1", "uncertainty = 0.9")).uncertainty, 0.9);
+  expect_refused(with("straggler = 0.01", "straggler = 1.01"), "my.toml:21: compute.straggler: 1.01 is out of range",
+                 "between 0 and 1");
+  expect_refused(with("overlap_slowdown = 0.15", "overlap_slowdown = 10.5"),
+                 "my.toml:20: compute.overlap_slowdown: 10.5 is out of range", "between 0 and 10");
+  expect_refused(with("uncertainty = 0.1", "uncertainty = 0.91"),
+                 "my.toml:23: prediction.uncertainty: 0.91 is out of range", "between 0 and 0.9");
 }
 
 TEST(Profile, MissingKeysAreNamed) {

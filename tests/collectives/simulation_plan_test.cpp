@@ -148,6 +148,28 @@ TEST(SimulationPlan, TakesRunsThatShareANicTransferByTransfer) {
   expect_same(bandwidth_alone(2), runs, 10'007, "two apart");
 }
 
+// Chunks 0 to 31 are sent on by one rank each, as in a ring, and of chunks 32 to 95 every second one, in the same way:
+// times are kept for one distance of chunks, and the other runs go transfer by transfer.
+TEST(SimulationPlan, TakesRunsOfAnotherDistanceTransferByTransfer) {
+  RunSchedule schedule{.world = {.workers = 33}, .chunks = 96, .rounds = 6, .runs = {}, .offsets = {}};
+  for (int round = 0; round < 6; ++round) {
+    const int step = round % 2 + 1, passed = round / 2;
+    schedule.runs.push_back({.first = {.round = round, .src = passed, .dst = passed + 1, .first_chunk = round % 2 * 32},
+                             .count = 32 - passed,
+                             .src_step = 1,
+                             .dst_step = 1,
+                             .chunk_step = step});
+  }
+  const SimulationPlan plan(RankLayout(schedule.world, 1), schedule);
+  EXPECT_EQ(plan.chunks().kept, Kept::carried);
+  EXPECT_EQ(plan.chunks().stride, 1);
+  EXPECT_EQ(grouped_runs(plan), 3) << "every second one";
+  for (const std::int64_t elements : {7, 96 * 1024, 100'003}) {
+    expect_same(every_queue(1), schedule, elements, "two distances");
+    expect_same(bandwidth_alone(1), schedule, elements, "two distances");
+  }
+}
+
 // A claim about parts that does not hold: rank 1 gets half of part 0 and half of part 1.
 TEST(SimulationPlan, DoesNotBelieveInPartsThatAreCutTwice) {
   RunSchedule schedule{.world = {.workers = 2},
@@ -178,6 +200,17 @@ TEST(SimulationPlan, GivesTheTimesOfTheFullSimulationToCollectivesInFlightTogeth
     both.push_back({first.finish().value, second.finish().value});
   }
   EXPECT_EQ(both[0], both[1]);
+}
+
+// 6 ranks, 12 chunks in 3 parts of 4. Of 8 bytes are a finish and a time of each part for every rank, and what is
+// kept of the chunks: a rank's own part; of the ends of runs, at most two for each round and one, on either side; a
+// carrier for each chunk.
+TEST(BytesOfTimes, AreThoseOfWhatAShapeKeeps) {
+  const World world{.workers = 6};
+  EXPECT_EQ(bytes_of_times(world, {.chunks = 12, .rounds = 1, .parts = 3}), 8 * (6 * 4 + 6 * 4));
+  EXPECT_EQ(bytes_of_times(world, {.chunks = 12, .rounds = 1, .parts = 3, .ranges = true}), 8 * (2 * 6 * 3 + 6 * 4));
+  EXPECT_EQ(bytes_of_times(world, {.chunks = 12, .rounds = 5, .parts = 3, .ranges = true}), 8 * (2 * 6 * 4 + 6 * 4));
+  EXPECT_EQ(bytes_of_times(world, {.chunks = 12, .rounds = 1, .parts = 3, .carried = true}), 8 * (12 + 6 * 4));
 }
 
 TEST(SimulationPlans, MakeEachPlanOnce) {
