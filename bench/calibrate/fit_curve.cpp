@@ -21,31 +21,55 @@ const double kUnknown = std::log(2);
 /// As far apart are two runs of the same machines.
 constexpr double kLeastUncertainty = 0.1;
 
-/// A figure that a curve tells of: of the network where it has several nodes, else of the links inside one.
+/// What a curve tells of.
+enum class Told : std::uint8_t { local, network, line, streams };
+
+/// A figure that a curve tells of.
 struct CurveFigure {
   std::string_view key;
-  bool of_network;
+  Told what;
   bool is_rate;
   void (*scale)(Profile& profile, double factor);
   std::string (*text)(const Profile& profile);
 };
 
 const std::array kFigures{
-    CurveFigure{"local.latency", false, false, [](Profile& p, double f) { p.local_latency = p.local_latency * f; },
+    CurveFigure{"local.latency", Told::local, false,
+                [](Profile& p, double f) { p.local_latency = p.local_latency * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} us", p.local_latency.value * 1e6); }},
-    CurveFigure{"local.rate", false, true, [](Profile& p, double f) { p.local_rate = p.local_rate * f; },
+    CurveFigure{"local.rate", Told::local, true, [](Profile& p, double f) { p.local_rate = p.local_rate * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} GB/s", p.local_rate.value / 1e9); }},
-    CurveFigure{"network.latency", true, false, [](Profile& p, double f) { p.network_latency = p.network_latency * f; },
+    CurveFigure{"network.latency", Told::network, false,
+                [](Profile& p, double f) { p.network_latency = p.network_latency * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} us", p.network_latency.value * 1e6); }},
-    CurveFigure{"network.line_rate", true, true, [](Profile& p, double f) { p.line_rate = p.line_rate * f; },
+    CurveFigure{"network.line_rate", Told::line, true, [](Profile& p, double f) { p.line_rate = p.line_rate * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} Gbit/s", p.line_rate.value * 8 / 1e9); }},
+    CurveFigure{"network.stream_cap", Told::streams, true,
+                [](Profile& p, double f) { p.stream_cap = p.stream_cap * f; },
+                [](const Profile& p) { return fmt::format("{:.4g} Gbit/s", p.stream_cap.value * 8 / 1e9); }},
 };
 
-std::vector<const CurveFigure*> figures_for(const MeasuredCurve& curve) {
+/// Of the links inside of one node; of several, of the network, and of what bounds a path there.
+std::vector<const CurveFigure*> figures_for(const Profile& base, const MeasuredCurve& curve) {
+  const Told bound = base.bound_by_streams() ? Told::streams : Told::line;
   std::vector<const CurveFigure*> figures;
   for (const CurveFigure& figure : kFigures)
-    if (figure.of_network == (curve.nodes > 1)) figures.push_back(&figure);
+    if (curve.nodes == 1 ? figure.what == Told::local : figure.what == Told::network || figure.what == bound)
+      figures.push_back(&figure);
   return figures;
+}
+
+/// What streams carry was measured, or that they carry as much as the line did: they cannot be worse than that.
+void narrow_streams(CurveFit& fitted, const CurveFigure& figure, double range) {
+  Profile& profile = fitted.profile;
+  if (profile.stream_factor <= 1) return;
+  const double slack = profile.stream_cap * profile.streams / profile.line_rate;
+  const double factor = figure.what == Told::streams ? 1 + range : std::max(1.0, slack);
+  if (factor >= profile.stream_factor) return;
+  profile.stream_factor = factor;
+  set_figure(profile, "network.stream_factor", fmt::format("{:.4g}", factor),
+             fmt::format("a curve tells what a path carries ({}); {:g} before", fitted.curve.source,
+                         fitted.base.stream_factor));
 }
 
 void check_world(const Profile& base, const MeasuredCurve& curve) {
@@ -70,7 +94,7 @@ void keep_curve(Profile& profile, const MeasuredCurve& curve) {
 }
 
 void write_figures(CurveFit& fitted) {
-  const std::vector<const CurveFigure*> figures = figures_for(fitted.curve);
+  const std::vector<const CurveFigure*> figures = figures_for(fitted.base, fitted.curve);
   Profile& profile = fitted.profile;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const CurveFigure& figure = *figures[i];
@@ -81,7 +105,9 @@ void write_figures(CurveFit& fitted) {
     if (!parameter.determined) continue;
     std::ranges::find(profile.figures, figure.key, &Figure::key)->assumed = 1;
     const double range = std::max(kLeastUncertainty, std::expm1(parameter.half_width()));
-    if (!figure.of_network || !figure.is_rate || range >= profile.uncertainty) continue;
+    if (figure.what == Told::local || !figure.is_rate) continue;
+    narrow_streams(fitted, figure, range);
+    if (range >= profile.uncertainty) continue;
     profile.uncertainty = range;
     set_figure(profile, "prediction.uncertainty", fmt::format("{:.3g}", range),
                fmt::format("90 % range of the network's rate by a curve, at least {} ({})", kLeastUncertainty,
@@ -96,7 +122,7 @@ std::string logarithm(double value) { return fmt::format("{:.3f}", value); }
 
 CurveFit fit_curve(const Profile& base, MeasuredCurve curve) {
   check_world(base, curve);
-  const std::vector<const CurveFigure*> figures = figures_for(curve);
+  const std::vector<const CurveFigure*> figures = figures_for(base, curve);
   std::vector<Prior> priors;
   for (const CurveFigure* figure : figures) priors.push_back({std::string(figure->key), kUnknown});
   const auto scaled = [&](std::span<const double> log_factors) {
@@ -126,7 +152,7 @@ Document curve_fit_document(const CurveFit& fitted, const std::vector<std::strin
               .columns = {"figure", "before", "fitted", "90 % range", "determined"},
               .numeric = {false, true, true, true, false},
               .priority = {0, 0, 0, 0, 0}};
-  const std::vector<const CurveFigure*> figures = figures_for(curve);
+  const std::vector<const CurveFigure*> figures = figures_for(fitted.base, curve);
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const FittedParameter& parameter = fitted.fit.parameters[i];
     table.rows.push_back({std::string(figures[i]->key), figures[i]->text(fitted.base), figures[i]->text(fitted.profile),
@@ -144,7 +170,7 @@ Document curve_fit_document(const CurveFit& fitted, const std::vector<std::strin
 
 std::string curve_fit_json(const CurveFit& fitted, const std::string& written_to) {
   nlohmann::ordered_json figures = nlohmann::ordered_json::array();
-  const std::vector<const CurveFigure*> all = figures_for(fitted.curve);
+  const std::vector<const CurveFigure*> all = figures_for(fitted.base, fitted.curve);
   for (std::size_t i = 0; i < all.size(); ++i)
     figures.push_back({{"figure", std::string(all[i]->key)},
                        {"before", all[i]->text(fitted.base)},

@@ -69,6 +69,35 @@ TEST(FitCurve, NoLongerAssumesWhatTheCurveDetermines) {
   EXPECT_EQ(figure(fitted.profile, "network.line_rate").assumed, 1);
 }
 
+/// Streams of 10 Gbit/s on a line of 25, within a factor of 4.
+Profile with_streams(int streams) {
+  Profile profile = load_data().profiles.load("aws-p3-25gbe");
+  profile.streams = streams;
+  profile.stream_factor = 4;
+  return profile;
+}
+
+TEST(FitCurve, FindsWhatStreamsCarryWhereTheyAreTheBound) {
+  Profile truth = with_streams(1);
+  truth.stream_cap = truth.stream_cap * 1.5;
+  const CurveFit fitted = fit_curve(with_streams(1), curve_of(truth, 16));
+  EXPECT_NEAR(fitted.profile.stream_cap / truth.stream_cap, 1, 0.1);
+  EXPECT_EQ(fitted.profile.line_rate.value, truth.line_rate.value);
+  EXPECT_GE(fitted.profile.stream_factor, 1.1);
+  EXPECT_LT(fitted.profile.stream_factor, 2);
+  EXPECT_THAT(figure(fitted.profile, "network.stream_factor").source, HasSubstr("4 before"));
+}
+
+// Four streams carry 40 Gbit/s, and 10 where they are as slow as may be. A measured 25 says that they are not.
+TEST(FitCurve, KnowsThatStreamsCarryWhatWasMeasured) {
+  const CurveFit fitted = fit_curve(with_streams(4), curve_of(with_streams(4), 16));
+  const Profile& known = fitted.profile;
+  EXPECT_NEAR(known.stream_factor, 40 / (known.line_rate.value * 8 / 1e9), 1e-9);
+  EXPECT_GE(known.at(End::worse).path_rate() / known.path_rate(), 1 - 1e-9);
+  EXPECT_EQ(fit_curve(with_streams(40), curve_of(with_streams(40), 16)).profile.stream_factor, 4)
+      << "they never were the bound";
+}
+
 TEST(FitCurve, KeepsTheCurveInTheFileOfTheProfileInPlaceOfAnOlderOne) {
   Profile with_older = base();
   with_older.curves = {curve_of(base(), 16), curve_of(base(), 32)};
