@@ -38,6 +38,12 @@ Band time_for(double amount, const Band& rate) {
 
 Band times(const Band& band, double factor) { return {band.low * factor, band.stated * factor, band.high * factor}; }
 
+/// `band` with an error of its own that may be so large either way.
+Band widened(const Band& band, double factor) {
+  const auto wider = [factor](double ratio) { return std::exp(std::hypot(std::log(ratio), std::log(factor))); };
+  return {band.stated / wider(band.stated / band.low), band.stated, band.stated * wider(band.high / band.stated)};
+}
+
 void weigh(Alternative& alternative, const Goals& goals) {
   if (goals.efficiency > 0)
     require(alternative, at_least(alternative.efficiency, goals.efficiency),
@@ -97,7 +103,8 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
         .nodes = (point.asked.gpus + offer->second.gpus_per_node - 1) / offer->second.gpus_per_node,
         .efficiency = {point.efficiency_low.value_or(stated), stated, point.efficiency_high.value_or(stated)}};
     alternative.paid_gpus = alternative.nodes * offer->second.gpus_per_node;
-    alternative.throughput = times(alternative.efficiency, point.throughput / stated);
+    alternative.throughput =
+        widened(times(alternative.efficiency, point.throughput / stated), offer->second.rate_factor);
     if (offer->second.per_node_hour) alternative.cost_per_hour = alternative.nodes * *offer->second.per_node_hour;
     if (goals.samples > 0) {
       alternative.hours = time_for(goals.samples, alternative.throughput);

@@ -39,6 +39,7 @@ enum class Certainty : std::uint8_t {
 struct Offer {
   int gpus_per_node = 1;
   std::optional<double> per_node_hour{};  ///< in the currency of the goals; empty where no such price is known
+  double rate_factor = 1;                 ///< the speed of one GPU may be so many times higher or lower
 };
 
 /// One way to run the job.
@@ -46,7 +47,8 @@ struct Alternative {
   Point point;
   int nodes = 1;      ///< whole ones, which is what is paid
   int paid_gpus = 1;  ///< all of these nodes
-  Band efficiency, throughput;
+  Band efficiency;
+  Band throughput;  ///< that of the efficiency, and of the speed of one GPU as an independent one, on logarithms
   std::optional<Band> hours, cost;  ///< for all samples; a cost only where a price is known
   std::optional<double> cost_per_hour;
   Certainty meets = Certainty::surely;  ///< all goals: that of the hardest
@@ -64,8 +66,8 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
                                            const Goals& goals);
 
 /// Of each cluster and number of GPUs the strategy to take, with its rivals: the first in the order of `alternatives`
-/// that is as quick as the quickest, within what no run would show, and meets the goals where that does. A rival is slower or
-/// quicker by less than the model's own error (`kModelError`).
+/// that is as quick as the quickest, within what no run would show, and meets the goals where that does. A rival is
+/// slower or quicker by less than the model's own error (`kModelError`).
 std::vector<Alternative> best_strategies(const std::vector<Alternative>& alternatives);
 
 /// Of each cluster the best alternative, the best cluster first. What meets the goals, surely or likely, comes before

@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "analysis/points.hpp"
+#include "analysis/timed_steps.hpp"
 #include "bench/calibrate/link_curve.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/output/output_file.hpp"
@@ -52,13 +57,29 @@ std::string link_in_words(const MachineFigures& machine) {
       100 * machine.link->mean_error, 100 * machine.link->largest_error);
 }
 
+namespace {
+
+/// By what factor the speed of another run of this machine may differ. One launch alone tells no more of it than
+/// others' machines do.
+double repeat_factor(const CaseResult& baseline) {
+  constexpr double kLeast = 1.02;
+  std::vector<double> medians;
+  for (const Launch& launch : timed_steps(baseline).launches) medians.push_back(median(launch));
+  if (medians.size() < 2) return kUsualRateFactor;
+  const Interval interval = repeat_interval(medians);
+  return std::max(kLeast, std::sqrt(interval.high / interval.low));
+}
+
+}  // namespace
+
 GpuRate rate_of(const CaseResult& baseline, const std::string& how) {
   if (baseline.status == CaseStatus::failed)
     throw Error(static_cast<ExitCode>(baseline.exit_code), "measuring one process alone: " + baseline.failure);
   const Point point = make_points({baseline}).front();
   return {point.throughput, baseline.asked.batch_per_gpu,
           fmt::format("{}: {} alone, median of {} steps of {} launches", how, baseline.asked.source, point.iterations,
-                      point.launches)};
+                      point.launches),
+          repeat_factor(baseline)};
 }
 
 }  // namespace hbench

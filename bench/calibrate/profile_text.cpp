@@ -49,8 +49,9 @@ std::string profile_lines(const Profile& profile, std::string_view section, cons
 std::string rate_lines(const std::map<std::string, GpuRate, std::less<>>& rates) {
   std::string lines;
   for (const auto& [workload, rate] : rates)
-    lines += fmt::format("{} = {{ value = {:.6g}{}, source = {} }}\n", toml_text(workload), rate.samples_per_second,
-                         rate.batch > 0 ? fmt::format(", batch = {}", rate.batch) : "", toml_text(rate.source));
+    lines += fmt::format("{} = {{ value = {:.6g}{}, factor = {:.4g}, source = {} }}\n", toml_text(workload),
+                         rate.samples_per_second, rate.batch > 0 ? fmt::format(", batch = {}", rate.batch) : "",
+                         rate.factor, toml_text(rate.source));
   return lines;
 }
 

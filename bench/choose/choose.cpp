@@ -45,7 +45,8 @@ void refuse_servers_on_one_node(Plan& plan) {
     const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
     const bool in_vain = one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty();
     if (in_vain)
-      refuse(plan.refused, "parameter servers on one node", "its ranks add up among themselves either way; take a ring");
+      refuse(plan.refused, "parameter servers on one node",
+             "its ranks add up among themselves either way; take a ring");
     return in_vain;
   });
 }
@@ -76,7 +77,12 @@ std::string usual_currency(const Catalog& catalog) {
 }
 
 /// Refuses, where a budget is given, the clusters that it cannot be compared with.
-std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
+std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals, bool rate_given) {
+  const std::string& workload = plan.catalog.traces.begin()->first;
+  const auto rate_factor = [&](const Profile& profile) {
+    const auto rate = profile.rates.find(workload);
+    return rate_given || rate == profile.rates.end() ? 1 : rate->second.factor;
+  };
   std::map<std::string, Offer> offers;
   for (const auto& [name, profile] : plan.catalog.profiles) {
     const bool comparable = profile.price && profile.price->per_node_hour.currency == goals.currency;
@@ -88,7 +94,8 @@ std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
                          profile.price->per_node_hour.currency, goals.currency));
     else
       offers[name] = {profile.gpus_per_node,
-                      comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt};
+                      comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt,
+                      rate_factor(profile)};
   }
   return offers;
 }
@@ -133,7 +140,7 @@ Choice choose(const SweepRequest& request, const Goals& asked_goals, const Data&
   const std::vector<CaseResult> results = simulate_all(plan, stop, quiet);
   Goals goals = asked_goals;
   if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);
-  const std::map<std::string, Offer> offers = make_offers(plan, goals);
+  const std::map<std::string, Offer> offers = make_offers(plan, goals, request.single_gpu_rate > 0);
   return {.goals = goals,
           .workload = plan.catalog.traces.begin()->second.title,
           .timeline = plan.catalog.traces.begin()->first,

@@ -212,9 +212,11 @@ struct Doubt {
   std::string what, measurement;
 };
 
-bool measured_rate(const Choice& choice, const Profile& profile) {
+/// By what factor the speed of one GPU may be off, where that is more than usual; else 1.
+double uncertain_rate(const Choice& choice, const Profile& profile) {
   const auto rate = profile.rates.find(choice.timeline);
-  return choice.single_gpu_rate > 0 || (rate != profile.rates.end() && !rate->second.source.starts_with("estimated"));
+  const bool known = choice.single_gpu_rate > 0 || rate == profile.rates.end();
+  return known || rate->second.factor <= kUsualRateFactor ? 1 : rate->second.factor;
 }
 
 /// What nobody states of the cluster, as far as it counts for the alternative.
@@ -251,8 +253,9 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
   std::vector<Doubt> doubts;
   if (auto doubt = doubt_of_network(alternative, profile)) doubts.push_back(std::move(*doubt));
   if (auto doubt = doubt_of_assumptions(alternative, profile)) doubts.push_back(std::move(*doubt));
-  if (!measured_rate(choice, profile))
-    doubts.push_back({"the samples/s of one GPU are estimated", "training on one GPU, for --single-gpu-rate"});
+  if (const double factor = uncertain_rate(choice, profile); factor > 1)
+    doubts.push_back({fmt::format("the samples/s of one GPU are known within a factor of {:g}", factor),
+                      "hbench calibrate on one GPU"});
   return doubts;
 }
 
@@ -268,19 +271,19 @@ Table doubts_table(const Choice& choice, const std::vector<Alternative>& best) {
   return table;
 }
 
-/// What the bands do not include: how fast one GPU is.
+/// On how many clusters the speed of a GPU is little more than a guess.
 std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>& best) {
   if (choice.single_gpu_rate > 0)
     return fmt::format("all clusters have the same {} samples/s of one GPU, as given: compare only those with that GPU",
                        figure(choice.single_gpu_rate));
-  const auto estimated = std::ranges::count_if(best, [&](const Alternative& alternative) {
-    return !measured_rate(choice, choice.catalog.profiles.at(alternative.point.asked.profile));
+  const auto uncertain = std::ranges::count_if(best, [&](const Alternative& alternative) {
+    return uncertain_rate(choice, choice.catalog.profiles.at(alternative.point.asked.profile)) > 1;
   });
-  if (estimated == 0) return {};
+  if (uncertain == 0) return {};
   return fmt::format(
-      "nobody measured this workload on one GPU of {} of the {} clusters: their samples/s are estimated, "
-      "outside the bands, and so are times and costs",
-      estimated, best.size());
+      "on {} of the {} clusters the samples/s of one GPU are not known to a tenth, mostly because nobody measured "
+      "this workload there; the bands of times and costs are as wide as that asks for",
+      uncertain, best.size());
 }
 
 /// Efficiencies of different batches are not alike: larger ones communicate less often.
@@ -369,8 +372,9 @@ Document choice_document(const Choice& choice) {
   document.blocks.emplace_back(Verdict{verdict(choice, best)});
   document.blocks.emplace_back(Paragraph{fmt::format(
       "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as published steps ask for (hbench "
-      "validate): {:.0f} % at least, so that close cases stay likely until a run there decides them. Times and "
-      "prices take the samples/s of one GPU for granted. Surely: all of the band meets the conditions; likely: the "
+      "validate): {:.0f} % at least, so that close cases stay likely until a run there decides them. Bands of times "
+      "and costs are wider, by how far the samples/s of one GPU are known. Surely: all of the band meets the "
+      "conditions; likely: the "
       "figure does; hardly: only the better end does.",
       100 * kModelError.compute)});
   document.blocks.emplace_back(cluster_table(choice, best));

@@ -17,11 +17,13 @@ namespace {
 constexpr int kLargeWorld = 256;
 constexpr Seconds kSmallCase(0.004);
 
-/// Of one GPU, in samples/s.
-double rate_of(const Case& asked, const Profile& cluster, const Trace& recorded) {
-  if (asked.single_gpu_rate > 0) return asked.single_gpu_rate;
+/// Of one GPU. What is given for the case, or was recorded on the machine, is as it is.
+GpuRate rate_of(const Case& asked, const Profile& cluster, const Trace& recorded) {
+  if (asked.single_gpu_rate > 0) return {.samples_per_second = asked.single_gpu_rate, .source = {}};
   const auto known = cluster.rates.find(recorded.name);
-  return known != cluster.rates.end() ? known->second.samples_per_second : recorded.timeline.samples_per_second();
+  return known != cluster.rates.end()
+             ? known->second
+             : GpuRate{.samples_per_second = recorded.timeline.samples_per_second(), .source = {}};
 }
 
 /// `11,585`
@@ -63,7 +65,8 @@ Seconds simulation_time(const Case& asked, const Catalog& catalog) {
   if (asked.gpus < kLargeWorld) return kSmallCase;
   const Profile& cluster = catalog.profiles.at(asked.profile);
   const Trace& recorded = catalog.traces.at(asked.workload);
-  const StepTimeline timeline = recorded.timeline.rescaled(rate_of(asked, cluster, recorded), asked.batch_per_gpu);
+  const StepTimeline timeline =
+      recorded.timeline.rescaled(rate_of(asked, cluster, recorded).samples_per_second, asked.batch_per_gpu);
   const TrainingStrategy strategy = parse_strategy(asked);
   return simulation_time(cluster, strategy.world(asked.gpus, cluster.gpus_per_node), timeline, strategy);
 }
@@ -88,20 +91,22 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
 SimulatedStep SimulatedRunner::step(const Case& asked) {
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const Trace& recorded = catalog_.traces.at(asked.workload);
-  SimulatedStep result{.rate = rate_of(asked, cluster, recorded)};
-  const StepTimeline timeline = recorded.timeline.rescaled(result.rate, asked.batch_per_gpu);
+  const GpuRate rate = rate_of(asked, cluster, recorded);
+  SimulatedStep result{.rate = rate.samples_per_second, .rate_factor = rate.factor};
   const TrainingStrategy strategy = parse_strategy(asked);
   const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
   const bool has_factor =
       cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
-  const auto simulated = [&](End end, double network_slower) {
+  const auto simulated = [&](End end, double network_slower, double gpu_faster) {
+    const StepTimeline timeline = recorded.timeline.rescaled(rate.samples_per_second * gpu_faster, asked.batch_per_gpu);
     return simulator(asked.profile, world, has_factor ? end : End::stated).run(timeline, strategy, network_slower, end);
   };
-  const StepTimes& times = result.times = simulated(End::stated, 1);
+  const StepTimes& times = result.times = simulated(End::stated, 1, 1);
   // On a faster network gradients meet other queues, and now and then a step takes longer for it: what the profile is
-  // uncertain of is the envelope of the three runs.
-  result.fast = simulated(End::better, 1 - cluster.uncertainty).step;
-  result.slow = simulated(End::worse, 1 + cluster.uncertainty).step;
+  // uncertain of is the envelope of the three runs. A slower GPU hides more, and a faster one less; against their own
+  // speed alone they are compared as if they were as fast as stated.
+  result.fast = simulated(End::better, 1 - cluster.uncertainty, 1 / rate.factor).step / rate.factor;
+  result.slow = simulated(End::worse, 1 + cluster.uncertainty, rate.factor).step * rate.factor;
   // One GPU is what others are relative to.
   const double wider = asked.gpus > 1 ? std::exp(error_.half_width(times.communication / times.step)) : 1;
   // Whatever else may be wrong, communication does not make a GPU faster.

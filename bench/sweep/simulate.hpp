@@ -23,10 +23,13 @@ Seconds simulation_time(const Case& asked, const Catalog& catalog);
 
 /// A simulated step with its band.
 struct SimulatedStep {
-  StepTimes times;     ///< with the profile's figures
-  Seconds fast, slow;  ///< with all of them better and worse by its uncertainty, and at the ends of its factors
-  Seconds low, high;   ///< the 90 % band: the envelope of these, widened by the model's own error
-  double rate = 0;     ///< samples/s of one GPU alone
+  StepTimes times;  ///< with the profile's figures
+  /// With all of them better and worse by its uncertainty, and at the ends of its factors; the GPU slower and faster by
+  /// the factor of its rate. All are for the stated rate: times that one GPU takes alone at the other rate, over that.
+  Seconds fast, slow;
+  Seconds low, high;       ///< the 90 % band: the envelope of these, widened by the model's own error
+  double rate = 0;         ///< samples/s of one GPU alone
+  double rate_factor = 1;  ///< `GpuRate::factor`
 };
 
 /// Runs simulated cases. Keeps the simulators of the last profile and worker count, so that cases are quickest

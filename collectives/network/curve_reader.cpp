@@ -75,7 +75,7 @@ class CurveReader {
     const toml::node& node = *table_.get(key);
     const auto value = node.value_exact<std::int64_t>();
     if (!value || *value < least || *value > kMostRanks)
-      fail(node, fmt::format("'{}' must be a whole number of at least {}", key, least));
+      fail(node, fmt::format("'{}' must be a whole number from {} to {}", key, least, kMostRanks));
     return static_cast<int>(*value);
   }
 

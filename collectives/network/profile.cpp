@@ -92,6 +92,17 @@ std::string read_source(const toml::node& node, std::string_view workload, std::
   return *text;
 }
 
+double read_rate_factor(const toml::node& node, std::string_view workload, std::string_view file_name) {
+  constexpr double kMost = 100;
+  const auto factor = node.value<double>();
+  if (!factor || !(*factor >= 1 && *factor <= kMost))
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{}: rates.{}: factor is not between 1 and {:g}", place_in(file_name, node), workload, kMost),
+        "the rate may be so many times higher or lower: 1 where it was measured on this very machine");
+  return *factor;
+}
+
 /// `[rates]`: samples/s by workload, as `resnet50 = 219` or `{ value = 219, batch = 64, source = "..." }`.
 void read_rates(const toml::table& table, std::string_view file_name, Profile& profile) {
   const toml::node* node = table.get("rates");
@@ -108,14 +119,17 @@ void read_rates(const toml::table& table, std::string_view file_name, Profile& p
                   "write a number, or { value = 219, batch = 64, source = \"...\" }");
     rate.samples_per_second = *value;
     rate.source = fmt::format("stated in {}", file_name);
+    rate.factor = kUsualRateFactor;
     if (fields != nullptr) {
       for (const auto& [name, inner] : *fields)
-        if (name != "value" && name != "batch" && name != "source")
+        if (name != "value" && name != "batch" && name != "factor" && name != "source")
           throw Error(
               ExitCode::usage,
               fmt::format("{}: unknown key '{}' in rates.{}", place_in(file_name, inner), name.str(), key.str()),
-              "a rate has 'value', 'batch' and 'source'");
+              "a rate has 'value', 'batch', 'factor' and 'source'");
       if (const toml::node* batch = fields->get("batch")) rate.batch = read_batch(*batch, key.str(), file_name);
+      if (const toml::node* factor = fields->get("factor"))
+        rate.factor = read_rate_factor(*factor, key.str(), file_name);
       if (const toml::node* source = fields->get("source")) rate.source = read_source(*source, key.str(), file_name);
     }
     profile.figures.push_back({.key = fmt::format("rates.{}", key.str()),

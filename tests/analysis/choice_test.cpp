@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 namespace hbench {
 namespace {
 
@@ -44,6 +46,18 @@ TEST(Alternatives, HaveTimesAndPricesOfWholeNodesWithTheirBands) {
   EXPECT_NEAR(all[0].hours->high, 1.125, 1e-9);
   EXPECT_NEAR(all[0].cost->high, 2.25, 1e-9);
   EXPECT_EQ(all[0].meets, Certainty::surely);
+}
+
+// 10 % either way and a factor of 2 as an independent error: e^hypot(ln(0.9 / 0.8), ln 2) below.
+TEST(Alternatives, AddTheErrorOfOneGpuToTimesAndNotToEfficiencies) {
+  const std::map<std::string, Offer> offers{{"cheap", {4, 1.0, 2.0}}};
+  const auto all = make_alternatives({point("cheap", 4, 0.9)}, offers, {.samples = 1e6});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_DOUBLE_EQ(all[0].efficiency.low, 0.8);
+  EXPECT_NEAR(all[0].throughput.low, 360 / std::exp(std::hypot(std::log(0.9 / 0.8), std::log(2))), 1e-9);
+  EXPECT_NEAR(all[0].throughput.high, 360 * std::exp(std::hypot(std::log(1.0 / 0.9), std::log(2))), 1e-9);
+  EXPECT_NEAR(all[0].throughput.stated, 360, 1e-9);
+  EXPECT_NEAR(all[0].hours->high / all[0].hours->stated, 360 / all[0].throughput.low, 1e-9);
 }
 
 TEST(Alternatives, SayHowSurelyTheyMeetATarget) {

@@ -127,6 +127,24 @@ TEST(SimulatedRunner, WidensTheBandOfServersByTheFactorOfTheirRate) {
   }
 }
 
+// The ends are steps of a slower and of a faster GPU on a better and a worse network, against that GPU alone.
+TEST(SimulatedRunner, WidensTheBandByTheFactorOfTheSpeedOfOneGpu) {
+  Plan plan = varied_plan();
+  plan.catalog.profiles.at("hkbu-10gbe").rates.at("resnet50").factor = 1.5;
+  for (Case asked : plan.cases) {
+    if (asked.profile != "hkbu-10gbe" || asked.workload != "resnet50" || asked.gpus < 2) continue;
+    const SimulatedStep unsure = SimulatedRunner(plan.catalog).step(asked);
+    const auto at_rate = [&](double rate) {
+      asked.single_gpu_rate = rate;
+      return SimulatedRunner(plan.catalog).step(asked);
+    };
+    EXPECT_EQ(at_rate(unsure.rate).times.step, unsure.times.step);
+    EXPECT_NEAR(unsure.fast / at_rate(unsure.rate / 1.5).fast, 1 / 1.5, 1e-9) << asked.key();
+    EXPECT_NEAR(unsure.slow / at_rate(unsure.rate * 1.5).slow, 1.5, 1e-9) << asked.key();
+    EXPECT_GT(unsure.slow, at_rate(unsure.rate).slow) << asked.key();
+  }
+}
+
 // A single stream of 4 Gbit/s on a line of 10: between 1 and 10 with a factor of 4.
 TEST(SimulatedRunner, WidensTheBandByTheFactorOfAStreamsCapUpToTheLine) {
   Plan plan = varied_plan();

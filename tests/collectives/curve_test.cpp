@@ -102,8 +102,8 @@ TEST(ProfileCurves, ThatMakeNoSenseNameTheirLine) {
   for (const auto& [old_text, new_text, message, hint] : {
            BadCurve{"ranks = 4", "rank = 4", at(4) + "unknown key 'rank'", "did you mean 'ranks'?"},
            BadCurve{"ranks = 4\n", "", at(1) + "'ranks' is missing", "README.md"},
-           BadCurve{"ranks = 4", "ranks = 1", at(4) + "'ranks' must be a whole number of at least 2", ""},
-           BadCurve{"ranks = 4", "ranks = 4.5", at(4) + "'ranks' must be a whole number of at least 2", ""},
+           BadCurve{"ranks = 4", "ranks = 1", at(4) + "'ranks' must be a whole number from 2 to 1000000", ""},
+           BadCurve{"ranks = 4", "ranks = 4.5", at(4) + "'ranks' must be a whole number from 2 to 1000000", ""},
            BadCurve{"nodes = 2", "nodes = 5", at(1) + "there are more nodes than ranks", ""},
            BadCurve{"all-reduce", "all-redcue", at(2) + "no collective 'all-redcue'; did you mean 'all-reduce'?", ""},
            BadCurve{"vendor", "rnig", at(3) + "no algorithm 'rnig'; did you mean 'ring'?", ""},
@@ -120,6 +120,9 @@ TEST(ProfileCurves, ThatMakeNoSenseNameTheirLine) {
        })
     expect_usage_error([&] { parse(with_curve(old_text, new_text)); }, message, hint);
   EXPECT_EQ(parse(with_curve("0.2 ms", "36 us")).curves.size(), 1u) << "noise is no mistake";
+  EXPECT_EQ(parse(with_curve("ranks = 4", "ranks = 1000000")).curves.at(0).ranks, 1'000'000);
+  expect_usage_error([&] { parse(with_curve("ranks = 4", "ranks = 1000001")); },
+                     at(4) + "'ranks' must be a whole number from 2 to 1000000", "");
   EXPECT_EQ(parse(with_curve("64KiB", "1B")).curves.at(0).points.at(0).bytes, 1) << "the least there is";
   expect_usage_error([&] { parse(with_curve("64KiB", "0B")); }, at(7) + "a size is at least 1 B, and a time above 0",
                      "");

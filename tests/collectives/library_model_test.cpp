@@ -144,6 +144,7 @@ TEST(LibraryModel, IsWhatItsFormulasGiveWrittenOnceMore) {
               if (per_node * nodes == 1) continue;
               Profile profile = eight_per_node();
               profile.gpus_per_node = per_node;
+              if (per_node == 1) profile.local_rate = BytesPerSecond(0);  // nothing joins a GPU with itself
               if (!low_local) profile.local_low_latency = Seconds(0);
               if (!low_network) profile.network_low_latency = Seconds(0);
               profile.switch_reduction = in_switch;

@@ -85,6 +85,8 @@ TEST(Profile, AssumedFiguresMayBeOffByAFactor) {
   EXPECT_DOUBLE_EQ(assume("rate", "\"10 GB/s\"", "3").at(End::better).local_rate / stated.local_rate, 3);
   EXPECT_DOUBLE_EQ(assume("rate", "\"1 GB/s\"", "3").at(End::better).server_rate / stated.server_rate, 3);
   EXPECT_DOUBLE_EQ(assume("latency", "\"3 us\"", "3").at(End::worse).local_latency / stated.local_latency, 3);
+  const Profile local_flags = parse(with("low_latency = \"1 us\"", "low_latency = { value = \"1 us\", assumed = 3 }"));
+  EXPECT_DOUBLE_EQ(local_flags.at(End::worse).local_low_latency.value, 3e-6);
   EXPECT_DOUBLE_EQ(
       assume("low_latency", "\"5 us\"", "3").at(End::worse).network_low_latency / stated.network_low_latency, 3);
   EXPECT_DOUBLE_EQ(assume("nics", "2", "100").at(End::better).line_rate / stated.line_rate, 100);
@@ -212,6 +214,12 @@ TEST(Profile, RatesAreChecked) {
   expect_refused(with("50.5", "inf"), "my.toml:33: rates.plain must be samples/s of one GPU", "write a number");
   expect_refused(with("50.5", "\"fast\""), "my.toml:33: rates.plain must be samples/s of one GPU", "write a number");
   expect_refused(with("batch = 16", "batch = 0"), "my.toml:32: rates.mine: batch is not a count", "whole number");
+  EXPECT_EQ(parse(kProfileText).rates.at("mine").factor, kUsualRateFactor);
+  EXPECT_EQ(parse(with("batch = 16", "batch = 16, factor = 1")).rates.at("mine").factor, 1);
+  EXPECT_EQ(parse(with("batch = 16", "batch = 16, factor = 100")).rates.at("mine").factor, 100);
+  for (const char* factor : {"0.9", "101", "nan", "\"2\""})
+    expect_refused(with("batch = 16", "batch = 16, factor = " + std::string(factor)),
+                   "my.toml:32: rates.mine: factor is not between 1 and 100", "so many times");
   EXPECT_EQ(parse(with("batch = 16", "batch = 1")).rates.at("mine").batch, 1);
   EXPECT_EQ(parse(with("batch = 16", "batch = 1000000")).rates.at("mine").batch, 1'000'000);
   expect_refused(with("batch = 16", "batch = 1000001"), "my.toml:32: rates.mine: batch is not a count", "whole number");
