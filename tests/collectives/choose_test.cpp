@@ -98,6 +98,13 @@ TEST(ChooseByModel, TriesThePowerOfTwoBetweenSizesFourTimesApart) {
   EXPECT_EQ(advice_for_nodes(Seconds(3e-4), 256, 1024).rule.text(), "direct@1KiB/" + hierarchy);
   EXPECT_EQ(advice_for_nodes(Seconds(5e-4), 512, 2048).rule.text(), "direct@1KiB/" + hierarchy);
   EXPECT_EQ(advice_for_nodes(Seconds(1e-4), 64, 256).rule.text(), "direct@256B/" + hierarchy);
+  // However far apart the two sizes are, and wherever the search begins.
+  for (const std::int64_t small : {8, 16, 32, 64}) {
+    for (const std::int64_t large : {2048, 4096, 8192}) {
+      EXPECT_EQ(advice_for_nodes(Seconds(1e-4), small, large).rule.text(), "direct@256B/" + hierarchy);
+      EXPECT_EQ(advice_for_nodes(Seconds(5e-4), small, large).rule.text(), "direct@1KiB/" + hierarchy);
+    }
+  }
   EXPECT_EQ(advice_for_nodes(Seconds(1e-4), 128, 256).rule.text(), "direct@256B/" + hierarchy);
 }
 

@@ -106,6 +106,9 @@ TEST(CurveErrors, OfInterpolationLeaveEverySecondSizeOut) {
   const CurveErrors errors = interpolation_errors(curve);
   ASSERT_EQ(errors.logarithms.size(), 1u) << "the ends are known";
   EXPECT_NEAR(errors.logarithms[0], std::log(2.0 / 4), 1e-12);
+  EXPECT_EQ(interpolation_errors(curve, 2000, 2000).logarithms.size(), 1U) << "both ends count";
+  EXPECT_TRUE(interpolation_errors(curve, 2001).logarithms.empty());
+  EXPECT_TRUE(interpolation_errors(curve, 0, 1999).logarithms.empty());
   EXPECT_TRUE(interpolation_errors(curve, 3000).logarithms.empty());
   EXPECT_EQ(interpolation_errors(curve, 3000).mean_size(), 0);
 }

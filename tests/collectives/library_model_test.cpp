@@ -88,6 +88,17 @@ TEST(LibraryModel, ASwitchThatAddsUpExceedsTheRing) {
   EXPECT_EQ(all_reduce(profile, 8, 1e3).algorithm, "ring") << "its latency is large";
 }
 
+// On a network that costs nothing the switches would beat rings of pairs: 1.5 buffers on a link against 15/8.
+TEST(LibraryModel, TwoGpusOfANodeDoNotAddUpInTheSwitch) {
+  Profile profile = eight_per_node();
+  profile.gpus_per_node = 2;
+  profile.switch_reduction = 1;
+  profile.line_rate = BytesPerSecond(1e15);
+  EXPECT_EQ(all_reduce(profile, 16, 1e12).algorithm, "ring");
+  profile.gpus_per_node = 4;
+  EXPECT_EQ(all_reduce(profile, 16, 1e12).algorithm, "nvls");
+}
+
 // Streams that carry less than the NICs bound what a library sends.
 TEST(LibraryModel, StreamsBoundTheNetwork) {
   Profile profile = eight_per_node();

@@ -18,7 +18,8 @@ TEST(Money, IsANumberWithTheLettersOfACurrency) {
   EXPECT_EQ(parse_money("2.5 Eur"), (Money{2.5, "EUR"}));
   EXPECT_EQ(parse_money("4e4INR"), (Money{40000, "INR"}));
   EXPECT_EQ(parse_money("7"), (Money{7, "USD"}));
-  for (const char* wrong : {"", "usd", "-1usd", "0", "1us", "1 usdx", "1 $", "nan", "inf usd", "1e16", "1 u5d"})
+  for (const char* wrong :
+       {"", "usd", "-1usd", "0", "1us", "1 usdx", "1 $", "nan", "inf usd", "1e16", "1 u5d", "1 $sd", "1 us$"})
     EXPECT_FALSE(parse_money(wrong)) << wrong;
 }
 

@@ -90,6 +90,11 @@ TEST(Profile, AssumedFiguresMayBeOffByAFactor) {
   EXPECT_DOUBLE_EQ(
       assume("low_latency", "\"5 us\"", "3").at(End::worse).network_low_latency / stated.network_low_latency, 3);
   EXPECT_DOUBLE_EQ(assume("nics", "2", "100").at(End::better).line_rate / stated.line_rate, 100);
+  Profile linked = assume("rate", "\"10 GB/s\"", "3");
+  linked.gpu_link_rate = BytesPerSecond(25e9);
+  EXPECT_DOUBLE_EQ(linked.at(End::better).local_rate.value, 25e9) << "what its links carry, and no more";
+  linked.gpu_link_rate = BytesPerSecond(50e9);
+  EXPECT_DOUBLE_EQ(linked.at(End::better).local_rate.value, 30e9);
   for (const char* wrong : {"1", "0.5", "101", "false", "\"yes\"", "nan"})
     expect_refused(with("nics = 2", std::string("nics = { value = 2, assumed = ") + wrong + " }"),
                    "my.toml:12: 'assumed' of 'nics' is neither true nor a factor above 1", "assumed = true");
