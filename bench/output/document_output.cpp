@@ -10,6 +10,7 @@
 #include "bench/output/terminal.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
+#include "reports/formats/chart_table.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"
 
@@ -53,6 +54,36 @@ void draw(const Document& given, const std::filesystem::path& file) {
               "install gnuplot, or write a page: --out FILE.html");
 }
 
+/// Text and Markdown point at pictures in files beside a report, and here there are none: the figures stay, in Markdown
+/// folded away, and a terminal says how to have them drawn.
+Document without_pictures(const Document& document, bool terminal) {
+  Document plain{.title = document.title, .blocks = {}};
+  std::vector<std::string> titles;
+  const auto replace = [&](const Chart& chart) {
+    titles.push_back(chart.title);
+    Table figures = chart_table(chart);
+    figures.folded = true;
+    if (!terminal) plain.blocks.emplace_back(std::move(figures));
+  };
+  for (const Block& block : document.blocks) {
+    if (const auto* chart = std::get_if<Chart>(&block))
+      replace(*chart);
+    else if (const auto* group = std::get_if<ChartGroup>(&block))
+      std::ranges::for_each(group->charts, replace);
+    else
+      plain.blocks.push_back(block);
+  }
+  if (terminal && !titles.empty())
+    plain.blocks.emplace_back(Paragraph{fmt::format("With --out FILE.html also drawn: {}.", fmt::join(titles, "; "))});
+  return plain;
+}
+
+/// HTML draws charts itself, and CSV has their figures.
+std::string rendered(const Document& document, const Format& format) {
+  if (&format == &kHtmlFormat || &format == &kCsvFormat) return format.render(document);
+  return format.render(without_pictures(document, &format == &kTextFormat));
+}
+
 }  // namespace
 
 void DocumentOutput::add_options(Arguments& app) {
@@ -76,8 +107,8 @@ void DocumentOutput::deliver(const Document& document, const std::function<std::
     draw(document, file_);
   } else {
     const std::string text = json_                ? json()
-                             : format_ != nullptr ? format_->render(document)
-                                                  : terminal_text(document, wide_);
+                             : format_ != nullptr ? rendered(document, *format_)
+                                                  : terminal_text(without_pictures(document, true), wide_);
     if (file_.empty()) {
       fmt::print("{}", text);
       return;

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/choose/charts.hpp"
 #include "bench/command/verb.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
@@ -116,6 +117,44 @@ TEST(ChoiceDocument, GivesEachFigureWithItsBandInOneUnit) {
   EXPECT_EQ(rows_of(caption, {lab_point(8, 0.9)}, {.samples = 2'592e5, .hours = 96}).at(0).at(6), "4.2 d (3.9 to 4.4)");
   EXPECT_EQ(rows_of(caption, {lab_point(8, 0.9)}, {.efficiency = 0.93}),
             (Rows{{"lab", "8", "ring", "90 % (85 to 95)", "720", "100", "16", "hardly"}}));
+}
+
+Alternative lab_alternative(int gpus, double efficiency, const char* cluster = "lab") {
+  Point point = lab_point(gpus, efficiency);
+  point.asked.profile = cluster;
+  return make_alternatives({point}, {{cluster, {4, 8.0}}}, {.samples = 2'592'000}).at(0);
+}
+
+TEST(ChoiceCharts, DrawTimeAndCostAndEfficiencyByGpuCounts) {
+  Choice choice{.goals = {.samples = 1, .currency = "USD"}, .workload = "VGG-16"};
+  choice.alternatives = {lab_alternative(16, 0.7), lab_alternative(8, 0.9)};
+  const std::vector<Chart> charts = choice_charts(choice, {choice.alternatives[1]});
+  ASSERT_EQ(charts.size(), 2U);
+  const auto points = [](const Chart& chart) {
+    std::vector<std::pair<double, double>> all;
+    for (const ChartPoint& point : chart.series.at(0).points) all.emplace_back(point.x, point.y);
+    return all;
+  };
+  const auto is = [](double x, double y) {
+    return testing::Pair(testing::DoubleNear(x, 1e-9), testing::DoubleNear(y, 1e-9));
+  };
+  EXPECT_THAT(points(charts[0]), testing::ElementsAre(is(1, 16), is(9 / 14.0, 9 / 14.0 * 32)));
+  EXPECT_THAT(points(charts[1]), testing::ElementsAre(is(8, 0.9), is(16, 0.7)));
+  EXPECT_EQ(charts[1].series[0].points[0].low, choice.alternatives[1].efficiency.low);
+  EXPECT_EQ(charts[0].series[0].points[0].note, "8 GPUs, ring");
+}
+
+TEST(ChoiceCharts, HaveSixClustersAtMostAndNoneWithoutTwoCounts) {
+  Choice choice{.goals = {.currency = "USD"}, .workload = "VGG-16"};
+  for (const char* cluster : {"a", "b", "c", "d", "e", "f", "g"})
+    choice.alternatives.push_back(lab_alternative(8, 0.9, cluster));
+  const std::vector<Alternative> best = choice.alternatives;
+  EXPECT_TRUE(choice_charts(choice, best).empty());
+  choice.alternatives.push_back(lab_alternative(16, 0.9, "b"));
+  const std::vector<Chart> charts = choice_charts(choice, best);
+  ASSERT_EQ(charts.size(), 2U);
+  EXPECT_EQ(charts[1].series.size(), 6U);
+  EXPECT_FALSE(charts[1].series[0].points[0].low) << "six bands on top of each other";
 }
 
 std::string choose_by(std::vector<std::string> arguments) {
@@ -320,6 +359,17 @@ TEST(ChooseVerb, WritesAPage) {
   EXPECT_THAT(read_file(file), AllOf(HasSubstr("<!DOCTYPE html>"), HasSubstr("Where to train VGG-16")));
   EXPECT_THAT(choose_by({"--workload", "vgg16", "--gpus", "8", "--profile", "dgx-a100", "--format", "markdown"}),
               HasSubstr("# Where to train VGG-16"));
+}
+
+// There are no pictures beside what a terminal shows, nor beside a Markdown file.
+TEST(ChooseVerb, PointsAtNoPictureThatIsNotThere) {
+  const auto in = [](std::vector<std::string> format) {
+    format.insert(format.end(), {"--workload", "vgg16", "--gpus", "8,16", "--profile", "dgx-a100", "--quiet"});
+    return choose_by(format);
+  };
+  EXPECT_THAT(in({}), AllOf(Not(HasSubstr(".svg")), HasSubstr("With --out FILE.html also drawn: Efficiency")));
+  EXPECT_THAT(in({"--format", "markdown"}), AllOf(Not(HasSubstr("![")), HasSubstr("<summary>")));
+  EXPECT_THAT(in({"--format", "html"}), HasSubstr("<svg"));
 }
 
 TEST(ChooseVerb, SaysWhereNoRateOfOneGpuIsKnown) {

@@ -1,0 +1,86 @@
+#include "bench/choose/charts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hbench {
+namespace {
+
+/// More lines cannot be told apart.
+constexpr std::size_t kMostClusters = 6;
+/// More bands on top of each other show nothing.
+constexpr std::size_t kMostBands = 3;
+
+/// Of one cluster, by its GPU counts.
+std::vector<const Alternative*> line_of(const Choice& choice, const std::string& cluster) {
+  std::vector<const Alternative*> line;
+  for (const Alternative& each : choice.alternatives)
+    if (each.point.asked.profile == cluster) line.push_back(&each);
+  std::ranges::sort(line, {}, [](const Alternative* each) { return each->point.asked.gpus; });
+  return line;
+}
+
+std::string note_of(const Alternative& alternative) {
+  return fmt::format("{} GPUs, {}", alternative.point.asked.gpus, alternative.point.asked.strategy.label());
+}
+
+Series efficiency_of(const std::vector<const Alternative*>& line, bool bands) {
+  Series series{.label = line.front()->point.asked.profile};
+  for (const Alternative* each : line) {
+    ChartPoint point{.x = static_cast<double>(each->point.asked.gpus), .y = each->efficiency.stated};
+    if (bands) {
+      point.low = each->efficiency.low;
+      point.high = each->efficiency.high;
+    }
+    point.note = note_of(*each);
+    series.points.push_back(std::move(point));
+  }
+  return series;
+}
+
+Series cost_of(const std::vector<const Alternative*>& line) {
+  Series series{.label = line.front()->point.asked.profile};
+  for (const Alternative* each : line)
+    if (each->hours && each->cost)
+      series.points.push_back({.x = each->hours->stated, .y = each->cost->stated, .note = note_of(*each)});
+  return series;
+}
+
+}  // namespace
+
+std::vector<Chart> choice_charts(const Choice& choice, const std::vector<Alternative>& best) {
+  Chart efficiency{.id = "efficiency",
+                   .title = "Efficiency of the first clusters",
+                   .x_title = "GPUs",
+                   .y_title = "efficiency",
+                   .x_log2 = true,
+                   .y_percent = true,
+                   .y_min = 0,
+                   .y_max = 1};
+  Chart cost{.id = "cost",
+             .title = "Time and cost of the first clusters, a point for each number of GPUs",
+             .x_title = "hours",
+             .y_title = choice.goals.currency,
+             .x_log2 = true,
+             .y_min = 0,
+             .caption = "The bands are in the tables."};
+  const std::size_t shown = std::min(best.size(), kMostClusters);
+  const bool bands = shown <= kMostBands;
+  efficiency.caption = bands ? "Shaded: the 90 % band." : "The 90 % bands are in the table.";
+  bool several = false;
+  for (const Alternative& each : best) {
+    if (efficiency.series.size() == shown) break;
+    const std::vector<const Alternative*> line = line_of(choice, each.point.asked.profile);
+    several = several || line.size() > 1;
+    efficiency.series.push_back(efficiency_of(line, bands));
+    if (Series costs = cost_of(line); !costs.points.empty()) cost.series.push_back(std::move(costs));
+  }
+  std::vector<Chart> charts;
+  if (!several) return charts;
+  if (!cost.series.empty()) charts.push_back(std::move(cost));
+  charts.push_back(std::move(efficiency));
+  return charts;
+}
+
+}  // namespace hbench
