@@ -110,6 +110,28 @@ std::string strategy_in_words(const Alternative& alternative) {
   return text;
 }
 
+/// What would let `nearest`, which misses goals, meet them.
+std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
+  const Goals& goals = choice.goals;
+  const Case& asked = nearest.point.asked;
+  std::string text;
+  const auto add = [&](const std::string& what) { text += (text.empty() ? " It would take " : ", and ") + what; };
+  if (nearest.efficiency.stated < goals.efficiency)
+    add(nearest.nodes > 1
+            ? fmt::format("another network (hbench bandwidth --workload {} --profile {} --gpus {} --target "
+                          "{:.4g}% says which)",
+                          choice.timeline, asked.profile, asked.gpus, 100 * goals.efficiency)
+            : "other links between the GPUs of a node, or larger batches");
+  if (nearest.hours && goals.hours > 0 && nearest.hours->stated > goals.hours)
+    add(fmt::format("{:.2g} times the samples/s: as many more GPUs, where their efficiency holds",
+                    nearest.hours->stated / goals.hours));
+  if (nearest.cost && goals.budget > 0 && nearest.cost->stated > goals.budget)
+    add(fmt::format("a node for {} {} an hour, or {} samples",
+                    cost_text(*nearest.cost_per_hour / nearest.nodes * goals.budget / nearest.cost->stated),
+                    goals.currency, figure(goals.samples * goals.budget / nearest.cost->stated)));
+  return text.empty() ? text : text + ".";
+}
+
 std::string verdict(const Choice& choice, const std::vector<Alternative>& best) {
   const Alternative& first = best.front();
   const Case& asked = first.point.asked;
@@ -117,9 +139,9 @@ std::string verdict(const Choice& choice, const std::vector<Alternative>& best) 
   if (asked.gpus > 1) where += strategy_in_words(first);
   const auto good = std::ranges::count_if(best, meets_goals);
   if (good == 0)
-    return fmt::format("{}: none of {} clusters meets {}. The nearest is {}: {}. It misses by {:.2g} %.",
+    return fmt::format("{}: none of {} clusters meets {}. The nearest is {}: {}. It misses by {:.2g} %.{}",
                        choice.workload, best.size(), goals_in_words(choice.goals), where, in_words(first, choice),
-                       100 * (first.missed_by - 1));
+                       100 * (first.missed_by - 1), what_it_takes(choice, first));
   return fmt::format("{}: {}: {} ({}). {} of {} clusters surely or likely {} {}.", choice.workload, where,
                      in_words(first, choice), to_string(first.meets), good, best.size(), good == 1 ? "meets" : "meet",
                      goals_in_words(choice.goals));

@@ -184,6 +184,33 @@ TEST(ChooseVerb, SaysWhoIsNearestWhereNobodyMeetsTheTarget) {
             HasSubstr("misses by 11 %")));
 }
 
+std::string verdict_of(const std::vector<Point>& points, const Goals& goals) {
+  Choice choice{.goals = goals, .workload = "VGG-16", .timeline = "vgg16"};
+  choice.goals.currency = "USD";
+  Profile& lab = choice.catalog.profiles["lab"];
+  lab.name = lab.title = "lab";
+  lab.gpus_per_node = 4;
+  choice.alternatives = make_alternatives(points, {{"lab", {4, 8.0}}}, choice.goals);
+  return std::get<Verdict>(choice_document(choice).blocks.at(0)).text;
+}
+
+// 8 GPUs at 90 % are 720 samples/s, an hour for 2.592 M samples and 16 USD for the two nodes.
+TEST(ChoiceDocument, SaysWhatItWouldTakeWhereNobodyMeetsTheGoals) {
+  const std::vector<Point> points{lab_point(8, 0.9)};
+  EXPECT_THAT(verdict_of(points, {.efficiency = 0.99}),
+              AllOf(HasSubstr("none of 1 clusters"),
+                    HasSubstr("It would take another network (hbench bandwidth --workload vgg16 --profile lab --gpus 8 "
+                              "--target 99% says which).")));
+  EXPECT_THAT(verdict_of({lab_point(4, 0.9)}, {.efficiency = 0.99}), HasSubstr("It would take other links"));
+  EXPECT_THAT(verdict_of(points, {.samples = 2'592'000, .hours = 0.5}),
+              HasSubstr("It would take 2 times the samples/s: as many more GPUs"));
+  EXPECT_THAT(verdict_of(points, {.samples = 2'592'000, .budget = 4}),
+              HasSubstr("It would take a node for 2.00 USD an hour, or 648000 samples."));
+  EXPECT_THAT(verdict_of(points, {.samples = 2'592'000, .hours = 0.5, .budget = 4}),
+              AllOf(HasSubstr("2 times the samples/s"), HasSubstr(", and a node for 2.00 USD")));
+  EXPECT_THAT(verdict_of(points, {.efficiency = 0.9}), Not(HasSubstr("It would take")));
+}
+
 TEST(ChooseVerb, LeavesOutClustersWithoutAPriceWhereABudgetIsGiven) {
   const std::vector<std::string> arguments{"--workload", "resnet50", "--gpus",   "8",
                                            "--epochs",   "1",        "--budget", "50usd"};
