@@ -18,8 +18,6 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-constexpr std::size_t kFewestSizes = 4;
-
 Words words_of(std::string_view line) {
   Words words;
   while (!line.empty()) {
@@ -66,7 +64,7 @@ class Reader {
  public:
   Reader(std::string_view text, std::string_view file_name) : rest_(text), file_name_(file_name) {}
 
-  NcclTestsOutput read(int ranks, int nodes) {
+  ImportedCurve read(int ranks, int nodes) {
     for (; !rest_.empty(); ++line_) {
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
       read_line(without_prefix(rest_.substr(0, end)));
@@ -79,8 +77,11 @@ class Reader {
            "add such as --ranks 16 --nodes 2");
     curve_.algorithm = "vendor";
     curve_.collective = collective();
-    keep_sizes();
-    return {std::move(curve_), std::move(notes_)};
+    ImportedCurve imported{std::move(curve_), std::move(notes_)};
+    if (const std::size_t sizes = keep_sizes(imported, times_); sizes < kFewestSizes)
+      fail(fmt::format("{} of its sizes can be used, and a curve needs {}", sizes, kFewestSizes),
+           "measure more, such as -b 1K -e 1G -f 2");
+    return imported;
   }
 
  private:
@@ -128,7 +129,7 @@ class Reader {
         fail_here(fmt::format("'{}' is not a time in microseconds", words[first + 4 * way]),
                   "a row has size, count, type, redop, root, then time, algbw, busbw and #wrong twice");
       check_data(*size, words[first + 4 * way + 3]);
-      times[way] = *time;
+      times[way] = *time * 1e-6;
       if (*size > 0) bus_factors_.push_back(*busbw * 1e3 * *time / *size);
     }
     redop_ = words[3];
@@ -162,30 +163,13 @@ class Reader {
          "are the numbers of ranks and nodes right?");
   }
 
-  void keep_sizes() {
-    std::vector<std::string> disturbed;
-    for (const auto& [bytes, time] : times_) {
-      auto& points = curve_.points;
-      while (!points.empty() && time * 1e-6 < kMostFall * points.back().time.value) {
-        disturbed.push_back(size_text(points.back().bytes));
-        points.pop_back();
-      }
-      points.push_back({bytes, Seconds(time * 1e-6)});
-    }
-    if (curve_.points.size() < kFewestSizes)
-      fail(fmt::format("{} of its sizes can be used, and a curve needs {}", curve_.points.size(), kFewestSizes),
-           "measure more, such as -b 1K -e 1G -f 2");
-    if (!disturbed.empty())
-      notes_.push_back(fmt::format("Left out, since a larger size took less time: {}.", fmt::join(disturbed, ", ")));
-  }
-
   std::string_view rest_, file_name_;
   int line_ = 1;
   bool begun_ = false;
   std::string_view test_, redop_;
   std::set<std::string_view> devices_, hosts_;
   std::vector<double> bus_factors_;
-  std::map<std::int64_t, double> times_;  ///< microseconds, by bytes
+  std::map<std::int64_t, double> times_;  ///< seconds, by bytes
   MeasuredCurve curve_;
   std::vector<std::string> notes_;
 };
@@ -196,7 +180,7 @@ bool is_nccl_tests_output(std::string_view text) {
   return text.find("# nThread") != std::string_view::npos || text.find("out-of-place") != std::string_view::npos;
 }
 
-NcclTestsOutput parse_nccl_tests(std::string_view text, std::string_view file_name, int ranks, int nodes) {
+ImportedCurve parse_nccl_tests(std::string_view text, std::string_view file_name, int ranks, int nodes) {
   return Reader(text, file_name).read(ranks, nodes);
 }
 

@@ -8,6 +8,7 @@
 #include "bench/collective/run.hpp"
 #include "bench/worker/collective.hpp"
 #include "bench/worker/cores.hpp"
+#include "collectives/transport/host_place.hpp"
 
 namespace hbench {
 namespace {
@@ -54,6 +55,8 @@ std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOpt
       throw Error(ExitCode::environment,
                   fmt::format("the launcher started {} ranks, and MPI sees {}", started.ranks, home.transport().size()),
                   "use the launcher of the MPI that hbench was built with");
+    const int hosts = find_host_place(home.control(), options.timeout).hosts;
+    for (CaseResult& result : results) result.asked.nodes = hosts;
     if (!uses_gpus(cases)) pin_process(home, options.timeout);
     run_loop(cases, options, *endpoints, {}, report);
   } catch (const Error& error) {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "analysis/published.hpp"
+#include "bench/calibrate/collective_output.hpp"
 #include "bench/calibrate/fit_curve.hpp"
 #include "bench/calibrate/fit_profile.hpp"
 #include "bench/calibrate/nccl_tests.hpp"
@@ -51,10 +53,23 @@ struct Request {
   bool json = false, each = false, wide = false, quiet = false;
 };
 
-/// The output of nccl-tests becomes a curve of the profile.
-ExitCode calibrate_from_curve(const Request& request, const Profile& profile, const std::string& output) {
-  NcclTestsOutput parsed = parse_nccl_tests(output, request.from, request.ranks, request.nodes);
-  parsed.curve.source = fmt::format("nccl-tests, {}", std::filesystem::path(request.from).filename().string());
+/// A measured collective, where the text is one: what nccl-tests or hbench collective printed.
+std::optional<ImportedCurve> curve_in(const std::string& text, const Request& request) {
+  std::optional<ImportedCurve> imported;
+  const char* by = "nccl-tests";
+  if (is_nccl_tests_output(text)) {
+    imported = parse_nccl_tests(text, request.from, request.ranks, request.nodes);
+  } else if (is_collective_output(text)) {
+    imported = parse_collective_output(text, request.from, request.ranks, request.nodes);
+    by = "hbench collective";
+  }
+  if (imported)
+    imported->curve.source = fmt::format("{}, {}", by, std::filesystem::path(request.from).filename().string());
+  return imported;
+}
+
+/// The collective becomes a curve of the profile.
+ExitCode calibrate_from_curve(const Request& request, const Profile& profile, ImportedCurve parsed) {
   const CurveFit fitted = fit_curve(profile, std::move(parsed.curve));
   write_whole(request.file, format_profile(fitted.profile), "--out");
   if (request.json) {
@@ -79,19 +94,23 @@ ExitCode calibrate_from_rows(const Call& call) {
   Arguments app(
       "Fits a cluster profile to training steps that were measured there: links, streams, latency, servers, and what "
       "disturbs compute. Says which of these the steps determine, and how far predictions of steps left out are off. "
-      "The output of nccl-tests becomes a curve of the profile, and determines its latency and rate.",
+      "What nccl-tests or hbench collective --json printed becomes a curve of the profile, and determines its latency "
+      "and rate.",
       "hbench calibrate");
   app.footer(
       "Examples:\n  hbench calibrate --from rows.csv --profile hkbu-10gbe --out mine.toml\n"
       "  hbench calibrate --from all_reduce_perf.txt --profile aws-p5 --out mine.toml\n"
+      "  mpirun -n 16 -H a:8,b:8 hbench collective --algorithm ring --json > two.json\n"
+      "  hbench calibrate --from two.json --profile aws-p5 --out mine.toml\n"
       "  hbench sweep --gpus 1..64 --profile ./mine.toml --evidence simulated\n"
       "rows.csv has the columns of analysis/published.csv (analysis/README.md), one row for each measured throughput.");
-  app.add_option("--from", request.from, "table of measured steps, or what nccl-tests printed");
+  app.add_option("--from", request.from,
+                 "table of measured steps, or what nccl-tests or hbench collective --json printed");
   app.add_option("--profile", request.base, "profile to start from: a name of hbench list profiles, or a TOML file");
   app.add_option("--out", request.file, "file of the fitted profile (default: NAME-fitted.toml)");
-  app.add_option("--ranks", request.ranks, "GPUs of nccl-tests' output (default: as it says)")
+  app.add_option("--ranks", request.ranks, "GPUs of a measured collective (default: as it says)")
       ->check(in_range(2, 1'000'000));
-  app.add_option("--nodes", request.nodes, "nodes of nccl-tests' output (default: as it says)")
+  app.add_option("--nodes", request.nodes, "nodes of a measured collective (default: as it says)")
       ->check(in_range(1, 1'000'000));
   app.add_flag("--each", request.each, "also print each step with its predictions");
   app.add_flag("--json", request.json, "print the fit as JSON")
@@ -105,12 +124,12 @@ ExitCode calibrate_from_rows(const Call& call) {
   const Profile profile = data.profiles.load(request.base);
   if (request.file.empty()) request.file = profile.name + "-fitted.toml";
   check_writable(request.file, "--out");
-  if (const std::string text = read_file(request.from); is_nccl_tests_output(text))
-    return calibrate_from_curve(request, profile, text);
+  if (std::optional<ImportedCurve> imported = curve_in(read_file(request.from), request))
+    return calibrate_from_curve(request, profile, std::move(*imported));
   for (const char* flag : {"--ranks", "--nodes"})
     if (app.count(flag) > 0)
       throw Error(ExitCode::usage,
-                  fmt::format("{} is for what nccl-tests printed, and {} is a table", flag, request.from),
+                  fmt::format("{} is for a measured collective, and {} is a table", flag, request.from),
                   fmt::format("leave out {}", flag));
   std::size_t others = 0;
   std::vector<CaseResult> rows = rows_of(request.from, profile.name, others);

@@ -51,7 +51,7 @@ std::vector<std::int64_t> sizes(const MeasuredCurve& curve) {
 
 TEST(NcclTests, GiveTheSoonerTimeOfEachSizeAndTheWorldOfTheirDevices) {
   for (const char* prefix : {"", "0: ", " 12:", "[1,0]<stdout>:"}) {
-    const NcclTestsOutput output = parse_nccl_tests(output_of(kRows, prefix), "ar.txt");
+    const ImportedCurve output = parse_nccl_tests(output_of(kRows, prefix), "ar.txt");
     EXPECT_EQ(output.curve.ranks, 4) << prefix;
     EXPECT_EQ(output.curve.nodes, 2) << prefix;
     EXPECT_EQ(output.curve.collective, CollectiveKind::all_reduce) << prefix;
@@ -87,13 +87,13 @@ TEST(NcclTests, NameTheirCollectiveOrShowItByTheirBusBandwidth) {
 }
 
 TEST(NcclTests, LeaveOutWhatALargerSizeUndercuts) {
-  const NcclTestsOutput output = parse_nccl_tests(output_of(row(512, 166) + kRows + row(0, 5)), "ar.txt");
+  const ImportedCurve output = parse_nccl_tests(output_of(row(512, 166) + kRows + row(0, 5)), "ar.txt");
   EXPECT_THAT(sizes(output.curve), ElementsAre(1024, 2048, 4096, 8192));
   EXPECT_THAT(output.notes, ElementsAre("Left out, since a larger size took less time: 512B."));
 }
 
 TEST(NcclTests, OfASizeThatIsRepeatedCountTheSoonest) {
-  const NcclTestsOutput output = parse_nccl_tests(output_of(kRows + row(8192, 24) + row(8192, 30)), "ar.txt");
+  const ImportedCurve output = parse_nccl_tests(output_of(kRows + row(8192, 24) + row(8192, 30)), "ar.txt");
   EXPECT_NEAR(output.curve.points.back().time.value, 24e-6, 1e-12);
 }
 

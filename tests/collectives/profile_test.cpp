@@ -85,6 +85,9 @@ TEST(Profile, AssumedFiguresMayBeOffByAFactor) {
   EXPECT_DOUBLE_EQ(assume("rate", "\"10 GB/s\"", "3").at(End::better).local_rate / stated.local_rate, 3);
   EXPECT_DOUBLE_EQ(assume("rate", "\"1 GB/s\"", "3").at(End::better).server_rate / stated.server_rate, 3);
   EXPECT_DOUBLE_EQ(assume("latency", "\"3 us\"", "3").at(End::worse).local_latency / stated.local_latency, 3);
+  const Profile far = parse(with("value = \"15 us\", source", "value = \"15 us\", assumed = 3, source"));
+  EXPECT_DOUBLE_EQ(far.at(End::worse).network_latency.value, 45e-6);
+  EXPECT_DOUBLE_EQ(far.at(End::better).network_latency.value, 5e-6);
   const Profile local_flags = parse(with("low_latency = \"1 us\"", "low_latency = { value = \"1 us\", assumed = 3 }"));
   EXPECT_DOUBLE_EQ(local_flags.at(End::worse).local_low_latency.value, 3e-6);
   EXPECT_DOUBLE_EQ(
