@@ -5,11 +5,12 @@
 namespace hbench {
 
 extern const Verb kSweep, kCollective, kTune, kChoose, kBandwidth, kCrossover, kCompare, kReport, kExport, kList,
-    kProfile, kCalibrate, kValidate, kDoctor;
+    kProfile, kCalibrate, kValidate, kTrack, kDoctor;
 
 namespace {
-constexpr std::array kVerbs{&kSweep,  &kCollective, &kTune, &kChoose,  &kBandwidth, &kCrossover, &kCompare,
-                            &kReport, &kExport,     &kList, &kProfile, &kCalibrate, &kValidate,  &kDoctor};
+constexpr std::array kVerbs{&kSweep,     &kCollective, &kTune,     &kChoose, &kBandwidth,
+                            &kCrossover, &kCompare,    &kReport,   &kExport, &kList,
+                            &kProfile,   &kCalibrate,  &kValidate, &kTrack,  &kDoctor};
 }
 
 std::span<const Verb* const> verbs() { return kVerbs; }

@@ -33,6 +33,52 @@ TEST(RankTest, SharesTheRanksOfEqualValues) {
   EXPECT_DOUBLE_EQ(rank_test(Values{1, 1, 1}, Values{1, 1}), 1);
 }
 
+// 3 values beside 20: the least p is 2 of C(23, 3) = 1771 whichever side has fewer.
+TEST(RankTest, IsTheSameWithItsSidesExchanged) {
+  Values many(20);
+  std::iota(many.begin(), many.end(), 1);
+  EXPECT_DOUBLE_EQ(rank_test(Values{30, 31, 32}, many), 2.0 / 1771);
+  EXPECT_DOUBLE_EQ(rank_test(many, Values{30, 31, 32}), 2.0 / 1771);
+  EXPECT_DOUBLE_EQ(rank_test(Values{3.5, 31, 32}, many), rank_test(many, Values{3.5, 31, 32}));
+}
+
+// Of the 25 ratios of 5 values beside 5, P(U <= 2) = 4 / 252 and P(U <= 3) = 7 / 252: three lie outside on either side
+// of an interval of 95 % (2 x 4 / 252 = 3.2 %), four would leave out 5.6 %.
+TEST(ShiftInterval, LeavesOutAsManyRatiosAsTheRankTestRejects) {
+  const Values a{1, 2, 4, 8, 16}, b{32, 32 * 1.1, 32 * 1.2, 32 * 1.3, 32 * 1.4};
+  Values ratios;
+  for (const double below : a)
+    for (const double above : b) ratios.push_back(above / below - 1);
+  std::ranges::sort(ratios);
+  const Interval interval = shift_interval(a, b, 0.95);
+  EXPECT_NEAR(interval.low, ratios[3], 1e-12);
+  EXPECT_NEAR(interval.high, ratios[21], 1e-12);
+  EXPECT_NEAR(shift_interval(a, b, 0.94).low, ratios[4], 1e-12);
+}
+
+TEST(ShiftInterval, OfTooFewValuesIsTheirRange) {
+  const Interval interval = shift_interval(Values{1, 2}, Values{4, 8}, 0.95);
+  EXPECT_NEAR(interval.low, 1, 1e-12);
+  EXPECT_NEAR(interval.high, 7, 1e-12);
+  EXPECT_NEAR(shift_interval(Values{2}, Values{3}, 0.95).low, 0.5, 1e-12);
+}
+
+// The interval holds the ratio of equal distributions, 1, as often as it says; 2000 pairs of 6 and 15 values.
+TEST(ShiftInterval, HoldsTheShiftAsOftenAsItSays) {
+  std::mt19937 random(7);
+  std::lognormal_distribution<double> noise(0, 0.1);
+  int held = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    Values a(15), b(6);
+    for (double& value : a) value = noise(random);
+    for (double& value : b) value = 1.2 * noise(random);
+    const Interval interval = shift_interval(a, b, 0.95);
+    held += interval.low <= 0.2 && 0.2 <= interval.high ? 1 : 0;
+  }
+  EXPECT_GE(held, 1880);
+  EXPECT_LE(held, 1950);
+}
+
 TEST(RankTest, CannotTellAnythingWithoutValues) {
   EXPECT_EQ(rank_test(Values{}, Values{1}), 1);
   EXPECT_EQ(rank_test(Values{1}, Values{}), 1);

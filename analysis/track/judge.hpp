@@ -1,0 +1,71 @@
+#pragma once
+
+/// Whether what is tracked has become slower: the values of new launches beside those of earlier runs. Pure.
+///
+/// The launch is the unit of evidence: iterations of one launch share its luck, and tests on them find changes where
+/// there are none (20 to 48 of 100 comparisons of equal code at a level of 5 %, `bench/micro/false_alarms`). A change
+/// is only called one where it is unlikely by chance (Mann and Whitney's exact test, corrected by Holm for the cases of
+/// a gate), as large as somebody cares about, larger than what runs of the baseline differ by among themselves, and
+/// found again by further launches.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/statistics.hpp"
+
+namespace hbench {
+
+/// What is called a change. The defaults are those whose errors `bench/micro/false_alarms` prints.
+struct TrackRule {
+  double least_effect = 0.03;  ///< relative; smaller changes do not count
+  double level = 0.01;         ///< probability of an alarm by chance, over all cases of a gate
+  double spread = 4;           ///< deviations of the baseline's runs that a change must exceed
+  int most_runs = 30;          ///< of the baseline, the newest
+  int fewest_runs = 5;         ///< of the baseline; fewer say nothing of how runs differ
+  int launches = 5;            ///< of a head that decide; those after them confirm
+  bool confirm = true;         ///< whether a regression must be found again by as many further launches
+
+  friend bool operator==(const TrackRule&, const TrackRule&) = default;
+};
+
+/// One case of a gate. Values are above 0; of times a larger one is worse, of rates a smaller one.
+struct TrackedCase {
+  std::vector<Launch> baseline;  ///< by run, oldest first: a value for each launch
+  Launch head;                   ///< in the order in which they were measured
+  bool larger_is_worse = true;
+};
+
+enum class TrackVerdict : std::uint8_t {
+  pass,
+  improved,
+  regressed,
+  inconclusive,
+  missing,       ///< the baseline has it, the head does not
+  fresh,         ///< the head has it, the baseline does not
+  incomparable,  ///< both have it, from places that do not compare
+};
+/// `pass`, `improved`, `regressed`, `inconclusive`, `missing`, `new`, `incomparable`.
+std::string_view to_string(TrackVerdict verdict);
+
+struct TrackJudgement {
+  TrackVerdict verdict = TrackVerdict::pass;
+  std::string reason;     ///< one sentence
+  std::string next_step;  ///< what to do about it; empty where nothing is
+  /// The rest only where both sides have launches.
+  double before = 0, after = 0;  ///< the middle launch of either side
+  double shift = 0;              ///< by which fraction the head's values are above the baseline's
+  Interval interval;             ///< 95 %
+  double p = 1, corrected = 1;   ///< of the test, and by Holm over the gate
+  double resolution = 0;         ///< a change that runs of the baseline show among themselves
+  std::size_t runs = 0, baseline_launches = 0, head_launches = 0;
+
+  /// Whether there are figures.
+  bool compared() const { return baseline_launches > 0 && head_launches > 0; }
+};
+
+/// Judges the cases of one gate together, in their order.
+std::vector<TrackJudgement> judge(const std::vector<TrackedCase>& gate, const TrackRule& rule = {});
+
+}  // namespace hbench

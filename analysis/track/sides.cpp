@@ -1,0 +1,117 @@
+#include "analysis/track/sides.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/case_fields.hpp"
+#include "analysis/collectives.hpp"
+#include "analysis/timed_steps.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+Launch values_of(const CaseResult& result) {
+  const std::string_view metric = result.asked.is_collective() ? metric::kInPlace : "step_seconds";
+  Launch values;
+  for (const Launch& launch : timed_steps(result, metric).launches) values.push_back(median(launch));
+  return values;
+}
+
+bool is_tracked(const CaseResult& result) { return result.asked.is_timed(); }
+
+/// In words, with what either side has.
+std::string difference(const CaseResult& before, const CaseResult& after) {
+  const auto words = [](const CaseResult& result, const CaseField& field) {
+    if (field.name == "machine" && !result.machine_in_words.empty()) return result.machine_in_words;
+    const FieldValue value = field.get(result.asked);
+    if (is_unset(value)) return std::string("none");
+    return std::visit([](const auto& known) { return fmt::format("{}", known); }, value);
+  };
+  std::string text;
+  for (const CaseField& field : case_fields()) {
+    if (field.part != Part::place || field.get(before.asked) == field.get(after.asked)) continue;
+    text += fmt::format("{}{} ({}) was {}", text.empty() ? "" : "; ", field.name, words(after, field),
+                        words(before, field));
+  }
+  return text;
+}
+
+/// Answers of all runs of the baseline to one question.
+struct Answers {
+  std::vector<const CaseResult*> by_run;
+};
+
+}  // namespace
+
+std::vector<Run> baseline_runs(const std::vector<Run>& runs, std::int64_t head,
+                               const std::map<std::string, std::string>& labels, int most) {
+  std::vector<Run> chosen;
+  const RunFilter filter{.run = 0, .labels = labels};
+  for (const Run& run : runs) {
+    if (run.id == head) break;
+    if (filter.accepts(run)) chosen.push_back(run);
+  }
+  if (std::ssize(chosen) > most) chosen.erase(chosen.begin(), chosen.end() - most);
+  return chosen;
+}
+
+std::string tracked_name(const Case& asked) {
+  if (asked.is_collective())
+    return fmt::format("{} of {}, {} ranks, {} by {}", asked.collective.name,
+                       exact_text(Bytes(static_cast<double>(asked.collective.bytes))), asked.gpus,
+                       asked.strategy.label(), asked.collective.executor);
+  const std::string how = asked.strategy.communicates() ? asked.strategy_label() : "alone";
+  return fmt::format(
+      "{}, {} {}, {}, batch {}", asked.workload, asked.gpus,
+      asked.training.on_gpu() ? (asked.gpus == 1 ? "GPU" : "GPUs") : (asked.gpus == 1 ? "rank" : "ranks"), how,
+      asked.batch_per_gpu);
+}
+
+std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>& baseline,
+                                     const std::vector<CaseResult>& head) {
+  std::map<std::string, Answers> known;
+  for (const std::vector<CaseResult>& run : baseline)
+    for (const CaseResult& result : run)
+      if (is_tracked(result) && result.status == CaseStatus::done)
+        known[result.asked.question()].by_run.push_back(&result);
+  std::vector<TrackedSides> sides;
+  std::set<std::string> asked;
+  const auto begin = [&](const CaseResult& result) -> TrackedSides& {
+    asked.insert(result.asked.question());
+    return sides.emplace_back(TrackedSides{.name = tracked_name(result.asked),
+                                           .question = result.asked.question(),
+                                           .unit = "s",
+                                           .values = {},
+                                           .failure = {},
+                                           .incomparable = {}});
+  };
+  for (const CaseResult& result : head) {
+    if (!is_tracked(result)) continue;
+    TrackedSides& side = begin(result);
+    if (result.status == CaseStatus::failed) {
+      side.failure = result.failure;
+      side.failure_code = result.exit_code;
+    } else {
+      side.values.head = values_of(result);
+    }
+    const CaseResult* elsewhere = nullptr;
+    for (const CaseResult* before : known[side.question].by_run) {
+      if (before->asked.place() == result.asked.place())
+        side.values.baseline.push_back(values_of(*before));
+      else
+        elsewhere = before;
+    }
+    if (side.values.baseline.empty() && elsewhere != nullptr) side.incomparable = difference(*elsewhere, result);
+  }
+  if (baseline.empty()) return sides;
+  for (const CaseResult& result : baseline.back()) {
+    if (!is_tracked(result) || result.status == CaseStatus::failed || asked.contains(result.asked.question())) continue;
+    begin(result).values.baseline.push_back(values_of(result));
+  }
+  return sides;
+}
+
+}  // namespace hbench

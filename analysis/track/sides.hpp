@@ -1,0 +1,39 @@
+#pragma once
+
+/// Runs of a database as the cases of a gate: which answers of a head and of its baseline are compared. Pure.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/records.hpp"
+#include "analysis/track/judge.hpp"
+
+namespace hbench {
+
+/// The newest of `runs` (oldest first) before `head` that have all `labels`, at most `most` of them, oldest first. A
+/// head is no part of its own baseline.
+std::vector<Run> baseline_runs(const std::vector<Run>& runs, std::int64_t head,
+                               const std::map<std::string, std::string>& labels, int most);
+
+/// One question, as the head and the runs of the baseline have answered it.
+struct TrackedSides {
+  std::string name;      ///< for people: `ResNet-50`s name, its GPUs and strategy, or a collective with its size
+  std::string question;  ///< `Case::question`: the same in every run
+  std::string unit;      ///< of the values: `s`
+  TrackedCase values;
+  std::string failure;       ///< why the head has no answer, where it tried; empty elsewhere
+  int failure_code = 0;      ///< its `ExitCode`
+  std::string incomparable;  ///< in which facts the places differ, where the baseline has answers from others only
+};
+
+/// Every timed question of the head, in its order, and those that only the newest run of the baseline has. The value of
+/// a launch is the median over iterations of the slowest rank's time. Answers compare where their places are equal.
+std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>& baseline,
+                                     const std::vector<CaseResult>& head);
+
+/// `resnet18, 2 GPUs, ring, batch 16`, `all-reduce of 1MiB, 4 ranks, ring by mpi`.
+std::string tracked_name(const Case& asked);
+
+}  // namespace hbench

@@ -1,0 +1,209 @@
+// How often the rule of hbench track says "regressed" of equal code, and how often of code that is 5 % slower, beside
+// the rules of other tools, on launches whose noise is known:
+//
+//   build/ci/bench/micro/false_alarms [GATES]
+//
+// A gate is 20 cases. A launch's iterations scatter about a time of the launch, which scatters too; 5 of 100 launches
+// may be 8 % slow, as badly placed ones are. The other tools' rules are written from their documentation and sources as
+// ../../README.md of bench lists them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <numbers>
+#include <numeric>
+
+#include "analysis/random.hpp"
+#include "analysis/rank_test.hpp"
+#include "analysis/track/judge.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr int kCases = 20;
+constexpr int kRuns = 30;
+constexpr int kLaunches = 5;
+constexpr int kIterations = 50;
+constexpr double kSlower = 1.05;
+
+struct Noise {
+  double iteration, launch, run;
+  double slow_share;  ///< of launches that are `kSlow` times slower
+};
+constexpr double kSlow = 1.08;
+
+/// Draws runs.
+class Machine {
+ public:
+  Machine(const Noise& noise, std::uint64_t seed) : noise_(noise), random_(seed) {}
+
+  /// Times of the iterations of so many launches of one run of something that takes `time`.
+  Launches run(double time, int launches) {
+    const double today = time * std::exp(noise_.run * normal());
+    Launches all;
+    for (int launch = 0; launch < launches; ++launch) {
+      const double slow = uniform() < noise_.slow_share ? kSlow : 1;
+      const double own = today * slow * std::exp(noise_.launch * normal());
+      Launch& iterations = all.emplace_back();
+      for (int i = 0; i < kIterations; ++i) iterations.push_back(own * std::exp(noise_.iteration * normal()));
+    }
+    return all;
+  }
+
+ private:
+  double uniform() { return (static_cast<double>(random_.next() >> 11) + 0.5) / 9007199254740992.0; }
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+
+  Noise noise_;
+  Random random_;
+};
+
+/// One case of a gate: earlier runs, and the head's launches; twice as many, to confirm.
+struct Measured {
+  std::vector<Launches> runs;
+  Launches head;
+};
+
+Measured measure(Machine& machine, double head_time) {
+  Measured measured;
+  for (int run = 0; run < kRuns; ++run) measured.runs.push_back(machine.run(1, kLaunches));
+  measured.head = machine.run(head_time, 2 * kLaunches);
+  return measured;
+}
+
+double mean(const Launch& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double relative_deviation(const Launch& values) {
+  const double middle = mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - middle) * (value - middle);
+  return std::sqrt(sum / static_cast<double>(values.size() - 1)) / middle;
+}
+
+using Gate = std::vector<Measured>;
+/// For each case whether it is said to be slower.
+using Rule = std::function<std::vector<bool>(const Gate&)>;
+
+std::vector<bool> by_hbench(const Gate& gate) {
+  std::vector<TrackedCase> cases;
+  for (const Measured& measured : gate) {
+    TrackedCase& tracked = cases.emplace_back();
+    for (const Launches& run : measured.runs) {
+      tracked.baseline.emplace_back();
+      for (const Launch& launch : run) tracked.baseline.back().push_back(median(launch));
+    }
+    for (const Launch& launch : measured.head) tracked.head.push_back(median(launch));
+  }
+  std::vector<bool> slower;
+  for (const TrackJudgement& each : judge(cases)) slower.push_back(each.verdict == TrackVerdict::regressed);
+  return slower;
+}
+
+template <class Compare>
+std::vector<bool> case_by_case(const Gate& gate, Compare compare) {
+  std::vector<bool> slower;
+  for (const Measured& measured : gate) slower.push_back(compare(measured.runs.back(), measured.head));
+  return slower;
+}
+
+/// nvbench's compare script, before its robust mode: one process each; different where the means are farther apart than
+/// the smaller of the two relative deviations.
+std::vector<bool> by_nvbench(const Gate& gate) {
+  return case_by_case(gate, [](const Launches& before, const Launches& head) {
+    const Launch &reference = before.back(), &compared = head.front();
+    const double difference = mean(compared) / mean(reference) - 1;
+    return difference > std::min(relative_deviation(reference), relative_deviation(compared));
+  });
+}
+
+/// asv continuous: two rounds of each side, a rank test on all samples at 0.002, and a factor of 1.1.
+std::vector<bool> by_asv(const Gate& gate) {
+  return case_by_case(gate, [](const Launches& before, const Launches& head) {
+    Launch reference, after;
+    for (std::size_t round = 0; round < 2; ++round) {
+      const Launch &old = before[before.size() - 1 - round], &fresh = head[round];
+      reference.insert(reference.end(), old.begin(), old.end());
+      after.insert(after.end(), fresh.begin(), fresh.end());
+    }
+    return median(after) > 1.1 * median(reference) && rank_test(reference, after) < 0.002;
+  });
+}
+
+/// 5 % slower than the run before.
+std::vector<bool> by_fixed_share(const Gate& gate) {
+  return case_by_case(gate, [](const Launches& before, const Launches& head) {
+    return median(head.front()) > 1.05 * median(before.back());
+  });
+}
+
+/// Mann and Whitney's test on the iterations of one launch each, at 5 % for each case (its normal approximation).
+std::vector<bool> by_iterations(const Gate& gate) {
+  return case_by_case(gate, [](const Launches& before, const Launches& head) {
+    double above = 0;
+    for (const double after : head.front())
+      for (const double other : before.back()) above += after > other ? 1 : 0;
+    constexpr double n = kIterations;
+    const double deviation = std::sqrt(n * n * (2 * n + 1) / 12);
+    return (above - n * n / 2) / deviation > 1.96;
+  });
+}
+
+struct Errors {
+  int alarms = 0;  ///< gates of equal code with a case that is said to be slower
+  int found = 0;   ///< slowed cases, one in each gate, that are said to be slower
+};
+
+/// The same launches for every rule.
+std::vector<Errors> errors_of(const std::vector<Rule>& rules, const Noise& noise, int gates) {
+  std::vector<Errors> errors(rules.size());
+  Machine machine(noise, 20261123);
+  for (int trial = 0; trial < gates; ++trial) {
+    Gate gate;
+    for (int each = 0; each < kCases; ++each) gate.push_back(measure(machine, 1));
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      errors[i].alarms += std::ranges::count(rules[i](gate), true) > 0 ? 1 : 0;
+    gate.front() = measure(machine, kSlower);
+    for (std::size_t i = 0; i < rules.size(); ++i) errors[i].found += rules[i](gate).front() ? 1 : 0;
+  }
+  return errors;
+}
+
+}  // namespace
+}  // namespace hbench
+
+int main(int argc, char** argv) {
+  using namespace hbench;
+  const int gates = argc > 1 ? std::atoi(argv[1]) : 4000;
+  if (gates < 1) {
+    fmt::print(stderr, "false_alarms: {} is no number of gates\n", argv[1]);
+    return 2;
+  }
+  const std::vector<Rule> rules{by_hbench, by_nvbench, by_asv, by_fixed_share, by_iterations};
+  fmt::print("{} gates of {} cases, {} runs of {} launches before, one of {} + {} after, {} iterations each.\n", gates,
+             kCases, kRuns, kLaunches, kLaunches, kLaunches, kIterations);
+  fmt::print("Alarms: per cent of gates of equal code; found: per cent of cases that are 5 % slower.\n\n");
+  fmt::print("noise (%) of       5 %    hbench         nvbench        asv            5 %            iterations\n");
+  fmt::print("iter. laun.  run   slow   alarms  found  alarms  found  alarms  found  alarms  found  alarms  found\n");
+  std::vector<Noise> cells;
+  for (const double slow : {0.0, 0.05})
+    for (const double iteration : {0.003, 0.03})
+      for (const double launch : {0.003, 0.01, 0.03}) cells.push_back({iteration, launch, 0, slow});
+  for (const double run : {0.003, 0.01, 0.03}) cells.push_back({0.003, 0.003, run, 0});
+  for (const Noise& noise : cells) {
+    fmt::print("{:<4.1f}  {:<4.1f}  {:<4.1f}   {:4}", 100 * noise.iteration, 100 * noise.launch, 100 * noise.run,
+               noise.slow_share > 0 ? "yes" : "no");
+    for (const Errors& each : errors_of(rules, noise, gates))
+      fmt::print("   {:6.2f}  {:5.1f}", 100.0 * each.alarms / gates, 100.0 * each.found / gates);
+    fmt::print("\n");
+    std::fflush(stdout);
+  }
+  return 0;
+}

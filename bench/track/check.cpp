@@ -1,0 +1,81 @@
+#include "bench/track/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hbench {
+namespace {
+
+Run head_of(const std::vector<Run>& runs, std::int64_t asked) {
+  if (runs.empty())
+    throw Error(ExitCode::usage, "the database has no runs", "hbench sweep --label branch=main, or hbench collective");
+  if (asked == 0) return runs.back();
+  const auto found = std::ranges::find(runs, asked, &Run::id);
+  if (found == runs.end())
+    throw Error(ExitCode::usage, fmt::format("--head {}: there is no such run", asked),
+                fmt::format("the newest is {}", runs.back().id));
+  return *found;
+}
+
+/// What was tried and has failed, or cannot be compared, is no question of figures.
+TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgement) {
+  if (!sides.failure.empty()) {
+    judgement.verdict = TrackVerdict::missing;
+    judgement.reason = fmt::format("it failed: {}", sides.failure);
+    judgement.next_step = "find out why it fails";
+  } else if (!sides.incomparable.empty()) {
+    judgement.verdict = TrackVerdict::incomparable;
+    judgement.reason = sides.incomparable;
+    judgement.next_step = "measure both sides in the same place";
+  }
+  return judgement;
+}
+
+}  // namespace
+
+std::size_t TrackReport::count(TrackVerdict verdict) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(results, [&](const TrackedResult& each) { return each.judgement.verdict == verdict; }));
+}
+
+ExitCode TrackReport::exit_code() const {
+  for (const ExitCode code : {ExitCode::wrong_data, ExitCode::lost_rank})
+    if (std::ranges::any_of(
+            results, [&](const TrackedResult& each) { return each.sides.failure_code == static_cast<int>(code); }))
+      return code;
+  for (const TrackedResult& each : results)
+    if (each.sides.failure_code != 0) return static_cast<ExitCode>(each.sides.failure_code);
+  if (count(TrackVerdict::regressed) > 0) return ExitCode::regressed;
+  if (request.fail_on_inconclusive && count(TrackVerdict::inconclusive) > 0) return ExitCode::inconclusive;
+  const bool none = std::ranges::none_of(results, [](const TrackedResult& each) { return each.judgement.compared(); });
+  return none || count(TrackVerdict::incomparable) > 0 ? ExitCode::not_comparable : ExitCode::good;
+}
+
+TrackReport check(const Store& store, const TrackRequest& request) {
+  const std::vector<Run> runs = store.runs();
+  TrackReport report{.request = request, .head = head_of(runs, request.head), .runs = {}, .results = {}};
+  report.runs = baseline_runs(runs, report.head.id, request.baseline, request.rule.most_runs);
+  std::vector<std::vector<CaseResult>> baseline;
+  for (const Run& run : report.runs) baseline.push_back(store.results({.run = run.id, .labels = {}}));
+  std::vector<TrackedSides> sides = pair_sides(baseline, store.results({.run = report.head.id, .labels = {}}));
+  std::vector<TrackedCase> gate;
+  for (const TrackedSides& each : sides) gate.push_back(each.values);
+  const std::vector<TrackJudgement> judgements = judge(gate, request.rule);
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    TrackJudgement judgement = without_figures(sides[i], judgements[i]);
+    report.results.push_back({std::move(sides[i]), std::move(judgement)});
+  }
+  return report;
+}
+
+std::map<std::string, std::string> parse_baseline(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos && !text.empty()) return {{"branch", text}};
+  if (equals == 0 || text.empty() || equals + 1 == text.size())
+    throw Error(ExitCode::usage, fmt::format("--baseline {}: no label", text),
+                "write the value of the label branch, or such as --baseline release=2.1");
+  return {{text.substr(0, equals), text.substr(equals + 1)}};
+}
+
+}  // namespace hbench

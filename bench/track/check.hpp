@@ -1,0 +1,56 @@
+#pragma once
+
+/// `hbench track check`: judges a run of a database against earlier ones, and says so in every form that CI reads.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/store/store.hpp"
+#include "analysis/track/sides.hpp"
+#include "collectives/base/error.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// What is judged, and by what.
+struct TrackRequest {
+  int head = 0;                                 ///< a run; 0: the newest
+  std::map<std::string, std::string> baseline;  ///< labels of the runs that it is held to
+  TrackRule rule;
+  bool fail_on_inconclusive = false;
+};
+
+/// A case with its verdict.
+struct TrackedResult {
+  TrackedSides sides;
+  TrackJudgement judgement;
+};
+
+struct TrackReport {
+  TrackRequest request;
+  Run head;
+  std::vector<Run> runs;  ///< of the baseline, oldest first
+  std::vector<TrackedResult> results;
+
+  std::size_t count(TrackVerdict verdict) const;
+  /// Failed cases of the head end with their own code, 4 before 5; then 10 where something has regressed, 11 where that
+  /// is asked for and something is inconclusive, and 12 where nothing is comparable or a case is not.
+  ExitCode exit_code() const;
+};
+
+/// \throws Error (usage) for a run that is not there, and a database without runs.
+TrackReport check(const Store& store, const TrackRequest& request);
+
+/// `branch=main` of `main`, and any label as it is. \throws Error (usage) for text that is none.
+std::map<std::string, std::string> parse_baseline(const std::string& text);
+
+/// For a terminal, a page, or the comment of a pull request: what has changed first, all cases folded.
+Document track_document(const TrackReport& report);
+std::string track_json(const TrackReport& report);
+/// JUnit's XML: a test for each case, a failure where it has regressed, skipped where nothing can be said.
+std::string track_junit(const TrackReport& report);
+/// GitHub's workflow commands, one line for each case that has regressed, failed or cannot be judged.
+std::string track_annotations(const TrackReport& report);
+
+}  // namespace hbench

@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bench/track/check.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+std::string interval_text(const Interval& interval) {
+  return fmt::format("{:+.1f} to {:+.1f} %", 100 * interval.low, 100 * interval.high);
+}
+
+/// Three digits, in the unit that fits.
+std::string time_text(double seconds) {
+  for (const auto& [unit, factor] : {std::pair("s", 1.0), std::pair("ms", 1e3), std::pair("us", 1e6)})
+    if (seconds * factor >= 1) return fmt::format("{:.4g} {}", seconds * factor, unit);
+  return fmt::format("{:.4g} ns", seconds * 1e9);
+}
+
+std::string labels_text(const std::map<std::string, std::string>& labels) {
+  std::vector<std::string> all;
+  for (const auto& [key, value] : labels) all.push_back(fmt::format("{}={}", key, value));
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::string run_text(const Run& run) {
+  const std::string labels = labels_text(run.labels);
+  return fmt::format("run {}{}", run.id, labels.empty() ? "" : fmt::format(" ({})", labels));
+}
+
+/// In the order in which a reader needs them.
+constexpr std::array kOrder{TrackVerdict::regressed,    TrackVerdict::incomparable, TrackVerdict::missing,
+                            TrackVerdict::inconclusive, TrackVerdict::improved,     TrackVerdict::fresh,
+                            TrackVerdict::pass};
+
+std::vector<const TrackedResult*> in_order(const TrackReport& report) {
+  std::vector<const TrackedResult*> ordered;
+  for (const TrackVerdict verdict : kOrder)
+    for (const TrackedResult& each : report.results)
+      if (each.judgement.verdict == verdict) ordered.push_back(&each);
+  return ordered;
+}
+
+std::string verdict_text(const TrackReport& report) {
+  std::vector<std::string> counts;
+  for (const TrackVerdict verdict : kOrder)
+    if (const std::size_t count = report.count(verdict); count > 0)
+      counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+  const std::string what = report.results.empty() ? "no timed case" : fmt::format("{}", fmt::join(counts, ", "));
+  if (report.runs.empty())
+    return fmt::format("{}: {}. There is no baseline: no earlier run has {}.", run_text(report.head), what,
+                       labels_text(report.request.baseline));
+  return fmt::format("{}: {}, against {} run{} with {}.", run_text(report.head), what, report.runs.size(),
+                     report.runs.size() == 1 ? "" : "s", labels_text(report.request.baseline));
+}
+
+Table changes_table(const std::vector<const TrackedResult*>& results) {
+  Table table{.caption = "What is not a pass",
+              .columns = {"case", "verdict", "before", "after", "change", "95 % interval", "why", "next"},
+              .numeric = {false, false, true, true, true, true, false, false},
+              .priority = {0, 0, 3, 3, 1, 2, 0, 4},
+              .first_rows = 20};
+  for (const TrackedResult* each : results) {
+    const TrackJudgement& judged = each->judgement;
+    if (judged.verdict == TrackVerdict::pass) continue;
+    const bool figures = judged.compared();
+    table.rows.push_back({each->sides.name, std::string(to_string(judged.verdict)),
+                          figures ? time_text(judged.before) : "-", figures ? time_text(judged.after) : "-",
+                          figures ? signed_percent(judged.shift) : "-", figures ? interval_text(judged.interval) : "-",
+                          judged.reason, judged.next_step.empty() ? "-" : judged.next_step});
+  }
+  return table;
+}
+
+Table all_table(const std::vector<const TrackedResult*>& results) {
+  Table table{.caption = "All cases",
+              .columns = {"case", "verdict", "before", "after", "change", "95 % interval", "launches", "p"},
+              .numeric = {false, false, true, true, true, true, true, true},
+              .folded = true,
+              .priority = {0, 0, 3, 2, 0, 0, 4, 5},
+              .first_rows = 20};
+  for (const TrackedResult* each : results) {
+    const TrackJudgement& judged = each->judgement;
+    if (!judged.compared()) continue;
+    table.rows.push_back({each->sides.name, std::string(to_string(judged.verdict)), time_text(judged.before),
+                          time_text(judged.after), signed_percent(judged.shift), interval_text(judged.interval),
+                          fmt::format("{}, {}", judged.baseline_launches, judged.head_launches),
+                          fmt::format("{:.2g}", judged.corrected)});
+  }
+  return table;
+}
+
+std::string rule_text(const TrackRule& rule) {
+  return fmt::format(
+      "A change is one of {:.3g} % at least, that exceeds {:g} deviations of the baseline's runs, that chance gives "
+      "{:g} "
+      "% of gates of equal code (exact rank test on launches, corrected by Holm for the cases){}. Values are medians "
+      "over iterations of the slowest rank; changes are Hodges and Lehmann's.",
+      100 * rule.least_effect, rule.spread, 100 * rule.level,
+      rule.confirm ? fmt::format(", and a regression one that {} further launches show again", rule.launches) : "");
+}
+
+}  // namespace
+
+Document track_document(const TrackReport& report) {
+  Document document{.title = "Regression check", .blocks = {}};
+  document.blocks.emplace_back(Verdict{verdict_text(report)});
+  const std::vector<const TrackedResult*> results = in_order(report);
+  if (Table changes = changes_table(results); !changes.rows.empty()) document.blocks.emplace_back(std::move(changes));
+  if (Table all = all_table(results); !all.rows.empty()) document.blocks.emplace_back(std::move(all));
+  document.blocks.emplace_back(Paragraph{rule_text(report.request.rule)});
+  return document;
+}
+
+}  // namespace hbench

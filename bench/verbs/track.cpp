@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "bench/command/arguments.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/output/document_output.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/track/check.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
+#include "reports/formats/formats.hpp"
+
+namespace hbench {
+namespace {
+
+/// `3%` or `0.03`, of 0.1 % to 100 %.
+double parse_share(const std::string& text, std::string_view flag) {
+  char* end = nullptr;
+  double share = std::strtod(text.c_str(), &end);
+  if (std::string_view(end) == "%") share /= 100;
+  const bool understood = end != text.c_str() && (*end == '\0' || std::string_view(end) == "%");
+  if (!understood || !(share >= 0.001 && share <= 1))
+    throw Error(ExitCode::usage, fmt::format("{} {} makes no sense", flag, text), "write a share such as 3% or 0.03");
+  return share;
+}
+
+/// The page of GitHub's job, where this runs in one. \throws Error (environment) where it cannot be written.
+void add_to_job_summary(const Document& document) {
+  const char* file = std::getenv("GITHUB_STEP_SUMMARY");
+  if (file == nullptr || *file == '\0') return;
+  std::string text = std::filesystem::exists(file) ? read_file(file) : "";
+  write_whole(file, text + kMarkdownFormat.render(document) + "\n", "GITHUB_STEP_SUMMARY");
+}
+
+ExitCode run_check(const Call& call) {
+  std::filesystem::path database = "hbench.db", junit;
+  std::string baseline = "main", effect, fail_on;
+  TrackRequest request;
+  DocumentOutput output;
+  bool github = false, unconfirmed = false;
+  Arguments app(
+      "Judges a run of a database against earlier ones: which timed cases have become slower or faster, by how much, "
+      "and "
+      "how surely.",
+      "hbench track check");
+  app.footer(
+      "Examples:\n  hbench sweep --gpus 1..4 --evidence measured --label branch=main --label commit=$(git rev-parse "
+      "HEAD)\n"
+      "  hbench track check --baseline main\n"
+      "  hbench track check --head 57 --junit track.xml --github --fail-on inconclusive\n"
+      "  hbench track check --format markdown > comment.md\n"
+      "The launch is the unit: give sweep and collective --launches 10, of which 5 decide and 5 confirm.\n"
+      "Exit code: 0 pass, new or improved; 10 regressed; 11 inconclusive, with --fail-on; 12 incomparable, or no "
+      "baseline; "
+      "before these 4 or 5 where cases of the run have failed.");
+  app.add_option("--db", database, "the database")->capture_default_str();
+  app.add_option("--head", request.head, "the run to judge (default: the newest)")->check(in_range(1, 1'000'000'000));
+  app.add_option("--baseline", baseline,
+                 "a branch, or a label such as release=2.1: earlier runs with it are the baseline")
+      ->capture_default_str();
+  app.add_option("--least-effect", effect, "the least change that counts (default: 3%)");
+  app.add_option("--max-runs", request.rule.most_runs, "of the baseline, the newest")
+      ->capture_default_str()
+      ->check(in_range(1, 1000));
+  app.add_option("--min-runs", request.rule.fewest_runs, "of the baseline; fewer are inconclusive")
+      ->capture_default_str()
+      ->check(in_range(1, 1000));
+  app.add_flag("--no-confirm", unconfirmed, "say regressed without further launches that show it again");
+  app.add_option("--fail-on", fail_on, "inconclusive: exit with 11 where a case is");
+  app.add_option("--junit", junit, "also write JUnit's XML there");
+  app.add_flag("--github", github, "also print annotations, and add the page to the summary of GitHub's job");
+  output.add_options(app);
+  if (app.parse(call)) return ExitCode::good;
+  if (!fail_on.empty() && fail_on != "inconclusive")
+    throw unknown_name("verdict to fail on", fail_on, {{"inconclusive"}});
+  request.fail_on_inconclusive = !fail_on.empty();
+  request.baseline = parse_baseline(baseline);
+  request.rule.confirm = !unconfirmed;
+  if (!effect.empty()) request.rule.least_effect = parse_share(effect, "--least-effect");
+  output.check();
+  if (!junit.empty()) check_writable(junit, "--junit");
+  const TrackReport report = check(Store(database, Store::Mode::read_only), request);
+  const Document document = track_document(report);
+  output.deliver(document, [&] { return track_json(report); });
+  if (!junit.empty()) write_whole(junit, track_junit(report), "--junit");
+  if (github) {
+    fmt::print("{}", track_annotations(report));
+    add_to_job_summary(document);
+  }
+  return report.exit_code();
+}
+
+/// What may be done with runs over time.
+struct Action {
+  std::string_view name, summary;
+  ExitCode (*run)(const Call& call);
+};
+
+constexpr std::array kActions{Action{"check", "judges a run against earlier ones", run_check}};
+
+ExitCode run_track(const Call& call) {
+  if (!call.arguments.empty() && !call.arguments.front().starts_with('-')) {
+    const auto action = std::ranges::find(kActions, call.arguments.front(), &Action::name);
+    if (action != kActions.end())
+      return action->run({.arguments = {call.arguments.begin() + 1, call.arguments.end()}, .command = call.command});
+    std::vector<std::string_view> known;
+    for (const Action& each : kActions) known.push_back(each.name);
+    throw unknown_name("action on tracked runs", call.arguments.front(), known);
+  }
+  Arguments app("Tracks how fast a project is over its commits.", "hbench track");
+  std::string footer = "Actions:\n";
+  for (const Action& action : kActions) footer += fmt::format("  {:6} {}\n", action.name, action.summary);
+  app.footer(footer + "Examples:\n  hbench track check --baseline main\nhbench track check --help says more.");
+  if (app.parse(call)) return ExitCode::good;
+  fmt::print("{}", app.help());
+  return ExitCode::good;
+}
+
+}  // namespace
+
+extern const Verb kTrack;
+constinit const Verb kTrack{.name = "track", .summary = "find what has become slower, for CI", .run = run_track};
+
+}  // namespace hbench

@@ -1,0 +1,157 @@
+// Verdicts of tracked cases: values by hand, at the edges of the rule.
+
+#include "analysis/track/judge.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Six runs of five launches whose medians are `level` times 1 - `run`, 1 and 1 + `run` twice; launches of a run lie
+/// 0.2 % apart.
+std::vector<Launch> runs(double level = 1, double run = 0.002, int count = 6) {
+  std::vector<Launch> all;
+  for (int i = 0; i < count; ++i) {
+    const double middle = level * (1 + run * (i % 3 - 1));
+    all.push_back({middle * 0.996, middle * 0.998, middle, middle * 1.002, middle * 1.004});
+  }
+  return all;
+}
+
+/// Launches about `level`, as far apart.
+Launch head(double level, int launches = 10) {
+  Launch all;
+  for (int i = 0; i < launches; ++i) all.push_back(level * (1 + 0.002 * (i % 5 - 2)));
+  return all;
+}
+
+TrackJudgement judged(const TrackedCase& tracked, const TrackRule& rule = {}) { return judge({tracked}, rule).at(0); }
+
+TEST(Judge, PassesWhatIsAsFast) {
+  const TrackJudgement same = judged({runs(), head(1)});
+  EXPECT_EQ(same.verdict, TrackVerdict::pass);
+  EXPECT_EQ(same.reason, "less than 3 % apart");
+  EXPECT_NEAR(same.shift, 0, 1e-3);
+  EXPECT_EQ(same.runs, 6U);
+  EXPECT_EQ(same.baseline_launches, 30U);
+  EXPECT_EQ(same.head_launches, 10U);
+  EXPECT_LT(same.interval.low, 0);
+  EXPECT_GT(same.interval.high, 0);
+  EXPECT_TRUE(same.next_step.empty());
+}
+
+TEST(Judge, FindsWhatIsSlowerAndWhatIsFaster) {
+  const TrackJudgement slower = judged({runs(), head(1.05)});
+  EXPECT_EQ(slower.verdict, TrackVerdict::regressed);
+  EXPECT_THAT(slower.reason, AllOf(HasSubstr("+5.0 %"), HasSubstr("confirmed by 5 launches")));
+  EXPECT_NEAR(slower.shift, 0.05, 1e-3);
+  EXPECT_LT(slower.p, 1e-4);
+  EXPECT_EQ(judged({runs(), head(0.95)}).verdict, TrackVerdict::improved);
+}
+
+TEST(Judge, TurnsTheDirectionOfRates) {
+  EXPECT_EQ(judged({runs(), head(0.95), false}).verdict, TrackVerdict::regressed);
+  EXPECT_EQ(judged({runs(), head(1.05), false}).verdict, TrackVerdict::improved);
+}
+
+// A change of 2.9 % is as sure as one of 3.1 %, and nobody cares.
+TEST(Judge, CallsNothingAChangeThatIsSmallerThanTheLeastEffect) {
+  EXPECT_EQ(judged({runs(), head(1.029)}).verdict, TrackVerdict::pass);
+  EXPECT_EQ(judged({runs(), head(1.031)}).verdict, TrackVerdict::regressed);
+  EXPECT_EQ(judged({runs(), head(1.031)}, {.least_effect = 0.05}).verdict, TrackVerdict::pass);
+}
+
+// Medians of runs at -2, 0 and 2 %: half of them are 2 % from their median, so the deviation is 1.4826 times ln 1.02,
+// and four of these are 12 %.
+TEST(Judge, CallsNothingAChangeThatRunsShowAmongThemselves) {
+  const TrackJudgement within = judged({runs(1, 0.02), head(1.1)});
+  EXPECT_NEAR(within.resolution, std::expm1(4 * 1.4826 * std::log(1.02)), 2e-3);
+  EXPECT_EQ(within.verdict, TrackVerdict::pass);
+  EXPECT_THAT(within.reason, HasSubstr("runs of the baseline differ by 12 % among themselves"));
+  EXPECT_EQ(judged({runs(1, 0.02), head(1.13)}).verdict, TrackVerdict::regressed);
+}
+
+TEST(Judge, WantsARegressionTwice) {
+  const TrackJudgement once = judged({runs(), head(1.05, 5)});
+  EXPECT_EQ(once.verdict, TrackVerdict::inconclusive);
+  EXPECT_THAT(once.reason, HasSubstr("0 of 5 launches that would confirm it"));
+  EXPECT_EQ(once.next_step, "measure 5 further launches");
+  EXPECT_EQ(judged({runs(), head(1.05, 5)}, {.confirm = false}).verdict, TrackVerdict::regressed);
+  EXPECT_EQ(judged({runs(), head(1.05, 8)}).next_step, "measure 2 further launches");
+  Launch disturbed = head(1.05, 5);
+  for (const double value : head(1, 5)) disturbed.push_back(value);
+  const TrackJudgement gone = judged({runs(), disturbed});
+  EXPECT_EQ(gone.verdict, TrackVerdict::inconclusive);
+  EXPECT_THAT(gone.reason, HasSubstr("+5.0 % by 5 launches, and +0.0 % by 5 further ones"));
+  Launch opposite = head(1.05, 5);
+  for (const double value : head(0.95, 5)) opposite.push_back(value);
+  EXPECT_EQ(judged({runs(), opposite}).verdict, TrackVerdict::inconclusive);
+}
+
+TEST(Judge, SaysNothingOfTooLittle) {
+  const TrackJudgement young = judged({runs(1, 0.002, 4), head(1.05)});
+  EXPECT_EQ(young.verdict, TrackVerdict::inconclusive);
+  EXPECT_EQ(young.reason, "4 of 5 runs of the baseline");
+  EXPECT_EQ(judged({runs(1, 0.002, 5), head(1.05)}).verdict, TrackVerdict::regressed);
+  const TrackJudgement brief = judged({runs(), head(1.05, 4)});
+  EXPECT_EQ(brief.verdict, TrackVerdict::inconclusive);
+  EXPECT_EQ(brief.reason, "4 of 5 launches");
+  EXPECT_EQ(judged({runs(), {}}).verdict, TrackVerdict::missing);
+  EXPECT_EQ(judged({{}, head(1)}).verdict, TrackVerdict::fresh);
+  EXPECT_FALSE(judged({{}, head(1)}).compared());
+}
+
+// Launches at 0.9 and at 1.1 in turn: a change of 3 % cannot be seen.
+TEST(Judge, SaysWhereLaunchesScatterTooMuch) {
+  std::vector<Launch> wide;
+  for (int run = 0; run < 6; ++run) wide.push_back({0.9, 1.1, 0.95, 1.05, 1});
+  const TrackJudgement blind = judged({wide, {0.9, 1.1, 0.95, 1.05, 1.01}});
+  EXPECT_EQ(blind.verdict, TrackVerdict::inconclusive);
+  EXPECT_THAT(blind.reason, HasSubstr("scatter too much to see 3 %"));
+  EXPECT_EQ(judged({wide, {0.9, 1.1, 1.06, 1.08, 0.97}}).reason, blind.reason) << "6 % more, and as likely by chance";
+}
+
+// Three runs' worth of values by chance: with three values of five beyond all others p is small, but not over a gate.
+TEST(Judge, CorrectsForTheCasesOfAGate) {
+  std::vector<Launch> few;
+  for (int run = 0; run < 5; ++run) few.push_back({1 + 0.001 * run});
+  const TrackedCase slower{few, head(1.06, 10)}, same{few, head(1.002, 10)};
+  EXPECT_EQ(judged(slower).verdict, TrackVerdict::regressed) << "p is 2 of 252";
+  std::vector<TrackedCase> gate(20, same);
+  gate.push_back(slower);
+  const TrackJudgement among = judge(gate).back();
+  EXPECT_EQ(among.verdict, TrackVerdict::inconclusive);
+  EXPECT_NEAR(among.corrected, 21 * 2.0 / 252, 1e-12);
+  EXPECT_THAT(among.reason, HasSubstr("may be chance"));
+}
+
+TEST(Judge, AsksOnlyWhatCanBeAnswered) {
+  std::vector<TrackedCase> gate(30, TrackedCase{runs(1, 0.002, 2), head(1)});
+  gate.push_back({runs(), head(1.05)});
+  EXPECT_NEAR(judge(gate).back().corrected, judge(gate).back().p, 1e-15) << "the others have too few runs";
+}
+
+TEST(Judge, TakesTheNewestRunsOfTheBaseline) {
+  std::vector<Launch> all = runs(2, 0.002, 20);
+  for (const Launch& newer : runs(1, 0.002, 30)) all.push_back(newer);
+  EXPECT_EQ(judged({all, head(1)}).verdict, TrackVerdict::pass);
+  EXPECT_EQ(judged({all, head(1)}).runs, 30U);
+  EXPECT_EQ(judged({all, head(1)}, {.most_runs = 6}).runs, 6U);
+}
+
+TEST(Judge, HasAWordForEveryVerdict) {
+  for (const auto& [verdict, word] :
+       {std::pair(TrackVerdict::pass, "pass"), std::pair(TrackVerdict::improved, "improved"),
+        std::pair(TrackVerdict::regressed, "regressed"), std::pair(TrackVerdict::inconclusive, "inconclusive"),
+        std::pair(TrackVerdict::missing, "missing"), std::pair(TrackVerdict::fresh, "new"),
+        std::pair(TrackVerdict::incomparable, "incomparable")})
+    EXPECT_EQ(to_string(verdict), word);
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,265 @@
+// hbench track check: runs of a database, their verdicts, and the forms in which they are told.
+
+#include "bench/track/check.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/command/verb.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::_;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Case step_of(const std::string& workload, const std::string& machine = "quiet") {
+  Case asked;
+  asked.evidence = Evidence::measured;
+  asked.workload = workload;
+  asked.gpus = 2;
+  asked.strategy = {.algorithm = "ring", .compressor = "none"};
+  asked.profile = kLocalProfile;
+  asked.batch_per_gpu = 16;
+  asked.implementation = "engine/1";
+  asked.machine = machine;
+  return asked;
+}
+
+/// Ten launches of three iterations on two ranks, of which rank 1 is the slower one and takes about `seconds`.
+CaseResult answer(const Case& asked, double seconds) {
+  CaseResult result{.asked = asked};
+  for (int launch = 0; launch < 10; ++launch)
+    for (int iteration = 0; iteration < 4; ++iteration)
+      for (int rank = 0; rank < 2; ++rank) {
+        const double scatter = 1 + 0.002 * (launch % 5 - 2) + 0.0001 * iteration;
+        result.samples.push_back({.launch = launch,
+                                  .rank = rank,
+                                  .iteration = iteration,
+                                  .warmup = iteration == 0,
+                                  .metric = "step_seconds",
+                                  .value = iteration == 0 ? 9.0 : seconds * scatter * (rank == 1 ? 1 : 0.5),
+                                  .unit = "s"});
+      }
+  return result;
+}
+
+CaseResult failed(const Case& asked, ExitCode code) {
+  CaseResult result{.asked = asked};
+  result.status = CaseStatus::failed;
+  result.failure = "rank 1 was lost";
+  result.exit_code = static_cast<int>(code);
+  return result;
+}
+
+/// A database of runs.
+class TrackCheck : public testing::Test {
+ protected:
+  void add_run(const std::string& branch, const std::vector<CaseResult>& results) {
+    Store store(file_);
+    const std::int64_t run = store.begin_run({.command = "hbench sweep",
+                                              .version = "0.1.0",
+                                              .started_at = "2026-11-23T00:00:00Z",
+                                              .environment = {},
+                                              .labels = {{"branch", branch}}});
+    store.append(run, results);
+  }
+  void add_history(int runs, const std::vector<Case>& cases) {
+    for (int run = 0; run < runs; ++run) {
+      std::vector<CaseResult> results;
+      for (const Case& asked : cases) results.push_back(answer(asked, 0.1 * (1 + 0.001 * (run % 3 - 1))));
+      add_run("main", results);
+    }
+  }
+  TrackReport checked(TrackRequest request = {}) {
+    if (request.baseline.empty()) request.baseline = {{"branch", "main"}};
+    return check(Store(file_, Store::Mode::read_only), request);
+  }
+  /// The verb's exit code; what it prints is in `printed_`.
+  ExitCode run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "check");
+    arguments.insert(arguments.end(), {"--db", file_.string()});
+    testing::internal::CaptureStdout();
+    const ExitCode code = find_entry(verbs(), "track", "verb").run({std::move(arguments), "hbench track"});
+    std::fflush(stdout);
+    printed_ = testing::internal::GetCapturedStdout();
+    return code;
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "t.db";
+  std::string printed_;
+};
+
+TEST_F(TrackCheck, FindsTheCaseThatHasBecomeSlower) {
+  add_history(6, {step_of("resnet18"), step_of("vgg16")});
+  add_run("topic", {answer(step_of("resnet18"), 0.1), answer(step_of("vgg16"), 0.106)});
+  const TrackReport report = checked();
+  ASSERT_EQ(report.results.size(), 2U);
+  EXPECT_EQ(report.head.id, 7);
+  EXPECT_EQ(report.runs.size(), 6U);
+  EXPECT_EQ(report.results[0].judgement.verdict, TrackVerdict::pass);
+  EXPECT_EQ(report.results[1].judgement.verdict, TrackVerdict::regressed);
+  EXPECT_EQ(report.results[1].sides.name, "vgg16, 2 ranks, ring, batch 16");
+  EXPECT_NEAR(report.results[1].judgement.before, 0.1, 1e-4) << "the slowest rank's, without warm-up";
+  EXPECT_NEAR(report.results[1].judgement.shift, 0.06, 1e-3);
+  EXPECT_EQ(report.exit_code(), ExitCode::regressed);
+  EXPECT_EQ(run({}), ExitCode::regressed);
+  EXPECT_THAT(printed_, AllOf(HasSubstr("1 regressed, 1 pass"), HasSubstr("+6.0 %"), HasSubstr("vgg16, 2 ranks")));
+}
+
+TEST_F(TrackCheck, HoldsARunToEarlierRunsWithTheLabelOnly) {
+  add_history(6, {step_of("resnet18")});
+  add_run("other", {answer(step_of("resnet18"), 0.2)});
+  add_run("main", {answer(step_of("resnet18"), 0.1)});
+  add_run("main", {answer(step_of("resnet18"), 0.3)});
+  const TrackReport report = checked({.head = 8});
+  EXPECT_EQ(report.runs.size(), 6U) << "neither the other branch nor what came later";
+  EXPECT_EQ(report.exit_code(), ExitCode::good);
+  EXPECT_EQ(checked().exit_code(), ExitCode::regressed) << "the newest, held to seven";
+  EXPECT_EQ(checked({.rule = {.most_runs = 5}}).runs.front().id, 3) << "the newest five of the branch";
+}
+
+TEST_F(TrackCheck, SaysThatThereIsNoBaseline) {
+  add_run("topic", {answer(step_of("resnet18"), 0.1)});
+  EXPECT_EQ(run({}), ExitCode::not_comparable);
+  EXPECT_THAT(printed_, AllOf(HasSubstr("There is no baseline: no earlier run has"), HasSubstr("branch=main")));
+  add_history(4, {step_of("resnet18")});
+  EXPECT_EQ(run({}), ExitCode::good) << "three runs are too few, which fails only where that is asked for";
+  EXPECT_EQ(run({"--fail-on", "inconclusive"}), ExitCode::inconclusive);
+  EXPECT_EQ(run({"--min-runs", "3", "--fail-on", "inconclusive"}), ExitCode::good);
+}
+
+TEST_F(TrackCheck, ComparesNothingFromAnotherMachine) {
+  add_history(6, {step_of("resnet18")});
+  add_run("topic", {answer(step_of("resnet18", "loud"), 0.2)});
+  const TrackReport report = checked();
+  ASSERT_EQ(report.results.size(), 1U);
+  EXPECT_EQ(report.results[0].judgement.verdict, TrackVerdict::incomparable);
+  EXPECT_EQ(report.results[0].judgement.reason, "machine (loud) was quiet");
+  EXPECT_EQ(report.exit_code(), ExitCode::not_comparable);
+}
+
+TEST_F(TrackCheck, NamesWhatIsMissingNewAndFailed) {
+  add_history(6, {step_of("resnet18"), step_of("vgg16"), step_of("gone")});
+  add_run("topic", {answer(step_of("resnet18"), 0.1), answer(step_of("fresh"), 0.1),
+                    failed(step_of("vgg16"), ExitCode::lost_rank)});
+  const TrackReport report = checked();
+  std::vector<std::string> verdicts;
+  for (const TrackedResult& each : report.results)
+    verdicts.push_back(
+        fmt::format("{} {}", each.sides.name.substr(0, each.sides.name.find(',')), to_string(each.judgement.verdict)));
+  EXPECT_THAT(verdicts, ElementsAre("resnet18 pass", "fresh new", "vgg16 missing", "gone missing"));
+  EXPECT_THAT(report.results[2].judgement.reason, HasSubstr("it failed: rank 1 was lost"));
+  EXPECT_EQ(report.exit_code(), ExitCode::lost_rank);
+  EXPECT_THAT(track_junit(report), HasSubstr("errors=\"1\" skipped=\"2\""));
+}
+
+TEST_F(TrackCheck, EndsWithItsCodeHoweverManyCasesHaveRegressed) {
+  std::vector<Case> cases;
+  std::vector<CaseResult> slower;
+  for (int i = 0; i < 300; ++i) {
+    cases.push_back(step_of(fmt::format("model{}", i)));
+    slower.push_back(answer(cases.back(), 0.12));
+  }
+  add_history(5, cases);
+  add_run("topic", slower);
+  EXPECT_EQ(run({"--junit", (folder_ / "track.xml").string()}), ExitCode::regressed);
+  EXPECT_THAT(printed_, AllOf(HasSubstr("300 regressed"), HasSubstr("(20 of 300; --wide shows all)")));
+  EXPECT_THAT(read_file(folder_ / "track.xml"), HasSubstr("tests=\"300\" failures=\"300\" errors=\"0\" skipped=\"0\""));
+}
+
+TEST_F(TrackCheck, PrintsJsonThatMachinesRead) {
+  add_history(6, {step_of("vgg16")});
+  add_run("topic", {answer(step_of("vgg16"), 0.106), answer(step_of("fresh"), 1)});
+  EXPECT_EQ(run({"--json", "--least-effect", "4%"}), ExitCode::regressed);
+  const auto json = nlohmann::json::parse(printed_);
+  EXPECT_EQ(json.at("format"), 1);
+  EXPECT_EQ(json.at("exit_code"), 10);
+  EXPECT_EQ(json.at("head").at("run"), 7);
+  EXPECT_EQ(json.at("baseline").at("branch"), "main");
+  EXPECT_EQ(json.at("baseline_runs").size(), 6);
+  EXPECT_EQ(json.at("rule").at("least_effect"), 0.04);
+  const auto& result = json.at("results").at(0);
+  EXPECT_EQ(result.at("verdict"), "regressed");
+  EXPECT_NEAR(result.at("shift"), 0.06, 1e-3);
+  EXPECT_LT(result.at("shift_low"), result.at("shift"));
+  EXPECT_GT(result.at("shift_high"), result.at("shift"));
+  EXPECT_EQ(result.at("baseline_launches"), 60);
+  EXPECT_EQ(result.at("head_launches"), 10);
+  EXPECT_TRUE(json.at("results").at(1).at("shift").is_null());
+}
+
+// Names and labels come from outside.
+TEST_F(TrackCheck, EscapesWhatCameFromOutsideForEachForm) {
+  const std::string nasty = "<script>|]]>&\"::error,50%";
+  add_history(6, {step_of(nasty)});
+  add_run(nasty, {answer(step_of(nasty), 0.106)});
+  const TrackReport report = checked();
+  EXPECT_THAT(track_junit(report),
+              AllOf(HasSubstr("&lt;script&gt;|]]&gt;&amp;&quot;::error,50%, 2 ranks"), Not(HasSubstr("<script"))));
+  EXPECT_THAT(track_annotations(report),
+              AllOf(testing::StartsWith("::error title=regressed%3A <script>|]]>&\"%3A%3Aerror%2C50%25%2C 2 ranks"),
+                    HasSubstr("::+6.0 %25")));
+  EXPECT_EQ(run({"--format", "html"}), ExitCode::regressed);
+  EXPECT_THAT(printed_, AllOf(Not(HasSubstr("<script>|")), HasSubstr("&lt;script&gt;|")));
+  EXPECT_EQ(run({"--format", "markdown"}), ExitCode::regressed);
+  EXPECT_THAT(printed_, Not(HasSubstr("<script>|")));
+  EXPECT_EQ(run({"--json"}), ExitCode::regressed);
+  EXPECT_EQ(nlohmann::json::parse(printed_).at("head").at("labels").at("branch"), nasty);
+}
+
+TEST_F(TrackCheck, AddsItsPageToTheSummaryOfAJob) {
+  add_history(6, {step_of("vgg16")});
+  add_run("topic", {answer(step_of("vgg16"), 0.106)});
+  const std::string summary = (folder_ / "summary.md").string();
+  write_bytes(summary, "before\n");
+  ::setenv("GITHUB_STEP_SUMMARY", summary.c_str(), 1);
+  EXPECT_EQ(run({"--github"}), ExitCode::regressed);
+  ::unsetenv("GITHUB_STEP_SUMMARY");
+  EXPECT_THAT(printed_, HasSubstr("::error title=regressed%3A vgg16"));
+  EXPECT_THAT(read_file(summary),
+              AllOf(testing::StartsWith("before\n"), HasSubstr("# Regression check"), HasSubstr("<details>")));
+}
+
+TEST_F(TrackCheck, SaysWhatIsWrongWithItsFlags) {
+  const auto refused = [&](std::vector<std::string> arguments, const char* what, const char* hint) {
+    expect_error([&] { run(std::move(arguments)); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
+    testing::internal::GetCapturedStdout();
+  };
+  refused({}, "t.db", "");
+  add_run("main", {});
+  refused({"--head", "7"}, "--head 7: there is no such run", "the newest is 1");
+  refused({"--baseline", "=x"}, "--baseline =x: no label", "release=2.1");
+  refused({"--baseline", "branch="}, "no label", "release=2.1");
+  refused({"--least-effect", "often"}, "--least-effect often makes no sense", "3%");
+  refused({"--least-effect", "0"}, "--least-effect 0", "3%");
+  refused({"--fail-on", "inconclusve"}, "inconclusve", "inconclusive");
+}
+
+TEST(ParseBaseline, TakesABranchOrAnyLabel) {
+  EXPECT_EQ(parse_baseline("main"), (std::map<std::string, std::string>{{"branch", "main"}}));
+  EXPECT_EQ(parse_baseline("release=2=1"), (std::map<std::string, std::string>{{"release", "2=1"}}));
+}
+
+TEST(TrackedName, NamesStepsAndCollectives) {
+  EXPECT_EQ(tracked_name(step_of("vgg16")), "vgg16, 2 ranks, ring, batch 16");
+  Case alone = step_of("vgg16").baseline();
+  EXPECT_EQ(tracked_name(alone), "vgg16, 1 rank, alone, batch 16");
+  Case collective = step_of("");
+  collective.collective = {.name = "all-reduce", .bytes = 1 << 20, .executor = "mpi"};
+  EXPECT_EQ(tracked_name(collective), "all-reduce of 1MiB, 2 ranks, ring by mpi");
+}
+
+}  // namespace
+}  // namespace hbench
