@@ -208,6 +208,12 @@ std::vector<CaseResult> select_newest(Database& database, const RunFilter& of) {
   return select_whole(database, row);
 }
 
+std::vector<CaseResult> select_of_run(Database& database, std::int64_t run) {
+  Statement row(database, select_cases("one.run_id = ?"));
+  row.bind(run);
+  return select_whole(database, row);
+}
+
 std::vector<CaseResult> select_history(Database& database, const std::string& question, const std::string& place) {
   Statement row(database, select_cases("question = ? AND place = ?"));
   row.bind(question, place);

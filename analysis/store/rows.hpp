@@ -22,6 +22,7 @@ std::vector<Run> select_runs(Database& database);
 /// See `Store`, whose methods these are.
 std::set<std::string> select_finished(Database& database);
 std::vector<CaseResult> select_newest(Database& database, const RunFilter& of);
+std::vector<CaseResult> select_of_run(Database& database, std::int64_t run);
 std::vector<CaseResult> select_history(Database& database, const std::string& question, const std::string& place);
 std::vector<CaseResult> select_baselines(Database& database);
 

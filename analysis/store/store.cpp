@@ -73,6 +73,11 @@ std::vector<CaseResult> Store::results(const RunFilter& of) const {
   return store::select_newest(database, of);
 }
 
+std::vector<CaseResult> Store::of_run(std::int64_t run) const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_of_run(connection_->database, run);
+}
+
 std::vector<CaseResult> Store::history(const std::string& question, const std::string& place) const {
   Transaction snapshot(connection_->database, Transaction::Kind::read);
   return store::select_history(connection_->database, question, place);

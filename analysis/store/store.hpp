@@ -50,6 +50,8 @@ class Store {
   /// The newest answer of these runs to each question at each place, in the order in which they came; a failed one
   /// gives way to a done one. \throws Error (wrong_data) for a damaged file.
   std::vector<CaseResult> results(const RunFilter& of = {}) const;
+  /// Every answer of one run, failed ones too, in the order in which they came.
+  std::vector<CaseResult> of_run(std::int64_t run) const;
   /// All answers to a question at a place (`Case::question`, `Case::place`), failed ones too, oldest first.
   std::vector<CaseResult> history(const std::string& question, const std::string& place) const;
   /// Every timed process without communication that is done, oldest first: what efficiencies are relative to. Older

@@ -57,8 +57,8 @@ TrackReport check(const Store& store, const TrackRequest& request) {
   TrackReport report{.request = request, .head = head_of(runs, request.head), .runs = {}, .results = {}};
   report.runs = baseline_runs(runs, report.head.id, request.baseline, request.rule.most_runs);
   std::vector<std::vector<CaseResult>> baseline;
-  for (const Run& run : report.runs) baseline.push_back(store.results({.run = run.id, .labels = {}}));
-  std::vector<TrackedSides> sides = pair_sides(baseline, store.results({.run = report.head.id, .labels = {}}));
+  for (const Run& run : report.runs) baseline.push_back(store.of_run(run.id));
+  std::vector<TrackedSides> sides = pair_sides(baseline, store.of_run(report.head.id));
   std::vector<TrackedCase> gate;
   for (const TrackedSides& each : sides) gate.push_back(each.values);
   const std::vector<TrackJudgement> judgements = judge(gate, request.rule);

@@ -45,6 +45,24 @@ TEST(Store, GivesBackEverythingThatWasAppended) {
     EXPECT_EQ(texts_of(Store(folder / "results.db", mode).results()), texts_of(all));
 }
 
+TEST(Store, GivesAllAnswersOfOneRun) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  const std::int64_t first = store.begin_run(kRun), second = store.begin_run(kRun);
+  CaseResult failed = example_result(1, 0);
+  failed.status = CaseStatus::failed;
+  store.append(first, {example_result(0, 3), failed});
+  store.append(second, {example_result(0, 5), example_result(2, 1)});
+  const std::vector<CaseResult> of_first = store.of_run(first), of_second = store.of_run(second);
+  ASSERT_EQ(of_first.size(), 2U) << "older answers and failed ones, too";
+  EXPECT_EQ(of_first[0].samples.size(), example_result(0, 3).samples.size());
+  EXPECT_EQ(of_first[1].status, CaseStatus::failed);
+  ASSERT_EQ(of_second.size(), 2U);
+  EXPECT_EQ(of_second[0].samples.size(), example_result(0, 5).samples.size());
+  EXPECT_EQ(of_second[0].producer.run, second);
+  EXPECT_TRUE(store.of_run(second + 1).empty());
+}
+
 TEST(Store, GivesBackRunsWithTheirEnvironment) {
   const TemporaryFolder folder;
   Store store(folder / "results.db");

@@ -32,7 +32,7 @@ Launch head(double level, int launches = 10) {
 
 TrackJudgement judged(const TrackedCase& tracked, const TrackRule& rule = {}) { return judge({tracked}, rule).at(0); }
 
-TEST(Judge, PassesWhatIsAsFast) {
+TEST(TrackJudge, PassesWhatIsAsFast) {
   const TrackJudgement same = judged({runs(), head(1)});
   EXPECT_EQ(same.verdict, TrackVerdict::pass);
   EXPECT_EQ(same.reason, "less than 3 % apart");
@@ -45,7 +45,7 @@ TEST(Judge, PassesWhatIsAsFast) {
   EXPECT_TRUE(same.next_step.empty());
 }
 
-TEST(Judge, FindsWhatIsSlowerAndWhatIsFaster) {
+TEST(TrackJudge, FindsWhatIsSlowerAndWhatIsFaster) {
   const TrackJudgement slower = judged({runs(), head(1.05)});
   EXPECT_EQ(slower.verdict, TrackVerdict::regressed);
   EXPECT_THAT(slower.reason, AllOf(HasSubstr("+5.0 %"), HasSubstr("confirmed by 5 launches")));
@@ -54,13 +54,13 @@ TEST(Judge, FindsWhatIsSlowerAndWhatIsFaster) {
   EXPECT_EQ(judged({runs(), head(0.95)}).verdict, TrackVerdict::improved);
 }
 
-TEST(Judge, TurnsTheDirectionOfRates) {
+TEST(TrackJudge, TurnsTheDirectionOfRates) {
   EXPECT_EQ(judged({runs(), head(0.95), false}).verdict, TrackVerdict::regressed);
   EXPECT_EQ(judged({runs(), head(1.05), false}).verdict, TrackVerdict::improved);
 }
 
 // A change of 2.9 % is as sure as one of 3.1 %, and nobody cares.
-TEST(Judge, CallsNothingAChangeThatIsSmallerThanTheLeastEffect) {
+TEST(TrackJudge, CallsNothingAChangeThatIsSmallerThanTheLeastEffect) {
   EXPECT_EQ(judged({runs(), head(1.029)}).verdict, TrackVerdict::pass);
   EXPECT_EQ(judged({runs(), head(1.031)}).verdict, TrackVerdict::regressed);
   EXPECT_EQ(judged({runs(), head(1.031)}, {.least_effect = 0.05}).verdict, TrackVerdict::pass);
@@ -68,7 +68,7 @@ TEST(Judge, CallsNothingAChangeThatIsSmallerThanTheLeastEffect) {
 
 // Medians of runs at -2, 0 and 2 %: half of them are 2 % from their median, so the deviation is 1.4826 times ln 1.02,
 // and four of these are 12 %.
-TEST(Judge, CallsNothingAChangeThatRunsShowAmongThemselves) {
+TEST(TrackJudge, CallsNothingAChangeThatRunsShowAmongThemselves) {
   const TrackJudgement within = judged({runs(1, 0.02), head(1.1)});
   EXPECT_NEAR(within.resolution, std::expm1(4 * 1.4826 * std::log(1.02)), 2e-3);
   EXPECT_EQ(within.verdict, TrackVerdict::pass);
@@ -76,7 +76,7 @@ TEST(Judge, CallsNothingAChangeThatRunsShowAmongThemselves) {
   EXPECT_EQ(judged({runs(1, 0.02), head(1.13)}).verdict, TrackVerdict::regressed);
 }
 
-TEST(Judge, WantsARegressionTwice) {
+TEST(TrackJudge, WantsARegressionTwice) {
   const TrackJudgement once = judged({runs(), head(1.05, 5)});
   EXPECT_EQ(once.verdict, TrackVerdict::inconclusive);
   EXPECT_THAT(once.reason, HasSubstr("0 of 5 launches that would confirm it"));
@@ -93,7 +93,7 @@ TEST(Judge, WantsARegressionTwice) {
   EXPECT_EQ(judged({runs(), opposite}).verdict, TrackVerdict::inconclusive);
 }
 
-TEST(Judge, SaysNothingOfTooLittle) {
+TEST(TrackJudge, SaysNothingOfTooLittle) {
   const TrackJudgement young = judged({runs(1, 0.002, 4), head(1.05)});
   EXPECT_EQ(young.verdict, TrackVerdict::inconclusive);
   EXPECT_EQ(young.reason, "4 of 5 runs of the baseline");
@@ -107,7 +107,7 @@ TEST(Judge, SaysNothingOfTooLittle) {
 }
 
 // Launches at 0.9 and at 1.1 in turn: a change of 3 % cannot be seen.
-TEST(Judge, SaysWhereLaunchesScatterTooMuch) {
+TEST(TrackJudge, SaysWhereLaunchesScatterTooMuch) {
   std::vector<Launch> wide;
   for (int run = 0; run < 6; ++run) wide.push_back({0.9, 1.1, 0.95, 1.05, 1});
   const TrackJudgement blind = judged({wide, {0.9, 1.1, 0.95, 1.05, 1.01}});
@@ -117,7 +117,7 @@ TEST(Judge, SaysWhereLaunchesScatterTooMuch) {
 }
 
 // Three runs' worth of values by chance: with three values of five beyond all others p is small, but not over a gate.
-TEST(Judge, CorrectsForTheCasesOfAGate) {
+TEST(TrackJudge, CorrectsForTheCasesOfAGate) {
   std::vector<Launch> few;
   for (int run = 0; run < 5; ++run) few.push_back({1 + 0.001 * run});
   const TrackedCase slower{few, head(1.06, 10)}, same{few, head(1.002, 10)};
@@ -130,13 +130,13 @@ TEST(Judge, CorrectsForTheCasesOfAGate) {
   EXPECT_THAT(among.reason, HasSubstr("may be chance"));
 }
 
-TEST(Judge, AsksOnlyWhatCanBeAnswered) {
+TEST(TrackJudge, AsksOnlyWhatCanBeAnswered) {
   std::vector<TrackedCase> gate(30, TrackedCase{runs(1, 0.002, 2), head(1)});
   gate.push_back({runs(), head(1.05)});
   EXPECT_NEAR(judge(gate).back().corrected, judge(gate).back().p, 1e-15) << "the others have too few runs";
 }
 
-TEST(Judge, TakesTheNewestRunsOfTheBaseline) {
+TEST(TrackJudge, TakesTheNewestRunsOfTheBaseline) {
   std::vector<Launch> all = runs(2, 0.002, 20);
   for (const Launch& newer : runs(1, 0.002, 30)) all.push_back(newer);
   EXPECT_EQ(judged({all, head(1)}).verdict, TrackVerdict::pass);
@@ -144,7 +144,7 @@ TEST(Judge, TakesTheNewestRunsOfTheBaseline) {
   EXPECT_EQ(judged({all, head(1)}, {.most_runs = 6}).runs, 6U);
 }
 
-TEST(Judge, HasAWordForEveryVerdict) {
+TEST(TrackJudge, HasAWordForEveryVerdict) {
   for (const auto& [verdict, word] :
        {std::pair(TrackVerdict::pass, "pass"), std::pair(TrackVerdict::improved, "improved"),
         std::pair(TrackVerdict::regressed, "regressed"), std::pair(TrackVerdict::inconclusive, "inconclusive"),
