@@ -13,13 +13,6 @@
 namespace hbench {
 namespace {
 
-Launch values_of(const CaseResult& result) {
-  const std::string_view metric = result.asked.is_collective() ? metric::kInPlace : "step_seconds";
-  Launch values;
-  for (const Launch& launch : timed_steps(result, metric).launches) values.push_back(median(launch));
-  return values;
-}
-
 bool is_tracked(const CaseResult& result) { return result.asked.is_timed(); }
 
 /// In words, with what either side has.
@@ -45,6 +38,13 @@ struct Answers {
 };
 
 }  // namespace
+
+Launch launch_values(const CaseResult& result) {
+  const std::string_view metric = result.asked.is_collective() ? metric::kInPlace : "step_seconds";
+  Launch values;
+  for (const Launch& launch : timed_steps(result, metric).launches) values.push_back(median(launch));
+  return values;
+}
 
 std::vector<Run> baseline_runs(const std::vector<Run>& runs, std::int64_t head,
                                const std::map<std::string, std::string>& labels, int most) {
@@ -95,12 +95,12 @@ std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>&
       side.failure = result.failure;
       side.failure_code = result.exit_code;
     } else {
-      side.values.head = values_of(result);
+      side.values.head = launch_values(result);
     }
     const CaseResult* elsewhere = nullptr;
     for (const CaseResult* before : known[side.question].by_run) {
       if (before->asked.place() == result.asked.place())
-        side.values.baseline.push_back(values_of(*before));
+        side.values.baseline.push_back(launch_values(*before));
       else
         elsewhere = before;
     }
@@ -109,7 +109,7 @@ std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>&
   if (baseline.empty()) return sides;
   for (const CaseResult& result : baseline.back()) {
     if (!is_tracked(result) || result.status == CaseStatus::failed || asked.contains(result.asked.question())) continue;
-    begin(result).values.baseline.push_back(values_of(result));
+    begin(result).values.baseline.push_back(launch_values(result));
   }
   return sides;
 }

@@ -33,6 +33,9 @@ struct TrackedSides {
 std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>& baseline,
                                      const std::vector<CaseResult>& head);
 
+/// The value of each launch of a timed case: the median over iterations of the slowest rank's time, in seconds.
+Launch launch_values(const CaseResult& result);
+
 /// `resnet18, 2 GPUs, ring, batch 16`, `all-reduce of 1MiB, 4 ranks, ring by mpi`.
 std::string tracked_name(const Case& asked);
 

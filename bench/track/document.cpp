@@ -4,23 +4,10 @@
 #include <algorithm>
 
 #include "bench/track/check.hpp"
-#include "collectives/base/units_text.hpp"
+#include "bench/track/words.hpp"
 
 namespace hbench {
 namespace {
-
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
-
-std::string interval_text(const Interval& interval) {
-  return fmt::format("{:+.1f} to {:+.1f} %", 100 * interval.low, 100 * interval.high);
-}
-
-/// Three digits, in the unit that fits.
-std::string time_text(double seconds) {
-  for (const auto& [unit, factor] : {std::pair("s", 1.0), std::pair("ms", 1e3), std::pair("us", 1e6)})
-    if (seconds * factor >= 1) return fmt::format("{:.4g} {}", seconds * factor, unit);
-  return fmt::format("{:.4g} ns", seconds * 1e9);
-}
 
 std::string labels_text(const std::map<std::string, std::string>& labels) {
   std::vector<std::string> all;

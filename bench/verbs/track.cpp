@@ -8,6 +8,7 @@
 #include "bench/output/document_output.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/track/check.hpp"
+#include "bench/track/history.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
@@ -92,13 +93,42 @@ ExitCode run_check(const Call& call) {
   return report.exit_code();
 }
 
+ExitCode run_history(const Call& call) {
+  std::filesystem::path database = "hbench.db";
+  std::string baseline = "main", effect;
+  HistoryRequest request;
+  DocumentOutput output;
+  Arguments app(
+      "Shows how fast cases were over the runs of a database, where their level has changed, and between which "
+      "commits.",
+      "hbench track history");
+  app.footer(
+      "Examples:\n  hbench track history\n  hbench track history --case vgg16 --out history.html\n"
+      "  hbench track history --label branch=main --json\n"
+      "Cases are those of the newest run. Runs tell their commits by hbench sweep --label commit=$(git rev-parse "
+      "HEAD).");
+  app.add_option("--db", database, "the database")->capture_default_str();
+  app.add_option("--case", request.match, "only cases with this in their name");
+  app.add_option("--label", baseline, "only runs with it: a branch, or such as release=2.1")->capture_default_str();
+  app.add_option("--least-effect", effect, "the least change of level that counts (default: 3%)");
+  output.add_options(app);
+  if (app.parse(call)) return ExitCode::good;
+  request.labels = parse_baseline(baseline);
+  if (!effect.empty()) request.rule.least_effect = parse_share(effect, "--least-effect");
+  output.check();
+  const std::vector<CaseHistory> cases = history(Store(database, Store::Mode::read_only), request);
+  output.deliver(history_document(cases, request), [&] { return history_json(cases); });
+  return ExitCode::good;
+}
+
 /// What may be done with runs over time.
 struct Action {
   std::string_view name, summary;
   ExitCode (*run)(const Call& call);
 };
 
-constexpr std::array kActions{Action{"check", "judges a run against earlier ones", run_check}};
+constexpr std::array kActions{Action{"check", "judges a run against earlier ones", run_check},
+                              Action{"history", "shows what has changed over runs, and when", run_history}};
 
 ExitCode run_track(const Call& call) {
   if (!call.arguments.empty() && !call.arguments.front().starts_with('-')) {
@@ -111,8 +141,10 @@ ExitCode run_track(const Call& call) {
   }
   Arguments app("Tracks how fast a project is over its commits.", "hbench track");
   std::string footer = "Actions:\n";
-  for (const Action& action : kActions) footer += fmt::format("  {:6} {}\n", action.name, action.summary);
-  app.footer(footer + "Examples:\n  hbench track check --baseline main\nhbench track check --help says more.");
+  for (const Action& action : kActions) footer += fmt::format("  {:8} {}\n", action.name, action.summary);
+  app.footer(footer +
+             "Examples:\n  hbench track check --baseline main\n  hbench track history\nhbench track check --help and "
+             "hbench track history --help say more.");
   if (app.parse(call)) return ExitCode::good;
   fmt::print("{}", app.help());
   return ExitCode::good;

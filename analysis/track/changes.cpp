@@ -1,0 +1,156 @@
+#include "analysis/track/changes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "analysis/statistics.hpp"
+
+namespace hbench {
+namespace {
+
+/// The deviation of a normal distribution over its median absolute deviation.
+constexpr double kDeviation = 1.4826;
+
+/// The sum of absolute deviations from the median of values that are added one by one.
+class Spread {
+ public:
+  void add(double value) {
+    if (low_.empty() || value <= *low_.rbegin()) {
+      low_.insert(value);
+      low_sum_ += value;
+    } else {
+      high_.insert(value);
+      high_sum_ += value;
+    }
+    if (low_.size() > high_.size() + 1) move_up();
+    if (high_.size() > low_.size()) move_down();
+  }
+  double sum() const {
+    const double middle = *low_.rbegin();
+    return middle * static_cast<double>(low_.size()) - low_sum_ + high_sum_ -
+           middle * static_cast<double>(high_.size());
+  }
+
+ private:
+  void move_up() {
+    const auto last = std::prev(low_.end());
+    low_sum_ -= *last;
+    high_sum_ += *last;
+    high_.insert(low_.extract(last));
+  }
+  void move_down() {
+    const auto first = high_.begin();
+    high_sum_ -= *first;
+    low_sum_ += *first;
+    low_.insert(high_.extract(first));
+  }
+
+  std::multiset<double> low_, high_;
+  double low_sum_ = 0, high_sum_ = 0;
+};
+
+double noise_of(std::span<const double> logarithms) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < logarithms.size(); ++i) steps.push_back(std::abs(logarithms[i] - logarithms[i - 1]));
+  return kDeviation * median(std::move(steps)) / std::sqrt(2.0);
+}
+
+/// Where levels begin, 0 among them.
+std::vector<std::size_t> best_cuts(std::span<const double> values, std::size_t shortest, double penalty) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const std::size_t n = values.size();
+  std::vector<double> least(n + 1, kNever);
+  std::vector<std::size_t> begin(n + 1, 0);
+  least[0] = -penalty;
+  for (std::size_t first = 0; first < n; ++first) {
+    if (least[first] == kNever) continue;
+    Spread spread;
+    for (std::size_t end = first + 1; end <= n; ++end) {
+      spread.add(values[end - 1]);
+      if (end - first < shortest) continue;
+      const double cost = least[first] + spread.sum() + penalty;
+      if (cost >= least[end]) continue;
+      least[end] = cost;
+      begin[end] = first;
+    }
+  }
+  std::vector<std::size_t> cuts;
+  for (std::size_t end = n; end > 0; end = begin[end]) cuts.push_back(begin[end]);
+  std::ranges::reverse(cuts);
+  return cuts;
+}
+
+/// The levels between cuts, 0 being the first of these.
+class Levels {
+ public:
+  Levels(std::span<const double> values, std::vector<std::size_t> cuts) : values_(values), cuts_(std::move(cuts)) {}
+
+  /// Those of a few bad runs, with a good one among them so that they are long enough, are none.
+  void drop_disturbances(std::size_t shortest) {
+    for (std::size_t i = 0; i < cuts_.size();) {
+      if (cuts_.size() == 1 || support(i) >= shortest) {
+        ++i;
+        continue;
+      }
+      join(i == 0 || (i + 1 < cuts_.size() && apart(i + 1) < apart(i)) ? i + 1 : i);
+      i = 0;
+    }
+  }
+
+  void join_near(double least) {
+    while (cuts_.size() > 1) {
+      std::size_t nearest = 1;
+      for (std::size_t i = 2; i < cuts_.size(); ++i)
+        if (apart(i) < apart(nearest)) nearest = i;
+      if (apart(nearest) >= least) return;
+      join(nearest);
+    }
+  }
+
+  const std::vector<std::size_t>& cuts() const { return cuts_; }
+
+ private:
+  std::span<const double> of(std::size_t i) const {
+    const std::size_t end = i + 1 < cuts_.size() ? cuts_[i + 1] : values_.size();
+    return values_.subspan(cuts_[i], end - cuts_[i]);
+  }
+  double level(std::size_t i) const { return median({of(i).begin(), of(i).end()}); }
+  double apart(std::size_t i) const { return std::abs(level(i) - level(i - 1)); }
+  void join(std::size_t i) { cuts_.erase(cuts_.begin() + static_cast<std::ptrdiff_t>(i)); }
+
+  /// How many values are nearer to their level than to its neighbours.
+  std::size_t support(std::size_t i) const {
+    const double own = level(i);
+    std::vector<double> others;
+    if (i > 0) others.push_back(level(i - 1));
+    if (i + 1 < cuts_.size()) others.push_back(level(i + 1));
+    return static_cast<std::size_t>(std::ranges::count_if(of(i), [&](double value) {
+      return std::ranges::all_of(others, [&](double other) { return std::abs(value - own) < std::abs(value - other); });
+    }));
+  }
+
+  std::span<const double> values_;
+  std::vector<std::size_t> cuts_;
+};
+
+}  // namespace
+
+std::vector<std::size_t> change_points(std::span<const double> values, const ChangeRule& rule) {
+  const std::size_t skipped = values.size() > rule.most_runs ? values.size() - rule.most_runs : 0;
+  std::vector<double> logarithms;
+  for (const double value : values.subspan(skipped)) logarithms.push_back(std::log(value));
+  if (logarithms.size() < 2 * rule.shortest) return {};
+  // Without any noise every change is one, and rounding is none.
+  const double noise = std::max(noise_of(logarithms), 1e-9);
+  const double penalty = rule.penalty * noise * std::log(static_cast<double>(logarithms.size()));
+  Levels levels(logarithms, best_cuts(logarithms, rule.shortest, penalty));
+  levels.drop_disturbances(rule.shortest);
+  levels.join_near(std::log1p(rule.least_effect));
+  std::vector<std::size_t> cuts(levels.cuts().begin() + 1, levels.cuts().end());
+  for (std::size_t& cut : cuts) cut += skipped;
+  return cuts;
+}
+
+}  // namespace hbench

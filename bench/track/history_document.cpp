@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bench/track/history.hpp"
+#include "bench/track/words.hpp"
+
+namespace hbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostCharts = 12;
+
+/// `3f2a91c`, or the run where no commit is known.
+std::string where(const Producer& producer) {
+  constexpr std::size_t kShort = 12;
+  const std::string commit = producer.commit().substr(0, kShort);
+  return commit.empty() ? fmt::format("run {}", producer.run) : commit;
+}
+
+/// A change of one of the cases.
+struct Event {
+  const CaseHistory* of = nullptr;
+  const LevelChange* change = nullptr;
+
+  const Producer& before() const { return of->points[change->first - 1].producer; }
+  const Producer& after() const { return of->points[change->first].producer; }
+};
+
+/// The newest first.
+std::vector<Event> events_of(const std::vector<CaseHistory>& cases) {
+  std::vector<Event> events;
+  for (const CaseHistory& each : cases)
+    for (const LevelChange& change : each.changes) events.push_back({&each, &change});
+  std::ranges::stable_sort(events, std::greater(), [](const Event& event) { return event.after().run; });
+  return events;
+}
+
+std::string verdict_text(const std::vector<CaseHistory>& cases, const std::vector<Event>& events) {
+  const auto changed = std::ranges::count_if(cases, [](const CaseHistory& each) { return !each.changes.empty(); });
+  if (changed == 0) return fmt::format("No change of level in {} case{}.", cases.size(), cases.size() == 1 ? "" : "s");
+  const Event& last = events.front();
+  return fmt::format("{} of {} cases have changed their level. The last: {}, {} between {} and {}.", changed,
+                     cases.size(), last.of->name, signed_percent(last.change->shift), where(last.before()),
+                     where(last.after()));
+}
+
+Table changes_table(const std::vector<Event>& events) {
+  Table table{.caption = "Changes, the newest first",
+              .columns = {"case", "change", "95 % interval", "after", "and by", "runs", "since"},
+              .numeric = {false, true, true, false, false, false, false},
+              .priority = {0, 0, 2, 0, 0, 3, 1},
+              .first_rows = 20};
+  for (const Event& event : events)
+    table.rows.push_back({event.of->name, signed_percent(event.change->shift), interval_text(event.change->interval),
+                          where(event.before()), where(event.after()),
+                          fmt::format("{} and {}", event.before().run, event.after().run), event.after().started_at});
+  return table;
+}
+
+Table levels_table(const std::vector<CaseHistory>& cases) {
+  Table table{.caption = "Levels of today",
+              .columns = {"case", "level", "since run", "of runs", "newest run", "from level"},
+              .numeric = {false, true, true, true, true, true},
+              .priority = {0, 0, 0, 2, 1, 1},
+              .first_rows = 20};
+  for (const CaseHistory& each : cases) {
+    const std::size_t last = each.points.size() - 1;
+    const double level = each.level(last);
+    table.rows.push_back({each.name, time_text(level), std::to_string(each.points[each.level_begin(last)].producer.run),
+                          std::to_string(each.points.size()), time_text(each.points[last].value),
+                          signed_percent(each.points[last].value / level - 1)});
+  }
+  return table;
+}
+
+Chart chart_of(const CaseHistory& known, std::size_t number) {
+  Chart chart{.id = fmt::format("history-{}", number),
+              .title = known.name,
+              .x_title = "run",
+              .y_title = "seconds",
+              .y_min = 0,
+              .caption = "Bars: the launches of a run. Dashed: levels."};
+  Series runs{.label = "runs", .mark = Mark::measured};
+  for (const HistoryPoint& point : known.points) {
+    const auto [low, high] = std::ranges::minmax(point.values);
+    runs.points.push_back({.x = static_cast<double>(point.producer.run),
+                           .y = point.value,
+                           .low = low,
+                           .high = high,
+                           .note = fmt::format("{}, {}", where(point.producer), point.producer.started_at)});
+  }
+  chart.series.push_back(std::move(runs));
+  for (std::size_t begin = 0; begin < known.points.size(); begin = known.level_end(begin)) {
+    Series level{.label = fmt::format("level {}", time_text(known.level(begin))), .mark = Mark::ideal};
+    for (const std::size_t end : {begin, known.level_end(begin) - 1})
+      level.points.push_back({.x = static_cast<double>(known.points[end].producer.run), .y = known.level(begin)});
+    chart.series.push_back(std::move(level));
+  }
+  return chart;
+}
+
+}  // namespace
+
+Document history_document(const std::vector<CaseHistory>& cases, const HistoryRequest& request) {
+  Document document{.title = "History", .blocks = {}};
+  const std::vector<Event> events = events_of(cases);
+  document.blocks.emplace_back(Verdict{verdict_text(cases, events)});
+  if (!events.empty()) document.blocks.emplace_back(changes_table(events));
+  ChartGroup charts{.title = "Runs", .charts = {}};
+  // What has changed is looked at first.
+  std::vector<const CaseHistory*> shown;
+  for (const CaseHistory& each : cases) shown.push_back(&each);
+  std::ranges::stable_partition(shown, [](const CaseHistory* each) { return !each->changes.empty(); });
+  for (const CaseHistory* each : shown)
+    if (charts.charts.size() < kMostCharts) charts.charts.push_back(chart_of(*each, charts.charts.size() + 1));
+  document.blocks.emplace_back(std::move(charts));
+  document.blocks.emplace_back(levels_table(cases));
+  document.blocks.emplace_back(Paragraph{fmt::format(
+      "Each run counts with the median of its launches. A level has {} runs at least and is {:.3g} % from its "
+      "neighbours; levels are cut where the absolute deviations from their medians and a penalty for each cut are "
+      "least.",
+      request.rule.shortest, 100 * request.rule.least_effect)});
+  return document;
+}
+
+std::string history_json(const std::vector<CaseHistory>& cases) {
+  Json array = Json::array();
+  for (const CaseHistory& each : cases) {
+    Json points = Json::array(), changes = Json::array();
+    for (const HistoryPoint& point : each.points)
+      points.push_back({{"run", point.producer.run},
+                        {"commit", point.producer.commit()},
+                        {"started_at", point.producer.started_at},
+                        {"value", point.value},
+                        {"launches", point.values}});
+    for (const LevelChange& change : each.changes)
+      changes.push_back({{"last_run_before", each.points[change.first - 1].producer.run},
+                         {"first_run_after", each.points[change.first].producer.run},
+                         {"last_commit_before", each.points[change.first - 1].producer.commit()},
+                         {"first_commit_after", each.points[change.first].producer.commit()},
+                         {"shift", change.shift},
+                         {"shift_low", change.interval.low},
+                         {"shift_high", change.interval.high}});
+    array.push_back({{"name", each.name},
+                     {"question", each.question},
+                     {"place", each.place},
+                     {"unit", "s"},
+                     {"points", points},
+                     {"changes", changes}});
+  }
+  return Json{{"format", 1}, {"cases", array}}.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace hbench

@@ -1,0 +1,17 @@
+#pragma once
+
+/// Figures of tracked cases for people.
+
+#include <string>
+
+#include "analysis/statistics.hpp"
+#include "bench/validate/percent.hpp"
+
+namespace hbench {
+
+/// `+4.1 to +5.9 %`.
+std::string interval_text(const Interval& interval);
+/// Four digits in the unit that fits: `12.34 ms`.
+std::string time_text(double seconds);
+
+}  // namespace hbench
