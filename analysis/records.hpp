@@ -187,7 +187,8 @@ struct Run {
   std::map<std::string, std::string> environment;
   std::map<std::string, std::string> labels = {};  ///< given with `--label`: `branch`, `commit` ...
 
-  std::int64_t id = 0;  ///< in its database; 0: not stored
+  std::int64_t id = 0;    ///< in its database; 0: not stored
+  std::string uuid = {};  ///< the same in every database that holds the run; the store fills it in
 
   Producer producer() const { return {.run = id, .version = version, .started_at = started_at, .labels = labels}; }
 };

@@ -8,6 +8,7 @@
 
 #include "analysis/case_fields.hpp"
 #include "analysis/fingerprint.hpp"
+#include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench::store {
@@ -47,7 +48,7 @@ std::string select_cases(std::string_view where) {
       "SELECT one.id, status, failure, exit_code, run.id, version, started_at, coalesce(words.value, ''), {} "
       "FROM scaling_case AS one JOIN run ON run.id = one.run_id "
       "LEFT JOIN environment AS words ON words.run_id = one.run_id AND words.key = 'machine ' || machine "
-      "WHERE {} ORDER BY one.id",
+      "WHERE {} ORDER BY started_at, one.id",
       field_columns(), where);
 }
 constexpr int kFirstField = 8;
@@ -134,8 +135,9 @@ constexpr std::string_view kDoneBaselines =
 /// Of the answers for which `counts` holds.
 std::string newest_of_each_key(const std::string& counts) {
   return fmt::format(
-      "one.id = (SELECT id FROM scaling_case AS same WHERE same.question = one.question AND same.place = one.place AND "
-      "{} ORDER BY same.status = 'done' DESC, same.id DESC LIMIT 1)",
+      "one.id = (SELECT same.id FROM scaling_case AS same JOIN run AS its ON its.id = same.run_id "
+      "WHERE same.question = one.question AND same.place = one.place AND {} "
+      "ORDER BY same.status = 'done' DESC, its.started_at DESC, same.id DESC LIMIT 1)",
       counts);
 }
 
@@ -151,8 +153,8 @@ std::string is_of(Database& database, const RunFilter& filter) {
 }  // namespace
 
 std::int64_t insert(Database& database, const Run& run) {
-  Statement(database, "INSERT INTO run (command, version, store, started_at) VALUES (?, ?, ?, ?)")
-      .run(run.command, run.version, kImplementation, run.started_at);
+  Statement(database, "INSERT INTO run (command, version, store, started_at, uuid) VALUES (?, ?, ?, ?, ?)")
+      .run(run.command, run.version, kImplementation, run.started_at, run.uuid.empty() ? random_uuid() : run.uuid);
   const std::int64_t id = database.last_row_id();
   insert_pairs(database, "environment", id, run.environment);
   insert_pairs(database, "label", id, run.labels);
@@ -183,14 +185,15 @@ void insert(Database& database, std::int64_t run, const CaseResult& result) {
 
 std::vector<Run> select_runs(Database& database) {
   std::vector<Run> runs;
-  Statement row(database, "SELECT id, command, version, started_at FROM run ORDER BY id");
+  Statement row(database, "SELECT id, command, version, started_at, uuid FROM run ORDER BY started_at, id");
   while (row.step())
     runs.push_back({.command = row.text(1),
                     .version = row.text(2),
                     .started_at = row.text(3),
                     .environment = select_pairs(database, "environment", row.integer(0)),
                     .labels = select_pairs(database, "label", row.integer(0)),
-                    .id = row.integer(0)});
+                    .id = row.integer(0),
+                    .uuid = row.text(4)});
   return runs;
 }
 

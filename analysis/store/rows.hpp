@@ -12,12 +12,12 @@
 
 namespace hbench::store {
 
-/// Inserts the run and its environment; its id.
+/// Inserts the run with its environment and labels; its id. A run without a UUID gets a random one.
 std::int64_t insert(Database& database, const Run& run);
 /// Inserts the case and its samples. \throws Error (wrong_data) for a value that is not a number.
 void insert(Database& database, std::int64_t run, const CaseResult& result);
 
-/// Oldest first.
+/// In the order in which they started.
 std::vector<Run> select_runs(Database& database);
 /// See `Store`, whose methods these are.
 std::set<std::string> select_finished(Database& database);

@@ -47,8 +47,9 @@ class Store {
 
   /// `answer_key` of the cases that are done (not of the failed ones): what `--resume` need not repeat.
   std::set<std::string> finished() const;
-  /// The newest answer of these runs to each question at each place, in the order in which they came; a failed one
-  /// gives way to a done one. \throws Error (wrong_data) for a damaged file.
+  /// The newest answer of these runs to each question at each place, oldest run first; a failed one gives way to a done
+  /// one. The newest is of the run that started last, also where an older one was merged after it. \throws Error
+  /// (wrong_data) for a damaged file.
   std::vector<CaseResult> results(const RunFilter& of = {}) const;
   /// Every answer of one run, failed ones too, in the order in which they came.
   std::vector<CaseResult> of_run(std::int64_t run) const;
@@ -57,7 +58,7 @@ class Store {
   /// Every timed process without communication that is done, oldest first: what efficiencies are relative to. Older
   /// answers than those of `results` are among them, for cases that the same older code answered.
   std::vector<CaseResult> baselines() const;
-  /// Oldest first.
+  /// In the order in which they started.
   std::vector<Run> runs() const;
 
  private:

@@ -10,6 +10,7 @@
 #include "analysis/store/migrate.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/store.hpp"
+#include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 #include "temporary_folder.hpp"
@@ -234,8 +235,89 @@ TEST(ADatabaseOfVersion5, KeepsItsAnswersAndNamesNoPreset) {
   }
 }
 
+// The same of schema version 6, in which a run simulated a preset; its runs have no UUID.
+TEST(ADatabaseOfVersion6, KeepsItsAnswersAndItsPreset) {
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_6.sql"));
+    const Store old(folder / "old.db", mode);
+    const std::vector<CaseResult> results = old.results();
+    EXPECT_EQ(results.size(), 7u);
+    const CaseResult preset = answer_of(results, Evidence::simulated, "resnet50", "ring");
+    EXPECT_EQ(preset.asked.strategy.preset, "ddp");
+    EXPECT_EQ(preset.samples.size(), 5u);
+    EXPECT_EQ(preset.producer.labels, (std::map<std::string, std::string>{{"branch", "main"}}));
+    const CaseResult ring = answer_of(results, Evidence::measured, "lenet5", "ring");
+    EXPECT_EQ(old.history(ring.asked.question(), ring.asked.place()).size(), 2u);
+    EXPECT_EQ(old.finished().size(), 7u);
+  }
+}
+
+/// All that are kept, oldest first.
+constexpr std::array kFrozen{"version_1.sql", "version_2.sql", "version_3.sql",
+                             "version_4.sql", "version_5.sql", "version_6.sql"};
+
+std::vector<std::string> uuids_of(const Store& store) {
+  std::vector<std::string> uuids;
+  for (const Run& run : store.runs()) uuids.push_back(run.uuid);
+  return uuids;
+}
+
+TEST(AMigratedDatabase, GivesItsRunsTheSameUuidsWheneverItIsMigrated) {
+  for (const char* version : kFrozen) {
+    const TemporaryFolder folder;
+    const std::string frozen = bytes_of(kSource / "tests/analysis/data" / version);
+    run_sql(folder / "old.db", frozen);
+    run_sql(folder / "copy.db", frozen);
+    const std::vector<std::string> read = uuids_of(Store(folder / "old.db", Store::Mode::read_only));
+    EXPECT_EQ(uuids_of(Store(folder / "copy.db")), read) << version;
+    EXPECT_EQ(uuids_of(Store(folder / "copy.db")), read) << version << ", once it was migrated";
+    for (const std::string& uuid : read) EXPECT_TRUE(store::is_uuid(uuid) && uuid[14] == '8') << uuid;
+    EXPECT_EQ(std::set(read.begin(), read.end()).size(), read.size()) << version;
+  }
+}
+
+// They may never change: a run that was merged before would be merged again. The UUID of version 1 was computed apart
+// from `identity.hpp` and RFC 9562, by a few lines of Python (FNV-1a, two digests).
+TEST(AMigratedDatabase, GivesItsRunsTheUuidsOfTheirContentsForEver) {
+  const TemporaryFolder folder;
+  run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_1.sql"));
+  EXPECT_THAT(uuids_of(Store(folder / "old.db", Store::Mode::read_only)),
+              testing::ElementsAre("65d59800-5ffe-8c79-82b0-a86ae9703e83"));
+}
+
+TEST(AMigratedDatabase, GivesEachOfTwoEqualRunsItsOwnUuid) {
+  const TemporaryFolder folder;
+  run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_6.sql"));
+  run_sql(folder / "old.db",
+          "INSERT INTO run SELECT 10, command, version, store, started_at FROM run WHERE id = 4;"
+          "INSERT INTO run SELECT 11, command, version, store, started_at FROM run WHERE id = 4;");
+  const std::vector<std::string> uuids = uuids_of(Store(folder / "old.db"));
+  EXPECT_EQ(std::set(uuids.begin(), uuids.end()).size(), 6u);
+}
+
+TEST(AMigratedDatabase, TellsRunsApartByWhateverTheyHold) {
+  constexpr std::array kChanges{"SELECT 1",
+                                "UPDATE run SET command = 'x' WHERE id = 4",
+                                "UPDATE run SET started_at = 'x' WHERE id = 4",
+                                "UPDATE environment SET value = 'x' WHERE run_id = 4 AND key = 'kernel'",
+                                "UPDATE label SET value = 'x' WHERE run_id = 4",
+                                "UPDATE scaling_case SET gpus = 5 WHERE run_id = 4",
+                                "UPDATE sample SET value = value * 1.0000000001 WHERE case_id = 8 AND seq = 4",
+                                "DELETE FROM sample WHERE case_id = 8 AND seq = 4"};
+  std::set<std::string> uuids;
+  for (const char* change : kChanges) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_6.sql"));
+    run_sql(folder / "old.db", change);
+    for (const hbench::Run& run : Store(folder / "old.db", Store::Mode::read_only).runs())
+      if (run.id == 4) uuids.insert(run.uuid);
+  }
+  EXPECT_EQ(uuids.size(), kChanges.size());
+}
+
 TEST(AMigratedDatabase, KeepsItsReferencesWhole) {
-  for (const char* version : {"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql", "version_5.sql"}) {
+  for (const char* version : kFrozen) {
     const TemporaryFolder folder;
     run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data" / version));
     Database database = store::open_for_writing(folder / "old.db", milliseconds(0), store::migrations());

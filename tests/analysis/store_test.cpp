@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 #include "temporary_folder.hpp"
@@ -78,6 +79,37 @@ TEST(Store, GivesBackRunsWithTheirEnvironment) {
   EXPECT_EQ(runs[0].environment, kRun.environment);
   EXPECT_EQ(runs[1].command, other.command);
   EXPECT_THAT(runs[1].environment, IsEmpty());
+}
+
+TEST(Store, GivesEachRunARandomUuidUnlessItHasOne) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  hbench::Run known = kRun;
+  known.uuid = "01234567-89ab-4cde-8f01-23456789abcd";
+  store.begin_run(kRun);
+  store.begin_run(kRun);
+  store.begin_run(known);
+  const std::vector<hbench::Run> runs = store.runs();
+  ASSERT_EQ(runs.size(), 3u);
+  for (const hbench::Run& run : runs) EXPECT_TRUE(store::is_uuid(run.uuid) && run.uuid[14] == '4') << run.uuid;
+  EXPECT_NE(runs[0].uuid, runs[1].uuid);
+  EXPECT_EQ(runs[2].uuid, known.uuid);
+  EXPECT_THROW(store.begin_run(known), Error) << "a run is stored once";
+}
+
+TEST(Store, TakesTheRunThatStartedLastForTheNewestWheneverItWasStored) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  hbench::Run older = kRun;
+  older.started_at = "2026-10-01T00:00:00Z";
+  CaseResult old_answer = example_result(1);
+  old_answer.samples[0].value = 77;
+  store.append(store.begin_run(kRun), example_result(1));
+  store.append(store.begin_run(older), old_answer);
+  EXPECT_EQ(texts_of(store.results()), std::vector{text_of(example_result(1))});
+  const Case asked = example_result(1).asked;
+  EXPECT_EQ(texts_of(store.history(asked.question(), asked.place())), texts_of({old_answer, example_result(1)}));
+  EXPECT_EQ(store.runs().back().started_at, kRun.started_at);
 }
 
 TEST(Store, GivesTheNewestOfCasesWithOneKey) {
