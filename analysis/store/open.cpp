@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/store/file_system.hpp"
 #include "analysis/store/migrate.hpp"
 #include "collectives/base/error.hpp"
 
@@ -31,6 +32,12 @@ bool is_empty(Database& database) {
          database.integer("SELECT count(*) FROM sqlite_master") == 0;
 }
 
+/// Ends exclusive locking; the lock is given back by the next access.
+void share(Database& database) {
+  database.run("PRAGMA locking_mode = NORMAL");
+  database.integer("PRAGMA user_version");
+}
+
 void check_is_ours(Database& database, std::span<const Migration> steps) {
   if (database.integer("PRAGMA application_id") != kApplicationId)
     refuse(fmt::format("'{}' is a database of another program", database.file()),
@@ -44,9 +51,20 @@ void check_is_ours(Database& database, std::span<const Migration> steps) {
 
 }  // namespace
 
-Database open_for_writing(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps) {
-  check_path(file, false);
-  Database database(file, true, patience);
+Database open_file(const fs::path& file, bool create, std::chrono::milliseconds patience, std::int64_t file_system) {
+  Database database(file, create, patience);
+  if (wal_works_on(file_system)) return database;
+  // Before SQLite reads the file, since it then maps the index of the log. (Its header must not be read by ourselves:
+  // to close a file drops the locks that other connections of this process hold on it.)
+  database.run("PRAGMA locking_mode = EXCLUSIVE");
+  if (database.text("PRAGMA journal_mode") != "wal") share(database);
+  return database;
+}
+
+Database open_for_writing(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps,
+                          bool must_exist) {
+  check_path(file, must_exist);
+  Database database = open_file(file, !must_exist, patience, file_system_type(file));
   const bool fresh = is_empty(database);
   if (!fresh) check_is_ours(database, steps);
   if (database.read_only())
@@ -54,6 +72,7 @@ Database open_for_writing(const fs::path& file, std::chrono::milliseconds patien
                 "results are appended to it: change its permissions or name another file");
   // Not WAL: that needs shared memory, which network file systems lack, and write permission for readers.
   database.text("PRAGMA journal_mode = DELETE");
+  share(database);
   database.run("PRAGMA synchronous = FULL");
   if (fresh || schema_version(database) < steps.back().version) migrate(database, steps);
   // After the migration: a table that is made anew is gone for a moment.
@@ -61,18 +80,23 @@ Database open_for_writing(const fs::path& file, std::chrono::milliseconds patien
   return database;
 }
 
-Database open_for_reading(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps) {
+Database open_as_it_is(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps) {
   check_path(file, true);
-  Database database(file, false, patience);
+  Database database = open_file(file, false, patience, file_system_type(file));
   if (is_empty(database))
     refuse(fmt::format("'{}' is empty", database.file()), "check the name, or fill it with `hbench sweep`");
   check_is_ours(database, steps);
+  database.run("PRAGMA query_only = ON");
+  return database;
+}
+
+Database open_for_reading(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps) {
+  Database database = open_as_it_is(file, patience, steps);
   if (schema_version(database) < steps.back().version) {
     Database copy = database.copied_to_memory();
     migrate(copy, steps);
     return copy;
   }
-  database.run("PRAGMA query_only = ON");
   return database;
 }
 
