@@ -100,4 +100,11 @@ Database open_for_reading(const fs::path& file, std::chrono::milliseconds patien
   return database;
 }
 
+void check_health(Database& database) {
+  const std::string health = database.text("PRAGMA quick_check(1)");
+  if (health != "ok")
+    throw Error(ExitCode::wrong_data, fmt::format("'{}' is damaged: {}", database.file(), health),
+                fmt::format("save what can be read: sqlite3 '{}' .recover | sqlite3 recovered.db", database.file()));
+}
+
 }  // namespace hbench::store

@@ -32,4 +32,7 @@ Database open_as_it_is(const std::filesystem::path& file, std::chrono::milliseco
 Database open_for_reading(const std::filesystem::path& file, std::chrono::milliseconds patience,
                           std::span<const Migration> steps);
 
+/// \throws Error (wrong_data) where SQLite finds damage.
+void check_health(Database& database);
+
 }  // namespace hbench::store

@@ -22,9 +22,10 @@ std::vector<Run> select_runs(Database& database);
 /// See `Store`, whose methods these are.
 std::set<std::string> select_finished(Database& database);
 std::vector<CaseResult> select_newest(Database& database, const RunFilter& of);
-std::vector<CaseResult> select_of_run(Database& database, std::int64_t run);
 std::vector<CaseResult> select_history(Database& database, const std::string& question, const std::string& place);
 std::vector<CaseResult> select_baselines(Database& database);
+/// Every case of a run, failed ones too, in the order in which they were stored.
+std::vector<CaseResult> select_of_run(Database& database, std::int64_t run);
 
 /// What a migration cannot say in SQL: gives timed cases without a machine that of their run's environment, and every
 /// case the keys of today's list of fields.

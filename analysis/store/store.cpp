@@ -1,28 +1,14 @@
 #include "analysis/store/store.hpp"
 
-#include <fmt/format.h>
-
 #include "analysis/store/launches.hpp"
 #include "analysis/store/migrations.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
-#include "collectives/base/error.hpp"
 
 namespace hbench {
 
 using store::Database;
 using store::Transaction;
-
-namespace {
-
-void check_health(Database& database) {
-  const std::string health = database.text("PRAGMA quick_check(1)");
-  if (health != "ok")
-    throw Error(ExitCode::wrong_data, fmt::format("'{}' is damaged: {}", database.file(), health),
-                fmt::format("save what can be read: sqlite3 '{}' .recover | sqlite3 recovered.db", database.file()));
-}
-
-}  // namespace
 
 struct Store::Connection {
   Database database;
@@ -69,7 +55,7 @@ std::vector<CaseResult> Store::results(const RunFilter& of) const {
   Database& database = connection_->database;
   // One transaction, so that the cases and their samples are of one moment.
   Transaction snapshot(database, Transaction::Kind::read);
-  check_health(database);
+  store::check_health(database);
   return store::select_newest(database, of);
 }
 
