@@ -5,11 +5,11 @@
 
 #include "bench/catalogue/check.hpp"
 #include "bench/catalogue/diff.hpp"
+#include "bench/command/actions.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/data.hpp"
 #include "bench/output/terminal.hpp"
-#include "collectives/base/table.hpp"
 
 namespace hbench {
 namespace {
@@ -70,33 +70,19 @@ ExitCode run_check(const Call& call) {
   return count(Severity::error) > 0 ? ExitCode::wrong_data : ExitCode::good;
 }
 
-/// What may be done with profiles.
-struct Action {
-  std::string_view name, summary;
-  ExitCode (*run)(const Call& call);
-};
-
 constexpr std::array kActions{Action{"diff", "shows two profiles side by side", run_diff},
                               Action{"check", "questions the figures of one", run_check}};
 
 ExitCode run_profile(const Call& call) {
-  if (!call.arguments.empty() && !call.arguments.front().starts_with('-')) {
-    const auto action = std::ranges::find(kActions, call.arguments.front(), &Action::name);
-    if (action != kActions.end())
-      return action->run({.arguments = {call.arguments.begin() + 1, call.arguments.end()}, .command = call.command});
-    std::vector<std::string_view> known;
-    for (const Action& each : kActions) known.push_back(each.name);
-    throw unknown_name("action on profiles", call.arguments.front(), known);
-  }
-  Arguments app("Compares cluster profiles and checks your own.", "hbench profile");
-  std::string footer = "Actions:\n";
-  for (const Action& action : kActions) footer += fmt::format("  {:6} {}\n", action.name, action.summary);
-  app.footer(footer +
-             "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile check ./mine.toml\n"
-             "hbench profile diff --help and hbench profile check --help say more; hbench list profiles shows all.");
-  if (app.parse(call)) return ExitCode::good;
-  fmt::print("{}", app.help());
-  return ExitCode::good;
+  return run_action(
+      call,
+      {.verb = "hbench profile",
+       .description = "Compares cluster profiles and checks your own.",
+       .kind = "action on profiles",
+       .footer =
+           "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile check ./mine.toml\n"
+           "hbench profile diff --help and hbench profile check --help say more; hbench list profiles shows all."},
+      kActions);
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+#include "bench/command/actions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/command/arguments.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+
+ExitCode run_action(const Call& call, const ActionTexts& texts, std::span<const Action> actions) {
+  if (!call.arguments.empty() && !call.arguments.front().starts_with('-')) {
+    const auto action = std::ranges::find(actions, call.arguments.front(), &Action::name);
+    if (action != actions.end())
+      return action->run({.arguments = {call.arguments.begin() + 1, call.arguments.end()}, .command = call.command});
+    std::vector<std::string_view> known;
+    for (const Action& each : actions) known.push_back(each.name);
+    throw unknown_name(texts.kind, call.arguments.front(), known);
+  }
+  Arguments app(std::string(texts.description), std::string(texts.verb));
+  std::string footer = "Actions:\n";
+  for (const Action& action : actions) footer += fmt::format("  {:6} {}\n", action.name, action.summary);
+  app.footer(footer + std::string(texts.footer));
+  if (app.parse(call)) return ExitCode::good;
+  fmt::print("{}", app.help());
+  return ExitCode::good;
+}
+
+}  // namespace hbench
