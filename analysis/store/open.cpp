@@ -32,6 +32,13 @@ bool is_empty(Database& database) {
          database.integer("SELECT count(*) FROM sqlite_master") == 0;
 }
 
+/// In memory, and migrated.
+Database copy_of(Database& database, std::span<const Migration> steps) {
+  Database copy = database.copied_to_memory();
+  if (schema_version(copy) < steps.back().version) migrate(copy, steps);
+  return copy;
+}
+
 /// Ends exclusive locking; the lock is given back by the next access.
 void share(Database& database) {
   database.run("PRAGMA locking_mode = NORMAL");
@@ -92,12 +99,12 @@ Database open_as_it_is(const fs::path& file, std::chrono::milliseconds patience,
 
 Database open_for_reading(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps) {
   Database database = open_as_it_is(file, patience, steps);
-  if (schema_version(database) < steps.back().version) {
-    Database copy = database.copied_to_memory();
-    migrate(copy, steps);
-    return copy;
-  }
-  return database;
+  return schema_version(database) < steps.back().version ? copy_of(database, steps) : std::move(database);
+}
+
+Database open_copy(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps) {
+  Database database = open_as_it_is(file, patience, steps);
+  return copy_of(database, steps);
 }
 
 void check_health(Database& database) {

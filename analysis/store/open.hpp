@@ -32,6 +32,10 @@ Database open_as_it_is(const std::filesystem::path& file, std::chrono::milliseco
 Database open_for_reading(const std::filesystem::path& file, std::chrono::milliseconds patience,
                           std::span<const Migration> steps);
 
+/// A copy in memory, of today's schema, that may be changed: the file stays as it is. \throws Error as `Store` says.
+Database open_copy(const std::filesystem::path& file, std::chrono::milliseconds patience,
+                   std::span<const Migration> steps);
+
 /// \throws Error (wrong_data) where SQLite finds damage.
 void check_health(Database& database);
 

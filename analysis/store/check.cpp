@@ -1,0 +1,129 @@
+#include "analysis/store/check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/store/file_system.hpp"
+#include "analysis/store/migrate.hpp"
+#include "analysis/store/open.hpp"
+#include "analysis/store/uuid.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+using store::Database;
+using store::Statement;
+
+using Findings = std::vector<DatabaseFinding>;
+
+/// The first of many: enough to look at.
+constexpr int kShown = 5;
+
+Findings check_integrity(Database& database) {
+  Findings findings;
+  try {
+    Statement row(database, fmt::format("PRAGMA integrity_check({})", kShown));
+    while (row.step())
+      if (row.text(0) != "ok") findings.push_back({"integrity", Health::wrong, one_line(row.text(0))});
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::wrong_data) throw;
+    findings.push_back({"integrity", Health::wrong, error.what()});
+  }
+  if (findings.empty()) return {{"integrity", Health::good, "SQLite finds no damage"}};
+  findings.back().what +=
+      fmt::format("; save what can be read: sqlite3 '{}' .recover | sqlite3 recovered.db", database.file());
+  return findings;
+}
+
+DatabaseFinding check_references(Database& database) {
+  const std::int64_t count = database.integer("SELECT count(*) FROM pragma_foreign_key_check");
+  if (count == 0) return {"references", Health::good, "every sample has its case, and every case its run"};
+  return {"references", Health::wrong,
+          fmt::format("{} rows refer to rows that are gone, the first in table {}: another program has removed these",
+                      count, database.text("SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1"))};
+}
+
+DatabaseFinding check_schema(Database& database) {
+  const int version = store::schema_version(database), newest = store::migrations().back().version;
+  if (version == newest) return {"schema", Health::good, fmt::format("version {}, the newest", version)};
+  return {"schema", Health::note,
+          fmt::format("version {}; hbench reads it, and migrates it to {} when it next writes", version, newest)};
+}
+
+DatabaseFinding check_journal(Database& database) {
+  const std::int64_t type = store::file_system_type(database.file());
+  const std::string_view network = store::network_file_system(type);
+  const std::string where = network.empty() ? "" : fmt::format(", on {}", network);
+  if (database.text("PRAGMA journal_mode") != "wal")
+    return {"journal", Health::good, fmt::format("a rollback journal{}", where)};
+  if (store::wal_works_on(type))
+    return {"journal", Health::note, "a write-ahead log, by another program; hbench changes it when it next writes"};
+  return {"journal", Health::note,
+          fmt::format("a write-ahead log{}, where it is not safe on several machines; change it while nobody uses the "
+                      "file: sqlite3 '{}' 'PRAGMA journal_mode = DELETE'",
+                      where, database.file())};
+}
+
+/// The numbers that a query gives, as `3, 9, 12 ...`.
+std::string listed(Database& database, std::string_view sql) {
+  std::vector<std::int64_t> numbers;
+  Statement row(database, fmt::format("{} LIMIT {}", sql, kShown + 1));
+  while (row.step()) numbers.push_back(row.integer(0));
+  const bool more = numbers.size() > kShown;
+  if (more) numbers.pop_back();
+  return fmt::format("{}{}", fmt::join(numbers, ", "), more ? " ..." : "");
+}
+
+DatabaseFinding check_samples(Database& database) {
+  const std::string empty = listed(database,
+                                   "SELECT id FROM scaling_case WHERE status = 'done' AND NOT EXISTS "
+                                   "(SELECT 1 FROM sample WHERE case_id = scaling_case.id) ORDER BY id");
+  if (empty.empty())
+    return {"samples", Health::good,
+            fmt::format("{} cases, {} samples; every case that is done has some",
+                        database.integer("SELECT count(*) FROM scaling_case"),
+                        database.integer("SELECT count(*) FROM sample"))};
+  return {"samples", Health::wrong, fmt::format("cases that are done have no samples: scaling_case.id {}", empty)};
+}
+
+DatabaseFinding check_values(Database& database) {
+  const std::string bad =
+      listed(database, "SELECT DISTINCT case_id FROM sample WHERE typeof(value) != 'real' ORDER BY case_id");
+  if (bad.empty()) return {"values", Health::good, "every value is a number"};
+  return {"values", Health::wrong, fmt::format("values that are no numbers: sample.case_id {}", bad)};
+}
+
+DatabaseFinding check_runs(Database& database) {
+  const std::int64_t runs = database.integer("SELECT count(*) FROM run");
+  const std::string empty =
+      listed(database, "SELECT id FROM run WHERE id NOT IN (SELECT run_id FROM scaling_case) ORDER BY id");
+  if (empty.empty()) return {"runs", Health::good, fmt::format("{} runs, each with cases", runs)};
+  return {"runs", Health::note,
+          fmt::format("{} runs, of which some have no cases: {} (interrupted, or under way)", runs, empty)};
+}
+
+DatabaseFinding check_identity(Database& database) {
+  std::vector<std::int64_t> nameless;
+  Statement row(database, "SELECT id, uuid FROM run ORDER BY id");
+  while (row.step())
+    if (!store::is_uuid(row.text(1))) nameless.push_back(row.integer(0));
+  if (nameless.empty()) return {"identity", Health::good, "every run has its UUID"};
+  return {"identity", Health::wrong,
+          fmt::format("runs without a UUID, which cannot be merged: {}", fmt::join(nameless, ", "))};
+}
+
+}  // namespace
+
+std::vector<DatabaseFinding> check_database(const std::filesystem::path& file, std::chrono::milliseconds patience) {
+  Database database = store::open_as_it_is(file, patience, store::migrations());
+  Findings findings = check_integrity(database);
+  if (findings.front().health == Health::wrong) return findings;
+  for (const auto check : {check_references, check_schema, check_journal, check_samples, check_values, check_runs})
+    findings.push_back(check(database));
+  constexpr int kFirstWithUuids = 7;
+  if (store::schema_version(database) >= kFirstWithUuids) findings.push_back(check_identity(database));
+  return findings;
+}
+
+}  // namespace hbench

@@ -1,0 +1,29 @@
+#pragma once
+
+/// Whether a database is whole, and holds what it may.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace hbench {
+
+/// How bad a finding is: a note is harmless and should be known, wrong data must not be relied on.
+enum class Health : std::uint8_t { good, note, wrong };
+
+/// What one check found, on one line.
+struct DatabaseFinding {
+  std::string check;  ///< `integrity`, `references`, `schema`, `journal`, `samples`, `values`, `runs`, `identity`
+  Health health = Health::good;
+  std::string what;
+};
+
+/// Checks the file as it is, of whatever older schema, and changes nothing. Every check gives one finding or more;
+/// where SQLite finds damage, its findings alone are given, because the others could not be relied on. \throws Error as
+/// `Store` does for what is no database of ours, of a newer schema, locked, or damaged at its header.
+std::vector<DatabaseFinding> check_database(const std::filesystem::path& file,
+                                            std::chrono::milliseconds patience = std::chrono::seconds(5));
+
+}  // namespace hbench

@@ -1,0 +1,131 @@
+#include "analysis/store/check.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "analysis/store/store.hpp"
+#include "collectives/base/error.hpp"
+#include "example_results.hpp"
+#include "temporary_folder.hpp"
+
+namespace hbench {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const fs::path kSource = HBENCH_SOURCE_DIR;
+
+void fill(const fs::path& file) {
+  Store store(file);
+  const std::int64_t run =
+      store.begin_run({.command = "hbench", .version = "1", .started_at = "now", .environment = {}});
+  for (int i = 0; i < 3; ++i) store.append(run, example_result(i, 50));
+}
+
+/// What the checks that are not good say, by their names.
+std::map<std::string, std::pair<Health, std::string>> complaints(const fs::path& file) {
+  std::map<std::string, std::pair<Health, std::string>> found;
+  for (const DatabaseFinding& finding : check_database(file))
+    if (finding.health != Health::good) found[finding.check] = {finding.health, finding.what};
+  return found;
+}
+
+TEST(DatabaseCheck, FindsNothingInADatabaseThatHbenchWrote) {
+  const TemporaryFolder folder;
+  fill(folder / "r.db");
+  const std::string before = bytes_of(folder / "r.db");
+  std::vector<std::string> checks;
+  for (const DatabaseFinding& finding : check_database(folder / "r.db")) {
+    checks.push_back(finding.check);
+    EXPECT_EQ(finding.health, Health::good) << finding.check << ": " << finding.what;
+  }
+  EXPECT_THAT(checks, testing::ElementsAre("integrity", "references", "schema", "journal", "samples", "values", "runs",
+                                           "identity"));
+  EXPECT_EQ(bytes_of(folder / "r.db"), before);
+}
+
+/// What somebody did to the file, and which check says what of it.
+struct Damage {
+  const char* sql;
+  const char* check;
+  Health health;
+  const char* what;
+};
+std::ostream& operator<<(std::ostream& out, const Damage& damage) { return out << damage.sql; }
+
+class DatabaseCheckAfter : public testing::TestWithParam<Damage> {};
+
+TEST_P(DatabaseCheckAfter, SaysWhatIsWrong) {
+  const TemporaryFolder folder;
+  fill(folder / "r.db");
+  run_sql(folder / "r.db", GetParam().sql);
+  const auto found = complaints(folder / "r.db");
+  ASSERT_TRUE(found.contains(GetParam().check));
+  EXPECT_EQ(found.size(), 1u) << "and nothing else";
+  EXPECT_EQ(found.at(GetParam().check).first, GetParam().health);
+  EXPECT_THAT(found.at(GetParam().check).second, HasSubstr(GetParam().what));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DatabaseCheckAfter,
+    testing::Values(Damage{"DELETE FROM sample WHERE case_id = 2", "samples", Health::wrong, "scaling_case.id 2"},
+                    Damage{"UPDATE sample SET value = 'NaN' WHERE case_id = 3 AND seq = 1", "values", Health::wrong,
+                           "sample.case_id 3"},
+                    Damage{"DELETE FROM scaling_case WHERE id = 1", "references", Health::wrong, "50 rows"},
+                    Damage{"INSERT INTO run VALUES (9, 'c', 'v', 's', 'now', '01234567-89ab-4cde-8f01-23456789abcd')",
+                           "runs", Health::note, "2 runs, of which some have no cases: 9"},
+                    Damage{"UPDATE run SET uuid = 'x'", "identity", Health::wrong, "cannot be merged: 1"},
+                    Damage{"PRAGMA journal_mode = WAL", "journal", Health::note, "write-ahead log"}));
+
+TEST(DatabaseCheck, AllowsFailedCasesWithoutSamples) {
+  const TemporaryFolder folder;
+  fill(folder / "r.db");
+  CaseResult failed = example_result(9, 0);
+  failed.status = CaseStatus::failed;
+  Store(folder / "r.db").append(1, failed);
+  EXPECT_TRUE(complaints(folder / "r.db").empty());
+}
+
+TEST(DatabaseCheck, NotesAnOlderSchemaAndLeavesItAsItIs) {
+  for (const char* version :
+       {"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql", "version_5.sql", "version_6.sql"}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data" / version));
+    const std::string before = bytes_of(folder / "old.db");
+    const auto found = complaints(folder / "old.db");
+    ASSERT_TRUE(found.contains("schema")) << version;
+    EXPECT_EQ(found.size(), 1u) << version;
+    EXPECT_EQ(found.at("schema").first, Health::note);
+    EXPECT_THAT(found.at("schema").second, HasSubstr(std::string("version ") + version[8]));
+    EXPECT_EQ(bytes_of(folder / "old.db"), before);
+  }
+}
+
+TEST(DatabaseCheck, SaysOnlyWhatSqliteFindsInADamagedFile) {
+  const TemporaryFolder folder;
+  fill(folder / "r.db");
+  std::string bytes = bytes_of(folder / "r.db");
+  // The page of an index or table: its type is a number that there is not.
+  int found = 0;
+  for (std::size_t page = 4096; page < bytes.size(); page += 4096) {
+    std::string hurt = bytes;
+    hurt[page] = 77;
+    write_bytes(folder / "hurt.db", hurt);
+    const std::vector<DatabaseFinding> findings = check_database(folder / "hurt.db");
+    if (findings.front().health == Health::good) continue;
+    ++found;
+    for (const DatabaseFinding& finding : findings) {
+      EXPECT_EQ(finding.check, "integrity");
+      EXPECT_EQ(finding.health, Health::wrong);
+      EXPECT_EQ(finding.what.find('\n'), std::string::npos);
+    }
+    EXPECT_THAT(findings.back().what, HasSubstr(".recover"));
+  }
+  EXPECT_GT(found, 5);
+}
+
+}  // namespace
+}  // namespace hbench
