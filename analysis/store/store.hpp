@@ -2,8 +2,8 @@
 
 /// The results database: the only place with SQL.
 ///
-/// Append-only; one writer, the parent process. The schema is documented in `analysis/store/README.md`
-/// because people will open the file with `sqlite3`.
+/// Append-only; ranks never write, their parent process does. Several processes may append at once. The schema is
+/// documented in `analysis/store/README.md` because people will open the file with `sqlite3`.
 
 #include <chrono>
 #include <cstdint>

@@ -135,7 +135,8 @@ Option* Arguments::add_option(std::string names, double& value, std::string help
 }
 
 Option* Arguments::add_option(std::string names, std::vector<std::string>& values, std::string help) {
-  return state_->keep(state_->app.add_option(std::move(names), values, std::move(help))->allow_extra_args(false));
+  const bool positional = !names.starts_with('-');
+  return state_->keep(state_->app.add_option(std::move(names), values, std::move(help))->allow_extra_args(positional));
 }
 
 Option* Arguments::add_flag(std::string names, bool& value, std::string help) {

@@ -66,7 +66,7 @@ class Arguments {
   Option* add_option(std::string names, std::filesystem::path& value, std::string help);
   Option* add_option(std::string names, int& value, std::string help);
   Option* add_option(std::string names, double& value, std::string help);
-  /// May be given more than once, with one value each time.
+  /// May be given more than once, with one value each time; a positional argument takes all words that are left.
   Option* add_option(std::string names, std::vector<std::string>& values, std::string help);
   Option* add_flag(std::string names, bool& value, std::string help);
   Option* add_flag_callback(std::string names, std::function<void()> when_given, std::string help);

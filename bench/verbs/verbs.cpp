@@ -4,13 +4,12 @@
 
 namespace hbench {
 
-extern const Verb kSweep, kCollective, kTune, kChoose, kBandwidth, kCrossover, kCompare, kReport, kExport, kList,
-    kProfile, kCalibrate, kValidate, kTrack, kDoctor;
+extern const Verb kSweep, kCollective, kTune, kChoose, kBandwidth, kCrossover, kCompare, kTrack, kReport, kExport, kDb,
+    kList, kProfile, kCalibrate, kValidate, kDoctor;
 
 namespace {
-constexpr std::array kVerbs{&kSweep,     &kCollective, &kTune,     &kChoose, &kBandwidth,
-                            &kCrossover, &kCompare,    &kReport,   &kExport, &kList,
-                            &kProfile,   &kCalibrate,  &kValidate, &kTrack,  &kDoctor};
+constexpr std::array kVerbs{&kSweep,  &kCollective, &kTune, &kChoose, &kBandwidth, &kCrossover, &kCompare,  &kTrack,
+                            &kReport, &kExport,     &kDb,   &kList,   &kProfile,   &kCalibrate, &kValidate, &kDoctor};
 }
 
 std::span<const Verb* const> verbs() { return kVerbs; }

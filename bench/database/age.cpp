@@ -1,0 +1,36 @@
+#include "bench/database/age.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+using std::chrono::hours;
+
+struct Unit {
+  std::string_view name;
+  hours length;
+};
+constexpr std::array kUnits{Unit{"h", hours(1)}, Unit{"d", hours(24)}, Unit{"w", hours(7 * 24)}};
+constexpr hours kMost(100 * 365 * 24);
+
+}  // namespace
+
+std::string time_before(std::chrono::sys_seconds now, std::string_view age, std::string_view flag) {
+  int number = 0;
+  const auto [end, status] = std::from_chars(age.data(), age.data() + age.size(), number);
+  const auto unit = std::ranges::find(kUnits, std::string_view(end, age.data() + age.size()), &Unit::name);
+  if (status != std::errc() || number <= 0 || unit == kUnits.end() || number > kMost / unit->length)
+    throw Error(ExitCode::usage, fmt::format("{} {} is no age", flag, age),
+                "write a whole number and h, d or w, such as 36h, 90d or 12w");
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", now - number * unit->length);
+}
+
+}  // namespace hbench

@@ -1,0 +1,35 @@
+#pragma once
+
+/// What `hbench db` did or found, for people and for machines. Pure.
+
+#include <string>
+#include <vector>
+
+#include "analysis/store/check.hpp"
+#include "analysis/store/merge.hpp"
+#include "analysis/store/prune.hpp"
+
+namespace hbench {
+
+/// What one database gave.
+struct Merged {
+  std::string file;
+  MergeResult result;
+};
+
+/// `other.db: 3 runs came, with 12 cases and 4,000 samples; 5 were there`.
+std::string merge_text(const Merged& merged);
+/// Names `db`, with a row for each database that was merged.
+std::string merge_json(const std::string& db, const std::vector<Merged>& all);
+
+/// A line for each finding, and one that counts them.
+std::string check_text(const std::string& db, const std::vector<DatabaseFinding>& findings);
+std::string check_json(const std::string& db, const std::vector<DatabaseFinding>& findings);
+
+/// A line for each run, and one for all.
+std::string prune_text(const std::string& db, const PruneResult& result, bool dry_run);
+std::string prune_json(const std::string& db, const PruneResult& result, bool dry_run);
+
+std::string vacuum_text(const std::string& db, const VacuumResult& result);
+
+}  // namespace hbench
