@@ -132,8 +132,8 @@ std::vector<CaseResult> select_whole(Database& database, Statement& row) {
 constexpr std::string_view kDoneBaselines =
     "status = 'done' AND algorithm = 'none' AND evidence IN ('measured', 'emulated')";
 
-/// Of the answers for which `counts` holds. One pass over all: a subquery for each answer to a question that was asked a
-/// thousand times reads a thousand rows a thousand times.
+/// Of the answers for which `counts` holds. One pass over all: a subquery for each answer to a question that was asked
+/// a thousand times reads a thousand rows a thousand times.
 std::string newest_of_each_key(const std::string& counts) {
   return fmt::format(
       "one.id IN (SELECT id FROM (SELECT same.id AS id, row_number() OVER (PARTITION BY same.question, same.place "

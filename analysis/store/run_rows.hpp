@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "analysis/records.hpp"
 #include "analysis/store/sqlite.hpp"
 
 namespace hbench::store {
@@ -18,6 +20,10 @@ RunSize size_of_run(Database& database, std::int64_t run);
 
 /// The run with this UUID, if it is there.
 std::optional<std::int64_t> find_run(Database& database, const std::string& uuid);
+
+/// What was said of the run; of a database of a schema that had no such words, nothing.
+void insert_acceptance(Database& database, const Acceptance& acceptance);
+std::vector<Acceptance> select_acceptances(Database& database);
 
 /// The run's cases with their samples; the run stays.
 void remove_cases(Database& database, std::int64_t run);

@@ -4,6 +4,7 @@
 #include "analysis/store/migrations.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
+#include "analysis/store/run_rows.hpp"
 
 namespace hbench {
 
@@ -44,6 +45,17 @@ void Store::append(std::int64_t run, const std::vector<CaseResult>& results) {
   Transaction transaction(connection_->database, Transaction::Kind::write);
   for (const CaseResult& result : results) store::insert(connection_->database, run, result);
   transaction.commit();
+}
+
+void Store::accept(const Acceptance& acceptance) {
+  Transaction transaction(connection_->database, Transaction::Kind::write);
+  store::insert_acceptance(connection_->database, acceptance);
+  transaction.commit();
+}
+
+std::vector<Acceptance> Store::acceptances() const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_acceptances(connection_->database);
 }
 
 std::set<std::string> Store::finished() const {

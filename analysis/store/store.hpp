@@ -45,6 +45,11 @@ class Store {
   /// Appends many cases in one transaction (simulated and published points are quick and many).
   void append(std::int64_t run, const std::vector<CaseResult>& results);
 
+  /// A run may be accepted again, for another reason. \pre there is such a run. \throws Error (environment).
+  void accept(const Acceptance& acceptance);
+  /// In the order in which they were given; none in a database of a schema before 7.
+  std::vector<Acceptance> acceptances() const;
+
   /// `answer_key` of the cases that are done (not of the failed ones): what `--resume` need not repeat.
   std::set<std::string> finished() const;
   /// The newest answer of these runs to each question at each place, oldest run first; a failed one gives way to a done

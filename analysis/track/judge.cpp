@@ -30,13 +30,23 @@ std::span<const Launch> runs_of(const TrackedCase& tracked, const TrackRule& rul
   return std::span(tracked.baseline).last(static_cast<std::size_t>(kept));
 }
 
-/// By how much the medians of runs differ, on logarithms; robust against a few that were disturbed.
-double spread_of(std::span<const Launch> runs) {
+/// How far the medians of runs are from the middle one, on logarithms.
+void add_distances(std::span<const Launch> runs, std::vector<double>& distances) {
   std::vector<double> medians;
   for (const Launch& run : runs) medians.push_back(std::log(median(run)));
+  if (medians.empty()) return;
   const double middle = median(medians);
-  for (double& each : medians) each = std::abs(each - middle);
-  return kDeviation * median(std::move(medians));
+  for (const double each : medians) distances.push_back(std::abs(each - middle));
+}
+
+/// By how much runs of one level differ; robust against a few that were disturbed. A level of fewer runs than two
+/// others is not asked: its middle is one of them.
+double spread_of(std::span<const Launch> runs, std::span<const Launch> earlier) {
+  constexpr std::size_t kLevel = 3;
+  std::vector<double> distances;
+  if (runs.size() >= kLevel || earlier.empty()) add_distances(runs, distances);
+  add_distances(earlier, distances);
+  return kDeviation * median(std::move(distances));
 }
 
 std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
@@ -55,12 +65,12 @@ class Weighing {
     result_.p = rank_test(baseline_, first());
     result_.shift = relative_shift(baseline_, tracked.head);
     result_.interval = shift_interval(baseline_, tracked.head, kIntervalLevel);
-    result_.resolution = std::expm1(rule.spread * spread_of(runs_));
+    result_.resolution = std::expm1(rule.spread * spread_of(runs_, tracked.earlier));
   }
 
   /// Whether it takes part in the correction for several questions.
   bool is_asked() const {
-    return result_.compared() && std::ssize(runs_) >= rule_.fewest_runs && std::ssize(tracked_.head) >= rule_.launches;
+    return result_.compared() && known_runs() >= rule_.fewest_runs && std::ssize(tracked_.head) >= rule_.launches;
   }
 
   double p() const { return result_.p; }
@@ -73,8 +83,8 @@ class Weighing {
       decide(TrackVerdict::missing, "the head has not measured it", "measure it, or take it out of what is tracked");
     else if (tracked_.baseline.empty())
       decide(TrackVerdict::fresh, "the baseline does not have it", "");
-    else if (std::ssize(runs_) < rule_.fewest_runs)
-      decide(TrackVerdict::inconclusive, fmt::format("{} of {} runs of the baseline", runs_.size(), rule_.fewest_runs),
+    else if (known_runs() < rule_.fewest_runs)
+      decide(TrackVerdict::inconclusive, fmt::format("{} of {} runs of the baseline", known_runs(), rule_.fewest_runs),
              "measure the baseline in more runs");
     else if (std::ssize(tracked_.head) < rule_.launches)
       decide(TrackVerdict::inconclusive, fmt::format("{} of {} launches", tracked_.head.size(), rule_.launches),
@@ -89,6 +99,8 @@ class Weighing {
     return std::span(tracked_.head).first(std::min<std::size_t>(tracked_.head.size(), rule_.launches));
   }
   std::span<const double> further() const { return std::span(tracked_.head).subspan(first().size()); }
+
+  std::ptrdiff_t known_runs() const { return std::ssize(runs_) + std::ssize(tracked_.earlier); }
 
   void decide(TrackVerdict verdict, std::string reason, std::string next_step) {
     result_.verdict = verdict;

@@ -23,7 +23,7 @@ struct TrackRule {
   double level = 0.01;         ///< probability of an alarm by chance, over all cases of a gate
   double spread = 4;           ///< deviations of the baseline's runs that a change must exceed
   int most_runs = 30;          ///< of the baseline, the newest
-  int fewest_runs = 5;         ///< of the baseline; fewer say nothing of how runs differ
+  int fewest_runs = 5;         ///< of the baseline and before it; fewer say nothing of how runs differ
   int launches = 5;            ///< of a head that decide; those after them confirm
   bool confirm = true;         ///< whether a regression must be found again by as many further launches
 
@@ -35,6 +35,8 @@ struct TrackedCase {
   std::vector<Launch> baseline;  ///< by run, oldest first: a value for each launch
   Launch head;                   ///< in the order in which they were measured
   bool larger_is_worse = true;
+  /// Runs before a change of level that was accepted: they tell how runs differ, and nothing of the level.
+  std::vector<Launch> earlier{};
 };
 
 enum class TrackVerdict : std::uint8_t {

@@ -37,6 +37,16 @@ struct Answers {
   std::vector<const CaseResult*> by_run;
 };
 
+/// By question.
+std::map<std::string, Answers> answers_of(const std::vector<std::vector<CaseResult>>& runs) {
+  std::map<std::string, Answers> known;
+  for (const std::vector<CaseResult>& run : runs)
+    for (const CaseResult& result : run)
+      if (is_tracked(result) && result.status == CaseStatus::done)
+        known[result.asked.question()].by_run.push_back(&result);
+  return known;
+}
+
 }  // namespace
 
 Launch launch_values(const CaseResult& result) {
@@ -46,8 +56,9 @@ Launch launch_values(const CaseResult& result) {
   return values;
 }
 
-std::vector<Run> baseline_runs(const std::vector<Run>& runs, std::int64_t head,
-                               const std::map<std::string, std::string>& labels, int most) {
+BaselineRuns baseline_runs(const std::vector<Run>& runs, std::int64_t head,
+                           const std::map<std::string, std::string>& labels, int most,
+                           const std::set<std::int64_t>& accepted) {
   std::vector<Run> chosen;
   const RunFilter filter{.run = 0, .labels = labels};
   for (const Run& run : runs) {
@@ -55,7 +66,10 @@ std::vector<Run> baseline_runs(const std::vector<Run>& runs, std::int64_t head,
     if (filter.accepts(run)) chosen.push_back(run);
   }
   if (std::ssize(chosen) > most) chosen.erase(chosen.begin(), chosen.end() - most);
-  return chosen;
+  const auto newest =
+      std::find_if(chosen.rbegin(), chosen.rend(), [&](const Run& run) { return accepted.contains(run.id); });
+  const auto begin = newest == chosen.rend() ? chosen.begin() : std::prev(newest.base());
+  return {.runs = {begin, chosen.end()}, .earlier = {chosen.begin(), begin}};
 }
 
 std::string tracked_name(const Case& asked) {
@@ -71,12 +85,9 @@ std::string tracked_name(const Case& asked) {
 }
 
 std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>& baseline,
-                                     const std::vector<CaseResult>& head) {
-  std::map<std::string, Answers> known;
-  for (const std::vector<CaseResult>& run : baseline)
-    for (const CaseResult& result : run)
-      if (is_tracked(result) && result.status == CaseStatus::done)
-        known[result.asked.question()].by_run.push_back(&result);
+                                     const std::vector<CaseResult>& head,
+                                     const std::vector<std::vector<CaseResult>>& earlier) {
+  std::map<std::string, Answers> known = answers_of(baseline), before_that = answers_of(earlier);
   std::vector<TrackedSides> sides;
   std::set<std::string> asked;
   const auto begin = [&](const CaseResult& result) -> TrackedSides& {
@@ -104,6 +115,8 @@ std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>&
       else
         elsewhere = before;
     }
+    for (const CaseResult* before : before_that[side.question].by_run)
+      if (before->asked.place() == result.asked.place()) side.values.earlier.push_back(launch_values(*before));
     if (side.values.baseline.empty() && elsewhere != nullptr) side.incomparable = difference(*elsewhere, result);
   }
   if (baseline.empty()) return sides;

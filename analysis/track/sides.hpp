@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,17 @@
 
 namespace hbench {
 
-/// The newest of `runs` (oldest first) before `head` that have all `labels`, at most `most` of them, oldest first. A
-/// head is no part of its own baseline.
-std::vector<Run> baseline_runs(const std::vector<Run>& runs, std::int64_t head,
-                               const std::map<std::string, std::string>& labels, int most);
+/// What a head is held to.
+struct BaselineRuns {
+  std::vector<Run> runs;     ///< since the newest accepted change of level, oldest first
+  std::vector<Run> earlier;  ///< those before it, oldest first
+};
+
+/// The newest of `runs` (oldest first) before `head` that have all `labels`, at most `most` of them. A head is no part
+/// of its own baseline. An `accepted` run begins a new level, by its number.
+BaselineRuns baseline_runs(const std::vector<Run>& runs, std::int64_t head,
+                           const std::map<std::string, std::string>& labels, int most,
+                           const std::set<std::int64_t>& accepted = {});
 
 /// One question, as the head and the runs of the baseline have answered it.
 struct TrackedSides {
@@ -28,10 +36,12 @@ struct TrackedSides {
   std::string incomparable;  ///< in which facts the places differ, where the baseline has answers from others only
 };
 
-/// Every timed question of the head, in its order, and those that only the newest run of the baseline has. The value of
-/// a launch is the median over iterations of the slowest rank's time. Answers compare where their places are equal.
+/// Every timed question of the head, in its order, and those that only the newest run of the baseline has. Runs of
+/// `earlier` were before a change that was accepted. The value of a launch is the median over iterations of the slowest
+/// rank's time. Answers compare where their places are equal.
 std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>& baseline,
-                                     const std::vector<CaseResult>& head);
+                                     const std::vector<CaseResult>& head,
+                                     const std::vector<std::vector<CaseResult>>& earlier = {});
 
 /// The value of each launch of a timed case: the median over iterations of the slowest rank's time, in seconds.
 Launch launch_values(const CaseResult& result);

@@ -3,17 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+
+#include "bench/output/output_file.hpp"
 
 namespace hbench {
 namespace {
 
-Run head_of(const std::vector<Run>& runs, std::int64_t asked) {
+/// \throws Error (usage) that names the `flag`.
+Run head_of(const std::vector<Run>& runs, std::int64_t asked, std::string_view flag) {
   if (runs.empty())
     throw Error(ExitCode::usage, "the database has no runs", "hbench sweep --label branch=main, or hbench collective");
   if (asked == 0) return runs.back();
   const auto found = std::ranges::find(runs, asked, &Run::id);
   if (found == runs.end())
-    throw Error(ExitCode::usage, fmt::format("--head {}: there is no such run", asked),
+    throw Error(ExitCode::usage, fmt::format("{} {}: there is no such run", flag, asked),
                 fmt::format("the newest is {}", runs.back().id));
   return *found;
 }
@@ -30,6 +34,15 @@ TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgeme
     judgement.next_step = "measure both sides in the same place";
   }
   return judgement;
+}
+
+/// What somebody has accepted is no regression, however large.
+void accept_change(TrackJudgement& judgement, const std::string& reason) {
+  const bool waits = judgement.verdict == TrackVerdict::inconclusive && judgement.shift != 0;
+  if (judgement.verdict != TrackVerdict::regressed && !waits) return;
+  judgement.verdict = TrackVerdict::pass;
+  judgement.reason = fmt::format("accepted: {}", reason);
+  judgement.next_step.clear();
 }
 
 }  // namespace
@@ -54,19 +67,37 @@ ExitCode TrackReport::exit_code() const {
 
 TrackReport check(const Store& store, const TrackRequest& request) {
   const std::vector<Run> runs = store.runs();
-  TrackReport report{.request = request, .head = head_of(runs, request.head), .runs = {}, .results = {}};
-  report.runs = baseline_runs(runs, report.head.id, request.baseline, request.rule.most_runs);
-  std::vector<std::vector<CaseResult>> baseline;
-  for (const Run& run : report.runs) baseline.push_back(store.of_run(run.id));
-  std::vector<TrackedSides> sides = pair_sides(baseline, store.of_run(report.head.id));
+  TrackReport report{.request = request, .head = head_of(runs, request.head, "--head"), .runs = {}, .results = {}};
+  const std::vector<Acceptance> acceptances = store.acceptances();
+  std::set<std::int64_t> accepted;
+  for (const Acceptance& each : acceptances) accepted.insert(each.run);
+  BaselineRuns known = baseline_runs(runs, report.head.id, request.baseline, request.rule.most_runs, accepted);
+  const auto answers = [&](const std::vector<Run>& of) {
+    std::vector<std::vector<CaseResult>> all;
+    for (const Run& run : of) all.push_back(store.of_run(run.id));
+    return all;
+  };
+  std::vector<TrackedSides> sides =
+      pair_sides(answers(known.runs), store.of_run(report.head.id), answers(known.earlier));
+  report.runs = std::move(known.runs);
   std::vector<TrackedCase> gate;
   for (const TrackedSides& each : sides) gate.push_back(each.values);
   const std::vector<TrackJudgement> judgements = judge(gate, request.rule);
   for (std::size_t i = 0; i < sides.size(); ++i) {
     TrackJudgement judgement = without_figures(sides[i], judgements[i]);
+    for (const Acceptance& each : acceptances)
+      if (each.run == report.head.id) accept_change(judgement, each.reason);
     report.results.push_back({std::move(sides[i]), std::move(judgement)});
   }
   return report;
+}
+
+std::int64_t accept(Store& store, int run, const std::string& reason) {
+  if (reason.empty())
+    throw Error(ExitCode::usage, "a change is accepted for a reason", "add --reason \"what made it slower, and why\"");
+  const Run head = head_of(store.runs(), run, "RUN");
+  store.accept({.run = head.id, .reason = reason, .accepted_at = now_utc()});
+  return head.id;
 }
 
 std::map<std::string, std::string> parse_baseline(const std::string& text) {

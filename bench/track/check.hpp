@@ -13,6 +13,10 @@
 
 namespace hbench {
 
+/// Says that a run (0: the newest) is as fast as it should be: later ones are held to it and to those after it. The
+/// number of the run. \throws Error (usage) as `check`, and without a reason.
+std::int64_t accept(Store& store, int run, const std::string& reason);
+
 /// What is judged, and by what.
 struct TrackRequest {
   int head = 0;                                 ///< a run; 0: the newest

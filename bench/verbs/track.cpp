@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "bench/command/actions.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/output/document_output.hpp"
@@ -121,33 +122,41 @@ ExitCode run_history(const Call& call) {
   return ExitCode::good;
 }
 
-/// What may be done with runs over time.
-struct Action {
-  std::string_view name, summary;
-  ExitCode (*run)(const Call& call);
-};
+ExitCode run_accept(const Call& call) {
+  std::filesystem::path database = "hbench.db";
+  int run = 0;
+  std::string reason;
+  Arguments app(
+      "Accepts that a run is slower or faster than those before it: later runs are held to it and to those after it, "
+      "and runs before it only tell how far runs differ.",
+      "hbench track accept");
+  app.footer(
+      "Examples:\n  hbench track accept --reason \"checks every gradient now\"\n"
+      "  hbench track accept 57 --reason \"new driver\" --db nightly.db");
+  app.add_option("RUN", run, "the run (default: the newest)")->check(in_range(1, 1'000'000'000));
+  app.add_option("--reason", reason, "why it is wanted");
+  app.add_option("--db", database, "the database")->capture_default_str();
+  if (app.parse(call)) return ExitCode::good;
+  if (!std::filesystem::exists(database))
+    throw Error(ExitCode::usage, fmt::format("there is no database '{}'", database.string()), "name it with --db");
+  Store store(database);
+  fmt::print("Accepted run {}: {}\n", accept(store, run, reason), reason);
+  return ExitCode::good;
+}
 
 constexpr std::array kActions{Action{"check", "judges a run against earlier ones", run_check},
-                              Action{"history", "shows what has changed over runs, and when", run_history}};
+                              Action{"history", "shows what has changed over runs, and when", run_history},
+                              Action{"accept", "says that a change is wanted", run_accept}};
 
 ExitCode run_track(const Call& call) {
-  if (!call.arguments.empty() && !call.arguments.front().starts_with('-')) {
-    const auto action = std::ranges::find(kActions, call.arguments.front(), &Action::name);
-    if (action != kActions.end())
-      return action->run({.arguments = {call.arguments.begin() + 1, call.arguments.end()}, .command = call.command});
-    std::vector<std::string_view> known;
-    for (const Action& each : kActions) known.push_back(each.name);
-    throw unknown_name("action on tracked runs", call.arguments.front(), known);
-  }
-  Arguments app("Tracks how fast a project is over its commits.", "hbench track");
-  std::string footer = "Actions:\n";
-  for (const Action& action : kActions) footer += fmt::format("  {:8} {}\n", action.name, action.summary);
-  app.footer(footer +
-             "Examples:\n  hbench track check --baseline main\n  hbench track history\nhbench track check --help and "
-             "hbench track history --help say more.");
-  if (app.parse(call)) return ExitCode::good;
-  fmt::print("{}", app.help());
-  return ExitCode::good;
+  return run_action(
+      call,
+      {.verb = "hbench track",
+       .description = "Tracks how fast a project is over its commits.",
+       .kind = "action on tracked runs",
+       .footer = "Examples:\n  hbench track check --baseline main\n  hbench track history --out history.html\n"
+                 "hbench track check --help and so on say more."},
+      kActions);
 }
 
 }  // namespace

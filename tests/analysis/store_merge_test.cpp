@@ -64,6 +64,26 @@ TEST(Merge, BringsWholeRunsAndIsDoneOnce) {
   EXPECT_EQ(source.results().front().machine_in_words, merged.results()[1].machine_in_words);
 }
 
+TEST(Merge, BringsWhatWasAcceptedOnce) {
+  const TemporaryFolder folder;
+  const fs::path other = folder / "other.db", mine = folder / "mine.db";
+  add_run(mine, "2026-11-20T00:00:00Z", {1});
+  add_run(other, "2026-11-21T00:00:00Z", {2});
+  const Acceptance first{.run = 1, .reason = "wanted", .accepted_at = "2026-11-22T00:00:00Z"};
+  Store(other).accept(first);
+  merge_database(other, mine);
+  merge_database(other, mine);
+  std::vector<Acceptance> merged = Store(mine, Store::Mode::read_only).acceptances();
+  ASSERT_EQ(merged.size(), 1U);
+  EXPECT_EQ(merged[0].run, 2) << "its number here";
+  EXPECT_EQ(merged[0].reason, "wanted");
+  Store(other).accept({.run = 1, .reason = "still wanted", .accepted_at = "2026-11-23T00:00:00Z"});
+  EXPECT_EQ(text_of(merge_database(other, mine)), "added 0, grown 0, known 1, cases 0, samples 0");
+  merged = Store(mine, Store::Mode::read_only).acceptances();
+  ASSERT_EQ(merged.size(), 2U) << "after the run itself had been merged";
+  EXPECT_EQ(merged[1].reason, "still wanted");
+}
+
 TEST(Merge, MakesADatabaseThatIsAbsentAndGoesBothWays) {
   const TemporaryFolder folder;
   add_run(folder / "a.db", "2026-11-20T00:00:00Z", {1});

@@ -92,6 +92,17 @@ TEST(Prune, RemovesWholeRunsAndNothingElse) {
   EXPECT_THAT(prune_database(folder / "r.db", {.before = "2026-08-01T00:00:00Z"}, false).runs, IsEmpty());
 }
 
+TEST(Prune, RemovesWhatWasAcceptedWithItsRun) {
+  const TemporaryFolder folder;
+  fill(folder / "r.db");
+  for (const int run : {1, 10})
+    Store(folder / "r.db").accept({.run = run, .reason = "wanted", .accepted_at = "2026-11-22T00:00:00Z"});
+  prune_database(folder / "r.db", {.keep = 3}, false);
+  const std::vector<Acceptance> left = Store(folder / "r.db", Store::Mode::read_only).acceptances();
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].run, 10);
+}
+
 TEST(Prune, OnlySaysWhatWouldGoInADryRun) {
   const TemporaryFolder folder;
   fill(folder / "r.db");

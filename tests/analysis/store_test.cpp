@@ -46,6 +46,18 @@ TEST(Store, GivesBackEverythingThatWasAppended) {
     EXPECT_EQ(texts_of(Store(folder / "results.db", mode).results()), texts_of(all));
 }
 
+TEST(Store, KeepsWhatWasAcceptedAndWhy) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  const std::int64_t run = store.begin_run(kRun);
+  EXPECT_TRUE(store.acceptances().empty());
+  const Acceptance first{.run = run, .reason = "a driver's \"fix\"", .accepted_at = "2026-11-23T09:00:00Z"};
+  store.accept(first);
+  store.accept({.run = run, .reason = "again", .accepted_at = "2026-11-24T09:00:00Z"});
+  ASSERT_EQ(Store(folder / "results.db", Store::Mode::read_only).acceptances().size(), 2U);
+  EXPECT_EQ(store.acceptances()[0], first);
+}
+
 TEST(Store, GivesAllAnswersOfOneRun) {
   const TemporaryFolder folder;
   Store store(folder / "results.db");

@@ -144,6 +144,21 @@ TEST(TrackJudge, TakesTheNewestRunsOfTheBaseline) {
   EXPECT_EQ(judged({all, head(1)}, {.most_runs = 6}).runs, 6U);
 }
 
+// One run since the level changed, and 12 % between runs before that.
+TEST(TrackJudge, LearnsFromEarlierLevelsHowFarRunsDiffer) {
+  TrackedCase young{
+      .baseline = runs(1, 0.002, 1), .head = head(1.1), .larger_is_worse = true, .earlier = runs(2, 0.02)};
+  EXPECT_EQ(judged(young).verdict, TrackVerdict::pass);
+  EXPECT_NEAR(judged(young).resolution, std::expm1(4 * 1.4826 * std::log(1.02)), 2e-3);
+  young.head = head(1.13);
+  EXPECT_EQ(judged(young).verdict, TrackVerdict::regressed);
+  EXPECT_EQ(judged(young).runs, 1U);
+  young.earlier = runs(2, 0.02, 3);
+  EXPECT_EQ(judged(young).reason, "4 of 5 runs of the baseline");
+  young = {.baseline = {}, .head = head(1), .larger_is_worse = true, .earlier = runs()};
+  EXPECT_EQ(judged(young).verdict, TrackVerdict::fresh);
+}
+
 TEST(TrackJudge, HasAWordForEveryVerdict) {
   for (const auto& [verdict, word] :
        {std::pair(TrackVerdict::pass, "pass"), std::pair(TrackVerdict::improved, "improved"),

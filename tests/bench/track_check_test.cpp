@@ -86,8 +86,8 @@ class TrackCheck : public testing::Test {
     return check(Store(file_, Store::Mode::read_only), request);
   }
   /// The verb's exit code; what it prints is in `printed_`.
-  ExitCode run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "check");
+  ExitCode run(std::vector<std::string> arguments, const char* action = "check") {
+    arguments.insert(arguments.begin(), action);
     arguments.insert(arguments.end(), {"--db", file_.string()});
     testing::internal::CaptureStdout();
     const ExitCode code = find_entry(verbs(), "track", "verb").run({std::move(arguments), "hbench track"});
@@ -163,6 +163,35 @@ TEST_F(TrackCheck, NamesWhatIsMissingNewAndFailed) {
   EXPECT_THAT(report.results[2].judgement.reason, HasSubstr("it failed: rank 1 was lost"));
   EXPECT_EQ(report.exit_code(), ExitCode::lost_rank);
   EXPECT_THAT(track_junit(report), HasSubstr("errors=\"1\" skipped=\"2\""));
+}
+
+TEST_F(TrackCheck, HoldsLaterRunsToAnAcceptedOne) {
+  add_history(6, {step_of("vgg16")});
+  add_run("main", {answer(step_of("vgg16"), 0.106)});
+  EXPECT_EQ(run({}), ExitCode::regressed);
+  EXPECT_EQ(run({"--reason", "checks every gradient"}, "accept"), ExitCode::good);
+  EXPECT_EQ(printed_, "Accepted run 7: checks every gradient\n");
+  EXPECT_EQ(run({}), ExitCode::good);
+  EXPECT_THAT(checked().results[0].judgement.reason, "accepted: checks every gradient");
+  add_run("main", {answer(step_of("vgg16"), 0.106)});
+  const TrackReport next = checked();
+  EXPECT_EQ(next.results[0].judgement.verdict, TrackVerdict::pass) << next.results[0].judgement.reason;
+  EXPECT_EQ(next.runs.size(), 1U);
+  add_run("main", {answer(step_of("vgg16"), 0.113)});
+  EXPECT_EQ(checked().exit_code(), ExitCode::regressed) << "6 % above what was accepted";
+  add_run("main", {answer(step_of("vgg16"), 0.1)});
+  EXPECT_EQ(checked().results[0].judgement.verdict, TrackVerdict::improved) << "as fast as before that";
+}
+
+TEST_F(TrackCheck, AcceptsNothingWithoutAReason) {
+  add_history(1, {step_of("vgg16")});
+  const auto refused = [&](std::vector<std::string> arguments, const char* what, const char* hint) {
+    expect_error([&] { run(std::move(arguments), "accept"); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
+    testing::internal::GetCapturedStdout();
+  };
+  refused({}, "for a reason", "--reason");
+  refused({"9", "--reason", "x"}, "RUN 9: there is no such run", "the newest is 1");
+  EXPECT_TRUE(Store(file_).acceptances().empty());
 }
 
 TEST_F(TrackCheck, EndsWithItsCodeHoweverManyCasesHaveRegressed) {
