@@ -20,7 +20,9 @@ ExitCode run_action(const Call& call, const ActionTexts& texts, std::span<const 
   }
   Arguments app(std::string(texts.description), std::string(texts.verb));
   std::string footer = "Actions:\n";
-  for (const Action& action : actions) footer += fmt::format("  {:6} {}\n", action.name, action.summary);
+  std::size_t width = 0;
+  for (const Action& action : actions) width = std::max(width, action.name.size());
+  for (const Action& action : actions) footer += fmt::format("  {:{}}  {}\n", action.name, width, action.summary);
   app.footer(footer + std::string(texts.footer));
   if (app.parse(call)) return ExitCode::good;
   fmt::print("{}", app.help());
