@@ -42,8 +42,10 @@ TEST(CollectiveModel, SimulatesASchedule) {
 TEST(CollectiveModel, AddsWhatACallCosts) {
   Profile profile = round_cluster();
   profile.call_latency = Seconds(5e-6);
-  CollectiveModel model(profile, {.workers = 4});
-  expect_time(model.answer(kRing, kPlain, 4000), 11.7e-6 + ring_time(profile, 4, 4000), TimeBasis::model);
+  for (const int workers : {2, 4}) {
+    CollectiveModel model(profile, {.workers = workers});
+    expect_time(model.answer(kRing, kPlain, 4000), 11.7e-6 + ring_time(profile, workers, 4000), TimeBasis::model);
+  }
   EXPECT_EQ(CollectiveModel(profile, {.workers = 1}).answer(kRing, kPlain, 4000).time.value, 0);
 }
 

@@ -18,6 +18,8 @@ TEST(Money, IsANumberWithTheLettersOfACurrency) {
   EXPECT_EQ(parse_money("2.5 Eur"), (Money{2.5, "EUR"}));
   EXPECT_EQ(parse_money("4e4INR"), (Money{40000, "INR"}));
   EXPECT_EQ(parse_money("7"), (Money{7, "USD"}));
+  EXPECT_EQ(parse_money("7zaZ"), (Money{7, "ZAZ"}));
+  EXPECT_EQ(parse_money("7AzZ"), (Money{7, "AZZ"}));
   for (const char* wrong :
        {"", "usd", "-1usd", "0", "1us", "1 usdx", "1 $", "nan", "inf usd", "1e16", "1 u5d", "1 $sd", "1 us$"})
     EXPECT_FALSE(parse_money(wrong)) << wrong;
@@ -92,6 +94,7 @@ TEST(ProfilePrice, RefusesWhatIsNone) {
   expect_refused("= 12", "= -1", "my.toml:25: price.per_node_hour: -1 is no price", "above 0");
   expect_refused("= 12", "= 0", "my.toml:25: price.per_node_hour: 0 is no price", "above 0");
   expect_refused("= 12", "= 1000000001", "my.toml:25: price.per_node_hour: 1000000001 is no price", "above 0");
+  EXPECT_EQ(parse(with("= 12", "= 0.5")).price->per_node_hour.amount, 0.5);
   EXPECT_EQ(parse(with("= 12", "= 1000000000")).price->per_node_hour.amount, 1e9) << "dear, in some currency";
   expect_refused("= 12", "= \"12\"", "my.toml:25: price.per_node_hour: 12 is no price", "without quotes");
   expect_refused("= 12", "= nan", "my.toml:25: price.per_node_hour: nan is no price", "above 0");

@@ -30,6 +30,18 @@ TEST(Simulator, RingOfNodesTakesTheClosedForm) {
   }
 }
 
+// Memory that adds 2 MB/s holds a reduce-scatter back, and not an all-gather, which adds nothing.
+TEST(Simulator, OnlyWhatIsAddedReadsMemory) {
+  Profile profile = round_cluster();
+  profile.memory_rate = BytesPerSecond(6e6);
+  const auto time = [&](CollectiveKind collective) {
+    return time_of(profile, parse_algorithm("ring", collective).build({.workers = 4}, 1), 4 * 5000);
+  };
+  const double chunk = 4.0 * 5000;
+  expect_equal(time(CollectiveKind::reduce_scatter), 3 * (1e-3 + chunk / 2e6));
+  expect_equal(time(CollectiveKind::all_gather), 3 * (1e-3 + chunk / 4e6));
+}
+
 // Additions keep pace with what arrives, be that the link, twice the bytes of the protocol of low latency, or streams.
 TEST(Simulator, AdditionsStreamWithTheSlowestPartOfTheWay) {
   Profile profile = without_latency(round_cluster());
