@@ -193,15 +193,6 @@ struct Run {
   Producer producer() const { return {.run = id, .version = version, .started_at = started_at, .labels = labels}; }
 };
 
-/// Somebody has said that a run is as fast as it should be, whatever runs before it were: it begins a new level.
-struct Acceptance {
-  std::int64_t run = 0;
-  std::string reason;
-  std::string accepted_at;  ///< ISO 8601, UTC
-
-  friend bool operator==(const Acceptance&, const Acceptance&) = default;
-};
-
 /// Which runs' answers count.
 struct RunFilter {
   std::int64_t run = 0;                       ///< 0: any

@@ -8,6 +8,14 @@
 
 namespace hbench::store {
 
+std::optional<std::int64_t> find_case(Database& database, std::int64_t run, const Case& asked) {
+  Statement row(database,
+                "SELECT max(id) FROM scaling_case WHERE run_id = ? AND question = ? AND place = ? AND status = 'done' "
+                "HAVING max(id) IS NOT NULL");
+  row.bind(run, asked.question(), asked.place());
+  return row.step() ? std::optional(row.integer(0)) : std::nullopt;
+}
+
 void add_samples(Database& database, std::int64_t case_id, const std::vector<Sample>& samples) {
   Statement last(database, "SELECT coalesce(max(seq) + 1, 0) FROM sample WHERE case_id = ?");
   last.bind(case_id);

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "analysis/store/judgement_rows.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
 #include "analysis/store/run_rows.hpp"
@@ -16,19 +15,8 @@ using store::Database;
 using store::RunSize;
 using store::Transaction;
 
-/// Those of the run `from` which `into` lacks of the run `to`: a run may be accepted after it was merged.
-void merge_acceptances(const std::vector<Acceptance>& accepted, std::int64_t from, Database& into, std::int64_t to) {
-  const std::vector<Acceptance> known = store::select_acceptances(into);
-  for (Acceptance each : accepted) {
-    if (each.run != from) continue;
-    each.run = to;
-    if (std::ranges::find(known, each) == known.end()) store::insert_acceptance(into, each);
-  }
-}
-
 /// One run, in a transaction of its own.
-void merge_run(Database& from, const Run& run, const std::vector<Acceptance>& accepted, Database& into,
-               MergeResult& result) {
+void merge_run(Database& from, const Run& run, Database& into, MergeResult& result) {
   // One moment of this run, which another process may be writing. Not of all runs: that would keep the writer waiting.
   Transaction snapshot(from, Transaction::Kind::read);
   const RunSize size = store::size_of_run(from, run.id);
@@ -36,7 +24,7 @@ void merge_run(Database& from, const Run& run, const std::vector<Acceptance>& ac
   const std::optional<std::int64_t> there = store::find_run(into, run.uuid);
   const RunSize before = there ? store::size_of_run(into, *there) : RunSize();
   if (there && size.cases <= before.cases && size.samples <= before.samples) {
-    merge_acceptances(accepted, run.id, into, *there);
+    store::merge_words(from, run.id, into, *there);
     transaction.commit();
     ++result.known;
     return;
@@ -44,7 +32,7 @@ void merge_run(Database& from, const Run& run, const std::vector<Acceptance>& ac
   if (there) store::remove_cases(into, *there);
   const std::int64_t id = there ? *there : store::insert(into, run);
   for (const CaseResult& each : store::select_of_run(from, run.id)) store::insert(into, id, each);
-  merge_acceptances(accepted, run.id, into, id);
+  store::merge_words(from, run.id, into, id);
   transaction.commit();
   ++(there ? result.grown : result.added);
   result.cases += size.cases - before.cases;
@@ -63,8 +51,7 @@ MergeResult merge_database(const std::filesystem::path& from, const std::filesys
   store::check_health(source);
   Database target = store::open_for_writing(into, patience, store::migrations());
   MergeResult result;
-  const std::vector<Acceptance> accepted = store::select_acceptances(source);
-  for (const Run& run : store::select_runs(source)) merge_run(source, run, accepted, target, result);
+  for (const Run& run : store::select_runs(source)) merge_run(source, run, target, result);
   return result;
 }
 

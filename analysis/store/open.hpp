@@ -36,7 +36,7 @@ Database open_for_reading(const std::filesystem::path& file, std::chrono::millis
 Database open_copy(const std::filesystem::path& file, std::chrono::milliseconds patience,
                    std::span<const Migration> steps);
 
-/// \throws Error (wrong_data) where SQLite finds damage.
+/// \throws Error (wrong_data) where SQLite finds damage, or the file ends within a page.
 void check_health(Database& database);
 
 }  // namespace hbench::store

@@ -1,5 +1,7 @@
 #include "analysis/store/run_rows.hpp"
 
+#include "analysis/store/judgement_rows.hpp"
+
 namespace hbench::store {
 
 RunSize size_of_run(Database& database, std::int64_t run) {
@@ -18,19 +20,6 @@ std::optional<std::int64_t> find_run(Database& database, const std::string& uuid
   return row.step() ? std::optional(row.integer(0)) : std::nullopt;
 }
 
-void insert_acceptance(Database& database, const Acceptance& acceptance) {
-  Statement(database, "INSERT INTO acceptance (run_id, reason, accepted_at) VALUES (?, ?, ?)")
-      .run(acceptance.run, acceptance.reason, acceptance.accepted_at);
-}
-
-std::vector<Acceptance> select_acceptances(Database& database) {
-  std::vector<Acceptance> all;
-  if (database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'acceptance'") == 0) return all;
-  Statement row(database, "SELECT run_id, reason, accepted_at FROM acceptance ORDER BY id");
-  while (row.step()) all.push_back({.run = row.integer(0), .reason = row.text(1), .accepted_at = row.text(2)});
-  return all;
-}
-
 void remove_cases(Database& database, std::int64_t run) {
   for (const char* sql : {"DELETE FROM sample WHERE case_id IN (SELECT id FROM scaling_case WHERE run_id = ?)",
                           "DELETE FROM scaling_case WHERE run_id = ?"})
@@ -39,8 +28,9 @@ void remove_cases(Database& database, std::int64_t run) {
 
 void remove_run(Database& database, std::int64_t run) {
   remove_cases(database, run);
+  remove_words(database, run);
   for (const char* sql : {"DELETE FROM environment WHERE run_id = ?", "DELETE FROM label WHERE run_id = ?",
-                          "DELETE FROM acceptance WHERE run_id = ?", "DELETE FROM run WHERE id = ?"})
+                          "DELETE FROM run WHERE id = ?"})
     Statement(database, sql).run(run);
 }
 

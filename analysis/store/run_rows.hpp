@@ -21,13 +21,9 @@ RunSize size_of_run(Database& database, std::int64_t run);
 /// The run with this UUID, if it is there.
 std::optional<std::int64_t> find_run(Database& database, const std::string& uuid);
 
-/// What was said of the run; of a database of a schema that had no such words, nothing.
-void insert_acceptance(Database& database, const Acceptance& acceptance);
-std::vector<Acceptance> select_acceptances(Database& database);
-
 /// The run's cases with their samples; the run stays.
 void remove_cases(Database& database, std::int64_t run);
-/// The run with all that it holds.
+/// The run with all that it holds, and what was said of it.
 void remove_run(Database& database, std::int64_t run);
 
 }  // namespace hbench::store

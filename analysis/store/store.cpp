@@ -1,5 +1,8 @@
 #include "analysis/store/store.hpp"
 
+#include <algorithm>
+
+#include "analysis/store/judgement_rows.hpp"
 #include "analysis/store/launches.hpp"
 #include "analysis/store/migrations.hpp"
 #include "analysis/store/open.hpp"
@@ -49,13 +52,57 @@ void Store::append(std::int64_t run, const std::vector<CaseResult>& results) {
 
 void Store::accept(const Acceptance& acceptance) {
   Transaction transaction(connection_->database, Transaction::Kind::write);
-  store::insert_acceptance(connection_->database, acceptance);
+  store::insert(connection_->database, acceptance);
   transaction.commit();
 }
 
 std::vector<Acceptance> Store::acceptances() const {
   Transaction snapshot(connection_->database, Transaction::Kind::read);
   return store::select_acceptances(connection_->database);
+}
+
+void Store::freeze(const FrozenBaseline& frozen) {
+  Transaction transaction(connection_->database, Transaction::Kind::write);
+  store::remove_frozen(connection_->database, frozen.name);
+  store::insert(connection_->database, frozen);
+  transaction.commit();
+}
+
+bool Store::unfreeze(const std::string& name) {
+  Transaction transaction(connection_->database, Transaction::Kind::write);
+  const std::vector<FrozenBaseline> known = store::select_frozen(connection_->database);
+  store::remove_frozen(connection_->database, name);
+  transaction.commit();
+  return std::ranges::find(known, name, &FrozenBaseline::name) != known.end();
+}
+
+std::vector<FrozenBaseline> Store::frozen() const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_frozen(connection_->database);
+}
+
+StoredJudgement Store::keep(const StoredJudgement& judgement) {
+  Database& database = connection_->database;
+  Transaction transaction(database, Transaction::Kind::write);
+  const std::int64_t id = store::insert(database, judgement);
+  std::vector<StoredJudgement> all = store::select_judgements(database, judgement.run);
+  transaction.commit();
+  return std::move(*std::ranges::find(all, id, &StoredJudgement::id));
+}
+
+std::vector<StoredJudgement> Store::judgements(std::int64_t run) const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_judgements(connection_->database, run);
+}
+
+std::optional<StoredJudgement> Store::judgement_of(std::int64_t verdict) const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_judgement_of(connection_->database, verdict);
+}
+
+std::optional<std::int64_t> Store::find(std::int64_t run, const Case& asked) const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::find_case(connection_->database, run, asked);
 }
 
 std::set<std::string> Store::finished() const {

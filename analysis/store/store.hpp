@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "analysis/judgements.hpp"
 #include "analysis/records.hpp"
 
 namespace hbench {
@@ -49,6 +51,18 @@ class Store {
   void accept(const Acceptance& acceptance);
   /// In the order in which they were given; none in a database of a schema before 7.
   std::vector<Acceptance> acceptances() const;
+  /// Gives runs a name, instead of those that had it. \pre there are such runs. \throws Error (environment).
+  void freeze(const FrozenBaseline& frozen);
+  /// Whether there was such a name, which is forgotten; its runs stay.
+  bool unfreeze(const std::string& name);
+  /// In the order of their names; none in a database of a schema before 8.
+  std::vector<FrozenBaseline> frozen() const;
+  /// Keeps what was said of a run. It with its number and those of its verdicts. \throws Error (environment).
+  StoredJudgement keep(const StoredJudgement& judgement);
+  /// All that was said of a run, oldest first.
+  std::vector<StoredJudgement> judgements(std::int64_t run) const;
+  /// What was said when this verdict was given; nothing for a number that no verdict has.
+  std::optional<StoredJudgement> judgement_of(std::int64_t verdict) const;
 
   /// `answer_key` of the cases that are done (not of the failed ones): what `--resume` need not repeat.
   std::set<std::string> finished() const;
@@ -56,6 +70,8 @@ class Store {
   /// one. The newest is of the run that started last, also where an older one was merged after it. \throws Error
   /// (wrong_data) for a damaged file.
   std::vector<CaseResult> results(const RunFilter& of = {}) const;
+  /// What `append` gave the case with this question and place in a run; nothing where the run has none that is done.
+  std::optional<std::int64_t> find(std::int64_t run, const Case& asked) const;
   /// Every answer of one run, failed ones too, in the order in which they came.
   std::vector<CaseResult> of_run(std::int64_t run) const;
   /// All answers to a question at a place (`Case::question`, `Case::place`), failed ones too, oldest first.

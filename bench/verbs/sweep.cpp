@@ -18,9 +18,9 @@
 #include "bench/output/titles.hpp"
 #include "bench/producer.hpp"
 #include "bench/sweep/local_machine.hpp"
+#include "bench/sweep/measured_cases.hpp"
 #include "bench/sweep/options.hpp"
 #include "bench/sweep/simulate.hpp"
-#include "bench/sweep/turns.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/report.hpp"
 #include "workloads/training.hpp"
@@ -57,9 +57,7 @@ class Sweep {
   }
 
  private:
-  void plan_calibrations() {
-    calibration_ = plan_calibration(options_.request, machine_, plan_, options_.calibration);
-  }
+  void plan_calibrations() { calibration_ = plan_calibration(options_.request, machine_, plan_, options_.calibration); }
 
   /// Without a worker that starts nothing is measured; the rest is done.
   void try_worker() {
@@ -212,28 +210,11 @@ class Sweep {
     return keys;
   }
 
-  /// The planned baseline of a measured case: the one of the same step.
-  const Case* baseline_of(const Case& asked) const {
-    const std::string question = asked.baseline().question();
-    const auto found = std::ranges::find_if(plan_.cases, [&](const Case& other) {
-      return !other.strategy.communicates() && other.evidence == asked.evidence &&
-             other.baseline().question() == question;
-    });
-    return found == plan_.cases.end() ? nullptr : &*found;
-  }
-
-  /// Cases take turns with their baseline, also where it is known from before: the machine was another one then.
   void measure_all(Store& store, std::int64_t run, const std::vector<const Case*>& cases, Progress& progress) {
-    std::vector<const Case*> baselines;
-    std::map<const Case*, std::vector<const Case*>> by_baseline;
-    for (const Case* asked : cases) {
-      const Case* baseline = baseline_of(*asked);
-      if (std::ranges::find(baselines, baseline) == baselines.end()) baselines.push_back(baseline);
-      if (asked != baseline) by_baseline[baseline].push_back(asked);
-    }
     std::map<const Case*, std::int64_t> stored;
-    const TurnHooks hooks{
-        .launch = [&](const Case& asked, int number) { return launch(asked, number, progress); },
+    const MeasuredHooks hooks{
+        .doing = [&](const std::string& what) { progress.doing(what); },
+        .launched = [&](bool extra) { progress.done(extra ? 0 : launch_cost()); },
         .keep =
             [&](const Case& asked, const CaseResult& addition) {
               if (const auto known = stored.find(&asked); known != stored.end())
@@ -241,37 +222,10 @@ class Sweep {
               else
                 stored[&asked] = store.append(run, addition);
             },
-        .finished = [&](const Case& asked) { progress.done(0, fmt::format("measured {}", name_of(asked))); },
-        .interrupted = [] { return interrupted(); },
+        .finished = [&](const std::string& what) { progress.done(0, what); },
+        .note = [&](const std::string& line) { progress.note(line); },
     };
-    for (const Case* baseline : baselines) {
-      if (interrupted()) return;
-      const bool known = std::ranges::find(cases, baseline) == cases.end();
-      take_turns(baseline, by_baseline[baseline], {options_.measure.launches, options_.measure.more, known}, hooks);
-    }
-  }
-
-  static std::string name_of(const Case& asked) {
-    return fmt::format("{} {} on {} {}{}", asked.workload, asked.strategy_label(), asked.gpus,
-                       asked.training.on_gpu() ? "GPU" : "rank", asked.gpus == 1 ? "" : "s");
-  }
-
-  /// One launch; that it failed is said at once, and by the exit code.
-  LaunchOutcome launch(const Case& asked, int number, Progress& progress) {
-    progress.doing(fmt::format("measuring {}, launch {} of {}", name_of(asked), number + 1, options_.measure.launches));
-    const auto failed = [&](ExitCode code, const std::string& reason) {
-      worst_ = std::max(worst_, code);
-      progress.note(fmt::format("failed: {}: {}", name_of(asked), reason));
-    };
-    try {
-      LaunchOutcome outcome = measure_launch(asked, options_.measure, number);
-      if (outcome.code != ExitCode::good) failed(outcome.code, outcome.reason);
-      progress.done(number < options_.measure.launches ? launch_cost() : 0);
-      return outcome;
-    } catch (const Error& error) {
-      failed(error.code(), fmt::format("{}; {}", error.what(), error.hint()));
-      throw;
-    }
+    worst_ = measure_cases(plan_.cases, cases, options_.measure, 0, hooks);
   }
 
   ExitCode report_interruption() const {

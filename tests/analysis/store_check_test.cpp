@@ -90,8 +90,8 @@ TEST(DatabaseCheck, AllowsFailedCasesWithoutSamples) {
 }
 
 TEST(DatabaseCheck, NotesAnOlderSchemaAndLeavesItAsItIs) {
-  for (const char* version :
-       {"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql", "version_5.sql", "version_6.sql"}) {
+  for (const char* version : {"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql", "version_5.sql",
+                              "version_6.sql", "version_7.sql"}) {
     const TemporaryFolder folder;
     run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data" / version));
     const std::string before = bytes_of(folder / "old.db");

@@ -145,7 +145,7 @@ TEST_P(MergeOfAnOldSchema, LeavesTheFileAsItIsAndRecognisesItsRunsOnceItIsMigrat
 
 INSTANTIATE_TEST_SUITE_P(All, MergeOfAnOldSchema,
                          testing::Values("version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql",
-                                         "version_5.sql", "version_6.sql"));
+                                         "version_5.sql", "version_6.sql", "version_7.sql"));
 
 TEST(Merge, RefusesItselfWhatIsAbsentAndWhatIsDamaged) {
   const TemporaryFolder folder;

@@ -1,0 +1,88 @@
+#include "bench/sweep/measured_cases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "bench/launch/process.hpp"
+#include "bench/sweep/turns.hpp"
+
+namespace hbench {
+namespace {
+
+/// The planned baseline of a measured case: the one of the same step.
+const Case* baseline_of(const Case& asked, const std::vector<Case>& planned) {
+  const std::string question = asked.baseline().question();
+  const auto found = std::ranges::find_if(planned, [&](const Case& other) {
+    return !other.strategy.communicates() && other.evidence == asked.evidence &&
+           other.baseline().question() == question;
+  });
+  return found == planned.end() ? nullptr : &*found;
+}
+
+/// One launch at a time; that it failed is said at once, and by the exit code.
+class Launches {
+ public:
+  Launches(const MeasureOptions& options, int first, const MeasuredHooks& hooks)
+      : options_(options), first_(first), hooks_(hooks) {}
+
+  LaunchOutcome launch(const Case& asked, int number) {
+    hooks_.doing(fmt::format("measuring {}, launch {} of {}", case_name(asked), number + 1, options_.launches));
+    try {
+      LaunchOutcome outcome = measure_launch(asked, options_, first_ + number);
+      if (outcome.code != ExitCode::good) failed(asked, outcome.code, outcome.reason);
+      hooks_.launched(number >= options_.launches);
+      return outcome;
+    } catch (const Error& error) {
+      failed(asked, error.code(), fmt::format("{}; {}", error.what(), error.hint()));
+      throw;
+    }
+  }
+
+  ExitCode worst() const { return worst_; }
+
+ private:
+  void failed(const Case& asked, ExitCode code, const std::string& reason) {
+    worst_ = std::max(worst_, code);
+    hooks_.note(fmt::format("failed: {}: {}", case_name(asked), reason));
+  }
+
+  const MeasureOptions& options_;
+  int first_;
+  const MeasuredHooks& hooks_;
+  ExitCode worst_ = ExitCode::good;
+};
+
+}  // namespace
+
+std::string case_name(const Case& asked) {
+  return fmt::format("{} {} on {} {}{}", asked.workload, asked.strategy_label(), asked.gpus,
+                     asked.training.on_gpu() ? "GPU" : "rank", asked.gpus == 1 ? "" : "s");
+}
+
+ExitCode measure_cases(const std::vector<Case>& planned, const std::vector<const Case*>& cases,
+                       const MeasureOptions& options, int first_launch, const MeasuredHooks& hooks) {
+  std::vector<const Case*> baselines;
+  std::map<const Case*, std::vector<const Case*>> by_baseline;
+  for (const Case* asked : cases) {
+    const Case* baseline = baseline_of(*asked, planned);
+    if (std::ranges::find(baselines, baseline) == baselines.end()) baselines.push_back(baseline);
+    if (asked != baseline) by_baseline[baseline].push_back(asked);
+  }
+  Launches launches(options, first_launch, hooks);
+  const TurnHooks turns{
+      .launch = [&](const Case& asked, int number) { return launches.launch(asked, number); },
+      .keep = hooks.keep,
+      .finished = [&](const Case& asked) { hooks.finished(fmt::format("measured {}", case_name(asked))); },
+      .interrupted = [] { return interrupted(); },
+  };
+  for (const Case* baseline : baselines) {
+    if (interrupted()) break;
+    const bool known = std::ranges::find(cases, baseline) == cases.end();
+    take_turns(baseline, by_baseline[baseline], {options.launches, options.more, known}, turns);
+  }
+  return launches.worst();
+}
+
+}  // namespace hbench
