@@ -140,12 +140,13 @@ class Weighing {
   /// Once in a while chance passes every test; it seldom does so twice.
   void confirm(double seen) {
     const std::span<const double> again = further();
-    if (!rule_.confirm) return regress(fmt::format("p {:.2g} over the gate", result_.corrected));
-    if (std::ssize(again) < rule_.launches)
+    if (rule_.confirming == 0) return regress(fmt::format("p {:.2g} over the gate", result_.corrected));
+    result_.wanted = std::max(0, rule_.confirming - static_cast<int>(again.size()));
+    if (result_.wanted > 0)
       return decide(TrackVerdict::inconclusive,
                     fmt::format("{} by {} launches, and {} of {} launches that would confirm it", percent(seen),
-                                first().size(), again.size(), rule_.launches),
-                    fmt::format("measure {} further launches", rule_.launches - std::ssize(again)));
+                                first().size(), again.size(), rule_.confirming),
+                    fmt::format("measure {} further launches", result_.wanted));
     const double shift = relative_shift(baseline_, again);
     const double p = rank_test(baseline_, again);
     if (is_worse(shift) && is_large(shift) && p <= kConfirmed)

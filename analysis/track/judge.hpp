@@ -25,7 +25,7 @@ struct TrackRule {
   int most_runs = 30;          ///< of the baseline, the newest
   int fewest_runs = 5;         ///< of the baseline and before it; fewer say nothing of how runs differ
   int launches = 5;            ///< of a head that decide; those after them confirm
-  bool confirm = true;         ///< whether a regression must be found again by as many further launches
+  int confirming = 5;          ///< those that must find a regression again; 0: none need to
 
   friend bool operator==(const TrackRule&, const TrackRule&) = default;
 };
@@ -62,9 +62,11 @@ struct TrackJudgement {
   double p = 1, corrected = 1;   ///< of the test, and by Holm over the gate
   double resolution = 0;         ///< a change that runs of the baseline show among themselves
   std::size_t runs = 0, baseline_launches = 0, head_launches = 0;
+  bool against_limit = false;  ///< what it was held to is a value that somebody wrote down (`analysis/track/limit.hpp`)
+  int wanted = 0;              ///< further launches of the head by which a regression would be confirmed, or not
 
   /// Whether there are figures.
-  bool compared() const { return baseline_launches > 0 && head_launches > 0; }
+  bool compared() const { return head_launches > 0 && (baseline_launches > 0 || against_limit); }
 };
 
 /// Judges the cases of one gate together, in their order.

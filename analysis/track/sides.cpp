@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "analysis/case_fields.hpp"
 #include "analysis/collectives.hpp"
@@ -84,14 +83,13 @@ std::string tracked_name(const Case& asked) {
       asked.batch_per_gpu);
 }
 
-std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>& baseline,
-                                     const std::vector<CaseResult>& head,
-                                     const std::vector<std::vector<CaseResult>>& earlier) {
-  std::map<std::string, Answers> known = answers_of(baseline), before_that = answers_of(earlier);
+std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
+  std::map<std::string, Answers> known = answers_of(answers.baseline), before_that = answers_of(answers.earlier);
   std::vector<TrackedSides> sides;
-  std::set<std::string> asked;
+  std::map<std::string, std::size_t> asked;
   const auto begin = [&](const CaseResult& result) -> TrackedSides& {
-    asked.insert(result.asked.question());
+    const auto [at, is_new] = asked.try_emplace(result.asked.question(), sides.size());
+    if (!is_new) return sides[at->second];
     return sides.emplace_back(TrackedSides{.name = tracked_name(result.asked),
                                            .question = result.asked.question(),
                                            .unit = "s",
@@ -99,15 +97,18 @@ std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>&
                                            .failure = {},
                                            .incomparable = {}});
   };
-  for (const CaseResult& result : head) {
+  for (const CaseResult& result : answers.head) {
     if (!is_tracked(result)) continue;
+    const bool again = asked.contains(result.asked.question());
     TrackedSides& side = begin(result);
+    // A case of which launches succeeded before one failed has failed.
     if (result.status == CaseStatus::failed) {
       side.failure = result.failure;
       side.failure_code = result.exit_code;
     } else {
       side.values.head = launch_values(result);
     }
+    if (again) continue;
     const CaseResult* elsewhere = nullptr;
     for (const CaseResult* before : known[side.question].by_run) {
       if (before->asked.place() == result.asked.place())
@@ -119,8 +120,8 @@ std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>&
       if (before->asked.place() == result.asked.place()) side.values.earlier.push_back(launch_values(*before));
     if (side.values.baseline.empty() && elsewhere != nullptr) side.incomparable = difference(*elsewhere, result);
   }
-  if (baseline.empty()) return sides;
-  for (const CaseResult& result : baseline.back()) {
+  if (!answers.complete) return sides;
+  for (const CaseResult& result : answers.baseline.at(*answers.complete)) {
     if (!is_tracked(result) || result.status == CaseStatus::failed || asked.contains(result.asked.question())) continue;
     begin(result).values.baseline.push_back(launch_values(result));
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,12 +37,18 @@ struct TrackedSides {
   std::string incomparable;  ///< in which facts the places differ, where the baseline has answers from others only
 };
 
-/// Every timed question of the head, in its order, and those that only the newest run of the baseline has. Runs of
-/// `earlier` were before a change that was accepted. The value of a launch is the median over iterations of the slowest
-/// rank's time. Answers compare where their places are equal.
-std::vector<TrackedSides> pair_sides(const std::vector<std::vector<CaseResult>>& baseline,
-                                     const std::vector<CaseResult>& head,
-                                     const std::vector<std::vector<CaseResult>>& earlier = {});
+/// The answers of runs, oldest first.
+struct TrackedAnswers {
+  std::vector<std::vector<CaseResult>> baseline;
+  std::vector<CaseResult> head;
+  std::vector<std::vector<CaseResult>> earlier{};  ///< of runs before a change that was accepted
+  /// The run of the baseline (an index) that has measured what the head should have; none: no case is missing.
+  std::optional<std::size_t> complete{};
+};
+
+/// Every timed question of the head, in its order, and those that only the complete run of the baseline has. The value
+/// of a launch is the median over iterations of the slowest rank's time. Answers compare where their places are equal.
+std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers);
 
 /// The value of each launch of a timed case: the median over iterations of the slowest rank's time, in seconds.
 Launch launch_values(const CaseResult& result);

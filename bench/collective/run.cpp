@@ -176,6 +176,11 @@ void add_to(CaseResult& result, const LoopResult& loop, int launch) {
   if (wrong > 0) fail(result, ExitCode::wrong_data, fmt::format("{} elements failed the check", wrong));
 }
 
+double launch_seconds(const CollectivePlan& plan, const LoopOptions& loop) {
+  constexpr double kStart = 1;  // of the ranks
+  return plan.cases * (loop.out_of_place ? 2 : 1) * loop.budget.value + static_cast<double>(plan.sets.size()) * kStart;
+}
+
 std::vector<CaseResult> run_collectives(const CollectivePlan& plan, const RunOptions& options,
                                         const RunProgress& progress) {
   return Runner(plan, options, progress).run();

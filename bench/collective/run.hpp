@@ -35,6 +35,9 @@ struct RunProgress {
 std::vector<CaseResult> run_collectives(const CollectivePlan& plan, const RunOptions& options,
                                         const RunProgress& progress);
 
+/// About how long one launch of the whole plan takes.
+double launch_seconds(const CollectivePlan& plan, const LoopOptions& loop);
+
 /// Adds what a loop says about a case to its result.
 void add_to(CaseResult& result, const LoopResult& loop, int launch);
 

@@ -20,6 +20,9 @@ struct MeasureOptions {
   Seconds budget{1};    ///< of the timed steps of a launch
   Seconds timeout{60};  ///< a collective, or silence
   Host host = this_host();
+
+  /// About how long a launch takes: start-up of ranks and LibTorch, warm-up, timed steps and shut-down.
+  double launch_seconds() const { return budget.value + 2.5; }
 };
 
 /// What came of one launch. Of one that failed there is the sample that says so (`metric::kLaunchLost`), and of one

@@ -1,11 +1,15 @@
 #include "bench/track/check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "bench/output/output_file.hpp"
+#include "bench/track/rule_json.hpp"
+#include "collectives/base/table.hpp"
 
 namespace hbench {
 namespace {
@@ -45,7 +49,77 @@ void accept_change(TrackJudgement& judgement, const std::string& reason) {
   judgement.next_step.clear();
 }
 
+/// The runs that a head is held to; of another database (`head` 0) all may be.
+BaselineRuns baseline_of(const Store& from, std::int64_t head, const TrackRequest& request) {
+  const std::vector<Run> runs = from.runs();
+  if (!request.frozen.empty()) {
+    BaselineRuns known;
+    for (const FrozenBaseline& each : from.frozen())
+      if (each.name == request.frozen)
+        for (const Run& run : runs)
+          if (run.id != head && std::ranges::find(each.runs, run.id) != each.runs.end()) known.runs.push_back(run);
+    return known;
+  }
+  std::set<std::int64_t> accepted;
+  for (const Acceptance& each : from.acceptances()) accepted.insert(each.run);
+  return baseline_runs(runs, head, request.baseline, request.rule.most_runs, accepted);
+}
+
+std::vector<std::vector<CaseResult>> answers_of(const Store& store, const std::vector<Run>& runs) {
+  std::vector<std::vector<CaseResult>> all;
+  for (const Run& run : runs) all.push_back(store.of_run(run.id));
+  return all;
+}
+
+/// The newest run that was to measure what the head was: that of the same gate.
+std::optional<std::size_t> complete_run(const std::vector<Run>& runs, const Run& head) {
+  const auto gate_of = [](const Run& run) {
+    const auto label = run.labels.find("gate");
+    return label == run.labels.end() ? std::string() : label->second;
+  };
+  for (std::size_t i = runs.size(); i > 0; --i)
+    if (gate_of(runs[i - 1]) == gate_of(head)) return i - 1;
+  return std::nullopt;
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// A verdict for each case that the limit is for, beside those by history.
+void hold_to(const TrackLimit& limit, const std::vector<CaseResult>& head, const TrackRule& rule, TrackReport& report) {
+  bool found = false;
+  for (const CaseResult& result : head) {
+    const std::string name = tracked_name(result.asked);
+    if (!result.asked.is_timed() || result.status == CaseStatus::failed ||
+        lower(name).find(lower(limit.match)) == std::string::npos)
+      continue;
+    found = true;
+    TrackedSides sides{.name = name + " (limit)",
+                       .question = result.asked.question(),
+                       .unit = std::string(unit_of(limit.metric)),
+                       .values = {},
+                       .failure = {},
+                       .incomparable = {}};
+    sides.values.head = limit_values(result, limit.metric);
+    sides.values.larger_is_worse = limit.metric == LimitMetric::seconds;
+    TrackJudgement judged = judge_limit(sides.values.head, limit, rule);
+    report.results.push_back({std::move(sides), std::move(judged)});
+  }
+  if (!found)
+    report.notes.push_back(
+        fmt::format("No case has '{}' in its name, for which {} has a limit.", limit.match, limit.place));
+}
+
 }  // namespace
+
+std::string TrackReport::baseline_in_words() const {
+  if (!request.frozen.empty()) return fmt::format("the frozen baseline {}", request.frozen);
+  std::vector<std::string> all;
+  for (const auto& [key, value] : request.baseline) all.push_back(fmt::format("{}={}", key, value));
+  return fmt::format("{}", fmt::join(all, ", "));
+}
 
 std::size_t TrackReport::count(TrackVerdict verdict) const {
   return static_cast<std::size_t>(
@@ -65,21 +139,19 @@ ExitCode TrackReport::exit_code() const {
   return none || count(TrackVerdict::incomparable) > 0 ? ExitCode::not_comparable : ExitCode::good;
 }
 
-TrackReport check(const Store& store, const TrackRequest& request) {
+TrackReport check(const Store& store, const TrackRequest& request, const Store* baselines) {
   const std::vector<Run> runs = store.runs();
   TrackReport report{.request = request, .head = head_of(runs, request.head, "--head"), .runs = {}, .results = {}};
+  const Store& from = baselines != nullptr ? *baselines : store;
   const std::vector<Acceptance> acceptances = store.acceptances();
-  std::set<std::int64_t> accepted;
-  for (const Acceptance& each : acceptances) accepted.insert(each.run);
-  BaselineRuns known = baseline_runs(runs, report.head.id, request.baseline, request.rule.most_runs, accepted);
-  const auto answers = [&](const std::vector<Run>& of) {
-    std::vector<std::vector<CaseResult>> all;
-    for (const Run& run : of) all.push_back(store.of_run(run.id));
-    return all;
-  };
-  std::vector<TrackedSides> sides =
-      pair_sides(answers(known.runs), store.of_run(report.head.id), answers(known.earlier));
+  BaselineRuns known = baseline_of(from, baselines == nullptr ? report.head.id : 0, request);
+  TrackedAnswers answers{.baseline = answers_of(from, known.runs),
+                         .head = store.of_run(report.head.id),
+                         .earlier = answers_of(from, known.earlier),
+                         .complete = complete_run(known.runs, report.head)};
+  std::vector<TrackedSides> sides = pair_sides(answers);
   report.runs = std::move(known.runs);
+  report.earlier = std::move(known.earlier);
   std::vector<TrackedCase> gate;
   for (const TrackedSides& each : sides) gate.push_back(each.values);
   const std::vector<TrackJudgement> judgements = judge(gate, request.rule);
@@ -89,7 +161,37 @@ TrackReport check(const Store& store, const TrackRequest& request) {
       if (each.run == report.head.id) accept_change(judgement, each.reason);
     report.results.push_back({std::move(sides[i]), std::move(judgement)});
   }
+  for (const TrackLimit& limit : request.limits) hold_to(limit, answers.head, request.rule, report);
   return report;
+}
+
+void keep_verdicts(Store& store, TrackReport& report) {
+  StoredJudgement judgement{.run = report.head.id,
+                            .judged_at = now_utc(),
+                            .version = HBENCH_VERSION,
+                            .baseline = report.baseline_in_words(),
+                            .rule = rule_json(report.request.rule),
+                            .runs = {},
+                            .earlier = {},
+                            .verdicts = {}};
+  for (const Run& run : report.runs) judgement.runs.push_back(run.uuid);
+  for (const Run& run : report.earlier) judgement.earlier.push_back(run.uuid);
+  for (const TrackedResult& each : report.results) {
+    const TrackJudgement& judged = each.judgement;
+    judgement.verdicts.push_back({.question = each.sides.question,
+                                  .verdict = std::string(to_string(judged.verdict)),
+                                  .reason = judged.reason,
+                                  .launches = static_cast<std::int64_t>(judged.head_launches),
+                                  .compared = judged.compared(),
+                                  .before = judged.before,
+                                  .after = judged.after,
+                                  .shift = judged.shift,
+                                  .interval = judged.interval,
+                                  .p = judged.p,
+                                  .corrected = judged.corrected});
+  }
+  const StoredJudgement kept = store.keep(judgement);
+  for (std::size_t i = 0; i < report.results.size(); ++i) report.results[i].id = kept.verdicts[i].id;
 }
 
 std::int64_t accept(Store& store, int run, const std::string& reason) {
@@ -107,6 +209,36 @@ std::map<std::string, std::string> parse_baseline(const std::string& text) {
     throw Error(ExitCode::usage, fmt::format("--baseline {}: no label", text),
                 "write the value of the label branch, or such as --baseline release=2.1");
   return {{text.substr(0, equals), text.substr(equals + 1)}};
+}
+
+void choose_baseline(TrackRequest& request, const std::string& text, const Store& store) {
+  constexpr std::string_view kFrozen = "frozen:";
+  const bool said = text.starts_with(kFrozen);
+  const std::string name = said ? text.substr(kFrozen.size()) : text;
+  std::vector<FrozenBaseline> frozen = store.frozen();
+  std::vector<std::string_view> names;
+  for (const FrozenBaseline& each : frozen) names.push_back(each.name);
+  const bool is_frozen = std::ranges::find(names, name) != names.end();
+  if (said && names.empty())
+    throw Error(ExitCode::usage, fmt::format("--baseline {}: nothing is frozen", text), "hbench track freeze NAME");
+  if (said && !is_frozen) throw unknown_name("frozen baseline", name, names);
+  const auto on_branch = [&](const Run& run) {
+    const auto label = run.labels.find("branch");
+    return label != run.labels.end() && label->second == name;
+  };
+  if (is_frozen && !said && std::ranges::any_of(store.runs(), on_branch))
+    throw Error(ExitCode::usage, fmt::format("--baseline {0}: there are a frozen baseline and a branch {0}", text),
+                fmt::format("write frozen:{0} or branch={0}", name));
+  if (is_frozen)
+    request.frozen = name;
+  else
+    request.baseline = parse_baseline(text);
+}
+
+bool parse_fail_on(const std::string& text) {
+  if (text == "inconclusive") return true;
+  if (text == "regressed") return false;
+  throw unknown_name("verdict to fail on", text, {{"regressed", "inconclusive"}});
 }
 
 }  // namespace hbench

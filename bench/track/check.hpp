@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/store/store.hpp"
+#include "analysis/track/limit.hpp"
 #include "analysis/track/sides.hpp"
 #include "collectives/base/error.hpp"
 #include "reports/document.hpp"
@@ -23,31 +24,48 @@ struct TrackRequest {
   std::map<std::string, std::string> baseline;  ///< labels of the runs that it is held to
   TrackRule rule;
   bool fail_on_inconclusive = false;
+  std::string frozen = {};              ///< the name of a frozen baseline instead; empty: `baseline`
+  std::vector<TrackLimit> limits = {};  ///< beside it
 };
 
 /// A case with its verdict.
 struct TrackedResult {
   TrackedSides sides;
   TrackJudgement judgement;
+  std::int64_t id = 0;  ///< of its stored verdict; 0: not stored
 };
 
 struct TrackReport {
   TrackRequest request;
   Run head;
-  std::vector<Run> runs;  ///< of the baseline, oldest first
+  std::vector<Run> runs;          ///< of the baseline, oldest first
+  std::vector<Run> earlier = {};  ///< before an accepted change, oldest first
   std::vector<TrackedResult> results;
+  std::vector<std::string> notes = {};  ///< what is to be known beside the verdicts, in sentences
 
   std::size_t count(TrackVerdict verdict) const;
+  /// `branch=main`, or `the frozen baseline v2`.
+  std::string baseline_in_words() const;
   /// Failed cases of the head end with their own code, 4 before 5; then 10 where something has regressed, 11 where that
   /// is asked for and something is inconclusive, and 12 where nothing is comparable or a case is not.
   ExitCode exit_code() const;
 };
 
-/// \throws Error (usage) for a run that is not there, and a database without runs.
-TrackReport check(const Store& store, const TrackRequest& request);
+/// \param baselines the database that has the runs of the baseline; null: the same.
+/// \throws Error (usage) for a run or a frozen baseline that is not there, and a database without runs.
+TrackReport check(const Store& store, const TrackRequest& request, const Store* baselines = nullptr);
+
+/// Keeps the verdicts with all that they were given by, and gives the results their numbers. \throws Error
+/// (environment) where nothing can be written.
+void keep_verdicts(Store& store, TrackReport& report);
 
 /// `branch=main` of `main`, and any label as it is. \throws Error (usage) for text that is none.
 std::map<std::string, std::string> parse_baseline(const std::string& text);
+/// What `--baseline` says of a database: a frozen baseline by its name (also `frozen:NAME`), a branch or a label.
+/// \throws Error (usage) as `parse_baseline`, for a frozen baseline that is not there, and for a name that is both.
+void choose_baseline(TrackRequest& request, const std::string& text, const Store& store);
+/// Whether `--fail-on` names inconclusive cases. \throws Error (usage) for other words.
+bool parse_fail_on(const std::string& text);
 
 /// For a terminal, a page, or the comment of a pull request: what has changed first, all cases folded.
 Document track_document(const TrackReport& report);

@@ -9,15 +9,12 @@
 namespace hbench {
 namespace {
 
-std::string labels_text(const std::map<std::string, std::string>& labels) {
-  std::vector<std::string> all;
-  for (const auto& [key, value] : labels) all.push_back(fmt::format("{}={}", key, value));
-  return fmt::format("{}", fmt::join(all, ", "));
-}
-
 std::string run_text(const Run& run) {
-  const std::string labels = labels_text(run.labels);
-  return fmt::format("run {}{}", run.id, labels.empty() ? "" : fmt::format(" ({})", labels));
+  std::vector<std::string> labels;
+  constexpr std::size_t kShort = 12;  // of a commit's digest
+  for (const auto& [key, value] : run.labels)
+    labels.push_back(fmt::format("{}={}", key, key == "commit" ? value.substr(0, kShort) : value));
+  return fmt::format("run {}{}", run.id, labels.empty() ? "" : fmt::format(" ({})", fmt::join(labels, ", ")));
 }
 
 /// In the order in which a reader needs them.
@@ -39,11 +36,14 @@ std::string verdict_text(const TrackReport& report) {
     if (const std::size_t count = report.count(verdict); count > 0)
       counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
   const std::string what = report.results.empty() ? "no timed case" : fmt::format("{}", fmt::join(counts, ", "));
+  const std::string baseline = report.baseline_in_words();
+  if (report.runs.empty() && !report.request.frozen.empty())
+    return fmt::format("{}: {}. There is no baseline: {} has no run but this one.", run_text(report.head), what,
+                       baseline);
   if (report.runs.empty())
-    return fmt::format("{}: {}. There is no baseline: no earlier run has {}.", run_text(report.head), what,
-                       labels_text(report.request.baseline));
-  return fmt::format("{}: {}, against {} run{} with {}.", run_text(report.head), what, report.runs.size(),
-                     report.runs.size() == 1 ? "" : "s", labels_text(report.request.baseline));
+    return fmt::format("{}: {}. There is no baseline: no earlier run has {}.", run_text(report.head), what, baseline);
+  return fmt::format("{}: {}, against {} run{} {} {}.", run_text(report.head), what, report.runs.size(),
+                     report.runs.size() == 1 ? "" : "s", report.request.frozen.empty() ? "with" : "of", baseline);
 }
 
 Table changes_table(const std::vector<const TrackedResult*>& results) {
@@ -54,10 +54,11 @@ Table changes_table(const std::vector<const TrackedResult*>& results) {
               .first_rows = 20};
   for (const TrackedResult* each : results) {
     const TrackJudgement& judged = each->judgement;
-    if (judged.verdict == TrackVerdict::pass) continue;
+    if (judged.verdict == TrackVerdict::pass && judged.next_step.empty()) continue;
     const bool figures = judged.compared();
     table.rows.push_back({each->sides.name, std::string(to_string(judged.verdict)),
-                          figures ? time_text(judged.before) : "-", figures ? time_text(judged.after) : "-",
+                          figures ? value_text(judged.before, each->sides.unit) : "-",
+                          figures ? value_text(judged.after, each->sides.unit) : "-",
                           figures ? signed_percent(judged.shift) : "-", figures ? interval_text(judged.interval) : "-",
                           judged.reason, judged.next_step.empty() ? "-" : judged.next_step});
   }
@@ -74,10 +75,11 @@ Table all_table(const std::vector<const TrackedResult*>& results) {
   for (const TrackedResult* each : results) {
     const TrackJudgement& judged = each->judgement;
     if (!judged.compared()) continue;
-    table.rows.push_back({each->sides.name, std::string(to_string(judged.verdict)), time_text(judged.before),
-                          time_text(judged.after), signed_percent(judged.shift), interval_text(judged.interval),
+    table.rows.push_back({each->sides.name, std::string(to_string(judged.verdict)),
+                          value_text(judged.before, each->sides.unit), value_text(judged.after, each->sides.unit),
+                          signed_percent(judged.shift), interval_text(judged.interval),
                           fmt::format("{}, {}", judged.baseline_launches, judged.head_launches),
-                          fmt::format("{:.2g}", judged.corrected)});
+                          judged.against_limit ? "-" : fmt::format("{:.2g}", judged.corrected)});
   }
   return table;
 }
@@ -89,7 +91,8 @@ std::string rule_text(const TrackRule& rule) {
       "% of gates of equal code (exact rank test on launches, corrected by Holm for the cases){}. Values are medians "
       "over iterations of the slowest rank; changes are Hodges and Lehmann's.",
       100 * rule.least_effect, rule.spread, 100 * rule.level,
-      rule.confirm ? fmt::format(", and a regression one that {} further launches show again", rule.launches) : "");
+      rule.confirming > 0 ? fmt::format(", and a regression one that {} further launches show again", rule.confirming)
+                          : "");
 }
 
 }  // namespace
@@ -100,7 +103,11 @@ Document track_document(const TrackReport& report) {
   const std::vector<const TrackedResult*> results = in_order(report);
   if (Table changes = changes_table(results); !changes.rows.empty()) document.blocks.emplace_back(std::move(changes));
   if (Table all = all_table(results); !all.rows.empty()) document.blocks.emplace_back(std::move(all));
+  for (const std::string& note : report.notes) document.blocks.emplace_back(Paragraph{note});
   document.blocks.emplace_back(Paragraph{rule_text(report.request.rule)});
+  if (!results.empty() && results.front()->id > 0)
+    document.blocks.emplace_back(
+        Paragraph{fmt::format("hbench track explain {} says how the first verdict came about.", results.front()->id)});
   return document;
 }
 

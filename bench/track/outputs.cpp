@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/track/check.hpp"
+#include "bench/track/rule_json.hpp"
 #include "reports/formats/plain_text.hpp"
 
 /// Forms that other programs read. Names, labels and reasons came from outside: each form escapes them.
@@ -17,16 +18,6 @@ constexpr int kFormat = 1;
 
 Json run_json(const Run& run) {
   return {{"run", run.id}, {"started_at", run.started_at}, {"version", run.version}, {"labels", run.labels}};
-}
-
-Json rule_json(const TrackRule& rule) {
-  return {{"least_effect", rule.least_effect},
-          {"level", rule.level},
-          {"spread", rule.spread},
-          {"most_runs", rule.most_runs},
-          {"fewest_runs", rule.fewest_runs},
-          {"launches", rule.launches},
-          {"confirm", rule.confirm}};
 }
 
 Json result_json(const TrackedResult& result) {
@@ -50,6 +41,7 @@ Json result_json(const TrackedResult& result) {
   json["baseline_runs"] = judged.runs;
   json["baseline_launches"] = judged.baseline_launches;
   json["head_launches"] = judged.head_launches;
+  json["verdict_id"] = result.id > 0 ? Json(result.id) : Json();
   return json;
 }
 
@@ -110,9 +102,11 @@ std::string track_json(const TrackReport& report) {
               {"exit_code", static_cast<int>(report.exit_code())},
               {"head", run_json(report.head)},
               {"baseline", report.request.baseline},
+              {"baseline_in_words", report.baseline_in_words()},
               {"baseline_runs", runs},
-              {"rule", rule_json(report.request.rule)},
-              {"results", results}}
+              {"rule", Json::parse(rule_json(report.request.rule))},
+              {"results", results},
+              {"notes", report.notes}}
              .dump(1, ' ', false, Json::error_handler_t::replace) +
          "\n";
 }

@@ -16,4 +16,10 @@ std::string time_text(double seconds) {
   return fmt::format("{:.4g} ns", seconds * 1e9);
 }
 
+std::string value_text(double value, std::string_view unit) {
+  if (unit == "s") return time_text(value);
+  if (unit == "B/s") return fmt::format("{:.4g} GB/s", value / 1e9);
+  return fmt::format("{:.4g} {}", value, unit);
+}
+
 }  // namespace hbench

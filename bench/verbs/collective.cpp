@@ -24,9 +24,6 @@
 namespace hbench {
 namespace {
 
-/// Starting ranks, for the estimate.
-constexpr double kLaunchSeconds = 1;
-
 /// One run from plan to tables.
 class CollectiveBench {
  public:
@@ -91,11 +88,7 @@ class CollectiveBench {
     return result.status == CaseStatus::failed || !result.samples.empty();
   }
 
-  double seconds() const {
-    const double ways = plan_.comparison ? 1 : 2;
-    return options_.launches *
-           (plan_.cases * ways * options_.loop.budget.value + static_cast<double>(plan_.sets.size()) * kLaunchSeconds);
-  }
+  double seconds() const { return options_.launches * launch_seconds(plan_, options_.loop); }
 
   void print_plan() const {
     for (const ProcessSet& set : plan_.sets) {

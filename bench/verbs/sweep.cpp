@@ -28,9 +28,6 @@
 namespace hbench {
 namespace {
 
-/// Start-up of ranks and LibTorch, warm-up and shut-down, for the estimate.
-constexpr double kLaunchOverhead = 2.5;
-
 /// One sweep from plan to report.
 class Sweep {
  public:
@@ -86,7 +83,7 @@ class Sweep {
     if (asked.evidence == Evidence::simulated) return simulation_time(asked, plan.catalog).value;
     return options_.measure.launches * launch_cost();
   }
-  double launch_cost() const { return options_.measure.budget.value + kLaunchOverhead; }
+  double launch_cost() const { return options_.measure.launch_seconds(); }
 
   /// What measured cases may take beyond the estimate.
   std::string more_in_words() const {

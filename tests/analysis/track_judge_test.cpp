@@ -81,7 +81,7 @@ TEST(TrackJudge, WantsARegressionTwice) {
   EXPECT_EQ(once.verdict, TrackVerdict::inconclusive);
   EXPECT_THAT(once.reason, HasSubstr("0 of 5 launches that would confirm it"));
   EXPECT_EQ(once.next_step, "measure 5 further launches");
-  EXPECT_EQ(judged({runs(), head(1.05, 5)}, {.confirm = false}).verdict, TrackVerdict::regressed);
+  EXPECT_EQ(judged({runs(), head(1.05, 5)}, {.confirming = 0}).verdict, TrackVerdict::regressed);
   EXPECT_EQ(judged({runs(), head(1.05, 8)}).next_step, "measure 2 further launches");
   Launch disturbed = head(1.05, 5);
   for (const double value : head(1, 5)) disturbed.push_back(value);

@@ -1,0 +1,64 @@
+#pragma once
+
+/// What a project tracks, as its file lists it: cases that are planned once, and launched when they are asked for.
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/records.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/sweep/plan.hpp"
+
+namespace hbench {
+
+/// Which launches of which cases.
+struct Launching {
+  std::set<std::string> questions;  ///< of the cases; empty: of all
+  int first = 0;                    ///< number of the first launch
+  int count = 5;
+};
+
+/// What the caller hears meanwhile.
+struct LaunchingHooks {
+  std::function<void(const std::string& what)> doing;
+  std::function<void(double seconds)> done;  ///< so much of the estimate is over
+  std::function<void(const std::string& line)> note;
+  /// What a case got: samples of new launches, or its failure. May be called more than once for a case.
+  std::function<void(const CaseResult& addition)> keep;
+};
+
+/// One planned entry of the file.
+class Experiment {
+ public:
+  virtual ~Experiment() = default;
+  /// Gives its cases the machine of the run, which gets it in words.
+  virtual void place(Run& run) = 0;
+  virtual std::vector<const Case*> cases() const = 0;
+  /// What the plan leaves out, and why.
+  virtual const std::vector<Refusal>& refused() const = 0;
+  virtual bool uses_gpu() const = 0;
+  /// About how long it takes.
+  virtual double seconds(const Launching& launching) const = 0;
+  /// Ends early on Ctrl-C. The worst code of a launch. \throws Error (environment) where nothing can be launched.
+  virtual ExitCode launch(const Launching& launching, const LaunchingHooks& hooks) = 0;
+};
+
+/// How an entry of the file is read: as the verb of the same name reads its flags.
+struct ExperimentKind {
+  std::string_view name;       ///< of the table in the file: `sweep`
+  std::string_view arguments;  ///< keys whose values are arguments without a flag: `collective`
+  /// Flags that have no meaning here, for which the file or the run has other places.
+  std::span<const std::string_view> refused;
+  /// Null where it was asked for help. \throws Error (usage) as the verb.
+  std::unique_ptr<Experiment> (*plan)(const Call& call);
+};
+
+/// One file each, in `experiments.cpp`.
+std::span<const ExperimentKind* const> experiment_kinds();
+
+}  // namespace hbench

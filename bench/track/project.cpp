@@ -1,0 +1,317 @@
+#include "bench/track/project.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "bench/track/check.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/base/toml_file.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::array<std::string_view, 9> kRuleKeys{"database", "baseline", "launches", "max_launches", "least_effect",
+                                                    "min_runs", "max_runs", "fail_on",  "experiments"};
+constexpr std::array<std::string_view, 6> kLimitKeys{"case", "value", "worse", "better", "warn", "name"};
+
+/// Reads one file; every error has its line.
+class Reader {
+ public:
+  Reader(std::string_view text, const std::filesystem::path& file)
+      : name_(file.string()), table_(parse_toml(text, name_)) {
+    project_.file = file;
+    project_.database = file.parent_path() / "hbench.db";
+  }
+
+  Project read() {
+    for (const auto& [key, node] : table_) read_section(key.str(), node);
+    if (project_.experiments.empty() && project_.limits.empty())
+      throw Error(ExitCode::usage, fmt::format("{}: it lists no experiment", name_),
+                  "add a [[sweep]] or a [[collective]], or write a new file with hbench track init");
+    // As they stand in the file: TOML's tables are sorted by name.
+    std::ranges::stable_sort(project_.experiments, {}, &ExperimentEntry::line);
+    check_names();
+    return std::move(project_);
+  }
+
+ private:
+  [[noreturn]] void fail(const toml::node& node, const std::string& what, const std::string& hint) const {
+    throw Error(ExitCode::usage, fmt::format("{}: {}", place_in(name_, node), what), hint);
+  }
+  /// Errors of `body` with the line of `node` in front.
+  template <class Body>
+  auto at(const toml::node& node, Body body) const {
+    try {
+      return body();
+    } catch (const Error& error) {
+      fail(node, error.what(), error.hint());
+    }
+  }
+
+  void read_section(std::string_view key, const toml::node& node) {
+    if (key == "track") return read_rule(table_of(node, "[track]"), project_.all, true);
+    if (key == "gate") {
+      for (const auto& [name, gate] : table_of(node, "[gate.NAME]")) read_gate(std::string(name.str()), gate);
+      return;
+    }
+    if (key == "limit") {
+      for (const toml::table* each : tables_of(node, "[[limit]]")) read_limit(*each);
+      return;
+    }
+    std::vector<std::string_view> known = names_of(experiment_kinds());
+    const auto kind = std::ranges::find(known, key);
+    if (kind != known.end()) {
+      const ExperimentKind& found = *experiment_kinds()[static_cast<std::size_t>(kind - known.begin())];
+      for (const toml::table* each : tables_of(node, fmt::format("[[{}]]", key))) read_experiment(found, *each);
+      return;
+    }
+    known.insert(known.end(), {"track", "gate", "limit"});
+    at(node, [&] { throw unknown_name("section", key, known); });
+  }
+
+  const toml::table& table_of(const toml::node& node, std::string_view form) const {
+    if (const toml::table* table = node.as_table()) return *table;
+    fail(node, "this is no table", fmt::format("write {} on a line of its own", form));
+  }
+  std::vector<const toml::table*> tables_of(const toml::node& node, std::string_view form) const {
+    std::vector<const toml::table*> all;
+    if (const toml::array* array = node.as_array())
+      for (const toml::node& each : *array) all.push_back(&table_of(each, form));
+    else
+      fail(node, "there may be several of these", fmt::format("write {}", form));
+    return all;
+  }
+
+  std::string text_of(const toml::node& node) const {
+    if (const auto text = node.value_exact<std::string>()) return *text;
+    if (const auto number = node.value_exact<std::int64_t>()) return fmt::format("{}", *number);
+    if (const auto number = node.value_exact<double>()) return fmt::format("{}", *number);
+    fail(node, "this is neither a text nor a number", "write a value in quotes");
+  }
+  std::vector<std::string> list_of(const toml::node& node) const {
+    std::vector<std::string> all;
+    const toml::array* array = node.as_array();
+    if (array == nullptr) return {text_of(node)};
+    for (const toml::node& each : *array) all.push_back(text_of(each));
+    if (all.empty()) fail(node, "an empty list", "leave it out, or write what it lists");
+    return all;
+  }
+  int count_of(const toml::node& node, int least, int most) const {
+    const auto number = node.value_exact<std::int64_t>();
+    if (!number || *number < least || *number > most)
+      fail(node, fmt::format("this is no number from {} to {}", least, most), "write such as 5");
+    return static_cast<int>(*number);
+  }
+
+  void check_key(const toml::node& node, std::string_view key, std::span<const std::string_view> known) const {
+    if (std::ranges::find(known, key) == known.end()) at(node, [&] { throw unknown_name("key", key, known); });
+  }
+
+  void read_rule(const toml::table& table, Gate& gate, bool of_project) {
+    std::optional<int> most;
+    for (const auto& [name, node] : table) {
+      const std::string_view key = name.str();
+      check_key(node, key, kRuleKeys);
+      const bool misplaced = of_project ? key == "experiments" : key == "database" || key == "baseline";
+      if (misplaced)
+        fail(node, fmt::format("'{}' belongs into {}", key, of_project ? "a [gate.NAME]" : "[track]"), "move it there");
+      if (key == "database") project_.database = project_.file.parent_path() / text_of(node);
+      if (key == "baseline") at(node, [&] { return parse_baseline(project_.baseline = text_of(node)); });
+      if (key == "launches") gate.rule.launches = count_of(node, 1, 1000);
+      if (key == "max_launches") most = count_of(node, 1, 1000);
+      if (key == "least_effect")
+        gate.rule.least_effect = at(node, [&] { return parse_share(text_of(node), "least_effect"); });
+      if (key == "min_runs") gate.rule.fewest_runs = count_of(node, 1, 1000);
+      if (key == "max_runs") gate.rule.most_runs = count_of(node, 1, 1000);
+      if (key == "experiments") gate.experiments = list_of(node);
+      if (key == "fail_on") gate.fail_on_inconclusive = at(node, [&] { return parse_fail_on(text_of(node)); });
+    }
+    if (!most) return;
+    if (*most < gate.rule.launches)
+      fail(*table.get("max_launches"),
+           fmt::format("{} launches are fewer than the first {}", *most, gate.rule.launches),
+           "max_launches counts the first ones and those that confirm a regression");
+    gate.rule.confirming = *most - gate.rule.launches;
+  }
+
+  void read_gate(std::string name, const toml::node& node) {
+    gates_.emplace_back(&node, Gate{.name = std::move(name), .experiments = {}, .rule = {}});
+  }
+
+  void read_limit(const toml::table& table) {
+    TrackLimit limit;
+    limit.place = place_in(name_, table);
+    for (const auto& [name, node] : table) {
+      const std::string_view key = name.str();
+      check_key(node, key, kLimitKeys);
+      const auto share = [&] { return at(node, [&] { return parse_share(text_of(node), key); }); };
+      if (key == "case") limit.match = text_of(node);
+      if (key == "value") at(node, [&] { parse_limit_value(text_of(node), limit); });
+      if (key == "worse") limit.worse = share();
+      if (key == "better") limit.better = share();
+      if (key == "warn") limit.warn = share();
+    }
+    if (limit.match.empty()) fail(table, "a limit without a case", "add such as case = \"all-reduce of 16MiB\"");
+    if (limit.value <= 0) fail(table, "a limit without a value", "add such as value = \"2.1 ms\"");
+    if (limit.warn >= limit.worse)
+      fail(table,
+           fmt::format("it warns from {:g} % on, and {:g} % are beyond the limit", 100 * limit.warn, 100 * limit.worse),
+           "give warn less than worse");
+    project_.limits.push_back(std::move(limit));
+  }
+
+  static void parse_limit_value(const std::string& text, TrackLimit& limit) {
+    constexpr std::string_view kSamples = "samples/s";
+    if (text.ends_with(kSamples)) {
+      limit.metric = LimitMetric::samples_per_second;
+      limit.value = std::strtod(text.c_str(), nullptr);
+    } else if (text.ends_with("/s")) {
+      limit.metric = LimitMetric::bus_bandwidth;
+      limit.value = parse_rate(text).value;
+    } else {
+      limit.metric = LimitMetric::seconds;
+      limit.value = parse_seconds(text).value;
+    }
+    if (!(limit.value > 0))
+      throw Error(ExitCode::usage, fmt::format("'{}' is no value above 0", text),
+                  "write such as \"2.1 ms\", \"390 samples/s\" or \"11 GB/s\" (bus bandwidth)");
+  }
+
+  void read_experiment(const ExperimentKind& kind, const toml::table& table) {
+    ExperimentEntry entry{.kind = &kind,
+                          .name = {},
+                          .arguments = {},
+                          .place = place_in(name_, table),
+                          .line = table.source().begin.line,
+                          .places = {}};
+    for (const auto& [name, node] : table) {
+      std::string key(name.str());
+      if (key == "name") {
+        entry.name = text_of(node);
+        continue;
+      }
+      std::ranges::replace(key, '_', '-');
+      if (std::ranges::find(kind.refused, key) != kind.refused.end())
+        fail(node, fmt::format("'{}' has no meaning here", name.str()),
+             "launches, database and limits are in [track]; labels are given to hbench track run");
+      add_argument(entry, key, node);
+    }
+    if (entry.name.empty()) entry.name = fmt::format("{}-{}", kind.name, ++unnamed_[std::string(kind.name)]);
+    project_.experiments.push_back(std::move(entry));
+  }
+
+  void add_argument(ExperimentEntry& entry, const std::string& key, const toml::node& node) const {
+    const std::string flag = (key.size() == 1 ? "-" : "--") + key;
+    entry.places[flag] = place_in(name_, node);
+    if (const auto given = node.value_exact<bool>()) {
+      if (*given) entry.arguments.push_back(flag);
+      return;
+    }
+    const std::string value = fmt::format("{}", fmt::join(list_of(node), ","));
+    for (const std::string& each : list_of(node)) entry.places["'" + each + "'"] = place_in(name_, node);
+    if (key == entry.kind->arguments)
+      entry.arguments.insert(entry.arguments.begin(), value);
+    else if (key.size() == 1)
+      entry.arguments.insert(entry.arguments.end(), {flag, value});
+    else
+      entry.arguments.push_back(flag + "=" + value);
+  }
+
+  void check_names() {
+    std::set<std::string> names;
+    for (const ExperimentEntry& each : project_.experiments)
+      if (!names.insert(each.name).second)
+        throw Error(ExitCode::usage, fmt::format("{}: there is an experiment '{}' already", each.place, each.name),
+                    "give each a name of its own");
+    // A gate takes what it does not say from [track], wherever that stands.
+    for (auto& [node, gate] : gates_) {
+      gate.rule = project_.all.rule;
+      gate.fail_on_inconclusive = project_.all.fail_on_inconclusive;
+      read_rule(table_of(*node, "[gate.NAME]"), gate, false);
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      for (const std::string& each : gate.experiments)
+        if (!names.contains(each)) at(*node, [&] { throw unknown_name("experiment", each, known); });
+      project_.gates.push_back(std::move(gate));
+    }
+  }
+
+  std::string name_;
+  toml::table table_;
+  Project project_;
+  std::vector<std::pair<const toml::node*, Gate>> gates_;
+  std::map<std::string, int> unnamed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Experiment> ExperimentEntry::plan() const {
+  const std::string command = fmt::format("hbench {}", kind->name);
+  try {
+    std::unique_ptr<Experiment> planned = kind->plan({arguments, command});
+    if (planned == nullptr) throw Error(ExitCode::usage, "'help' is no flag of an experiment", "leave it out");
+    return planned;
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage) throw;
+    std::string where = place;
+    for (const auto& [text, known] : places)
+      if (std::string_view(error.what()).find(text) != std::string_view::npos) where = known;
+    throw Error(ExitCode::usage, fmt::format("{}: {}", where, error.what()), error.hint());
+  }
+}
+
+const Gate& Project::gate(const std::string& name) const {
+  if (name.empty()) return all;
+  const auto found = std::ranges::find(gates, name, &Gate::name);
+  if (found != gates.end()) return *found;
+  std::vector<std::string_view> known;
+  for (const Gate& each : gates) known.push_back(each.name);
+  if (known.empty())
+    throw Error(ExitCode::usage, fmt::format("{} has no gates, so none called '{}'", file.string(), name),
+                fmt::format("add [gate.{}] with experiments = [\"...\"]", name));
+  throw unknown_name("gate", name, known);
+}
+
+std::vector<const ExperimentEntry*> Project::experiments_of(const Gate& gate) const {
+  std::vector<const ExperimentEntry*> chosen;
+  for (const ExperimentEntry& each : experiments)
+    if (gate.experiments.empty() || std::ranges::find(gate.experiments, each.name) != gate.experiments.end())
+      chosen.push_back(&each);
+  return chosen;
+}
+
+Project parse_project(std::string_view text, const std::filesystem::path& file) { return Reader(text, file).read(); }
+
+void add_project_options(Arguments& app, std::filesystem::path& file, std::filesystem::path& database) {
+  app.add_option("--file", file, "what is tracked (default: hbench.toml in this folder, where there is one)");
+  app.add_option("--db", database, "the database (default: the file's, or hbench.db)");
+}
+
+std::optional<Project> find_project(const std::filesystem::path& named) {
+  std::error_code ignored;
+  if (named.empty() && !std::filesystem::exists(kProjectFile, ignored)) return std::nullopt;
+  const std::filesystem::path file = named.empty() ? std::filesystem::path(kProjectFile) : named;
+  if (!std::filesystem::is_regular_file(file, ignored))
+    throw Error(ExitCode::usage, fmt::format("there is no file '{}'", file.string()),
+                "hbench track init writes one; --file names another");
+  return parse_project(read_file(file), file);
+}
+
+double parse_share(const std::string& text, std::string_view flag, double least) {
+  char* end = nullptr;
+  double share = std::strtod(text.c_str(), &end);
+  const std::string_view rest = end;
+  if (rest == "%" || rest == " %") share /= 100;
+  const bool understood = end != text.c_str() && (rest.empty() || rest == "%" || rest == " %");
+  if (!understood || !(share >= least && share <= 1))
+    throw Error(ExitCode::usage, fmt::format("{} {} makes no sense", flag, text), "write a share such as 3% or 0.03");
+  return share;
+}
+
+}  // namespace hbench

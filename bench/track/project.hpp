@@ -1,0 +1,75 @@
+#pragma once
+
+/// What a project tracks: the file `hbench.toml` in its repository. A table for each experiment, whose keys are the
+/// flags of the verb of the same name.
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/track/judge.hpp"
+#include "analysis/track/limit.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/track/experiment.hpp"
+
+namespace hbench {
+
+/// The file that the actions of `hbench track` look for in the folder that they are called in.
+inline constexpr const char* kProjectFile = "hbench.toml";
+
+/// One entry of the file, not planned yet.
+struct ExperimentEntry {
+  const ExperimentKind* kind = nullptr;
+  std::string name;  ///< unique
+  std::vector<std::string> arguments;
+  std::string place;                          ///< `hbench.toml:12`
+  std::uint32_t line = 0;
+  std::map<std::string, std::string> places;  ///< of its keys, by flag, and of its values
+
+  /// \throws Error (usage) that names the line.
+  std::unique_ptr<Experiment> plan() const;
+};
+
+/// Some of the experiments, judged together.
+struct Gate {
+  std::string name;
+  std::vector<std::string> experiments;  ///< names; empty: all
+  TrackRule rule;
+  bool fail_on_inconclusive = false;
+};
+
+struct Project {
+  std::filesystem::path file, database;
+  std::string baseline = "main";  ///< as `--baseline` takes it
+  Gate all;                       ///< the rule where no gate is asked for
+  std::vector<ExperimentEntry> experiments;
+  std::vector<Gate> gates;
+  std::vector<TrackLimit> limits;
+
+  /// \throws Error (usage) for a gate that the file does not have. `""` is `all`.
+  const Gate& gate(const std::string& name) const;
+  /// Those of a gate, in the file's order.
+  std::vector<const ExperimentEntry*> experiments_of(const Gate& gate) const;
+};
+
+/// \throws Error (usage) with file and line. The database is relative to the file's folder.
+Project parse_project(std::string_view text, const std::filesystem::path& file);
+
+/// The database where neither a flag nor a file names one.
+inline constexpr const char* kUsualDatabase = "hbench.db";
+
+/// `--file` and `--db`, the same in every action.
+void add_project_options(Arguments& app, std::filesystem::path& file, std::filesystem::path& database);
+
+/// The file that a flag named or, where it did not (empty), the one of this folder, if there is one.
+/// \throws Error (usage) as `parse_project`, and for a named file that is not there.
+std::optional<Project> find_project(const std::filesystem::path& named);
+
+/// `3%` or `0.03`. \throws Error (usage) that names `flag` for what is not from `least` to 1.
+double parse_share(const std::string& text, std::string_view flag, double least = 0.001);
+
+}  // namespace hbench

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <array>
+
+#include "bench/installation.hpp"
+#include "bench/producer.hpp"
+#include "bench/sweep/local_machine.hpp"
+#include "bench/sweep/measured_cases.hpp"
+#include "bench/sweep/options.hpp"
+#include "bench/track/experiment.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+class SweepExperiment : public Experiment {
+ public:
+  explicit SweepExperiment(SweepOptions options) : options_(std::move(options)) {
+    options_.request.evidence = {Evidence::measured};
+    options_.measure.program = installation().worker.string();
+    options_.measure.more = 0;
+    LocalMachine machine = local_machine(options_.oversubscribe);
+    if (const Availability training = training_availability(); machine.no_training.empty() && !training.available)
+      machine.no_training = training.in_words();
+    plan_ = make_plan(options_.request, load_data(), machine);
+  }
+
+  void place(Run& run) override {
+    for (Case& asked : plan_.cases) place_on_this_machine(asked, run);
+  }
+  std::vector<const Case*> cases() const override { return chosen({}); }
+  const std::vector<Refusal>& refused() const override { return plan_.refused; }
+  bool uses_gpu() const override {
+    return std::ranges::any_of(plan_.cases, [](const Case& asked) { return asked.training.on_gpu(); });
+  }
+  double seconds(const Launching& launching) const override {
+    return static_cast<double>(chosen(launching.questions).size()) * launching.count *
+           options_.measure.launch_seconds();
+  }
+
+  ExitCode launch(const Launching& launching, const LaunchingHooks& hooks) override {
+    MeasureOptions options = options_.measure;
+    options.launches = launching.count;
+    const MeasuredHooks measured{
+        .doing = hooks.doing,
+        .launched = [&](bool) { hooks.done(options.launch_seconds()); },
+        .keep =
+            [&](const Case& asked, CaseResult addition) {
+              addition.asked = asked;
+              hooks.keep(addition);
+            },
+        .finished = [](const std::string&) {},
+        .note = hooks.note,
+    };
+    // Further launches of a few cases are compared with earlier runs, and need no baseline of their step beside them.
+    const std::vector<Case> nothing;
+    return measure_cases(launching.questions.empty() ? plan_.cases : nothing, chosen(launching.questions), options,
+                         launching.first, measured);
+  }
+
+ private:
+  std::vector<const Case*> chosen(const std::set<std::string>& questions) const {
+    std::vector<const Case*> cases;
+    for (const Case& asked : plan_.cases)
+      if (questions.empty() || questions.contains(asked.question())) cases.push_back(&asked);
+    return cases;
+  }
+
+  SweepOptions options_;
+  Plan plan_;
+};
+
+constexpr std::array<std::string_view, 13> kRefused{
+    "evidence", "calibrate", "no-calibrate", "launches", "more-launches", "db",   "report",
+    "label",    "resume",    "dry-run",      "json",     "wide",          "quiet"};
+
+std::unique_ptr<Experiment> plan(const Call& call) {
+  auto options = parse_sweep_options(call);
+  return options ? std::make_unique<SweepExperiment>(std::move(*options)) : nullptr;
+}
+
+}  // namespace
+
+extern const ExperimentKind kSweepExperiment;
+constinit const ExperimentKind kSweepExperiment{.name = "sweep", .arguments = "", .refused = kRefused, .plan = plan};
+
+}  // namespace hbench

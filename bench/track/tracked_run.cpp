@@ -1,0 +1,133 @@
+#include "bench/track/tracked_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/track/sides.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/track/repository.hpp"
+
+namespace hbench {
+namespace {
+
+/// Into which case of the database samples go, by question.
+class Keeper {
+ public:
+  Keeper(Store& store, std::int64_t run) : store_(store), run_(run) {}
+
+  void keep(const CaseResult& addition) {
+    if (addition.status == CaseStatus::failed) {
+      store_.append(run_, addition);
+      return;
+    }
+    const auto [known, is_new] = cases_.try_emplace(addition.asked.key());
+    if (is_new) {
+      const auto stored = store_.find(run_, addition.asked);
+      if (!stored) {
+        known->second = store_.append(run_, addition);
+        return;
+      }
+      known->second = *stored;
+    }
+    store_.add(known->second, addition.samples);
+  }
+
+ private:
+  Store& store_;
+  std::int64_t run_;
+  std::map<std::string, std::int64_t> cases_;
+};
+
+/// The number after that of the last launch of these cases.
+int next_launch(const Store& store, const Run& run, const std::set<std::string>& questions) {
+  int next = 0;
+  for (const CaseResult& result : store.of_run(run.id))
+    if (questions.contains(result.asked.question()))
+      for (const Sample& sample : result.samples) next = std::max(next, sample.launch + 1);
+  return next;
+}
+
+}  // namespace
+
+TrackedRun::TrackedRun(const Project& project, const Gate& gate) {
+  for (const ExperimentEntry* each : project.experiments_of(gate)) entries_.push_back({each->name, each->plan()});
+}
+
+void TrackedRun::place(Run& run) {
+  run.environment = environment_facts(uses_gpu());
+  for (Entry& each : entries_) each.experiment->place(run);
+}
+
+std::vector<const Case*> TrackedRun::cases() const {
+  std::vector<const Case*> all;
+  for (const Entry& each : entries_) std::ranges::copy(each.experiment->cases(), std::back_inserter(all));
+  return all;
+}
+
+bool TrackedRun::uses_gpu() const {
+  return std::ranges::any_of(entries_, [](const Entry& each) { return each.experiment->uses_gpu(); });
+}
+
+double TrackedRun::seconds(const Launching& launching) const {
+  double sum = 0;
+  for (const Entry& each : entries_) sum += each.experiment->seconds(launching);
+  return sum;
+}
+
+std::string TrackedRun::in_words(const Launching& launching) const {
+  std::string text;
+  for (const Entry& each : entries_) {
+    text += fmt::format("{}: about {:.0f} s\n", each.name, each.experiment->seconds(launching));
+    for (const Case* asked : each.experiment->cases()) text += fmt::format("  {}\n", tracked_name(*asked));
+    for (const Refusal& refusal : each.experiment->refused())
+      text += fmt::format("  left out: {}: {}\n", refusal.what, refusal.why);
+  }
+  return text;
+}
+
+ExitCode TrackedRun::launch(Store& store, std::int64_t run, const Launching& launching, bool quiet) {
+  Progress progress(seconds(launching), quiet);
+  Keeper keeper(store, run);
+  ExitCode worst = ExitCode::good;
+  for (const Entry& each : entries_) {
+    if (interrupted()) break;
+    for (const Refusal& refusal : each.experiment->refused())
+      progress.note(fmt::format("left out of {}: {}: {}", each.name, refusal.what, refusal.why));
+    const LaunchingHooks hooks{
+        .doing = [&](const std::string& what) { progress.doing(fmt::format("{}: {}", each.name, what)); },
+        .done = [&](double seconds) { progress.done(seconds); },
+        .note = [&](const std::string& line) { progress.note(line); },
+        .keep = [&](const CaseResult& addition) { keeper.keep(addition); },
+    };
+    worst = std::max(worst, each.experiment->launch(launching, hooks));
+    if (!interrupted()) progress.done(0, fmt::format("measured {}", each.name));
+  }
+  return interrupted() ? ExitCode::interrupted : worst;
+}
+
+std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, const std::set<std::string>& questions,
+                         int count, bool quiet) {
+  if (head.version != HBENCH_VERSION)
+    return fmt::format("the run was measured by hbench {}, and this is {}", head.version, HBENCH_VERSION);
+  const auto commit = head.labels.find("commit");
+  const std::map<std::string, std::string> here = repository_labels("");
+  if (commit != head.labels.end() && here.contains("commit") && here.at("commit") != commit->second)
+    return fmt::format("commit {} was measured, and {} is checked out", commit->second, here.at("commit"));
+  Run now;
+  tracked.place(now);
+  std::size_t found = 0;
+  for (const Case* asked : tracked.cases())
+    if (questions.contains(asked->question()) && store.find(head.id, *asked)) ++found;
+  if (found < questions.size()) return "the run was measured on another machine, or by another file than this one";
+  catch_interrupts();
+  const Launching further{.questions = questions, .first = next_launch(store, head, questions), .count = count};
+  if (tracked.launch(store, head.id, further, quiet) == ExitCode::interrupted) return "interrupted";
+  return "";
+}
+
+}  // namespace hbench

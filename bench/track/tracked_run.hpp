@@ -1,0 +1,47 @@
+#pragma once
+
+/// The experiments of a project on this machine: planned, and launched into a run of a database.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/store/store.hpp"
+#include "bench/track/project.hpp"
+
+namespace hbench {
+
+/// Those of one gate.
+class TrackedRun {
+ public:
+  /// \throws Error (usage) with the line of the file.
+  TrackedRun(const Project& project, const Gate& gate);
+
+  /// Gives the cases the machine of the run, whose facts it fills in.
+  void place(Run& run);
+  std::vector<const Case*> cases() const;
+  bool uses_gpu() const;
+  /// The estimate for so many launches of each case.
+  double seconds(const Launching& launching) const;
+  /// The plan, in lines.
+  std::string in_words(const Launching& launching) const;
+
+  /// Launches into a run that is there; what is over is stored at once. The worst code of a launch, and `interrupted`
+  /// after Ctrl-C. \throws Error (environment).
+  ExitCode launch(Store& store, std::int64_t run, const Launching& launching, bool quiet);
+
+ private:
+  struct Entry {
+    std::string name;
+    std::unique_ptr<Experiment> experiment;
+  };
+  std::vector<Entry> entries_;
+};
+
+/// The further launches of a run's cases (`questions`) that would confirm what was seen, measured here and now and
+/// added to the run: as many as `count`. Why it cannot be done here, in words; empty where it was done.
+/// \throws Error as `TrackedRun`.
+std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, const std::set<std::string>& questions,
+                         int count, bool quiet);
+
+}  // namespace hbench

@@ -1,0 +1,11 @@
+#pragma once
+
+/// The actions of `hbench track`, one file each.
+
+#include "bench/command/actions.hpp"
+
+namespace hbench {
+
+extern const Action kTrackInit, kTrackRun, kTrackCheck, kTrackExplain, kTrackHistory, kTrackAccept, kTrackFreeze;
+
+}  // namespace hbench

@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "bench/command/arguments.hpp"
+#include "bench/output/document_output.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/track/check.hpp"
+#include "bench/track/tracked_run.hpp"
+#include "bench/verbs/track.hpp"
+#include "collectives/base/file.hpp"
+#include "reports/formats/formats.hpp"
+
+namespace hbench {
+namespace {
+
+/// The page of GitHub's job, where this runs in one. \throws Error (environment) where it cannot be written.
+void add_to_job_summary(const Document& document) {
+  const char* file = std::getenv("GITHUB_STEP_SUMMARY");
+  if (file == nullptr || *file == '\0') return;
+  std::string text = std::filesystem::exists(file) ? read_file(file) : "";
+  write_whole(file, text + kMarkdownFormat.render(document) + "\n", "GITHUB_STEP_SUMMARY");
+}
+
+/// Texts of flags that the project's file may say instead.
+struct CheckFlags {
+  std::filesystem::path file, database, baseline_database, junit;
+  std::string gate;
+  std::optional<std::string> baseline, effect, fail_on;
+  int max_launches = 0, max_runs = 0, min_runs = 0;
+  bool unconfirmed = false, github = false, quiet = false;
+};
+
+void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
+  add_project_options(app, flags.file, flags.database);
+  app.add_option("--head", request.head, "the run to judge (default: the newest)")->check(in_range(1, 1'000'000'000));
+  app.add_option("--gate", flags.gate, "the rule of this gate of the file");
+  app.add_option("--baseline", flags.baseline,
+                 "a branch, a label such as release=2.1, or what hbench track freeze has named: runs with it are the "
+                 "baseline (default: the file's, or main)");
+  app.add_option("--baseline-db", flags.baseline_database, "another database that has the runs of the baseline");
+  app.add_option("--least-effect", flags.effect, "the least change that counts (default: the file's, or 3%)");
+  app.add_option("--max-launches", flags.max_launches,
+                 "of a case, with those that confirm: measured now where that can be done (default: the file's, or 10)")
+      ->check(in_range(1, 1000));
+  app.add_option("--max-runs", flags.max_runs, "of the baseline, the newest (default: the file's, or 30)")
+      ->check(in_range(1, 1000));
+  app.add_option("--min-runs", flags.min_runs, "of the baseline; fewer are inconclusive (default: the file's, or 5)")
+      ->check(in_range(1, 1000));
+  app.add_flag("--no-confirm", flags.unconfirmed, "say regressed without further launches that show it again");
+  app.add_option("--fail-on", flags.fail_on, "inconclusive: exit with 11 where a case is (default: the file's)");
+  app.add_option("--junit", flags.junit, "also write JUnit's XML there");
+  app.add_flag("--github", flags.github, "also print annotations, and add the page to the summary of GitHub's job");
+  app.add_flag("--quiet", flags.quiet, "no progress");
+}
+
+/// What is asked, by the flags or else by the file; the baseline's name is looked up in `baselines`.
+void understand(const CheckFlags& flags, const std::optional<Project>& project, const Store& baselines,
+                TrackRequest& request) {
+  if (!flags.gate.empty() && !project)
+    throw Error(ExitCode::usage, fmt::format("--gate {}: there is no {} here", flags.gate, kProjectFile),
+                "name the file with --file");
+  if (project) {
+    const Gate& gate = project->gate(flags.gate);
+    request.rule = gate.rule;
+    request.fail_on_inconclusive = gate.fail_on_inconclusive;
+    request.limits = project->limits;
+  }
+  if (flags.effect) request.rule.least_effect = parse_share(*flags.effect, "--least-effect");
+  if (flags.max_runs > 0) request.rule.most_runs = flags.max_runs;
+  if (flags.min_runs > 0) request.rule.fewest_runs = flags.min_runs;
+  if (flags.max_launches > 0) request.rule.confirming = std::max(0, flags.max_launches - request.rule.launches);
+  if (flags.unconfirmed) request.rule.confirming = 0;
+  if (flags.fail_on) request.fail_on_inconclusive = parse_fail_on(*flags.fail_on);
+  choose_baseline(request, flags.baseline.value_or(project ? project->baseline : "main"), baselines);
+}
+
+/// One check: the databases, the request, and the launches that confirm.
+class Check {
+ public:
+  Check(const CheckFlags& flags, TrackRequest request)
+      : flags_(flags), project_(find_project(flags.file)), database_(open()), request_(std::move(request)) {
+    if (!flags_.baseline_database.empty()) baselines_.emplace(flags_.baseline_database, Store::Mode::read_only);
+    understand(flags_, project_, baselines_ ? *baselines_ : database_, request_);
+  }
+
+  TrackReport run() {
+    TrackReport report = judged();
+    if (std::string why = confirm(report); !why.empty())
+      report.notes.push_back(fmt::format("Launches that would confirm a regression are not measured here: {}.", why));
+    if (read_only_.empty())
+      keep_verdicts(database_, report);
+    else
+      report.notes.push_back(fmt::format("The verdicts are not stored: {}.", read_only_));
+    return report;
+  }
+
+ private:
+  /// To be written, where it can be: verdicts are kept, and launches are added.
+  Store open() {
+    std::filesystem::path database = flags_.database;
+    if (database.empty()) database = project_ ? project_->database : kUsualDatabase;
+    std::error_code ignored;
+    if (!std::filesystem::exists(database, ignored)) return Store(database, Store::Mode::read_only);
+    try {
+      return Store(database);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::environment) throw;
+      read_only_ = error.what();
+      return Store(database, Store::Mode::read_only);
+    }
+  }
+
+  TrackReport judged() const { return check(database_, request_, baselines_ ? &*baselines_ : nullptr); }
+
+  /// Measures what regressions still lack, and judges again. Why that cannot be done here; empty where nothing lacks.
+  std::string confirm(TrackReport& report) {
+    std::set<std::string> waiting;
+    int count = 0;
+    for (const TrackedResult& each : report.results) {
+      if (each.judgement.verdict != TrackVerdict::inconclusive || each.judgement.wanted == 0) continue;
+      waiting.insert(each.sides.question);
+      count = std::max(count, each.judgement.wanted);
+    }
+    if (waiting.empty()) return "";
+    if (!project_) return fmt::format("there is no {}", kProjectFile);
+    if (!read_only_.empty()) return read_only_;
+    TrackedRun tracked(*project_, project_->all);
+    std::string why = confirm_here(tracked, database_, report.head, waiting, count, flags_.quiet);
+    if (why.empty()) report = judged();
+    return why;
+  }
+
+  const CheckFlags& flags_;
+  std::optional<Project> project_;
+  std::string read_only_;  ///< why nothing can be written; empty where it can
+  Store database_;
+  std::optional<Store> baselines_;
+  TrackRequest request_;
+};
+
+ExitCode run_check(const Call& call) {
+  CheckFlags flags;
+  TrackRequest request;
+  DocumentOutput output;
+  Arguments app(
+      "Judges a run of a database against earlier ones: which timed cases have become slower or faster, by how much, "
+      "and how surely.",
+      "hbench track check");
+  app.footer(
+      "Examples:\n  hbench track run && hbench track check\n"
+      "  hbench track check --head 57 --junit track.xml --github --fail-on inconclusive\n"
+      "  hbench track check --baseline v2.1 --baseline-db nightly.db\n"
+      "  hbench track check --format markdown > comment.md\n"
+      "The launch is the unit: the first 5 of a case decide, and further ones confirm. Where the run is one of hbench "
+      "track run on this machine, they are measured now; else give sweep and collective --launches 10.\n"
+      "Exit code: 0 pass, new or improved; 10 regressed; 11 inconclusive, with --fail-on; 12 incomparable, or no "
+      "baseline; before these 4 or 5 where cases of the run have failed.");
+  add_options(app, flags, request);
+  output.add_options(app);
+  if (app.parse(call)) return ExitCode::good;
+  output.check();
+  if (!flags.junit.empty()) check_writable(flags.junit, "--junit");
+  const TrackReport report = Check(flags, request).run();
+  const Document document = track_document(report);
+  output.deliver(document, [&] { return track_json(report); });
+  if (!flags.junit.empty()) write_whole(flags.junit, track_junit(report), "--junit");
+  if (flags.github) {
+    fmt::print("{}", track_annotations(report));
+    add_to_job_summary(document);
+  }
+  return report.exit_code();
+}
+
+}  // namespace
+
+constinit const Action kTrackCheck{"check", "judges a run against earlier ones", run_check};
+
+}  // namespace hbench

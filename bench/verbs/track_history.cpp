@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include "bench/command/arguments.hpp"
+#include "bench/output/document_output.hpp"
+#include "bench/track/check.hpp"
+#include "bench/track/history.hpp"
+#include "bench/track/project.hpp"
+#include "bench/verbs/track.hpp"
+
+namespace hbench {
+namespace {
+
+ExitCode run_history(const Call& call) {
+  std::filesystem::path file, database;
+  std::string baseline, effect;
+  HistoryRequest request;
+  DocumentOutput output;
+  Arguments app(
+      "Shows how fast cases were over the runs of a database, where their level has changed, and between which "
+      "commits.",
+      "hbench track history");
+  app.footer(
+      "Examples:\n  hbench track history\n  hbench track history --case vgg16 --out history.html\n"
+      "  hbench track history --label branch=main --json\n"
+      "Cases are those of the newest run. Runs tell their commits by hbench sweep --label commit=$(git rev-parse "
+      "HEAD).");
+  add_project_options(app, file, database);
+  app.add_option("--case", request.match, "only cases with this in their name");
+  app.add_option("--label", baseline,
+                 "only runs with it: a branch, or such as release=2.1 (default: the file's, or main)");
+  app.add_option("--least-effect", effect, "the least change of level that counts (default: 3%)");
+  output.add_options(app);
+  if (app.parse(call)) return ExitCode::good;
+  const std::optional<Project> project = find_project(file);
+  if (database.empty()) database = project ? project->database : kUsualDatabase;
+  if (baseline.empty()) baseline = project ? project->baseline : "main";
+  if (project) request.rule.least_effect = project->all.rule.least_effect;
+  request.labels = parse_baseline(baseline);
+  if (!effect.empty()) request.rule.least_effect = parse_share(effect, "--least-effect");
+  output.check();
+  const std::vector<CaseHistory> cases = history(Store(database, Store::Mode::read_only), request);
+  output.deliver(history_document(cases, request), [&] { return history_json(cases); });
+  return ExitCode::good;
+}
+
+}  // namespace
+
+constinit const Action kTrackHistory{"history", "shows what has changed over runs, and when", run_history};
+
+}  // namespace hbench
