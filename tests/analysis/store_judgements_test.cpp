@@ -111,7 +111,7 @@ TEST(FrozenBaselines, AreReplacedByTheirNameAndForgotten) {
   EXPECT_THAT(store.frozen(), ElementsAre(v2));
 }
 
-TEST(Store, FindsTheCaseOfARunThatLaunchesAreAddedTo) {
+TEST(AStoredCase, IsFoundForTheLaunchesThatAreAddedToIt) {
   const TemporaryFolder folder;
   Store store(folder / "r.db");
   const std::int64_t first = add_run(store, "2026-11-20T00:00:00Z"), second = add_run(store, "2026-11-21T00:00:00Z");
