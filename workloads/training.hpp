@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "collectives/base/span.hpp"
+#include "collectives/base/test_delay.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "workloads/strategy.hpp"
 #include "workloads/timeline.hpp"
@@ -27,6 +30,8 @@ struct TrainingRequest {
   TrainingStrategy strategy;
   int warmup_steps = 5;
   int steps = 20;  ///< timed steps
+  /// Further steps, after the timed ones, of which each rank records its spans.
+  int traced_steps = 0;
   /// Since the first step; rank 0 decides for all. Once it is spent the warm-up ends, and the job after the
   /// current step, but never before one step was timed. 0: no limit.
   Seconds budget{0};
@@ -39,6 +44,7 @@ struct TrainingRequest {
   /// Batch normalisation with its running statistics: samples then do not see each other, and it makes no
   /// difference how they are spread over workers.
   bool freeze_batch_norm = false;
+  TestDelay delay;  ///< of one rank's backward passes
 };
 
 /// One step of one rank, as it ends.
@@ -48,11 +54,13 @@ struct StepReport {
   Seconds step;     ///< from this step's beginning to the next one's
   Seconds exposed;  ///< waiting for gradients after the backward pass
   double loss = 0;
+  /// Of a traced step, which is no timed one; else empty. Valid during the call.
+  std::span<const Span> spans = {};
 };
 
 Availability torch_availability();
-/// Whether models can be trained here. Unlike `torch_availability` this loads the libraries to know: half a second where
-/// they are another program's.
+/// Whether models can be trained here. Unlike `torch_availability` this loads the libraries to know: half a second
+/// where they are another program's.
 Availability training_availability();
 /// Whether models can be trained on a GPU here.
 Availability gpu_training_availability();

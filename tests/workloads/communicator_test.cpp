@@ -67,7 +67,7 @@ TEST(Communicator, DoesNotWakeWhileNothingIsAnnounced) {
   Worker worker(request, *endpoints[1]);
   for (Worker* each : {&coordinator, &worker}) {
     ASSERT_TRUE(each->doorbell().waits_begin(1));
-    each->handover().begin_step(Handover::Clock::now());
+    each->handover().begin_step({Handover::Clock::now()});
     ASSERT_TRUE(each->doorbell().waits_begin(2));
   }
   std::this_thread::sleep_for(100ms);
@@ -80,7 +80,7 @@ TEST(Communicator, WakesOnceForEachGradientThatLeavesAtOnce) {
   const auto endpoints = make_thread_endpoints(1);
   Worker worker(request, *endpoints[0]);
   ASSERT_TRUE(worker.doorbell().waits_begin(1));
-  worker.handover().begin_step(Handover::Clock::now());
+  worker.handover().begin_step({Handover::Clock::now()});
   for (int tensor = 0; tensor + 1 < test_layout().tensors(); ++tensor) {
     const auto waits = static_cast<std::size_t>(tensor) + 2;
     ASSERT_TRUE(worker.doorbell().waits_begin(waits));
@@ -96,7 +96,7 @@ TEST(Communicator, WakesForTimersOnlyWhileThePolicyHoldsGradients) {
   const auto endpoints = make_thread_endpoints(1);
   Worker worker(request, *endpoints[0]);
   ASSERT_TRUE(worker.doorbell().waits_begin(1));
-  worker.handover().begin_step(Handover::Clock::now());
+  worker.handover().begin_step({Handover::Clock::now()});
   ASSERT_TRUE(worker.doorbell().waits_begin(2));
   EXPECT_EQ(worker.doorbell().waits().back(), kHealthCheck);
   worker.handover().announce(0);
@@ -114,7 +114,7 @@ TEST(Communicator, AsksLessAndLessOftenWhereNobodyRings) {
   Worker worker(request, second);
   for (Worker* each : {&coordinator, &worker}) {
     ASSERT_TRUE(each->doorbell().waits_begin(1));
-    each->handover().begin_step(Handover::Clock::now());
+    each->handover().begin_step({Handover::Clock::now()});
     ASSERT_TRUE(each->doorbell().waits_begin(2));
   }
   std::this_thread::sleep_for(20ms);
@@ -140,7 +140,7 @@ TEST(Communicator, LeavesWhenClosedWhereverItWaits) {
       const auto endpoints = make_thread_endpoints(2);
       Worker worker(request, *endpoints[1]);
       ASSERT_TRUE(worker.doorbell().waits_begin(1));
-      if (begun) worker.handover().begin_step(Handover::Clock::now());
+      if (begun) worker.handover().begin_step({Handover::Clock::now()});
       if (announced) worker.handover().announce(2);
       ASSERT_TRUE(worker.doorbell().waits_begin(begun ? 2 : 1));
     }  // its destructor closes the handover and joins the thread

@@ -81,7 +81,7 @@ inline int work(
     ~Closer() { handover.close(); }
   } const closer{handover};
   for (int step = 0;; ++step) {
-    handover.begin_step(Handover::Clock::now());
+    handover.begin_step({Handover::Clock::now()});
     const std::vector<float> gradients = values(rank, step, elements);
     computing.copy(std::as_bytes(std::span(gradients)), memory);
     announce(handover, rank, step);

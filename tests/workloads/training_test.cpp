@@ -108,6 +108,59 @@ TEST(Training, ReportsEveryStepOnEveryWorkerWarmUpFirst) {
   }
 }
 
+/// The one span of a kind on the compute thread.
+Span lap_of(std::span<const Span> spans, SpanKind kind) {
+  Span found;
+  int count = 0;
+  for (const Span& span : spans)
+    if (span.kind == kind && span.lane == Lane::compute) found = span, ++count;
+  EXPECT_EQ(count, 1) << to_string(kind);
+  return found;
+}
+
+TEST(Training, TracesStepsAfterTheTimedOnes) {
+  TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
+  request.warmup_steps = 1;
+  request.steps = 2;
+  request.traced_steps = 2;
+  request.delay = {.rank = 1, .time = Seconds(0.02)};
+  const auto outcomes = on_all_ranks(make_thread_endpoints(2), [&](Endpoint& endpoint) {
+    std::vector<std::vector<Span>> traces;
+    train(request, &endpoint,
+          [&](const StepReport& report) { traces.emplace_back(report.spans.begin(), report.spans.end()); });
+    return traces;
+  });
+  for (Rank rank = 0; rank < 2; ++rank) {
+    const auto& traces = outcomes[static_cast<std::size_t>(rank)].value;
+    ASSERT_THAT(traces, SizeIs(5));
+    for (int i = 0; i < 3; ++i) EXPECT_THAT(traces[static_cast<std::size_t>(i)], SizeIs(0)) << "step " << i;
+    for (const std::vector<Span>& spans : {traces[3], traces[4]}) {
+      const Span whole = lap_of(spans, SpanKind::step), forward = lap_of(spans, SpanKind::forward);
+      const Span backward = lap_of(spans, SpanKind::backward), wait = lap_of(spans, SpanKind::wait);
+      const Span optimizer = lap_of(spans, SpanKind::optimizer);
+      EXPECT_EQ(whole.rank, rank);
+      EXPECT_LE(whole.begin, forward.begin);
+      EXPECT_EQ(forward.end, backward.begin);
+      EXPECT_EQ(backward.end, wait.begin);
+      EXPECT_EQ(wait.end, optimizer.begin);
+      EXPECT_LE(optimizer.end, whole.end);
+      // A test's delay is a part of the backward pass of its rank.
+      EXPECT_GE(backward.duration(), rank == 1 ? request.delay.time : Seconds(0));
+      EXPECT_GT(std::ranges::count(spans, SpanKind::communication, &Span::kind), 0);
+    }
+  }
+}
+
+TEST(Training, OfOneProcessIsTracedToo) {
+  TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  request.traced_steps = 1;
+  std::vector<Span> spans;
+  train(request, nullptr, [&](const StepReport& report) { spans.assign(report.spans.begin(), report.spans.end()); });
+  EXPECT_THAT(spans, SizeIs(4));
+  EXPECT_EQ(lap_of(spans, SpanKind::forward).end, lap_of(spans, SpanKind::backward).begin);
+  EXPECT_EQ(lap_of(spans, SpanKind::backward).end, lap_of(spans, SpanKind::optimizer).begin);
+}
+
 TEST(Training, RunsOneProcessWithoutAnAlgorithm) {
   TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
   int steps = 0;

@@ -35,12 +35,16 @@ Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, c
       polls_(endpoint.doorbell() == nullptr),
       negotiator_(endpoint.transport().rank() == 0 ? make_coordinator_side(request, endpoint.control(), layout)
                                                    : make_worker_side(request, endpoint.control())),
-      reducer_(request, endpoint, layout, gradients) {}
+      trace_(endpoint.transport().rank(), Lane::communication, endpoint.device()),
+      reducer_(request, endpoint, layout, gradients, &trace_),
+      ready_(static_cast<std::size_t>(layout.tensors())) {}
 
 void Communicator::run(Handover& handover) noexcept {
   try {
     while (const auto begun = handover.wait_for_step()) {
-      negotiator_->begin_step(*begun);
+      if (begun->traced) trace_.begin();
+      departed_ = 0;
+      negotiator_->begin_step(begun->at);
       reducer_.begin_step();
       if (!step(handover)) return;
     }
@@ -58,6 +62,7 @@ bool Communicator::step(Handover& handover) {
     const Doorbell::Ticket ticket = handover.doorbell().listen();
     const Announced announced = handover.take(device_);
     if (announced.closed) return false;
+    note_ready(announced.ready);
     negotiator_->announce(announced.ready);
     completed = look(completed);
     if (negotiator_->all_launched() && reducer_.in_flight() == 0) break;
@@ -101,10 +106,28 @@ void Communicator::serve() {
 
 /// One look at everything; `completed` is what the look before has completed, the result what this one has.
 int Communicator::look(int completed) {
-  for (Bucket& bucket : negotiator_->poll(completed, reducer_.in_flight())) reducer_.launch(std::move(bucket));
+  for (Bucket& bucket : negotiator_->poll(completed, reducer_.in_flight())) {
+    note_departure(bucket);
+    reducer_.launch(std::move(bucket));
+  }
   const int now_completed = reducer_.progress();
   if (now_completed == 0) check_late();
   return now_completed;
+}
+
+void Communicator::note_ready(std::span<const int> tensors) {
+  if (!trace_.active()) return;
+  const auto now = StepTrace::Clock::now();
+  for (const int tensor : tensors) ready_[static_cast<std::size_t>(tensor)] = now;
+}
+
+/// Since this rank's last gradient of the bucket: what the others, the policy and the messages took.
+void Communicator::note_departure(const Bucket& bucket) {
+  const int number = departed_++;
+  if (!trace_.active()) return;
+  StepTrace::Clock::time_point ready;
+  for (const int tensor : bucket.tensors) ready = std::max(ready, ready_[static_cast<std::size_t>(tensor)]);
+  trace_.add(SpanKind::negotiation, ready, StepTrace::Clock::now(), number);
 }
 
 /// How long nothing needs to be done unless the doorbell rings.

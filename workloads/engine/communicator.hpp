@@ -12,6 +12,7 @@
 #include "workloads/engine/negotiator.hpp"
 #include "workloads/engine/polling.hpp"
 #include "workloads/engine/reducer.hpp"
+#include "workloads/engine/step_trace.hpp"
 
 namespace hbench {
 
@@ -28,12 +29,17 @@ class Communicator {
   Doorbell& doorbell() { return *doorbell_; }
   /// The communication thread of a worker: serves `handover` until it is closed. Failures go there.
   void run(Handover& handover) noexcept;
+  /// Of a traced step, once the compute thread has waited for its end and before it begins the next: the spans of its
+  /// buckets.
+  std::vector<Span> end_trace() { return trace_.end(); }
   /// A dedicated server: takes part in every step until rank 0 ends the job. \throws Error (lost_rank).
   void serve();
 
  private:
   bool step(Handover& handover);
   int look(int completed);
+  void note_ready(std::span<const int> tensors);
+  void note_departure(const Bucket& bucket);
   std::chrono::nanoseconds longest_wait(bool announcements_pending, PollingInterval& polling) const;
   void check_late();
 
@@ -46,8 +52,11 @@ class Communicator {
   Doorbell* doorbell_;
   bool polls_;  ///< the endpoint does not ring
   std::unique_ptr<Negotiator> negotiator_;
+  StepTrace trace_;
   Reducer reducer_;
   int step_ = 0;
+  std::vector<StepTrace::Clock::time_point> ready_;  ///< by tensor, in a traced step
+  int departed_ = 0;                                 ///< buckets of the step
 };
 
 }  // namespace hbench

@@ -6,10 +6,10 @@ namespace hbench {
 
 // The doorbell is rung after the lock is released: a thread that it wakes on this core would only wait for the lock.
 
-void Handover::begin_step(Clock::time_point at) {
+void Handover::begin_step(const StepBegin& begin) {
   {
     const std::scoped_lock lock(mutex_);
-    begun_ = at;
+    begun_ = begin;
     end_.reset();
     computed_ = false;
   }
@@ -48,7 +48,7 @@ void Handover::close() {
   doorbell_.ring();
 }
 
-std::optional<Handover::Clock::time_point> Handover::wait_for_step() {
+std::optional<StepBegin> Handover::wait_for_step() {
   while (true) {
     const Doorbell::Ticket ticket = doorbell_.listen();
     {

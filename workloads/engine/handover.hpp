@@ -16,6 +16,12 @@
 
 namespace hbench {
 
+/// What the communication thread learns when a step begins.
+struct StepBegin {
+  std::chrono::steady_clock::time_point at;
+  bool traced = false;
+};
+
 /// What the compute thread learns at the end of a step.
 struct StepEnd {
   Phase next = Phase::stop;
@@ -43,7 +49,7 @@ class Handover {
 
   /// \name Compute thread
   /// @{
-  void begin_step(Clock::time_point at);
+  void begin_step(const StepBegin& begin);
   /// The gradient is complete once `ready` has happened.
   void announce(int tensor, Event ready = nullptr);
   /// All work of this step is done or enqueued: the communication thread may have the core.
@@ -57,8 +63,8 @@ class Handover {
 
   /// \name Communication thread
   /// @{
-  /// Blocks until the next step begins, and returns when it did; none when closed.
-  std::optional<Clock::time_point> wait_for_step();
+  /// Blocks until the next step begins; none when closed.
+  std::optional<StepBegin> wait_for_step();
   /// `device` is of the kind that the announcements' events belong to.
   Announced take(Device& device);
   void end_step(const StepEnd& end);
@@ -74,7 +80,7 @@ class Handover {
   Doorbell& doorbell_;
   std::mutex mutex_;
   std::condition_variable step_ended_;
-  std::optional<Clock::time_point> begun_;
+  std::optional<StepBegin> begun_;
   std::deque<Announcement> announced_;
   std::optional<StepEnd> end_;
   bool computed_ = false;

@@ -56,7 +56,7 @@ std::vector<Set> to_sets(std::vector<std::int32_t> numbers) {
 using Announcement = BitSet<8>;
 
 /// What the next step is: rank 0 decides for all.
-enum class Phase : std::int32_t { warmup, timed, stop };
+enum class Phase : std::int32_t { warmup, timed, traced, stop };
 
 enum class OrderKind : std::int32_t {
   bucket,    ///< reduce these tensors together, or a piece of one

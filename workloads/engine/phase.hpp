@@ -9,18 +9,26 @@ namespace hbench {
 struct JobProgress {
   int steps = 0;  ///< done, warm-up included
   int timed = 0;  ///< done and timed
+  int traced = 0;
   Seconds elapsed;
 
   void count(Phase phase) {
     ++steps;
     timed += phase == Phase::timed ? 1 : 0;
+    traced += phase == Phase::traced ? 1 : 0;
   }
 };
 
-/// What the next step is. A spent budget ends the warm-up and, once one step has been timed, the job.
+/// What follows the timed steps. Once the budget is spent twice, one traced step is enough.
+inline Phase next_traced_phase(const TrainingRequest& request, const JobProgress& progress) {
+  const bool enough = request.budget > Seconds(0) && progress.elapsed > 2 * request.budget && progress.traced > 0;
+  return progress.traced < request.traced_steps && !enough ? Phase::traced : Phase::stop;
+}
+
+/// What the next step is. A spent budget ends the warm-up and, once one step has been timed, the timed steps.
 inline Phase next_phase(const TrainingRequest& request, const JobProgress& progress) {
   const bool spent = request.budget > Seconds(0) && progress.elapsed > request.budget;
-  if (progress.timed >= request.steps || (spent && progress.timed > 0)) return Phase::stop;
+  if (progress.timed >= request.steps || (spent && progress.timed > 0)) return next_traced_phase(request, progress);
   return progress.steps < request.warmup_steps && !spent ? Phase::warmup : Phase::timed;
 }
 

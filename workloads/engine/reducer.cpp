@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "collectives/exchange/exchange.hpp"
 #include "collectives/fusion/shards.hpp"
 
 namespace hbench {
@@ -14,12 +13,13 @@ constexpr std::size_t kMostPackings = 256;
 }  // namespace
 
 Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
-                 std::span<float> gradients)
+                 std::span<float> gradients, StepTrace* trace)
     : request_(request),
       endpoint_(endpoint),
       gradients_(gradients),
       offsets_(layout.offsets()),
-      memories_(request.strategy.compressor, layout, request.seed, endpoint.device()) {
+      memories_(request.strategy.compressor, layout, request.seed, endpoint.device()),
+      trace_(trace) {
   if (request.strategy.algorithm.uses_servers())
     shards_ = request.strategy.placement->place(layout.elements, request.world.servers);
 }
@@ -28,6 +28,11 @@ Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const Gradi
 Reducer::~Reducer() {
   running_.clear();
   synchronize_noexcept(endpoint_.device());
+}
+
+void Reducer::begin_step() {
+  ++step_;
+  started_ = 0;
 }
 
 void Reducer::launch(Bucket bucket) {
@@ -41,7 +46,7 @@ void Reducer::launch(Bucket bucket) {
 int Reducer::progress() {
   int completed = 0;
   for (auto it = running_.begin(); it != running_.end();) {
-    if (!it->operation->progress()) {
+    if (!advance(*it)) {
       ++it;
       continue;
     }
@@ -57,6 +62,21 @@ int Reducer::progress() {
   return completed;
 }
 
+/// Codecs work within the call: their time is put at its end. On a GPU they are a part of the communication.
+bool Reducer::advance(Running& running) {
+  if (!traced()) return running.operation->progress();
+  const Seconds before = coded_.encode + coded_.decode;
+  const bool done = running.operation->progress();
+  const Clock::time_point now = Clock::now();
+  const Seconds coding = coded_.encode + coded_.decode - before;
+  if (coding > Seconds(0)) {
+    const auto length = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(coding.value));
+    trace_->add(SpanKind::coding, now - length, now, running.number);
+  }
+  if (done) trace_->add(SpanKind::communication, running.departed, mark(), running.number);
+  return done;
+}
+
 const Operation* Reducer::late(Seconds patience) const {
   const auto now = Clock::now();
   const auto found = std::ranges::find_if(running_, [&](const Running& running) {
@@ -69,7 +89,9 @@ void Reducer::start(Bucket bucket) {
   Running& running = running_.emplace_back();
   running.bucket = std::move(bucket);
   running.begin = Clock::now();
+  running.number = started_++;
   pack(running);
+  running.departed = mark();
   running.operation = operation(running.bucket, running.buffer);
 }
 
@@ -81,7 +103,8 @@ std::unique_ptr<Operation> Reducer::operation(const Bucket& bucket, std::span<fl
                            .compressor = request_.strategy.compressor,
                            .operand = Operand::of(buffer),
                            .shards = shards,
-                           .memory = memories_.of(bucket, step_)});
+                           .memory = memories_.of(bucket, step_),
+                           .times = traced() ? &coded_ : nullptr});
 }
 
 std::span<float> Reducer::tensor(int index) const {
@@ -106,12 +129,16 @@ void Reducer::pack(Running& running) {
   running.staging = staging_of(bytes);
   running.buffer = {reinterpret_cast<float*>(running.staging.memory.get()), bytes / sizeof(float)};
   running.packing = packing_of(bucket.tensors);
+  const Event begin = mark();
   running.packing->pack(std::as_writable_bytes(running.buffer));
+  if (traced()) trace_->add(SpanKind::coding, begin, mark(), running.number);
 }
 
 void Reducer::unpack(Running& running) {
   if (running.packing == nullptr) return;
+  const Event begin = mark();
   running.packing->unpack(std::as_bytes(running.buffer));
+  if (traced()) trace_->add(SpanKind::coding, begin, mark(), running.number);
   spare_.push_back(std::move(running.staging));
 }
 

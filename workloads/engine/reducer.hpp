@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "collectives/endpoints/endpoint.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/memories.hpp"
+#include "workloads/engine/step_trace.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
@@ -20,13 +22,15 @@ namespace hbench {
 /// One rank's. Every rank launches the same buckets in the same order. Used by one thread at a time.
 class Reducer {
  public:
-  /// Everything given outlives the reducer. `gradients` is laid out as `layout` says.
-  Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, std::span<float> gradients);
+  /// Everything given outlives the reducer. `gradients` is laid out as `layout` says. Where `trace` (null: nowhere) is
+  /// active, buckets leave their spans.
+  Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, std::span<float> gradients,
+          StepTrace* trace = nullptr);
   ~Reducer();
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
-  void begin_step() { ++step_; }
+  void begin_step();
   /// The bucket leaves now, or after those before it where the algorithm is not concurrent.
   void launch(Bucket bucket);
   /// Does what can be done now; how many buckets were completed by it.
@@ -50,9 +54,14 @@ class Reducer {
     std::shared_ptr<Packing> packing;
     Clock::time_point begin;
     std::unique_ptr<Operation> operation;
+    int number = 0;  ///< in its step
+    Event departed;  ///< in a traced step
   };
 
   void start(Bucket bucket);
+  bool advance(Running& running);
+  bool traced() const { return trace_ != nullptr && trace_->active(); }
+  Event mark() { return traced() ? trace_->mark() : nullptr; }
   std::unique_ptr<Operation> operation(const Bucket& bucket, std::span<float> buffer);
   std::span<float> tensor(int index) const;
   /// The bucket as one piece of memory: as it lies, or packed.
@@ -73,6 +82,9 @@ class Reducer {
   /// Of the same tensors, bucket after bucket: what a device knows of them has reached it once.
   std::map<std::vector<int>, std::shared_ptr<Packing>> packings_;
   std::int32_t step_ = -1;
+  StepTrace* trace_;
+  CodecTimes coded_;  ///< in traced steps
+  int started_ = 0;   ///< buckets of the step
 };
 
 }  // namespace hbench

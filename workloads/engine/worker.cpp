@@ -8,6 +8,7 @@
 #include "workloads/engine/communicator.hpp"
 #include "workloads/engine/loss_scale.hpp"
 #include "workloads/engine/phase.hpp"
+#include "workloads/engine/step_trace.hpp"
 
 namespace hbench {
 namespace {
@@ -33,6 +34,13 @@ class CommunicationThread {
   Handover& handover_;
   std::jthread thread_;
 };
+
+/// A test's delay is of the backward pass: what the device has left of the forward pass hides nothing of it.
+void delay_backward(const TrainingRequest& request, Rank rank, Device& device) {
+  if (rank != request.delay.rank) return;
+  synchronize(device);
+  request.delay.sleep(rank);
+}
 
 /// One step's gradients of this worker.
 void backward(Replica& replica, bool overlap, double scale, Handover& handover) {
@@ -61,6 +69,15 @@ LossScale loss_scale_of(const TrainingRequest& request) {
   return LossScale(request.strategy.precision == Precision::fp16);
 }
 
+/// The spans of a traced step: those of the compute thread, which has ended it, with `others`.
+std::vector<Span> end_trace(StepTrace& trace, Clock::time_point begin, Clock::time_point end,
+                            std::vector<Span> others = {}) {
+  trace.add(SpanKind::step, begin, end);
+  std::vector<Span> spans = trace.end();
+  spans.insert(spans.end(), others.begin(), others.end());
+  return spans;
+}
+
 std::span<float> gradient_memory(Endpoint& endpoint, const GradientLayout& layout) {
   const auto elements = static_cast<std::size_t>(layout.total());
   const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
@@ -73,20 +90,29 @@ std::span<float> gradient_memory(Endpoint& endpoint, const GradientLayout& layou
 void train_alone(Replica& replica, const TrainingRequest& request, const OnStep& on_step) {
   JobProgress progress;
   LossScale scale = loss_scale_of(request);
+  StepTrace trace(0, Lane::compute, replica.device());
   if (request.strategy.on_gpu) replica.rehearse();
   const auto job_begin = Clock::now();
   auto begin = job_begin;
   for (Phase phase = next_phase(request, progress); phase != Phase::stop; phase = next_phase(request, progress)) {
+    if (phase == Phase::traced) trace.begin();
     replica.forward(progress.steps);
+    trace.lap(SpanKind::forward);
+    delay_backward(request, 0, replica.device());
     replica.backward({}, scale.value());
+    trace.lap(SpanKind::backward);
     apply(replica, request.learning_rate, 1, scale);
     const double loss = replica.loss();
+    trace.lap(SpanKind::optimizer);
     const auto end = Clock::now();
+    std::vector<Span> spans;
+    if (phase == Phase::traced) spans = end_trace(trace, begin, end);
     on_step({.iteration = progress.steps,
              .warmup = phase == Phase::warmup,
              .step = between(begin, end),
              .exposed = Seconds(0),
-             .loss = loss});
+             .loss = loss,
+             .spans = spans});
     progress.count(phase);
     progress.elapsed = between(job_begin, end);
     begin = end;
@@ -95,6 +121,7 @@ void train_alone(Replica& replica, const TrainingRequest& request, const OnStep&
 
 void train_together(Replica& replica, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step) {
   if (reduces_nothing(request)) return train_alone(replica, request, on_step);
+  const Rank rank = endpoint.transport().rank();
   const GradientLayout own = replica.record_layout();
   const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
   const std::span<float> gradients = gradient_memory(endpoint, layout);
@@ -104,26 +131,37 @@ void train_together(Replica& replica, const TrainingRequest& request, Endpoint& 
   Handover handover(communicator.doorbell());
   const CommunicationThread thread(communicator, handover);
   LossScale scale = loss_scale_of(request);
+  StepTrace trace(rank, Lane::compute, replica.device());
   Phase phase = next_phase(request, {});
   auto begin = Clock::now();
   for (int step = 0; phase != Phase::stop; ++step) {
-    handover.begin_step(begin);
+    const bool traced = phase == Phase::traced;
+    handover.begin_step({begin, traced});
+    if (traced) trace.begin();
     replica.forward(step);
+    trace.lap(SpanKind::forward);
+    delay_backward(request, rank, replica.device());
     backward(replica, request.strategy.overlap, scale.value(), handover);
     handover.end_compute();
     synchronize(replica.device());
     const auto computed = Clock::now();
+    trace.lap(SpanKind::backward);
     const StepEnd reduced = handover.wait_for_step_end();
     synchronize(endpoint.device(), reduced.reduced);
     const Seconds exposed = between(computed, Clock::now());
+    trace.lap(SpanKind::wait);
     apply(replica, request.learning_rate, request.world.workers, scale);
     const double loss = replica.loss();
+    trace.lap(SpanKind::optimizer);
     const auto end = Clock::now();
+    std::vector<Span> spans;
+    if (traced) spans = end_trace(trace, begin, end, communicator.end_trace());
     on_step({.iteration = step,
              .warmup = phase == Phase::warmup,
              .step = between(begin, end),
              .exposed = exposed,
-             .loss = loss});
+             .loss = loss,
+             .spans = spans});
     phase = reduced.next;
     begin = end;
   }

@@ -106,7 +106,7 @@ Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int6
 class StepRun {
  public:
   StepRun(StepSimulator& simulator, const StepTimeline& timeline, const TrainingStrategy& strategy,
-          double network_factor, End end)
+          double network_factor, End end, std::vector<Span>* spans)
       : simulator_(simulator),
         profile_(*simulator.profile_),
         timeline_(timeline),
@@ -114,7 +114,8 @@ class StepRun {
         network_(simulator.network(network_factor)),
         network_factor_(network_factor),
         bytes_(bytes_of(timeline)),
-        launched_(bytes_) {
+        launched_(bytes_),
+        spans_(spans) {
     std::vector<std::int64_t> elements;
     for (const GradientEvent& gradient : timeline.gradients) elements.push_back(gradient.elements);
     if (strategy.placement != nullptr) shards_ = strategy.placement->place(elements, simulator.world_.servers);
@@ -143,6 +144,7 @@ class StepRun {
         tell({FusionEventKind::timer, Seconds(now_), 0});
     }
     slow_beside_compute();
+    if (spans_ != nullptr) add_compute_spans();
     return result();
   }
 
@@ -151,16 +153,20 @@ class StepRun {
   struct Period {
     double begin;
     double end;
+    double slowed_begin = 0;  ///< when it begins where compute slows those before
   };
   /// A bucket on the one stream.
   struct Queued {
     double ready;
     double duration;
+    double packing;  ///< of the duration
+    int bucket;
   };
   /// A bucket among many: its own schedule on the shared network.
   struct Flying {
     SimulationPlan plan;
     std::unique_ptr<SimulatedCollective> collective;
+    double departed;
   };
   struct FlightEvent {
     double at;
@@ -193,6 +199,8 @@ class StepRun {
     stream_.clear();
     flights_.clear();
     events_ = {};
+    if (spans_ != nullptr) spans_->clear();
+    ready_at_.assign(timeline_.gradients.size(), 0);
     network_.reset();
     tell({FusionEventKind::step_begin, Seconds(0), 0});
   }
@@ -234,6 +242,7 @@ class StepRun {
 
   void compute_event() {
     const auto announce = [&] {
+      ready_at_[next_gradient_] = now_;
       const int tensor = static_cast<int>(next_gradient_++);
       tell({FusionEventKind::gradient_ready, Seconds(now_), tensor});
     };
@@ -257,19 +266,25 @@ class StepRun {
         bucket.tensors.size() > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
     if (negotiation_ > 0) negotiated_ = now_ + negotiation_;
     if (!busy()) periods_.push_back({now_, now_});
-    ++buckets_;
+    const int number = buckets_++;
     launched_.leave(bucket);
     host_free_ = std::max(now_ + negotiation_, host_free_) + per_bucket_;
-    if (strategy_.algorithm.concurrent()) return fly(bucket, elements, host_free_ + packing);
+    double ready = 0;
+    for (const int tensor : bucket.tensors) ready = std::max(ready, ready_at_[static_cast<std::size_t>(tensor)]);
+    add_span(SpanKind::negotiation, ready, host_free_, number);
+    if (strategy_.algorithm.concurrent()) {
+      add_span(SpanKind::coding, host_free_, host_free_ + packing, number);
+      return fly(bucket, elements, host_free_ + packing);
+    }
     const Seconds time = simulator_.exchange_time(strategy_, elements);
-    stream_.push_back({host_free_, packing + network_factor_ * time.value});
+    stream_.push_back({host_free_, packing + network_factor_ * time.value, packing, number});
   }
 
   void fly(const Bucket& bucket, std::int64_t elements, double start) {
     std::vector<Shard> shards;
     if (!shards_.empty()) shards = shards_of(bucket, shards_);
     const AlgorithmChoice& algorithm = strategy_.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
-    Flying flight{SimulationPlan(network_.layout(), algorithm.runs(simulator_.world_, 1, shards)), nullptr};
+    Flying flight{SimulationPlan(network_.layout(), algorithm.runs(simulator_.world_, 1, shards)), nullptr, start};
     flights_.push_back(std::make_unique<Flying>(std::move(flight)));
     Flying& flying = *flights_.back();
     flying.collective = std::make_unique<SimulatedCollective>(network_, flying.plan, strategy_.compressor.encoding(),
@@ -284,6 +299,7 @@ class StepRun {
 
   void network_event() {
     if (!strategy_.algorithm.concurrent()) {
+      add_stream_spans(stream_.front());
       stream_free_ = now_;
       stream_.pop_front();
       return bucket_done();
@@ -291,6 +307,7 @@ class StepRun {
     const int index = events_.top().flight;
     events_.pop();
     if (flights_[index]->collective->done()) {
+      add_span(SpanKind::communication, flights_[index]->departed, now_, index);
       flights_[index] = nullptr;
       return bucket_done();
     }
@@ -310,13 +327,60 @@ class StepRun {
     if (overlap_ == 1) return;
     double end = 0;
     communication_ = 0;
-    for (const Period& period : periods_) {
-      const double begin = std::max(period.begin, end), work = period.end - period.begin;
-      const double beside = std::max(0.0, backward_at_ - begin) * overlap_;
-      end = work <= beside ? begin + work / overlap_ : std::max(begin, backward_at_) + work - beside;
-      communication_ += end - begin;
+    for (Period& period : periods_) {
+      period.slowed_begin = std::max(period.begin, end);
+      end = slowed(period, period.end);
+      communication_ += end - period.slowed_begin;
     }
     now_ = std::max(end, backward_at_);
+    if (spans_ == nullptr) return;
+    for (Span& span : *spans_)
+      for (Seconds* at : {&span.begin, &span.end}) *at = Seconds(slowed(at->value));
+  }
+
+  /// When the communication is as far as it was at `time` of its period.
+  double slowed(const Period& period, double time) const {
+    const double begin = period.slowed_begin, work = time - period.begin;
+    const double beside = std::max(0.0, backward_at_ - begin) * overlap_;
+    return work <= beside ? begin + work / overlap_ : std::max(begin, backward_at_) + work - beside;
+  }
+  /// The same of any time; what is in no period is not slowed.
+  double slowed(double time) const {
+    for (const Period& period : periods_)
+      if (time >= period.begin && time <= period.end) return slowed(period, time);
+    return time;
+  }
+
+  /// All ranks exchange alike; rank 0 stands for them.
+  void add_span(SpanKind kind, double begin, double end, int bucket) {
+    if (spans_ == nullptr || end <= begin) return;
+    spans_->push_back(
+        {.lane = Lane::communication, .kind = kind, .begin = Seconds(begin), .end = Seconds(end), .bucket = bucket});
+  }
+
+  /// Half of the packing is before the exchange, and half is after it.
+  void add_stream_spans(const Queued& queued) {
+    const double begin = now_ - queued.duration, half = queued.packing / 2;
+    add_span(SpanKind::coding, begin, begin + half, queued.bucket);
+    add_span(SpanKind::communication, begin + half, now_ - half, queued.bucket);
+    add_span(SpanKind::coding, now_ - half, now_, queued.bucket);
+  }
+
+  /// Of the slowest rank, which computes until `backward_at_`, and of one that takes no longer than the timeline says.
+  /// What communication slows is the backward pass: there it is in flight.
+  void add_compute_spans() {
+    const double typical = backward_at_ - (compute_end() - timeline_.step().value);
+    add_compute_spans(0, timeline_.forward.value, typical);
+    if (late_ > 1) add_compute_spans(1, timeline_.forward.value * late_, backward_at_);
+  }
+  void add_compute_spans(Rank rank, double forward, double computed) {
+    const auto add = [&](SpanKind kind, double begin, double end) {
+      spans_->push_back({.rank = rank, .kind = kind, .begin = Seconds(begin), .end = Seconds(end)});
+    };
+    add(SpanKind::step, 0, now_);
+    add(SpanKind::forward, 0, forward);
+    add(SpanKind::backward, forward, computed);
+    add(SpanKind::wait, computed, now_);
   }
 
   StepTimes result() const {
@@ -354,17 +418,25 @@ class StepRun {
   bool backward_told_ = false;
   int buckets_ = 0, completed_ = 0;
   double stream_free_ = 0, host_free_ = 0;
-  std::vector<Period> periods_;  ///< with communication under way, in order
+  std::vector<Period> periods_;   ///< with communication under way, in order
+  std::vector<double> ready_at_;  ///< by gradient
+  std::vector<Span>* spans_;      ///< null: nobody asks
   std::deque<Queued> stream_;
   std::vector<std::unique_ptr<Flying>> flights_;
   std::priority_queue<FlightEvent, std::vector<FlightEvent>, std::greater<>> events_;
 };
 
 StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor,
-                             End end) {
+                             End end, std::vector<Span>* spans) {
   // One rank has nobody to wait for, not even for the next cycle of a fusion policy.
-  if (world_.ranks() == 1) return {.step = timeline.step(), .compute = timeline.step()};
-  StepRun run(*this, timeline, strategy, network_factor, end);
+  if (world_.ranks() == 1) {
+    if (spans != nullptr)
+      *spans = {{.kind = SpanKind::step, .end = timeline.step()},
+                {.kind = SpanKind::forward, .end = timeline.forward},
+                {.kind = SpanKind::backward, .begin = timeline.forward, .end = timeline.step()}};
+    return {.step = timeline.step(), .compute = timeline.step()};
+  }
+  StepRun run(*this, timeline, strategy, network_factor, end, spans);
   if (strategy.fusion.fusion->learns) run.step();
   return run.step();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/span.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/collective_model.hpp"
@@ -42,8 +43,12 @@ class StepSimulator {
   /// A step after the policy has learned what it learns. `network_factor` makes every communication that much
   /// slower (the profile's uncertainty); the figures of the strategy's preset are taken at `end`. \pre
   /// `refuse_strategy` has nothing against the strategy in this world. \throws as `stop_if`.
+  ///
+  /// Where `spans` is not null it gets the step's: rank 0 is one of the many that compute as fast as the timeline, and
+  /// rank 1 the slowest (there is none where all are alike). Buckets leave, and arrive, at the same time everywhere and
+  /// are rank 0's. The timeline's backward pass contains the optimizer.
   StepTimes run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor = 1,
-                End end = End::stated);
+                End end = End::stated, std::vector<Span>* spans = nullptr);
   /// Elements of the buckets that followed each other on one stream so far, each size once for each strategy.
   std::vector<std::int64_t> bucket_sizes() const;
 
@@ -63,7 +68,7 @@ class StepSimulator {
   const Profile* profile_;
   StopRequested stop_;
   World world_;
-  Network network_;  ///< of collectives that share it
+  Network network_;                   ///< of collectives that share it
   std::map<double, Network> slowed_;  ///< the same by network factor
   double lateness_;
   CollectiveModel collectives_;  ///< of those that follow each other
