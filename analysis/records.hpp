@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/base/span.hpp"
+
 namespace hbench {
 
 /// How a figure is known. The order is that of reports.
@@ -135,7 +137,9 @@ struct Case {
 /// simulated: one), `step_seconds_low`, `step_seconds_high` (simulated: the band, see `analysis/model_error.hpp`),
 /// `communication_seconds` (simulated: with a collective in flight, hidden or not), `throughput` (published: samples/s,
 /// global), `efficiency` (published: as printed there), `baseline_throughput` (published or simulated: samples/s of one
-/// GPU), and `ledger/...` for parts of a step. Those of collectives are listed in `analysis/collectives.hpp`.
+/// GPU), `ledger/...` for parts of a step (`analysis/trace/ledger.hpp`; measured: one per launch, rank and traced
+/// step), `backward_seconds` (the same of the backward pass) and `wait_seconds` (measured: after the backward pass, for
+/// gradients). Those of collectives are listed in `analysis/collectives.hpp`.
 struct Sample {
   int launch = 0;
   int rank = 0;
@@ -144,6 +148,15 @@ struct Sample {
   std::string metric;
   double value = 0;
   std::string unit;
+};
+
+/// The spans of all ranks in one traced step.
+struct TracedStep {
+  int launch = 0;
+  int iteration = 0;  ///< in the launch, as `Sample::iteration`; traced steps follow the timed ones
+  std::vector<Span> spans;
+
+  friend bool operator==(const TracedStep&, const TracedStep&) = default;
 };
 
 enum class CaseStatus : std::uint8_t { done, failed };
@@ -171,9 +184,10 @@ struct CaseResult {
   std::string failure;  ///< one line with the reason, when failed
   int exit_code = 0;    ///< `ExitCode` of the failure
   std::vector<Sample> samples;
-  Producer producer = {};             ///< as stored; the store fills it in
-  std::string machine_in_words = {};  ///< `Case::machine`, from the environment of its run
-  std::string origin = {};            ///< `rows.csv:3`, where somebody wrote it down; empty elsewhere
+  std::vector<TracedStep> traced = {};  ///< to be stored; `Store::traced` reads them
+  Producer producer = {};               ///< as stored; the store fills it in
+  std::string machine_in_words = {};    ///< `Case::machine`, from the environment of its run
+  std::string origin = {};              ///< `rows.csv:3`, where somebody wrote it down; empty elsewhere
 };
 
 /// One invocation of the program.
