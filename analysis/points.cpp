@@ -10,6 +10,7 @@
 #include "analysis/model_error.hpp"
 #include "analysis/plausible.hpp"
 #include "analysis/timed_steps.hpp"
+#include "analysis/trace/ledger_samples.hpp"
 #include "analysis/warnings.hpp"
 
 namespace hbench {
@@ -85,22 +86,19 @@ void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseRe
   point.iterations = steps.iterations();
   if (steps.launches.empty()) return;
   set_step(point, median_of_launches(steps.launches));
-  if (const auto pairs = paired_launches(result); !pairs.empty()) {
+  const auto pairs = paired_launches(result);
+  point.ledger = typical_ledger(result);
+  BaselineChoice base;
+  if (!result.asked.is_collective() && (pairs.empty() || !point.ledger.empty()))
+    base = choose_baseline(result, baselines);
+  if (!pairs.empty()) {
     compare_with_pairs(point, pairs);
-  } else if (!result.asked.is_collective()) {
-    const BaselineChoice base = choose_baseline(result, baselines);
+  } else {
     point.no_baseline = base.why_none;
     if (base.result != nullptr) compare_with_baseline(point, steps, *base.result);
   }
+  if (base.result != nullptr) point.ledger = beside_baseline(point.ledger, *base.result);
   point.warnings = warnings_of(point, result);
-}
-
-std::map<std::string, double> ledger_of(const CaseResult& result) {
-  constexpr std::string_view kPrefix = "ledger/";
-  std::map<std::string, double> ledger;
-  for (const Sample& sample : result.samples)
-    if (sample.metric.starts_with(kPrefix)) ledger[sample.metric.substr(kPrefix.size())] = sample.value;
-  return ledger;
 }
 
 void fill_simulated(Point& point, const CaseResult& result) {
@@ -108,7 +106,7 @@ void fill_simulated(Point& point, const CaseResult& result) {
   if (!step) return;
   set_step(point, *step);
   point.samples = 1;
-  point.ledger = ledger_of(result);
+  point.ledger = typical_ledger(result);
   const std::optional<double> base = value_of(result, "baseline_throughput");
   if (!base) return;
   point.baseline = fmt::format("one GPU without communication, {:.4g} samples/s", *base);

@@ -32,8 +32,9 @@ struct Point {
   std::size_t samples = 0;                   ///< raw observations behind it
   std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only
   ThrottledShare throttled;                  ///< of these, or of a collective's iterations in place
-  /// Where a simulated step's time goes, in seconds: `compute`, `straggler`, `slowdown`, `exposed`. The samples
-  /// `ledger/...` of the result, without that prefix.
+  /// Where the time of a typical step goes, in seconds by part: `compute`, `straggler`, `slowdown`, `exposed` ...
+  /// (`analysis/trace/ledger.hpp`). Of a measured point the medians over its traced steps and launches, which add up to
+  /// a step nearly; empty where none was traced. A part that is not known is left out.
   std::map<std::string, double> ledger;
   /// What makes this figure doubtful, a sentence each: a busy machine, launches that differ by more than the interval.
   /// Empty where nothing is known against it.

@@ -7,6 +7,7 @@
 
 #include "analysis/machine_load.hpp"
 #include "analysis/timed_steps.hpp"
+#include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
@@ -94,6 +95,13 @@ void slow_steps(const TimedSteps& steps, Warnings& warnings) {
                                    slow, steps.iterations(), kSlowStep));
 }
 
+void slowed_by_a_test(const CaseResult& result, Warnings& warnings) {
+  const auto found = std::ranges::find(result.samples, metric::kTestDelay, &Sample::metric);
+  if (found != result.samples.end())
+    warnings.push_back(fmt::format("not a real figure: a test made rank {} slower by {} (HBENCH_TEST_DELAY)",
+                                   found->rank, format(Seconds(found->value))));
+}
+
 void lost_launches(const CaseResult& result, Warnings& warnings) {
   const auto lost = std::ranges::count(result.samples, metric::kLaunchLost, &Sample::metric);
   if (lost > 0)
@@ -105,6 +113,7 @@ void lost_launches(const CaseResult& result, Warnings& warnings) {
 
 std::vector<std::string> warnings_of(const Point& point, const CaseResult& result) {
   Warnings warnings;
+  slowed_by_a_test(result, warnings);
   const TimedSteps steps = timed_steps(result);
   above_ideal(point, warnings);
   drift(point, result, steps, warnings);

@@ -6,13 +6,6 @@
 namespace hbench::store {
 namespace {
 
-bool has_table(Database& database, const char* name) {
-  Statement row(database, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?");
-  row.bind(std::string_view(name));
-  row.step();
-  return row.integer(0) > 0;
-}
-
 /// SQLite stores NULL for it.
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
@@ -54,7 +47,7 @@ std::vector<StoredVerdict> select_verdicts(Database& database, std::int64_t judg
 /// \param where a condition on the table `judgement` with one parameter.
 std::vector<StoredJudgement> select_judgements_where(Database& database, const char* where, std::int64_t parameter) {
   std::vector<StoredJudgement> all;
-  if (!has_table(database, "judgement")) return all;
+  if (!database.has_table("judgement")) return all;
   Statement row(database, std::string("SELECT id, run_id, judged_at, version, baseline, rule FROM judgement WHERE ") +
                               where + " ORDER BY id");
   row.bind(parameter);
@@ -90,7 +83,7 @@ void insert(Database& database, const Acceptance& acceptance) {
 
 std::vector<Acceptance> select_acceptances(Database& database) {
   std::vector<Acceptance> all;
-  if (!has_table(database, "acceptance")) return all;
+  if (!database.has_table("acceptance")) return all;
   Statement row(database, "SELECT run_id, reason, accepted_at FROM acceptance ORDER BY id");
   while (row.step()) all.push_back({.run = row.integer(0), .reason = row.text(1), .accepted_at = row.text(2)});
   return all;
@@ -107,7 +100,7 @@ void remove_frozen(Database& database, const std::string& name) {
 
 std::vector<FrozenBaseline> select_frozen(Database& database) {
   std::vector<FrozenBaseline> all;
-  if (!has_table(database, "frozen")) return all;
+  if (!database.has_table("frozen")) return all;
   Statement row(database, "SELECT name, run_id, frozen_at FROM frozen ORDER BY name, run_id");
   while (row.step()) {
     if (all.empty() || all.back().name != row.text(0))

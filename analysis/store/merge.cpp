@@ -31,7 +31,7 @@ void merge_run(Database& from, const Run& run, Database& into, MergeResult& resu
   }
   if (there) store::remove_cases(into, *there);
   const std::int64_t id = there ? *there : store::insert(into, run);
-  for (const CaseResult& each : store::select_of_run(from, run.id)) store::insert(into, id, each);
+  for (const CaseResult& each : store::select_of_run(from, run.id, true)) store::insert(into, id, each);
   store::merge_words(from, run.id, into, id);
   transaction.commit();
   ++(there ? result.grown : result.added);

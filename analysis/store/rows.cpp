@@ -8,6 +8,7 @@
 
 #include "analysis/case_fields.hpp"
 #include "analysis/fingerprint.hpp"
+#include "analysis/store/span_rows.hpp"
 #include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
 
@@ -118,13 +119,14 @@ std::vector<CaseResult> select_bare(Database& database, Statement& row, std::vec
   return results;
 }
 
-std::vector<CaseResult> select_whole(Database& database, Statement& row) {
+std::vector<CaseResult> select_whole(Database& database, Statement& row, bool with_spans = false) {
   std::vector<std::int64_t> ids;
   std::vector<CaseResult> results = select_bare(database, row, ids);
   Statement sample(database, kSelectSamples);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     sample.bind(ids[i]);
     while (sample.step()) results[i].samples.push_back(sample_of(sample));
+    if (with_spans) results[i].traced = select_spans(database, ids[i]);
   }
   return results;
 }
@@ -182,6 +184,7 @@ void insert(Database& database, std::int64_t run, const CaseResult& result) {
     row.run(id, seq++, sample.launch, sample.rank, sample.iteration, sample.warmup, sample.metric, sample.value,
             sample.unit);
   }
+  insert_spans(database, id, result.traced);
 }
 
 std::vector<Run> select_runs(Database& database) {
@@ -212,10 +215,10 @@ std::vector<CaseResult> select_newest(Database& database, const RunFilter& of) {
   return select_whole(database, row);
 }
 
-std::vector<CaseResult> select_of_run(Database& database, std::int64_t run) {
+std::vector<CaseResult> select_of_run(Database& database, std::int64_t run, bool with_spans) {
   Statement row(database, select_cases("one.run_id = ?"));
   row.bind(run);
-  return select_whole(database, row);
+  return select_whole(database, row, with_spans);
 }
 
 std::vector<CaseResult> select_history(Database& database, const std::string& question, const std::string& place) {

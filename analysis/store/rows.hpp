@@ -14,7 +14,7 @@ namespace hbench::store {
 
 /// Inserts the run with its environment and labels; its id. A run without a UUID gets a random one.
 std::int64_t insert(Database& database, const Run& run);
-/// Inserts the case and its samples. \throws Error (wrong_data) for a value that is not a number.
+/// Inserts the case with its samples and spans. \throws Error (wrong_data) for a value that is not a number.
 void insert(Database& database, std::int64_t run, const CaseResult& result);
 
 /// In the order in which they started.
@@ -24,8 +24,9 @@ std::set<std::string> select_finished(Database& database);
 std::vector<CaseResult> select_newest(Database& database, const RunFilter& of);
 std::vector<CaseResult> select_history(Database& database, const std::string& question, const std::string& place);
 std::vector<CaseResult> select_baselines(Database& database);
-/// Every case of a run, failed ones too, in the order in which they were stored.
-std::vector<CaseResult> select_of_run(Database& database, std::int64_t run);
+/// Every case of a run, failed ones too, in the order in which they were stored; with the spans of its traced steps
+/// where these are asked for.
+std::vector<CaseResult> select_of_run(Database& database, std::int64_t run, bool with_spans = false);
 
 /// What a migration cannot say in SQL: gives timed cases without a machine that of their run's environment, and every
 /// case the keys of today's list of fields.

@@ -21,7 +21,8 @@ std::optional<std::int64_t> find_run(Database& database, const std::string& uuid
 }
 
 void remove_cases(Database& database, std::int64_t run) {
-  for (const char* sql : {"DELETE FROM sample WHERE case_id IN (SELECT id FROM scaling_case WHERE run_id = ?)",
+  for (const char* sql : {"DELETE FROM span WHERE case_id IN (SELECT id FROM scaling_case WHERE run_id = ?)",
+                          "DELETE FROM sample WHERE case_id IN (SELECT id FROM scaling_case WHERE run_id = ?)",
                           "DELETE FROM scaling_case WHERE run_id = ?"})
     Statement(database, sql).run(run);
 }

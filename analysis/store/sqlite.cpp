@@ -49,6 +49,13 @@ std::string Database::text(std::string_view sql) {
   return statement.text(0);
 }
 
+bool Database::has_table(std::string_view name) {
+  Statement row(*this, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?");
+  row.bind(name);
+  row.step();
+  return row.integer(0) > 0;
+}
+
 bool Database::read_only() const { return sqlite3_db_readonly(handle(), "main") == 1; }
 std::int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(handle()); }
 

@@ -31,6 +31,7 @@ class Database {
   std::int64_t integer(std::string_view sql);
   std::string text(std::string_view sql);
 
+  bool has_table(std::string_view name);
   bool read_only() const;
   std::int64_t last_row_id() const;
   const std::string& file() const { return file_; }

@@ -8,6 +8,7 @@
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
 #include "analysis/store/run_rows.hpp"
+#include "analysis/store/span_rows.hpp"
 
 namespace hbench {
 
@@ -38,9 +39,10 @@ std::int64_t Store::append(std::int64_t run, const CaseResult& result) {
   return connection_->database.last_row_id();  // samples have no row ids
 }
 
-void Store::add(std::int64_t case_id, const std::vector<Sample>& samples) {
+void Store::add(std::int64_t case_id, const std::vector<Sample>& samples, const std::vector<TracedStep>& traced) {
   Transaction transaction(connection_->database, Transaction::Kind::write);
   store::add_samples(connection_->database, case_id, samples);
+  store::insert_spans(connection_->database, case_id, traced);
   transaction.commit();
 }
 
@@ -116,6 +118,11 @@ std::vector<CaseResult> Store::results(const RunFilter& of) const {
   Transaction snapshot(database, Transaction::Kind::read);
   store::check_health(database);
   return store::select_newest(database, of);
+}
+
+std::vector<TracedStep> Store::traced(std::int64_t case_id) const {
+  Transaction snapshot(connection_->database, Transaction::Kind::read);
+  return store::select_spans(connection_->database, case_id);
 }
 
 std::vector<CaseResult> Store::of_run(std::int64_t run) const {

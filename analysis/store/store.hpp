@@ -43,7 +43,7 @@ class Store {
   std::int64_t append(std::int64_t run, const CaseResult& result);
   /// Adds further launches to a case that `append` gave this id, in one transaction: a case whose launches take turns
   /// with those of others is stored as far as it is. \throws as `append`.
-  void add(std::int64_t case_id, const std::vector<Sample>& samples);
+  void add(std::int64_t case_id, const std::vector<Sample>& samples, const std::vector<TracedStep>& traced = {});
   /// Appends many cases in one transaction (simulated and published points are quick and many).
   void append(std::int64_t run, const std::vector<CaseResult>& results);
 
@@ -72,6 +72,8 @@ class Store {
   std::vector<CaseResult> results(const RunFilter& of = {}) const;
   /// What `append` gave the case with this question and place in a run; nothing where the run has none that is done.
   std::optional<std::int64_t> find(std::int64_t run, const Case& asked) const;
+  /// The traced steps of a case that `append` gave this id, by launch; none in a database of a schema before 8.
+  std::vector<TracedStep> traced(std::int64_t case_id) const;
   /// Every answer of one run, failed ones too, in the order in which they came.
   std::vector<CaseResult> of_run(std::int64_t run) const;
   /// All answers to a question at a place (`Case::question`, `Case::place`), failed ones too, oldest first.

@@ -85,16 +85,15 @@ std::map<std::string, double> typical_ledger(const CaseResult& result) {
   return typical;
 }
 
-std::map<std::string, double> typical_ledger(const CaseResult& result, const CaseResult* baseline) {
-  Parts own = typical_ledger(result);
-  if (own.empty() || baseline == nullptr) return own;
-  const Parts alone = typical_ledger(*baseline);
+std::map<std::string, double> beside_baseline(std::map<std::string, double> ledger, const CaseResult& baseline) {
+  if (ledger.empty()) return ledger;
+  const Parts alone = typical_ledger(baseline);
   const auto passes = alone.find("compute");
-  if (passes == alone.end()) return own;
-  const Ledger split = beside({.compute = Seconds(own["compute"])}, Seconds(passes->second));
-  own["compute"] = split.compute.value;
-  own["slowdown"] = split.slowdown.value;
-  return own;
+  if (passes == alone.end()) return ledger;
+  const Ledger split = beside({.compute = Seconds(ledger["compute"])}, Seconds(passes->second));
+  ledger["compute"] = split.compute.value;
+  ledger["slowdown"] = split.slowdown.value;
+  return ledger;
 }
 
 }  // namespace hbench

@@ -35,8 +35,8 @@ std::vector<StoredLedger> stored_ledgers(const std::vector<Sample>& samples);
 /// The parts of a typical step: the mean over ranks, then the median over the steps of each launch, then the median
 /// over launches. Empty where no ledger is stored.
 std::map<std::string, double> typical_ledger(const CaseResult& result);
-/// The same beside a `baseline` without communication: what its passes take less is `slowdown`. Where it has no ledger,
-/// `slowdown` is not known and left out.
-std::map<std::string, double> typical_ledger(const CaseResult& result, const CaseResult* baseline);
+/// A typical step beside a `baseline` without communication: what its passes take less is `slowdown`. Where the
+/// baseline has no ledger, `slowdown` is not known and left out.
+std::map<std::string, double> beside_baseline(std::map<std::string, double> ledger, const CaseResult& baseline);
 
 }  // namespace hbench

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/collectives.hpp"
+#include "bench/doctor/environment.hpp"
 #include "bench/launch/nccl_log.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/launch/start_ranks.hpp"
@@ -68,6 +69,7 @@ class LaunchRecorder {
   void add(const HelloLine&) {}
   void add(const FailureLine&) {}
   void add(const StepLine&) {}
+  void add(const SpansLine&) {}
 
   std::vector<CaseResult>& results_;
   int launch_;
@@ -147,7 +149,9 @@ class Runner {
 
   JobOutcome start(const ProcessSet& set, const std::vector<LoopCase>& cases, const NcclLog& nccl,
                    LaunchRecorder& recorder) {
-    const CollectiveOrder order{options_.loop, as_told(set, cases), set.ranks, set.threads};
+    LoopOptions loop = options_.loop;
+    loop.delay = test_delay();
+    const CollectiveOrder order{loop, as_told(set, cases), set.ranks, set.threads};
     const RankStart start{.launcher = launcher_of(set),
                           .processes = set.threads ? 1 : set.ranks,
                           .worker = {options_.programs.at(set.program), "worker", to_json(order)},

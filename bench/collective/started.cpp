@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "bench/collective/run.hpp"
+#include "bench/doctor/environment.hpp"
 #include "bench/worker/collective.hpp"
 #include "bench/worker/cores.hpp"
 #include "collectives/transport/host_place.hpp"
@@ -58,7 +59,9 @@ std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOpt
     const int hosts = find_host_place(home.control(), options.timeout).hosts;
     for (CaseResult& result : results) result.asked.nodes = hosts;
     if (!uses_gpus(cases)) pin_process(home, options.timeout);
-    run_loop(cases, options, *endpoints, {}, report);
+    LoopOptions loop = options;
+    loop.delay = test_delay();
+    run_loop(cases, loop, *endpoints, {}, report);
   } catch (const Error& error) {
     fmt::print(stderr, "hbench: rank {}: {}\n", rank, error.what());
     std::fflush(nullptr);

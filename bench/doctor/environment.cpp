@@ -76,6 +76,11 @@ std::string emulated_network() {
   return text;
 }
 
+TestDelay test_delay() {
+  const char* variable = std::getenv("HBENCH_TEST_DELAY");
+  return parse_test_delay(variable != nullptr ? variable : "");
+}
+
 std::map<std::string, std::string> environment_facts(bool uses_gpus) {
   utsname kernel{};
   uname(&kernel);
@@ -91,6 +96,7 @@ std::map<std::string, std::string> environment_facts(bool uses_gpus) {
       {"mpi", state(mpi_availability())},
       {"gpu", "none used: ranks run on CPU cores"},
   };
+  if (const TestDelay delay = test_delay(); delay.is_set()) facts["test_delay"] = delay.text();
   if (std::string library = mpi_library(); !library.empty()) facts["mpi_library"] = std::move(library);
   if (std::string set = settings(); !set.empty()) facts["settings"] = std::move(set);
   if (!uses_gpus) return facts;

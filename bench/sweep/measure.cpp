@@ -5,14 +5,19 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
+#include <map>
 
 #include "analysis/machine_load.hpp"
+#include "analysis/trace/ledger_samples.hpp"
+#include "bench/doctor/environment.hpp"
 #include "bench/launch/nccl_log.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/launch/start_ranks.hpp"
 #include "bench/strategy.hpp"
 #include "bench/sweep/load_watch.hpp"
 #include "bench/sweep/plan.hpp"
+#include "bench/worker/delay_sample.hpp"
 #include "bench/worker/protocol.hpp"
 
 namespace hbench {
@@ -21,6 +26,7 @@ namespace {
 /// Everything one launch reported.
 struct LaunchLog {
   std::vector<Sample> samples;
+  std::map<int, std::vector<Span>> spans;  ///< by step
   RankReports reports;
   int done = 0;  ///< ranks
 };
@@ -38,9 +44,14 @@ void note(LaunchLog& log, int launch, const StepLine& step) {
   sample.metric = "step_seconds";
   sample.value = step.seconds;
   log.samples.push_back(sample);
-  sample.metric = "ledger/exposed";
+  sample.metric = metric::kWait;
   sample.value = step.exposed;
   log.samples.push_back(sample);
+}
+
+void note(LaunchLog& log, int, const SpansLine& line) {
+  std::vector<Span>& spans = log.spans[line.iteration];
+  spans.insert(spans.end(), line.spans.begin(), line.spans.end());
 }
 
 /// What a rank reports beside its steps, such as the state of its GPU.
@@ -53,6 +64,19 @@ void note(LaunchLog& log, int, const DoneLine&) { ++log.done; }
 template <class Line>
 void note(LaunchLog&, int, const Line&) {}
 
+/// Times since the first span of the launch: those of a clock that began with the machine mean nothing later.
+std::vector<TracedStep> traced_steps(const LaunchLog& log, int launch) {
+  std::vector<TracedStep> steps;
+  Seconds first(std::numeric_limits<double>::infinity());
+  for (const auto& [iteration, spans] : log.spans) {
+    steps.push_back({.launch = launch, .iteration = iteration, .spans = spans});
+    for (const Span& span : spans) first = std::min(first, span.begin);
+  }
+  for (TracedStep& step : steps)
+    for (Span& span : step.spans) span.begin = span.begin - first, span.end = span.end - first;
+  return steps;
+}
+
 }  // namespace
 
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch) {
@@ -60,7 +84,8 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   const bool alone = !strategy.communicates();
   const bool one_process = alone || strategy.executor->ranks_are_threads();
   const int ranks = strategy.world(asked.gpus, asked.gpus).ranks();
-  const WorkOrder order{asked, options.warmup_steps, options.steps, options.budget, options.timeout};
+  const WorkOrder order{asked,           options.warmup_steps, options.steps, options.budget,
+                        options.timeout, options.traced_steps, test_delay()};
   const NcclLog nccl(uses_nccl(asked), std::getenv("NCCL_DEBUG"));
   // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
   std::map<std::string, std::string> environment = nccl.environment();
@@ -79,15 +104,19 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   });
   if (interrupted()) return {};
   if (job.code != ExitCode::good)
-    return {{{.launch = launch,
-              .metric = std::string(metric::kLaunchLost),
-              .value = static_cast<double>(job.code),
-              .unit = "exit code"}},
-            job.code,
-            fmt::format("launch {}: {}", launch + 1, job.reason)};
+    return {.samples = {{.launch = launch,
+                         .metric = std::string(metric::kLaunchLost),
+                         .value = static_cast<double>(job.code),
+                         .unit = "exit code"}},
+            .code = job.code,
+            .reason = fmt::format("launch {}: {}", launch + 1, job.reason)};
   std::ranges::move(load.samples(launch), std::back_inserter(log.samples));
   std::ranges::move(transport_samples(nccl.transports(), launch), std::back_inserter(log.samples));
-  return {.samples = std::move(log.samples)};
+  if (order.delay.is_set()) log.samples.push_back(delay_sample(order.delay, launch));
+  LaunchOutcome outcome{.samples = std::move(log.samples), .traced = traced_steps(log, launch), .reason = {}};
+  for (const TracedStep& step : outcome.traced)
+    std::ranges::move(ledger_samples(step), std::back_inserter(outcome.samples));
+  return outcome;
 }
 
 CaseResult measure(const Case& asked, const MeasureOptions& options, const std::function<void(int)>& on_launch) {
@@ -97,6 +126,7 @@ CaseResult measure(const Case& asked, const MeasureOptions& options, const std::
     on_launch(launch);
     LaunchOutcome outcome = measure_launch(asked, options, launch);
     std::ranges::move(outcome.samples, std::back_inserter(result.samples));
+    std::ranges::move(outcome.traced, std::back_inserter(result.traced));
     if (outcome.code == ExitCode::good) continue;
     result.status = CaseStatus::failed;
     result.failure = outcome.reason;

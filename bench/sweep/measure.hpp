@@ -16,9 +16,10 @@ struct MeasureOptions {
   int launches = 5;     ///< independent jobs of each case; the launch is the unit of repetition
   int more = 2;         ///< further launches, at most, of cases that scatter or were disturbed
   int warmup_steps = 3;
-  int steps = 20;       ///< timed steps of a launch, at most
-  Seconds budget{1};    ///< of the timed steps of a launch
-  Seconds timeout{60};  ///< a collective, or silence
+  int steps = 20;        ///< timed steps of a launch, at most
+  int traced_steps = 3;  ///< after the timed ones of a launch, to see where their time goes
+  Seconds budget{1};     ///< of the timed steps of a launch
+  Seconds timeout{60};   ///< a collective, or silence
   Host host = this_host();
 
   /// About how long a launch takes: start-up of ranks and LibTorch, warm-up, timed steps and shut-down.
@@ -29,12 +30,14 @@ struct MeasureOptions {
 /// that Ctrl-C ended there is none.
 struct LaunchOutcome {
   std::vector<Sample> samples;
+  std::vector<TracedStep> traced = {};  ///< times since the launch's first traced step
   ExitCode code = ExitCode::good;
   std::string reason;  ///< one line; empty when good
 };
 
 /// Runs one launch of a measured case in processes of its own, with the machine's load around it; a lost or hung rank
-/// is named in the reason, and no process stays behind. \throws Error (environment) when the launcher is missing.
+/// is named in the reason, and no process stays behind. One rank is slowed down where HBENCH_TEST_DELAY says so.
+/// \throws Error (environment) when the launcher is missing.
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch);
 
 /// All launches of a case that nothing takes turns with, one after the other until one fails. `on_launch(n)` is called

@@ -137,6 +137,10 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_option("--steps", options.measure.steps, "timed steps per launch, at most")
       ->check(in_range(1, 1'000'000))
       ->capture_default_str();
+  app.add_option("--trace", options.measure.traced_steps,
+                 "further steps per launch, after the timed ones, that record where their time goes; 0: none")
+      ->check(in_range(0, 1000))
+      ->capture_default_str();
   app.add_option("--warmup", options.measure.warmup_steps, "warm-up steps per launch, not timed")
       ->check(in_range(0, 1'000'000))
       ->capture_default_str();

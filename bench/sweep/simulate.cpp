@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/trace/ledger.hpp"
 #include "bench/strategy.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"
@@ -97,11 +98,12 @@ SimulatedStep SimulatedRunner::step(const Case& asked) {
   const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
   const bool has_factor =
       cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
-  const auto simulated = [&](End end, double network_slower, double gpu_faster) {
+  const auto simulated = [&](End end, double network_slower, double gpu_faster, std::vector<Span>* spans = nullptr) {
     const StepTimeline timeline = recorded.timeline.rescaled(rate.samples_per_second * gpu_faster, asked.batch_per_gpu);
-    return simulator(asked.profile, world, has_factor ? end : End::stated).run(timeline, strategy, network_slower, end);
+    return simulator(asked.profile, world, has_factor ? end : End::stated)
+        .run(timeline, strategy, network_slower, end, spans);
   };
-  const StepTimes& times = result.times = simulated(End::stated, 1, 1);
+  const StepTimes& times = result.times = simulated(End::stated, 1, 1, &result.spans);
   // On a faster network gradients meet other queues, and now and then a step takes longer for it: what the profile is
   // uncertain of is the envelope of the three runs. A slower GPU hides more, and a faster one less; against their own
   // speed alone they are compared as if they were as fast as stated.
@@ -131,7 +133,10 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("ledger/compute", times.compute.value);
   add("ledger/straggler", times.straggler.value);
   add("ledger/slowdown", times.slowdown.value);
-  add("ledger/exposed", times.exposed.value);
+  const Ledger waiting = step_ledgers(simulated.spans).front().ledger;
+  add("ledger/exposed", std::max(0.0, (times.exposed - waiting.negotiation - waiting.coding).value));
+  add("ledger/negotiation", waiting.negotiation.value);
+  add("ledger/coding", waiting.coding.value);
   return result;
 }
 

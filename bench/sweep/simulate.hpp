@@ -23,7 +23,8 @@ Seconds simulation_time(const Case& asked, const Catalog& catalog);
 
 /// A simulated step with its band.
 struct SimulatedStep {
-  StepTimes times;  ///< with the profile's figures
+  StepTimes times;          ///< with the profile's figures
+  std::vector<Span> spans;  ///< of this step
   /// With all of them better and worse by its uncertainty, and at the ends of its factors; the GPU slower and faster by
   /// the factor of its rate. All are for the stated rate: times that one GPU takes alone at the other rate, over that.
   Seconds fast, slow;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "analysis/machine_load.hpp"
 #include "analysis/points.hpp"
@@ -23,8 +24,9 @@ constexpr int kFewestForMore = 3;
 /// A case, or the baseline, on its way through the rounds.
 struct Member {
   const Case* asked = nullptr;
-  CaseResult whole;           ///< all rounds
-  std::vector<Sample> fresh;  ///< of this round
+  CaseResult whole;                ///< all rounds
+  std::vector<Sample> fresh;       ///< of this round
+  std::vector<TracedStep> traced;  ///< of this round
   int good = 0, lost = 0;
   int launched_as = -1;  ///< its launch of this round; -1 where there is none, or it failed
   bool given_up = false;
@@ -82,6 +84,7 @@ class Turns {
       LaunchOutcome outcome = hooks_.launch(*member.asked, number);
       if (hooks_.interrupted()) return;  // what was cut off is no launch
       std::ranges::move(outcome.samples, std::back_inserter(member.fresh));
+      std::ranges::move(outcome.traced, std::back_inserter(member.traced));
       if (outcome.code == ExitCode::good) {
         ++member.good;
         member.launched_as = number;
@@ -129,8 +132,8 @@ class Turns {
     if (member.fresh.empty()) return;
     CaseResult addition;
     addition.asked = *member.asked;
-    addition.samples = std::move(member.fresh);
-    member.fresh.clear();
+    addition.samples = std::exchange(member.fresh, {});
+    addition.traced = std::exchange(member.traced, {});
     hooks_.keep(*member.asked, addition);
     std::ranges::move(addition.samples, std::back_inserter(member.whole.samples));
   }

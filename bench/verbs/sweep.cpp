@@ -215,7 +215,7 @@ class Sweep {
         .keep =
             [&](const Case& asked, const CaseResult& addition) {
               if (const auto known = stored.find(&asked); known != stored.end())
-                store.add(known->second, addition.samples);
+                store.add(known->second, addition.samples, addition.traced);
               else
                 stored[&asked] = store.append(run, addition);
             },

@@ -58,6 +58,7 @@ class Tuner {
     measure_.program = installation().worker.string();
     measure_.steps = options_.steps;
     measure_.budget = Seconds(options_.steps_seconds);
+    measure_.traced_steps = 0;
     run_ = {call.command, HBENCH_VERSION, now_utc(), {}, parse_labels(options_.labels)};
   }
 

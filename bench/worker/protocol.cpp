@@ -51,14 +51,44 @@ std::vector<double> numbers_from(const json& array) {
   return values;
 }
 
+json delay_json(const TestDelay& delay) { return {{"rank", delay.rank}, {"seconds", delay.time.value}}; }
+
+TestDelay delay_from(const json& object) {
+  return {.rank = object.at("rank").get<int>(), .time = Seconds(object.at("seconds").get<double>())};
+}
+
+std::int64_t in_nanoseconds(Seconds time) { return std::llround(time.value * 1e9); }
+
+/// Five numbers each, so that a line holds many: kind, lane, begin and duration in nanoseconds, bucket.
+json spans_json(const std::vector<Span>& spans) {
+  json array = json::array();
+  for (const Span& span : spans)
+    array.push_back({static_cast<int>(span.kind), static_cast<int>(span.lane), in_nanoseconds(span.begin),
+                     in_nanoseconds(span.duration()), span.bucket});
+  return array;
+}
+
+std::vector<Span> spans_from(const json& array, int rank) {
+  std::vector<Span> spans;
+  for (const json& each : array) {
+    const double begin = 1e-9 * each.at(2).get<double>(), duration = 1e-9 * each.at(3).get<double>();
+    spans.push_back({.rank = rank,
+                     .lane = kLanes.at(each.at(1).get<std::size_t>()),
+                     .kind = kSpanKinds.at(each.at(0).get<std::size_t>()),
+                     .begin = Seconds(begin),
+                     .end = Seconds(begin + duration),
+                     .bucket = each.at(4).get<int>()});
+  }
+  return spans;
+}
+
 }  // namespace
 
 std::string to_json(const WorkOrder& order) {
-  return json{{"case", case_json(order.asked)},
-              {"warmup_steps", order.warmup_steps},
-              {"steps", order.steps},
-              {"budget", order.budget.value},
-              {"timeout", order.timeout.value}}
+  return json{
+      {"case", case_json(order.asked)},  {"warmup_steps", order.warmup_steps}, {"steps", order.steps},
+      {"budget", order.budget.value},    {"timeout", order.timeout.value},     {"traced_steps", order.traced_steps},
+      {"delay", delay_json(order.delay)}}
       .dump();
 }
 
@@ -71,6 +101,8 @@ WorkOrder parse_work_order(std::string_view text) {
     object.at("steps").get_to(order.steps);
     order.budget = Seconds(object.at("budget").get<double>());
     order.timeout = Seconds(object.at("timeout").get<double>());
+    object.at("traced_steps").get_to(order.traced_steps);
+    order.delay = delay_from(object.at("delay"));
     return order;
   } catch (const json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("a worker cannot read its order: {}", error.what()));
@@ -90,7 +122,8 @@ std::string to_json(const CollectiveOrder& order) {
               {"check", options.check},
               {"out_of_place", options.out_of_place},
               {"budget", options.budget.value},
-              {"timeout", options.timeout.value}}
+              {"timeout", options.timeout.value},
+              {"delay", delay_json(options.delay)}}
       .dump();
 }
 
@@ -110,6 +143,7 @@ std::optional<CollectiveOrder> parse_collective_order(std::string_view text) {
     object.at("out_of_place").get_to(order.options.out_of_place);
     order.options.budget = Seconds(object.at("budget").get<double>());
     order.options.timeout = Seconds(object.at("timeout").get<double>());
+    order.options.delay = delay_from(object.at("delay"));
     return order;
   } catch (const json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("a worker cannot read its order: {}", error.what()));
@@ -148,6 +182,10 @@ std::string to_json(const WorkerLine& line) {
                           {"warmup", step.warmup},
                           {"seconds", step.seconds},
                           {"exposed", step.exposed}}}};
+          },
+          [](const SpansLine& step) {
+            return json{
+                {"spans", {{"rank", step.rank}, {"iteration", step.iteration}, {"spans", spans_json(step.spans)}}}};
           },
           [](const DoneLine& done) {
             return json{{"done", {{"rank", done.rank}, {"digest", done.digest}}}};
@@ -193,6 +231,7 @@ std::optional<WorkerLine> parse_worker_line(std::string_view text) {
     if (kind == "step")
       return StepLine{rank, body.at("iteration").get<int>(), body.at("warmup").get<bool>(),
                       body.at("seconds").get<double>(), body.at("exposed").get<double>()};
+    if (kind == "spans") return SpansLine{rank, body.at("iteration").get<int>(), spans_from(body.at("spans"), rank)};
     if (kind == "done") return DoneLine{rank, body.at("digest").get<std::string>()};
     if (kind == "failure")
       return FailureLine{rank, body.at("exit_code").get<int>(), body.at("message").get<std::string>()};
@@ -208,6 +247,7 @@ std::optional<WorkerLine> parse_worker_line(std::string_view text) {
                          numbers_from(body.at("values"))};
     if (kind == "case") return CaseLine{rank, body.at("case").get<int>(), body.at("refusal").get<std::string>()};
   } catch (const json::exception&) {
+  } catch (const std::out_of_range&) {  // a kind that we do not know
   }
   return std::nullopt;
 }

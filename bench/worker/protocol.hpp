@@ -11,6 +11,8 @@
 #include "analysis/records.hpp"
 #include "bench/worker/process_identity.hpp"
 #include "bench/worker/rank_loop.hpp"
+#include "collectives/base/span.hpp"
+#include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
 
 namespace hbench {
@@ -22,6 +24,8 @@ struct WorkOrder {
   int steps = 20;
   Seconds budget{0};  ///< of the timed steps
   Seconds timeout{60};
+  int traced_steps = 0;  ///< after the timed ones
+  TestDelay delay;
 };
 
 /// One launch of collectives. Equal on all ranks.
@@ -52,6 +56,12 @@ struct StepLine {
   bool warmup = false;
   double seconds = 0;
   double exposed = 0;
+};
+/// Some spans of a rank's traced step, said after its last step so that none pays for it.
+struct SpansLine {
+  int rank = 0;
+  int iteration = 0;
+  std::vector<Span> spans;
 };
 /// A rank has finished.
 struct DoneLine {
@@ -93,7 +103,7 @@ struct CaseLine {
   std::string refusal;  ///< why it could not be done; empty when it was
 };
 using WorkerLine =
-    std::variant<HelloLine, StepLine, DoneLine, FailureLine, SizeLine, WorkingLine, SamplesLine, CaseLine>;
+    std::variant<HelloLine, StepLine, SpansLine, DoneLine, FailureLine, SizeLine, WorkingLine, SamplesLine, CaseLine>;
 
 std::string to_json(const WorkerLine& line);
 /// Nothing for a line that no worker of ours wrote (a library's warning, say).

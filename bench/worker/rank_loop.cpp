@@ -12,6 +12,7 @@
 #include "analysis/throttling.hpp"
 #include "bench/worker/agreement.hpp"
 #include "bench/worker/candidate.hpp"
+#include "bench/worker/delay_sample.hpp"
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/lossy.hpp"
 #include "bench/worker/memory_pass.hpp"
@@ -328,6 +329,7 @@ class Loop {
       agreement_.meet();
     }
     const auto begin = Clock::now();
+    if (metric == metric::kInPlace || metric == metric::kOutOfPlace) options_.delay.sleep(rank());
     if (metric == metric::kInPlace)
       entry.candidate->run(options_.timeout);
     else if (metric == metric::kOutOfPlace)
@@ -436,6 +438,7 @@ class Loop {
   void finish(Entry& entry) {
     LoopResult result{.index = entry.of->index, .refusal = entry.refusal, .samples = entry.figures};
     if (entry.runs()) {
+      if (options_.delay.is_set()) result.samples.push_back(delay_sample(options_.delay));
       gather(entry, true, result.samples);
       gather(entry, false, result.samples);
       gather_looks(entry, result.samples);

@@ -12,6 +12,7 @@
 #include "analysis/records.hpp"
 #include "bench/worker/peer.hpp"
 #include "bench/worker/rank_endpoints.hpp"
+#include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
 #include "collectives/endpoints/endpoint.hpp"
@@ -26,6 +27,7 @@ struct LoopOptions {
   bool out_of_place = true;  ///< also time a copy of the input followed by the collective in place
   Seconds budget{0.3};       ///< of the timed iterations of one candidate, each of the two ways
   Seconds timeout{60};
+  TestDelay delay;  ///< of one rank, in each iteration of a candidate
 };
 
 /// A case with the buffers that travel, in elements; several are all-reduced one after another.

@@ -28,6 +28,8 @@ TrainingRequest request_for(const WorkOrder& order) {
   request.steps = order.steps;
   request.budget = order.budget;
   request.timeout = order.timeout;
+  request.traced_steps = order.traced_steps;
+  request.delay = order.delay;
   return request;
 }
 
@@ -71,6 +73,27 @@ class GpuObserver {
   int timed_ = 0;
 };
 
+/// The spans of a rank's traced steps, said when all steps are done.
+class SpanLog {
+ public:
+  void keep(const StepReport& step) {
+    for (std::size_t begin = 0; begin < step.spans.size(); begin += kSpansPerLine) {
+      const auto some = step.spans.subspan(begin, std::min(kSpansPerLine, step.spans.size() - begin));
+      lines_.push_back({some.front().rank, step.iteration, {some.begin(), some.end()}});
+    }
+  }
+
+  void tell(const Say& say) const {
+    for (const SpansLine& line : lines_) say(line);
+  }
+
+ private:
+  /// Shorter than what a launcher passes on in one piece (Open MPI: 4096 bytes).
+  static constexpr std::size_t kSpansPerLine = 60;
+
+  std::vector<SpansLine> lines_;
+};
+
 /// `pin` binds the rank to its core. A GPU's rank is not bound: LibTorch's and NCCL's threads need cores of their own.
 ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Say& say,
                     const std::function<void()>& pin) {
@@ -78,11 +101,14 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
   return run_rank(endpoint, say, [&] {
     if (!request.strategy.on_gpu) pin();
     GpuObserver observer(request.strategy.on_gpu, rank);
+    SpanLog spans;
     const std::uint64_t digest = train(request, endpoint, [&](const StepReport& step) {
+      if (!step.spans.empty()) return spans.keep(step);
       say(StepLine{rank, step.iteration, step.warmup, step.step.value, step.exposed.value});
       observer.see(step);
     });
     observer.tell(rank, say);
+    spans.tell(say);
     say(DoneLine{rank, fmt::format("{:016x}", digest)});
   });
 }

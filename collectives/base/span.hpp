@@ -11,6 +11,7 @@
 
 namespace hbench {
 
+/// Databases hold the numbers of kinds and lanes: new ones come last.
 enum class SpanKind : std::uint8_t {
   step,           ///< the whole step, from the end of the one before
   forward,        ///< the forward pass

@@ -12,68 +12,122 @@ namespace {
 struct Part {
   const char* name;
   const char* column;
+  bool always;  ///< also where it is 0 everywhere
 };
-constexpr std::array kParts{Part{"compute", "compute"}, Part{"straggler", "stragglers"},
-                            Part{"slowdown", "slowed compute"}, Part{"exposed", "exposed communication"}};
+constexpr std::array kParts{Part{"compute", "compute", true},          Part{"straggler", "stragglers", true},
+                            Part{"slowdown", "slowed compute", true},  Part{"exposed", "exposed communication", true},
+                            Part{"negotiation", "negotiation", false}, Part{"coding", "copies and coding", false},
+                            Part{"optimizer", "optimizer", false},     Part{"unexplained", "unexplained", false}};
+/// What `percent_cell` shows as more than nothing.
+constexpr double kVisible = 0.0005;
 
-/// The last point of each curve that has a ledger and reaches the most GPUs of its subject.
+double step_of(const Point& point) {
+  double sum = 0;
+  for (const auto& [name, seconds] : point.ledger) sum += seconds;
+  return sum;
+}
+
+/// The last point of each curve that has a ledger and reaches the most GPUs of its subject and evidence.
 std::vector<const Point*> last_points(const std::vector<Curve>& curves, bool shown_only) {
   std::vector<const Point*> points;
-  int most = 0;
+  std::map<Evidence, int> most;
   for (const Curve& curve : curves) {
     const Point* last = curve.points.back();
-    if (last->ledger.empty() || !(last->step_seconds > 0)) continue;
-    most = std::max(most, last->asked.gpus);
+    if (!(step_of(*last) > 0) || !(last->step_seconds > 0)) continue;
+    int& gpus = most[last->asked.evidence];
+    gpus = std::max(gpus, last->asked.gpus);
     if (curve.series.shown || !shown_only) points.push_back(last);
   }
-  std::erase_if(points, [&](const Point* point) { return point->asked.gpus < most; });
+  std::erase_if(points, [&](const Point* point) { return point->asked.gpus < most[point->asked.evidence]; });
   return points;
 }
 
-Table empty_table(std::string caption) {
-  Table table{.caption = std::move(caption),
-              .columns = {"workload", "GPUs", "network", "strategy", "step, ms"},
-              .numeric = {false, true, false, false, true}};
-  for (const Part& part : kParts) {
-    table.columns.emplace_back(part.column);
-    table.numeric.push_back(true);
+/// Each measured point is followed by what was simulated for nodes like this machine.
+std::vector<const Point*> beside_predictions(const std::vector<const Point*>& points,
+                                             const std::vector<Prediction>& predictions) {
+  std::vector<const Point*> all;
+  for (const Point* point : points) {
+    const auto known = [&](const Point* other) { return other->asked.key() == point->asked.key(); };
+    if (std::ranges::any_of(all, known)) continue;
+    all.push_back(point);
+    for (const Prediction& prediction : predictions)
+      if (prediction.measured.asked.key() == point->asked.key() && step_of(prediction.simulated) > 0)
+        all.push_back(&prediction.simulated);
   }
-  return table;
+  return all;
 }
 
-std::vector<std::string> row_of(const Point& point, const ScalingWords& words) {
-  const Case& asked = point.asked;
-  std::vector<std::string> row{words.workload(asked), std::to_string(asked.gpus), words.network_in_brief(asked.profile),
-                               words.strategy(asked), fmt::format("{:.1f}", point.step_seconds * 1e3)};
+/// Parts that are there in no row have no column.
+std::vector<Part> parts_of(const std::vector<const Point*>& points) {
+  std::vector<Part> parts;
   for (const Part& part : kParts) {
+    const auto shows = [&](const Point* point) {
+      const auto found = point->ledger.find(part.name);
+      return found != point->ledger.end() && found->second >= kVisible * step_of(*point);
+    };
+    if (part.always || std::ranges::any_of(points, shows)) parts.push_back(part);
+  }
+  return parts;
+}
+
+std::vector<std::string> row_of(const Point& point, const std::vector<Part>& parts, const ScalingWords& words) {
+  const Case& asked = point.asked;
+  std::vector<std::string> row{words.workload(asked),
+                               std::to_string(asked.gpus),
+                               words.network_in_brief(asked.profile),
+                               words.strategy(asked),
+                               std::string(to_string(asked.evidence)),
+                               fmt::format("{:.1f}", point.step_seconds * 1e3)};
+  for (const Part& part : parts) {
     const auto found = point.ledger.find(part.name);
-    row.push_back(found == point.ledger.end() ? "-" : percent_cell(found->second / point.step_seconds));
+    row.push_back(found == point.ledger.end() ? "-" : percent_cell(found->second / step_of(point)));
   }
   return row;
 }
 
-void add_rows(Table& table, const std::vector<const Point*>& points, const ScalingWords& words) {
-  for (const Point* point : points) table.rows.push_back(row_of(*point, words));
+Table table_of(std::string caption, const std::vector<const Point*>& points, const ScalingWords& words) {
+  Table table{.caption = std::move(caption),
+              .columns = {"workload", "GPUs", "network", "strategy", "evidence", "step, ms"},
+              .numeric = {false, true, false, false, false, true}};
+  const std::vector<Part> parts = parts_of(points);
+  for (const Part& part : parts) {
+    table.columns.emplace_back(part.column);
+    table.numeric.push_back(true);
+  }
+  for (const Point* point : points) table.rows.push_back(row_of(*point, parts, words));
+  return table;
 }
 
 }  // namespace
 
 Blocks step_ledger(const Scaling& scaling) {
-  Table lead = empty_table("The lines of the first chart"), all = empty_table("All workloads, networks and strategies");
+  const std::vector<Prediction> predictions = compare_with_measured(scaling.input.points);
+  std::vector<const Point*> of_chart, of_all;
   for (const Subject& subject : subjects_by_spread(scaling.input.points)) {
     std::vector<Curve> curves = curves_of(scaling, subject);
     choose_shown(curves, scaling);
-    if (lead.rows.empty()) add_rows(lead, last_points(curves, true), scaling.words);
-    add_rows(all, last_points(curves, false), scaling.words);
+    if (of_chart.empty()) of_chart = last_points(curves, true);
+    for (const Point* point : last_points(curves, false)) of_all.push_back(point);
   }
-  if (all.rows.empty()) return {};
-  Blocks blocks{Heading{1, "Where the time goes"},
-                Paragraph{"Parts of a simulated step on the most GPUs, in per cent of it: undisturbed compute, waiting "
-                          "for the slowest GPU, compute slowed by communication in flight, and communication that "
-                          "was not hidden. They add up to 100 %."}};
-  const bool all_in_lead = all.rows.size() == lead.rows.size();
+  of_chart = beside_predictions(of_chart, predictions);
+  of_all = beside_predictions(of_all, predictions);
+  if (of_all.empty()) return {};
+  const bool measured = std::ranges::any_of(of_all, [](const Point* point) { return point->asked.is_timed(); });
+  Blocks blocks{
+      Heading{1, "Where the time goes"},
+      Paragraph{fmt::format(
+          "Parts of a step on the most GPUs, in per cent of it: compute as long as one GPU alone takes for it, "
+          "waiting for the slowest GPU, compute slowed by communication in flight, and communication that was "
+          "not hidden. They add up to 100 %.{}",
+          measured ? " Those of measured steps are medians over traced steps, which follow the timed ones, "
+                     "and over launches; slowed compute is what the passes take longer than alone, for "
+                     "whatever reason, and a part of compute where '-' says that it is not known."
+                   : "")}};
+  const bool all_in_lead = of_all.size() == of_chart.size();
+  Table all = table_of("All workloads, networks and strategies", of_all, scaling.words);
   all.folded = !all_in_lead;
-  if (!all_in_lead && !lead.rows.empty()) blocks.push_back(std::move(lead));
+  if (!all_in_lead && !of_chart.empty())
+    blocks.push_back(table_of("The lines of the first chart", of_chart, scaling.words));
   blocks.push_back(std::move(all));
   return blocks;
 }

@@ -233,12 +233,13 @@ TEST(LedgerSamples, AreTypicalInTheMiddleOfLaunches) {
 TEST(LedgerSamples, ShowSlowdownBesideABaseline) {
   const CaseResult result = traced_result({step_of(0, 0, {60, 60})});
   const CaseResult baseline = traced_result({step_of(0, 0, {50})});
-  const auto ledger = typical_ledger(result, &baseline);
+  const auto ledger = beside_baseline(typical_ledger(result), baseline);
   EXPECT_NEAR(ledger.at("compute"), 0.049, kTolerance);
   EXPECT_NEAR(ledger.at("slowdown"), 0.010, kTolerance);
-  EXPECT_FALSE(typical_ledger(result, nullptr).contains("slowdown"));
+  EXPECT_FALSE(typical_ledger(result).contains("slowdown"));
   const CaseResult untraced;
-  EXPECT_FALSE(typical_ledger(result, &untraced).contains("slowdown"));
+  EXPECT_FALSE(beside_baseline(typical_ledger(result), untraced).contains("slowdown"));
+  EXPECT_THAT(beside_baseline({}, baseline), IsEmpty());
 }
 
 TEST(LedgerSamples, OfOlderVersionsAreNoLedgers) {

@@ -64,7 +64,8 @@ TEST(SimulatedRunner, GivesABandAroundItsStepAndTheWorldsTimeIsAccountedFor) {
     EXPECT_GE(value(result, "step_seconds_low"), value(result, "ledger/compute")) << asked.key();
     EXPECT_GE(value(result, "step_seconds_high"), step) << asked.key();
     const double parts = value(result, "ledger/compute") + value(result, "ledger/straggler") +
-                         value(result, "ledger/slowdown") + value(result, "ledger/exposed");
+                         value(result, "ledger/slowdown") + value(result, "ledger/exposed") +
+                         value(result, "ledger/negotiation") + value(result, "ledger/coding");
     EXPECT_NEAR(parts, step, 1e-9 * step) << asked.key();
   }
 }

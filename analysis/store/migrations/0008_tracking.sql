@@ -36,3 +36,16 @@ CREATE TABLE verdict (
 );
 CREATE INDEX judgement_of_run ON judgement (run_id);
 CREATE INDEX verdict_of_judgement ON verdict (judgement_id);
+CREATE TABLE span (
+  case_id     INTEGER NOT NULL REFERENCES scaling_case (id),
+  launch      INTEGER NOT NULL,
+  iteration   INTEGER NOT NULL,  -- a traced step, as in sample
+  rank        INTEGER NOT NULL,
+  seq         INTEGER NOT NULL,  -- of the rank's spans of this step
+  lane        INTEGER NOT NULL,  -- 0 compute, 1 communication
+  kind        INTEGER NOT NULL,  -- 0 step, 1 forward, 2 backward, 3 wait, 4 optimizer, 5 negotiation, 6 communication, 7 coding
+  begin_ns    INTEGER NOT NULL,  -- since the launch's first span
+  duration_ns INTEGER NOT NULL,
+  bucket      INTEGER NOT NULL,  -- in the order in which buckets leave; -1: of none
+  PRIMARY KEY (case_id, launch, iteration, rank, seq)
+) WITHOUT ROWID;

@@ -1,0 +1,61 @@
+#include "analysis/store/span_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench::store {
+namespace {
+
+std::int64_t in_nanoseconds(Seconds time) { return std::llround(time.value * 1e9); }
+Seconds from_nanoseconds(std::int64_t time) { return Seconds(1e-9 * static_cast<double>(time)); }
+
+template <class Known>
+auto known_of(const Known& known, std::int64_t index, const char* column, std::int64_t case_id) {
+  if (index < 0 || index >= std::ssize(known))
+    throw Error(ExitCode::wrong_data,
+                fmt::format("span.{} of case {} is {}, which this hbench does not know", column, case_id, index),
+                "use a newer hbench, or a copy of the database from before it was damaged");
+  return known[static_cast<std::size_t>(index)];
+}
+
+}  // namespace
+
+void insert_spans(Database& database, std::int64_t case_id, const std::vector<TracedStep>& steps) {
+  if (steps.empty()) return;
+  Statement row(database,
+                "INSERT INTO span (case_id, launch, iteration, rank, seq, lane, kind, begin_ns, duration_ns, bucket) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const TracedStep& step : steps) {
+    std::map<Rank, int> seq;
+    for (const Span& span : step.spans)
+      row.run(case_id, step.launch, step.iteration, span.rank, seq[span.rank]++, static_cast<int>(span.lane),
+              static_cast<int>(span.kind), in_nanoseconds(span.begin), in_nanoseconds(span.duration()), span.bucket);
+  }
+}
+
+std::vector<TracedStep> select_spans(Database& database, std::int64_t case_id) {
+  std::vector<TracedStep> steps;
+  if (!database.has_table("span")) return steps;
+  Statement row(database,
+                "SELECT launch, iteration, rank, lane, kind, begin_ns, duration_ns, bucket FROM span WHERE case_id = ? "
+                "ORDER BY launch, iteration, rank, seq");
+  row.bind(case_id);
+  while (row.step()) {
+    const int launch = static_cast<int>(row.integer(0)), iteration = static_cast<int>(row.integer(1));
+    if (steps.empty() || steps.back().launch != launch || steps.back().iteration != iteration)
+      steps.push_back({.launch = launch, .iteration = iteration, .spans = {}});
+    steps.back().spans.push_back({.rank = static_cast<Rank>(row.integer(2)),
+                                  .lane = known_of(kLanes, row.integer(3), "lane", case_id),
+                                  .kind = known_of(kSpanKinds, row.integer(4), "kind", case_id),
+                                  .begin = from_nanoseconds(row.integer(5)),
+                                  .end = from_nanoseconds(row.integer(5) + row.integer(6)),
+                                  .bucket = static_cast<int>(row.integer(7))});
+  }
+  return steps;
+}
+
+}  // namespace hbench::store

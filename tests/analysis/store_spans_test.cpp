@@ -1,0 +1,90 @@
+// What the database keeps of traced steps, also over merges and prunes.
+
+#include <gmock/gmock.h>
+
+#include "analysis/store/check.hpp"
+#include "analysis/store/merge.hpp"
+#include "analysis/store/prune.hpp"
+#include "analysis/store/store.hpp"
+#include "tests/analysis/example_results.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TracedStep traced_step(int launch, int iteration) {
+  TracedStep step{.launch = launch, .iteration = iteration, .spans = {}};
+  for (Rank rank = 0; rank < 2; ++rank) {
+    step.spans.push_back({.rank = rank, .kind = SpanKind::step, .begin = Seconds(0), .end = Seconds(0.25)});
+    step.spans.push_back({.rank = rank,
+                          .lane = Lane::communication,
+                          .kind = SpanKind::communication,
+                          .begin = Seconds(0.125),
+                          .end = Seconds(0.125 + 1e-9),
+                          .bucket = 3});
+  }
+  return step;
+}
+
+/// A run with one case of one traced step; the case's id.
+std::int64_t add_run(Store& store, const std::string& started_at, std::int64_t* run = nullptr) {
+  Run of;
+  of.started_at = started_at;
+  const std::int64_t id = store.begin_run(of);
+  if (run != nullptr) *run = id;
+  CaseResult result = example_result(0, 3);
+  result.traced = {traced_step(0, 20)};
+  return store.append(id, result);
+}
+
+void expect_same(const std::vector<TracedStep>& got, const std::vector<TracedStep>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(got[i].launch, expected[i].launch);
+    EXPECT_EQ(got[i].iteration, expected[i].iteration);
+    ASSERT_EQ(got[i].spans.size(), expected[i].spans.size());
+    for (std::size_t j = 0; j < got[i].spans.size(); ++j) {
+      const Span &a = got[i].spans[j], &b = expected[i].spans[j];
+      EXPECT_EQ(a.rank, b.rank);
+      EXPECT_EQ(a.lane, b.lane);
+      EXPECT_EQ(a.kind, b.kind);
+      EXPECT_EQ(a.bucket, b.bucket);
+      EXPECT_NEAR(a.begin.value, b.begin.value, 5e-10) << "to the nanosecond";
+      EXPECT_NEAR(a.end.value, b.end.value, 1e-9);
+    }
+  }
+}
+
+TEST(StoreSpans, AreReadAsTheyWereWritten) {
+  const TemporaryFolder folder;
+  Store store(folder / "a.db");
+  const std::int64_t id = add_run(store, "2026-11-23T09:00:00Z");
+  store.add(id, {}, {traced_step(1, 20), traced_step(1, 21)});
+  expect_same(store.traced(id), {traced_step(0, 20), traced_step(1, 20), traced_step(1, 21)});
+  EXPECT_THAT(store.results().front().traced, IsEmpty()) << "they are read where somebody asks for them";
+}
+
+TEST(StoreSpans, AreMergedAndPrunedWithTheirRun) {
+  const TemporaryFolder folder;
+  {
+    Store source(folder / "a.db");
+    add_run(source, "2026-11-22T09:00:00Z");
+    add_run(source, "2026-11-23T09:00:00Z");
+  }
+  merge_database(folder / "a.db", folder / "b.db");
+  prune_database(folder / "b.db", {.keep = 1}, false);
+  const Store merged(folder / "b.db", Store::Mode::read_only);
+  const auto runs = merged.runs();
+  ASSERT_THAT(runs, SizeIs(1));
+  const auto id = merged.find(runs.front().id, example_result(0, 3).asked);
+  ASSERT_TRUE(id);
+  expect_same(merged.traced(*id), {traced_step(0, 20)});
+  EXPECT_THAT(merged.traced(*id - 1), IsEmpty()) << "of the run that was pruned";
+  EXPECT_THAT(merged.traced(*id + 1), IsEmpty());
+}
+
+}  // namespace
+}  // namespace hbench
