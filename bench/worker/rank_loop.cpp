@@ -438,7 +438,7 @@ class Loop {
   void finish(Entry& entry) {
     LoopResult result{.index = entry.of->index, .refusal = entry.refusal, .samples = entry.figures};
     if (entry.runs()) {
-      if (options_.delay.is_set()) result.samples.push_back(delay_sample(options_.delay));
+      if (options_.delay.is_among(home_.transport().size())) result.samples.push_back(delay_sample(options_.delay));
       gather(entry, true, result.samples);
       gather(entry, false, result.samples);
       gather_looks(entry, result.samples);

@@ -15,6 +15,8 @@ struct TestDelay {
   Seconds time;    ///< in each backward pass, or in each iteration of a collective
 
   bool is_set() const { return rank >= 0; }
+  /// Whether it is set for one of so many ranks.
+  bool is_among(int ranks) const { return is_set() && rank < ranks; }
   /// Sleeps where `own` is the rank that is delayed.
   void sleep(Rank own) const;
   /// `1:5 ms`; empty where nobody is delayed.

@@ -16,6 +16,9 @@ TEST(TestDelay, NamesARankAndATime) {
   EXPECT_TRUE(delay.is_set());
   EXPECT_EQ(delay.text(), "1:5 ms");
   EXPECT_EQ(parse_test_delay(delay.text()), delay);
+  EXPECT_TRUE(delay.is_among(2));
+  EXPECT_FALSE(delay.is_among(1)) << "a rank that there is not is not slowed down";
+  EXPECT_FALSE(TestDelay().is_among(2));
 }
 
 TEST(TestDelay, OfNoTextDelaysNobody) {

@@ -95,24 +95,6 @@ TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
                                       "10.0 %", "35.0 %")));
 }
 
-TEST(ScalingTables, SplitMeasuredStepsBesideWhatWasSimulatedForThem) {
-  Point seen = measured(2, kRing, 0.8), foreseen = predicted(2, kRing, 0.9), larger = predicted(8, kRing, 0.7);
-  seen.step_seconds = foreseen.step_seconds = larger.step_seconds = 0.1;
-  seen.ledger = {{"compute", 0.06}, {"slowdown", 0.01}, {"exposed", 0.02}, {"optimizer", 0.01}};
-  foreseen.ledger = {{"compute", 0.09}, {"exposed", 0.01}};
-  larger.ledger = {{"compute", 0.07}, {"exposed", 0.03}};
-  const auto rows = rows_of(report_on({seen, foreseen, larger}), "All workloads, networks and strategies");
-  ASSERT_EQ(rows.size(), 3U) << "the measured step, the same simulated, and the largest simulated one";
-  const auto found = std::ranges::find_if(rows, [](const auto& row) { return row[4] == "measured"; });
-  ASSERT_NE(found, rows.end());
-  EXPECT_EQ(plain((*found)[6]), "60.0 %");
-  EXPECT_EQ((*found)[7], "-") << "not known";
-  EXPECT_EQ(plain(found->back()), "10.0 %") << "the optimizer's column is there where somebody knows it";
-  ASSERT_NE(std::next(found), rows.end());
-  EXPECT_EQ((*std::next(found))[4], "simulated");
-  EXPECT_EQ((*std::next(found))[1], "2");
-}
-
 TEST(ScalingTables, ListWhatWasMeasuredWhileAGpuWasHeldBack) {
   Point hot = measured(2, kRing, 0.9), capped = measured(4, kRing, 0.8), free = measured(8, kRing, 0.7);
   hot.throttled = {.iterations = 40, .throttled = 30, .power_capped = 10, .reasons = 0x4 | 0x40};
@@ -198,6 +180,24 @@ TEST(Predictions, AreNotSpokenOfWhereThereAreNone) {
 bool begins_with_number(std::string_view cell) {
   if (cell.starts_with('+') || cell.starts_with('-')) cell.remove_prefix(1);
   return !cell.empty() && cell.front() >= '0' && cell.front() <= '9';
+}
+
+TEST(ScalingTables, SplitMeasuredStepsBesideWhatWasSimulatedForThem) {
+  Point seen = measured(2, kRing, 0.8), foreseen = predicted(2, kRing, 0.9), larger = predicted(8, kRing, 0.7);
+  seen.step_seconds = foreseen.step_seconds = larger.step_seconds = 0.1;
+  seen.ledger = {{"compute", 0.06}, {"slowdown", 0.01}, {"exposed", 0.02}, {"optimizer", 0.01}};
+  foreseen.ledger = {{"compute", 0.09}, {"exposed", 0.01}};
+  larger.ledger = {{"compute", 0.07}, {"exposed", 0.03}};
+  const auto rows = rows_of(report_on({seen, foreseen, larger}), "All workloads, networks and strategies");
+  ASSERT_EQ(rows.size(), 3U) << "the measured step, the same simulated, and the largest simulated one";
+  const auto found = std::ranges::find_if(rows, [](const auto& row) { return row[4] == "measured"; });
+  ASSERT_NE(found, rows.end());
+  EXPECT_EQ(plain((*found)[6]), "60.0 %");
+  EXPECT_EQ((*found)[7], "-") << "not known";
+  EXPECT_EQ(plain(found->back()), "10.0 %") << "the optimizer's column is there where somebody knows it";
+  ASSERT_NE(std::next(found), rows.end());
+  EXPECT_EQ((*std::next(found))[4], "simulated");
+  EXPECT_EQ((*std::next(found))[1], "2");
 }
 
 /// One report with all of its tables of points.
