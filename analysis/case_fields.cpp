@@ -80,6 +80,8 @@ constexpr std::array kFields{
     field<&Case::training, &TrainingTask::device>("device", Part::work, 3, "`gpu`; empty: CPU cores"),
     field<&Case::training, &TrainingTask::precision>("precision", Part::work, 3,
                                                      "`tf32`, `bf16`, `fp16`; empty: `float32`"),
+    field<&Case::benchmark>("benchmark", Part::work, 8,
+                            "of another program, as it names itself, with the program before it; else empty"),
     field<&Case::batch_per_gpu>("batch_per_gpu", Part::work, 1, "samples per worker and step"),
     field<&Case::image_size>("image_size", Part::work, 1, "pixels; 0 where the workload fixes it"),
     field<&Case::single_gpu_rate>("single_gpu_rate", Part::work, 1,

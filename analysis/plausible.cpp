@@ -7,14 +7,21 @@
 #include <cmath>
 
 #include "analysis/machine_load.hpp"
+#include "analysis/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
 namespace {
 
 /// Figures that are divided by, or that nothing real has as 0.
-constexpr std::array<std::string_view, 7> kPositive{metric::kPairedBaseline, "step_seconds", "step_seconds_low",
-                                                    "step_seconds_high",     "throughput",   "efficiency",
+constexpr std::array<std::string_view, 9> kPositive{metric::kPairedBaseline,
+                                                    metric::kStep,
+                                                    metric::kBenchmarkSeconds,
+                                                    metric::kBenchmarkRate,
+                                                    "step_seconds_low",
+                                                    "step_seconds_high",
+                                                    "throughput",
+                                                    "efficiency",
                                                     "baseline_throughput"};
 
 /// What is wrong with a figure; empty for nothing.
@@ -28,6 +35,7 @@ std::string_view fault_of(const Sample& sample) {
 
 std::string name_of(const CaseResult& result) {
   const Case& asked = result.asked;
+  if (asked.is_benchmark()) return fmt::format("{} of run {}", asked.benchmark, result.producer.run);
   const std::string run = result.producer.run > 0 ? fmt::format(" of run {}", result.producer.run) : "";
   return fmt::format("{} {} {} on {} GPUs{}", to_string(asked.evidence),
                      asked.is_collective() ? asked.collective.name : asked.workload, asked.strategy_label(), asked.gpus,

@@ -113,11 +113,16 @@ struct Case {
   /// Of a collective; its `workload` is empty, or names the trace whose tensors travel.
   CollectiveTask collective;
   TrainingTask training;
+  /// Of another program, as it names itself, with the program before it: `checker_bench BM_Check/64`. Then there is no
+  /// workload and no collective. Empty: hbench's own question.
+  std::string benchmark = {};
   std::string machine;  ///< digest of `analysis/fingerprint.hpp` where it is timed; else empty
 
   /// Whether it runs on the machine of the run, and on no cluster of a profile.
   bool is_local() const { return profile == kLocalProfile; }
   bool is_collective() const { return !collective.name.empty(); }
+  /// Whether another program timed something that hbench has no words for: no point of a scaling curve.
+  bool is_benchmark() const { return !benchmark.empty(); }
   /// Whether samples are times of a clock: measured or emulated.
   bool is_timed() const { return evidence == Evidence::measured || evidence == Evidence::emulated; }
   /// `ring + fp16, nccl, bf16`: the strategy, and what it is trained with when that is not as always.

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "analysis/case_fields.hpp"
-#include "analysis/collectives.hpp"
 #include "analysis/timed_steps.hpp"
+#include "analysis/tracked_metric.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -49,9 +49,9 @@ std::map<std::string, Answers> answers_of(const std::vector<std::vector<CaseResu
 }  // namespace
 
 Launch launch_values(const CaseResult& result) {
-  const std::string_view metric = result.asked.is_collective() ? metric::kInPlace : "step_seconds";
   Launch values;
-  for (const Launch& launch : timed_steps(result, metric).launches) values.push_back(median(launch));
+  for (const Launch& launch : timed_steps(result, tracked_metric(result).name).launches)
+    values.push_back(median(launch));
   return values;
 }
 
@@ -72,6 +72,7 @@ BaselineRuns baseline_runs(const std::vector<Run>& runs, std::int64_t head,
 }
 
 std::string tracked_name(const Case& asked) {
+  if (asked.is_benchmark()) return asked.benchmark;
   if (asked.is_collective())
     return fmt::format("{} of {}, {} ranks, {} by {}", asked.collective.name,
                        exact_text(Bytes(static_cast<double>(asked.collective.bytes))), asked.gpus,
@@ -90,12 +91,15 @@ std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
   const auto begin = [&](const CaseResult& result) -> TrackedSides& {
     const auto [at, is_new] = asked.try_emplace(result.asked.question(), sides.size());
     if (!is_new) return sides[at->second];
-    return sides.emplace_back(TrackedSides{.name = tracked_name(result.asked),
-                                           .question = result.asked.question(),
-                                           .unit = "s",
-                                           .values = {},
-                                           .failure = {},
-                                           .incomparable = {}});
+    const TrackedMetric metric = tracked_metric(result);
+    TrackedSides& side = sides.emplace_back(TrackedSides{.name = tracked_name(result.asked),
+                                                         .question = result.asked.question(),
+                                                         .unit = metric.unit,
+                                                         .values = {},
+                                                         .failure = {},
+                                                         .incomparable = {}});
+    side.values.larger_is_worse = metric.larger_is_worse;
+    return side;
   };
   for (const CaseResult& result : answers.head) {
     if (!is_tracked(result)) continue;

@@ -30,7 +30,7 @@ BaselineRuns baseline_runs(const std::vector<Run>& runs, std::int64_t head,
 struct TrackedSides {
   std::string name;      ///< for people: `ResNet-50`s name, its GPUs and strategy, or a collective with its size
   std::string question;  ///< `Case::question`: the same in every run
-  std::string unit;      ///< of the values: `s`
+  std::string unit;      ///< of the values: `s`, or of rates their own
   TrackedCase values;
   std::string failure;       ///< why the head has no answer, where it tried; empty elsewhere
   int failure_code = 0;      ///< its `ExitCode`
@@ -50,7 +50,7 @@ struct TrackedAnswers {
 /// of a launch is the median over iterations of the slowest rank's time. Answers compare where their places are equal.
 std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers);
 
-/// The value of each launch of a timed case: the median over iterations of the slowest rank's time, in seconds.
+/// The value of each launch of a timed case: the median over iterations of the slowest rank's `tracked_metric`.
 Launch launch_values(const CaseResult& result);
 
 /// `resnet18, 2 GPUs, ring, batch 16`, `all-reduce of 1MiB, 4 ranks, ring by mpi`.

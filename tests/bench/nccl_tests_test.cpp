@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "bench/import/nccl_tests_output.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {
@@ -82,7 +83,7 @@ TEST(NcclTests, NameTheirCollectiveOrShowItByTheirBusBandwidth) {
   EXPECT_EQ(kind(rows("none", 1)), CollectiveKind::broadcast);
   EXPECT_EQ(kind(rows("sum", 1.5), "all_gather_perf"), CollectiveKind::all_gather) << "the name goes first";
   expect_error([&] { kind(rows("sum", 1.5), "alltoall_perf"); }, ExitCode::usage,
-               HasSubstr("profiles have no curves of alltoall_perf"));
+               HasSubstr("hbench has no collective of alltoall_perf"));
   expect_error([&] { kind(rows("sum", 1.2)); }, ExitCode::usage, HasSubstr("which no collective of 4 ranks has"));
 }
 

@@ -49,3 +49,4 @@ CREATE TABLE span (
   bucket      INTEGER NOT NULL,  -- in the order in which buckets leave; -1: of none
   PRIMARY KEY (case_id, launch, iteration, rank, seq)
 ) WITHOUT ROWID;
+ALTER TABLE scaling_case ADD COLUMN benchmark TEXT NOT NULL DEFAULT '';

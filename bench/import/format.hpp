@@ -1,0 +1,47 @@
+#pragma once
+
+/// Formats in which other programs write what they have timed. Each is one file that defines an `ImportFormat`, and a
+/// line in `formats.cpp`. Pure: text in, records out.
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/records.hpp"
+
+namespace hbench {
+
+/// What one process has written: one launch of each of its cases. What it does not say is left open for who imports
+/// it: `program` and `environment` may be empty, and `Case::gpus` 0, which means that the number of ranks is not known.
+struct ImportedOutput {
+  /// Which program was timed, as it calls itself; stands before the names of its benchmarks. Of collectives empty.
+  std::string program = {};
+  std::string started_at = {};  ///< ISO 8601, UTC; empty where it does not say
+  /// Facts about the machine by the names of `Run::environment`: `gpu`, `cores`, `nccl` ...
+  std::map<std::string, std::string> environment = {};
+  /// Measured here (`kLocalProfile`), launch 0, each key once; no machine yet. A benchmark (`Case::benchmark`) has its
+  /// own name without the program's, and samples of `metric::kBenchmarkSeconds` or `metric::kBenchmarkRate`; a
+  /// collective has those of `analysis/collectives.hpp`. What the program calls wrong is a failed case.
+  std::vector<CaseResult> cases = {};
+  std::vector<std::string> left_out = {};  ///< what is not imported, and why, in sentences
+};
+
+struct ImportFormat {
+  std::string_view name, summary;
+  /// Whether a text is of this format, as far as its beginning tells: also one that is cut off.
+  bool (*recognises)(std::string_view text);
+  /// \throws Error (usage) with file and line, or the place in its JSON: for what is cut off, no number, a time that is
+  /// none, and where there is no case.
+  ImportedOutput (*parse)(std::string_view text, std::string_view file_name);
+};
+
+/// In the order in which they are tried: what any text may hold comes last.
+std::span<const ImportFormat* const> import_formats();
+/// \throws Error (usage), with a suggestion.
+const ImportFormat& find_import_format(std::string_view name);
+/// The first format that recognises the text. \throws Error (usage) that lists all formats.
+const ImportFormat& recognise(std::string_view text, std::string_view file_name);
+
+}  // namespace hbench

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "analysis/tracked_metric.hpp"
+#include "bench/import/cases.hpp"
+#include "bench/import/format.hpp"
+#include "bench/import/json_value.hpp"
+#include "bench/import/quantity.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+/// A line of the text, and its number.
+struct Line {
+  std::string_view text;
+  int number = 0;
+};
+
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const std::size_t begin = line.find_first_not_of(kBlanks);
+  if (begin == line.npos) return {};
+  return line.substr(begin, line.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+/// The last line that begins an object. Number 0: there is none.
+Line last_object(std::string_view text) {
+  Line found;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    if (line.starts_with("{\"") || line.starts_with("{ ")) found = {line, number};
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return found;
+}
+
+bool recognises(std::string_view text) {
+  const Line line = last_object(text);
+  return line.number > 0 && line.text.ends_with('}');
+}
+
+/// `{"step_ms": 12.3, "tokens_per_s": 5e5}`, or `{"step": 12.3, "unit": "ms"}`.
+ImportedOutput parse(std::string_view text, std::string_view file_name) {
+  const Line line = last_object(text);
+  if (line.number == 0)
+    throw Error(ExitCode::usage, fmt::format("{}: none of its lines is a JSON object", file_name),
+                "print one as the last line, such as {\"step_ms\": 12.3}");
+  const nlohmann::json json = parse_json(line.text, file_name, line.number);
+  const std::string where = fmt::format("{}:{}", file_name, line.number);
+  const JsonValue object(json, where);
+  const std::string unit = object.has("unit") ? object.at("unit").text() : "";
+  ImportedOutput output;
+  ImportedCases cases;
+  for (const auto& [name, value] : object.members()) {
+    if (!value.is_number()) continue;
+    const std::optional<Quantity> quantity = unit.empty() ? quantity_of_name(name) : quantity_of_unit(unit);
+    if (!quantity) {
+      if (!unit.empty()) object.at("unit").fail("is no unit of a time or a rate", kUnitHint);
+      output.left_out.push_back(fmt::format("{}: its name ends with no unit of a time or a rate", name));
+      continue;
+    }
+    cases.add(imported_benchmark("json-line", name), quantity->metric(),
+              std::array{value.positive() * quantity->factor}, quantity->unit);
+  }
+  if (cases.empty()) throw Error(ExitCode::usage, fmt::format("{}: it has no time and no rate", where), kUnitHint);
+  output.cases = cases.take();
+  return output;
+}
+
+}  // namespace
+
+extern const ImportFormat kJsonLineFormat;
+constinit const ImportFormat kJsonLineFormat{
+    .name = "json-line",
+    .summary = "the last line of any program that is a JSON object of times and rates, such as {\"step_ms\": 12.3}",
+    .recognises = recognises,
+    .parse = parse};
+
+}  // namespace hbench

@@ -1,0 +1,92 @@
+#include "bench/import/json_value.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr double kMostWhole = 1e9;
+
+}  // namespace
+
+bool JsonValue::has(const char* name) const { return value_->is_object() && value_->contains(name); }
+
+JsonValue JsonValue::at(const char* name) const {
+  if (!has(name)) fail(fmt::format("has no {}", name));
+  return {value_->at(name), file_name_, path_.empty() ? name : fmt::format("{}.{}", path_, name)};
+}
+
+std::vector<JsonValue> JsonValue::elements() const {
+  if (!value_->is_array()) fail("is no array");
+  std::vector<JsonValue> all;
+  for (std::size_t i = 0; i < value_->size(); ++i)
+    all.emplace_back((*value_)[i], file_name_, fmt::format("{}[{}]", path_, i));
+  return all;
+}
+
+std::vector<std::pair<std::string, JsonValue>> JsonValue::members() const {
+  if (!value_->is_object()) fail("is no object");
+  std::vector<std::pair<std::string, JsonValue>> all;
+  for (const auto& [name, value] : value_->items())
+    all.emplace_back(name, JsonValue(value, file_name_, path_.empty() ? name : fmt::format("{}.{}", path_, name)));
+  return all;
+}
+
+std::string JsonValue::text() const {
+  if (!value_->is_string()) fail("is no text");
+  return value_->get<std::string>();
+}
+
+double JsonValue::number() const {
+  if (!value_->is_number() || !std::isfinite(value_->get<double>())) fail("is no number");
+  return value_->get<double>();
+}
+
+double JsonValue::positive() const {
+  const double value = number();
+  if (!(value > 0)) fail("is not above 0");
+  return value;
+}
+
+int JsonValue::whole(int least) const {
+  const double value = number();
+  if (value != std::floor(value) || value < least || value > kMostWhole)
+    fail(fmt::format("is no whole number from {} on", least));
+  return static_cast<int>(value);
+}
+
+void JsonValue::fail(const std::string& what, std::string hint) const {
+  constexpr std::size_t kShown = 40;
+  std::string shown;
+  if (value_->is_primitive()) {
+    shown = value_->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (shown.size() > kShown) shown = shown.substr(0, kShown) + "...";
+    shown = fmt::format(" ({})", shown);
+  }
+  throw Error(ExitCode::usage, fmt::format("{}: {}{} {}", file_name_, path_.empty() ? "its JSON" : path_, shown, what),
+              std::move(hint));
+}
+
+nlohmann::json parse_json(std::string_view text, std::string_view file_name, int first_line) {
+  using Json = nlohmann::json;
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const std::size_t at = std::min(error.byte, text.size());
+    const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    const bool cut_off = error.byte > text.size();
+    throw Error(ExitCode::usage,
+                fmt::format("{}:{}: {}", file_name, first_line + lines,
+                            cut_off ? "its JSON is cut off here" : "this is no JSON"),
+                cut_off ? "was the program that wrote it stopped?" : "NaN and inf are no numbers of JSON either");
+  } catch (const Json::exception& error) {
+    throw Error(ExitCode::usage, fmt::format("{}: its JSON cannot be read", file_name), error.what());
+  }
+}
+
+}  // namespace hbench

@@ -1,0 +1,50 @@
+#pragma once
+
+/// The JSON of other programs: values that know where they stand, for errors that say so.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hbench {
+
+/// One value of a file's JSON. Does not own it. All functions \throws Error (usage) such as `a.json: benchmarks[3] has
+/// no real_time`.
+class JsonValue {
+ public:
+  JsonValue(const nlohmann::json& value, std::string_view file_name, std::string path = {})
+      : value_(&value), file_name_(file_name), path_(std::move(path)) {}
+
+  bool has(const char* name) const;
+  JsonValue at(const char* name) const;
+  /// Of an array.
+  std::vector<JsonValue> elements() const;
+  /// Names and values of an object, in the order of the names.
+  std::vector<std::pair<std::string, JsonValue>> members() const;
+
+  bool is_null() const { return value_->is_null(); }
+  bool is_number() const { return value_->is_number(); }
+  bool is_text() const { return value_->is_string(); }
+  bool is_true() const { return value_->is_boolean() && value_->get<bool>(); }
+  std::string text() const;
+  /// Finite.
+  double number() const;
+  /// A number above 0.
+  double positive() const;
+  /// A whole number from `least` to 10^9.
+  int whole(int least) const;
+
+  [[noreturn]] void fail(const std::string& what, std::string hint = {}) const;
+
+ private:
+  const nlohmann::json* value_;
+  std::string_view file_name_;
+  std::string path_;
+};
+
+/// Parses a text that begins in line `first_line` of its file. \throws Error (usage) with file and line: for what is no
+/// JSON, or is cut off.
+nlohmann::json parse_json(std::string_view text, std::string_view file_name, int first_line = 1);
+
+}  // namespace hbench

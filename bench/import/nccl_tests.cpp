@@ -1,0 +1,20 @@
+#include "bench/import/format.hpp"
+#include "bench/import/nccl_tests_cases.hpp"
+#include "bench/import/nccl_tests_output.hpp"
+
+namespace hbench {
+namespace {
+
+ImportedOutput parse(std::string_view text, std::string_view file_name) {
+  return cases_of(read_nccl_tests(text, file_name), file_name);
+}
+
+}  // namespace
+
+extern const ImportFormat kNcclTestsFormat;
+constinit const ImportFormat kNcclTestsFormat{.name = "nccl-tests",
+                                              .summary = "what nccl-tests and rccl-tests print",
+                                              .recognises = is_nccl_tests_output,
+                                              .parse = parse};
+
+}  // namespace hbench

@@ -1,0 +1,33 @@
+#pragma once
+
+/// Outputs of other programs in the shapes in which they write them; the figures are invented.
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace hbench {
+
+/// Two sizes of an all-reduce on four GPUs of two nodes; of the second `wrong` elements were wrong.
+inline std::string nccl_tests_example(const std::string& wrong = "0") {
+  std::string text =
+      "# nccl-tests version 2.17.8 nccl-headers=22807 nccl-library=22807\n"
+      "# Collective test starting: all_reduce_perf\n"
+      "# nThread 1 nGpus 1 minBytes 1024 maxBytes 2048 step: 2(factor) warmup iters: 1 iters: 20\n#\n# Using devices\n";
+  for (int rank = 0; rank < 4; ++rank)
+    text += fmt::format("#  Rank  {} Group  0 Pid   71{} on node-{} device  {} [0000:0{}:00] NVIDIA H100 80GB HBM3\n",
+                        rank, rank, rank / 2, rank % 2, rank % 2);
+  text +=
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+      "#wrong\n";
+  text +=
+      "        1024           256     float     sum      -1    22.50    0.05    0.07      0    20.25    0.05    0.08   "
+      " N/A\n";
+  text += fmt::format(
+      "        2048           512     float     sum      -1    23.50    0.09    0.13      {}    21.00    0.10    0.15  "
+      "  N/A\n",
+      wrong);
+  return text + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.1\n";
+}
+
+}  // namespace hbench

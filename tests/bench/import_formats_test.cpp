@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "analysis/tracked_metric.hpp"
+#include "bench/import/format.hpp"
+#include "tests/bench/expect_error.hpp"
+#include "tests/bench/import_examples.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+ImportedOutput imported(const std::string& text, const std::string& file = "a.txt") {
+  return recognise(text, file).parse(text, file);
+}
+
+std::vector<double> values(const CaseResult& result, std::string_view metric) {
+  std::vector<double> all;
+  for (const Sample& sample : result.samples)
+    if (sample.metric == metric) all.push_back(sample.value);
+  return all;
+}
+
+TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
+  EXPECT_EQ(recognise(nccl_tests_example(), "a.txt").name, "nccl-tests");
+  EXPECT_EQ(recognise("epoch 1\n{\"step_ms\": 12.5}\n", "a.txt").name, "json-line");
+  expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
+               HasSubstr("nccl-tests"));
+  expect_error([] { recognise(" \n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: it is empty"));
+  expect_error([] { find_import_format("nccl-test"); }, ExitCode::usage, HasSubstr("did you mean 'nccl-tests'"));
+}
+
+TEST(NcclTestsFormat, GivesACollectiveForEachSizeInPlaceAndOutOfPlace) {
+  const ImportedOutput output = imported(nccl_tests_example());
+  ASSERT_THAT(output.cases, SizeIs(2));
+  const CaseResult& first = output.cases.front();
+  EXPECT_EQ(first.asked.question(),
+            "gpus=4;nodes=2;algorithm=vendor;compressor=none;overlap=yes;collective=all-reduce;bytes=1024;type=float32;"
+            "redop=sum;executor=nccl-tests;device=gpu");
+  EXPECT_EQ(values(first, "out_of_place_seconds"), std::vector{22.5e-6});
+  EXPECT_EQ(values(first, "in_place_seconds"), std::vector{20.25e-6});
+  EXPECT_EQ(values(first, "out_of_place_wrong"), std::vector{0.0});
+  EXPECT_THAT(values(first, "in_place_wrong"), IsEmpty()) << "N/A: nobody looked";
+  EXPECT_EQ(output.environment,
+            (std::map<std::string, std::string>{{"gpu", "NVIDIA H100 80GB HBM3"}, {"nccl", "2.28.7"}}));
+  EXPECT_THAT(output.left_out, IsEmpty());
+  EXPECT_EQ(tracked_metric(first).name, "in_place_seconds");
+}
+
+TEST(NcclTestsFormat, MakesAFailureOfWrongElementsAndTimesNone) {
+  const ImportedOutput output = imported(nccl_tests_example("12"));
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_EQ(output.cases[1].status, CaseStatus::failed);
+  EXPECT_EQ(output.cases[1].exit_code, 4);
+  EXPECT_EQ(output.cases[1].failure, "a.txt:12: 12 elements were wrong");
+  EXPECT_THAT(output.cases[1].samples, IsEmpty());
+  EXPECT_EQ(output.cases[0].status, CaseStatus::done);
+}
+
+TEST(NcclTestsFormat, RefusesTimesOfTheCpuAndTextsWithoutRows) {
+  std::string cpu = nccl_tests_example();
+  cpu.replace(cpu.find(" time "), 6, " cputime ");
+  expect_error([&] { imported(cpu); }, ExitCode::usage, HasSubstr("a.txt:10: its times are those of the CPU"));
+  expect_error([] { imported("# nThread 1 nGpus 1\n"); }, ExitCode::usage, HasSubstr("a.txt: it has no rows"));
+}
+
+TEST(JsonLine, GivesABenchmarkForEachTimeAndRateOfTheLastObject) {
+  const ImportedOutput output = imported(
+      "{\"step_ms\": 1}\nepoch 2\n  {\"step_ms\": 12.5, \"loss\": 0.5, \"tokens_per_s\": 4e5, \"run\": \"x\"}\n");
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_EQ(output.cases[0].asked.question(), "gpus=1;benchmark=step_ms");
+  EXPECT_THAT(values(output.cases[0], "seconds"), ElementsAre(0.0125));
+  EXPECT_TRUE(tracked_metric(output.cases[0]).larger_is_worse);
+  EXPECT_EQ(output.cases[1].asked.benchmark, "tokens_per_s");
+  EXPECT_THAT(values(output.cases[1], "rate"), ElementsAre(4e5));
+  EXPECT_FALSE(tracked_metric(output.cases[1]).larger_is_worse);
+  EXPECT_EQ(tracked_metric(output.cases[1]).unit, "tokens/s");
+  EXPECT_THAT(output.left_out, ElementsAre(HasSubstr("loss: its name ends with no unit")));
+}
+
+TEST(JsonLine, TakesOneUnitForAllItsNumbers) {
+  const ImportedOutput output = imported("{\"forward\": 12, \"backward\": 20, \"unit\": \"us\"}");
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_EQ(output.cases[0].asked.benchmark, "backward");
+  EXPECT_DOUBLE_EQ(values(output.cases[0], "seconds").at(0), 20e-6);
+  EXPECT_EQ(imported("{\"speed\": 12, \"unit\": \"GB/s\"}").cases.at(0).samples.at(0).unit, "GB/s");
+}
+
+TEST(JsonLine, RefusesWhatIsNoTimeAndNoRateWithItsLine) {
+  const auto refused = [](const std::string& line, const std::string& what) {
+    expect_error([&] { find_import_format("json-line").parse("one\n" + line + "\n", "a.txt"); }, ExitCode::usage,
+                 HasSubstr(what));
+  };
+  refused("{\"step_ms\": -3}", "a.txt:2: step_ms (-3) is not above 0");
+  refused("{\"step_ms\": 0}", "a.txt:2: step_ms (0) is not above 0");
+  refused("{\"step_ms\": NaN}", "a.txt:2: this is no JSON");
+  refused("{\"step_ms\": 12", "a.txt:2: its JSON is cut off here");
+  refused("{\"loss\": 1}", "a.txt:2: it has no time and no rate");
+  refused("{\"step\": 1, \"unit\": \"parsec\"}", "a.txt:2: unit (\"parsec\") is no unit");
+  refused("{\"step\": 1, \"unit\": 3}", "a.txt:2: unit (3) is no text");
+  refused("no object", "a.txt: none of its lines is a JSON object");
+}
+
+}  // namespace
+}  // namespace hbench
