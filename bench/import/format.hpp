@@ -25,11 +25,15 @@ struct ImportedOutput {
   /// own name without the program's, and samples of `metric::kBenchmarkSeconds` or `metric::kBenchmarkRate`; a
   /// collective has those of `analysis/collectives.hpp`. What the program calls wrong is a failed case.
   std::vector<CaseResult> cases = {};
+  /// Whether `CollectiveTask::bytes` are what one rank gives: the buffer of an all-gather has as many times more as
+  /// there are ranks.
+  bool bytes_of_one_rank = false;
   std::vector<std::string> left_out = {};  ///< what is not imported, and why, in sentences
 };
 
 struct ImportFormat {
   std::string_view name, summary;
+  std::string_view example;  ///< a command that writes it
   /// Whether a text is of this format, as far as its beginning tells: also one that is cut off.
   bool (*recognises)(std::string_view text);
   /// \throws Error (usage) with file and line, or the place in its JSON: for what is cut off, no number, a time that is

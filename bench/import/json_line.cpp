@@ -6,7 +6,7 @@
 #include "bench/import/cases.hpp"
 #include "bench/import/format.hpp"
 #include "bench/import/json_value.hpp"
-#include "bench/import/quantity.hpp"
+#include "bench/import/measured_unit.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
@@ -51,19 +51,19 @@ ImportedOutput parse(std::string_view text, std::string_view file_name) {
   const nlohmann::json json = parse_json(line.text, file_name, line.number);
   const std::string where = fmt::format("{}:{}", file_name, line.number);
   const JsonValue object(json, where);
-  const std::string unit = object.has("unit") ? object.at("unit").text() : "";
+  const std::string common = object.has("unit") ? object.at("unit").text() : "";
   ImportedOutput output;
   ImportedCases cases;
   for (const auto& [name, value] : object.members()) {
     if (!value.is_number()) continue;
-    const std::optional<Quantity> quantity = unit.empty() ? quantity_of_name(name) : quantity_of_unit(unit);
-    if (!quantity) {
-      if (!unit.empty()) object.at("unit").fail("is no unit of a time or a rate", kUnitHint);
+    const std::optional<MeasuredUnit> unit = common.empty() ? unit_of_name(name) : measured_unit(common);
+    if (!unit) {
+      if (!common.empty()) object.at("unit").fail("is no unit of a time or a rate", kUnitHint);
       output.left_out.push_back(fmt::format("{}: its name ends with no unit of a time or a rate", name));
       continue;
     }
-    cases.add(imported_benchmark("json-line", name), quantity->metric(),
-              std::array{value.positive() * quantity->factor}, quantity->unit);
+    cases.add(imported_benchmark("json-line", name), unit->metric(), std::array{value.positive() * unit->factor},
+              unit->unit);
   }
   if (cases.empty()) throw Error(ExitCode::usage, fmt::format("{}: it has no time and no rate", where), kUnitHint);
   output.cases = cases.take();
@@ -75,7 +75,8 @@ ImportedOutput parse(std::string_view text, std::string_view file_name) {
 extern const ImportFormat kJsonLineFormat;
 constinit const ImportFormat kJsonLineFormat{
     .name = "json-line",
-    .summary = "the last line of any program that is a JSON object of times and rates, such as {\"step_ms\": 12.3}",
+    .summary = "the last line that is a JSON object of times and rates: {\"step_ms\": 12.3}",
+    .example = "python3 train.py > 1.log",
     .recognises = recognises,
     .parse = parse};
 

@@ -35,7 +35,7 @@ class JsonValue {
   /// A whole number from `least` to 10^9.
   int whole(int least) const;
 
-  [[noreturn]] void fail(const std::string& what, std::string hint = {}) const;
+  [[noreturn]] void fail(const std::string& what, std::string hint = "is it as the program wrote it?") const;
 
  private:
   const nlohmann::json* value_;

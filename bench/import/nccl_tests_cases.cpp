@@ -16,6 +16,7 @@ namespace {
 
 void add_timing(ImportedCases& cases, const Case& asked, std::string_view time, std::string_view wrong,
                 const NcclTestsTiming& timing) {
+  if (timing.seconds <= 0) return;
   cases.add(asked, time, timing.iterations(), "s");
   if (const auto count = timing.wrong_elements()) cases.add(asked, wrong, std::array{*count}, "elements");
 }

@@ -20,14 +20,6 @@ constexpr std::array<std::pair<std::string_view, CollectiveKind>, 4> kTests = {
      {"all_gather", CollectiveKind::all_gather},
      {"broadcast", CollectiveKind::broadcast}}};
 
-/// `22807` -> `2.28.7`: NCCL_VERSION_CODE is 10000 X + 100 Y + Z since 2.9, and was 1000 X + 100 Y + Z before.
-std::string version_of(std::string_view code) {
-  const auto number = finite_number(code);
-  if (!number || *number < 2000 || *number > 999999) return "";
-  const int whole = static_cast<int>(*number), major = whole < 10000 ? 1000 : 10000;
-  return fmt::format("{}.{}.{}", whole / major, whole % major / 100, whole % 100);
-}
-
 /// One pass over the lines.
 class Reader {
  public:
@@ -70,7 +62,7 @@ class Reader {
     if (at(1) == "Collective" && at(3) == "starting:") output_.test = at(4);
     constexpr std::string_view kLibrary = "nccl-library=";
     for (const std::string_view word : words)
-      if (word.starts_with(kLibrary)) output_.nccl = version_of(word.substr(kLibrary.size()));
+      if (word.starts_with(kLibrary)) output_.nccl = nccl_version_text(word.substr(kLibrary.size()));
     if (std::ranges::find(words, "cputime") != words.end())
       fail_here("its times are those of the CPU's calls", "measure without -C, so that it prints how long each took");
     if (at(1) == "Rank") read_device(line, words);
@@ -130,6 +122,14 @@ std::optional<double> NcclTestsTiming::wrong_elements() const {
   const auto count = finite_number(wrong);
   if (!count) return std::nullopt;
   return *count >= 1 ? *count : 0;
+}
+
+// NCCL_VERSION_CODE is 10000 X + 100 Y + Z since 2.9, and was 1000 X + 100 Y + Z before.
+std::string nccl_version_text(std::string_view code) {
+  const auto number = finite_number(code);
+  if (!number || *number < 2000 || *number > 999999) return "";
+  const int whole = static_cast<int>(*number), major = whole < 10000 ? 1000 : 10000;
+  return fmt::format("{}.{}.{}", whole / major, whole % major / 100, whole % 100);
 }
 
 bool is_nccl_tests_output(std::string_view text) {

@@ -42,6 +42,9 @@ struct NcclTestsOutput {
   std::vector<NcclTestsRow> rows;
 };
 
+/// `2.28.7` of NCCL_VERSION_CODE `22807`; empty for what is none.
+std::string nccl_version_text(std::string_view code);
+
 /// Whether a text is the output of nccl-tests.
 bool is_nccl_tests_output(std::string_view text);
 

@@ -19,13 +19,14 @@ inline std::string nccl_tests_example(const std::string& wrong = "0") {
                         rank, rank, rank / 2, rank % 2, rank % 2);
   text +=
       "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
-      "#wrong\n";
-  text +=
+      "#wrong\n"
       "        1024           256     float     sum      -1    22.50    0.05    0.07      0    20.25    0.05    0.08   "
-      " N/A\n";
+      " "
+      "N/A\n";
   text += fmt::format(
       "        2048           512     float     sum      -1    23.50    0.09    0.13      {}    21.00    0.10    0.15  "
-      "  N/A\n",
+      "  "
+      "N/A\n",
       wrong);
   return text + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.1\n";
 }

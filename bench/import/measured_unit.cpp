@@ -1,4 +1,4 @@
-#include "bench/import/quantity.hpp"
+#include "bench/import/measured_unit.hpp"
 
 #include <array>
 #include <utility>
@@ -18,25 +18,26 @@ constexpr std::array<std::pair<std::string_view, double>, 9> kTimes{{{"s", 1},
 
 }  // namespace
 
-std::optional<Quantity> quantity_of_unit(std::string_view unit) {
+std::optional<MeasuredUnit> measured_unit(std::string_view unit) {
   for (const auto& [name, seconds] : kTimes)
-    if (unit == name) return Quantity{.is_rate = false, .factor = seconds, .unit = "s"};
+    if (unit == name) return MeasuredUnit{.is_rate = false, .factor = seconds, .unit = "s"};
   for (const std::string_view end : {"/s", "/sec", "/second"})
     if (unit.size() > end.size() && unit.ends_with(end))
-      return Quantity{.is_rate = true, .factor = 1, .unit = std::string(unit)};
+      return MeasuredUnit{.is_rate = true, .factor = 1, .unit = std::string(unit)};
   return std::nullopt;
 }
 
-std::optional<Quantity> quantity_of_name(std::string_view name) {
+std::optional<MeasuredUnit> unit_of_name(std::string_view name) {
   for (const std::string_view end : {"_per_s", "_per_sec", "_per_second"})
     if (name.size() > end.size() && name.ends_with(end)) {
       // Of `train_tokens_per_s` the last word before it is what is counted.
       const std::string_view counted = name.substr(0, name.size() - end.size());
-      return Quantity{.is_rate = true, .factor = 1, .unit = std::string(counted.substr(counted.rfind('_') + 1)) + "/s"};
+      return MeasuredUnit{
+          .is_rate = true, .factor = 1, .unit = std::string(counted.substr(counted.rfind('_') + 1)) + "/s"};
     }
-  if (name.find('/') != name.npos) return quantity_of_unit(name);
+  if (name.find('/') != name.npos) return measured_unit(name);
   const std::size_t underscore = name.rfind('_');
-  return quantity_of_unit(underscore == name.npos ? name : name.substr(underscore + 1));
+  return measured_unit(underscore == name.npos ? name : name.substr(underscore + 1));
 }
 
 }  // namespace hbench

@@ -11,7 +11,7 @@
 namespace hbench {
 
 /// What a number is: `factor` times it is in `unit`.
-struct Quantity {
+struct MeasuredUnit {
   bool is_rate = false;  ///< a larger one is better
   double factor = 1;     ///< of times: to seconds; of rates 1
   std::string unit;      ///< `s`, or the rate's own: `samples/s`
@@ -20,9 +20,9 @@ struct Quantity {
 };
 
 /// `s`, `ms`, `us`, `ns`, `min`; whatever has `/s` at its end is a rate. None for others.
-std::optional<Quantity> quantity_of_unit(std::string_view unit);
+std::optional<MeasuredUnit> measured_unit(std::string_view unit);
 /// By its end: `step_ms`, `step_seconds`, `tokens_per_s`, `images_per_second`, `GB/s`. None where it says nothing.
-std::optional<Quantity> quantity_of_name(std::string_view name);
+std::optional<MeasuredUnit> unit_of_name(std::string_view name);
 
 inline constexpr const char* kUnitHint =
     "let names end with _s, _ms, _us, _ns or _per_s, or add \"unit\": \"ms\" (s, ms, us, ns, min, .../s)";
