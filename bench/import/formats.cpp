@@ -8,10 +8,10 @@
 
 namespace hbench {
 
-extern const ImportFormat kNcclTestsFormat, kJsonLineFormat;
+extern const ImportFormat kNcclTestsFormat, kOsuFormat, kJsonLineFormat;
 
 namespace {
-constexpr std::array kFormats{&kNcclTestsFormat, &kJsonLineFormat};
+constexpr std::array kFormats{&kNcclTestsFormat, &kOsuFormat, &kJsonLineFormat};
 }
 
 std::span<const ImportFormat* const> import_formats() { return kFormats; }

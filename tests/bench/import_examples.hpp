@@ -31,4 +31,16 @@ inline std::string nccl_tests_example(const std::string& wrong = "0") {
   return text + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.1\n";
 }
 
+/// A table with or without -f.
+inline std::string osu_example(bool full, const std::string& test = "Allreduce",
+                               const std::string& library = "MPI-CUDA") {
+  std::string text = fmt::format("\n# OSU {} {} Latency Test v7.5\n# Datatype: MPI_FLOAT.\n", library, test);
+  if (full)
+    return text +
+           "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations\n"
+           "1024                   21.50             18.25             24.00        1000\n"
+           "2048                   22.50             19.25             25.00        1000\n";
+  return text + "# Size       Avg Latency(us)\n1024                   21.50\n2048                   22.50\n";
+}
+
 }  // namespace hbench

@@ -37,6 +37,7 @@ std::vector<double> values(const CaseResult& result, std::string_view metric) {
 
 TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   EXPECT_EQ(recognise(nccl_tests_example(), "a.txt").name, "nccl-tests");
+  EXPECT_EQ(recognise(osu_example(true), "a.txt").name, "osu");
   EXPECT_EQ(recognise("epoch 1\n{\"step_ms\": 12.5}\n", "a.txt").name, "json-line");
   expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
                HasSubstr("nccl-tests"));
@@ -78,9 +79,56 @@ TEST(NcclTestsFormat, RefusesTimesOfTheCpuAndTextsWithoutRows) {
   expect_error([] { imported("# nThread 1 nGpus 1\n"); }, ExitCode::usage, HasSubstr("a.txt: it has no rows"));
 }
 
+TEST(Osu, GivesTheAverageLatencyWithAndWithoutTheFullTable) {
+  for (const bool full : {false, true}) {
+    const ImportedOutput output = imported(osu_example(full));
+    ASSERT_THAT(output.cases, SizeIs(2));
+    EXPECT_EQ(output.cases[0].asked.question(),
+              "algorithm=vendor;compressor=none;overlap=yes;collective=all-reduce;bytes=1024;type=float32;redop=sum;"
+              "executor=osu;device=gpu");
+    EXPECT_THAT(values(output.cases[0], "out_of_place_seconds"), ElementsAre(DoubleEq(21.5e-6)));
+    EXPECT_EQ(tracked_metric(output.cases[0]).name, "out_of_place_seconds");
+    EXPECT_THAT(output.environment, IsEmpty()) << "it says nothing of the machine";
+    EXPECT_FALSE(output.bytes_of_one_rank);
+  }
+}
+
+TEST(Osu, KnowsItsCollectivesAndLibraries) {
+  const auto first = [](const std::string& test, const std::string& library) {
+    return imported(osu_example(false, test, library)).cases.at(0);
+  };
+  EXPECT_EQ(first("Broadcast", "MPI").asked.collective.name, "broadcast");
+  EXPECT_THAT(values(first("Broadcast", "MPI"), "in_place_seconds"), SizeIs(1));
+  EXPECT_FALSE(first("Broadcast", "MPI").asked.training.on_gpu());
+  EXPECT_EQ(first("Reduce_scatter", "MPI-ROCM").asked.collective.name, "reduce-scatter");
+  EXPECT_EQ(first("Allreduce", "NCCL-CUDA").asked.collective.executor, "osu-nccl");
+  EXPECT_TRUE(imported(osu_example(false, "Allgather")).bytes_of_one_rank);
+  expect_error([&] { first("Alltoall", "MPI"); }, ExitCode::usage,
+               HasSubstr("a.txt:2: hbench knows no 'OSU MPI Alltoall Latency Test v7.5'"), HasSubstr("osu_bcast"));
+  expect_error([&] { first("Non-blocking Allreduce", "MPI"); }, ExitCode::usage, HasSubstr("hbench knows no"));
+}
+
+TEST(Osu, RefusesWhatIsNoTimeWithItsLineAndFailsWhatWasNotValid) {
+  const auto refused = [](const std::string& text, const std::string& what) {
+    expect_error([&] { imported(text); }, ExitCode::usage, HasSubstr(what));
+  };
+  refused(replaced(osu_example(true), "22.50", "-1"), "a.txt:6: '-1' is not a time");
+  refused(replaced(osu_example(true), "22.50", "nan"), "a.txt:6: 'nan' is not a time");
+  refused(osu_example(true) + osu_example(true), "a.txt:8: a second test begins");
+  refused(replaced(osu_example(false), "Avg Latency(us)", "Bandwidth (MB/s)"), "a.txt:4: it has no column");
+  refused("# OSU MPI Allreduce Latency Test v7.5\n# Size       Avg Latency(us)\n", "a.txt: it has no rows");
+  const std::string validated =
+      "# OSU MPI Allreduce Latency Test v7.5\n# Size       Avg Latency(us)        Validation\n4 2.5 Pass\n8 2.5 Fail\n";
+  const ImportedOutput output = imported(validated);
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_EQ(output.cases[0].status, CaseStatus::done);
+  EXPECT_EQ(output.cases[1].failure, "a.txt:4: its validation failed");
+}
+
 // Whatever a file holds, its parser gives cases that the database takes, or one line that names the file.
 TEST(ImportFormats, SurviveDamage) {
   const std::map<std::string, std::string> examples{{"nccl-tests", nccl_tests_example()},
+                                                    {"osu", osu_example(true)},
                                                     {"json-line", "a\n{\"step_ms\": 12.5, \"tokens_per_s\": 4e5}\n"}};
   unsigned seed = 1;
   for (const ImportFormat* format : import_formats()) {
@@ -97,6 +145,20 @@ TEST(ImportFormats, SurviveDamage) {
         }
       }
     });
+  }
+}
+
+TEST(ImportFormats, AreReadOrRefusedWhereverTheyAreCut) {
+  for (std::string text : {osu_example(true)}) {
+    const ImportFormat& format = recognise(text, "a.txt");
+    for (; !text.empty(); text.pop_back()) {
+      try {
+        EXPECT_FALSE(format.parse(text, "a.txt").cases.empty());
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::usage);
+        EXPECT_THAT(error.what(), HasSubstr("a.txt"));
+      }
+    }
   }
 }
 
