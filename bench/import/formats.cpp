@@ -8,10 +8,10 @@
 
 namespace hbench {
 
-extern const ImportFormat kNcclTestsFormat, kOsuFormat, kJsonLineFormat;
+extern const ImportFormat kNcclTestsJsonFormat, kNcclTestsFormat, kOsuFormat, kJsonLineFormat;
 
 namespace {
-constexpr std::array kFormats{&kNcclTestsFormat, &kOsuFormat, &kJsonLineFormat};
+constexpr std::array kFormats{&kNcclTestsJsonFormat, &kNcclTestsFormat, &kOsuFormat, &kJsonLineFormat};
 }
 
 std::span<const ImportFormat* const> import_formats() { return kFormats; }

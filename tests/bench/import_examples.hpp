@@ -31,6 +31,20 @@ inline std::string nccl_tests_example(const std::string& wrong = "0") {
   return text + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.1\n";
 }
 
+/// Three iterations of an all-gather of two processes with two GPUs each.
+inline std::string nccl_tests_json_example(const std::string& wrong = "0.000000") {
+  return R"({"version":2,"start_time":"2026-11-20 08:30:00","args":[".\/build\/all_gather_perf","-J","ag.json"],)"
+         R"("env":["PATH=\/usr\/bin"],"nccl_version":22807,"config":{"nthreads":1,"ngpus":2,"devices":[)"
+         R"({"rank":0,"group":0,"pid":7,"hostname":"a","device":0,"device_hex":"0000:04:00","device_info":"NVIDIA L4"},)"
+         R"({"rank":2,"group":0,"pid":8,"hostname":"b","device":0,"device_hex":"0000:04:00","device_info":"NVIDIA L4"}]},)"
+         R"("results":[{"size":4096,"count":256,"type":"half","redop":"none","root":"    -1","out_of_place":)"
+         R"({"time":12.500000,"alg_bw":0.33,"bus_bw":0.25,"nwrong":)" +
+         wrong +
+         R"(},"out_of_place_per_iter":{"min_us":12.0,"times_us":[12.0,12.5,13.0]},"in_place":{"time":11.000000,)"
+         R"("alg_bw":0.37,"bus_bw":0.28,"nwrong":null},"actual_iterations":3,"experiment_name":"x"}],)"
+         R"("out_of_bounds":{"count":0,"okay":"true"},"end_time":"2026-11-20 08:31:00"})";
+}
+
 /// A table with or without -f.
 inline std::string osu_example(bool full, const std::string& test = "Allreduce",
                                const std::string& library = "MPI-CUDA") {

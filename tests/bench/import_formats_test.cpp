@@ -6,6 +6,7 @@
 #include "analysis/plausible.hpp"
 #include "analysis/tracked_metric.hpp"
 #include "bench/import/format.hpp"
+#include "bench/import/timestamp.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/import_examples.hpp"
 #include "tests/mutate.hpp"
@@ -37,6 +38,7 @@ std::vector<double> values(const CaseResult& result, std::string_view metric) {
 
 TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   EXPECT_EQ(recognise(nccl_tests_example(), "a.txt").name, "nccl-tests");
+  EXPECT_EQ(recognise(nccl_tests_json_example(), "a.txt").name, "nccl-tests-json");
   EXPECT_EQ(recognise(osu_example(true), "a.txt").name, "osu");
   EXPECT_EQ(recognise("epoch 1\n{\"step_ms\": 12.5}\n", "a.txt").name, "json-line");
   expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
@@ -77,6 +79,28 @@ TEST(NcclTestsFormat, RefusesTimesOfTheCpuAndTextsWithoutRows) {
   cpu.replace(cpu.find(" time "), 6, " cputime ");
   expect_error([&] { imported(cpu); }, ExitCode::usage, HasSubstr("a.txt:10: its times are those of the CPU"));
   expect_error([] { imported("# nThread 1 nGpus 1\n"); }, ExitCode::usage, HasSubstr("a.txt: it has no rows"));
+}
+
+TEST(NcclTestsJson, GivesTheIterationsWhereItHasThemAndTheRanksOfAllProcesses) {
+  const ImportedOutput output = imported(nccl_tests_json_example(), "a.json");
+  ASSERT_THAT(output.cases, SizeIs(1));
+  EXPECT_EQ(output.cases[0].asked.question(),
+            "gpus=4;nodes=2;algorithm=vendor;compressor=none;overlap=yes;collective=all-gather;bytes=4096;type=float16;"
+            "executor=nccl-tests;device=gpu");
+  EXPECT_THAT(values(output.cases[0], "out_of_place_seconds"),
+              ElementsAre(DoubleEq(12e-6), DoubleEq(12.5e-6), DoubleEq(13e-6)));
+  EXPECT_THAT(values(output.cases[0], "in_place_seconds"), ElementsAre(DoubleEq(11e-6)));
+  EXPECT_EQ(output.started_at, "2026-11-20T08:30:00Z");
+  EXPECT_EQ(output.environment.at("gpu"), "NVIDIA L4");
+  const ImportedOutput wrong = imported(nccl_tests_json_example("3.000000"), "a.json");
+  EXPECT_EQ(wrong.cases.at(0).failure, "a.json: results[0]: 3 elements were wrong");
+}
+
+TEST(NcclTestsJson, RefusesTimesThatAreNone) {
+  expect_error([] { imported(replaced(nccl_tests_json_example(), "12.500000", "\"nan\""), "a.json"); }, ExitCode::usage,
+               HasSubstr("a.json: results[0].out_of_place.time (\"nan\") is no number"));
+  expect_error([] { imported(replaced(nccl_tests_json_example(), "11.000000", "-11"), "a.json"); }, ExitCode::usage,
+               HasSubstr("results[0].in_place.time (-11) is not above 0"));
 }
 
 TEST(Osu, GivesTheAverageLatencyWithAndWithoutTheFullTable) {
@@ -125,9 +149,20 @@ TEST(Osu, RefusesWhatIsNoTimeWithItsLineAndFailsWhatWasNotValid) {
   EXPECT_EQ(output.cases[1].failure, "a.txt:4: its validation failed");
 }
 
+TEST(Timestamps, AreTakenToUtc) {
+  EXPECT_EQ(utc_of("2026-11-23T14:05:09+01:30"), "2026-11-23T12:35:09Z");
+  EXPECT_EQ(utc_of("2026-01-01T00:05:09-00:10"), "2026-01-01T00:15:09Z");
+  EXPECT_EQ(utc_of("2026/11/23-14:05:09"), "2026-11-23T14:05:09Z");
+  EXPECT_EQ(utc_of("2026-11-23T14:05:09Z"), "2026-11-23T14:05:09Z");
+  for (const char* none : {"", "yesterday", "2026-13-01T00:00:00Z", "2026-02-30 00:00:00", "2026-11-23T25:00:00Z",
+                           "2026-11-23T14:05:09+1", "2026-11-23T14:05:09+01:0x", "2026-11-23T14:05"})
+    EXPECT_EQ(utc_of(none), "") << none;
+}
+
 // Whatever a file holds, its parser gives cases that the database takes, or one line that names the file.
 TEST(ImportFormats, SurviveDamage) {
   const std::map<std::string, std::string> examples{{"nccl-tests", nccl_tests_example()},
+                                                    {"nccl-tests-json", nccl_tests_json_example()},
                                                     {"osu", osu_example(true)},
                                                     {"json-line", "a\n{\"step_ms\": 12.5, \"tokens_per_s\": 4e5}\n"}};
   unsigned seed = 1;
@@ -149,7 +184,7 @@ TEST(ImportFormats, SurviveDamage) {
 }
 
 TEST(ImportFormats, AreReadOrRefusedWhereverTheyAreCut) {
-  for (std::string text : {osu_example(true)}) {
+  for (std::string text : {nccl_tests_json_example(), osu_example(true)}) {
     const ImportFormat& format = recognise(text, "a.txt");
     for (; !text.empty(); text.pop_back()) {
       try {
