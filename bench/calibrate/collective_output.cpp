@@ -3,24 +3,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 #include <set>
 
+#include "bench/import/collective_output.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
 namespace {
 
-using Json = nlohmann::json;
-
 class Reader {
  public:
   Reader(std::string_view file_name, int ranks, int nodes) : file_name_(file_name), ranks_(ranks), nodes_(nodes) {}
 
-  ImportedCurve read(const Json& output) {
-    for (const Json& row : output.at("results"))
-      if (!row.at("peer").get<bool>() && (ranks_ == 0 || row.at("ranks") == ranks_)) add(row);
+  ImportedCurve read(const CollectiveOutput& output) {
+    for (const CollectiveOutputRow& row : output.rows)
+      if (!row.peer && (ranks_ == 0 || row.result.asked.gpus == ranks_)) add(row);
     if (times_.empty()) fail("it has no rows of ours", "hbench collective --algorithm ring --json");
     MeasuredCurve& curve = imported_.curve;
     curve.algorithm = only(algorithms_, "algorithms", "--algorithm with one");
@@ -35,21 +34,22 @@ class Reader {
   }
 
  private:
-  void add(const Json& row) {
-    const auto bytes = row.at("size").get<std::int64_t>();
-    if (row.at("evidence") != "measured")
+  void add(const CollectiveOutputRow& row) {
+    const Case& asked = row.result.asked;
+    const std::int64_t bytes = asked.collective.bytes;
+    if (asked.evidence != Evidence::measured)
       fail(fmt::format("its {} B are {}, and only what was measured tells of a cluster", bytes,
-                       row.at("evidence").get<std::string>()),
+                       to_string(asked.evidence)),
            "");
-    if (row.at("status") != "done" || row.at("in_place_wrong").is_null() || row.at("in_place_wrong") != 0)
+    if (row.result.status != CaseStatus::done || row.in_place_wrong != 0 || !row.in_place_seconds)
       fail(fmt::format("its {} B have failed, were wrong, or were not checked", bytes), "measure them again");
-    if (row.at("compressor") != "none" || !row.at("servers").is_null())
+    if (asked.strategy.compresses() || asked.strategy.servers > 0)
       fail("profiles have no curves of compressors and parameter servers", "measure without them");
-    algorithms_.insert(row.at("algorithm").get<std::string>());
-    collectives_.insert(row.at("collective").get<std::string>());
-    counts_.insert(std::to_string(row.at("ranks").get<int>()));
-    places_.insert(std::to_string(row.at("nodes").is_null() ? 1 : row.at("nodes").get<int>()));
-    times_[bytes] = row.at("in_place_seconds").get<double>();
+    algorithms_.insert(asked.strategy.algorithm);
+    collectives_.insert(asked.collective.name);
+    counts_.insert(std::to_string(asked.gpus));
+    places_.insert(std::to_string(std::max(asked.nodes, 1)));
+    times_[bytes] = *row.in_place_seconds;
   }
 
   std::string only(const std::set<std::string>& all, std::string_view what, std::string_view cure) const {
@@ -71,17 +71,8 @@ class Reader {
 
 }  // namespace
 
-bool is_collective_output(std::string_view text) {
-  return text.starts_with('{') && text.find("\"hbench collective") != std::string_view::npos;
-}
-
 ImportedCurve parse_collective_output(std::string_view text, std::string_view file_name, int ranks, int nodes) {
-  try {
-    return Reader(file_name, ranks, nodes).read(Json::parse(text));
-  } catch (const Json::exception& error) {
-    throw Error(ExitCode::usage, fmt::format("{}: this is not what hbench collective --json prints", file_name),
-                error.what());
-  }
+  return Reader(file_name, ranks, nodes).read(read_collective_output(text, file_name));
 }
 
 }  // namespace hbench

@@ -8,9 +8,6 @@
 
 namespace hbench {
 
-/// Whether a text is the JSON of `hbench collective`.
-bool is_collective_output(std::string_view text);
-
 /// The times in place of the one algorithm, collective and number of ranks that `text` has; compressed ones and
 /// parameter servers have no curves. Nodes are those that the ranks were seen on, unless they are given (not 0).
 /// \throws Error (usage) that names the file: for simulated, failed or wrong rows, several algorithms or counts, too

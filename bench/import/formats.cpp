@@ -8,10 +8,11 @@
 
 namespace hbench {
 
-extern const ImportFormat kNcclTestsJsonFormat, kNcclTestsFormat, kOsuFormat, kJsonLineFormat;
+extern const ImportFormat kHbenchCollectiveFormat, kNcclTestsJsonFormat, kNcclTestsFormat, kOsuFormat, kJsonLineFormat;
 
 namespace {
-constexpr std::array kFormats{&kNcclTestsJsonFormat, &kNcclTestsFormat, &kOsuFormat, &kJsonLineFormat};
+constexpr std::array kFormats{&kHbenchCollectiveFormat, &kNcclTestsJsonFormat, &kNcclTestsFormat, &kOsuFormat,
+                              &kJsonLineFormat};
 }
 
 std::span<const ImportFormat* const> import_formats() { return kFormats; }

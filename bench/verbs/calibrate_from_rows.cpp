@@ -13,6 +13,7 @@
 #include "bench/calibrate/nccl_tests.hpp"
 #include "bench/calibrate/profile_text.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/import/collective_output.hpp"
 #include "bench/import/nccl_tests_output.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/import/collective_output.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {
@@ -85,8 +86,8 @@ TEST(CollectiveOutput, SaysWhatIsNoMeasurementOfOneCollective) {
   refused(with("nodes", 1), "several numbers of nodes: 1, 2", "--nodes");
   refused(output({}).dump(), "no rows of ours", "--json");
   refused(output({kRows[0], kRows[1], kRows[2]}).dump(), "3 of its sizes can be used, and a curve needs 4", "-b 1K");
-  refused(with("size", "many"), "this is not what hbench collective --json prints", "");
-  refused("{\"hbench collective", "this is not what hbench collective --json prints", "");
+  refused(with("size", "many"), "two.json: results[1].size (\"many\") is no number", "");
+  refused("{\"hbench collective", "two.json:1: its JSON is cut off here", "");
   EXPECT_FALSE(is_collective_output("workload,profile\n"));
   EXPECT_FALSE(is_collective_output("{\"results\": []}"));
 }

@@ -57,4 +57,25 @@ inline std::string osu_example(bool full, const std::string& test = "Allreduce",
   return text + "# Size       Avg Latency(us)\n1024                   21.50\n2048                   22.50\n";
 }
 
+/// Two sizes of an all-reduce by the ring, of two ranks.
+inline std::string hbench_collective_example(const std::string& wrong = "0") {
+  const auto row = [](int bytes, const std::string& status, const std::string& bad) {
+    return fmt::format(
+        R"({{"collective": "all-reduce", "candidate": "ring", "peer": false, "ranks": 2, "executor": "shm",
+  "algorithm": "ring", "compressor": "none", "servers": null, "server_mode": null, "workload": null, "fusion": null,
+  "size": {}, "type": "float32", "redop": "sum", "status": "{}", "failure": {}, "evidence": "measured",
+  "profile": "local", "nodes": 1, "in_place_seconds": 2e-5, "in_place_wrong": {},
+  "samples": [{{"metric": "in_place_seconds", "launch": 0, "warmup": true, "rank": 0, "values": [9e-5]}},
+              {{"metric": "in_place_seconds", "launch": 0, "warmup": false, "rank": 0, "values": [2e-5, 3e-5]}},
+              {{"metric": "in_place_seconds", "launch": 0, "warmup": false, "rank": 1, "values": [4e-5, 1e-5]}},
+              {{"metric": "wire_bytes", "launch": 0, "warmup": false, "rank": 0, "values": [1024]}}]}})",
+        bytes, status, status == "done" ? "null" : "\"wrong on rank 1\"", bad);
+  };
+  return fmt::format(
+      R"({{"format": 1, "command": "hbench collective --json", "version": "0.1.0",
+ "started_at": "2026-11-20T08:30:00Z", "environment": {{"cpu": "some CPU", "cores": "2"}},
+ "results": [{}, {}]}})",
+      row(1024, "done", "0"), row(2048, wrong == "0" ? "done" : "failed", wrong));
+}
+
 }  // namespace hbench

@@ -40,6 +40,7 @@ TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   EXPECT_EQ(recognise(nccl_tests_example(), "a.txt").name, "nccl-tests");
   EXPECT_EQ(recognise(nccl_tests_json_example(), "a.txt").name, "nccl-tests-json");
   EXPECT_EQ(recognise(osu_example(true), "a.txt").name, "osu");
+  EXPECT_EQ(recognise(hbench_collective_example(), "a.txt").name, "hbench-collective");
   EXPECT_EQ(recognise("epoch 1\n{\"step_ms\": 12.5}\n", "a.txt").name, "json-line");
   expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
                HasSubstr("nccl-tests"));
@@ -149,6 +150,21 @@ TEST(Osu, RefusesWhatIsNoTimeWithItsLineAndFailsWhatWasNotValid) {
   EXPECT_EQ(output.cases[1].failure, "a.txt:4: its validation failed");
 }
 
+TEST(HbenchCollective, GivesWhatTheDatabaseWouldHold) {
+  const ImportedOutput output = imported(hbench_collective_example(), "a.json");
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_EQ(output.cases[0].asked.question(),
+            "gpus=2;nodes=1;algorithm=ring;compressor=none;overlap=yes;collective=all-reduce;bytes=1024;type=float32;"
+            "redop=sum;executor=shm");
+  EXPECT_THAT(values(output.cases[0], "in_place_seconds"), SizeIs(5));
+  EXPECT_TRUE(output.cases[0].samples[0].warmup);
+  EXPECT_EQ(output.started_at, "2026-11-20T08:30:00Z");
+  EXPECT_EQ(output.environment.at("cpu"), "some CPU");
+  const ImportedOutput wrong = imported(hbench_collective_example("7"), "a.json");
+  EXPECT_EQ(wrong.cases[1].status, CaseStatus::failed);
+  EXPECT_EQ(wrong.cases[1].exit_code, 4);
+}
+
 TEST(Timestamps, AreTakenToUtc) {
   EXPECT_EQ(utc_of("2026-11-23T14:05:09+01:30"), "2026-11-23T12:35:09Z");
   EXPECT_EQ(utc_of("2026-01-01T00:05:09-00:10"), "2026-01-01T00:15:09Z");
@@ -164,6 +180,7 @@ TEST(ImportFormats, SurviveDamage) {
   const std::map<std::string, std::string> examples{{"nccl-tests", nccl_tests_example()},
                                                     {"nccl-tests-json", nccl_tests_json_example()},
                                                     {"osu", osu_example(true)},
+                                                    {"hbench-collective", hbench_collective_example()},
                                                     {"json-line", "a\n{\"step_ms\": 12.5, \"tokens_per_s\": 4e5}\n"}};
   unsigned seed = 1;
   for (const ImportFormat* format : import_formats()) {
@@ -184,7 +201,7 @@ TEST(ImportFormats, SurviveDamage) {
 }
 
 TEST(ImportFormats, AreReadOrRefusedWhereverTheyAreCut) {
-  for (std::string text : {nccl_tests_json_example(), osu_example(true)}) {
+  for (std::string text : {nccl_tests_json_example(), osu_example(true), hbench_collective_example()}) {
     const ImportFormat& format = recognise(text, "a.txt");
     for (; !text.empty(); text.pop_back()) {
       try {
