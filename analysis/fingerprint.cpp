@@ -22,6 +22,7 @@ constexpr std::string_view kGpuSettings = "gpu_settings";
 
 /// In the order of the text. The kernel and the compiler are left out: they change often and cost little.
 constexpr std::array kTraits{
+    Trait{"cpu_caches", "caches {}"},  // of runs that were imported
     Trait{"torch", "LibTorch {}", 2},
     Trait{"mpi_library", "{}", 2},
     Trait{"settings", "{}"},
@@ -67,8 +68,10 @@ Fingerprint fingerprint(const std::map<std::string, std::string>& environment, b
     return found == environment.end() ? std::string() : found->second;
   };
   const std::string cores = fact("cores"), cpu = fact("cpu");
-  std::string text = fmt::format("{} core{} of {}", cores.empty() ? "?" : cores, cores == "1" ? "" : "s",
-                                 cpu.empty() ? "an unknown processor" : cpu);
+  std::string text = fact(kMachineName);
+  if (text.empty() || !cores.empty() || !cpu.empty())
+    text += fmt::format("{}{} core{} of {}", text.empty() ? "" : ", ", cores.empty() ? "?" : cores,
+                        cores == "1" ? "" : "s", cpu.empty() ? "an unknown processor" : cpu);
   for (const Trait& trait : kTraits) {
     if (trait.gpu && !on_gpu) continue;
     std::string value = fact(trait.fact);

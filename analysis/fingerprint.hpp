@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace hbench {
 
@@ -17,6 +18,9 @@ struct Fingerprint {
 /// parts of the version that change how fast they are), and the variables that change algorithms. Facts about GPUs
 /// count only where they were used, so that a machine's cores stay the same machine whatever else is asked of it.
 Fingerprint fingerprint(const std::map<std::string, std::string>& environment, bool on_gpu);
+
+/// The fact that names a machine in words of a user's, where a run was imported and nobody asked the machine.
+inline constexpr std::string_view kMachineName = "machine_name";
 
 /// The key in `Run::environment` under which a run keeps a fingerprint's text.
 std::string environment_key(const std::string& digest);

@@ -8,11 +8,12 @@
 
 namespace hbench {
 
-extern const ImportFormat kHbenchCollectiveFormat, kNcclTestsJsonFormat, kNcclTestsFormat, kOsuFormat, kJsonLineFormat;
+extern const ImportFormat kHbenchCollectiveFormat, kNcclTestsJsonFormat, kNcclTestsFormat, kOsuFormat,
+    kGoogleBenchmarkFormat, kJsonLineFormat;
 
 namespace {
 constexpr std::array kFormats{&kHbenchCollectiveFormat, &kNcclTestsJsonFormat, &kNcclTestsFormat, &kOsuFormat,
-                              &kJsonLineFormat};
+                              &kGoogleBenchmarkFormat,  &kJsonLineFormat};
 }
 
 std::span<const ImportFormat* const> import_formats() { return kFormats; }

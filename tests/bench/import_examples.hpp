@@ -57,6 +57,63 @@ inline std::string osu_example(bool full, const std::string& test = "Allreduce",
   return text + "# Size       Avg Latency(us)\n1024                   21.50\n2048                   22.50\n";
 }
 
+/// Two repetitions of one benchmark with their mean, and one benchmark that failed.
+inline std::string google_benchmark_example(const std::string& first = "1.5000000000000000e+03",
+                                            const std::string& date = "2026-11-20T09:30:00+01:00") {
+  const auto entry = [](const std::string& type, int index, const std::string& time) {
+    return fmt::format(
+        R"(    {{
+      "name": "BM_Sort/64{}",
+      "family_index": 0,
+      "per_family_instance_index": 0,
+      "run_name": "BM_Sort/64",
+      "run_type": "{}",
+      "repetitions": 2,
+      "repetition_index": {},
+      "threads": 1,
+      "iterations": 36059,
+      "real_time": {},
+      "cpu_time": 1.4e+03,
+      "time_unit": "us"
+    }},
+)",
+        type == "aggregate" ? "_mean" : "", type, index, time);
+  };
+  return fmt::format(R"({{
+  "context": {{
+    "date": "{}",
+    "host_name": "build-7",
+    "executable": "./build/sort_benchmark",
+    "num_cpus": 8,
+    "mhz_per_cpu": 2400,
+    "cpu_scaling_enabled": false,
+    "caches": [
+      {{"type": "Data", "level": 1, "size": 32768, "num_sharing": 2}},
+      {{"type": "Instruction", "level": 1, "size": 65536, "num_sharing": 2}},
+      {{"type": "Unified", "level": 2, "size": 1048576, "num_sharing": 2}}
+    ],
+    "load_avg": [0.11,0.26,0.44],
+    "library_build_type": "release"
+  }},
+  "benchmarks": [
+{}{}{}    {{
+      "name": "BM_Broken",
+      "run_name": "BM_Broken",
+      "run_type": "iteration",
+      "error_occurred": true,
+      "error_message": "no such file",
+      "iterations": 0,
+      "real_time": 0.0,
+      "cpu_time": 0.0,
+      "time_unit": "ns"
+    }}
+  ]
+}}
+)",
+                     date, entry("iteration", 0, first), entry("iteration", 1, "1.7000000000000000e+03"),
+                     entry("aggregate", 0, "1.6e+03"));
+}
+
 /// Two sizes of an all-reduce by the ring, of two ranks.
 inline std::string hbench_collective_example(const std::string& wrong = "0") {
   const auto row = [](int bytes, const std::string& status, const std::string& bad) {

@@ -40,6 +40,7 @@ TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   EXPECT_EQ(recognise(nccl_tests_example(), "a.txt").name, "nccl-tests");
   EXPECT_EQ(recognise(nccl_tests_json_example(), "a.txt").name, "nccl-tests-json");
   EXPECT_EQ(recognise(osu_example(true), "a.txt").name, "osu");
+  EXPECT_EQ(recognise(google_benchmark_example(), "a.txt").name, "google-benchmark");
   EXPECT_EQ(recognise(hbench_collective_example(), "a.txt").name, "hbench-collective");
   EXPECT_EQ(recognise("epoch 1\n{\"step_ms\": 12.5}\n", "a.txt").name, "json-line");
   expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
@@ -150,6 +151,45 @@ TEST(Osu, RefusesWhatIsNoTimeWithItsLineAndFailsWhatWasNotValid) {
   EXPECT_EQ(output.cases[1].failure, "a.txt:4: its validation failed");
 }
 
+TEST(GoogleBenchmark, GivesTheRealTimeOfEachRepetitionAndNoAggregate) {
+  const ImportedOutput output = imported(google_benchmark_example(), "a.json");
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_EQ(output.program, "sort_benchmark");
+  EXPECT_EQ(output.cases[0].asked.question(), "gpus=1;benchmark=BM_Sort/64");
+  EXPECT_THAT(values(output.cases[0], "seconds"), ElementsAre(DoubleEq(1.5e-3), DoubleEq(1.7e-3)));
+  EXPECT_EQ(output.cases[0].samples[1].iteration, 1);
+  EXPECT_EQ(output.started_at, "2026-11-20T08:30:00Z");
+  EXPECT_EQ(output.environment, (std::map<std::string, std::string>{{"cores", "8"}, {"cpu_caches", "32KiB, 1MiB"}}));
+  EXPECT_EQ(output.cases[1].failure, "BM_Broken: no such file");
+  EXPECT_EQ(output.cases[1].exit_code, 4);
+}
+
+TEST(GoogleBenchmark, RefusesWhatItCannotTrackWithItsPlace) {
+  const auto refused = [](const std::string& text, const std::string& what) {
+    expect_error([&] { imported(text, "a.json"); }, ExitCode::usage, HasSubstr(what));
+  };
+  refused(google_benchmark_example("-2"), "a.json: benchmarks[0].real_time (-2) is not above 0");
+  refused(google_benchmark_example("NaN"), "a.json:28: this is no JSON");
+  refused(replaced(google_benchmark_example(), "\"us\"", "\"furlongs\""),
+          "a.json: benchmarks[0].time_unit (\"furlongs\") is no unit of time");
+  refused(google_benchmark_example().substr(0, 800), "its JSON is cut off here");
+  std::string aggregates = google_benchmark_example();
+  for (const char* type : {"\"iteration\"", "\"iteration\"", "\"iteration\""})
+    aggregates = replaced(aggregates, type, "\"aggregate\"");
+  refused(aggregates, "a.json: benchmarks has only aggregates");
+}
+
+TEST(GoogleBenchmark, OfOldVersionsHasAggregatesByName) {
+  const std::string old =
+      R"({"context": {"date": "2018-01-02 10:00:00", "executable": "b", "num_cpus": 2, "library_build_type": "debug"},
+          "benchmarks": [{"name": "BM_A", "real_time": 3, "time_unit": "ms"},
+                         {"name": "BM_A_mean", "real_time": 3, "time_unit": "ms"}]})";
+  const ImportedOutput output = imported(old);
+  ASSERT_THAT(output.cases, SizeIs(1));
+  EXPECT_THAT(values(output.cases[0], "seconds"), ElementsAre(DoubleEq(3e-3)));
+  EXPECT_EQ(output.environment.at("settings"), "library_build_type=debug");
+}
+
 TEST(HbenchCollective, GivesWhatTheDatabaseWouldHold) {
   const ImportedOutput output = imported(hbench_collective_example(), "a.json");
   ASSERT_THAT(output.cases, SizeIs(2));
@@ -180,6 +220,7 @@ TEST(ImportFormats, SurviveDamage) {
   const std::map<std::string, std::string> examples{{"nccl-tests", nccl_tests_example()},
                                                     {"nccl-tests-json", nccl_tests_json_example()},
                                                     {"osu", osu_example(true)},
+                                                    {"google-benchmark", google_benchmark_example()},
                                                     {"hbench-collective", hbench_collective_example()},
                                                     {"json-line", "a\n{\"step_ms\": 12.5, \"tokens_per_s\": 4e5}\n"}};
   unsigned seed = 1;
@@ -201,7 +242,8 @@ TEST(ImportFormats, SurviveDamage) {
 }
 
 TEST(ImportFormats, AreReadOrRefusedWhereverTheyAreCut) {
-  for (std::string text : {nccl_tests_json_example(), osu_example(true), hbench_collective_example()}) {
+  for (std::string text :
+       {nccl_tests_json_example(), osu_example(true), google_benchmark_example(), hbench_collective_example()}) {
     const ImportFormat& format = recognise(text, "a.txt");
     for (; !text.empty(); text.pop_back()) {
       try {
