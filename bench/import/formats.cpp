@@ -9,11 +9,11 @@
 namespace hbench {
 
 extern const ImportFormat kHbenchCollectiveFormat, kNcclTestsJsonFormat, kNcclTestsFormat, kOsuFormat,
-    kGoogleBenchmarkFormat, kJsonLineFormat;
+    kGoogleBenchmarkFormat, kNvbenchFormat, kJsonLineFormat;
 
 namespace {
 constexpr std::array kFormats{&kHbenchCollectiveFormat, &kNcclTestsJsonFormat, &kNcclTestsFormat, &kOsuFormat,
-                              &kGoogleBenchmarkFormat,  &kJsonLineFormat};
+                              &kGoogleBenchmarkFormat,  &kNvbenchFormat,       &kJsonLineFormat};
 }
 
 std::span<const ImportFormat* const> import_formats() { return kFormats; }

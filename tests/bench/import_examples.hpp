@@ -114,6 +114,45 @@ inline std::string google_benchmark_example(const std::string& first = "1.500000
                      entry("aggregate", 0, "1.6e+03"));
 }
 
+/// A benchmark with an axis: a state that was timed, one that was skipped.
+inline std::string nvbench_example(const std::string& seconds = "1.25e-06") {
+  return fmt::format(R"({{
+  "meta": {{
+    "argv": ["./bin/copy_bench", "--json", "copy.json"],
+    "version": {{"json": {{"major": 1, "string": "1.0.0"}}, "nvbench": {{"string": "0.1.0"}}}}
+  }},
+  "devices": [{{"id": 0, "name": "NVIDIA L4", "sm_version": 890}}],
+  "benchmarks": [{{
+    "name": "copy",
+    "index": 0,
+    "devices": [0],
+    "states": [
+      {{
+        "name": "Device=0 Elements=2^20",
+        "device": 0,
+        "axis_values": [{{"name": "Elements", "type": "int64", "value": "1048576"}}],
+        "summaries": [
+          {{"tag": "nv/cold/time/gpu/sample_size", "name": "Samples", "data": [{{"name": "value", "value": "12"}}]}},
+          {{"tag": "nv/batch/time/gpu/mean", "name": "Batch", "data": [{{"name": "value", "value": "1.0e-06"}}]}},
+          {{"tag": "nv/cold/time/gpu/mean", "name": "GPU Time", "data": [{{"name": "value", "value": "{}"}}]}}
+        ],
+        "is_skipped": false
+      }},
+      {{
+        "name": "Device=0 Elements=2^30",
+        "device": 0,
+        "axis_values": [{{"name": "Elements", "type": "int64", "value": "1073741824"}}],
+        "summaries": null,
+        "is_skipped": true,
+        "skip_reason": "too large"
+      }}
+    ]
+  }}]
+}}
+)",
+                     seconds);
+}
+
 /// Two sizes of an all-reduce by the ring, of two ranks.
 inline std::string hbench_collective_example(const std::string& wrong = "0") {
   const auto row = [](int bytes, const std::string& status, const std::string& bad) {

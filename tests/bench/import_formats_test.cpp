@@ -41,6 +41,7 @@ TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   EXPECT_EQ(recognise(nccl_tests_json_example(), "a.txt").name, "nccl-tests-json");
   EXPECT_EQ(recognise(osu_example(true), "a.txt").name, "osu");
   EXPECT_EQ(recognise(google_benchmark_example(), "a.txt").name, "google-benchmark");
+  EXPECT_EQ(recognise(nvbench_example(), "a.txt").name, "nvbench");
   EXPECT_EQ(recognise(hbench_collective_example(), "a.txt").name, "hbench-collective");
   EXPECT_EQ(recognise("epoch 1\n{\"step_ms\": 12.5}\n", "a.txt").name, "json-line");
   expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
@@ -190,6 +191,25 @@ TEST(GoogleBenchmark, OfOldVersionsHasAggregatesByName) {
   EXPECT_EQ(output.environment.at("settings"), "library_build_type=debug");
 }
 
+TEST(Nvbench, GivesTheColdTimeOfEachStateThatWasRun) {
+  const ImportedOutput output = imported(nvbench_example(), "a.json");
+  ASSERT_THAT(output.cases, SizeIs(1));
+  EXPECT_EQ(output.program, "copy_bench");
+  EXPECT_EQ(output.cases[0].asked.question(), "gpus=1;device=gpu;benchmark=copy Elements=1048576");
+  EXPECT_THAT(values(output.cases[0], "seconds"), ElementsAre(DoubleEq(1.25e-6)));
+  EXPECT_EQ(output.environment, (std::map<std::string, std::string>{{"gpu", "NVIDIA L4"}}));
+  EXPECT_THAT(output.left_out, ElementsAre("copy Elements=1073741824: skipped: too large"));
+}
+
+TEST(Nvbench, RefusesTimesThatAreNone) {
+  for (const char* time : {"nan", "-1", "0", "soon"})
+    expect_error([&] { imported(nvbench_example(time), "a.json"); }, ExitCode::usage,
+                 HasSubstr("a.json: benchmarks[0].states[0].summaries[2].data[0].value"));
+  std::string none = nvbench_example();
+  for (const char* tag : {"nv/cold/time/gpu/mean", "nv/batch/time/gpu/mean"}) none = replaced(none, tag, "other");
+  expect_error([&] { imported(none, "a.json"); }, ExitCode::usage, HasSubstr("has no state that was timed"));
+}
+
 TEST(HbenchCollective, GivesWhatTheDatabaseWouldHold) {
   const ImportedOutput output = imported(hbench_collective_example(), "a.json");
   ASSERT_THAT(output.cases, SizeIs(2));
@@ -221,6 +241,7 @@ TEST(ImportFormats, SurviveDamage) {
                                                     {"nccl-tests-json", nccl_tests_json_example()},
                                                     {"osu", osu_example(true)},
                                                     {"google-benchmark", google_benchmark_example()},
+                                                    {"nvbench", nvbench_example()},
                                                     {"hbench-collective", hbench_collective_example()},
                                                     {"json-line", "a\n{\"step_ms\": 12.5, \"tokens_per_s\": 4e5}\n"}};
   unsigned seed = 1;
@@ -242,8 +263,8 @@ TEST(ImportFormats, SurviveDamage) {
 }
 
 TEST(ImportFormats, AreReadOrRefusedWhereverTheyAreCut) {
-  for (std::string text :
-       {nccl_tests_json_example(), osu_example(true), google_benchmark_example(), hbench_collective_example()}) {
+  for (std::string text : {nccl_tests_json_example(), osu_example(true), google_benchmark_example(), nvbench_example(),
+                           hbench_collective_example()}) {
     const ImportFormat& format = recognise(text, "a.txt");
     for (; !text.empty(); text.pop_back()) {
       try {
