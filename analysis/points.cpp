@@ -144,6 +144,7 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results, const std
   std::ranges::for_each(baselines, check_plausible);
   std::vector<Point> points;
   for (const CaseResult& result : results) {
+    if (result.asked.is_benchmark()) continue;
     Point& point = points.emplace_back();
     point.asked = result.asked;
     point.producer = result.producer;

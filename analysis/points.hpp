@@ -44,11 +44,11 @@ struct Point {
   const std::string& baseline_or_reason() const { return baseline.empty() ? no_baseline : baseline; }
 };
 
-/// All points, in the order of `results`. The baseline of a timed case is chosen from `baselines` as
-/// `analysis/baseline.hpp` says; simulated and published points carry their own. What a source prints is kept as
-/// printed; a throughput of 0 is one that it does not state. A measured case that holds the steps of the baseline
-/// launches beside its own is compared with these instead. One launch of one timed iteration, here or in the baseline,
-/// gives no interval. \throws Error (wrong_data) for figures that no run stores.
+/// All points, in the order of `results`; benchmarks of other programs are none. The baseline of a timed case is chosen
+/// from `baselines` as `analysis/baseline.hpp` says; simulated and published points carry their own. What a source
+/// prints is kept as printed; a throughput of 0 is one that it does not state. A measured case that holds the steps of
+/// the baseline launches beside its own is compared with these instead. One launch of one timed iteration, here or in
+/// the baseline, gives no interval. \throws Error (wrong_data) for figures that no run stores.
 std::vector<Point> make_points(const std::vector<CaseResult>& results, const std::vector<CaseResult>& baselines);
 /// The same with baselines from the results themselves.
 std::vector<Point> make_points(const std::vector<CaseResult>& results);

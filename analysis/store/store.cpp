@@ -34,6 +34,15 @@ std::int64_t Store::begin_run(const Run& run) {
   return id;
 }
 
+AddedRun Store::add_run(const Run& run, const std::vector<CaseResult>& results) {
+  Transaction transaction(connection_->database, Transaction::Kind::write);
+  if (const auto there = store::find_run(connection_->database, run.uuid)) return {.id = *there, .is_new = false};
+  const std::int64_t id = store::insert(connection_->database, run);
+  for (const CaseResult& result : results) store::insert(connection_->database, id, result);
+  transaction.commit();
+  return {.id = id, .is_new = true};
+}
+
 std::int64_t Store::append(std::int64_t run, const CaseResult& result) {
   append(run, std::vector{result});
   return connection_->database.last_row_id();  // samples have no row ids

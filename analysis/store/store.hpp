@@ -19,6 +19,12 @@
 
 namespace hbench {
 
+/// Where a whole run is.
+struct AddedRun {
+  std::int64_t id = 0;
+  bool is_new = false;  ///< else it was there, and nothing was added
+};
+
 /// An open database. Movable, not thread-safe.
 class Store {
  public:
@@ -38,6 +44,9 @@ class Store {
 
   /// Records the start of a run; its id. \throws Error (environment).
   std::int64_t begin_run(const Run& run);
+  /// A run with all its answers in one transaction, unless there is one with its UUID. \pre it has a UUID. \throws as
+  /// `append`.
+  AddedRun add_run(const Run& run, const std::vector<CaseResult>& results);
   /// Appends one finished case with all its samples in one transaction: after a crash it is there whole,
   /// or not at all. Its id. \throws Error (environment) when the disk is full, (wrong_data) for a value that is NaN.
   std::int64_t append(std::int64_t run, const CaseResult& result);

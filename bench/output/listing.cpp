@@ -7,6 +7,7 @@
 #include "bench/catalogue/filter.hpp"
 #include "bench/catalogue/listing.hpp"
 #include "bench/comparisons.hpp"
+#include "bench/import/format.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/listing_families.hpp"
@@ -71,6 +72,13 @@ Table format_table(const Data&) {
   return table;
 }
 
+Table import_table(const Data&) {
+  Table table{.columns = {"format", "what", "example"}, .numeric = std::vector<bool>(3)};
+  for (const ImportFormat* each : import_formats())
+    table.rows.push_back({text(each->name), text(each->summary), text(each->example)});
+  return table;
+}
+
 Table comparison_table(const Data&) {
   Table table{.columns = {"comparison", "what", "frameworks", "workloads", "GPUs"}, .numeric = std::vector<bool>(5)};
   for (const ReadyComparison& each : ready_comparisons())
@@ -93,6 +101,7 @@ constexpr std::array kListings{
     Listing{"models", "LibTorch models to train and to calibrate", model_table},
     Listing{"reports", "what a report is about", report_table},
     Listing{"formats", "output formats of reports", format_table},
+    Listing{"imports", "outputs of other programs that hbench import reads", import_table},
     Listing{"comparisons", "questions that hbench compare answers", comparison_table},
 };
 

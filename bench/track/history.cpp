@@ -8,6 +8,7 @@
 
 #include "analysis/rank_test.hpp"
 #include "analysis/track/sides.hpp"
+#include "analysis/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
@@ -96,6 +97,7 @@ std::vector<CaseHistory> history(const Store& store, const HistoryRequest& reque
     CaseHistory known{.name = tracked_name(result.asked),
                       .question = result.asked.question(),
                       .place = result.asked.place(),
+                      .unit = tracked_metric(result).unit,
                       .points = {},
                       .changes = {}};
     names.push_back(known.name);

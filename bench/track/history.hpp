@@ -19,7 +19,7 @@ struct HistoryRequest {
   ChangeRule rule;
 };
 
-/// One run of a case. Values are medians over iterations of the slowest rank's time, in seconds.
+/// One run of a case. Values are medians over iterations of the slowest rank's tracked metric.
 struct HistoryPoint {
   Producer producer;
   double value = 0;            ///< the median of its launches
@@ -35,6 +35,7 @@ struct LevelChange {
 
 struct CaseHistory {
   std::string name, question, place;
+  std::string unit;                  ///< of the values: `s`, or of rates their own
   std::vector<HistoryPoint> points;  ///< oldest first
   std::vector<LevelChange> changes;
 

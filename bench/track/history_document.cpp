@@ -69,8 +69,9 @@ Table levels_table(const std::vector<CaseHistory>& cases) {
   for (const CaseHistory& each : cases) {
     const std::size_t last = each.points.size() - 1;
     const double level = each.level(last);
-    table.rows.push_back({each.name, time_text(level), std::to_string(each.points[each.level_begin(last)].producer.run),
-                          std::to_string(each.points.size()), time_text(each.points[last].value),
+    table.rows.push_back({each.name, value_text(level, each.unit),
+                          std::to_string(each.points[each.level_begin(last)].producer.run),
+                          std::to_string(each.points.size()), value_text(each.points[last].value, each.unit),
                           signed_percent(each.points[last].value / level - 1)});
   }
   return table;
@@ -80,7 +81,7 @@ Chart chart_of(const CaseHistory& known, std::size_t number) {
   Chart chart{.id = fmt::format("history-{}", number),
               .title = known.name,
               .x_title = "run",
-              .y_title = "seconds",
+              .y_title = known.unit == "s" ? "seconds" : known.unit,
               .y_min = 0,
               .caption = "Bars: the launches of a run. Dashed: levels."};
   Series runs{.label = "runs", .mark = Mark::measured};
@@ -94,7 +95,7 @@ Chart chart_of(const CaseHistory& known, std::size_t number) {
   }
   chart.series.push_back(std::move(runs));
   for (std::size_t begin = 0; begin < known.points.size(); begin = known.level_end(begin)) {
-    Series level{.label = fmt::format("level {}", time_text(known.level(begin))), .mark = Mark::ideal};
+    Series level{.label = fmt::format("level {}", value_text(known.level(begin), known.unit)), .mark = Mark::ideal};
     for (const std::size_t end : {begin, known.level_end(begin) - 1})
       level.points.push_back({.x = static_cast<double>(known.points[end].producer.run), .y = known.level(begin)});
     chart.series.push_back(std::move(level));
@@ -147,7 +148,7 @@ std::string history_json(const std::vector<CaseHistory>& cases) {
     array.push_back({{"name", each.name},
                      {"question", each.question},
                      {"place", each.place},
-                     {"unit", "s"},
+                     {"unit", each.unit},
                      {"points", points},
                      {"changes", changes}});
   }

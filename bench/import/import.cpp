@@ -1,0 +1,185 @@
+#include "bench/import/import.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/fingerprint.hpp"
+#include "analysis/store/uuid.hpp"
+#include "bench/import/format.hpp"
+#include "bench/producer.hpp"
+#include "collectives/base/digest.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+/// The keys under which a run keeps the digests of its files: `imported 1`, ...
+constexpr std::string_view kImported = "imported ";
+
+/// So many figures of three digits and more are not equal by chance.
+constexpr std::size_t kManyFigures = 8;
+
+[[noreturn]] void fail(std::string_view file, const std::string& what, std::string hint) {
+  throw Error(ExitCode::usage, fmt::format("{}: {}", file, what), std::move(hint));
+}
+
+/// `google-benchmark 0123456789abcdef` is how a run remembers a file.
+std::string remembered(const ReadFile& file) { return fmt::format("{} {}", file.format, file.digest); }
+
+/// What the output leaves open, from the request.
+void complete(ImportedOutput& output, std::string_view file, const ImportRequest& request) {
+  if (!request.machine.empty()) output.environment[std::string(kMachineName)] = request.machine;
+  if (output.environment.empty())
+    fail(file, "it does not say on which machine it was measured",
+         "add --machine NAME: runs of one name are taken to be of machines that compare");
+  const std::string& program = request.program.empty() ? output.program : request.program;
+  for (CaseResult& result : output.cases) {
+    Case& asked = result.asked;
+    if (asked.is_benchmark()) {
+      if (program.empty()) fail(file, "it does not say which program it is of", "add --program NAME");
+      asked.benchmark = fmt::format("{} {}", program, asked.benchmark);
+      continue;
+    }
+    if (request.ranks > 0) asked.gpus = request.ranks;
+    if (request.nodes > 0) asked.nodes = request.nodes;
+    if (asked.gpus < 1) fail(file, "it does not say how many ranks it ran on", "add such as --ranks 16 --nodes 2");
+    if (asked.nodes > asked.gpus)
+      fail(file, fmt::format("{} ranks are not on {} nodes", asked.gpus, asked.nodes), "check --ranks and --nodes");
+    if (output.bytes_of_one_rank) asked.collective.bytes *= asked.gpus;
+  }
+}
+
+/// The cases of all files.
+class Merged {
+ public:
+  void add(std::vector<CaseResult> output) {
+    for (CaseResult& each : output) {
+      auto [known, is_new] = by_key_.try_emplace(each.asked.key(), Place{cases_.size(), 0});
+      const int launch = known->second.launches++;
+      for (Sample& sample : each.samples) sample.launch = launch;
+      if (is_new)
+        cases_.push_back(std::move(each));
+      else
+        add_launch(cases_[known->second.index], std::move(each));
+    }
+  }
+  std::vector<CaseResult> take() { return std::move(cases_); }
+
+ private:
+  struct Place {
+    std::size_t index = 0;
+    int launches = 0;
+  };
+
+  /// A case that has failed once has failed: what is wrong in one launch of five is wrong.
+  static void add_launch(CaseResult& all, CaseResult one) {
+    if (all.status == CaseStatus::failed) return;
+    if (one.status == CaseStatus::failed) {
+      all = std::move(one);
+      return;
+    }
+    all.samples.insert(all.samples.end(), std::make_move_iterator(one.samples.begin()),
+                       std::make_move_iterator(one.samples.end()));
+  }
+
+  std::vector<CaseResult> cases_;
+  std::map<std::string, Place> by_key_;
+};
+
+/// In which facts two environments differ.
+std::string difference(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b) {
+  const auto of = [](const std::map<std::string, std::string>& facts, const std::string& key) {
+    const auto found = facts.find(key);
+    return found == facts.end() ? "none" : found->second;
+  };
+  std::set<std::string> keys;
+  for (const auto* facts : {&a, &b})
+    for (const auto& [key, value] : *facts) keys.insert(key);
+  std::vector<std::string> texts;
+  for (const std::string& key : keys)
+    if (of(a, key) != of(b, key)) texts.push_back(fmt::format("{} is {}, not {}", key, of(b, key), of(a, key)));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// Of what it holds; the same again is the same run.
+std::string uuid_of_import(const Run& run, const ImportRequest& request) {
+  std::string contents =
+      fmt::format("import\n{}\n{}\n{}\n{}\n", request.machine, request.program, request.ranks, request.nodes);
+  std::vector<std::string> files;
+  for (const auto& [key, value] : run.environment)
+    if (key.starts_with(kImported)) files.push_back(value);
+  std::ranges::sort(files);
+  for (const std::string& file : files) contents += file + "\n";
+  for (const auto& [key, value] : run.labels) contents += fmt::format("{}={}\n", key, value);
+  return store::uuid_of(contents);
+}
+
+}  // namespace
+
+std::vector<ReadFile> read_files(const std::vector<ImportFile>& files, const ImportRequest& request) {
+  std::vector<ReadFile> all;
+  for (const ImportFile& file : files) {
+    const ImportFormat& format =
+        request.format.empty() ? recognise(file.text, file.name) : find_import_format(request.format);
+    ReadFile& read = all.emplace_back(ReadFile{.name = file.name,
+                                               .format = std::string(format.name),
+                                               .digest = digest_text(file.text),
+                                               .output = format.parse(file.text, file.name)});
+    complete(read.output, file.name, request);
+  }
+  return all;
+}
+
+std::vector<std::string> remove_known(std::vector<ReadFile>& files, const ImportRequest& request, const Store& store) {
+  std::map<std::string, std::int64_t> known;  // by what is remembered of a file, its run
+  for (const Run& run : store.runs())
+    if (run.labels == request.labels)
+      for (const auto& [key, value] : run.environment)
+        if (key.starts_with(kImported)) known.emplace(value, run.id);
+  std::vector<std::string> notes;
+  std::erase_if(files, [&](const ReadFile& file) {
+    std::size_t figures = 0;
+    for (const CaseResult& each : file.output.cases) figures += each.samples.size();
+    const auto found = known.find(remembered(file));
+    if (found == known.end() || (file.output.started_at.empty() && figures < kManyFigures)) return false;
+    notes.push_back(fmt::format("{}: run {} has it already", file.name, found->second));
+    return true;
+  });
+  return notes;
+}
+
+ImportedRun imported_run(std::vector<ReadFile> files, const ImportRequest& request, const std::string& now) {
+  ImportedRun imported{.files = files.size()};
+  Run& run = imported.run;
+  run.command = request.command;
+  run.version = HBENCH_VERSION;
+  run.labels = request.labels;
+  run.environment = files.front().output.environment;
+  Merged merged;
+  for (ReadFile& file : files) {
+    ImportedOutput& output = file.output;
+    if (output.environment != files.front().output.environment)
+      fail(file.name,
+           fmt::format("it was measured elsewhere than {}: {}", files.front().name,
+                       difference(files.front().output.environment, output.environment)),
+           "a run is of one machine: import them by a command each");
+    if (std::ranges::find(imported.formats, file.format) == imported.formats.end())
+      imported.formats.push_back(file.format);
+    if (!output.started_at.empty() && (run.started_at.empty() || output.started_at < run.started_at))
+      run.started_at = output.started_at;
+    for (const std::string& what : output.left_out) imported.left_out.push_back(fmt::format("{}: {}", file.name, what));
+    merged.add(std::move(output.cases));
+  }
+  if (run.started_at.empty()) run.started_at = now;
+  imported.cases = merged.take();
+  for (CaseResult& each : imported.cases) place_on_this_machine(each.asked, run);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    run.environment[fmt::format("{}{}", kImported, i + 1)] = remembered(files[i]);
+  run.uuid = uuid_of_import(run, request);
+  return imported;
+}
+
+}  // namespace hbench

@@ -1,0 +1,64 @@
+#pragma once
+
+/// `hbench import`: what other programs have measured becomes a run of a database.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/records.hpp"
+#include "analysis/store/store.hpp"
+#include "bench/import/format.hpp"
+
+namespace hbench {
+
+/// One file: what one process wrote.
+struct ImportFile {
+  std::string name;
+  std::string text;
+};
+
+/// What the user says; whatever is empty or 0 is left to the files.
+struct ImportRequest {
+  std::string format;   ///< of all files; empty: each is recognised
+  std::string machine;  ///< where they were measured
+  std::string program;  ///< whose benchmarks they are
+  int ranks = 0, nodes = 0;
+  std::map<std::string, std::string> labels;
+  std::string command;  ///< as typed
+};
+
+/// One file, read, with what the request says of it.
+struct ReadFile {
+  std::string name, format;
+  std::string digest;  ///< of its bytes
+  ImportedOutput output;
+};
+
+/// \throws Error (usage): as the formats, and where the machine, the program or the number of ranks is not known.
+std::vector<ReadFile> read_files(const std::vector<ImportFile>& files, const ImportRequest& request);
+
+/// Takes out the files that a run with the same labels holds already, whatever they are called there; a sentence for
+/// each of them. Files that say when they were written, or hold many figures, are known by their bytes; others may be
+/// equal by chance, and are only known together with all files of their run (`Store::add_run`).
+std::vector<std::string> remove_known(std::vector<ReadFile>& files, const ImportRequest& request, const Store& store);
+
+/// A run that is ready to be stored. Each case has a launch for each file that has it, in the order of the files.
+struct ImportedRun {
+  Run run;
+  std::vector<CaseResult> cases;
+  std::size_t files = 0;
+  std::vector<std::string> formats;   ///< by name, each once
+  std::vector<std::string> left_out;  ///< what the run has not, and why, with its file
+};
+
+/// The files as one run. Its UUID follows from what the files hold, the labels and what else was asked, so the same
+/// import has the same one. It began when the earliest file says, or at `now`. \throws Error (usage) for files of two
+/// machines. \pre there is a file.
+ImportedRun imported_run(std::vector<ReadFile> files, const ImportRequest& request, const std::string& now);
+
+/// What was stored and what was left out, for people.
+std::string import_text(const ImportedRun& imported, const AddedRun& added, const std::string& database);
+
+}  // namespace hbench

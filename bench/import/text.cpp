@@ -1,0 +1,37 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bench/import/import.hpp"
+#include "reports/formats/plain_text.hpp"
+
+namespace hbench {
+namespace {
+
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string import_text(const ImportedRun& imported, const AddedRun& added, const std::string& database) {
+  std::string text;
+  const std::string what = counted(imported.files, "file");
+  if (!added.is_new) {
+    text = fmt::format("{}: {} {} there already, as run {}\n", clean_text(database), what,
+                       imported.files == 1 ? "is" : "are", added.id);
+  } else {
+    const auto failed =
+        static_cast<std::size_t>(std::ranges::count(imported.cases, CaseStatus::failed, &CaseResult::status));
+    text = fmt::format("{}: run {} of {}: {}{}, from {} of {}\n", clean_text(database), added.id,
+                       imported.run.started_at, counted(imported.cases.size(), "case"),
+                       failed > 0 ? fmt::format(" ({} failed)", failed) : "", what, fmt::join(imported.formats, ", "));
+  }
+  for (const CaseResult& each : imported.cases)
+    if (each.status == CaseStatus::failed) text += fmt::format("failed: {}\n", clean_text(each.failure));
+  for (const std::string& note : imported.left_out) text += fmt::format("left out: {}\n", clean_text(note));
+  return text;
+}
+
+}  // namespace hbench
