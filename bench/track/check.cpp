@@ -7,6 +7,7 @@
 #include <cctype>
 #include <set>
 
+#include "analysis/track/explain.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/track/rule_json.hpp"
 #include "collectives/base/table.hpp"
@@ -87,6 +88,45 @@ std::string lower(std::string text) {
   return text;
 }
 
+/// The answer of a run to a question at the place where the head has answered it; null where it has none.
+const CaseResult* answer_to(const std::vector<CaseResult>& answers, const Case& asked) {
+  const auto found = std::ranges::find_if(answers, [&](const CaseResult& each) {
+    return each.status == CaseStatus::done && each.asked.key() == asked.key();
+  });
+  return found == answers.end() ? nullptr : &*found;
+}
+
+/// `Between the commits 3f2a91c and 4b5d7e0.`; empty where they are not known, or one.
+std::string commits_between(const Run& before, const Run& after) {
+  constexpr std::size_t kShort = 12;
+  const std::string from = before.producer().commit(), to = after.producer().commit();
+  if (from.empty() || to.empty() || from == to) return "";
+  return fmt::format("Between the commits {} and {}.", from.substr(0, kShort), to.substr(0, kShort));
+}
+
+/// Of the cases that are slower or faster than their baseline.
+void say_what_changed(const TrackedAnswers& answers, TrackReport& report) {
+  for (TrackedResult& result : report.results) {
+    const TrackVerdict verdict = result.judgement.verdict;
+    if (verdict != TrackVerdict::regressed && verdict != TrackVerdict::improved) continue;
+    const auto head = std::ranges::find_if(
+        answers.head, [&](const CaseResult& each) { return each.asked.question() == result.sides.question; });
+    ExplainedSide before, after{.runs = {head->samples}, .environment = report.head.environment};
+    const Run* newest = nullptr;
+    for (std::size_t i = 0; i < answers.baseline.size(); ++i) {
+      const CaseResult* answer = answer_to(answers.baseline[i], head->asked);
+      if (answer == nullptr) continue;
+      before.runs.push_back(answer->samples);
+      newest = &report.runs[i];
+    }
+    if (newest == nullptr) continue;
+    before.environment = newest->environment;
+    if (std::string commits = commits_between(*newest, report.head); !commits.empty())
+      result.changed.push_back(std::move(commits));
+    for (std::string& sentence : explain(before, after).sentences) result.changed.push_back(std::move(sentence));
+  }
+}
+
 /// A verdict for each case that the limit is for, beside those by history.
 void hold_to(const TrackLimit& limit, const std::vector<CaseResult>& head, const TrackRule& rule, TrackReport& report) {
   bool found = false;
@@ -161,6 +201,7 @@ TrackReport check(const Store& store, const TrackRequest& request, const Store* 
       if (each.run == report.head.id) accept_change(judgement, each.reason);
     report.results.push_back({std::move(sides[i]), std::move(judgement)});
   }
+  say_what_changed(answers, report);
   for (const TrackLimit& limit : request.limits) hold_to(limit, answers.head, request.rule, report);
   return report;
 }

@@ -33,6 +33,8 @@ struct TrackedResult {
   TrackedSides sides;
   TrackJudgement judgement;
   std::int64_t id = 0;  ///< of its stored verdict; 0: not stored
+  /// What else differs from the baseline, where it has changed: commits, parts of the step, ranks, facts; in sentences.
+  std::vector<std::string> changed = {};
 };
 
 struct TrackReport {

@@ -84,6 +84,16 @@ Table all_table(const std::vector<const TrackedResult*>& results) {
   return table;
 }
 
+/// What else differs in the first cases that have become slower or faster.
+std::vector<Block> changes(const std::vector<const TrackedResult*>& results) {
+  constexpr std::size_t kMost = 5;
+  std::vector<Block> blocks;
+  for (const TrackedResult* each : results)
+    if (!each->changed.empty() && blocks.size() < kMost)
+      blocks.emplace_back(Paragraph{fmt::format("{}: {}", each->sides.name, fmt::join(each->changed, " "))});
+  return blocks;
+}
+
 std::string rule_text(const TrackRule& rule) {
   return fmt::format(
       "A change is one of {:.3g} % at least, that exceeds {:g} deviations of the baseline's runs, that chance gives "
@@ -102,6 +112,7 @@ Document track_document(const TrackReport& report) {
   document.blocks.emplace_back(Verdict{verdict_text(report)});
   const std::vector<const TrackedResult*> results = in_order(report);
   if (Table changes = changes_table(results); !changes.rows.empty()) document.blocks.emplace_back(std::move(changes));
+  for (Block& each : changes(results)) document.blocks.push_back(std::move(each));
   if (Table all = all_table(results); !all.rows.empty()) document.blocks.emplace_back(std::move(all));
   for (const std::string& note : report.notes) document.blocks.emplace_back(Paragraph{note});
   document.blocks.emplace_back(Paragraph{rule_text(report.request.rule)});

@@ -41,7 +41,7 @@ std::string launches_text(const Launch& launches, const std::string& unit) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-Table launches_table(const Explanation& explanation) {
+Table launches_table(const ExplainedVerdict& explanation) {
   Table table{.caption = "Launches: the median over iterations of the slowest rank's time",
               .columns = {"run", "middle", "launches"},
               .numeric = {false, true, false},
@@ -61,7 +61,7 @@ Table launches_table(const Explanation& explanation) {
   return table;
 }
 
-Table steps_table(const Explanation& explanation) {
+Table steps_table(const ExplainedVerdict& explanation) {
   const StoredVerdict& verdict = explanation.verdict;
   Table table{.caption = "What the rule asks, and what it found",
               .columns = {"question", "found", "asked for"},
@@ -86,7 +86,7 @@ Table steps_table(const Explanation& explanation) {
   return table;
 }
 
-std::string verdict_text(const Explanation& explanation) {
+std::string verdict_text(const ExplainedVerdict& explanation) {
   const StoredVerdict& verdict = explanation.verdict;
   std::string text = fmt::format("Verdict {} on run {}, {}: {}: {}.", verdict.id, explanation.judgement.run,
                                  explanation.name, verdict.verdict, verdict.reason);
@@ -102,12 +102,12 @@ std::string verdict_text(const Explanation& explanation) {
 
 }  // namespace
 
-Explanation explain(const Store& store, std::int64_t verdict, const Store* baselines) {
+ExplainedVerdict explain_verdict(const Store& store, std::int64_t verdict, const Store* baselines) {
   std::optional<StoredJudgement> judgement = store.judgement_of(verdict);
   if (!judgement)
     throw Error(ExitCode::usage, fmt::format("there is no verdict {}", verdict),
                 "hbench track explain lists those of the newest run that was checked");
-  Explanation known{
+  ExplainedVerdict known{
       .judgement = std::move(*judgement), .verdict = {}, .rule = {}, .head = {}, .name = {}, .values = {}, .again = {}};
   known.verdict = *std::ranges::find(known.judgement.verdicts, verdict, &StoredVerdict::id);
   known.rule = parse_rule(known.judgement.rule);
@@ -143,7 +143,7 @@ Explanation explain(const Store& store, std::int64_t verdict, const Store* basel
   return known;
 }
 
-Document explanation_document(const Explanation& explanation) {
+Document explanation_document(const ExplainedVerdict& explanation) {
   Document document{.title = fmt::format("Verdict {}", explanation.verdict.id), .blocks = {}};
   document.blocks.emplace_back(Verdict{verdict_text(explanation)});
   if (explanation.verdict.compared) document.blocks.emplace_back(steps_table(explanation));
@@ -155,7 +155,7 @@ Document explanation_document(const Explanation& explanation) {
   return document;
 }
 
-std::string explanation_json(const Explanation& explanation) {
+std::string explanation_json(const ExplainedVerdict& explanation) {
   const StoredVerdict& verdict = explanation.verdict;
   Json json{{"verdict_id", verdict.id},
             {"run", explanation.judgement.run},

@@ -13,7 +13,7 @@
 namespace hbench {
 
 /// A verdict with what is left of its grounds.
-struct Explanation {
+struct ExplainedVerdict {
   StoredJudgement judgement;
   StoredVerdict verdict;
   TrackRule rule;
@@ -27,10 +27,10 @@ struct Explanation {
 
 /// \param baselines another database that may have runs of the baseline; null: none.
 /// \throws Error (usage) for a number that no verdict has.
-Explanation explain(const Store& store, std::int64_t verdict, const Store* baselines = nullptr);
+ExplainedVerdict explain_verdict(const Store& store, std::int64_t verdict, const Store* baselines = nullptr);
 
-Document explanation_document(const Explanation& explanation);
-std::string explanation_json(const Explanation& explanation);
+Document explanation_document(const ExplainedVerdict& explanation);
+std::string explanation_json(const ExplainedVerdict& explanation);
 
 /// The verdicts of a run (0: the newest that has some), the newest check last. \throws Error (usage) where there are
 /// none.

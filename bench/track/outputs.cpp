@@ -41,6 +41,7 @@ Json result_json(const TrackedResult& result) {
   json["baseline_runs"] = judged.runs;
   json["baseline_launches"] = judged.baseline_launches;
   json["head_launches"] = judged.head_launches;
+  json["changed"] = result.changed;
   json["verdict_id"] = result.id > 0 ? Json(result.id) : Json();
   return json;
 }

@@ -26,7 +26,7 @@ struct ExperimentEntry {
   const ExperimentKind* kind = nullptr;
   std::string name;  ///< unique
   std::vector<std::string> arguments;
-  std::string place;                          ///< `hbench.toml:12`
+  std::string place;  ///< `hbench.toml:12`
   std::uint32_t line = 0;
   std::map<std::string, std::string> places;  ///< of its keys, by flag, and of its values
 

@@ -34,7 +34,7 @@ class Keeper {
       }
       known->second = *stored;
     }
-    store_.add(known->second, addition.samples);
+    store_.add(known->second, addition.samples, addition.traced);
   }
 
  private:
