@@ -1,6 +1,6 @@
 // What is said of made-up launches of two ranks. Times in milliseconds.
 
-#include "analysis/track/explain.hpp"
+#include "analysis/track/causes.hpp"
 
 #include <gmock/gmock.h>
 
@@ -60,10 +60,10 @@ class Launches {
   std::mt19937 random_;
 };
 
-TEST(Explain, NamesThePartThatGrew) {
+TEST(FindCauses, NamesThePartThatGrew) {
   Launches launches(1);
-  const Explanation why = explain({.runs = launches.runs(6, {{}, {}}), .environment = {}},
-                                  {.runs = launches.runs(1, {{.exposed = 18}, {.exposed = 18}}), .environment = {}});
+  const Causes why = find_causes({.runs = launches.runs(6, {{}, {}}), .environment = {}},
+                                 {.runs = launches.runs(1, {{.exposed = 18}, {.exposed = 18}}), .environment = {}});
   ASSERT_THAT(why.grown, SizeIs(1));
   EXPECT_EQ(why.grown[0].part, "exposed");
   EXPECT_NEAR(why.grown[0].growth().value, 0.008, 0.0005);
@@ -74,10 +74,10 @@ TEST(Explain, NamesThePartThatGrew) {
 }
 
 // Rank 1 needs 8 ms more in its backward pass, for which rank 0 waits.
-TEST(Explain, NamesTheRankThatIsSlowAndItsPart) {
+TEST(FindCauses, NamesTheRankThatIsSlowAndItsPart) {
   Launches launches(2);
-  const Explanation why = explain({.runs = launches.runs(6, {{}, {}}), .environment = {}},
-                                  {.runs = launches.runs(1, {{.straggler = 10}, {.backward = 58}}), .environment = {}});
+  const Causes why = find_causes({.runs = launches.runs(6, {{}, {}}), .environment = {}},
+                                 {.runs = launches.runs(1, {{.straggler = 10}, {.backward = 58}}), .environment = {}});
   ASSERT_TRUE(why.slow_rank);
   EXPECT_EQ(why.slow_rank->rank, 1);
   EXPECT_EQ(why.slow_rank->part, "backward");
@@ -89,19 +89,19 @@ TEST(Explain, NamesTheRankThatIsSlowAndItsPart) {
               ::testing::UnorderedElementsAre("compute", "straggler"));
 }
 
-TEST(Explain, FindsNoSlowRankWhereAllAreSlow) {
+TEST(FindCauses, FindsNoSlowRankWhereAllAreSlow) {
   Launches launches(3);
-  const Explanation why = explain({.runs = launches.runs(6, {{}, {}}), .environment = {}},
-                                  {.runs = launches.runs(1, {{.backward = 58}, {.backward = 58}}), .environment = {}});
+  const Causes why = find_causes({.runs = launches.runs(6, {{}, {}}), .environment = {}},
+                                 {.runs = launches.runs(1, {{.backward = 58}, {.backward = 58}}), .environment = {}});
   EXPECT_FALSE(why.slow_rank);
   ASSERT_THAT(why.grown, SizeIs(1));
   EXPECT_EQ(why.grown[0].words, "compute, in the backward pass,");
 }
 
-TEST(Explain, SaysThatNothingStandsOutBetweenEqualLaunches) {
+TEST(FindCauses, SaysThatNothingStandsOutBetweenEqualLaunches) {
   Launches launches(4);
-  const Explanation why = explain({.runs = launches.runs(6, {{}, {}}), .environment = {{"cpu", "a"}}},
-                                  {.runs = launches.runs(1, {{}, {}}), .environment = {{"cpu", "a"}}});
+  const Causes why = find_causes({.runs = launches.runs(6, {{}, {}}), .environment = {{"cpu", "a"}}},
+                                 {.runs = launches.runs(1, {{}, {}}), .environment = {{"cpu", "a"}}});
   EXPECT_THAT(why.grown, IsEmpty());
   EXPECT_FALSE(why.slow_rank);
   EXPECT_THAT(why.facts, IsEmpty());
@@ -110,27 +110,26 @@ TEST(Explain, SaysThatNothingStandsOutBetweenEqualLaunches) {
 }
 
 // Five launches a side, and thirty runs against one; noise of 0.3 % and of 3 %.
-TEST(Explain, SeldomNamesAPartBetweenEqualLaunches) {
+TEST(FindCauses, SeldomNamesAPartBetweenEqualLaunches) {
   Launches launches(5);
   constexpr int kTrials = 250;
   for (const double deviation : {0.003, 0.03})
     for (const int runs : {1, 8}) {
       int named = 0;
       for (int trial = 0; trial < kTrials; ++trial) {
-        const Explanation why = explain({.runs = launches.runs(runs, {{}, {}}, deviation), .environment = {}},
-                                        {.runs = launches.runs(1, {{}, {}}, deviation), .environment = {}});
+        const Causes why = find_causes({.runs = launches.runs(runs, {{}, {}}, deviation), .environment = {}},
+                                       {.runs = launches.runs(1, {{}, {}}, deviation), .environment = {}});
         named += !why.grown.empty() || why.slow_rank ? 1 : 0;
       }
       EXPECT_LE(named, kTrials / 100) << deviation << ", " << runs << " runs";
     }
 }
 
-TEST(Explain, NamesFactsThatDiffer) {
-  const ExplainedSide baseline{.runs = {},
-                               .environment = {{"gpu_driver", "550"}, {"kernel", "6.1"}, {"machine ab", "x"}}};
-  const ExplainedSide head{.runs = {},
-                           .environment = {{"gpu_driver", "560"}, {"kernel", "6.1"}, {"test_delay", "1:5 ms"}}};
-  const Explanation why = explain(baseline, head);
+TEST(FindCauses, NamesFactsThatDiffer) {
+  const CausesSide baseline{.runs = {}, .environment = {{"gpu_driver", "550"}, {"kernel", "6.1"}, {"machine ab", "x"}}};
+  const CausesSide head{.runs = {},
+                        .environment = {{"gpu_driver", "560"}, {"kernel", "6.1"}, {"test_delay", "1:5 ms"}}};
+  const Causes why = find_causes(baseline, head);
   ASSERT_THAT(why.facts, SizeIs(2));
   EXPECT_THAT(why.sentences,
               ElementsAre("the baseline has no traced steps, so it is not known which part of the step grew",
@@ -138,24 +137,24 @@ TEST(Explain, NamesFactsThatDiffer) {
                           "the fact test_delay differs: not stated before, '1:5 ms' now"));
 }
 
-TEST(Explain, SaysWhereLaunchesAreTooFew) {
+TEST(FindCauses, SaysWhereLaunchesAreTooFew) {
   Launches launches(6);
   std::vector<Sample> one;
   add_step(one, 0, 0, 20, {.exposed = 50});
   add_step(one, 0, 1, 20, {.exposed = 50});
-  const Explanation why =
-      explain({.runs = launches.runs(6, {{}, {}}), .environment = {}}, {.runs = {one}, .environment = {}});
+  const Causes why =
+      find_causes({.runs = launches.runs(6, {{}, {}}), .environment = {}}, {.runs = {one}, .environment = {}});
   EXPECT_THAT(why.grown, IsEmpty());
   EXPECT_THAT(why.sentences,
               ElementsAre("the head has traced steps of 1 launch, too few to say which part of the step grew"));
 }
 
 // Samples of timed steps of older versions are no parts.
-TEST(Explain, DoesNotReadWhatOlderVersionsStoredOfTimedSteps) {
+TEST(FindCauses, DoesNotReadWhatOlderVersionsStoredOfTimedSteps) {
   std::vector<Sample> old;
   for (int launch = 0; launch < 5; ++launch)
     old.push_back({.launch = launch, .metric = "ledger/exposed", .value = 0.01, .unit = "s"});
-  const Explanation why = explain({.runs = {old}, .environment = {}}, {.runs = {old}, .environment = {}});
+  const Causes why = find_causes({.runs = {old}, .environment = {}}, {.runs = {old}, .environment = {}});
   EXPECT_THAT(why.sentences.front(), HasSubstr("the baseline has no traced steps"));
 }
 

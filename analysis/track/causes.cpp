@@ -1,4 +1,4 @@
-#include "analysis/track/explain.hpp"
+#include "analysis/track/causes.hpp"
 
 #include <fmt/format.h>
 
@@ -215,9 +215,9 @@ std::string obstacle(const Side& baseline, const Side& head) {
 
 }  // namespace
 
-Explanation explain(const ExplainedSide& baseline, const ExplainedSide& head) {
+Causes find_causes(const CausesSide& baseline, const CausesSide& head) {
   const Side before(baseline.runs), after(head.runs);
-  Explanation result{
+  Causes result{
       .grown = {}, .slow_rank = {}, .facts = changed_facts(baseline.environment, head.environment), .sentences = {}};
   if (std::string why = obstacle(before, after); !why.empty()) {
     result.sentences.push_back(std::move(why));

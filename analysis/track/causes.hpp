@@ -13,7 +13,7 @@
 namespace hbench {
 
 /// One side of a comparison of one case.
-struct ExplainedSide {
+struct CausesSide {
   /// By run: all samples of the case, of which those of traced steps are read (`analysis/trace/ledger_samples.hpp`).
   std::vector<std::vector<Sample>> runs;
   std::map<std::string, std::string> environment;  ///< of its newest run
@@ -42,7 +42,7 @@ struct ChangedFact {
   std::string fact, before, after;
 };
 
-struct Explanation {
+struct Causes {
   std::vector<GrownPart> grown;  ///< the largest growth first
   std::optional<SlowRank> slow_rank;
   std::vector<ChangedFact> facts;  ///< by name
@@ -53,7 +53,7 @@ struct Explanation {
 
 /// A part has grown where its launches say so beyond their own scatter: by Mann and Whitney's exact test at a level of
 /// 1 %, by more than three deviations of a launch (robust, of the wider side), and by 1 % of the step at least. Two
-/// sides of equal code show a part in 1 of 100 comparisons at most (`tests/analysis/track_explain_test.cpp`).
-Explanation explain(const ExplainedSide& baseline, const ExplainedSide& head);
+/// sides of equal code show a part in 1 of 100 comparisons at most (`tests/analysis/track_causes_test.cpp`).
+Causes find_causes(const CausesSide& baseline, const CausesSide& head);
 
 }  // namespace hbench
