@@ -51,6 +51,38 @@ TEST(MeasuredCase, KeepsHowBusyTheMachineWas) {
   EXPECT_EQ(of("step_seconds"), 2);
 }
 
+/// A rank with one traced step, whose clock began long ago.
+constexpr const char* kTracedRank = R"(#!/bin/sh
+echo '{"hello":{"rank":0,"pid":1}}'
+echo '{"step":{"rank":0,"iteration":0,"warmup":false,"seconds":1,"exposed":0.25}}'
+echo '{"spans":{"rank":0,"iteration":1,"spans":[[0,0,5000000000,100000000,-1],[1,0,5000000000,30000000,-1]]}}'
+echo '{"spans":{"rank":0,"iteration":1,"spans":[[2,0,5030000000,50000000,-1],[3,0,5080000000,20000000,-1]]}}'
+echo '{"done":{"rank":0,"digest":""}}'
+)";
+
+TEST(MeasuredCase, KeepsWhereTheTimeOfTracedStepsGoes) {
+  const TemporaryFolder folder;
+  write_program(folder / "rank", kTracedRank);
+  Case asked;
+  asked.evidence = Evidence::measured;
+  asked.strategy.algorithm = "none";
+  const LaunchOutcome outcome = measure_launch(asked, {.program = (folder / "rank").string()}, 2);
+  ASSERT_EQ(outcome.traced.size(), 1U);
+  EXPECT_EQ(outcome.traced[0].launch, 2);
+  EXPECT_EQ(outcome.traced[0].iteration, 1);
+  ASSERT_EQ(outcome.traced[0].spans.size(), 4U);
+  EXPECT_EQ(outcome.traced[0].spans[0].begin.value, 0) << "since the launch's first span";
+  const auto value_of = [&](std::string_view name) {
+    const auto found = std::ranges::find(outcome.samples, name, &Sample::metric);
+    return found == outcome.samples.end() ? -1 : found->value;
+  };
+  EXPECT_NEAR(value_of("ledger/compute"), 0.08, 1e-6);
+  EXPECT_NEAR(value_of("ledger/negotiation"), 0.02, 1e-6) << "nothing was in flight while it waited";
+  EXPECT_NEAR(value_of("backward_seconds"), 0.05, 1e-6);
+  EXPECT_EQ(value_of("wait_seconds"), 0.25) << "of the timed step";
+  EXPECT_EQ(value_of("test_delay_seconds"), -1);
+}
+
 TEST(MeasuredCase, OfWhichALaunchFailsHasNoStepsOfIt) {
   const TemporaryFolder folder;
   write_program(folder / "rank", std::string(kRank) + "exit 7\n");

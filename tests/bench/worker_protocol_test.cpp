@@ -27,6 +27,8 @@ WorkOrder example_order() {
   order.steps = 11;
   order.budget = Seconds(0.3);
   order.timeout = Seconds(2.5);
+  order.traced_steps = 5;
+  order.delay = {.rank = 1, .time = Seconds(0.005)};
   return order;
 }
 
@@ -39,6 +41,8 @@ TEST(WorkOrder, ArrivesAsItWasSent) {
   EXPECT_EQ(got.steps, 11);
   EXPECT_EQ(got.budget.value, 0.3);
   EXPECT_EQ(got.timeout.value, 2.5);
+  EXPECT_EQ(got.traced_steps, 5);
+  EXPECT_EQ(got.delay, sent.delay);
   EXPECT_EQ(text.find('\n'), std::string::npos) << "an order is one argument on one line";
 }
 
@@ -53,6 +57,25 @@ TEST(WorkerLine, OfEveryKindArrivesAsItWasSaid) {
   EXPECT_EQ(hello.rank, 2);
   EXPECT_EQ(hello.process, (ProcessIdentity{4711, "a \"host\"", 1LL << 40}));
   EXPECT_EQ(std::get<HelloLine>(*parse_worker_line(R"({"hello":{"rank":0,"pid":7}})")).process.host, "");
+
+  const std::vector<Span> spans{{.rank = 1, .begin = Seconds(4711.25), .end = Seconds(4711.5)},
+                                {.rank = 1,
+                                 .lane = Lane::communication,
+                                 .kind = SpanKind::coding,
+                                 .begin = Seconds(4711.375),
+                                 .end = Seconds(4711.375),
+                                 .bucket = 12}};
+  const auto traced = std::get<SpansLine>(*parse_worker_line(to_json(SpansLine{1, 23, spans})));
+  EXPECT_EQ(traced.iteration, 23);
+  ASSERT_EQ(traced.spans.size(), 2U);
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    EXPECT_NEAR(traced.spans[i].begin.value, spans[i].begin.value, 1e-9) << "to the nanosecond";
+    EXPECT_NEAR(traced.spans[i].end.value, spans[i].end.value, 2e-9);
+    EXPECT_EQ(traced.spans[i].lane, spans[i].lane);
+    EXPECT_EQ(traced.spans[i].kind, spans[i].kind);
+    EXPECT_EQ(traced.spans[i].bucket, spans[i].bucket);
+  }
+  EXPECT_FALSE(parse_worker_line(R"({"spans":{"rank":0,"iteration":0,"spans":[[99,0,1,1,0]]}})")) << "no such kind";
 
   const auto step = std::get<StepLine>(*parse_worker_line(to_json(StepLine{1, 9, true, 0.1234567890123, 3e-9})));
   EXPECT_EQ(step.rank, 1);

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "bench/trace/traced_cases.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// For people: of each case where the time of its ranks goes, the slowest bucket and the rank that is late.
+Document trace_document(const std::vector<TracedCase>& cases);
+
+}  // namespace hbench

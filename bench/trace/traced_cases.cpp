@@ -1,0 +1,126 @@
+#include "bench/trace/traced_cases.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "analysis/baseline.hpp"
+#include "analysis/trace/ledger_samples.hpp"
+#include "analysis/track/sides.hpp"
+#include "bench/sweep/simulate.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+/// Names in a hint.
+constexpr std::size_t kNamesShown = 8;
+/// Two simulations of one step that differ by more are not of one step.
+constexpr double kSame = 1e-9;
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::string name_of(const Case& asked) {
+  if (asked.is_timed()) return fmt::format("{}, {}", tracked_name(asked), to_string(asked.evidence));
+  return fmt::format("{}, {} GPUs of {}, {}, batch {}, simulated", asked.workload, asked.gpus, asked.profile,
+                     asked.strategy_label(), asked.batch_per_gpu);
+}
+
+bool has_steps(const CaseResult& result) {
+  if (result.status != CaseStatus::done || result.asked.is_collective()) return false;
+  if (result.asked.evidence == Evidence::simulated) return true;
+  return result.asked.is_timed() && !stored_ledgers(result.samples).empty();
+}
+
+/// The run that was asked for, or the newest with traced steps, or else with simulated ones.
+std::vector<CaseResult> results_of(const Store& store, int run) {
+  const std::vector<Run> runs = store.runs();
+  std::vector<CaseResult> simulated;
+  for (auto each = runs.rbegin(); each != runs.rend(); ++each) {
+    if (run != 0 && each->id != run) continue;
+    std::vector<CaseResult> results = store.of_run(each->id);
+    std::erase_if(results, [](const CaseResult& result) { return !has_steps(result); });
+    if (run != 0 || std::ranges::any_of(results, [](const CaseResult& result) { return result.asked.is_timed(); }))
+      return results;
+    if (simulated.empty()) simulated = std::move(results);
+  }
+  return simulated;
+}
+
+void choose(std::vector<CaseResult>& results, const std::string& match) {
+  const auto is_named = [&](const CaseResult& result) { return lower(name_of(result.asked)) == lower(match); };
+  const bool one = std::ranges::any_of(results, is_named);
+  std::erase_if(results, [&](const CaseResult& result) {
+    return one ? !is_named(result) : lower(name_of(result.asked)).find(lower(match)) == std::string::npos;
+  });
+  std::ranges::stable_partition(results, [](const CaseResult& result) { return result.asked.is_timed(); });
+}
+
+[[noreturn]] void refuse(const std::vector<CaseResult>& known, const TraceRequest& request) {
+  const std::string where = request.run > 0 ? fmt::format("run {}", request.run) : "the database";
+  if (known.empty())
+    throw Error(ExitCode::usage, fmt::format("{} has no traced step, and none that was simulated", where),
+                "hbench sweep --evidence measured --trace 3 --db FILE traces steps");
+  std::vector<std::string> names;
+  for (const CaseResult& result : known)
+    if (names.size() < kNamesShown) names.push_back(fmt::format("'{}'", name_of(result.asked)));
+  throw Error(ExitCode::usage, fmt::format("no case of {} has '{}' in its name", where, request.match),
+              fmt::format("it has {}{}", fmt::join(names, ", "), known.size() > names.size() ? " and more" : ""));
+}
+
+/// Of what the ranks of a measured case do alone.
+Seconds alone_of(const CaseResult& result, const std::vector<CaseResult>& of_run) {
+  const CaseResult* baseline = choose_baseline(result, of_run).result;
+  if (baseline == nullptr) return Seconds(0);
+  const auto ledger = typical_ledger(*baseline);
+  const auto found = ledger.find("compute");
+  return found == ledger.end() ? Seconds(0) : Seconds(found->second);
+}
+
+/// Simulates the case again, from the profile and timeline that have its names today.
+void simulate_again(TracedCase& traced, const CaseResult& result, const Data& data) {
+  Catalog catalog;
+  catalog.profiles.emplace(result.asked.profile, data.profiles.load(result.asked.profile));
+  catalog.traces.emplace(result.asked.workload, data.traces.load(result.asked.workload));
+  const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);
+  traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
+  traced.alone = step.times.compute;
+  const auto stored = std::ranges::find(result.samples, "step_seconds", &Sample::metric);
+  if (stored != result.samples.end() && std::abs(stored->value / step.times.step.value - 1) > kSame)
+    traced.note = fmt::format("simulated again it takes {}, and {} is stored: the simulator or its data have changed",
+                              format(step.times.step), format(Seconds(stored->value)));
+}
+
+}  // namespace
+
+std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, const TraceRequest& request) {
+  const std::vector<CaseResult> known = results_of(store, request.run);
+  std::vector<CaseResult> chosen = known;
+  choose(chosen, request.match);
+  // Simulated cases are many: without a name, what was measured is meant.
+  if (request.match.empty() && !chosen.empty() && chosen.front().asked.is_timed())
+    std::erase_if(chosen, [](const CaseResult& result) { return !result.asked.is_timed(); });
+  if (chosen.empty()) refuse(known, request);
+  std::vector<TracedCase> cases;
+  for (const CaseResult& result : chosen) {
+    TracedCase& traced = cases.emplace_back();
+    traced.asked = result.asked;
+    traced.name = name_of(result.asked);
+    traced.run = result.producer.run;
+    if (result.asked.is_timed()) {
+      if (const auto id = store.find(traced.run, result.asked)) traced.steps = store.traced(*id);
+      traced.alone = alone_of(result, known);
+    } else {
+      simulate_again(traced, result, data);
+    }
+  }
+  return cases;
+}
+
+}  // namespace hbench

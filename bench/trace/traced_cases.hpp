@@ -1,0 +1,33 @@
+#pragma once
+
+/// Cases whose steps have spans: measured ones have stored them, simulated ones are simulated again.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/store/store.hpp"
+#include "bench/data.hpp"
+
+namespace hbench {
+
+/// Which cases are meant.
+struct TraceRequest {
+  int run = 0;        ///< 0: the newest that has any
+  std::string match;  ///< a part of the name, in any case; the whole name of one means that one alone
+};
+
+struct TracedCase {
+  Case asked;
+  std::string name;  ///< `resnet18, 2 ranks, ring, batch 16, measured`
+  std::int64_t run = 0;
+  std::vector<TracedStep> steps;
+  /// What the passes take in the step of one process alone, of the same run; 0: not known.
+  Seconds alone;
+  std::string note;  ///< what is odd about it; empty for nothing
+};
+
+/// Those of a run that are meant, measured ones first. \throws Error (usage) where there is none, with what there is.
+std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, const TraceRequest& request);
+
+}  // namespace hbench

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <climits>
+
+#include "bench/command/arguments.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/output/terminal.hpp"
+#include "bench/trace/document.hpp"
+#include "reports/formats/perfetto.hpp"
+
+namespace hbench {
+namespace {
+
+/// A trace is of one case: others would be drawn over it.
+std::string perfetto_of(const std::vector<TracedCase>& cases) {
+  if (cases.size() > 1) {
+    std::vector<std::string> names;
+    for (const TracedCase& each : cases) names.push_back(fmt::format("'{}'", each.name));
+    constexpr std::size_t kShown = 8;
+    const bool more = names.size() > kShown;
+    names.resize(std::min(names.size(), kShown));
+    throw Error(ExitCode::usage, fmt::format("--format perfetto is of one case, and {} are meant", cases.size()),
+                fmt::format("choose one by --case: {}{}", fmt::join(names, ", "), more ? " ..." : ""));
+  }
+  const TracedCase& only = cases.front();
+  return perfetto_json(
+      {.title = only.name, .evidence = std::string(to_string(only.asked.evidence)), .steps = only.steps});
+}
+
+ExitCode run_trace(const Call& call) {
+  std::filesystem::path database = "hbench.db", out;
+  TraceRequest request;
+  std::string format = "summary";
+  bool wide = false;
+  Arguments app("Shows where the time of a step goes: by rank, with the rank that is late, or as a trace for Perfetto.",
+                "hbench trace");
+  app.footer(
+      "Examples:\n  hbench trace\n  hbench trace --case '2 ranks, ring'\n"
+      "  hbench trace --case 'resnet18, 2 ranks, ring' --format perfetto --out trace.json\n"
+      "Steps are traced by hbench sweep (--trace); simulated ones are simulated again. Open the trace at "
+      "ui.perfetto.dev.");
+  app.add_option("--db", database, "results database")->capture_default_str();
+  app.add_option("--case", request.match,
+                 "only cases with this in their name (default: all that were measured, else all that were simulated)");
+  app.add_option("--run", request.run, "only cases of this run (default: the newest that has traced steps)")
+      ->check(in_range(1, INT_MAX));
+  app.add_option("--format", format, "summary, or perfetto: trace events as JSON, of one case")->capture_default_str();
+  app.add_option("--out", out, "write this file, and not to the terminal");
+  app.add_flag("--wide", wide, kWideHelp);
+  if (app.parse(call)) return ExitCode::good;
+  if (format != "summary" && format != "perfetto")
+    throw Error(ExitCode::usage, fmt::format("--format {}: there is no such format", format),
+                "give summary or perfetto");
+  if (!out.empty()) check_writable(out, "--out");
+  const Store store(database, Store::Mode::read_only);
+  const std::vector<TracedCase> cases = find_traced_cases(store, load_data(), request);
+  const std::string text = format == "perfetto" ? perfetto_of(cases) : terminal_text(trace_document(cases), wide);
+  if (out.empty())
+    fmt::print("{}", text);
+  else
+    write_whole(out, text, "--out");
+  return ExitCode::good;
+}
+
+}  // namespace
+
+extern const Verb kTrace;
+constinit const Verb kTrace{
+    .name = "trace", .summary = "show where the time of a step goes, and which rank is late", .run = run_trace};
+
+}  // namespace hbench

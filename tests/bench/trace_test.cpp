@@ -1,0 +1,174 @@
+// hbench trace: the cases that are meant, what it says of them, and what it refuses.
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/store/store.hpp"
+#include "analysis/trace/ledger_samples.hpp"
+#include "bench/command/verb.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::_;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Case training_case(int ranks) {
+  Case asked;
+  asked.evidence = Evidence::measured;
+  asked.workload = "resnet18";
+  asked.gpus = ranks;
+  asked.strategy = {.algorithm = ranks > 1 ? "ring" : "none", .compressor = "none"};
+  asked.profile = kLocalProfile;
+  asked.batch_per_gpu = 16;
+  asked.implementation = "engine/1";
+  asked.machine = "quiet";
+  return asked;
+}
+
+/// A step of 100 ms, in which rank 1 computes for 85 ms, rank 0 for 80 ms, and the one bucket is in flight from 84
+/// to 95.
+TracedStep step_of(int launch, int iteration, int ranks) {
+  TracedStep step{.launch = launch, .iteration = iteration, .spans = {}};
+  const auto add = [&](Rank rank, SpanKind kind, double begin_ms, double end_ms, int bucket = -1) {
+    step.spans.push_back({.rank = rank,
+                          .lane = bucket < 0 ? Lane::compute : Lane::communication,
+                          .kind = kind,
+                          .begin = Seconds(begin_ms * 1e-3),
+                          .end = Seconds(end_ms * 1e-3),
+                          .bucket = bucket});
+  };
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const double computed = rank == 1 ? 85 : 80, summed = ranks > 1 ? 95 : computed;
+    add(rank, SpanKind::step, 0, summed + 5);
+    add(rank, SpanKind::forward, 0, 30);
+    add(rank, SpanKind::backward, 30, computed);
+    add(rank, SpanKind::optimizer, summed, summed + 5);
+    if (ranks == 1) continue;
+    add(rank, SpanKind::wait, computed, summed);
+    add(rank, SpanKind::communication, 84, 95, 0);
+  }
+  return step;
+}
+
+CaseResult traced(const Case& asked) {
+  CaseResult result{.asked = asked};
+  for (int launch = 0; launch < 4; ++launch) {
+    result.samples.push_back({.launch = launch, .metric = "step_seconds", .value = 0.1, .unit = "s"});
+    for (int iteration = 20; iteration < 23; ++iteration) {
+      result.traced.push_back(step_of(launch, iteration, asked.gpus));
+      for (const Sample& sample : ledger_samples(result.traced.back())) result.samples.push_back(sample);
+    }
+  }
+  return result;
+}
+
+class TraceVerb : public testing::Test {
+ protected:
+  void add_run(const std::vector<CaseResult>& results) {
+    Store store(file_);
+    store.append(
+        store.begin_run(
+            {.command = "hbench sweep", .version = "0.1.0", .started_at = "2026-11-23T00:00:00Z", .environment = {}}),
+        results);
+  }
+
+  std::string printed(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--db", file_.string()});
+    testing::internal::CaptureStdout();
+    ExitCode code = ExitCode::internal;
+    try {
+      code = find_entry(verbs(), "trace", "verb").run({arguments, "hbench trace"});
+    } catch (...) {
+      testing::internal::GetCapturedStdout();
+      throw;
+    }
+    EXPECT_EQ(code, ExitCode::good);
+    return testing::internal::GetCapturedStdout();
+  }
+
+  const TemporaryFolder folder_;
+  const std::filesystem::path file_ = folder_ / "a.db";
+};
+
+TEST_F(TraceVerb, NamesTheLateRankAndWhereTheTimeGoes) {
+  add_run({traced(training_case(1)), traced(training_case(2))});
+  const std::string text = printed({"--case", "2 ranks"});
+  EXPECT_THAT(text, HasSubstr("resnet18, 2 ranks, ring, batch 16, measured"));
+  EXPECT_THAT(text, HasSubstr("rank 1 is late in 12 of 12 steps, by 5 ms, in backward."));
+  EXPECT_THAT(text, HasSubstr("12 traced steps of 4 launches of run 1"));
+  EXPECT_THAT(text, HasSubstr("Exposed communication is 10.0 % of the step."));
+  EXPECT_THAT(text, Not(HasSubstr("alone")));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
+// The passes take 80 ms alone: of rank 1's 85 five are slowed down.
+TEST_F(TraceVerb, ShowsSlowdownBesideTheBaselineOfTheRun) {
+  add_run({traced(training_case(1)), traced(training_case(2))});
+  const std::string text = printed({"--case", "2 ranks", "--wide"});
+  EXPECT_THAT(text, testing::ContainsRegex("1 +100.0 +80.0 +5.0 +0.0 +10.0"));
+}
+
+TEST_F(TraceVerb, ShowsEveryMeasuredCaseWithoutAName) {
+  add_run({traced(training_case(1)), traced(training_case(2))});
+  EXPECT_THAT(printed({}), AllOf(HasSubstr("resnet18, 1 rank, alone"), HasSubstr("resnet18, 2 ranks, ring")));
+}
+
+TEST_F(TraceVerb, WritesATraceOfOneCase) {
+  add_run({traced(training_case(1)), traced(training_case(2))});
+  const std::filesystem::path out = folder_ / "trace.json";
+  EXPECT_EQ(printed({"--case", "2 ranks", "--format", "perfetto", "--out", out.string()}), "");
+  const auto file = nlohmann::json::parse(read_file(out));
+  EXPECT_EQ(file.at("otherData").at("case"), "resnet18, 2 ranks, ring, batch 16, measured");
+  EXPECT_GT(file.at("traceEvents").size(), 100U);
+  expect_error(
+      [&] {
+        printed({"--format", "perfetto"});
+      },
+      ExitCode::usage, HasSubstr("is of one case, and 2 are meant"),
+      HasSubstr("'resnet18, 1 rank, alone, batch 16, measured'"));
+}
+
+TEST_F(TraceVerb, RefusesWhatIsNotThere) {
+  add_run({});
+  expect_error([&] { printed({}); }, ExitCode::usage, HasSubstr("has no traced step"), HasSubstr("--trace 3"));
+  add_run({traced(training_case(2))});
+  expect_error(
+      [&] {
+        printed({"--case", "vgg16"});
+      },
+      ExitCode::usage, HasSubstr("has 'vgg16' in its name"), HasSubstr("resnet18, 2 ranks"));
+  expect_error([&] { printed({"--run", "1"}); }, ExitCode::usage, HasSubstr("run 1 has no traced step"), _);
+  expect_error(
+      [&] {
+        printed({"--format", "svg"});
+      },
+      ExitCode::usage, HasSubstr("no such format"), HasSubstr("perfetto"));
+}
+
+TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
+  testing::internal::CaptureStdout();
+  const std::vector<std::string> arguments{"--gpus",      "16",           "--workload",   "resnet50",
+                                           "--profile",   "hkbu-10gbe",   "--evidence",   "simulated",
+                                           "--algorithm", "ring",         "--compressor", "none",
+                                           "--db",        file_.string(), "--report",     (folder_ / "report").string(),
+                                           "--quiet"};
+  find_entry(verbs(), "sweep", "verb").run({arguments, "hbench sweep"});
+  testing::internal::GetCapturedStdout();
+  const std::string text = printed({"--case", "16 GPUs of hkbu-10gbe, ring"});
+  EXPECT_THAT(text, AllOf(HasSubstr("One simulated step of"), HasSubstr("Exposed communication is"), HasSubstr("any")));
+  EXPECT_THAT(text, Not(HasSubstr("have changed"))) << "the same step as the stored one";
+  const auto file = nlohmann::json::parse(printed({"--case", "16 GPUs of hkbu-10gbe, ring", "--format", "perfetto"}));
+  EXPECT_EQ(file.at("otherData").at("evidence"), "simulated");
+}
+
+}  // namespace
+}  // namespace hbench
