@@ -37,7 +37,7 @@ Case case_of(const JsonValue& row) {
   asked.strategy.server_mode = text_or_none(row, "server_mode");
   asked.strategy.fusion = text_or_none(row, "fusion");
   asked.collective.name = row.at("collective").text();
-  asked.collective.bytes = static_cast<std::int64_t>(row.at("size").positive());
+  asked.collective.bytes = row.at("size").bytes();
   asked.collective.data_type = text_or_none(row, "type");
   asked.collective.operation = text_or_none(row, "redop");
   asked.collective.executor = text_or_none(row, "executor");

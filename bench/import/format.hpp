@@ -21,9 +21,10 @@ struct ImportedOutput {
   std::string started_at = {};  ///< ISO 8601, UTC; empty where it does not say
   /// Facts about the machine by the names of `Run::environment`: `gpu`, `cores`, `nccl` ...
   std::map<std::string, std::string> environment = {};
-  /// Measured here (`kLocalProfile`), launch 0, each key once; no machine yet. A benchmark (`Case::benchmark`) has its
-  /// own name without the program's, and samples of `metric::kBenchmarkSeconds` or `metric::kBenchmarkRate`; a
-  /// collective has those of `analysis/collectives.hpp`. What the program calls wrong is a failed case.
+  /// Measured here (`kLocalProfile`), launch 0 (hbench's own output tells its launches), each key once; no machine yet.
+  /// A benchmark (`Case::benchmark`) has its own name without the program's, and samples of `metric::kBenchmarkSeconds`
+  /// or `metric::kBenchmarkRate`; a collective has those of `analysis/collectives.hpp`. What the program calls wrong is
+  /// a failed case.
   std::vector<CaseResult> cases = {};
   /// Whether `CollectiveTask::bytes` are what one rank gives: the buffer of an all-gather has as many times more as
   /// there are ranks.

@@ -30,7 +30,7 @@ std::string caches_text(const JsonValue& context) {
   if (!context.has("caches")) return text;
   for (const JsonValue& cache : context.at("caches").elements()) {
     if (cache.at("type").text() == "Instruction") continue;
-    text += (text.empty() ? "" : ", ") + exact_text(Bytes(cache.at("size").number()));
+    text += (text.empty() ? "" : ", ") + exact_text(Bytes(static_cast<double>(cache.at("size").bytes())));
   }
   return text;
 }

@@ -35,12 +35,12 @@ void complete(ImportedOutput& output, std::string_view file, const ImportRequest
   if (output.environment.empty())
     fail(file, "it does not say on which machine it was measured",
          "add --machine NAME: runs of one name are taken to be of machines that compare");
-  const std::string& program = request.program.empty() ? output.program : request.program;
+  if (!request.program.empty()) output.program = request.program;
   for (CaseResult& result : output.cases) {
     Case& asked = result.asked;
     if (asked.is_benchmark()) {
-      if (program.empty()) fail(file, "it does not say which program it is of", "add --program NAME");
-      asked.benchmark = fmt::format("{} {}", program, asked.benchmark);
+      if (output.program.empty()) fail(file, "it does not say which program it is of", "add --program NAME");
+      asked.benchmark = fmt::format("{} {}", output.program, asked.benchmark);
       continue;
     }
     if (request.ranks > 0) asked.gpus = request.ranks;
@@ -58,8 +58,13 @@ class Merged {
   void add(std::vector<CaseResult> output) {
     for (CaseResult& each : output) {
       auto [known, is_new] = by_key_.try_emplace(each.asked.key(), Place{cases_.size(), 0});
-      const int launch = known->second.launches++;
-      for (Sample& sample : each.samples) sample.launch = launch;
+      const int before = known->second.launches;
+      int last = 0;
+      for (Sample& sample : each.samples) {
+        last = std::max(last, sample.launch);
+        sample.launch += before;
+      }
+      known->second.launches += last + 1;
       if (is_new)
         cases_.push_back(std::move(each));
       else
@@ -104,6 +109,25 @@ std::string difference(const std::map<std::string, std::string>& a, const std::m
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+/// What a file is of: its program, or whose collectives.
+void add_subjects(std::set<std::string>& subjects, const ReadFile& file) {
+  for (const CaseResult& each : file.output.cases) {
+    const Case& asked = each.asked;
+    subjects.insert(asked.is_benchmark() ? file.output.program
+                                         : fmt::format("{} {}", asked.collective.executor, asked.collective.name));
+  }
+}
+
+/// Those given, and a gate by which `hbench track check` misses what an earlier import of the same subjects had, and
+/// nothing of other imports.
+std::map<std::string, std::string> labels_of(const std::vector<ReadFile>& files, const ImportRequest& request) {
+  std::map<std::string, std::string> labels = request.labels;
+  std::set<std::string> subjects;
+  for (const ReadFile& file : files) add_subjects(subjects, file);
+  labels.try_emplace("gate", fmt::format("{}", fmt::join(subjects, ", ")));
+  return labels;
+}
+
 /// Of what it holds; the same again is the same run.
 std::string uuid_of_import(const Run& run, const ImportRequest& request) {
   std::string contents =
@@ -135,8 +159,9 @@ std::vector<ReadFile> read_files(const std::vector<ImportFile>& files, const Imp
 
 std::vector<std::string> remove_known(std::vector<ReadFile>& files, const ImportRequest& request, const Store& store) {
   std::map<std::string, std::int64_t> known;  // by what is remembered of a file, its run
+  const std::map<std::string, std::string> labels = labels_of(files, request);
   for (const Run& run : store.runs())
-    if (run.labels == request.labels)
+    if (run.labels == labels)
       for (const auto& [key, value] : run.environment)
         if (key.starts_with(kImported)) known.emplace(value, run.id);
   std::vector<std::string> notes;
@@ -156,7 +181,7 @@ ImportedRun imported_run(std::vector<ReadFile> files, const ImportRequest& reque
   Run& run = imported.run;
   run.command = request.command;
   run.version = HBENCH_VERSION;
-  run.labels = request.labels;
+  run.labels = labels_of(files, request);
   run.environment = files.front().output.environment;
   Merged merged;
   for (ReadFile& file : files) {

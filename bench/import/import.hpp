@@ -54,8 +54,8 @@ struct ImportedRun {
 };
 
 /// The files as one run. Its UUID follows from what the files hold, the labels and what else was asked, so the same
-/// import has the same one. It began when the earliest file says, or at `now`. \throws Error (usage) for files of two
-/// machines. \pre there is a file.
+/// import has the same one. Where no label `gate` is given it names the programs. The run began when the earliest file
+/// says, or at `now`. \throws Error (usage) for files of two machines. \pre there is a file.
 ImportedRun imported_run(std::vector<ReadFile> files, const ImportRequest& request, const std::string& now);
 
 /// What was stored and what was left out, for people.

@@ -10,7 +10,9 @@
 namespace hbench {
 namespace {
 
-constexpr double kMostWhole = 1e9;
+constexpr double kMostWhole = 1e9, kMostBytes = 1e15;
+/// What is beyond is no quantity of this world, and would overflow when it is taken to another unit.
+constexpr double kLeast = 1e-100, kMost = 1e100;
 
 }  // namespace
 
@@ -43,14 +45,21 @@ std::string JsonValue::text() const {
 }
 
 double JsonValue::number() const {
-  if (!value_->is_number() || !std::isfinite(value_->get<double>())) fail("is no number");
+  if (!value_->is_number()) fail("is no number");
+  if (!(std::abs(value_->get<double>()) < kMost)) fail("is too large");
   return value_->get<double>();
 }
 
 double JsonValue::positive() const {
   const double value = number();
-  if (!(value > 0)) fail("is not above 0");
+  if (!(value > kLeast)) fail("is not above 0");
   return value;
+}
+
+std::int64_t JsonValue::bytes() const {
+  const double value = number();
+  if (value != std::floor(value) || value < 0 || value > kMostBytes) fail("is no number of bytes");
+  return static_cast<std::int64_t>(value);
 }
 
 int JsonValue::whole(int least) const {

@@ -2,6 +2,7 @@
 
 /// The JSON of other programs: values that know where they stand, for errors that say so.
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -28,10 +29,12 @@ class JsonValue {
   bool is_text() const { return value_->is_string(); }
   bool is_true() const { return value_->is_boolean() && value_->get<bool>(); }
   std::string text() const;
-  /// Finite.
+  /// Of less than 10^100.
   double number() const;
   /// A number above 0.
   double positive() const;
+  /// A whole number from 0 to 10^15.
+  std::int64_t bytes() const;
   /// A whole number from `least` to 10^9.
   int whole(int least) const;
 

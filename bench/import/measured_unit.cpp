@@ -28,16 +28,19 @@ std::optional<MeasuredUnit> measured_unit(std::string_view unit) {
 }
 
 std::optional<MeasuredUnit> unit_of_name(std::string_view name) {
-  for (const std::string_view end : {"_per_s", "_per_sec", "_per_second"})
-    if (name.size() > end.size() && name.ends_with(end)) {
+  for (const std::string_view end : {"per_s", "per_sec", "per_second"})
+    if (name.ends_with(end)) {
       // Of `train_tokens_per_s` the last word before it is what is counted.
-      const std::string_view counted = name.substr(0, name.size() - end.size());
-      return MeasuredUnit{
-          .is_rate = true, .factor = 1, .unit = std::string(counted.substr(counted.rfind('_') + 1)) + "/s"};
+      std::string_view counted = name.substr(0, name.size() - end.size());
+      if (counted.ends_with('_')) counted.remove_suffix(1);
+      counted = counted.substr(counted.rfind('_') + 1);
+      return MeasuredUnit{.is_rate = true, .factor = 1, .unit = std::string(counted.empty() ? "1" : counted) + "/s"};
     }
   if (name.find('/') != name.npos) return measured_unit(name);
   const std::size_t underscore = name.rfind('_');
-  return measured_unit(underscore == name.npos ? name : name.substr(underscore + 1));
+  const std::string_view end = underscore == name.npos ? name : name.substr(underscore + 1);
+  if (end == "min") return std::nullopt;  // `latency_min` is the least one
+  return measured_unit(end);
 }
 
 }  // namespace hbench

@@ -34,7 +34,7 @@ std::optional<NcclTestsTiming> timing_of(const JsonValue& row, const char* way, 
 
 NcclTestsRow row_of(const JsonValue& row, std::string where) {
   NcclTestsRow read{.where = std::move(where),
-                    .bytes = static_cast<std::int64_t>(row.at("size").number()),
+                    .bytes = row.at("size").bytes(),
                     .type = row.at("type").text(),
                     .redop = row.at("redop").text()};
   const auto out_of_place = timing_of(row, "out_of_place", "out_of_place_per_iter");
@@ -53,7 +53,10 @@ void read_config(const JsonValue& config, NcclTestsOutput& output) {
     hosts.insert(device.at("hostname").text());
     if (const std::string model = device.at("device_info").text(); !model.empty()) output.gpus.insert(model);
   }
-  output.ranks = processes * config.at("nthreads").whole(1) * config.at("ngpus").whole(1);
+  constexpr double kMostRanks = 1e6;
+  const double ranks = 1.0 * processes * config.at("nthreads").whole(1) * config.at("ngpus").whole(1);
+  if (ranks > kMostRanks) config.fail(fmt::format("has {:g} ranks", ranks));
+  output.ranks = static_cast<int>(ranks);
   output.nodes = static_cast<int>(hosts.size());
 }
 

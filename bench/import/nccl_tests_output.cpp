@@ -86,7 +86,7 @@ class Reader {
   void read_row(const Words& words) {
     const std::size_t first = words.size() - 8;
     NcclTestsRow row{.where = where(),
-                     .bytes = static_cast<std::int64_t>(std::clamp(*finite_number(words[0]), 0.0, 1e18)),
+                     .bytes = static_cast<std::int64_t>(std::clamp(*finite_number(words[0]), 0.0, 1e15)),
                      .type = std::string(words[2]),
                      .redop = std::string(words[3]),
                      .out_of_place = timing(words, first),
@@ -96,7 +96,7 @@ class Reader {
 
   NcclTestsTiming timing(const Words& words, std::size_t first) const {
     const auto time = finite_number(words[first]), busbw = finite_number(words[first + 2]);
-    if (!time || !busbw || *time <= 0)
+    if (!time || !busbw || *time * 1e-6 <= 0)
       fail_here(fmt::format("'{}' is not a time in microseconds", words[first]),
                 "a row has size, count, type, redop, root, then time, algbw, busbw and #wrong twice");
     return {.seconds = *time * 1e-6, .busbw = *busbw * 1e9, .wrong = std::string(words[first + 3])};

@@ -23,6 +23,8 @@ constexpr std::array<std::pair<std::string_view, CollectiveKind>, 4> kTests = {
      {"Allgather", CollectiveKind::all_gather},
      {"Broadcast", CollectiveKind::broadcast}}};
 
+/// Times a million ranks a number of bytes still.
+constexpr double kMostBytes = 1e12;
 constexpr std::string_view kAverage = "Avg Latency(us)", kEnd = " Latency Test";
 
 /// MPI's types by hbench's names; others stay as they are.
@@ -111,7 +113,7 @@ class Reader {
     const auto bytes = finite_number(words[0]);
     const auto time = words.size() > 1 ? finite_number(words[1]) : std::nullopt;
     if (!head_) fail_here("a row stands before the names of the columns", "give all that the test printed");
-    if (!time || *time <= 0 || *bytes < 0 || *bytes > 1e15)
+    if (!time || *time * 1e-6 <= 0 || *bytes < 0 || *bytes > kMostBytes)
       fail_here(fmt::format("'{}' is not a time in microseconds", words.size() > 1 ? words[1] : ""),
                 "a row has the size in bytes and the average latency first");
     Case asked = collective_case(

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <climits>
 #include <fstream>
 
 #include "analysis/store/merge.hpp"
@@ -17,6 +16,8 @@
 namespace hbench {
 namespace {
 
+constexpr int kMostRanks = 1'000'000;
+
 /// How a file of SQLite begins (sqlite.org/fileformat2.html, 1.3).
 bool is_database(const std::filesystem::path& file) {
   constexpr std::string_view kMagic{"SQLite format 3\0", 16};
@@ -32,8 +33,9 @@ std::vector<ImportFile> read_outputs(const std::vector<std::string>& names) {
   std::vector<ImportFile> files;
   for (const std::string& name : names) {
     if (is_database(name)) continue;
+    std::error_code ignored;
     for (const ImportFile& file : files)
-      if (std::filesystem::equivalent(file.name, name))
+      if (std::filesystem::equivalent(file.name, name, ignored))
         throw Error(ExitCode::usage, fmt::format("{} is given twice", name), "each file is one launch: give each once");
     files.push_back({.name = name, .text = read_file(name)});
   }
@@ -88,13 +90,19 @@ ExitCode run_import(const Call& call) {
   app.add_option("--machine", request.machine,
                  "where they were measured, in your words: only runs with the same words are compared");
   app.add_option("--program", request.program, "whose benchmarks they are (default: as the file says)");
-  app.add_option("--ranks", request.ranks, "of collectives (default: as the file says)")->check(in_range(1, INT_MAX));
-  app.add_option("--nodes", request.nodes, "of collectives (default: as the file says)")->check(in_range(1, INT_MAX));
+  app.add_option("--ranks", request.ranks, "of collectives (default: as the file says)")
+      ->check(in_range(1, kMostRanks));
+  app.add_option("--nodes", request.nodes, "of collectives (default: as the file says)")
+      ->check(in_range(1, kMostRanks));
   if (app.parse(call)) return ExitCode::good;
   if (names.empty()) throw Error(ExitCode::usage, "no file to import", "hbench import results.json");
   request.labels = parse_labels(labels);
   if (!request.format.empty()) find_import_format(request.format);
   std::vector<ReadFile> files = read_files(read_outputs(names), request);
+  for (const char* flag : {"--label", "--machine", "--program", "--ranks", "--nodes", "--format"})
+    if (files.empty() && app.count(flag) > 0)
+      throw Error(ExitCode::usage, fmt::format("{} is for what other programs wrote", flag),
+                  "runs of another database come as they are; leave it out");
   if (!files.empty()) import_outputs(std::move(files), request, database);
   for (const std::string& name : names)
     if (is_database(name)) fmt::print("{}", merge_text({.file = name, .result = merge_database(name, database)}));

@@ -6,6 +6,7 @@
 #include "analysis/plausible.hpp"
 #include "analysis/tracked_metric.hpp"
 #include "bench/import/format.hpp"
+#include "bench/import/measured_unit.hpp"
 #include "bench/import/timestamp.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/import_examples.hpp"
@@ -297,6 +298,19 @@ TEST(JsonLine, TakesOneUnitForAllItsNumbers) {
   EXPECT_EQ(output.cases[0].asked.benchmark, "backward");
   EXPECT_DOUBLE_EQ(values(output.cases[0], "seconds").at(0), 20e-6);
   EXPECT_EQ(imported("{\"speed\": 12, \"unit\": \"GB/s\"}").cases.at(0).samples.at(0).unit, "GB/s");
+}
+
+TEST(MeasuredUnits, AreThoseOfTimesAndRates) {
+  const auto factor = [](std::string_view name) { return unit_of_name(name).value().factor; };
+  EXPECT_EQ(factor("step_seconds"), 1);
+  EXPECT_EQ(factor("step_us"), 1e-6);
+  EXPECT_EQ(factor("ns"), 1e-9);
+  EXPECT_EQ(measured_unit("min").value().factor, 60);
+  EXPECT_EQ(unit_of_name("train_images_per_second").value().unit, "images/s");
+  EXPECT_EQ(unit_of_name("per_s").value().unit, "1/s");
+  EXPECT_TRUE(unit_of_name("GB/s").value().is_rate);
+  for (const char* none : {"latency_min", "loss", "steps", "", "_", "/s", "a/b", "accuracy_per_cent"})
+    EXPECT_FALSE(unit_of_name(none).has_value()) << none;
 }
 
 TEST(JsonLine, RefusesWhatIsNoTimeAndNoRateWithItsLine) {

@@ -67,7 +67,8 @@ TEST_F(Import, MakesARunOfTheFilesOfOneCommandWithALaunchForEach) {
                              "failed: BM_Broken: no such file\n",
                              path("x.db")));
   ASSERT_THAT(store().runs(), SizeIs(1));
-  EXPECT_EQ(store().runs()[0].labels.at("branch"), "main");
+  EXPECT_EQ(store().runs()[0].labels,
+            (std::map<std::string, std::string>{{"branch", "main"}, {"gate", "sort_benchmark"}}));
   const std::vector<CaseResult> results = store().of_run(1);
   ASSERT_THAT(results, SizeIs(2));
   EXPECT_EQ(tracked_name(results[0].asked), "sort_benchmark BM_Sort/64");
@@ -140,6 +141,14 @@ TEST_F(Import, GivesAnAllGatherOfOsuTheBytesOfItsWholeBuffer) {
   EXPECT_EQ(store().of_run(1)[0].asked.collective.bytes, 4 * 1024);
 }
 
+TEST_F(Import, KeepsTheLaunchesThatHbenchCollectiveHadInOneFile) {
+  std::string two = hbench_collective_example();
+  two.replace(two.find("\"launch\": 0, \"warmup\": false"), 11, "\"launch\": 1");
+  run({file("a.json", two), file("b.json", hbench_collective_example())});
+  // In the first the ranks' first iterations are of two launches: 20 and 30 us, 40 and 10 us.
+  EXPECT_THAT(launch_values(store().of_run(1)[0]), ElementsAre(DoubleEq(25e-6), DoubleEq(25e-6), DoubleEq(35e-6)));
+}
+
 TEST_F(Import, RefusesFilesOfTwoMachinesInOneRun) {
   std::string other = google_benchmark_example();
   other.replace(other.find("\"num_cpus\": 8"), 13, "\"num_cpus\": 4");
@@ -150,6 +159,7 @@ TEST_F(Import, RefusesFilesOfTwoMachinesInOneRun) {
 TEST_F(Import, SaysWhatIsNoFileToImport) {
   refused({}, "no file to import", "hbench import");
   refused({path("none.json")}, "none.json", "");
+  refused({file("b.json", google_benchmark_example()), path("none.json")}, "none.json", "");
   refused({folder_.path().string()}, "it is a folder", "");
   refused({file("empty.json", "")}, "empty.json: it is empty", "fail");
   refused({file("x.txt", "hello")}, "x.txt: nothing known has this format", "google-benchmark");
@@ -175,6 +185,7 @@ TEST_F(Import, TakesTheRunsOfADatabaseAsAMergeDoes) {
   std::filesystem::rename(path("x.db"), path("other.db"));
   EXPECT_THAT(run({path("other.db")}), HasSubstr("other.db: 1 run came"));
   EXPECT_THAT(run({path("other.db")}), HasSubstr("nothing new"));
+  refused({path("other.db"), "--label", "branch=main"}, "--label is for what other programs wrote", "leave it out");
   EXPECT_THAT(run({path("a.json")}), HasSubstr("run 1 has it already")) << "by whichever way it came";
 }
 
