@@ -6,15 +6,17 @@
 
 #include "analysis/collectives.hpp"
 #include "analysis/track/sides.hpp"
+#include "analysis/tracked_metric.hpp"
 
 namespace hbench {
 namespace {
 
 /// What is done in a launch's time: 1, samples, or bytes on the bus; 0 where the metric does not apply.
-double work_of(const Case& asked, LimitMetric metric) {
+double work_of(const CaseResult& result, LimitMetric metric) {
+  const Case& asked = result.asked;
   switch (metric) {
     case LimitMetric::seconds:
-      return 1;
+      return tracked_metric(result).unit == "s" ? 1 : 0;
     case LimitMetric::samples_per_second:
       return asked.is_collective() ? 0 : static_cast<double>(asked.batch_per_gpu) * asked.gpus;
     case LimitMetric::bus_bandwidth:
@@ -39,7 +41,7 @@ std::string_view unit_of(LimitMetric metric) {
 }
 
 Launch limit_values(const CaseResult& result, LimitMetric metric) {
-  const double work = work_of(result.asked, metric);
+  const double work = work_of(result, metric);
   if (work <= 0) return {};
   Launch values = launch_values(result);
   if (metric != LimitMetric::seconds)

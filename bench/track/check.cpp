@@ -7,7 +7,7 @@
 #include <cctype>
 #include <set>
 
-#include "analysis/track/explain.hpp"
+#include "analysis/track/causes.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/track/rule_json.hpp"
 #include "collectives/base/table.hpp"
@@ -111,7 +111,7 @@ void say_what_changed(const TrackedAnswers& answers, TrackReport& report) {
     if (verdict != TrackVerdict::regressed && verdict != TrackVerdict::improved) continue;
     const auto head = std::ranges::find_if(
         answers.head, [&](const CaseResult& each) { return each.asked.question() == result.sides.question; });
-    ExplainedSide before, after{.runs = {head->samples}, .environment = report.head.environment};
+    CausesSide before, after{.runs = {head->samples}, .environment = report.head.environment};
     const Run* newest = nullptr;
     for (std::size_t i = 0; i < answers.baseline.size(); ++i) {
       const CaseResult* answer = answer_to(answers.baseline[i], head->asked);
@@ -123,7 +123,7 @@ void say_what_changed(const TrackedAnswers& answers, TrackReport& report) {
     before.environment = newest->environment;
     if (std::string commits = commits_between(*newest, report.head); !commits.empty())
       result.changed.push_back(std::move(commits));
-    for (std::string& sentence : explain(before, after).sentences) result.changed.push_back(std::move(sentence));
+    for (std::string& sentence : find_causes(before, after).sentences) result.changed.push_back(std::move(sentence));
   }
 }
 

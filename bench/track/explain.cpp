@@ -41,14 +41,15 @@ std::string launches_text(const Launch& launches, const std::string& unit) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-Table launches_table(const ExplainedVerdict& explanation) {
-  Table table{.caption = "Launches: the median over iterations of the slowest rank's time",
+Table launches_table(const Explanation& explanation) {
+  Table table{.caption = "Launches: the median over iterations of the slowest rank",
               .columns = {"run", "middle", "launches"},
               .numeric = {false, true, false},
               .priority = {0, 0, 1},
               .first_rows = 40};
   const auto add = [&](const std::string& what, const Launch& launches) {
-    table.rows.push_back({what, value_text(median(launches), "s"), launches_text(launches, "s")});
+    table.rows.push_back(
+        {what, value_text(median(launches), explanation.unit), launches_text(launches, explanation.unit)});
   };
   for (const Launch& each : explanation.values.earlier) add("before an accepted change", each);
   for (const Launch& each : explanation.values.baseline) add("baseline", each);
@@ -61,7 +62,7 @@ Table launches_table(const ExplainedVerdict& explanation) {
   return table;
 }
 
-Table steps_table(const ExplainedVerdict& explanation) {
+Table steps_table(const Explanation& explanation) {
   const StoredVerdict& verdict = explanation.verdict;
   Table table{.caption = "What the rule asks, and what it found",
               .columns = {"question", "found", "asked for"},
@@ -86,7 +87,7 @@ Table steps_table(const ExplainedVerdict& explanation) {
   return table;
 }
 
-std::string verdict_text(const ExplainedVerdict& explanation) {
+std::string verdict_text(const Explanation& explanation) {
   const StoredVerdict& verdict = explanation.verdict;
   std::string text = fmt::format("Verdict {} on run {}, {}: {}: {}.", verdict.id, explanation.judgement.run,
                                  explanation.name, verdict.verdict, verdict.reason);
@@ -102,13 +103,19 @@ std::string verdict_text(const ExplainedVerdict& explanation) {
 
 }  // namespace
 
-ExplainedVerdict explain_verdict(const Store& store, std::int64_t verdict, const Store* baselines) {
+Explanation explain(const Store& store, std::int64_t verdict, const Store* baselines) {
   std::optional<StoredJudgement> judgement = store.judgement_of(verdict);
   if (!judgement)
     throw Error(ExitCode::usage, fmt::format("there is no verdict {}", verdict),
                 "hbench track explain lists those of the newest run that was checked");
-  ExplainedVerdict known{
-      .judgement = std::move(*judgement), .verdict = {}, .rule = {}, .head = {}, .name = {}, .values = {}, .again = {}};
+  Explanation known{.judgement = std::move(*judgement),
+                    .verdict = {},
+                    .rule = {},
+                    .head = {},
+                    .name = {},
+                    .unit = {},
+                    .values = {},
+                    .again = {}};
   known.verdict = *std::ranges::find(known.judgement.verdicts, verdict, &StoredVerdict::id);
   known.rule = parse_rule(known.judgement.rule);
   for (const Run& run : store.runs())
@@ -129,6 +136,7 @@ ExplainedVerdict explain_verdict(const Store& store, std::int64_t verdict, const
     head.resize(std::min(head.size(), judged_launches[each.question]));
     if (each.question == known.verdict.question) {
       known.name = each.name;
+      known.unit = each.unit;
       known.values = each.values;
     }
     questions.push_back(each.question);
@@ -143,7 +151,7 @@ ExplainedVerdict explain_verdict(const Store& store, std::int64_t verdict, const
   return known;
 }
 
-Document explanation_document(const ExplainedVerdict& explanation) {
+Document explanation_document(const Explanation& explanation) {
   Document document{.title = fmt::format("Verdict {}", explanation.verdict.id), .blocks = {}};
   document.blocks.emplace_back(Verdict{verdict_text(explanation)});
   if (explanation.verdict.compared) document.blocks.emplace_back(steps_table(explanation));
@@ -155,7 +163,7 @@ Document explanation_document(const ExplainedVerdict& explanation) {
   return document;
 }
 
-std::string explanation_json(const ExplainedVerdict& explanation) {
+std::string explanation_json(const Explanation& explanation) {
   const StoredVerdict& verdict = explanation.verdict;
   Json json{{"verdict_id", verdict.id},
             {"run", explanation.judgement.run},

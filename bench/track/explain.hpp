@@ -13,12 +13,13 @@
 namespace hbench {
 
 /// A verdict with what is left of its grounds.
-struct ExplainedVerdict {
+struct Explanation {
   StoredJudgement judgement;
   StoredVerdict verdict;
   TrackRule rule;
   Run head;
   std::string name;      ///< of the case
+  std::string unit;      ///< of its values: `s`, or of rates their own
   TrackedCase values;    ///< of the launches that were judged, as the database has them now
   std::size_t lost = 0;  ///< runs of the baseline that are in none of the databases
   /// The same rule on the same launches by this version; nothing where runs are lost, and of limits.
@@ -27,10 +28,10 @@ struct ExplainedVerdict {
 
 /// \param baselines another database that may have runs of the baseline; null: none.
 /// \throws Error (usage) for a number that no verdict has.
-ExplainedVerdict explain_verdict(const Store& store, std::int64_t verdict, const Store* baselines = nullptr);
+Explanation explain(const Store& store, std::int64_t verdict, const Store* baselines = nullptr);
 
-Document explanation_document(const ExplainedVerdict& explanation);
-std::string explanation_json(const ExplainedVerdict& explanation);
+Document explanation_document(const Explanation& explanation);
+std::string explanation_json(const Explanation& explanation);
 
 /// The verdicts of a run (0: the newest that has some), the newest check last. \throws Error (usage) where there are
 /// none.

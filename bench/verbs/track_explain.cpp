@@ -38,7 +38,7 @@ ExitCode run_explain(const Call& call) {
   }
   std::optional<Store> others;
   if (!baselines.empty()) others.emplace(baselines, Store::Mode::read_only);
-  const ExplainedVerdict known = explain_verdict(store, verdict, others ? &*others : nullptr);
+  const Explanation known = explain(store, verdict, others ? &*others : nullptr);
   output.deliver(explanation_document(known), [&] { return explanation_json(known); });
   return ExitCode::good;
 }

@@ -66,9 +66,9 @@ TEST_F(TrackBaselines, MayBeInAnotherDatabase) {
   EXPECT_THAT(printed_, HasSubstr("against 6 runs with branch=main"));
   const Store store(file_, Store::Mode::read_only), others(nightly, Store::Mode::read_only);
   const std::int64_t verdict = store.judgements(1).back().verdicts[0].id;
-  EXPECT_EQ(explain_verdict(store, verdict).lost, 6U);
-  EXPECT_FALSE(explain_verdict(store, verdict).again);
-  EXPECT_EQ(explain_verdict(store, verdict, &others).again->verdict, TrackVerdict::regressed);
+  EXPECT_EQ(explain(store, verdict).lost, 6U);
+  EXPECT_FALSE(explain(store, verdict).again);
+  EXPECT_EQ(explain(store, verdict, &others).again->verdict, TrackVerdict::regressed);
 }
 
 // A run that measured a part of what is tracked lacks nothing that only whole runs have.
@@ -119,7 +119,7 @@ TEST_F(TrackExplain, GivesAVerdictAgainFromWhatIsStored) {
   Store(file_).add(*Store(file_).find(7, step_of("vgg16")),
                    {{.launch = 10, .metric = "step_seconds", .value = 9, .unit = "s"}});
   add_history(3, {step_of("vgg16")});
-  const ExplainedVerdict known = explain_verdict(Store(file_), 1);
+  const Explanation known = explain(Store(file_), 1);
   EXPECT_EQ(known.rule.least_effect, 0.04);
   EXPECT_EQ(known.lost, 0U);
   EXPECT_EQ(known.name, "vgg16, 2 ranks, ring, batch 16");
