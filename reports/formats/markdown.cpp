@@ -11,10 +11,19 @@
 namespace hbench {
 namespace {
 
-/// Text as it is, whatever it looks like. HTML is escaped as entities, the rest with backslashes.
+/// GitHub and GitLab notify people of `@name`, and mention the comment in issue `#1`, though `@` and `#` be escaped.
+bool begins_reference(char c, char next) {
+  const bool digit = next >= '0' && next <= '9';
+  const bool letter = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
+  return (c == '@' && (digit || letter)) || (c == '#' && digit);
+}
+
+/// Text as it is, whatever it looks like. HTML is escaped as entities, the rest with backslashes; references are broken
+/// by a space without width.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     if (c == '<') {
       out += "&lt;";
     } else if (c == '>') {
@@ -24,19 +33,21 @@ std::string escaped(std::string_view text) {
     } else {
       if (std::string_view("\\`*_[]|~$").find(c) != std::string_view::npos) out += '\\';
       out += c;
+      if (i + 1 < text.size() && begins_reference(c, text[i + 1])) out += "&#8203;";
     }
   }
   return out;
 }
 
-/// `escaped()`, and what makes a heading, list, rule or indented code at the start of a line made plain.
+/// `escaped()`, and what makes a heading, list, rule, indented code or GitLab's quick action at the start of a line
+/// made plain.
 std::string paragraph(std::string_view text) {
   const std::size_t start = std::min(text.find_first_not_of(' '), text.size());
   std::string out = escaped(text.substr(start));
   const std::size_t digits = out.find_first_not_of("0123456789");
   if (digits == std::string::npos || digits > 9) return out;
   const bool list = digits > 0 && (out[digits] == '.' || out[digits] == ')');
-  const bool block = digits == 0 && std::string_view("#+-=").find(out[0]) != std::string_view::npos;
+  const bool block = digits == 0 && std::string_view("#+-=/").find(out[0]) != std::string_view::npos;
   return list || block ? fmt::format("{}\\{}", out.substr(0, digits), out.substr(digits)) : out;
 }
 

@@ -121,6 +121,12 @@ TEST(Hostile, MarkdownShowsItAsText) {
       "# t\n\n&lt;b&gt; \\[x\\](y) \\*a\\* \\_b\\_ \\`c\\` \\| \\~d\\~ &amp; \\\\\n\n\\# x\n\n12\\. x\n\n\\- x\n");
 }
 
+TEST(Hostile, MarkdownNotifiesNobodyAndDoesNothing) {
+  const std::string markdown = kMarkdownFormat.render(
+      {.title = "t", .blocks = {Paragraph{"@name, a@b, #12, @ # @! #x"}, Paragraph{"/close"}, Paragraph{"a / b"}}});
+  EXPECT_EQ(markdown, "# t\n\n@&#8203;name, a@&#8203;b, #&#8203;12, @ # @! #x\n\n\\/close\n\na / b\n");
+}
+
 TEST(Hostile, GnuplotStringsHoldOnlyPairedQuotes) {
   for (const std::string& text : kHostile) {
     const Document document = drawable(document_saying(text));
