@@ -14,21 +14,38 @@ namespace {
 
 bool is_tracked(const CaseResult& result) { return result.asked.is_timed(); }
 
+std::string words(const Case& asked, const CaseField& field) {
+  const FieldValue value = field.get(asked);
+  if (is_unset(value)) return "none";
+  return std::visit([](const auto& known) { return fmt::format("{}", known); }, value);
+}
+
 /// In words, with what either side has.
 std::string difference(const CaseResult& before, const CaseResult& after) {
-  const auto words = [](const CaseResult& result, const CaseField& field) {
-    if (field.name == "machine" && !result.machine_in_words.empty()) return result.machine_in_words;
-    const FieldValue value = field.get(result.asked);
-    if (is_unset(value)) return std::string("none");
-    return std::visit([](const auto& known) { return fmt::format("{}", known); }, value);
+  const auto of = [](const CaseResult& result, const CaseField& field) {
+    const bool described = field.name == "machine" && !result.machine_in_words.empty();
+    return described ? result.machine_in_words : words(result.asked, field);
   };
   std::string text;
   for (const CaseField& field : case_fields()) {
     if (field.part != Part::place || field.get(before.asked) == field.get(after.asked)) continue;
-    text += fmt::format("{}{} ({}) was {}", text.empty() ? "" : "; ", field.name, words(after, field),
-                        words(before, field));
+    text += fmt::format("{}{} ({}) was {}", text.empty() ? "" : "; ", field.name, of(after, field), of(before, field));
   }
   return text;
+}
+
+/// Adds to equal names in which fields of their questions they differ, since programs tell cases apart by names.
+void tell_apart(std::vector<TrackedSides>& sides, const std::vector<const Case*>& asked) {
+  std::map<std::string, std::vector<std::size_t>> by_name;
+  for (std::size_t i = 0; i < sides.size(); ++i) by_name[sides[i].name].push_back(i);
+  for (const auto& [name, same] : by_name)
+    for (const CaseField& field : case_fields()) {
+      const FieldValue first = field.get(*asked[same.front()]);
+      const bool question = field.part == Part::work || field.part == Part::way;
+      if (!question || std::ranges::all_of(same, [&](std::size_t i) { return field.get(*asked[i]) == first; }))
+        continue;
+      for (const std::size_t i : same) sides[i].name += fmt::format(", {} {}", field.name, words(*asked[i], field));
+    }
 }
 
 /// Answers of all runs of the baseline to one question.
@@ -87,10 +104,12 @@ std::string tracked_name(const Case& asked) {
 std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
   std::map<std::string, Answers> known = answers_of(answers.baseline), before_that = answers_of(answers.earlier);
   std::vector<TrackedSides> sides;
+  std::vector<const Case*> cases;
   std::map<std::string, std::size_t> asked;
   const auto begin = [&](const CaseResult& result) -> TrackedSides& {
     const auto [at, is_new] = asked.try_emplace(result.asked.question(), sides.size());
     if (!is_new) return sides[at->second];
+    cases.push_back(&result.asked);
     const TrackedMetric metric = tracked_metric(result);
     TrackedSides& side = sides.emplace_back(TrackedSides{.name = tracked_name(result.asked),
                                                          .question = result.asked.question(),
@@ -124,11 +143,12 @@ std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
       if (before->asked.place() == result.asked.place()) side.values.earlier.push_back(launch_values(*before));
     if (side.values.baseline.empty() && elsewhere != nullptr) side.incomparable = difference(*elsewhere, result);
   }
-  if (!answers.complete) return sides;
-  for (const CaseResult& result : answers.baseline.at(*answers.complete)) {
+  static const std::vector<CaseResult> kNone;
+  for (const CaseResult& result : answers.complete ? answers.baseline.at(*answers.complete) : kNone) {
     if (!is_tracked(result) || result.status == CaseStatus::failed || asked.contains(result.asked.question())) continue;
     begin(result).values.baseline.push_back(launch_values(result));
   }
+  tell_apart(sides, cases);
   return sides;
 }
 
