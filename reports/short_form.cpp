@@ -51,4 +51,9 @@ std::string render_within(std::size_t most_bytes, const Document& document, cons
   return text;
 }
 
+std::string render_fitting(std::size_t most_bytes, const Document& document, const Format& format) {
+  std::string whole = format.render(document);
+  return whole.size() <= most_bytes ? whole : render_within(most_bytes, document, format);
+}
+
 }  // namespace hbench

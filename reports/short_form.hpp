@@ -14,4 +14,7 @@ struct Format;
 /// long by themselves (a verdict, say) can make it longer.
 std::string render_within(std::size_t most_bytes, const Document& document, const Format& format);
 
+/// The whole of `document` where that is within `most_bytes`, else `render_within`.
+std::string render_fitting(std::size_t most_bytes, const Document& document, const Format& format);
+
 }  // namespace hbench

@@ -13,6 +13,7 @@
 #include "reports/formats/chart_table.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"
+#include "reports/short_form.hpp"
 
 namespace hbench {
 namespace {
@@ -79,9 +80,10 @@ Document without_pictures(const Document& document, bool terminal) {
 }
 
 /// HTML draws charts itself, and CSV has their figures.
-std::string rendered(const Document& document, const Format& format) {
+std::string rendered(const Document& document, const Format& format, std::size_t most_markdown_bytes) {
   if (&format == &kHtmlFormat || &format == &kCsvFormat) return format.render(document);
-  return format.render(without_pictures(document, &format == &kTextFormat));
+  const Document plain = without_pictures(document, &format == &kTextFormat);
+  return &format == &kMarkdownFormat ? render_fitting(most_markdown_bytes, plain, format) : format.render(plain);
 }
 
 }  // namespace
@@ -107,7 +109,7 @@ void DocumentOutput::deliver(const Document& document, const std::function<std::
     draw(document, file_);
   } else {
     const std::string text = json_                ? json()
-                             : format_ != nullptr ? rendered(document, *format_)
+                             : format_ != nullptr ? rendered(document, *format_, most_markdown_bytes_)
                                                   : terminal_text(without_pictures(document, true), wide_);
     if (file_.empty()) {
       fmt::print("{}", text);

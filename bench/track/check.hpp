@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/store/store.hpp"
@@ -76,5 +77,10 @@ std::string track_json(const TrackReport& report);
 std::string track_junit(const TrackReport& report);
 /// GitHub's workflow commands, one line for each case that has regressed, failed or cannot be judged.
 std::string track_annotations(const TrackReport& report);
+/// The lines between which the runner of GitHub's actions takes no line for a command, whoever wrote it: the first, and
+/// the last, which nobody can foresee.
+std::pair<std::string, std::string> without_commands();
+/// GitLab's metrics report: times, changes and the number of each verdict, as OpenMetrics.
+std::string track_metrics(const TrackReport& report);
 
 }  // namespace hbench

@@ -12,6 +12,7 @@
 #include "bench/verbs/track.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/formats/formats.hpp"
+#include "reports/short_form.hpp"
 
 namespace hbench {
 namespace {
@@ -20,13 +21,14 @@ namespace {
 void add_to_job_summary(const Document& document) {
   const char* file = std::getenv("GITHUB_STEP_SUMMARY");
   if (file == nullptr || *file == '\0') return;
-  std::string text = std::filesystem::exists(file) ? read_file(file) : "";
-  write_whole(file, text + kMarkdownFormat.render(document) + "\n", "GITHUB_STEP_SUMMARY");
+  constexpr std::size_t kMostBytes = 900'000;  // GitHub takes 1 MiB of a step
+  const std::string text = std::filesystem::exists(file) ? read_file(file) : "";
+  write_whole(file, text + render_fitting(kMostBytes, document, kMarkdownFormat) + "\n", "GITHUB_STEP_SUMMARY");
 }
 
 /// Texts of flags that the project's file may say instead.
 struct CheckFlags {
-  std::filesystem::path file, database, baseline_database, junit;
+  std::filesystem::path file, database, baseline_database, junit, gitlab;
   std::string gate;
   std::optional<std::string> baseline, effect, fail_on;
   int max_launches = 0, max_runs = 0, min_runs = 0;
@@ -52,6 +54,7 @@ void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
   app.add_flag("--no-confirm", flags.unconfirmed, "say regressed without further launches that show it again");
   app.add_option("--fail-on", flags.fail_on, "inconclusive: exit with 11 where a case is (default: the file's)");
   app.add_option("--junit", flags.junit, "also write JUnit's XML there");
+  app.add_option("--gitlab", flags.gitlab, "also write GitLab's metrics report (OpenMetrics) there");
   app.add_flag("--github", flags.github, "also print annotations, and add the page to the summary of GitHub's job");
   app.add_flag("--quiet", flags.quiet, "no progress");
 }
@@ -160,15 +163,21 @@ ExitCode run_check(const Call& call) {
       "baseline; before these 4 or 5 where cases of the run have failed.");
   add_options(app, flags, request);
   output.add_options(app);
+  output.keep_markdown_within(65'000);  // GitHub takes comments of 65,536 characters
   if (app.parse(call)) return ExitCode::good;
   output.check();
   if (!flags.junit.empty()) check_writable(flags.junit, "--junit");
+  if (!flags.gitlab.empty()) check_writable(flags.gitlab, "--gitlab");
   const TrackReport report = Check(flags, request).run();
   const Document document = track_document(report);
+  const auto [stopped, resumed] = without_commands();
+  if (flags.github && output.for_terminal()) fmt::print("{}", stopped);
   output.deliver(document, [&] { return track_json(report); });
+  if (flags.github && output.for_terminal()) fmt::print("{}", resumed);
   if (!flags.junit.empty()) write_whole(flags.junit, track_junit(report), "--junit");
+  if (!flags.gitlab.empty()) write_whole(flags.gitlab, track_metrics(report), "--gitlab");
   if (flags.github) {
-    fmt::print("{}", track_annotations(report));
+    fmt::print(stderr, "{}", track_annotations(report));
     add_to_job_summary(document);
   }
   return report.exit_code();

@@ -151,34 +151,16 @@ TEST_F(TrackCheck, PrintsJsonThatMachinesRead) {
   EXPECT_TRUE(json.at("results").at(1).at("shift").is_null());
 }
 
-// Names and labels come from outside.
-TEST_F(TrackCheck, EscapesWhatCameFromOutsideForEachForm) {
-  const std::string nasty = "<script>|]]>&\"::error,50%";
-  add_history(6, {step_of(nasty)});
-  add_run(nasty, {answer(step_of(nasty), 0.106)});
-  const TrackReport report = checked();
-  EXPECT_THAT(track_junit(report),
-              AllOf(HasSubstr("&lt;script&gt;|]]&gt;&amp;&quot;::error,50%, 2 ranks"), Not(HasSubstr("<script"))));
-  EXPECT_THAT(track_annotations(report),
-              AllOf(testing::StartsWith("::error title=regressed%3A <script>|]]>&\"%3A%3Aerror%2C50%25%2C 2 ranks"),
-                    HasSubstr("::+6.0 %25")));
-  EXPECT_EQ(run({"--format", "html"}), ExitCode::regressed);
-  EXPECT_THAT(printed_, AllOf(Not(HasSubstr("<script>|")), HasSubstr("&lt;script&gt;|")));
-  EXPECT_EQ(run({"--format", "markdown"}), ExitCode::regressed);
-  EXPECT_THAT(printed_, Not(HasSubstr("<script>|")));
-  EXPECT_EQ(run({"--json"}), ExitCode::regressed);
-  EXPECT_EQ(nlohmann::json::parse(printed_).at("head").at("labels").at("branch"), nasty);
-}
-
 TEST_F(TrackCheck, AddsItsPageToTheSummaryOfAJob) {
   add_history(6, {step_of("vgg16")});
   add_run("topic", {answer(step_of("vgg16"), 0.106)});
   const std::string summary = (folder_ / "summary.md").string();
   write_bytes(summary, "before\n");
   ::setenv("GITHUB_STEP_SUMMARY", summary.c_str(), 1);
+  testing::internal::CaptureStderr();
   EXPECT_EQ(run({"--github"}), ExitCode::regressed);
   ::unsetenv("GITHUB_STEP_SUMMARY");
-  EXPECT_THAT(printed_, HasSubstr("::error title=regressed%3A vgg16"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::StartsWith("::error title=regressed%3A vgg16"));
   EXPECT_THAT(read_file(summary),
               AllOf(testing::StartsWith("before\n"), HasSubstr("# Regression check"), HasSubstr("<details>")));
 }
@@ -210,6 +192,54 @@ TEST(TrackedName, NamesStepsAndCollectives) {
   Case collective = step_of("");
   collective.collective = {.name = "all-reduce", .bytes = 1 << 20, .executor = "mpi"};
   EXPECT_EQ(tracked_name(collective), "all-reduce of 1MiB, 2 ranks, ring by mpi");
+}
+
+// Programs that read JUnit's XML or metrics know cases by their names.
+TEST_F(TrackCheck, GivesNoTwoCasesOneName) {
+  Case half = step_of("vgg16").baseline(), whole = half;
+  half.training.precision = "fp16";
+  add_run("main", {answer(half, 0.1), answer(whole, 0.1), answer(step_of("resnet18"), 0.1)});
+  const TrackReport report = checked();
+  ASSERT_EQ(report.results.size(), 3U);
+  EXPECT_EQ(report.results[0].sides.name, "vgg16, 1 rank, alone, batch 16, precision fp16");
+  EXPECT_EQ(report.results[1].sides.name, "vgg16, 1 rank, alone, batch 16, precision none");
+  EXPECT_EQ(report.results[2].sides.name, "resnet18, 2 ranks, ring, batch 16");
+}
+
+// A runner of GitHub's takes any line of a log for a command that looks like one.
+TEST_F(TrackCheck, StopsCommandsWhileItPrintsForGithub) {
+  add_history(6, {step_of("vgg16")});
+  add_run("::error::x", {answer(step_of("vgg16"), 0.1)});
+  const auto printed = [&](std::vector<std::string> arguments) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run(std::move(arguments)), ExitCode::good);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    return printed_;
+  };
+  const std::string log = printed({"--github"});
+  EXPECT_THAT(log, testing::StartsWith("::stop-commands::hbench-"));
+  const std::string token = log.substr(17, log.find('\n') - 17);
+  EXPECT_THAT(log, testing::EndsWith(fmt::format("\n::{}::\n", token)));
+  EXPECT_THAT(printed({"--github", "--json"}), testing::StartsWith("{"));
+  EXPECT_THAT(printed({"--github", "--format", "markdown"}), testing::StartsWith("# Regression check"));
+  EXPECT_THAT(printed({}), Not(HasSubstr("stop-commands")));
+}
+
+TEST_F(TrackCheck, WritesMetricsAndKeepsMarkdownShortEnoughForAComment) {
+  std::vector<Case> cases;
+  std::vector<CaseResult> slower;
+  for (int i = 0; i < 300; ++i) {
+    cases.push_back(step_of(fmt::format("model{}", i)));
+    slower.push_back(answer(cases.back(), 0.12));
+  }
+  add_history(5, cases);
+  add_run("topic", slower);
+  const auto file = [&](const char* name) { return (folder_ / name).string(); };
+  EXPECT_EQ(run({"--gitlab", file("metrics.txt"), "--out", file("comment.md")}), ExitCode::regressed);
+  EXPECT_THAT(read_file(file("metrics.txt")), HasSubstr("hbench_track_cases{verdict=\"regressed\"} 300\n"));
+  const std::string comment = read_file(file("comment.md"));
+  EXPECT_LE(comment.size(), 65'000U);
+  EXPECT_THAT(comment, AllOf(HasSubstr("300 regressed"), HasSubstr("of 300 rows")));
 }
 
 }  // namespace

@@ -40,6 +40,14 @@ TEST(ShortForm, IsWholeWhereItFitsButForCharts) {
   EXPECT_THAT(text, Not(HasSubstr("chart")));
 }
 
+TEST(ShortForm, IsLeftAsItIsWhereTheWholeFits) {
+  const Document document = long_document(90);
+  const std::string whole = kMarkdownFormat.render(document);
+  EXPECT_EQ(render_fitting(whole.size(), document, kMarkdownFormat), whole);
+  EXPECT_EQ(render_fitting(whole.size() - 1, document, kMarkdownFormat),
+            render_within(whole.size() - 1, document, kMarkdownFormat));
+}
+
 TEST(ShortForm, ClipsLongCellsBetweenCodePoints) {
   std::string cell = "x";
   for (int i = 0; i < 100; ++i) cell += "\u00e4";

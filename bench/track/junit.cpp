@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "bench/track/check.hpp"
+#include "reports/formats/plain_text.hpp"
+
+/// JUnit's XML, which GitLab, Jenkins and many others show.
+
+namespace hbench {
+namespace {
+
+/// One line of characters that XML 1.0 has (its section 2.2): clean text without U+FFFE and U+FFFF.
+std::string xml(std::string_view text) {
+  const std::string clean = clean_text(text);
+  std::string out;
+  for (std::size_t i = 0; i < clean.size(); ++i) {
+    const std::string_view rest = std::string_view(clean).substr(i);
+    if (rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF")) {
+      out += "\xEF\xBF\xBD";
+      i += 2;
+      continue;
+    }
+    switch (clean[i]) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += clean[i];
+    }
+  }
+  return out;
+}
+
+std::string testcase(const TrackedResult& result) {
+  const TrackJudgement& judged = result.judgement;
+  const std::string_view verdict = to_string(judged.verdict);
+  std::string inside;
+  if (!result.sides.failure.empty())
+    inside = fmt::format("<error message=\"{}\"/>", xml(judged.reason));
+  else if (judged.verdict == TrackVerdict::regressed)
+    inside = fmt::format("<failure message=\"{}\" type=\"{}\">{}</failure>", xml(judged.reason), verdict,
+                         xml(judged.next_step));
+  else if (judged.verdict != TrackVerdict::pass && judged.verdict != TrackVerdict::improved)
+    inside = fmt::format("<skipped message=\"{}: {}\"/>", verdict, xml(judged.reason));
+  return fmt::format("    <testcase classname=\"hbench.track\" name=\"{}\" time=\"{:.9g}\">{}</testcase>\n",
+                     xml(result.sides.name), std::isfinite(judged.after) ? judged.after : 0, inside);
+}
+
+}  // namespace
+
+std::string track_junit(const TrackReport& report) {
+  std::size_t failures = 0, errors = 0, skipped = 0;
+  std::string cases;
+  for (const TrackedResult& result : report.results) {
+    const std::string text = testcase(result);
+    cases += text;
+    failures += text.find("<failure ") != std::string::npos ? 1 : 0;
+    errors += text.find("<error ") != std::string::npos ? 1 : 0;
+    skipped += text.find("<skipped ") != std::string::npos ? 1 : 0;
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"hbench track\" tests=\"{}\" "
+      "failures=\"{}\" errors=\"{}\" skipped=\"{}\" timestamp=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
+      report.results.size(), failures, errors, skipped, xml(report.head.started_at), cases);
+}
+
+}  // namespace hbench
