@@ -5,10 +5,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <sys/wait.h>
+
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "collectives/base/file.hpp"
 #include "tests/bench/expect_error.hpp"
+#include "tests/bench/hostile_text.hpp"
 #include "tests/bench/tracked_database.hpp"
 
 namespace hbench {
@@ -240,6 +244,46 @@ TEST_F(TrackCheck, WritesMetricsAndKeepsMarkdownShortEnoughForAComment) {
   const std::string comment = read_file(file("comment.md"));
   EXPECT_LE(comment.size(), 65'000U);
   EXPECT_THAT(comment, AllOf(HasSubstr("300 regressed"), HasSubstr("of 300 rows")));
+}
+
+/// Runs a command of a shell. Its output is printed where it does not end with 0.
+int shell(const std::string& command, std::string& output) {
+  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) output += static_cast<char>(c);
+  return WEXITSTATUS(::pclose(pipe));
+}
+
+// Every verdict, and in every text what means something to a format.
+TEST_F(TrackCheck, IsReadByProgramsThatOthersWrote) {
+  std::string tools;
+  if (shell(HBENCH_SOURCE_DIR "/tests/python_tools", tools) != 0) GTEST_SKIP() << tools;
+  tools.pop_back();
+  const char* kinds[] = {"pass", "slower", "faster", "elsewhere", "gone", "failed", "few"};
+  std::vector<Case> before;
+  std::vector<CaseResult> head;
+  for (const std::string& text : kHostile) {
+    for (const char* kind : kinds) before.push_back(step_of(fmt::format("{} {}", kind, text)));
+    const auto of = [&](const char* kind) { return step_of(fmt::format("{} {}", kind, text)); };
+    head.insert(head.end(),
+                {answer(of("pass"), 0.1), answer(of("slower"), 0.12), answer(of("faster"), 0.08),
+                 answer(step_of(fmt::format("elsewhere {}", text), "loud"), 0.1),
+                 failed(of("failed"), ExitCode::lost_rank), answer(of("few"), 0.12), answer(of("fresh"), 0.1)});
+    std::erase_if(head[head.size() - 2].samples, [](const Sample& sample) { return sample.launch > 1; });
+  }
+  add_history(6, before);
+  add_run("topic", head);
+  const std::string folder = folder_.path().string();
+  EXPECT_EQ(run({"--json", "--out", folder + "/check.json", "--junit", folder + "/junit.xml", "--gitlab",
+                 folder + "/metrics.txt"}),
+            ExitCode::lost_rank);
+  std::string read;
+  EXPECT_EQ(shell(fmt::format("{}/python " HBENCH_SOURCE_DIR "/tests/bench/read_track_outputs {} " HBENCH_SOURCE_DIR
+                              "/reports/schemas/track-check-1.json",
+                              tools, folder),
+                  read),
+            0);
+  EXPECT_EQ(read, fmt::format("{} cases: improved, incomparable, inconclusive, missing, new, pass, regressed\n",
+                              8 * std::size(kHostile)));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "bench/track/check.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
+#include "tests/bench/hostile_text.hpp"
 
 namespace hbench {
 namespace {
@@ -20,26 +21,6 @@ using testing::Each;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-const std::string kHostile[] = {"<script>alert(1)</script>",
-                                "a | b",
-                                "]]></testsuite>",
-                                "\"/><failure message=\"x",
-                                "x\n::error title=y::z",
-                                "::error::z",
-                                "x ##[error]z",
-                                "`id` $(id)",
-                                "# EOF",
-                                "\\\" 1\nhbench_track_seconds{case=\"y\"} 2",
-                                "'; rm -rf /; '",
-                                "@everyone closes #1",
-                                "/close",
-                                "100% of %0A, yes",
-                                "\x1b[2J\x07 bell",
-                                std::string("nul\0byte", 8),
-                                "broken \xff\xfe \xed\xa0\x80",
-                                "no characters \xEF\xBF\xBE \xEF\xBF\xBF",
-                                "turned \xe2\x80\xaeround\xe2\x80\xa8line"};
 
 /// A case of each verdict, and one that failed, with the text wherever text from outside goes.
 TrackReport report_saying(const std::string& text) {
