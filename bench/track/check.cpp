@@ -127,6 +127,16 @@ void say_what_changed(const TrackedAnswers& answers, TrackReport& report) {
   }
 }
 
+/// A name that no other result has.
+std::string limit_name(const TrackReport& report, const CaseResult& result, const TrackLimit& limit) {
+  const auto by_history = std::ranges::find(report.results, result.asked.question(),
+                                            [](const TrackedResult& each) { return each.sides.question; });
+  std::string name = by_history->sides.name + " (limit)";
+  const auto same = [&](const TrackedResult& each) { return each.sides.name == name; };
+  if (std::ranges::any_of(report.results, same)) name = fmt::format("{} of {}", name, limit.place);
+  return name;
+}
+
 /// A verdict for each case that the limit is for, beside those by history.
 void hold_to(const TrackLimit& limit, const std::vector<CaseResult>& head, const TrackRule& rule, TrackReport& report) {
   bool found = false;
@@ -136,7 +146,7 @@ void hold_to(const TrackLimit& limit, const std::vector<CaseResult>& head, const
         lower(name).find(lower(limit.match)) == std::string::npos)
       continue;
     found = true;
-    TrackedSides sides{.name = name + " (limit)",
+    TrackedSides sides{.name = limit_name(report, result, limit),
                        .question = result.asked.question(),
                        .unit = std::string(unit_of(limit.metric)),
                        .values = {},

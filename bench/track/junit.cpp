@@ -52,8 +52,9 @@ std::string testcase(const TrackedResult& result) {
                          xml(judged.next_step));
   else if (judged.verdict != TrackVerdict::pass && judged.verdict != TrackVerdict::improved)
     inside = fmt::format("<skipped message=\"{}: {}\"/>", verdict, xml(judged.reason));
+  const bool timed = result.sides.unit == "s" && std::isfinite(judged.after);
   return fmt::format("    <testcase classname=\"hbench.track\" name=\"{}\" time=\"{:.9g}\">{}</testcase>\n",
-                     xml(result.sides.name), std::isfinite(judged.after) ? judged.after : 0, inside);
+                     xml(result.sides.name), timed ? judged.after : 0, inside);
 }
 
 }  // namespace

@@ -121,32 +121,32 @@ TEST(TrackOutputs, CommandsAreStoppedByATokenThatNobodyForesees) {
 
 TEST(TrackOutputs, MetricsHaveAFigureALine) {
   const std::string plain = track_metrics(report_saying("plain"));
-  EXPECT_EQ(
-      plain,
-      "# TYPE hbench_track_seconds gauge\n"
-      "# UNIT hbench_track_seconds seconds\n"
-      "# HELP hbench_track_seconds Median over launches of the slowest rank's time.\n"
-      "hbench_track_seconds{case=\"plain, 1 ranks\"} 0.106\n"
-      "hbench_track_seconds{case=\"plain, 2 ranks\"} 0.106\n"
-      "hbench_track_seconds{case=\"plain, 3 ranks\"} 0.106\n"
-      "hbench_track_seconds{case=\"plain, 4 ranks\"} 0.106\n"
-      "# TYPE hbench_track_change_ratio gauge\n"
-      "# UNIT hbench_track_change_ratio ratio\n"
-      "# HELP hbench_track_change_ratio By which fraction the time is above the baseline's (Hodges and Lehmann).\n"
-      "hbench_track_change_ratio{case=\"plain, 1 ranks\"} 0.06\n"
-      "hbench_track_change_ratio{case=\"plain, 2 ranks\"} 0.06\n"
-      "hbench_track_change_ratio{case=\"plain, 3 ranks\"} 0.06\n"
-      "hbench_track_change_ratio{case=\"plain, 4 ranks\"} 0.06\n"
-      "# TYPE hbench_track_cases gauge\n"
-      "# HELP hbench_track_cases Cases with each verdict.\n"
-      "hbench_track_cases{verdict=\"pass\"} 1\n"
-      "hbench_track_cases{verdict=\"regressed\"} 1\n"
-      "hbench_track_cases{verdict=\"improved\"} 1\n"
-      "hbench_track_cases{verdict=\"inconclusive\"} 1\n"
-      "hbench_track_cases{verdict=\"missing\"} 1\n"
-      "hbench_track_cases{verdict=\"new\"} 1\n"
-      "hbench_track_cases{verdict=\"incomparable\"} 1\n"
-      "# EOF\n");
+  EXPECT_EQ(plain,
+            "# TYPE hbench_track_seconds gauge\n"
+            "# UNIT hbench_track_seconds seconds\n"
+            "# HELP hbench_track_seconds Median over launches of the slowest rank's time.\n"
+            "hbench_track_seconds{case=\"plain, 1 ranks\"} 0.106\n"
+            "hbench_track_seconds{case=\"plain, 2 ranks\"} 0.106\n"
+            "hbench_track_seconds{case=\"plain, 3 ranks\"} 0.106\n"
+            "hbench_track_seconds{case=\"plain, 4 ranks\"} 0.106\n"
+            "# TYPE hbench_track_change_ratio gauge\n"
+            "# UNIT hbench_track_change_ratio ratio\n"
+            "# HELP hbench_track_change_ratio By which fraction the figure is above the baseline's (Hodges and "
+            "Lehmann), or its limit.\n"
+            "hbench_track_change_ratio{case=\"plain, 1 ranks\"} 0.06\n"
+            "hbench_track_change_ratio{case=\"plain, 2 ranks\"} 0.06\n"
+            "hbench_track_change_ratio{case=\"plain, 3 ranks\"} 0.06\n"
+            "hbench_track_change_ratio{case=\"plain, 4 ranks\"} 0.06\n"
+            "# TYPE hbench_track_cases gauge\n"
+            "# HELP hbench_track_cases Cases with each verdict.\n"
+            "hbench_track_cases{verdict=\"pass\"} 1\n"
+            "hbench_track_cases{verdict=\"regressed\"} 1\n"
+            "hbench_track_cases{verdict=\"improved\"} 1\n"
+            "hbench_track_cases{verdict=\"inconclusive\"} 1\n"
+            "hbench_track_cases{verdict=\"missing\"} 1\n"
+            "hbench_track_cases{verdict=\"new\"} 1\n"
+            "hbench_track_cases{verdict=\"incomparable\"} 1\n"
+            "# EOF\n");
   const std::regex line("# .*|hbench_track_[a-z_]+\\{(case|verdict)=\"([^\"\\\\#]|\\\\[\\\\\"])*\"\\} [-+.e0-9]+");
   for (const std::string& text : kHostile) {
     const std::string form = track_metrics(report_saying(text));
@@ -154,6 +154,17 @@ TEST(TrackOutputs, MetricsHaveAFigureALine) {
     for (const std::string& each : lines_of(form)) EXPECT_TRUE(std::regex_match(each, line)) << each;
     EXPECT_EQ(count(form, "# "), count(plain, "# ")) << text;
   }
+}
+
+TEST(TrackOutputs, FiguresOfLimitsAreInTheirUnits) {
+  TrackReport report = report_saying("plain");
+  report.results[0].sides.unit = "B/s";
+  report.results[1].sides.unit = "samples/s";
+  EXPECT_THAT(track_metrics(report),
+              AllOf(HasSubstr("\nhbench_track_bytes_per_second{case=\"plain, 1 ranks\"} 0.106\n"),
+                    HasSubstr("\nhbench_track_samples_per_second{case=\"plain, 2 ranks\"} 0.106\n"),
+                    Not(HasSubstr("seconds{case=\"plain, 1 ranks\"}"))));
+  EXPECT_THAT(track_junit(report), HasSubstr("name=\"plain, 1 ranks\" time=\"0\""));
 }
 
 TEST(TrackOutputs, MetricsLeaveOutWhatIsNoNumber) {
