@@ -13,12 +13,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <numbers>
 #include <numeric>
 
-#include "analysis/random.hpp"
 #include "analysis/rank_test.hpp"
 #include "analysis/track/judge.hpp"
+#include "bench/micro/noisy_machine.hpp"
 
 namespace hbench {
 namespace {
@@ -29,48 +28,13 @@ constexpr int kLaunches = 5;
 constexpr int kIterations = 50;
 constexpr double kSlower = 1.05;
 
-struct Noise {
-  double iteration, launch, run;
-  double slow_share;  ///< of launches that are `kSlow` times slower
-};
-constexpr double kSlow = 1.08;
-
-/// Draws runs.
-class Machine {
- public:
-  Machine(const Noise& noise, std::uint64_t seed) : noise_(noise), random_(seed) {}
-
-  /// Times of the iterations of so many launches of one run of something that takes `time`.
-  Launches run(double time, int launches) {
-    const double today = time * std::exp(noise_.run * normal());
-    Launches all;
-    for (int launch = 0; launch < launches; ++launch) {
-      const double slow = uniform() < noise_.slow_share ? kSlow : 1;
-      const double own = today * slow * std::exp(noise_.launch * normal());
-      Launch& iterations = all.emplace_back();
-      for (int i = 0; i < kIterations; ++i) iterations.push_back(own * std::exp(noise_.iteration * normal()));
-    }
-    return all;
-  }
-
- private:
-  double uniform() { return (static_cast<double>(random_.next() >> 11) + 0.5) / 9007199254740992.0; }
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
-  Noise noise_;
-  Random random_;
-};
-
 /// One case of a gate: earlier runs, and the head's launches; twice as many, to confirm.
 struct Measured {
   std::vector<Launches> runs;
   Launches head;
 };
 
-Measured measure(Machine& machine, double head_time) {
+Measured measure(NoisyMachine& machine, double head_time) {
   Measured measured;
   for (int run = 0; run < kRuns; ++run) measured.runs.push_back(machine.run(1, kLaunches));
   measured.head = machine.run(head_time, 2 * kLaunches);
@@ -164,7 +128,7 @@ struct Errors {
 /// The same launches for every rule.
 std::vector<Errors> errors_of(const std::vector<Rule>& rules, const Noise& noise, int gates) {
   std::vector<Errors> errors(rules.size());
-  Machine machine(noise, 20261123);
+  NoisyMachine machine(noise, kIterations, 20261123);
   for (int trial = 0; trial < gates; ++trial) {
     Gate gate;
     for (int each = 0; each < kCases; ++each) gate.push_back(measure(machine, 1));

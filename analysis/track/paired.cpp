@@ -1,0 +1,161 @@
+#include "analysis/track/paired.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "analysis/rank_test.hpp"
+#include "analysis/signed_rank.hpp"
+
+namespace hbench {
+namespace {
+
+/// Of the interval that is printed, and of the test that confirms: one further set of pairs is one question.
+constexpr double kIntervalLevel = 0.95;
+constexpr double kConfirmed = 0.05;
+
+std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+/// One case on the way to its verdict.
+class PairWeighing {
+ public:
+  PairWeighing(const TrackedCase& tracked, const PairRule& rule, std::size_t cases)
+      : tracked_(tracked), rule_(rule), fewest_(fewest_pairs(cases, rule.level)) {
+    const Launch none;
+    const Launch& base = tracked.baseline.empty() ? none : tracked.baseline.front();
+    result_.runs = tracked.baseline.size();
+    result_.baseline_launches = base.size();
+    result_.head_launches = tracked.head.size();
+    if (!result_.compared()) return;
+    for (std::size_t i = 0; i < base.size(); ++i) differences_.push_back(std::log(tracked.head[i] / base[i]));
+    result_.before = median(base);
+    result_.after = median(tracked.head);
+    result_.p = signed_rank_test(first());
+    result_.shift = std::expm1(middle_difference(differences_));
+    const Interval known = difference_interval(differences_, kIntervalLevel);
+    result_.interval = {std::expm1(known.low), std::expm1(known.high)};
+  }
+
+  /// Whether it takes part in the correction for several questions.
+  bool is_asked() const { return result_.compared() && std::ssize(differences_) >= rule_.pairs; }
+
+  double p() const { return result_.p; }
+
+  TrackJudgement judge(double corrected) {
+    result_.corrected = corrected;
+    if (tracked_.head.empty() && tracked_.baseline.empty())
+      decide(TrackVerdict::missing, "neither side has printed it together with the other", "print it in every launch");
+    else if (tracked_.head.empty())
+      decide(TrackVerdict::missing, "the head does not print it", "measure the same cases on both sides");
+    else if (tracked_.baseline.empty())
+      decide(TrackVerdict::fresh, "the base does not print it", "");
+    else if (!is_asked())
+      decide(TrackVerdict::inconclusive, fmt::format("{} of {} pairs", differences_.size(), rule_.pairs),
+             fmt::format("measure {} pairs: --launches {}", rule_.pairs, std::max(rule_.pairs, fewest_)));
+    else
+      weigh();
+    return result_;
+  }
+
+ private:
+  std::span<const double> first() const {
+    return std::span(differences_).first(std::min<std::size_t>(differences_.size(), rule_.pairs));
+  }
+  std::span<const double> further() const { return std::span(differences_).subspan(first().size()); }
+
+  void decide(TrackVerdict verdict, std::string reason, std::string next_step) {
+    result_.verdict = verdict;
+    result_.reason = std::move(reason);
+    result_.next_step = std::move(next_step);
+  }
+
+  bool is_large(double shift) const { return std::abs(shift) >= rule_.least_effect; }
+  bool is_worse(double shift) const { return tracked_.larger_is_worse == (shift > 0); }
+
+  void weigh() {
+    const double seen = std::expm1(middle_difference(first()));
+    if (result_.corrected <= rule_.level && is_large(seen)) return is_worse(seen) ? confirm(seen) : improve();
+    if (is_large(seen) && rule_.pairs < fewest_)
+      return decide(
+          TrackVerdict::inconclusive,
+          fmt::format("{} by {} pairs, of which it takes {} to exclude chance", percent(seen), rule_.pairs, fewest_),
+          fmt::format("measure more pairs: --launches {}", fewest_));
+    if (is_large(seen))
+      return decide(TrackVerdict::inconclusive,
+                    fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen), result_.corrected),
+                    fmt::format("measure more pairs: --launches {}", 2 * rule_.pairs));
+    const Interval& known = result_.interval;
+    const double worst = tracked_.larger_is_worse ? known.high : -known.low;
+    if (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect)
+      return decide(TrackVerdict::inconclusive,
+                    fmt::format("pairs scatter too much to see {:.3g} %", 100 * rule_.least_effect),
+                    fmt::format("measure more pairs: --launches {}", 2 * rule_.pairs));
+    decide(TrackVerdict::pass, fmt::format("less than {:.3g} % apart", 100 * rule_.least_effect), "");
+  }
+
+  void improve() {
+    decide(TrackVerdict::improved, fmt::format("{}, p {:.2g} over the gate", percent(result_.shift), result_.corrected),
+           "");
+  }
+
+  /// Once in a while chance passes every test; it seldom does so twice.
+  void confirm(double seen) {
+    const std::span<const double> again = further();
+    if (!rule_.confirm) return regress(fmt::format("p {:.2g} over the gate", result_.corrected));
+    if (std::ssize(again) < kFewestConfirming)
+      return decide(TrackVerdict::inconclusive,
+                    fmt::format("{} by {} pairs, and {} of {} pairs that would confirm it", percent(seen),
+                                first().size(), again.size(), kFewestConfirming),
+                    fmt::format("measure further pairs: --max-launches {}", rule_.pairs + kFewestConfirming));
+    const double shift = std::expm1(middle_difference(again));
+    const double p = signed_rank_test(again);
+    if (is_worse(shift) && is_large(shift) && p <= kConfirmed)
+      return regress(fmt::format("p {:.2g} over the gate, confirmed by {} pairs ({}, p {:.2g})", result_.corrected,
+                                 again.size(), percent(shift), p));
+    decide(TrackVerdict::inconclusive,
+           fmt::format("{} by {} pairs, and {} by {} further ones", percent(seen), first().size(), percent(shift),
+                       again.size()),
+           "look for what disturbed some launches (hbench doctor)");
+  }
+
+  void regress(const std::string& how) {
+    decide(TrackVerdict::regressed, fmt::format("{}, {}", percent(result_.shift), how),
+           "look at what differs between the two sides");
+  }
+
+  const TrackedCase& tracked_;
+  const PairRule& rule_;
+  int fewest_;
+  std::vector<double> differences_;
+  TrackJudgement result_;
+};
+
+}  // namespace
+
+int fewest_pairs(std::size_t cases, double level) {
+  int pairs = 2;
+  while (static_cast<double>(std::max<std::size_t>(cases, 1)) * std::ldexp(2, -pairs) > level) pairs += 2;
+  return pairs;
+}
+
+int default_pairs(std::size_t cases, double level) { return fewest_pairs(cases, level) + 4; }
+
+std::vector<TrackJudgement> judge_pairs(const std::vector<TrackedCase>& gate, const PairRule& rule) {
+  const auto cases = static_cast<std::size_t>(std::ranges::count_if(
+      gate, [](const TrackedCase& tracked) { return !tracked.baseline.empty() && !tracked.head.empty(); }));
+  std::vector<PairWeighing> weighed;
+  std::vector<double> p_values;
+  for (const TrackedCase& tracked : gate) {
+    weighed.emplace_back(tracked, rule, cases);
+    if (weighed.back().is_asked()) p_values.push_back(weighed.back().p());
+  }
+  const std::vector<double> corrected = holm_corrected(p_values);
+  std::vector<TrackJudgement> judgements;
+  std::size_t asked = 0;
+  for (PairWeighing& each : weighed) judgements.push_back(each.judge(each.is_asked() ? corrected[asked++] : 1));
+  return judgements;
+}
+
+}  // namespace hbench
