@@ -50,7 +50,7 @@ std::vector<int> parse_ranks(const std::optional<std::string>& text, int most) {
 }
 
 /// nccl-tests takes seconds without a unit.
-Seconds time_flag(const std::string& text, std::string_view flag) {
+Seconds seconds_flag(const std::string& text, std::string_view flag) {
   const bool plain = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
   Seconds time{0};
   try {
@@ -138,8 +138,8 @@ void understand(const Texts& texts, CollectiveOptions& options) {
   request.check = texts.check > 0;
   options.loop.check = request.check;
   if (texts.link) options.link = link_flag(*texts.link);
-  options.loop.budget = time_flag(texts.budget, "--budget");
-  options.loop.timeout = time_flag(texts.timeout, "--timeout");
+  options.loop.budget = seconds_flag(texts.budget, "--budget");
+  options.loop.timeout = seconds_flag(texts.timeout, "--timeout");
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/values.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/producer.hpp"
 #include "bench/sweep/gpu_range.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/base/units_text.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/precision.hpp"
 
@@ -29,17 +29,6 @@ struct Texts {
 
 std::vector<std::string> list(const std::optional<std::string>& text, std::string_view flag) {
   return text ? split_list(*text, flag) : std::vector<std::string>();
-}
-
-Seconds time_flag(const std::string& text, std::string_view flag) {
-  try {
-    const Seconds time = parse_seconds(text);
-    if (time.value <= 0) throw Error(ExitCode::usage, "it must be more than 0");
-    return time;
-  } catch (const Error& error) {
-    throw Error(ExitCode::usage, fmt::format("{} {}: {}", flag, text, error.what()),
-                "write a time such as 30s or 500ms");
-  }
 }
 
 void understand(const Texts& texts, SweepOptions& options) {

@@ -1,38 +1,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "bench/command/arguments.hpp"
-#include "bench/output/document_output.hpp"
-#include "bench/output/output_file.hpp"
 #include "bench/track/check.hpp"
+#include "bench/track/track_output.hpp"
 #include "bench/track/tracked_run.hpp"
 #include "bench/verbs/track.hpp"
-#include "collectives/base/file.hpp"
-#include "reports/formats/formats.hpp"
-#include "reports/short_form.hpp"
 
 namespace hbench {
 namespace {
 
-/// The page of GitHub's job, where this runs in one. \throws Error (environment) where it cannot be written.
-void add_to_job_summary(const Document& document) {
-  const char* file = std::getenv("GITHUB_STEP_SUMMARY");
-  if (file == nullptr || *file == '\0') return;
-  constexpr std::size_t kMostBytes = 900'000;  // GitHub takes 1 MiB of a step
-  const std::string text = std::filesystem::exists(file) ? read_file(file) : "";
-  write_whole(file, text + render_fitting(kMostBytes, document, kMarkdownFormat) + "\n", "GITHUB_STEP_SUMMARY");
-}
-
 /// Texts of flags that the project's file may say instead.
 struct CheckFlags {
-  std::filesystem::path file, database, baseline_database, junit, gitlab;
+  std::filesystem::path file, database, baseline_database;
   std::string gate;
-  std::optional<std::string> baseline, effect, fail_on;
+  std::optional<std::string> baseline, effect;
   int max_launches = 0, max_runs = 0, min_runs = 0;
-  bool unconfirmed = false, github = false, quiet = false;
+  bool unconfirmed = false, quiet = false;
+  TrackOutput output;
 };
 
 void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
@@ -52,10 +39,7 @@ void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
   app.add_option("--min-runs", flags.min_runs, "of the baseline; fewer are inconclusive (default: the file's, or 5)")
       ->check(in_range(1, 1000));
   app.add_flag("--no-confirm", flags.unconfirmed, "say regressed without further launches that show it again");
-  app.add_option("--fail-on", flags.fail_on, "inconclusive: exit with 11 where a case is (default: the file's)");
-  app.add_option("--junit", flags.junit, "also write JUnit's XML there");
-  app.add_option("--gitlab", flags.gitlab, "also write GitLab's metrics report (OpenMetrics) there");
-  app.add_flag("--github", flags.github, "also print annotations, and add the page to the summary of GitHub's job");
+  flags.output.add_options(app);
   app.add_flag("--quiet", flags.quiet, "no progress");
 }
 
@@ -76,7 +60,7 @@ void understand(const CheckFlags& flags, const std::optional<Project>& project, 
   if (flags.min_runs > 0) request.rule.fewest_runs = flags.min_runs;
   if (flags.max_launches > 0) request.rule.confirming = std::max(0, flags.max_launches - request.rule.launches);
   if (flags.unconfirmed) request.rule.confirming = 0;
-  if (flags.fail_on) request.fail_on_inconclusive = parse_fail_on(*flags.fail_on);
+  if (const auto fails = flags.output.fails_on_inconclusive()) request.fail_on_inconclusive = *fails;
   choose_baseline(request, flags.baseline.value_or(project ? project->baseline : "main"), baselines);
 }
 
@@ -147,7 +131,6 @@ class Check {
 ExitCode run_check(const Call& call) {
   CheckFlags flags;
   TrackRequest request;
-  DocumentOutput output;
   Arguments app(
       "Judges a run of a database against earlier ones: which timed cases have become slower or faster, by how much, "
       "and how surely.",
@@ -162,24 +145,10 @@ ExitCode run_check(const Call& call) {
       "Exit code: 0 pass, new or improved; 10 regressed; 11 inconclusive, with --fail-on; 12 incomparable, or no "
       "baseline; before these 4 or 5 where cases of the run have failed.");
   add_options(app, flags, request);
-  output.add_options(app);
-  output.keep_markdown_within(65'000);  // GitHub takes comments of 65,536 characters
   if (app.parse(call)) return ExitCode::good;
-  output.check();
-  if (!flags.junit.empty()) check_writable(flags.junit, "--junit");
-  if (!flags.gitlab.empty()) check_writable(flags.gitlab, "--gitlab");
+  flags.output.check();
   const TrackReport report = Check(flags, request).run();
-  const Document document = track_document(report);
-  const auto [stopped, resumed] = without_commands();
-  if (flags.github && output.for_terminal()) fmt::print("{}", stopped);
-  output.deliver(document, [&] { return track_json(report); });
-  if (flags.github && output.for_terminal()) fmt::print("{}", resumed);
-  if (!flags.junit.empty()) write_whole(flags.junit, track_junit(report), "--junit");
-  if (!flags.gitlab.empty()) write_whole(flags.gitlab, track_metrics(report), "--gitlab");
-  if (flags.github) {
-    fmt::print(stderr, "{}", track_annotations(report));
-    add_to_job_summary(document);
-  }
+  flags.output.deliver(report);
   return report.exit_code();
 }
 

@@ -1,0 +1,15 @@
+#pragma once
+
+/// Values of flags that several verbs have.
+
+#include <string>
+#include <string_view>
+
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// `30s`, `500ms`: above 0. \throws Error (usage) that names the flag.
+Seconds time_flag(const std::string& text, std::string_view flag);
+
+}  // namespace hbench
