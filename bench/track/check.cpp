@@ -27,20 +27,6 @@ Run head_of(const std::vector<Run>& runs, std::int64_t asked, std::string_view f
   return *found;
 }
 
-/// What was tried and has failed, or cannot be compared, is no question of figures.
-TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgement) {
-  if (!sides.failure.empty()) {
-    judgement.verdict = TrackVerdict::missing;
-    judgement.reason = fmt::format("it failed: {}", sides.failure);
-    judgement.next_step = "find out why it fails";
-  } else if (!sides.incomparable.empty()) {
-    judgement.verdict = TrackVerdict::incomparable;
-    judgement.reason = sides.incomparable;
-    judgement.next_step = "measure both sides in the same place";
-  }
-  return judgement;
-}
-
 /// What somebody has accepted is no regression, however large.
 void accept_change(TrackJudgement& judgement, const std::string& reason) {
   const bool waits = judgement.verdict == TrackVerdict::inconclusive && judgement.shift != 0;
@@ -163,6 +149,19 @@ void hold_to(const TrackLimit& limit, const std::vector<CaseResult>& head, const
 }
 
 }  // namespace
+
+TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgement) {
+  if (!sides.failure.empty()) {
+    judgement.verdict = TrackVerdict::missing;
+    judgement.reason = fmt::format("it failed: {}", sides.failure);
+    judgement.next_step = "find out why it fails";
+  } else if (!sides.incomparable.empty()) {
+    judgement.verdict = TrackVerdict::incomparable;
+    judgement.reason = sides.incomparable;
+    judgement.next_step = "measure both sides in the same place";
+  }
+  return judgement;
+}
 
 std::string TrackReport::baseline_in_words() const {
   if (!request.frozen.empty()) return fmt::format("the frozen baseline {}", request.frozen);

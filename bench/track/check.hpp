@@ -3,12 +3,14 @@
 /// `hbench track check`: judges a run of a database against earlier ones, and says so in every form that CI reads.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/store/store.hpp"
 #include "analysis/track/limit.hpp"
+#include "analysis/track/paired.hpp"
 #include "analysis/track/sides.hpp"
 #include "collectives/base/error.hpp"
 #include "reports/document.hpp"
@@ -38,6 +40,13 @@ struct TrackedResult {
   std::vector<std::string> changed = {};
 };
 
+/// Sides that took turns (`hbench track pair`).
+struct PairedSides {
+  std::string base, head;  ///< commands
+  PairRule rule;
+  int pairs = 0;  ///< that are complete
+};
+
 struct TrackReport {
   TrackRequest request;
   Run head;
@@ -45,6 +54,8 @@ struct TrackReport {
   std::vector<Run> earlier = {};  ///< before an accepted change, oldest first
   std::vector<TrackedResult> results;
   std::vector<std::string> notes = {};  ///< what is to be known beside the verdicts, in sentences
+  /// Where it is set, the verdicts are given by its rule, and the baseline is the run of the other side.
+  std::optional<PairedSides> paired = {};
 
   std::size_t count(TrackVerdict verdict) const;
   /// `branch=main`, or `the frozen baseline v2`.
@@ -53,6 +64,9 @@ struct TrackReport {
   /// is asked for and something is inconclusive, and 12 where nothing is comparable or a case is not.
   ExitCode exit_code() const;
 };
+
+/// What was tried and has failed, or cannot be compared, is no question of figures.
+TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgement);
 
 /// \param baselines the database that has the runs of the baseline; null: the same.
 /// \throws Error (usage) for a run or a frozen baseline that is not there, and a database without runs.

@@ -36,6 +36,9 @@ std::string verdict_text(const TrackReport& report) {
     if (const std::size_t count = report.count(verdict); count > 0)
       counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
   const std::string what = report.results.empty() ? "no timed case" : fmt::format("{}", fmt::join(counts, ", "));
+  if (report.paired)
+    return fmt::format("{}: the head against the base, in {} pair{} of launches.", what, report.paired->pairs,
+                       report.paired->pairs == 1 ? "" : "s");
   const std::string baseline = report.baseline_in_words();
   if (report.runs.empty() && !report.request.frozen.empty())
     return fmt::format("{}: {}. There is no baseline: {} has no run but this one.", run_text(report.head), what,
@@ -105,6 +108,15 @@ std::string rule_text(const TrackRule& rule) {
                           : "");
 }
 
+std::string rule_text(const PairedSides& sides) {
+  return fmt::format(
+      "The base is '{}', the head '{}'. They took turns; each launch is held to its neighbour. A change is one of "
+      "{:.3g} % at least (Hodges and Lehmann), that chance gives {:g} % of gates of equal sides (exact signed-rank "
+      "test on {} pairs, corrected by Holm for the cases){}.",
+      one_line(sides.base), one_line(sides.head), 100 * sides.rule.least_effect, 100 * sides.rule.level,
+      sides.rule.pairs, sides.rule.confirm ? ", and a regression one that further pairs show again" : "");
+}
+
 }  // namespace
 
 Document track_document(const TrackReport& report) {
@@ -115,7 +127,7 @@ Document track_document(const TrackReport& report) {
   for (Block& each : changes(results)) document.blocks.push_back(std::move(each));
   if (Table all = all_table(results); !all.rows.empty()) document.blocks.emplace_back(std::move(all));
   for (const std::string& note : report.notes) document.blocks.emplace_back(Paragraph{note});
-  document.blocks.emplace_back(Paragraph{rule_text(report.request.rule)});
+  document.blocks.emplace_back(Paragraph{report.paired ? rule_text(*report.paired) : rule_text(report.request.rule)});
   if (!results.empty() && results.front()->id > 0)
     document.blocks.emplace_back(
         Paragraph{fmt::format("hbench track explain {} says how the first verdict came about.", results.front()->id)});

@@ -1,0 +1,216 @@
+#include "bench/track/pair.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "analysis/tracked_metric.hpp"
+
+namespace hbench {
+namespace {
+
+/// A launch's value of each case, by the case's question; and the cases that failed in it.
+struct Answers {
+  std::map<std::string, double> values;
+  std::map<std::string, const CaseResult*> failed;
+};
+
+/// Ratios are of nothing else.
+bool is_positive(double value) { return std::isfinite(value) && value > 0; }
+
+Answers answers_of(const std::vector<CaseResult>& cases) {
+  Answers answers;
+  for (const CaseResult& result : cases) {
+    const std::string question = result.asked.question();
+    if (result.status == CaseStatus::failed)
+      answers.failed[question] = &result;
+    else if (const Launch values = launch_values(result); !values.empty() && is_positive(values.front()))
+      answers.values[question] = values.front();
+  }
+  return answers;
+}
+
+TrackedSides side_of(const CaseResult& result) {
+  const TrackedMetric metric = tracked_metric(result);
+  TrackedSides side{.name = tracked_name(result.asked),
+                    .question = result.asked.question(),
+                    .unit = metric.unit,
+                    .values = {},
+                    .failure = {},
+                    .incomparable = {}};
+  side.values.larger_is_worse = metric.larger_is_worse;
+  return side;
+}
+
+/// As the hint of an error, of which all lines but the first are indented here.
+std::string indented(std::string_view text) {
+  std::string lines;
+  for (const char c : text) lines += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  return lines;
+}
+
+class PairedTurns {
+ public:
+  PairedTurns(const PairRequest& request, const PairHooks& hooks) : request_(request), hooks_(hooks) {}
+
+  TrackReport run() {
+    if (warm_up()) {
+      measure_until(rule_.pairs);
+      if (!stopped_ && sees_regressions()) {
+        hooks_.note("a case looks slower: further pairs show whether it does again");
+        measure_until(most_);
+      }
+    }
+    return report();
+  }
+
+ private:
+  /// False when interrupted. The head's cases come first, in its order.
+  bool warm_up() {
+    const CommandLaunch base = first_launch(request_.base);
+    if (hooks_.interrupted()) return false;
+    const CommandLaunch head = first_launch(request_.head);
+    if (hooks_.interrupted()) return false;
+    for (const CommandLaunch* launch : {&head, &base})
+      for (const CaseResult& result : launch->cases) add_case(result);
+    if (sides_.empty())
+      throw Error(ExitCode::usage, fmt::format("no case has '{}' in its name", request_.metric),
+                  fmt::format("there are: {}", fmt::join(names_, ", ")));
+    const Answers of_base = answers_of(base.cases), of_head = answers_of(head.cases);
+    for (TrackedSides& side : sides_) note_absence(side, of_base, of_head);
+    const auto common = static_cast<std::size_t>(std::ranges::count_if(sides_, [&](const TrackedSides& side) {
+      return of_base.values.contains(side.question) && of_head.values.contains(side.question);
+    }));
+    rule_ = request_.rule;
+    rule_.pairs = request_.launches > 0 ? request_.launches : default_pairs(common, rule_.level);
+    most_ = std::max(request_.most_launches > 0 ? request_.most_launches : 2 * rule_.pairs, rule_.pairs);
+    if (common == 0) stopped_ = true;
+    hooks_.begins(common, rule_, most_);
+    return true;
+  }
+
+  /// \throws Error where it fails.
+  CommandLaunch first_launch(const PairCommand& command) {
+    CommandLaunch launch = hooks_.launch(command);
+    if (launch.code != ExitCode::good && !hooks_.interrupted())
+      throw Error(launch.code, launch.reason, indented(launch.said));
+    return launch;
+  }
+
+  void add_case(const CaseResult& result) {
+    TrackedSides side = side_of(result);
+    if (std::ranges::find(sides_, side.question, &TrackedSides::question) != sides_.end()) return;
+    names_.push_back(side.name);
+    if (side.name.find(request_.metric) != std::string::npos) sides_.push_back(std::move(side));
+  }
+
+  /// What only one side prints has that side's one value, so that it is called missing or new.
+  static void note_absence(TrackedSides& side, const Answers& base, const Answers& head) {
+    const auto before = base.values.find(side.question), after = head.values.find(side.question);
+    const bool failed = note_failure(side, "head", head) || note_failure(side, "base", base);
+    if (failed || (before != base.values.end() && after != head.values.end())) return;
+    if (before != base.values.end()) side.values.baseline = {{before->second}};
+    if (after != head.values.end()) side.values.head = {after->second};
+  }
+
+  static bool note_failure(TrackedSides& side, std::string_view name, const Answers& answers) {
+    const auto found = answers.failed.find(side.question);
+    if (found == answers.failed.end() || !side.failure.empty()) return !side.failure.empty();
+    side.failure = fmt::format("on the side of the {}: {}", name, found->second->failure);
+    side.failure_code = found->second->exit_code;
+    return true;
+  }
+
+  void measure_until(int pairs) {
+    while (pairs_ < pairs && !stopped_) {
+      const std::optional<PairLaunches> pair = launch_pair();
+      if (!pair) continue;
+      add(*pair);
+      hooks_.keep(pairs_++, *pair);
+    }
+  }
+
+  /// None where a launch failed, or was interrupted.
+  std::optional<PairLaunches> launch_pair() {
+    PairLaunches pair;
+    const bool head_first = pairs_ % 2 == 1;
+    for (const bool head : {head_first, !head_first}) {
+      CommandLaunch& launch = head ? pair.head : pair.base;
+      launch = hooks_.launch(head ? request_.head : request_.base);
+      if (hooks_.interrupted()) stopped_ = true;
+      if (!stopped_ && launch.code != ExitCode::good) note_failed(launch, head);
+      if (stopped_ || launch.code != ExitCode::good) return std::nullopt;
+    }
+    return pair;
+  }
+
+  void note_failed(const CommandLaunch& launch, bool head) {
+    hooks_.note(launch.said.empty() ? launch.reason : fmt::format("{}\n  {}", launch.reason, indented(launch.said)));
+    if (++(head ? failed_heads_ : failed_bases_) < kMostFailedLaunches) return;
+    stopped_ = true;
+    for (TrackedSides& side : sides_) {
+      if (!side.failure.empty()) continue;
+      side.failure = launch.reason;
+      side.failure_code = static_cast<int>(launch.code);
+    }
+  }
+
+  void add(const PairLaunches& pair) {
+    const Answers base = answers_of(pair.base.cases), head = answers_of(pair.head.cases);
+    for (TrackedSides& side : sides_) {
+      note_failure(side, "head", head);
+      note_failure(side, "base", base);
+      // What failed once, or was there on one side only at first, stays what it is called.
+      if (!side.failure.empty() || side.values.baseline.empty() != side.values.head.empty()) continue;
+      const auto before = base.values.find(side.question), after = head.values.find(side.question);
+      if (before == base.values.end() || after == head.values.end()) continue;
+      if (side.values.baseline.empty()) side.values.baseline.emplace_back();
+      side.values.baseline.front().push_back(before->second);
+      side.values.head.push_back(after->second);
+    }
+  }
+
+  std::vector<TrackJudgement> judged(const PairRule& rule) const {
+    std::vector<TrackedCase> gate;
+    for (const TrackedSides& side : sides_) gate.push_back(side.values);
+    return judge_pairs(gate, rule);
+  }
+
+  bool sees_regressions() const {
+    PairRule unconfirmed = rule_;
+    unconfirmed.confirm = false;
+    return rule_.confirm && std::ranges::any_of(judged(unconfirmed), [](const TrackJudgement& each) {
+             return each.verdict == TrackVerdict::regressed;
+           });
+  }
+
+  TrackReport report() const {
+    TrackReport report;
+    report.request.fail_on_inconclusive = request_.fail_on_inconclusive;
+    report.paired = PairedSides{.base = request_.base.text, .head = request_.head.text, .rule = rule_, .pairs = pairs_};
+    std::vector<TrackJudgement> judgements = judged(rule_);
+    for (std::size_t i = 0; i < sides_.size(); ++i)
+      report.results.push_back({sides_[i], without_figures(sides_[i], std::move(judgements[i]))});
+    return report;
+  }
+
+  const PairRequest& request_;
+  const PairHooks& hooks_;
+  PairRule rule_;
+  int most_ = 0, pairs_ = 0, failed_bases_ = 0, failed_heads_ = 0;
+  bool stopped_ = false;
+  std::vector<TrackedSides> sides_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+TrackReport measure_pairs(const PairRequest& request, const PairHooks& hooks) {
+  return PairedTurns(request, hooks).run();
+}
+
+}  // namespace hbench

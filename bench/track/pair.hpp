@@ -1,0 +1,49 @@
+#pragma once
+
+/// `hbench track pair`: two sides that take turns, launch by launch, and which cases of the head are slower.
+///
+/// One launch of either side comes first and does not count: it fills caches and tells which cases there are. Then
+/// pairs follow, A B, B A, A B ... A pair of which one launch fails is launched again. Where a regression is seen after
+/// the pairs that decide, further pairs confirm it or do not. Knows no processes: `PairHooks` launch.
+
+#include <functional>
+#include <string>
+
+#include "analysis/track/paired.hpp"
+#include "bench/track/check.hpp"
+#include "bench/track/pair_command.hpp"
+
+namespace hbench {
+
+struct PairRequest {
+  PairCommand base{.side = "base", .text = {}}, head{.side = "head", .text = {}};
+  std::string metric;     ///< only cases with this in their names; empty: all
+  int launches = 0;       ///< pairs that decide; 0: `default_pairs`
+  int most_launches = 0;  ///< pairs in all; 0: twice as many
+  PairRule rule;          ///< its `pairs` are those that `launches` comes to
+  bool fail_on_inconclusive = false;
+};
+
+/// The two launches of one pair.
+struct PairLaunches {
+  CommandLaunch base, head;
+};
+
+struct PairHooks {
+  std::function<CommandLaunch(const PairCommand& command)> launch;
+  /// The cases that are compared are known, and so is how many pairs will be launched at most.
+  std::function<void(std::size_t cases, const PairRule& rule, int most)> begins;
+  /// A pair is complete; the first has the number 0.
+  std::function<void(int number, const PairLaunches& pair)> keep;
+  std::function<void(const std::string& what)> note;  ///< a line for people
+  std::function<bool()> interrupted;                  ///< asked after each launch
+};
+
+/// Two launches of one side may fail; then nothing else is launched, and its cases say why.
+inline constexpr int kMostFailedLaunches = 2;
+
+/// What there is when it was interrupted. The report's runs are left to the caller. \throws Error where the first
+/// launch of a side fails, and (usage) where no case has the metric.
+TrackReport measure_pairs(const PairRequest& request, const PairHooks& hooks);
+
+}  // namespace hbench

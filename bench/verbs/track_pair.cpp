@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+#include "analysis/store/uuid.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/command/values.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/producer.hpp"
+#include "bench/track/pair.hpp"
+#include "bench/track/pair_store.hpp"
+#include "bench/track/project.hpp"
+#include "bench/track/track_output.hpp"
+#include "bench/verbs/track.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+struct PairOptions {
+  PairRequest request;
+  Seconds timeout{0};
+  std::filesystem::path database;
+  std::map<std::string, std::string> labels;
+  bool quiet = false;
+};
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  hbench track pair --base ./build-main/bench --head ./build/bench\n"
+    "  hbench track pair --base 'NCCL_ALGO=Ring ./all_reduce_perf -g 8' --head 'NCCL_ALGO=Tree ./all_reduce_perf -g "
+    "8'\n"
+    "  hbench track pair --base 'python old/train.py' --head 'python new/train.py' --metric step_ms --db hbench.db\n"
+    "What either side prints is read as hbench import reads it: nccl-tests' table, Google Benchmark's JSON, or a last "
+    "line such as {\"step_ms\": 12.3}.\n"
+    "Exit code: 0 pass, new or improved; 10 regressed; 11 inconclusive, with --fail-on; 12 where no case is on both "
+    "sides; before these 4 or 5 where a side has failed.";
+
+/// Pairs as they are measured: on the screen and in the database.
+class PairBench {
+ public:
+  PairBench(const Call& call, const PairOptions& options) : options_(options) {
+    Run run{.command = call.command, .version = HBENCH_VERSION, .started_at = now_utc(), .environment = {}};
+    run.labels = options.labels;
+    if (!options.database.empty()) run.environment = environment_facts(false);
+    const std::string pair = store::random_uuid();
+    base_ = run_of_side(run, "base", pair);
+    head_ = run_of_side(run, "head", pair);
+    if (!options.database.empty()) store_.emplace(options.database, base_, head_);
+  }
+
+  TrackReport run() {
+    progress_.emplace(0, options_.quiet);
+    PairHooks hooks{.launch = [&](const PairCommand& command) { return launch(command); },
+                    .begins = [&](std::size_t cases, const PairRule& rule, int most) { begin(cases, rule, most); },
+                    .keep = [&](int number, const PairLaunches& pair) { keep(number, pair); },
+                    .note = [&](const std::string& what) { progress_->note(what); },
+                    .interrupted = interrupted};
+    TrackReport report = measure_pairs(options_.request, hooks);
+    progress_.reset();
+    report.head = store_ ? store_->head() : head_;
+    report.runs = {store_ ? store_->base() : base_};
+    report.request.baseline = report.runs.front().labels;
+    return report;
+  }
+
+ private:
+  CommandLaunch launch(const PairCommand& command) {
+    const auto began = std::chrono::steady_clock::now();
+    progress_->doing(
+        fmt::format("{} {}", command.side, pairs_ < 0 ? "to warm up" : fmt::format("of pair {}", pairs_ + 1)));
+    CommandLaunch launch = launch_command(command, options_.timeout);
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return launch;
+  }
+
+  /// The launches that warmed up tell how long pairs take.
+  void begin(std::size_t cases, const PairRule& rule, int most) {
+    pairs_ = 0;
+    pair_seconds_ = seconds_;
+    progress_.emplace(rule.pairs * pair_seconds_, options_.quiet);
+    progress_->note(fmt::format("{} case{}, {} pairs of launches, about {}; up to {} pairs where something is slower",
+                                cases, cases == 1 ? "" : "s", rule.pairs, format(Seconds(rule.pairs * pair_seconds_)),
+                                most));
+    if (const int fewest = fewest_pairs(cases, rule.level); rule.pairs < fewest)
+      progress_->note(fmt::format("no change can be told from chance by so few: it takes --launches {}", fewest));
+  }
+
+  void keep(int number, const PairLaunches& pair) {
+    if (store_) store_->keep(number, pair);
+    pairs_ = number + 1;
+    progress_->done(pair_seconds_);
+  }
+
+  const PairOptions& options_;
+  Run base_, head_;
+  std::optional<PairStore> store_;
+  std::optional<Progress> progress_;
+  int pairs_ = -1;
+  double seconds_ = 0, pair_seconds_ = 0;
+};
+
+/// \throws Error (usage).
+void check_request(const PairRequest& request) {
+  for (const PairCommand* command : {&request.base, &request.head})
+    if (command->text.find_first_not_of(" \t\r\n") == std::string::npos)
+      throw Error(ExitCode::usage, fmt::format("--{} is no command", command->side),
+                  "give both sides: --base './old/bench' --head './new/bench'");
+  if (request.most_launches > 0 && request.most_launches < request.launches)
+    throw Error(ExitCode::usage,
+                fmt::format("--max-launches {} is less than --launches {}", request.most_launches, request.launches),
+                "it counts the pairs that decide, too");
+}
+
+ExitCode run_pair(const Call& call) {
+  PairOptions options;
+  PairRequest& request = options.request;
+  TrackOutput output;
+  std::string effect, timeout = "600 s";
+  std::vector<std::string> labels;
+  bool unconfirmed = false;
+  Arguments app(
+      "Measures two commands in turns, launch by launch, and says which of the cases that they print are slower with "
+      "the second one. Each launch is held to its neighbour, so that neither slow drift of the machine nor other "
+      "hardware matters.",
+      "hbench track pair");
+  app.footer(kFooter);
+  app.add_option("--base", request.base.text, "a shell's command: what the head is held to");
+  app.add_option("--head", request.head.text, "a shell's command: what is judged");
+  app.add_option("--launches", request.launches,
+                 "pairs that decide (default: as many as the cases need, 12 for one and 16 for 20)")
+      ->check(in_range(1, 1000));
+  app.add_option("--max-launches", request.most_launches,
+                 "pairs in all, where further ones have to confirm a regression (default: twice as many)")
+      ->check(in_range(1, 2000));
+  app.add_option("--least-effect", effect, "the least change that counts (default: 3%)");
+  app.add_option("--metric", request.metric, "only cases with this in their names");
+  app.add_option("--timeout", timeout, "stop a command that prints nothing for so long")->capture_default_str();
+  app.add_flag("--no-confirm", unconfirmed, "say regressed without further pairs that show it again");
+  app.add_option("--db", options.database, "also store both sides in this database, as two runs");
+  app.add_option("--label", labels, kLabelHelp);
+  output.add_options(app);
+  app.add_flag("--quiet", options.quiet, "no progress");
+  if (app.parse(call)) return ExitCode::good;
+  check_request(request);
+  options.timeout = time_flag(timeout, "--timeout");
+  options.labels = parse_labels(labels);
+  request.rule.confirm = !unconfirmed;
+  if (!effect.empty()) request.rule.least_effect = parse_share(effect, "--least-effect");
+  request.fail_on_inconclusive = output.fails_on_inconclusive().value_or(false);
+  output.check();
+  catch_interrupts();
+  const TrackReport report = PairBench(call, options).run();
+  if (!report.results.empty()) output.deliver(report);
+  if (!interrupted()) return report.exit_code();
+  fmt::print(stderr, "hbench: interrupted after {} pairs{}\n", report.paired->pairs,
+             options.database.empty() ? "" : fmt::format("; they are in {}", options.database.string()));
+  return ExitCode::interrupted;
+}
+
+}  // namespace
+
+constinit const Action kTrackPair{"pair", "measures two commands in turns, and judges one by the other", run_pair};
+
+}  // namespace hbench
