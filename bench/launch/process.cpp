@@ -273,7 +273,7 @@ Exit run_process(const Spawn& spawn) {
     const bool ended = has_ended(child);
     if (ended) kill(-child, SIGKILL);
     left_alone = !streams.poll_once() && ended;
-    exit.interrupted = interrupt_seen;
+    exit.interrupted = interrupt_seen && !spawn.despite_interrupts;
     exit.timed_out =
         spawn.output_timeout.value > 0 &&
         std::chrono::duration<double>(Clock::now() - streams.last_output()).count() > spawn.output_timeout.value;

@@ -30,6 +30,7 @@ struct Spawn {
   std::string input;                                   ///< fed to standard input
   Seconds output_timeout{0};                           ///< stop it after this long without output; 0: never
   std::function<void()> on_timeout = {};               ///< before it is stopped for that
+  bool despite_interrupts = false;                     ///< what cleans up goes on after Ctrl-C
 };
 
 /// Runs a child to its end. On the time-out and on Ctrl-C it stops the child's process group, by SIGTERM and then by

@@ -98,6 +98,7 @@ std::vector<CaseHistory> history(const Store& store, const HistoryRequest& reque
                       .question = result.asked.question(),
                       .place = result.asked.place(),
                       .unit = tracked_metric(result).unit,
+                      .larger_is_worse = tracked_metric(result).larger_is_worse,
                       .points = {},
                       .changes = {}};
     names.push_back(known.name);

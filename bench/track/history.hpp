@@ -35,7 +35,8 @@ struct LevelChange {
 
 struct CaseHistory {
   std::string name, question, place;
-  std::string unit;                  ///< of the values: `s`, or of rates their own
+  std::string unit;  ///< of the values: `s`, or of rates their own
+  bool larger_is_worse = true;
   std::vector<HistoryPoint> points;  ///< oldest first
   std::vector<LevelChange> changes;
 

@@ -14,7 +14,20 @@ using Json = nlohmann::ordered_json;
 constexpr int kFormat = 1;
 
 Json run_json(const Run& run) {
-  return {{"run", run.id}, {"started_at", run.started_at}, {"version", run.version}, {"labels", run.labels}};
+  return {{"run", run.id > 0 ? Json(run.id) : Json()},
+          {"started_at", run.started_at},
+          {"version", run.version},
+          {"labels", run.labels}};
+}
+
+std::string rule_json(const PairRule& rule) {
+  return Json{
+      {"least_effect", rule.least_effect}, {"level", rule.level}, {"pairs", rule.pairs}, {"confirm", rule.confirm}}
+      .dump();
+}
+
+Json paired_json(const PairedSides& sides) {
+  return {{"base", sides.base}, {"head", sides.head}, {"pairs", sides.pairs}};
 }
 
 Json result_json(const TrackedResult& result) {
@@ -55,7 +68,8 @@ std::string track_json(const TrackReport& report) {
               {"baseline", report.request.baseline},
               {"baseline_in_words", report.baseline_in_words()},
               {"baseline_runs", runs},
-              {"rule", Json::parse(rule_json(report.request.rule))},
+              {"paired", report.paired ? paired_json(*report.paired) : Json()},
+              {"rule", Json::parse(report.paired ? rule_json(report.paired->rule) : rule_json(report.request.rule))},
               {"results", results},
               {"notes", report.notes}}
              .dump(1, ' ', false, Json::error_handler_t::replace) +

@@ -8,8 +8,8 @@ namespace hbench {
 namespace {
 
 ExitCode run_track(const Call& call) {
-  const std::array actions{kTrackInit,    kTrackRun,    kTrackCheck,  kTrackExplain,
-                           kTrackHistory, kTrackAccept, kTrackFreeze, kTrackPair};
+  const std::array actions{kTrackInit,   kTrackRun,    kTrackCheck, kTrackExplain, kTrackHistory,
+                           kTrackAccept, kTrackFreeze, kTrackPair,  kTrackBisect};
   return run_action(
       call,
       {.verb = "hbench track",

@@ -7,6 +7,6 @@
 namespace hbench {
 
 extern const Action kTrackInit, kTrackRun, kTrackCheck, kTrackExplain, kTrackHistory, kTrackAccept, kTrackFreeze,
-    kTrackPair;
+    kTrackPair, kTrackBisect;
 
 }  // namespace hbench

@@ -1,0 +1,90 @@
+#include "bench/track/bisect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/track/git.hpp"
+#include "bench/track/words.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+/// \throws Error (usage) where it tells none.
+std::string commit_of(const Producer& producer) {
+  if (!producer.commit().empty()) return producer.commit();
+  throw Error(ExitCode::usage, fmt::format("run {} does not tell its commit", producer.run),
+              "measure with --label commit=$(git rev-parse HEAD)");
+}
+
+/// A percentage that `--least-effect` takes.
+std::string share_text(double share) { return fmt::format("{:.2g}%", 100 * share); }
+
+/// So that the command is never run elsewhere.
+std::string inside(const std::string& folder, const std::string& command) {
+  return fmt::format("cd {} || exit; {}", shell_word(folder), command);
+}
+
+}  // namespace
+
+BisectRange bisect_range(const std::vector<CaseHistory>& cases) {
+  const CaseHistory* of = nullptr;
+  const LevelChange* newest = nullptr;
+  for (const CaseHistory& each : cases)
+    for (const LevelChange& change : each.changes) {
+      const bool worse = each.larger_is_worse == (change.shift > 0);
+      const auto run = [](const CaseHistory& known, const LevelChange& begin) {
+        return known.points[begin.first].producer.run;
+      };
+      if (!worse || (newest != nullptr && run(each, change) <= run(*of, *newest))) continue;
+      of = &each;
+      newest = &change;
+    }
+  if (newest == nullptr)
+    throw Error(ExitCode::usage,
+                fmt::format("none of {} case{} has become slower", cases.size(), cases.size() == 1 ? "" : "s"),
+                "hbench track history shows the levels; one needs three runs");
+  const Producer &before = of->points[newest->first - 1].producer, &after = of->points[newest->first].producer;
+  BisectRange range{.name = of->name, .good = commit_of(before), .bad = commit_of(after), .shift = newest->shift};
+  if (range.good == range.bad)
+    throw Error(ExitCode::usage,
+                fmt::format("{} has become slower between runs {} and {}, which are of the same commit", range.name,
+                            before.run, after.run),
+                "it is not the code: look for what else has changed (hbench doctor)");
+  return range;
+}
+
+double BisectRequest::least_effect() const { return std::clamp(std::abs(range.shift) / 2, 0.001, 1.0); }
+
+std::string bisect_commands(const BisectRequest& request, const std::string& tree) {
+  const std::string build = request.build.empty() ? "true" : request.build;
+  std::string pair = fmt::format("hbench track pair --fail-on inconclusive --least-effect {} --base {} --head {}",
+                                 share_text(request.least_effect()), shell_word(inside(tree, request.measure)),
+                                 shell_word(request.measure));
+  if (!request.metric.empty()) pair += " --metric " + shell_word(request.metric);
+  if (request.launches > 0) pair += fmt::format(" --launches {}", request.launches);
+  // git takes 125 for a commit of which nothing can be said.
+  const std::string test =
+      fmt::format("({}) || exit 125\n{}\ncase $? in 0) exit 0 ;; 10) exit 1 ;; *) exit 125 ;; esac", build, pair);
+  return fmt::format(
+      "git worktree add --detach {} {}\n(cd {} && ({}))\ngit bisect start {} {}\ngit bisect run sh -c {}\n"
+      "git bisect reset\ngit worktree remove --force {}\n",
+      shell_word(tree), request.range.good, shell_word(tree), build, request.range.bad, request.range.good,
+      shell_word(test), shell_word(tree));
+}
+
+std::string_view to_string(BisectAnswer answer) {
+  switch (answer) {
+    case BisectAnswer::good:
+      return "good";
+    case BisectAnswer::bad:
+      return "bad";
+    case BisectAnswer::skip:
+      break;
+  }
+  return "skip";
+}
+
+}  // namespace hbench

@@ -1,0 +1,65 @@
+#include "bench/track/git.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "bench/launch/process.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+/// A checkout of a large repository on a slow disk takes its time.
+constexpr Seconds kTimeout(600);
+
+std::string without_end(std::string text) {
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  return text;
+}
+
+bool is_plain(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         std::string_view("_-./=:,+%@").find(c) != std::string::npos;
+}
+
+}  // namespace
+
+GitAnswer git(const std::vector<std::string>& arguments, Interrupts interrupts) {
+  GitAnswer answer;
+  Spawn spawn;
+  spawn.argv = {"git"};
+  spawn.argv.insert(spawn.argv.end(), arguments.begin(), arguments.end());
+  spawn.environment = {{"LC_ALL", "C"}, {"GIT_TERMINAL_PROMPT", "0"}};
+  spawn.on_line = [&](std::string_view line) { answer.out.append(line) += '\n'; };
+  spawn.output_timeout = kTimeout;
+  spawn.despite_interrupts = interrupts == Interrupts::ignore;
+  const Exit exit = run_process(spawn);
+  answer.code = exit.code;
+  answer.out = without_end(std::move(answer.out));
+  answer.err = without_end(exit.error_tail);
+  return answer;
+}
+
+std::string git_or_throw(const std::vector<std::string>& arguments, const std::string& doing) {
+  GitAnswer answer = git(arguments);
+  if (answer.good()) return std::move(answer.out);
+  throw Error(ExitCode::environment, fmt::format("{}: git ended with exit code {}", doing, answer.code), answer.err);
+}
+
+std::string commit_name(const std::string& revision) {
+  const GitAnswer answer = git({"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"});
+  return answer.good() ? answer.out : "";
+}
+
+std::string shell_word(const std::string& text) {
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
+  if (text.find_first_of("\"$`\\!") == std::string::npos) return '"' + text + '"';
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+}  // namespace hbench

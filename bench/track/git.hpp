@@ -1,0 +1,30 @@
+#pragma once
+
+/// The git repository that the current folder is in, by the program `git`.
+
+#include <string>
+#include <vector>
+
+namespace hbench {
+
+struct GitAnswer {
+  int code = 0;
+  std::string out, err;  ///< without the line's end at its end
+
+  bool good() const { return code == 0; }
+};
+
+enum class Interrupts { heed, ignore };
+/// `git <arguments>`. After Ctrl-C only what ignores interrupts is still done.
+GitAnswer git(const std::vector<std::string>& arguments, Interrupts interrupts = Interrupts::heed);
+
+/// The same. \throws Error (environment) with what git says; `doing` begins the message.
+std::string git_or_throw(const std::vector<std::string>& arguments, const std::string& doing);
+
+/// The full name of a commit; empty where the repository does not have it, or there is none.
+std::string commit_name(const std::string& revision);
+
+/// `text` as one word of a shell: as it is, in double quotes, or in single ones, whichever reads best.
+std::string shell_word(const std::string& text);
+
+}  // namespace hbench

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include "bench/command/arguments.hpp"
+#include "bench/command/values.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
+#include "bench/output/document_output.hpp"
+#include "bench/track/bisect.hpp"
+#include "bench/track/check.hpp"
+#include "bench/track/git.hpp"
+#include "bench/track/project.hpp"
+#include "bench/track/words.hpp"
+#include "bench/verbs/track.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  hbench track bisect --db nightly.db\n"
+    "  hbench track bisect --case vgg16 --build 'ninja -C build' --measure './build/bench --json'\n"
+    "  hbench track bisect --case vgg16 --build 'ninja -C build' --measure './build/bench --json' --run\n"
+    "Without --run it prints the commands. With it, each commit that git bisect chooses is built and measured in turns "
+    "with the good one, as hbench track pair does; git bisect reset ends it.\n"
+    "Exit code: 0 where the first bad commit is found; 11 where it is not.";
+
+/// Where the good commit is checked out by what is printed: beside the repository, or beside this folder.
+std::string printed_tree(const BisectRange& range) {
+  const GitAnswer top = git({"rev-parse", "--show-toplevel"});
+  return fmt::format("{}-{}", top.good() ? top.out : "../good", range.good.substr(0, 12));
+}
+
+ExitCode drive(const BisectRequest& request, const DocumentOutput& output, bool quiet) {
+  catch_interrupts();
+  try {
+    Progress progress(0, quiet);
+    const BisectReport report = bisect(request, [&](const std::string& what) { progress.note(what); });
+    output.deliver(bisect_document(report), [&] { return bisect_json(report); });
+    if (!interrupted()) return report.first_bad.size() == 1 ? ExitCode::good : ExitCode::inconclusive;
+  } catch (const Error&) {
+    if (!interrupted()) throw;  // what was cut off has failed for that
+  }
+  return ExitCode::interrupted;
+}
+
+ExitCode run_bisect(const Call& call) {
+  std::filesystem::path file, database;
+  std::string label, timeout = "600 s";
+  HistoryRequest history_request;
+  BisectRequest request;
+  DocumentOutput output;
+  bool drives = false, quiet = false;
+  Arguments app(
+      "Finds the commit that has made a case slower: takes the newest change that hbench track history dates, and "
+      "searches the commits between its two runs.",
+      "hbench track bisect");
+  app.footer(kFooter);
+  add_project_options(app, file, database);
+  app.add_option("--case", history_request.match, "only changes of cases with this in their names");
+  app.add_option("--label", label,
+                 "only runs with it: a branch, or such as release=2.1 (default: the file's, or main)");
+  Option* build = app.add_option("--build", request.build, "a shell's command that builds a commit in this folder");
+  Option* measure =
+      app.add_option("--measure", request.measure, "a shell's command that prints what hbench track pair reads");
+  app.add_option("--metric", request.metric, "only cases of --measure with this in their names");
+  app.add_option("--launches", request.launches, "pairs of launches that decide about a commit")
+      ->check(in_range(1, 1000));
+  app.add_option("--timeout", timeout, "stop a command that prints nothing for so long")->capture_default_str();
+  app.add_flag("--run", drives, "do it, in the repository of this folder")->needs(build)->needs(measure);
+  output.add_options(app);
+  app.add_flag("--quiet", quiet, "no progress");
+  if (app.parse(call)) return ExitCode::good;
+  const std::optional<Project> project = find_project(file);
+  if (database.empty()) database = project ? project->database : kUsualDatabase;
+  if (label.empty()) label = project ? project->baseline : "main";
+  history_request.labels = parse_baseline(label);
+  if (project) history_request.rule.least_effect = project->all.rule.least_effect;
+  request.timeout = time_flag(timeout, "--timeout");
+  output.check();
+  request.range = bisect_range(history(Store(database, Store::Mode::read_only), history_request));
+  if (drives) return drive(request, output, quiet);
+  if (request.build.empty() || request.measure.empty())
+    fmt::print("# your commands take the place of BUILD and MEASURE; --build and --measure put them there\n");
+  if (request.build.empty()) request.build = "BUILD";
+  if (request.measure.empty()) request.measure = "MEASURE";
+  fmt::print("# {}: {} between {} and {}\n{}", request.range.name, signed_percent(request.range.shift),
+             request.range.good, request.range.bad, bisect_commands(request, printed_tree(request.range)));
+  return ExitCode::good;
+}
+
+}  // namespace
+
+constinit const Action kTrackBisect{"bisect", "finds the commit that has made a case slower", run_bisect};
+
+}  // namespace hbench
