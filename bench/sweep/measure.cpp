@@ -113,7 +113,7 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   std::ranges::move(load.samples(launch), std::back_inserter(log.samples));
   std::ranges::move(transport_samples(nccl.transports(), launch), std::back_inserter(log.samples));
   if (order.delay.is_among(ranks)) log.samples.push_back(delay_sample(order.delay, launch));
-  LaunchOutcome outcome{.samples = std::move(log.samples), .traced = traced_steps(log, launch), .reason = {}};
+  LaunchOutcome outcome{.samples = std::move(log.samples), .reason = {}, .traced = traced_steps(log, launch)};
   for (const TracedStep& step : outcome.traced)
     std::ranges::move(ledger_samples(step), std::back_inserter(outcome.samples));
   return outcome;

@@ -30,9 +30,9 @@ struct MeasureOptions {
 /// that Ctrl-C ended there is none.
 struct LaunchOutcome {
   std::vector<Sample> samples;
-  std::vector<TracedStep> traced = {};  ///< times since the launch's first traced step
   ExitCode code = ExitCode::good;
-  std::string reason;  ///< one line; empty when good
+  std::string reason;                   ///< one line; empty when good
+  std::vector<TracedStep> traced = {};  ///< times since the launch's first span
 };
 
 /// Runs one launch of a measured case in processes of its own, with the machine's load around it; a lost or hung rank

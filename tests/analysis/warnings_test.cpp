@@ -42,6 +42,13 @@ TEST(Warnings, AreNoneOfAQuietCase) {
   EXPECT_THAT(warnings(result), IsEmpty());
 }
 
+TEST(Warnings, SayWhereATestMadeARankSlow) {
+  CaseResult result = with_baseline(launches({{{2}, {2.1}}, {{2.1}, {2}}, {{2}, {2.05}}}), {1, 1.05, 1});
+  result.samples.push_back({.rank = 1, .metric = std::string(metric::kTestDelay), .value = 0.005, .unit = "s"});
+  EXPECT_THAT(warnings(result),
+              ElementsAre("not a real figure: a test made rank 1 slower by 5 ms (HBENCH_TEST_DELAY)"));
+}
+
 TEST(Warnings, NameAnEfficiencyAboveTheIdealOnlyBeyondItsInterval) {
   EXPECT_THAT(warnings(with_baseline(launches({{{1}}, {{1}}, {{1}}}), {1.2, 1.21, 1.2})),
               ElementsAre(HasSubstr("120 % is above the ideal")));

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "analysis/collectives.hpp"
+#include "analysis/machine_load.hpp"
 #include "analysis/throttling.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/worker/rank_loop.hpp"
@@ -34,11 +35,12 @@ std::vector<LoopCase> cases_of(const CollectiveRequest& request) {
 }
 
 /// What rank 0 says.
-std::vector<LoopResult> measured(const std::vector<LoopCase>& cases, const WatchDevice& watch = {}) {
+std::vector<LoopResult> measured(const std::vector<LoopCase>& cases, const WatchDevice& watch = {},
+                                 const TestDelay& delay = {}) {
   const auto host = make_thread_endpoints(kRanks);
   const auto device = make_thread_endpoints(
       kRanks, [](Rank rank) { return std::make_shared<testing::LazyDevice>(static_cast<unsigned>(rank + 1)); });
-  const LoopOptions options{.warmups = 1, .iterations = 2};
+  const LoopOptions options{.warmups = 1, .iterations = 2, .delay = delay};
   std::vector<LoopResult> results;
   std::vector<std::jthread> ranks;
   for (std::size_t rank = 0; rank < kRanks; ++rank)
@@ -91,6 +93,28 @@ TEST(MeasuringLoop, IsRightAndTimedOnDevicesBesideHostMemory) {
         EXPECT_EQ(timed, 2 * 2 * kRanks);  // iterations, both ways, of every rank
       }
     }
+}
+
+TEST(MeasuringLoop, SlowsOneRankDownWhereATestSaysSo) {
+  CollectiveRequest request = on_devices(CollectiveKind::all_reduce, ReduceOp::sum);
+  request.executors = {"threads"};
+  const std::vector<LoopResult> results = measured(cases_of(request), {}, {.rank = 1, .time = Seconds(0.004)});
+  ASSERT_FALSE(results.empty());
+  for (const LoopResult& result : results) {
+    int slow = 0;
+    for (const Sample& sample : result.samples) {
+      if (sample.metric == metric::kTestDelay) {
+        EXPECT_EQ(sample.rank, 1);
+        EXPECT_EQ(sample.value, 0.004);
+        ++slow;
+      }
+      if (sample.rank == 1 && (sample.metric == metric::kInPlace || sample.metric == metric::kOutOfPlace))
+        EXPECT_GE(sample.value, 0.004) << "in every iteration, also where it is not counted";
+    }
+    EXPECT_EQ(slow, 1);
+  }
+  for (const LoopResult& result : measured(cases_of(request), {}, {.rank = kRanks, .time = Seconds(0.004)}))
+    for (const Sample& sample : result.samples) EXPECT_NE(sample.metric, metric::kTestDelay) << "no such rank";
 }
 
 /// A GPU that tells its clock, rises in temperature with every look, and becomes too hot at its last.

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "analysis/fingerprint.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/sweep/local_machine.hpp"
@@ -28,6 +29,31 @@ TEST_F(Emulated, IsWhatTheVariableSays) {
   EXPECT_EQ(emulated_network(), kNetwork);
   EXPECT_EQ(local_machine(1).emulated, kNetwork);
   EXPECT_EQ(machine_at_rest().emulated, "") << "who simulates does not mind";
+}
+
+/// The variable with which a test makes a rank slow.
+class SlowRank : public testing::Test {
+ protected:
+  void SetUp() override { unsetenv(kDelay); }
+  void TearDown() override { unsetenv(kDelay); }
+
+  static constexpr const char* kDelay = "HBENCH_TEST_DELAY";
+};
+
+TEST_F(SlowRank, IsAFactOfTheRunAndNotOfTheMachine) {
+  const auto without = environment_facts(false);
+  EXPECT_FALSE(without.contains("test_delay"));
+  setenv(kDelay, "1:5ms", 1);
+  EXPECT_EQ(test_delay(), (TestDelay{.rank = 1, .time = Seconds(0.005)}));
+  const auto with = environment_facts(false);
+  EXPECT_EQ(with.at("test_delay"), "1:5 ms");
+  EXPECT_EQ(fingerprint(with, false).digest, fingerprint(without, false).digest);
+}
+
+TEST_F(SlowRank, IsRefusedBeforeAnythingIsMeasured) {
+  setenv(kDelay, "1:5", 1);
+  expect_error([] { environment_facts(false); }, ExitCode::usage, testing::HasSubstr("HBENCH_TEST_DELAY=1:5: "),
+               testing::HasSubstr("HBENCH_TEST_DELAY=1:5ms"));
 }
 
 TEST(LocalMachine, KnowsItsMemoryItsCoresAndEveryModel) {

@@ -119,13 +119,13 @@ TEST(Phase, OfTracedStepsFollowsTheTimedOnes) {
   EXPECT_EQ(next_phase(request, {.steps = 3, .timed = 2}), Phase::stop) << "nobody asked for a trace";
 }
 
-TEST(Phase, TracesOneStepWhereTheBudgetIsSpentTwice) {
+TEST(Phase, TracesOneStepWhereTheBudgetIsSpentThreeTimes) {
   TrainingRequest request;
   request.traced_steps = 3;
   request.budget = Seconds(1);
-  EXPECT_EQ(next_phase(request, {.steps = 9, .timed = 8, .elapsed = Seconds(2.5)}), Phase::traced);
-  EXPECT_EQ(next_phase(request, {.steps = 10, .timed = 8, .traced = 1, .elapsed = Seconds(2.6)}), Phase::stop);
-  EXPECT_EQ(next_phase(request, {.steps = 10, .timed = 8, .traced = 1, .elapsed = Seconds(1.5)}), Phase::traced);
+  EXPECT_EQ(next_phase(request, {.steps = 9, .timed = 8, .elapsed = Seconds(3.5)}), Phase::traced);
+  EXPECT_EQ(next_phase(request, {.steps = 10, .timed = 8, .traced = 1, .elapsed = Seconds(3.6)}), Phase::stop);
+  EXPECT_EQ(next_phase(request, {.steps = 10, .timed = 8, .traced = 1, .elapsed = Seconds(2.5)}), Phase::traced);
 }
 
 }  // namespace

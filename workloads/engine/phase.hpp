@@ -19,9 +19,9 @@ struct JobProgress {
   }
 };
 
-/// What follows the timed steps. Once the budget is spent twice, one traced step is enough.
+/// What follows the timed steps. Once the budget is spent three times, one traced step is enough.
 inline Phase next_traced_phase(const TrainingRequest& request, const JobProgress& progress) {
-  const bool enough = request.budget > Seconds(0) && progress.elapsed > 2 * request.budget && progress.traced > 0;
+  const bool enough = request.budget > Seconds(0) && progress.elapsed > 3 * request.budget && progress.traced > 0;
   return progress.traced < request.traced_steps && !enough ? Phase::traced : Phase::stop;
 }
 
