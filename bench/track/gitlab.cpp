@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "bench/track/check.hpp"
 #include "reports/formats/plain_text.hpp"
@@ -32,29 +33,40 @@ std::string head_of_family(std::string_view name, std::string_view unit, std::st
   return lines + fmt::format("# HELP {} {}\n", name, help);
 }
 
-/// A line for each case that has the figure; nothing where none has. `unit`: only of those whose values have it.
-std::string family(const TrackReport& report, std::string_view name, std::string_view name_of_unit,
-                   std::string_view help, std::string_view unit, double TrackJudgement::*figure) {
+/// A line for each case that has the figure; nothing where none has.
+template <class Figure, class Labels>
+std::string family(const TrackReport& report, std::string_view head, std::string_view name, Figure figure,
+                   Labels labels) {
   std::string lines;
   for (const TrackedResult& each : report.results) {
-    const double value = each.judgement.*figure;
-    if (!each.judgement.compared() || !std::isfinite(value) || (!unit.empty() && each.sides.unit != unit)) continue;
-    lines += fmt::format("{}{{case=\"{}\"}} {:.4g}\n", name, label_value(each.sides.name), value);
+    const std::optional<double> value = each.judgement.compared() ? figure(each) : std::nullopt;
+    if (value && std::isfinite(*value)) lines += fmt::format("{}{{{}}} {:.4g}\n", name, labels(each), *value);
   }
-  return lines.empty() ? "" : head_of_family(name, name_of_unit, help) + lines;
+  return lines.empty() ? "" : std::string(head) + lines;
 }
 
 }  // namespace
 
 std::string track_metrics(const TrackReport& report) {
-  constexpr double TrackJudgement::*kAfter = &TrackJudgement::after;
-  std::string text = family(report, "hbench_track_seconds", "seconds",
-                            "Median over launches of the slowest rank's time.", "s", kAfter);
-  text += family(report, "hbench_track_bytes_per_second", "", "Bus bandwidth that has a limit.", "B/s", kAfter);
-  text += family(report, "hbench_track_samples_per_second", "", "Throughput that has a limit.", "samples/s", kAfter);
-  text += family(report, "hbench_track_change_ratio", "ratio",
-                 "By which fraction the figure is above the baseline's (Hodges and Lehmann), or its limit.", "",
-                 &TrackJudgement::shift);
+  using Value = std::optional<double>;
+  const auto is_time = [](const TrackedResult& each) { return each.sides.unit == "s"; };
+  const auto name = [](const TrackedResult& each) { return fmt::format("case=\"{}\"", label_value(each.sides.name)); };
+  std::string text = family(
+      report, head_of_family("hbench_track_seconds", "seconds", "Median over launches of the slowest rank's time."),
+      "hbench_track_seconds",
+      [&](const TrackedResult& each) { return is_time(each) ? Value(each.judgement.after) : Value(); }, name);
+  text += family(
+      report, head_of_family("hbench_track_value", "", "Median over launches of what is no time."),
+      "hbench_track_value",
+      [&](const TrackedResult& each) { return is_time(each) ? Value() : Value(each.judgement.after); },
+      [&](const TrackedResult& each) {
+        return fmt::format("{},unit=\"{}\"", name(each), label_value(each.sides.unit));
+      });
+  text += family(
+      report,
+      head_of_family("hbench_track_change_ratio", "ratio",
+                     "By which fraction the figure is above the baseline's (Hodges and Lehmann), or its limit."),
+      "hbench_track_change_ratio", [](const TrackedResult& each) { return Value(each.judgement.shift); }, name);
   text += head_of_family("hbench_track_cases", "", "Cases with each verdict.");
   for (const TrackVerdict verdict : kVerdicts)
     text += fmt::format("hbench_track_cases{{verdict=\"{}\"}} {}\n", to_string(verdict), report.count(verdict));

@@ -156,13 +156,14 @@ TEST(TrackOutputs, MetricsHaveAFigureALine) {
   }
 }
 
-TEST(TrackOutputs, FiguresOfLimitsAreInTheirUnits) {
+TEST(TrackOutputs, FiguresThatAreNoTimesHaveTheirUnit) {
   TrackReport report = report_saying("plain");
   report.results[0].sides.unit = "B/s";
-  report.results[1].sides.unit = "samples/s";
+  report.results[1].sides.unit = "\"#1\"/s";
   EXPECT_THAT(track_metrics(report),
-              AllOf(HasSubstr("\nhbench_track_bytes_per_second{case=\"plain, 1 ranks\"} 0.106\n"),
-                    HasSubstr("\nhbench_track_samples_per_second{case=\"plain, 2 ranks\"} 0.106\n"),
+              AllOf(HasSubstr("\nhbench_track_value{case=\"plain, 1 ranks\",unit=\"B/s\"} 0.106\n"),
+                    HasSubstr("\nhbench_track_value{case=\"plain, 2 ranks\",unit=\"\\\"\xEF\xBC\x83"
+                              "1\\\"/s\"} 0.106\n"),
                     Not(HasSubstr("seconds{case=\"plain, 1 ranks\"}"))));
   EXPECT_THAT(track_junit(report), HasSubstr("name=\"plain, 1 ranks\" time=\"0\""));
 }
