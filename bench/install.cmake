@@ -5,6 +5,7 @@ install(TARGETS hbench-worker RUNTIME DESTINATION libexec/hbench)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cluster-profiles DESTINATION share/hbench FILES_MATCHING PATTERN "*.toml")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/workloads/traces DESTINATION share/hbench FILES_MATCHING PATTERN "*.toml")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/schemas DESTINATION share/hbench FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/ci DESTINATION share/hbench)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/hbench)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/hbench RENAME copyright)
 # A LibTorch or NCCL outside the system's folders is found there again.

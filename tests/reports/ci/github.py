@@ -66,7 +66,7 @@ class Github:
         self.comments = machine.folder / "comments.json"
         self.comments.write_text("[]")
 
-    def run(self, event_name, commit, ref_name="main", head_ref="", event=None):
+    def run(self, event_name, commit, ref_name="main", head_ref="", event=None, inputs=None):
         """A workflow run: by job, whether it succeeded, the exit code that ended it and its log."""
         self.run_id += 1
         self.artifacts = {}
@@ -77,7 +77,9 @@ class Github:
         done = {}
         for name, job in self.workflow["jobs"].items():
             needs = [job["needs"]] if isinstance(job.get("needs"), str) else job.get("needs", [])
-            done[name] = Job(self, name, job, github, {each: done[each] for each in needs}).run()
+            job = Job(self, name, job, github, {each: done[each] for each in needs})
+            job.contexts["inputs"] = inputs or {}
+            done[name] = job.run()
         return done
 
 

@@ -19,12 +19,12 @@ class Jenkins:
         self.archived = {}  # by branch, the newest database
         self.reports = {}
 
-    def build(self, commit, branch, change_branch=None):
+    def build(self, commit, branch, change_branch=None, accept=""):
         """Exit code of the stage that failed, or 0."""
         self.machine.check_out(commit)
         self.branch, self.reports, self.log = branch, {}, ""
         change = {"CHANGE_BRANCH": change_branch} if change_branch else {}
-        self.environment = self.machine.environment(BRANCH_NAME=branch, BASELINE=self.base, GIT_COMMIT=commit, **change)
+        self.environment = self.machine.environment(BRANCH_NAME=branch, BASELINE=self.base, GIT_COMMIT=commit, ACCEPT=accept, **change)
         code = 0
         for step in STEP.finditer(self.stages):
             code = self._run(step)

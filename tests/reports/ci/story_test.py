@@ -1,7 +1,8 @@
 """The ready CI files of reports/ci do what they say: story_test.py FILE KIND HBENCH WORKER
 
 The steps' own shell is run, from FILE, against a scratch repository: nights make a history; a pull request that is as fast
-passes, one that is slower fails with 10, and neither changes the history; a night that is slower fails and is kept.
+passes, one that is slower fails with 10, and neither changes the history; a night that is slower fails and is kept, and
+passes once it has been accepted.
 """
 
 import json
@@ -114,6 +115,12 @@ class GithubStory(Story):
             self.expect_runs(self.history(), [*nights, ("main", self.main_slower)])
             self.expect_clocks_released()
 
+        with self.subTest("the same, accepted"):
+            done = self.server.run("workflow_dispatch", self.main_slower, inputs={"accept": "checks more, `pwned`"})
+            self.assertEqual(done["track"].code, 0, done["track"].log)
+            self.expect_runs(self.history(), [*nights, *[("main", self.main_slower)] * 2])
+            self.expect_clocks_released()
+
     def test_code_from_forks_is_not_run(self):
         track, comment = self.pull(self.slower, repository="somebody/project")
         self.assertEqual((track.result, comment.result), ("skipped", "skipped"))
@@ -137,9 +144,9 @@ class GitlabStory(Story):
     def start(self, text):
         return gitlab.Gitlab(text, self.machine)
 
-    def night(self, commit):
-        return self.server.pipeline(commit, CI_PIPELINE_SOURCE="schedule", CI_COMMIT_BRANCH="main",
-                                    CI_COMMIT_REF_NAME="main", CI_DEFAULT_BRANCH="main", CI_COMMIT_REF_PROTECTED="true")
+    def night(self, commit, source="schedule", **more):
+        return self.server.pipeline(commit, CI_PIPELINE_SOURCE=source, CI_COMMIT_BRANCH="main", CI_COMMIT_REF_NAME="main",
+                                    CI_DEFAULT_BRANCH="main", CI_COMMIT_REF_PROTECTED="true", **more)
 
     def merge_request(self, commit, project="7"):
         return self.server.pipeline(
@@ -183,6 +190,12 @@ class GitlabStory(Story):
             self.expect_runs(self.history(), [*nights, ("main", self.main_slower)])
             self.expect_clocks_released()
 
+        with self.subTest("the same, accepted"):
+            job = self.night(self.main_slower, "web", HBENCH_ACCEPT="checks more, `pwned`")
+            self.assertEqual(job.code, 0, job.log)
+            self.expect_runs(self.history(), [*nights, *[("main", self.main_slower)] * 2])
+            self.expect_clocks_released()
+
     def test_code_from_forks_is_not_run(self):
         self.assertIsNone(self.merge_request(self.slower, project="8"))
 
@@ -219,6 +232,11 @@ class JenkinsStory(Story):
         with self.subTest("a night that is slower"):
             self.assertEqual(self.server.build(self.main_slower, "main"), 10)
             self.expect_runs(self.server.archived["main"], [*nights, ("main", self.main_slower)])
+            self.expect_clocks_released()
+
+        with self.subTest("the same, accepted"):
+            self.assertEqual(self.server.build(self.main_slower, "main", accept="checks more, `pwned`"), 0)
+            self.expect_runs(self.server.archived["main"], [*nights, *[("main", self.main_slower)] * 2])
             self.expect_clocks_released()
 
 
