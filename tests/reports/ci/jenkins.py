@@ -24,7 +24,7 @@ class Jenkins:
         self.machine.check_out(commit)
         self.branch, self.reports, self.log = branch, {}, ""
         change = {"CHANGE_BRANCH": change_branch} if change_branch else {}
-        self.environment = self.machine.environment(BRANCH_NAME=branch, BASELINE=self.base, GIT_COMMIT=commit, ACCEPT=accept, **change)
+        self.environment = self.machine.environment(BRANCH_NAME=branch, BASELINE=self.base, ACCEPT=accept, **change)
         code = 0
         for step in STEP.finditer(self.stages):
             code = self._run(step)

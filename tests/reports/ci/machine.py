@@ -81,6 +81,7 @@ class Machine:
     def _start_repository(self):
         self.repository.mkdir()
         self.git("init", "-q", "-b", "main")
+        self.git("config", "uploadpack.allowAnySHA1InWant", "true")
         self.git("commit", "-q", "--allow-empty", "-m", "the beginning")
         (self.repository / "hbench.toml").write_text(PROJECT)
         self.commit("as fast as it is", 1.0)
@@ -95,10 +96,15 @@ class Machine:
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
 
+    def merge(self, commit):
+        """What CI systems check out of a pull request: a commit that no branch has."""
+        return self.git("commit-tree", f"{commit}^{{tree}}", "-p", self.git("rev-parse", "main"), "-p", commit, "-m", "merge")
+
     def check_out(self, commit):
         """A clean work tree."""
         subprocess.run(["rm", "-rf", self.workspace], check=True)
         self.git("clone", "-q", "--no-checkout", self.repository, self.workspace)
+        self.git("fetch", "-q", "origin", commit, folder=self.workspace)
         self.git("checkout", "-q", "--detach", commit, folder=self.workspace)
 
     def environment(self, **more):

@@ -62,7 +62,7 @@ class GithubStory(Story):
 
     def pull(self, commit, repository="team/project"):
         event = {"pull_request": {"number": 12, "head": {"sha": commit, "repo": {"full_name": repository}}}}
-        done = self.server.run("pull_request", commit, ref_name="12/merge", head_ref=HOSTILE, event=event)
+        done = self.server.run("pull_request", self.machine.merge(commit), ref_name="12/merge", head_ref=HOSTILE, event=event)
         return done["track"], done["comment"]
 
     def comments(self):
@@ -150,7 +150,7 @@ class GitlabStory(Story):
 
     def merge_request(self, commit, project="7"):
         return self.server.pipeline(
-            commit, CI_PIPELINE_SOURCE="merge_request_event", CI_COMMIT_REF_NAME=HOSTILE, CI_DEFAULT_BRANCH="main",
+            self.machine.merge(commit), CI_PIPELINE_SOURCE="merge_request_event", CI_COMMIT_REF_NAME=HOSTILE, CI_DEFAULT_BRANCH="main",
             CI_MERGE_REQUEST_SOURCE_BRANCH_NAME=HOSTILE, CI_MERGE_REQUEST_SOURCE_PROJECT_ID=project, CI_PROJECT_ID="7",
             CI_COMMIT_REF_PROTECTED="false")
 
@@ -216,13 +216,13 @@ class JenkinsStory(Story):
         nights = [("main", self.fast)] * 3
 
         with self.subTest("a pull request that is as fast"):
-            self.assertEqual(self.server.build(self.topic, "PR-12", HOSTILE), 0, self.server.log)
+            self.assertEqual(self.server.build(self.machine.merge(self.topic), "PR-12", HOSTILE), 0, self.server.log)
             self.expect_junit(self.server.reports["junit"], 0)
             self.assertEqual(self.server.reports["files"], ["check.html", "history.html", "junit.xml"])
             self.expect_clocks_released()
 
         with self.subTest("a pull request that is slower"):
-            self.assertEqual(self.server.build(self.slower, "PR-12", HOSTILE), 10, self.server.log)
+            self.assertEqual(self.server.build(self.machine.merge(self.slower), "PR-12", HOSTILE), 10, self.server.log)
             self.expect_junit(self.server.reports["junit"], 1)
             self.expect_clocks_released()
         self.assertEqual(list(self.server.archived), ["main"])
