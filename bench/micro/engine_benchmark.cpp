@@ -108,7 +108,7 @@ void step(benchmark::State& state, const char* fusion, bool polled) {
       for (int tensor = 0; tensor < kTensors; ++tensor) compute();
     }));
     together.push_back(timed([&] {
-      handover.begin_step(Handover::Clock::now());
+      handover.begin_step({.at = Handover::Clock::now()});
       for (int tensor = 0; tensor < kTensors; ++tensor) {
         compute();
         handover.announce(tensor);

@@ -108,8 +108,9 @@ TEST(MeasuringLoop, SlowsOneRankDownWhereATestSaysSo) {
         EXPECT_EQ(sample.value, 0.004);
         ++slow;
       }
-      if (sample.rank == 1 && (sample.metric == metric::kInPlace || sample.metric == metric::kOutOfPlace))
+      if (sample.rank == 1 && (sample.metric == metric::kInPlace || sample.metric == metric::kOutOfPlace)) {
         EXPECT_GE(sample.value, 0.004) << "in every iteration, also where it is not counted";
+      }
     }
     EXPECT_EQ(slow, 1);
   }
