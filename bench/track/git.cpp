@@ -54,6 +54,22 @@ std::string commit_name(const std::string& revision) {
   return answer.good() ? answer.out : "";
 }
 
+std::map<std::string, std::string> repository_labels(const std::filesystem::path& folder) {
+  const auto line = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"-C", folder.empty() ? "." : folder.string()});
+    const GitAnswer answer = git(arguments);
+    return answer.good() ? answer.out : "";
+  };
+  std::map<std::string, std::string> labels;
+  const std::string commit = line({"rev-parse", "--verify", "--quiet", "HEAD"});
+  if (commit.empty()) return labels;
+  labels["commit"] = commit;
+  if (const std::string branch = line({"symbolic-ref", "--short", "--quiet", "HEAD"}); !branch.empty())
+    labels["branch"] = branch;
+  if (!line({"status", "--porcelain", "--untracked-files=no"}).empty()) labels["dirty"] = "yes";
+  return labels;
+}
+
 std::string shell_word(const std::string& text) {
   if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
   if (text.find_first_of("\"$`\\!") == std::string::npos) return '"' + text + '"';

@@ -2,6 +2,8 @@
 
 /// The git repository that the current folder is in, by the program `git`.
 
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,10 @@ std::string git_or_throw(const std::vector<std::string>& arguments, const std::s
 
 /// The full name of a commit; empty where the repository does not have it, or there is none.
 std::string commit_name(const std::string& revision);
+
+/// The labels `branch`, `commit` and, where tracked files differ from it, `dirty` of the repository that `folder` is
+/// in. Those that are not known (no git, no repository, no commit, no branch checked out) are not in it.
+std::map<std::string, std::string> repository_labels(const std::filesystem::path& folder);
 
 /// `text` as one word of a shell: as it is, in double quotes, or in single ones, whichever reads best.
 std::string shell_word(const std::string& text);

@@ -10,7 +10,7 @@
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/track/repository.hpp"
+#include "bench/track/git.hpp"
 
 namespace hbench {
 namespace {

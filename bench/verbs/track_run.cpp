@@ -8,7 +8,7 @@
 #include "bench/output/output_file.hpp"
 #include "bench/producer.hpp"
 #include "bench/sweep/local_machine.hpp"
-#include "bench/track/repository.hpp"
+#include "bench/track/git.hpp"
 #include "bench/track/starter.hpp"
 #include "bench/track/tracked_run.hpp"
 #include "bench/verbs/track.hpp"
@@ -22,6 +22,8 @@ namespace {
 std::string minutes(double seconds) {
   return seconds < 90 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
 }
+
+std::string cases_text(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? "" : "s"); }
 
 ExitCode run_init(const Call& call) {
   std::filesystem::path file = kProjectFile;
@@ -44,8 +46,8 @@ ExitCode run_init(const Call& call) {
   const TrackedRun tracked(project, project.all);
   write_whole(file, text, "--file");
   const Launching launching{.count = project.all.rule.launches};
-  fmt::print("Wrote {}: {} cases, about {} for a run.\nNext: hbench track run\n", file.string(), tracked.cases().size(),
-             minutes(tracked.seconds(launching)));
+  fmt::print("Wrote {}: {}, about {} for a run.\nNext: hbench track run\n", file.string(),
+             cases_text(tracked.cases().size()), minutes(tracked.seconds(launching)));
   return ExitCode::good;
 }
 
@@ -74,7 +76,7 @@ ExitCode measure(const Call& call, const RunFlags& flags, const Project& project
   TrackedRun tracked(project, gate);
   const Launching launching{.count = flags.launches > 0 ? flags.launches : gate.rule.launches};
   if (flags.dry_run) {
-    fmt::print("{}{} cases, {} launches each, about {}\n", tracked.in_words(launching), tracked.cases().size(),
+    fmt::print("{}{}, {} launches each, about {}\n", tracked.in_words(launching), cases_text(tracked.cases().size()),
                launching.count, minutes(tracked.seconds(launching)));
     return ExitCode::good;
   }
@@ -102,8 +104,9 @@ ExitCode measure(const Call& call, const RunFlags& flags, const Project& project
                                               {"exit_code", static_cast<int>(code)}}
                            .dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   else
-    fmt::print("Run {}: {} cases, {} launches each, in {}\nNext: hbench track check{}\n", id, tracked.cases().size(),
-               launching.count, database.string(), flags.gate.empty() ? "" : " --gate " + flags.gate);
+    fmt::print("Run {}: {}, {} launches each, in {}\nNext: hbench track check{}\n", id,
+               cases_text(tracked.cases().size()), launching.count, database.string(),
+               flags.gate.empty() ? "" : " --gate " + flags.gate);
   return code;
 }
 

@@ -66,7 +66,7 @@ class TrackRun : public testing::Test {
 TEST_F(TrackRun, StoresOneRunWithTheLabelsOfItsRepository) {
   const Outcome outcome = place_.run({"track", "run", "--quiet", "--label", "runner=a"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("Run 1: 1 cases, 5 launches each, in hbench.db\nNext: hbench track check"));
+  EXPECT_THAT(outcome.out, HasSubstr("Run 1: 1 case, 5 launches each, in hbench.db\nNext: hbench track check"));
   const std::vector<hbench::Run> runs = Store(database(), Store::Mode::read_only).runs();
   ASSERT_EQ(runs.size(), 1u);
   std::string head = place_.shell("git rev-parse HEAD").out;
