@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <random>
 
@@ -30,11 +31,12 @@ std::string track_annotations(const TrackReport& report) {
     if (!bad && judged.verdict != TrackVerdict::inconclusive && judged.verdict != TrackVerdict::incomparable &&
         judged.verdict != TrackVerdict::missing)
       continue;
-    lines += fmt::format(
-        "::{} title={}::{}\n", bad ? "error" : "warning",
-        command_text(fmt::format("{}: {}", to_string(judged.verdict), result.sides.name), true),
-        command_text(judged.next_step.empty() ? judged.reason : fmt::format("{}; {}", judged.reason, judged.next_step),
-                     false));
+    std::string text = judged.reason;
+    if (!judged.next_step.empty()) text += "; " + judged.next_step;
+    if (!result.changed.empty()) text += fmt::format(". {}", fmt::join(result.changed, " "));
+    lines += fmt::format("::{} title={}::{}\n", bad ? "error" : "warning",
+                         command_text(fmt::format("{}: {}", to_string(judged.verdict), result.sides.name), true),
+                         command_text(text, false));
   }
   return lines;
 }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -49,7 +50,7 @@ std::string testcase(const TrackedResult& result) {
     inside = fmt::format("<error message=\"{}\"/>", xml(judged.reason));
   else if (judged.verdict == TrackVerdict::regressed)
     inside = fmt::format("<failure message=\"{}\" type=\"{}\">{}</failure>", xml(judged.reason), verdict,
-                         xml(judged.next_step));
+                         xml(fmt::format("{} Next: {}.", fmt::join(result.changed, " "), judged.next_step)));
   else if (judged.verdict != TrackVerdict::pass && judged.verdict != TrackVerdict::improved)
     inside = fmt::format("<skipped message=\"{}: {}\"/>", verdict, xml(judged.reason));
   const bool timed = result.sides.unit == "s" && std::isfinite(judged.after);

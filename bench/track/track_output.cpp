@@ -24,8 +24,7 @@ void add_to_job_summary(const Document& document) {
 }  // namespace
 
 void TrackOutput::add_options(Arguments& app) {
-  app.add_option("--fail-on", fail_on_,
-                 "inconclusive: exit with 11 where a case is");
+  app.add_option("--fail-on", fail_on_, "inconclusive: exit with 11 where a case is");
   app.add_option("--junit", junit_, "also write JUnit's XML there");
   app.add_option("--gitlab", gitlab_, "also write GitLab's metrics report (OpenMetrics) there");
   app.add_flag("--github", github_, "also print annotations, and add the page to the summary of GitHub's job");

@@ -91,6 +91,33 @@ TEST_F(TrackCheck, NamesWhatIsMissingNewAndFailed) {
   EXPECT_THAT(track_junit(report), HasSubstr("errors=\"1\" skipped=\"2\""));
 }
 
+TEST_F(TrackCheck, SaysWhatElseHasChangedWhereACaseIsSlower) {
+  const auto add = [&](const std::string& commit, const std::string& kernel, double seconds) {
+    Store store(file_);
+    const std::int64_t run = store.begin_run({.command = "hbench track run",
+                                              .version = "0.1.0",
+                                              .started_at = "2026-11-23T00:00:00Z",
+                                              .environment = {{"kernel", kernel}},
+                                              .labels = {{"branch", "main"}, {"commit", commit}}});
+    store.append(run, {answer(step_of("vgg16"), seconds), answer(step_of("resnet18"), 0.1)});
+  };
+  for (int run = 0; run < 6; ++run) add(fmt::format("{:040}", run), "Linux 6.1", 0.1);
+  add("0123456789abcdef", "Linux 6.9", 0.106);
+  const TrackReport report = checked();
+  ASSERT_EQ(report.results[0].judgement.verdict, TrackVerdict::regressed);
+  EXPECT_THAT(report.results[0].changed,
+              ElementsAre("Between the commits 000000000000 and 0123456789ab.",
+                          "The baseline has no traced steps, so it is not known which part of the step grew.",
+                          AllOf(HasSubstr("kernel"), HasSubstr("'Linux 6.1'"), HasSubstr("'Linux 6.9' now."))));
+  EXPECT_THAT(report.results[1].changed, IsEmpty()) << "it is as fast as it was";
+  EXPECT_EQ(run({"--wide"}), ExitCode::regressed);
+  EXPECT_THAT(printed_, HasSubstr("vgg16, 2 ranks, ring, batch 16: Between the commits"));
+  EXPECT_THAT(track_junit(report), HasSubstr("Between the commits 000000000000 and 0123456789ab. The baseline"));
+  EXPECT_THAT(track_annotations(report), HasSubstr(". Between the commits"));
+  EXPECT_EQ(run({"--json"}), ExitCode::regressed);
+  EXPECT_EQ(nlohmann::json::parse(printed_).at("results").at(0).at("changed").size(), 3U);
+}
+
 TEST_F(TrackCheck, HoldsLaterRunsToAnAcceptedOne) {
   add_history(6, {step_of("vgg16")});
   add_run("main", {answer(step_of("vgg16"), 0.106)});
