@@ -1,10 +1,7 @@
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -12,6 +9,7 @@
 #include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/pair.hpp"
+#include "bench/track/scratch_folder.hpp"
 #include "bench/validate/percent.hpp"
 
 namespace hbench {
@@ -57,33 +55,19 @@ class Worktree {
  public:
   /// \throws Error (environment).
   explicit Worktree(const std::string& commit) {
-    std::string name = fs::temp_directory_path() / "hbench-bisect-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr)
-      throw Error(ExitCode::environment, fmt::format("cannot make a folder {}: {}", name, std::strerror(errno)),
-                  "set TMPDIR");
-    folder_ = name;
-    try {
-      git_or_throw({"worktree", "add", "--detach", tree(), commit}, "git worktree");
-    } catch (...) {
-      remove();
-      throw;
-    }
+    git_or_throw({"worktree", "add", "--detach", tree(), commit}, "git worktree");
   }
-  ~Worktree() { remove(); }
+  ~Worktree() {
+    git({"worktree", "remove", "--force", tree()}, Interrupts::ignore);
+    git({"worktree", "prune"}, Interrupts::ignore);
+  }
   Worktree(const Worktree&) = delete;
   Worktree& operator=(const Worktree&) = delete;
 
-  std::string tree() const { return folder_ / "good"; }
+  std::string tree() const { return folder_.path() / "good"; }
 
  private:
-  void remove() const {
-    git({"worktree", "remove", "--force", tree()}, Interrupts::ignore);
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-    git({"worktree", "prune"}, Interrupts::ignore);
-  }
-
-  fs::path folder_;
+  ScratchFolder folder_;
 };
 
 /// `git bisect`, which ends with this object.

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
+#include "analysis/case_fields.hpp"
 #include "analysis/tracked_metric.hpp"
 
 namespace hbench {
@@ -53,6 +55,28 @@ std::string indented(std::string_view text) {
   return lines;
 }
 
+/// What is done, and on how many GPUs, however: the same by another algorithm, say.
+std::string work_of(const Case& asked) {
+  Case work = asked;
+  const Case unset;
+  for (const CaseField& field : case_fields())
+    if (field.part == Part::way && field.name != "gpus") field.set(work, field.get(unset));
+  return work.question();
+}
+
+/// A launch's cases that the other side lacks, by their work. Null: there are several of the same work.
+std::map<std::string, const CaseResult*> lacking(const CommandLaunch& launch, const CommandLaunch& other) {
+  std::set<std::string> known;
+  for (const CaseResult& result : other.cases) known.insert(result.asked.question());
+  std::map<std::string, const CaseResult*> lone;
+  for (const CaseResult& result : launch.cases) {
+    if (known.contains(result.asked.question())) continue;
+    const auto [place, added] = lone.try_emplace(work_of(result.asked), &result);
+    if (!added) place->second = nullptr;
+  }
+  return lone;
+}
+
 class PairedTurns {
  public:
   PairedTurns(const PairRequest& request, const PairHooks& hooks) : request_(request), hooks_(hooks) {}
@@ -75,12 +99,13 @@ class PairedTurns {
     if (hooks_.interrupted()) return false;
     const CommandLaunch head = first_launch(request_.head);
     if (hooks_.interrupted()) return false;
+    match_ways(base, head);
     for (const CommandLaunch* launch : {&head, &base})
       for (const CaseResult& result : launch->cases) add_case(result);
     if (sides_.empty())
       throw Error(ExitCode::usage, fmt::format("no case has '{}' in its name", request_.metric),
                   fmt::format("there are: {}", fmt::join(names_, ", ")));
-    const Answers of_base = answers_of(base.cases), of_head = answers_of(head.cases);
+    const Answers of_base = base_answers(base), of_head = answers_of(head.cases);
     for (TrackedSides& side : sides_) note_absence(side, of_base, of_head);
     const auto common = static_cast<std::size_t>(std::ranges::count_if(sides_, [&](const TrackedSides& side) {
       return of_base.values.contains(side.question) && of_head.values.contains(side.question);
@@ -88,9 +113,35 @@ class PairedTurns {
     rule_ = request_.rule;
     rule_.pairs = request_.launches > 0 ? request_.launches : default_pairs(common, rule_.level);
     most_ = std::max(request_.most_launches > 0 ? request_.most_launches : 2 * rule_.pairs, rule_.pairs);
-    if (common == 0) stopped_ = true;
-    hooks_.begins(common, rule_, most_);
+    stopped_ = common == 0;
+    if (!stopped_) hooks_.begins(common, rule_, most_);
     return true;
+  }
+
+  /// Where the sides do the same work in different ways, each is held to the other.
+  void match_ways(const CommandLaunch& base, const CommandLaunch& head) {
+    const std::map<std::string, const CaseResult*> heads = lacking(head, base);
+    for (const auto& [work, of_base] : lacking(base, head)) {
+      const auto found = heads.find(work);
+      if (of_base != nullptr && found != heads.end() && found->second != nullptr)
+        ways_[of_base->asked.question()] = found->second->asked.question();
+    }
+  }
+
+  /// By the head's questions.
+  Answers base_answers(const CommandLaunch& launch) const {
+    Answers answers = answers_of(launch.cases);
+    for (const auto& [of_base, of_head] : ways_) {
+      if (auto value = answers.values.extract(of_base)) {
+        value.key() = of_head;
+        answers.values.insert(std::move(value));
+      }
+      if (auto failed = answers.failed.extract(of_base)) {
+        failed.key() = of_head;
+        answers.failed.insert(std::move(failed));
+      }
+    }
+    return answers;
   }
 
   /// \throws Error where it fails.
@@ -103,6 +154,11 @@ class PairedTurns {
 
   void add_case(const CaseResult& result) {
     TrackedSides side = side_of(result);
+    if (const auto way = ways_.find(side.question); way != ways_.end()) {
+      const auto head = std::ranges::find(sides_, way->second, &TrackedSides::question);
+      if (head != sides_.end()) head->name += fmt::format(" against {}", side.name);
+      return;
+    }
     if (std::ranges::find(sides_, side.question, &TrackedSides::question) != sides_.end()) return;
     names_.push_back(side.name);
     if (side.name.find(request_.metric) != std::string::npos) sides_.push_back(std::move(side));
@@ -160,7 +216,7 @@ class PairedTurns {
   }
 
   void add(const PairLaunches& pair) {
-    const Answers base = answers_of(pair.base.cases), head = answers_of(pair.head.cases);
+    const Answers base = base_answers(pair.base), head = answers_of(pair.head.cases);
     for (TrackedSides& side : sides_) {
       note_failure(side, "head", head);
       note_failure(side, "base", base);
@@ -204,6 +260,7 @@ class PairedTurns {
   int most_ = 0, pairs_ = 0, failed_bases_ = 0, failed_heads_ = 0;
   bool stopped_ = false;
   std::vector<TrackedSides> sides_;
+  std::map<std::string, std::string> ways_;  ///< the head's question to which one of the base is the other way
   std::vector<std::string> names_;
 };
 

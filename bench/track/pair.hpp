@@ -4,7 +4,9 @@
 ///
 /// One launch of either side comes first and does not count: it fills caches and tells which cases there are. Then
 /// pairs follow, A B, B A, A B ... A pair of which one launch fails is launched again. Where a regression is seen after
-/// the pairs that decide, further pairs confirm it or do not. Knows no processes: `PairHooks` launch.
+/// the pairs that decide, further pairs confirm it or do not. Cases of equal questions are held to each other; one that
+/// only a side has, to the other side's only case of the same work on as many GPUs (another algorithm, say). Knows no
+/// processes: `PairHooks` launch.
 
 #include <functional>
 #include <string>

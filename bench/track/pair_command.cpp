@@ -4,8 +4,12 @@
 #include <fmt/ranges.h>
 #include <string.h>
 
+#include <filesystem>
+
+#include "analysis/store/store.hpp"
 #include "bench/import/format.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/track/scratch_folder.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -72,22 +76,60 @@ CommandLaunch understood(const PairCommand& command, const std::string& out) {
   }
 }
 
-}  // namespace
-
-CommandLaunch launch_command(const PairCommand& command, Seconds timeout) {
+/// How a launch ended, and what it printed.
+struct Ended {
+  Exit exit;
   std::string out;
-  const Exit exit = run_process({.argv = {"/bin/sh", "-c", command.text},
-                                 .environment = {},
-                                 .on_line = [&](std::string_view line) { out.append(line) += '\n'; },
-                                 .input = {},
-                                 .output_timeout = timeout});
-  if (exit.interrupted) return failed(ExitCode::interrupted, "interrupted");
-  if (exit.timed_out)
+};
+
+Ended run_argv(std::vector<std::string> argv, Seconds timeout) {
+  Ended ended;
+  ended.exit = run_process({.argv = std::move(argv),
+                            .environment = {},
+                            .on_line = [&](std::string_view line) { ended.out.append(line) += '\n'; },
+                            .input = {},
+                            .output_timeout = timeout});
+  return ended;
+}
+
+/// Why a launch means nothing; its code is good where it does.
+CommandLaunch failure_of(const PairCommand& command, const Ended& ended, Seconds timeout) {
+  if (ended.exit.interrupted) return failed(ExitCode::interrupted, "interrupted");
+  if (ended.exit.timed_out)
     return failed(ExitCode::lost_rank,
                   fmt::format("{} printed nothing for {} and was stopped; --timeout gives it more", quoted(command),
                               format(timeout)),
-                  last_lines(exit.error_tail));
-  return exit.code == 0 ? understood(command, out) : failed_by_exit(command, exit, out);
+                  last_lines(ended.exit.error_tail));
+  return ended.exit.code == 0 ? CommandLaunch() : failed_by_exit(command, ended.exit, ended.out);
+}
+
+bool is_experiment_file(const std::string& text) {
+  std::error_code ignored;
+  return text.ends_with(".toml") && std::filesystem::is_regular_file(text, ignored);
+}
+
+/// By this program, into a database of its own.
+CommandLaunch launch_experiments(const PairCommand& command, Seconds timeout) {
+  const ScratchFolder folder;
+  const std::filesystem::path database = folder.path() / "launch.db";
+  const Ended ended = run_argv({std::filesystem::read_symlink("/proc/self/exe"), "track", "run", "--file", command.text,
+                                "--launches", "1", "--db", database, "--quiet"},
+                               timeout);
+  CommandLaunch launch = failure_of(command, ended, timeout);
+  if (ended.exit.code == static_cast<int>(ExitCode::usage)) launch.code = ExitCode::usage;  // of what the file says
+  // Cases with wrong data are stored, and say so.
+  if (launch.code != ExitCode::good && launch.code != ExitCode::wrong_data) return launch;
+  const Store store(database, Store::Mode::read_only);
+  return {.cases = store.of_run(store.runs().back().id)};
+}
+
+}  // namespace
+
+CommandLaunch launch_command(const PairCommand& command, Seconds timeout) {
+  if (is_experiment_file(command.text)) return launch_experiments(command, timeout);
+  const Ended ended = run_argv({"/bin/sh", "-c", command.text}, timeout);
+  CommandLaunch launch = failure_of(command, ended, timeout);
+  return launch.code == ExitCode::good ? understood(command, ended.out) : launch;
 }
 
 }  // namespace hbench

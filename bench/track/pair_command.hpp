@@ -1,6 +1,6 @@
 #pragma once
 
-/// One launch of a side of `hbench track pair`: a shell's command, and what it prints.
+/// One launch of a side of `hbench track pair`: a shell's command and what it prints, or an experiment file of hbench.
 
 #include <map>
 #include <string>
@@ -14,7 +14,7 @@ namespace hbench {
 
 struct PairCommand {
   std::string side;  ///< `base` or `head`: what its flag is called
-  std::string text;  ///< for `sh -c`
+  std::string text;  ///< for `sh -c`; or a file that ends with .toml, as `hbench track run --file` takes it
 };
 
 /// How one launch of a command ended.
@@ -29,7 +29,7 @@ struct CommandLaunch {
 /// Runs the command in a process group of its own, of which nothing outlives the call; stops it when it prints nothing
 /// for `timeout`, and on Ctrl-C (`interrupted()`: then the launch means nothing). What it prints is read by the first
 /// of `import_formats()` that recognises it. A command that is not found, and output that no format understands, are
-/// failures with the code `usage`.
+/// failures with the code `usage`. Of an experiment file every case is launched once.
 CommandLaunch launch_command(const PairCommand& command, Seconds timeout);
 
 }  // namespace hbench

@@ -35,6 +35,7 @@ constexpr const char* kFooter =
     "  hbench track pair --base 'NCCL_ALGO=Ring ./all_reduce_perf -g 8' --head 'NCCL_ALGO=Tree ./all_reduce_perf -g "
     "8'\n"
     "  hbench track pair --base 'python old/train.py' --head 'python new/train.py' --metric step_ms --db hbench.db\n"
+    "  hbench track pair --base old.toml --head new.toml    (experiment files, as hbench track run takes them)\n"
     "What either side prints is read as hbench import reads it: nccl-tests' table, Google Benchmark's JSON, or a last "
     "line such as {\"step_ms\": 12.3}.\n"
     "Exit code: 0 pass, new or improved; 10 regressed; 11 inconclusive, with --fail-on; 12 where no case is on both "
@@ -129,8 +130,8 @@ ExitCode run_pair(const Call& call) {
       "hardware matters.",
       "hbench track pair");
   app.footer(kFooter);
-  app.add_option("--base", request.base.text, "a shell's command: what the head is held to");
-  app.add_option("--head", request.head.text, "a shell's command: what is judged");
+  app.add_option("--base", request.base.text, "a shell's command, or an experiment file: what the head is held to");
+  app.add_option("--head", request.head.text, "a shell's command, or an experiment file: what is judged");
   app.add_option("--launches", request.launches,
                  "pairs that decide (default: as many as the cases need, 12 for one and 16 for 20)")
       ->check(in_range(1, 1000));

@@ -125,6 +125,31 @@ TEST_F(TrackPairProgram, IsReadByProgramsThatOthersWrote) {
   EXPECT_EQ(read.out, fmt::format("{} cases: regressed\n", cases)) << read.err;
 }
 
+// Experiment files are measured by this program itself: one launch of each case, by threads so that it is quick.
+TEST_F(TrackPairProgram, MeasuresExperimentFiles) {
+  const auto file = [](const std::string& algorithm) {
+    return fmt::format(
+        "[[collective]]\nname = \"small\"\ncollective = \"all-reduce\"\nranks = 2\nexecutor = \"threads\"\n"
+        "algorithm = \"{}\"\nminbytes = \"1K\"\nmaxbytes = \"1K\"\niters = 3\n",
+        algorithm);
+  };
+  write_bytes(workplace_ / "old.toml", file("ring"));
+  write_bytes(workplace_ / "new.toml", file("direct"));
+  const Outcome outcome = pair("old.toml", "new.toml", {"--launches", "1", "--json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(json.at("results").size(), 1);
+  EXPECT_EQ(json.at("results").at(0).at("name"),
+            "all-reduce of 1KiB, 2 ranks, direct by threads against all-reduce of 1KiB, 2 ranks, ring by threads");
+  EXPECT_EQ(json.at("results").at(0).at("head_launches"), 1);
+  write_bytes(workplace_ / "new.toml", file("rung"));
+  const Outcome broken = pair("new.toml", "old.toml");
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_THAT(broken.err, AllOf(HasSubstr("--base 'new.toml' ended with exit code 2"),
+                                HasSubstr("new.toml:6: no algorithm 'rung'")));
+  expect_mistake(pair("none.toml", "old.toml"), 2, "--base 'none.toml': no such command", "none.toml: not found");
+}
+
 // Every launch writes the numbers of its own process and of a child that ignores SIGTERM.
 TEST_F(TrackPairProgram, LeavesNoProcessBehindWhenItIsInterruptedAndKeepsWhatThereIs) {
   const std::string command =

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/collectives.hpp"
 #include "analysis/tracked_metric.hpp"
 #include "bench/track/pair_store.hpp"
 #include "reports/formats/formats.hpp"
@@ -212,11 +213,57 @@ TEST(TrackPair, NamesTheCasesOfOnlyOneSide) {
   EXPECT_EQ(report.exit_code(), ExitCode::good);
 }
 
+/// An all-reduce by an algorithm.
+CaseResult reduced(const std::string& algorithm, std::int64_t bytes, double seconds) {
+  CaseResult result = answer("", seconds);
+  result.asked.gpus = 2;
+  result.asked.strategy.algorithm = algorithm;
+  result.asked.collective = {.name = "all-reduce", .bytes = bytes, .executor = "mpi"};
+  result.samples[0].metric = metric::kInPlace;
+  return result;
+}
+
+// A ring beside a tree of the same size is one case; of two rings nobody knows which is the tree's.
+TEST(TrackPair, HoldsDifferentWaysOfTheSameWorkToEachOther) {
+  Sides sides;
+  sides.answers = [](const std::string& side, int) {
+    return side == "head" ? printed({reduced("tree", 64, 1.1), reduced("tree", 128, 1)})
+                          : printed({reduced("ring", 64, 1), reduced("ring", 128, 1)});
+  };
+  const TrackReport report = sides.measure();
+  ASSERT_THAT(report.results, SizeIs(2));
+  EXPECT_EQ(report.results[0].sides.name,
+            "all-reduce of 64B, 2 ranks, tree by mpi against all-reduce of 64B, 2 ranks, ring by mpi");
+  EXPECT_EQ(report.results[0].judgement.verdict, TrackVerdict::regressed);
+  EXPECT_EQ(report.results[1].judgement.verdict, TrackVerdict::pass);
+  Sides several;
+  several.answers = [](const std::string& side, int) {
+    return side == "head" ? printed({reduced("tree", 64, 1)})
+                          : printed({reduced("ring", 64, 1), reduced("direct", 64, 1)});
+  };
+  EXPECT_EQ(several.measure().exit_code(), ExitCode::not_comparable);
+}
+
+TEST(TrackPair, SaysThatTheOtherWayFailed) {
+  Sides sides;
+  sides.answers = [](const std::string& side, int number) {
+    CaseResult bad = reduced("ring", 64, 1);
+    bad.status = CaseStatus::failed;
+    bad.failure = "2 elements are wrong";
+    bad.exit_code = static_cast<int>(ExitCode::wrong_data);
+    return printed({side == "head" ? reduced("tree", 64, 1) : number == 3 ? bad : reduced("ring", 64, 1)});
+  };
+  const TrackReport report = sides.measure();
+  EXPECT_THAT(report.results.at(0).judgement.reason, HasSubstr("on the side of the base: 2 elements are wrong"));
+  EXPECT_EQ(report.exit_code(), ExitCode::wrong_data);
+}
+
 TEST(TrackPair, MeasuresNoPairsOfSidesWithoutACommonCase) {
   Sides sides;
   sides.answers = [](const std::string& side, int) { return printed({answer(side, 1)}); };
   EXPECT_EQ(sides.measure().exit_code(), ExitCode::not_comparable);
   EXPECT_EQ(sides.order, "BH");
+  EXPECT_EQ(sides.cases, 0U);
 }
 
 TEST(TrackPair, SaysOfACaseOnceWrongThatItFailed) {

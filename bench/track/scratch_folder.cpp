@@ -1,0 +1,28 @@
+#include "bench/track/scratch_folder.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+
+ScratchFolder::ScratchFolder() {
+  const char* base = std::getenv("TMPDIR");
+  std::string name = std::filesystem::path(base != nullptr && *base != '\0' ? base : "/tmp") / "hbench-track-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr)
+    throw Error(ExitCode::environment, fmt::format("cannot make a folder {}: {}", name, std::strerror(errno)),
+                "set TMPDIR to a folder that you may write");
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace hbench
