@@ -12,14 +12,15 @@
 #include "collectives/base/units_text.hpp"
 
 /// Google Benchmark's `--benchmark_format=json` (github.com/google/benchmark, docs/user_guide.md): what identifies a
-/// benchmark is its `run_name`; repetitions are further entries with the same one; aggregates of them are left out.
+/// benchmark is its `run_name`; repetitions are further entries with the same one; aggregates of them are left out. The
+/// real time counts: processor time says nothing of other threads, of a GPU, and of waiting.
 
 namespace hbench {
 namespace {
 
 bool recognises(std::string_view text) {
   return text.find("\"benchmarks\"") != text.npos && text.find("\"context\"") != text.npos &&
-         text.find("\"executable\"") != text.npos;
+         text.find("\"num_cpus\"") != text.npos;
 }
 
 std::string file_of(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
@@ -36,7 +37,7 @@ std::string caches_text(const JsonValue& context) {
 }
 
 void read_context(const JsonValue& context, ImportedOutput& output) {
-  output.program = file_of(context.at("executable").text());
+  if (context.has("executable")) output.program = file_of(context.at("executable").text());
   if (context.has("date")) output.started_at = utc_of(context.at("date").text());
   output.environment["cores"] = fmt::format("{}", context.at("num_cpus").whole(1));
   if (const std::string caches = caches_text(context); !caches.empty()) output.environment["cpu_caches"] = caches;

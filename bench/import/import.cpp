@@ -16,8 +16,9 @@
 namespace hbench {
 namespace {
 
-/// The keys under which a run keeps the digests of its files: `imported 1`, ...
-constexpr std::string_view kImported = "imported ";
+/// The fact by which a run remembers its files, one after another.
+constexpr const char* kImported = "imported";
+constexpr std::string_view kSeparator = ", ";
 
 /// So many figures of three digits and more are not equal by chance.
 constexpr std::size_t kManyFigures = 8;
@@ -28,6 +29,20 @@ constexpr std::size_t kManyFigures = 8;
 
 /// `google-benchmark 0123456789abcdef` is how a run remembers a file.
 std::string remembered(const ReadFile& file) { return fmt::format("{} {}", file.format, file.digest); }
+
+/// Of each file of a run that was imported; none of others.
+std::vector<std::string> remembered_by(const Run& run) {
+  const auto found = run.environment.find(kImported);
+  if (found == run.environment.end()) return {};
+  const std::string& text = found->second;
+  std::vector<std::string> files;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(kSeparator, begin), text.size());
+    files.push_back(text.substr(begin, end - begin));
+    begin = end + kSeparator.size();
+  }
+  return files;
+}
 
 /// What the output leaves open, from the request.
 void complete(ImportedOutput& output, std::string_view file, const ImportRequest& request) {
@@ -132,9 +147,7 @@ std::map<std::string, std::string> labels_of(const std::vector<ReadFile>& files,
 std::string uuid_of_import(const Run& run, const ImportRequest& request) {
   std::string contents =
       fmt::format("import\n{}\n{}\n{}\n{}\n", request.machine, request.program, request.ranks, request.nodes);
-  std::vector<std::string> files;
-  for (const auto& [key, value] : run.environment)
-    if (key.starts_with(kImported)) files.push_back(value);
+  std::vector<std::string> files = remembered_by(run);
   std::ranges::sort(files);
   for (const std::string& file : files) contents += file + "\n";
   for (const auto& [key, value] : run.labels) contents += fmt::format("{}={}\n", key, value);
@@ -162,8 +175,7 @@ std::vector<std::string> remove_known(std::vector<ReadFile>& files, const Import
   const std::map<std::string, std::string> labels = labels_of(files, request);
   for (const Run& run : store.runs())
     if (run.labels == labels)
-      for (const auto& [key, value] : run.environment)
-        if (key.starts_with(kImported)) known.emplace(value, run.id);
+      for (const std::string& file : remembered_by(run)) known.emplace(file, run.id);
   std::vector<std::string> notes;
   std::erase_if(files, [&](const ReadFile& file) {
     std::size_t figures = 0;
@@ -201,8 +213,8 @@ ImportedRun imported_run(std::vector<ReadFile> files, const ImportRequest& reque
   if (run.started_at.empty()) run.started_at = now;
   imported.cases = merged.take();
   for (CaseResult& each : imported.cases) place_on_this_machine(each.asked, run);
-  for (std::size_t i = 0; i < files.size(); ++i)
-    run.environment[fmt::format("{}{}", kImported, i + 1)] = remembered(files[i]);
+  std::string& all = run.environment[kImported];
+  for (const ReadFile& file : files) all += fmt::format("{}{}", all.empty() ? "" : kSeparator, remembered(file));
   run.uuid = uuid_of_import(run, request);
   return imported;
 }

@@ -31,8 +31,11 @@ class Reader {
       read_line(without_prefix(rest_.substr(0, end)));
       rest_.remove_prefix(std::min(end + 1, rest_.size()));
     }
-    output_.ranks = static_cast<int>(devices_.size());
-    output_.nodes = static_cast<int>(hosts_.size());
+    // A list with gaps was cut off, and of several groups each is a world of its own.
+    if (last_rank_ + 1 == static_cast<double>(devices_.size()) && groups_.size() <= 1) {
+      output_.ranks = static_cast<int>(devices_.size());
+      output_.nodes = static_cast<int>(hosts_.size());
+    }
     return std::move(output_);
   }
 
@@ -72,6 +75,9 @@ class Reader {
     const auto on = std::ranges::find(words, "on");
     const auto device = std::ranges::find(words, "device");
     if (on + 1 >= words.end() || device + 1 >= words.end()) return;
+    const auto group = std::ranges::find(words, "Group");
+    if (group + 1 < words.end()) groups_.insert(*(group + 1));
+    if (const auto rank = finite_number(words[2])) last_rank_ = std::max(last_rank_, *rank);
     devices_.insert(words[2]);
     hosts_.insert(*(on + 1));
     const std::size_t bracket = line.find(']', static_cast<std::size_t>(device->data() - line.data()));
@@ -105,7 +111,8 @@ class Reader {
   std::string_view rest_, file_name_;
   int line_ = 1;
   bool begun_ = false;
-  std::set<std::string_view> devices_, hosts_;
+  std::set<std::string_view> devices_, hosts_, groups_;
+  double last_rank_ = -1;
   NcclTestsOutput output_;
 };
 

@@ -36,7 +36,7 @@ struct NcclTestsRow {
 
 struct NcclTestsOutput {
   std::string test;            ///< `all_reduce_perf`; older versions do not say
-  int ranks = 0, nodes = 0;    ///< of its list of devices; 0 without one
+  int ranks = 0, nodes = 0;    ///< of its list of devices; 0 without one, with gaps, or of several groups
   std::set<std::string> gpus;  ///< the models in that list
   std::string nccl;            ///< the version of the library, such as `2.28.7`; empty where it does not say
   std::vector<NcclTestsRow> rows;

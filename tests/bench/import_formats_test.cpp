@@ -68,6 +68,11 @@ TEST(NcclTestsFormat, GivesACollectiveForEachSizeInPlaceAndOutOfPlace) {
   EXPECT_EQ(tracked_metric(first).name, "in_place_seconds");
 }
 
+TEST(NcclTestsFormat, LeavesTheRanksOpenWhereItsListOfDevicesHasGapsOrGroups) {
+  EXPECT_EQ(imported(replaced(nccl_tests_example(), "Rank  3", "Rank  7")).cases[0].asked.gpus, 0);
+  EXPECT_EQ(imported(replaced(nccl_tests_example(), "Group  0", "Group  1")).cases[0].asked.gpus, 0);
+}
+
 TEST(NcclTestsFormat, MakesAFailureOfWrongElementsAndTimesNone) {
   const ImportedOutput output = imported(nccl_tests_example("12"));
   ASSERT_THAT(output.cases, SizeIs(2));
