@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/collectives.hpp"
 #include "analysis/machine_load.hpp"
 #include "analysis/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
@@ -14,15 +15,10 @@ namespace hbench {
 namespace {
 
 /// Figures that are divided by, or that nothing real has as 0.
-constexpr std::array<std::string_view, 9> kPositive{metric::kPairedBaseline,
-                                                    metric::kStep,
-                                                    metric::kBenchmarkSeconds,
-                                                    metric::kBenchmarkRate,
-                                                    "step_seconds_low",
-                                                    "step_seconds_high",
-                                                    "throughput",
-                                                    "efficiency",
-                                                    "baseline_throughput"};
+constexpr std::array<std::string_view, 11> kPositive{
+    metric::kPairedBaseline, metric::kInPlace,   metric::kOutOfPlace, metric::kStep, metric::kBenchmarkSeconds,
+    metric::kBenchmarkRate,  "step_seconds_low", "step_seconds_high", "throughput",  "efficiency",
+    "baseline_throughput"};
 
 /// What is wrong with a figure; empty for nothing.
 std::string_view fault_of(const Sample& sample) {

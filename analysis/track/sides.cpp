@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/case_fields.hpp"
+#include "analysis/plausible.hpp"
 #include "analysis/timed_steps.hpp"
 #include "analysis/tracked_metric.hpp"
 #include "collectives/base/units_text.hpp"
@@ -102,6 +103,9 @@ std::string tracked_name(const Case& asked) {
 }
 
 std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
+  std::ranges::for_each(answers.head, check_plausible);
+  for (const auto* runs : {&answers.baseline, &answers.earlier})
+    for (const std::vector<CaseResult>& run : *runs) std::ranges::for_each(run, check_plausible);
   std::map<std::string, Answers> known = answers_of(answers.baseline), before_that = answers_of(answers.earlier);
   std::vector<TrackedSides> sides;
   std::vector<const Case*> cases;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "analysis/plausible.hpp"
 #include "analysis/rank_test.hpp"
 #include "analysis/track/sides.hpp"
 #include "analysis/tracked_metric.hpp"
@@ -105,6 +106,7 @@ std::vector<CaseHistory> history(const Store& store, const HistoryRequest& reque
     if (lower(known.name).find(wanted) == std::string::npos) continue;
     for (const CaseResult& answer : store.history(known.question, known.place)) {
       if (answer.status == CaseStatus::failed || !has_labels(answer.producer, request.labels)) continue;
+      check_plausible(answer);
       Launch values = launch_values(answer);
       if (values.empty()) continue;
       known.points.push_back({.producer = answer.producer, .value = median(values), .values = values});

@@ -42,7 +42,8 @@ TEST(AnImplausibleFigure, IsNamedWithItsCase) {
 TEST(AnImplausibleFigure, IsBelowZeroOrZeroWhereNothingTakesNoTimeOrNotFinite) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  for (const char* metric : {"step_seconds", "step_seconds_low", "throughput", "efficiency", "baseline_throughput"})
+  for (const char* metric :
+       {"step_seconds", "in_place_seconds", "step_seconds_low", "throughput", "efficiency", "baseline_throughput"})
     for (const double value : {0.0, -1.0, kInfinity, -kInfinity, kNan})
       EXPECT_NE(refusal(with(metric, value, "x")), "") << metric << ' ' << value;
   for (const double value : {-1e-9, kInfinity, kNan})

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -145,6 +147,32 @@ TEST_F(TrackCheck, AcceptsNothingWithoutAReason) {
   refused({}, "for a reason", "--reason");
   refused({"9", "--reason", "x"}, "RUN 9: there is no such run", "the newest is 1");
   EXPECT_TRUE(Store(file_).acceptances().empty());
+}
+
+TEST_F(TrackCheck, RefusesFiguresThatNoRunStores) {
+  add_history(6, {step_of("vgg16")});
+  for (const double value : {0.0, -0.1, std::numeric_limits<double>::infinity()}) {
+    CaseResult edited = answer(step_of("vgg16"), 0.1);
+    edited.samples.back().value = value;
+    add_run("topic", {edited});
+    expect_error([&] { checked(); }, ExitCode::wrong_data, HasSubstr("step_seconds of launch 9, rank 1, iteration 3"),
+                 HasSubstr("edited or damaged"));
+  }
+}
+
+TEST_F(TrackCheck, PassesCasesWhoseTimesNeverDiffer) {
+  const auto constant = [](double seconds) {
+    CaseResult result = answer(step_of("vgg16"), seconds);
+    for (Sample& sample : result.samples) sample.value = seconds;
+    return result;
+  };
+  for (int run = 0; run < 6; ++run) add_run("main", {constant(0.1)});
+  add_run("topic", {constant(0.1)});
+  EXPECT_EQ(checked().results[0].judgement.verdict, TrackVerdict::pass);
+  EXPECT_EQ(checked().results[0].judgement.p, 1);
+  add_run("topic", {constant(0.11)});
+  EXPECT_EQ(checked().results[0].judgement.verdict, TrackVerdict::regressed);
+  EXPECT_NEAR(checked().results[0].judgement.shift, 0.1, 1e-12);
 }
 
 TEST_F(TrackCheck, EndsWithItsCodeHoweverManyCasesHaveRegressed) {
