@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -230,6 +231,10 @@ Causes find_causes(const CausesSide& baseline, const CausesSide& head) {
       result.sentences.emplace_back("no part of the step stands out: none grew by more than its launches scatter");
   }
   for (const ChangedFact& fact : result.facts) result.sentences.push_back(sentence_of(fact));
+  for (std::string& sentence : result.sentences) {
+    sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
+    sentence += '.';
+  }
   return result;
 }
 

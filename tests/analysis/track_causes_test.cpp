@@ -69,8 +69,8 @@ TEST(FindCauses, NamesThePartThatGrew) {
   EXPECT_NEAR(why.grown[0].growth().value, 0.008, 0.0005);
   EXPECT_FALSE(why.slow_rank);
   ASSERT_THAT(why.sentences, SizeIs(1));
-  EXPECT_THAT(why.sentences[0], HasSubstr("exposed communication grew by"));
-  EXPECT_THAT(why.sentences[0], HasSubstr("% of the step"));
+  EXPECT_THAT(why.sentences[0], HasSubstr("Exposed communication grew by"));
+  EXPECT_THAT(why.sentences[0], HasSubstr("% of the step."));
 }
 
 // Rank 1 needs 8 ms more in its backward pass, for which rank 0 waits.
@@ -83,7 +83,7 @@ TEST(FindCauses, NamesTheRankThatIsSlowAndItsPart) {
   EXPECT_EQ(why.slow_rank->part, "backward");
   EXPECT_NEAR(why.slow_rank->growth.value, 0.008, 0.001);
   EXPECT_NEAR(why.slow_rank->others.value, 0, 0.001);
-  EXPECT_THAT(why.sentences.front(), HasSubstr("rank 1 is slow: its backward pass takes"));
+  EXPECT_THAT(why.sentences.front(), HasSubstr("Rank 1 is slow: its backward pass takes"));
   ASSERT_THAT(why.grown, SizeIs(2));
   EXPECT_THAT((std::vector{why.grown[0].part, why.grown[1].part}),
               ::testing::UnorderedElementsAre("compute", "straggler"));
@@ -106,7 +106,7 @@ TEST(FindCauses, SaysThatNothingStandsOutBetweenEqualLaunches) {
   EXPECT_FALSE(why.slow_rank);
   EXPECT_THAT(why.facts, IsEmpty());
   EXPECT_THAT(why.sentences,
-              ElementsAre("no part of the step stands out: none grew by more than its launches scatter"));
+              ElementsAre("No part of the step stands out: none grew by more than its launches scatter."));
 }
 
 // Five launches a side, and thirty runs against one; noise of 0.3 % and of 3 %.
@@ -132,9 +132,9 @@ TEST(FindCauses, NamesFactsThatDiffer) {
   const Causes why = find_causes(baseline, head);
   ASSERT_THAT(why.facts, SizeIs(2));
   EXPECT_THAT(why.sentences,
-              ElementsAre("the baseline has no traced steps, so it is not known which part of the step grew",
-                          "the fact gpu_driver differs: '550' before, '560' now",
-                          "the fact test_delay differs: not stated before, '1:5 ms' now"));
+              ElementsAre("The baseline has no traced steps, so it is not known which part of the step grew.",
+                          "The fact gpu_driver differs: '550' before, '560' now.",
+                          "The fact test_delay differs: not stated before, '1:5 ms' now."));
 }
 
 TEST(FindCauses, SaysWhereLaunchesAreTooFew) {
@@ -146,7 +146,7 @@ TEST(FindCauses, SaysWhereLaunchesAreTooFew) {
       find_causes({.runs = launches.runs(6, {{}, {}}), .environment = {}}, {.runs = {one}, .environment = {}});
   EXPECT_THAT(why.grown, IsEmpty());
   EXPECT_THAT(why.sentences,
-              ElementsAre("the head has traced steps of 1 launch, too few to say which part of the step grew"));
+              ElementsAre("The head has traced steps of 1 launch, too few to say which part of the step grew."));
 }
 
 // Samples of timed steps of older versions are no parts.
@@ -155,7 +155,7 @@ TEST(FindCauses, DoesNotReadWhatOlderVersionsStoredOfTimedSteps) {
   for (int launch = 0; launch < 5; ++launch)
     old.push_back({.launch = launch, .metric = "ledger/exposed", .value = 0.01, .unit = "s"});
   const Causes why = find_causes({.runs = {old}, .environment = {}}, {.runs = {old}, .environment = {}});
-  EXPECT_THAT(why.sentences.front(), HasSubstr("the baseline has no traced steps"));
+  EXPECT_THAT(why.sentences.front(), HasSubstr("The baseline has no traced steps"));
 }
 
 }  // namespace
