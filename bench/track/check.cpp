@@ -90,11 +90,6 @@ std::string commits_between(const Run& before, const Run& after) {
   return fmt::format("Between the commits {} and {}.", from.substr(0, kShort), to.substr(0, kShort));
 }
 
-std::string as_sentence(std::string text) {
-  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text + '.';
-}
-
 /// Of the cases that are slower or faster than their baseline.
 void say_what_changed(const TrackedAnswers& answers, TrackReport& report) {
   for (TrackedResult& result : report.results) {
@@ -114,8 +109,7 @@ void say_what_changed(const TrackedAnswers& answers, TrackReport& report) {
     before.environment = newest->environment;
     if (std::string commits = commits_between(*newest, report.head); !commits.empty())
       result.changed.push_back(std::move(commits));
-    for (std::string& each : find_causes(before, after).sentences)
-      result.changed.push_back(as_sentence(std::move(each)));
+    for (std::string& each : find_causes(before, after).sentences) result.changed.push_back(std::move(each));
   }
 }
 
