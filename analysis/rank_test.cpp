@@ -48,18 +48,17 @@ std::vector<double> log_ratios(std::span<const double> a, std::span<const double
   return logarithms;
 }
 
-/// How many of the ratios of `few` and `many` values lie outside of an interval of `level` on either side: as many as
-/// Mann and Whitney's count is below with half of what is left.
+/// How many of the ratios of `few` and `many` values lie outside of an interval of `level` on either side: the shift is
+/// below so many of them as seldom as Mann and Whitney's count is at most that.
 std::size_t ratios_outside(std::size_t few, std::size_t many, double level) {
   std::vector<int> ranks(few + many);
   std::iota(ranks.begin(), ranks.end(), 1);
   const std::vector<double> ways = choices_by_sum(std::move(ranks), few);
   const double total = std::accumulate(ways.begin(), ways.end(), 0.0);
   const std::size_t least = few * (few + 1) / 2;
-  double below = 0;
+  double below = ways[least];
   std::size_t outside = 0;
-  while (2 * outside + 2 < few * many && below + ways[least + outside] <= total * (1 - level) / 2)
-    below += ways[least + outside++];
+  while (below + ways[least + outside + 1] <= total * (1 - level) / 2) below += ways[least + ++outside];
   return outside;
 }
 
