@@ -46,6 +46,7 @@ TrackReport report_saying(const std::string& text) {
     judged.verdict = verdict;
     judged.reason = text;
     judged.next_step = text;
+    result.changed = {text, text};
     if (verdict != TrackVerdict::missing && verdict != TrackVerdict::fresh && verdict != TrackVerdict::incomparable) {
       judged.before = 0.1;
       judged.after = 0.106;
@@ -107,7 +108,8 @@ TEST(TrackOutputs, AnnotationsAreOneCommandALineEach) {
     for (const std::string& line : lines_of(form)) EXPECT_TRUE(std::regex_match(line, command)) << line;
   }
   EXPECT_THAT(track_annotations(report_saying("50%,::error")),
-              HasSubstr("::error title=regressed%3A 50%25%2C%3A%3Aerror%2C 3 ranks::50%25,::error; 50%25,::error\n"));
+              HasSubstr("::error title=regressed%3A 50%25%2C%3A%3Aerror%2C 3 ranks::50%25,::error; 50%25,::error. "
+                        "50%25,::error 50%25,::error\n"));
 }
 
 TEST(TrackOutputs, CommandsAreStoppedByATokenThatNobodyForesees) {
