@@ -195,7 +195,14 @@ class CollectiveBench {
     return {.machine = facts.contains("gpu_uuid") ? facts.at("gpu") + " and " + cores : cores,
             .comparison = plan_.comparison,
             .launches = options_.launches,
-            .link = options_.link};
+            .link = options_.link,
+            .notes = notes()};
+  }
+
+  std::vector<std::string> notes() const {
+    const auto delay = run_.environment.find("test_delay");
+    if (delay == run_.environment.end()) return {};
+    return {fmt::format("warning: no real figures: a test made a rank slower (HBENCH_TEST_DELAY={})", delay->second)};
   }
 
   /// The worst: a lost rank before wrong data, before what could not be done at all.
