@@ -57,7 +57,7 @@ struct StepLine {
   double seconds = 0;
   double exposed = 0;
 };
-/// Some spans of a rank's traced step, said after its last step so that none pays for it.
+/// Some spans of a rank's traced step, said by rank 0 for all after their last step so that none pays for it.
 struct SpansLine {
   int rank = 0;
   int iteration = 0;

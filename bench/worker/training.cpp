@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bench/strategy.hpp"
+#include "bench/worker/agreement.hpp"
 #include "bench/worker/cores.hpp"
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/rank_endpoints.hpp"
@@ -73,25 +75,54 @@ class GpuObserver {
   int timed_ = 0;
 };
 
-/// The spans of a rank's traced steps, said when all steps are done.
+/// The spans of traced steps, said by rank 0 when all steps are done: long lines of several ranks would mix in the
+/// launcher.
 class SpanLog {
  public:
   void keep(const StepReport& step) {
-    for (std::size_t begin = 0; begin < step.spans.size(); begin += kSpansPerLine) {
-      const auto some = step.spans.subspan(begin, std::min(kSpansPerLine, step.spans.size() - begin));
-      lines_.push_back({some.front().rank, step.iteration, {some.begin(), some.end()}});
-    }
+    for (const Span& span : step.spans)
+      numbers_.insert(numbers_.end(), {static_cast<double>(step.iteration), static_cast<double>(span.kind),
+                                       static_cast<double>(span.lane), span.begin.value, span.end.value,
+                                       static_cast<double>(span.bucket)});
   }
 
-  void tell(const Say& say) const {
-    for (const SpansLine& line : lines_) say(line);
+  /// Called by all ranks. `endpoint` is null where there is one alone.
+  void tell(Endpoint* endpoint, Seconds timeout, const Say& say) {
+    if (endpoint == nullptr) return tell_of(0, numbers_, say);
+    Agreement agreement(endpoint->control(), timeout);
+    // Ranks send equally many; what they lack is no span.
+    const double most = agreement.largest(static_cast<double>(numbers_.size()));
+    numbers_.resize(static_cast<std::size_t>(most), std::numeric_limits<double>::quiet_NaN());
+    const std::vector<std::vector<double>> all = agreement.gather(numbers_);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) tell_of(static_cast<Rank>(rank), all[rank], say);
   }
 
  private:
+  static constexpr std::size_t kNumbers = 6;  ///< of a span
   /// Shorter than what a launcher passes on in one piece (Open MPI: 4096 bytes).
   static constexpr std::size_t kSpansPerLine = 60;
 
-  std::vector<SpansLine> lines_;
+  static void tell_of(Rank rank, const std::vector<double>& numbers, const Say& say) {
+    SpansLine line{.rank = rank, .iteration = -1, .spans = {}};
+    const auto flush = [&] {
+      if (!line.spans.empty()) say(line);
+      line.spans.clear();
+    };
+    for (std::size_t i = 0; i + kNumbers <= numbers.size() && !std::isnan(numbers[i]); i += kNumbers) {
+      const int iteration = static_cast<int>(numbers[i]);
+      if (iteration != line.iteration || line.spans.size() == kSpansPerLine) flush();
+      line.iteration = iteration;
+      line.spans.push_back({.rank = rank,
+                            .lane = kLanes.at(static_cast<std::size_t>(numbers[i + 2])),
+                            .kind = kSpanKinds.at(static_cast<std::size_t>(numbers[i + 1])),
+                            .begin = Seconds(numbers[i + 3]),
+                            .end = Seconds(numbers[i + 4]),
+                            .bucket = static_cast<int>(numbers[i + 5])});
+    }
+    flush();
+  }
+
+  std::vector<double> numbers_;
 };
 
 /// `pin` binds the rank to its core. A GPU's rank is not bound: LibTorch's and NCCL's threads need cores of their own.
@@ -108,7 +139,7 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
       observer.see(step);
     });
     observer.tell(rank, say);
-    spans.tell(say);
+    if (request.traced_steps > 0) spans.tell(endpoint, request.timeout, say);
     say(DoneLine{rank, fmt::format("{:016x}", digest)});
   });
 }
