@@ -73,11 +73,10 @@ ImportedOutput parse(std::string_view text, std::string_view file_name) {
 }  // namespace
 
 extern const ImportFormat kJsonLineFormat;
-constinit const ImportFormat kJsonLineFormat{
-    .name = "json-line",
-    .summary = "the last line that is a JSON object of times and rates: {\"step_ms\": 12.3}",
-    .example = "python3 train.py > 1.log",
-    .recognises = recognises,
-    .parse = parse};
+constinit const ImportFormat kJsonLineFormat{.name = "json-line",
+                                             .summary = "the last line that is JSON, such as {\"step_ms\": 12.3}",
+                                             .example = "python3 train.py > 1.log",
+                                             .recognises = recognises,
+                                             .parse = parse};
 
 }  // namespace hbench

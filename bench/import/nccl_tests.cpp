@@ -12,11 +12,10 @@ ImportedOutput parse(std::string_view text, std::string_view file_name) {
 }  // namespace
 
 extern const ImportFormat kNcclTestsFormat;
-constinit const ImportFormat kNcclTestsFormat{
-    .name = "nccl-tests",
-    .summary = "the table of nccl-tests and rccl-tests: in place and out of place",
-    .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 > 1.txt",
-    .recognises = is_nccl_tests_output,
-    .parse = parse};
+constinit const ImportFormat kNcclTestsFormat{.name = "nccl-tests",
+                                              .summary = "the table of nccl-tests and rccl-tests",
+                                              .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 > 1.txt",
+                                              .recognises = is_nccl_tests_output,
+                                              .parse = parse};
 
 }  // namespace hbench

@@ -86,11 +86,10 @@ ImportedOutput parse(std::string_view text, std::string_view file_name) {
 }  // namespace
 
 extern const ImportFormat kNcclTestsJsonFormat;
-constinit const ImportFormat kNcclTestsJsonFormat{
-    .name = "nccl-tests-json",
-    .summary = "nccl-tests' JSON: the same, and iterations where it has them",
-    .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 -J 1.json",
-    .recognises = recognises,
-    .parse = parse};
+constinit const ImportFormat kNcclTestsJsonFormat{.name = "nccl-tests-json",
+                                                  .summary = "nccl-tests' JSON, with iterations where it has them",
+                                                  .example = "mpirun -n 16 all_reduce_perf -b 1K -e 1G -f 2 -J 1.json",
+                                                  .recognises = recognises,
+                                                  .parse = parse};
 
 }  // namespace hbench

@@ -142,11 +142,10 @@ ImportedOutput parse(std::string_view text, std::string_view file_name) { return
 }  // namespace
 
 extern const ImportFormat kOsuFormat;
-constinit const ImportFormat kOsuFormat{
-    .name = "osu",
-    .summary = "tables of osu_allreduce, osu_reduce_scatter, osu_allgather, osu_bcast: the average latency",
-    .example = "mpirun -n 16 osu_allreduce -f > 1.txt",
-    .recognises = recognises,
-    .parse = parse};
+constinit const ImportFormat kOsuFormat{.name = "osu",
+                                        .summary = "average latencies of osu_allreduce, osu_bcast and the like",
+                                        .example = "mpirun -n 16 osu_allreduce -f > 1.txt",
+                                        .recognises = recognises,
+                                        .parse = parse};
 
 }  // namespace hbench

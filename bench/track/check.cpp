@@ -19,7 +19,12 @@ namespace {
 Run head_of(const std::vector<Run>& runs, std::int64_t asked, std::string_view flag) {
   if (runs.empty())
     throw Error(ExitCode::usage, "the database has no runs", "hbench sweep --label branch=main, or hbench collective");
-  if (asked == 0) return runs.back();
+  if (asked == 0) {
+    // What hbench track pair has stored was held to its other side.
+    const auto own =
+        std::find_if(runs.rbegin(), runs.rend(), [](const Run& run) { return !run.labels.contains("pair"); });
+    return own == runs.rend() ? runs.back() : *own;
+  }
   const auto found = std::ranges::find(runs, asked, &Run::id);
   if (found == runs.end())
     throw Error(ExitCode::usage, fmt::format("{} {}: there is no such run", flag, asked),

@@ -58,6 +58,19 @@ TEST_F(TrackCheck, HoldsARunToEarlierRunsWithTheLabelOnly) {
   EXPECT_EQ(checked({.rule = {.most_runs = 5}}).runs.front().id, 3) << "the newest five of the branch";
 }
 
+TEST_F(TrackCheck, TakesNoSideOfAPairForTheNewestRun) {
+  add_history(6, {step_of("vgg16")});
+  Store store(file_);
+  const std::int64_t side = store.begin_run({.command = "hbench track pair",
+                                             .version = "0.1.0",
+                                             .started_at = "2026-11-24T00:00:00Z",
+                                             .environment = {},
+                                             .labels = {{"pair", "a"}, {"side", "head"}}});
+  store.append(side, {answer(step_of("vgg16"), 0.2)});
+  EXPECT_EQ(checked().head.id, 6);
+  EXPECT_EQ(checked({.head = 7}).exit_code(), ExitCode::regressed) << "it can be asked for";
+}
+
 TEST_F(TrackCheck, SaysThatThereIsNoBaseline) {
   add_run("topic", {answer(step_of("resnet18"), 0.1)});
   EXPECT_EQ(run({}), ExitCode::not_comparable);
