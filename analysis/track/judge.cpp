@@ -115,6 +115,11 @@ class Weighing {
     const double seen = relative_shift(baseline_, first());
     const bool unlikely = result_.corrected <= rule_.level;
     if (unlikely && is_large(seen)) return is_worse(seen) ? confirm(seen) : improve();
+    if (unlikely && std::abs(seen) >= rule_.least_effect)
+      return decide(TrackVerdict::inconclusive,
+                    fmt::format("{}, and runs of the baseline differ by {:.2g} % among themselves", percent(seen),
+                                100 * result_.resolution),
+                    "hold neighbours to each other (hbench track pair), or measure on a quieter machine");
     if (is_large(seen) && result_.p <= kConfirmed)
       return decide(TrackVerdict::inconclusive,
                     fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen), result_.corrected),
@@ -124,12 +129,22 @@ class Weighing {
     if (is_large(seen) || (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect))
       return decide(TrackVerdict::inconclusive,
                     fmt::format("launches scatter too much to see {:.3g} %", 100 * rule_.least_effect),
-                    "measure more launches, or on a quieter machine");
+                    more_launches());
     const bool small = std::abs(seen) < rule_.least_effect;
     decide(TrackVerdict::pass,
            small ? fmt::format("less than {:.3g} % apart", 100 * rule_.least_effect)
                  : fmt::format("runs of the baseline differ by {:.2g} % among themselves", 100 * result_.resolution),
            "");
+  }
+
+  /// The interval of a shift narrows with the root of the number of launches.
+  std::string more_launches() const {
+    constexpr double kMost = 100;
+    const double ratio = (result_.interval.high - result_.interval.low) / (2 * rule_.least_effect);
+    const double needed = std::ceil(static_cast<double>(tracked_.head.size()) * ratio * ratio);
+    if (ratio > 1 && needed <= kMost)
+      return fmt::format("measure about {:.0f} launches of each run, or on a quieter machine", needed);
+    return "measure on a quieter machine";
   }
 
   void improve() {
