@@ -55,6 +55,10 @@ std::string Case::strategy_label() const {
   return strategy.label() + (task.empty() ? "" : ", " + task);
 }
 
+std::string Case::nodes_label() const {
+  return is_timed() && nodes > 1 ? fmt::format("{} x {}", nodes, gpus / nodes) : "";
+}
+
 std::string Producer::commit() const {
   const auto found = labels.find("commit");
   return found == labels.end() ? "" : found->second;
@@ -68,11 +72,21 @@ std::string answer_key(const Case& asked, const Producer& by) {
   return fmt::format("{}\n{}\n{}\n{}", asked.key(), asked.implementation, by.version, by.commit());
 }
 
-bool RunFilter::accepts(const Run& asked) const {
-  return (run == 0 || asked.id == run) && std::ranges::all_of(labels, [&](const auto& label) {
-           const auto found = asked.labels.find(label.first);
-           return found != asked.labels.end() && found->second == label.second;
-         });
+namespace {
+
+bool has_all(const std::map<std::string, std::string>& labels, const std::map<std::string, std::string>& wanted) {
+  return std::ranges::all_of(wanted, [&](const auto& label) {
+    const auto found = labels.find(label.first);
+    return found != labels.end() && found->second == label.second;
+  });
 }
+
+}  // namespace
+
+bool RunFilter::accepts(const Run& asked) const {
+  return (run == 0 || asked.id == run) && has_all(asked.labels, labels);
+}
+
+bool RunFilter::accepts(const Producer& by) const { return (run == 0 || by.run == run) && has_all(by.labels, labels); }
 
 }  // namespace hbench

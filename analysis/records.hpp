@@ -128,6 +128,9 @@ struct Case {
   /// `ring + fp16, nccl, bf16`: the strategy, and what it is trained with when that is not as always.
   std::string strategy_label() const;
 
+  /// `2 x 4`: nodes and the workers of each, of a timed case on several nodes; else empty.
+  std::string nodes_label() const;
+
   /// What someone wants to know, in one line. Equal questions have equal texts, on every machine and in later versions.
   std::string question() const;
   /// Where the answer holds, in one line: answers may be compared where these are equal.
@@ -219,6 +222,8 @@ struct RunFilter {
 
   bool is_empty() const { return run == 0 && labels.empty(); }
   bool accepts(const Run& asked) const;
+  /// Of an answer: whether its run is one.
+  bool accepts(const Producer& by) const;
 };
 
 }  // namespace hbench

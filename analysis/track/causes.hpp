@@ -51,6 +51,10 @@ struct Causes {
   std::vector<std::string> sentences;
 };
 
+/// By name. Digests of machines are left out: the facts that they are made of are compared themselves.
+std::vector<ChangedFact> changed_facts(const std::map<std::string, std::string>& before,
+                                       const std::map<std::string, std::string>& after);
+
 /// A part has grown where its launches say so beyond their own scatter: by Mann and Whitney's exact test at a level of
 /// 1 %, by more than three deviations of a launch (robust, of the wider side), and by 1 % of the step at least. Two
 /// sides of equal code show a part in 1 of 100 comparisons at most (`tests/analysis/track_causes_test.cpp`).

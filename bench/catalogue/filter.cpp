@@ -9,22 +9,17 @@
 #include "bench/catalogue/figures.hpp"
 #include "bench/command/arguments.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/letters.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  return text;
-}
-
 std::vector<std::string> lower_list(const std::string& text, std::string_view flag) {
   std::vector<std::string> items;
   if (!text.empty())
-    for (const std::string& item : split_list(text, flag)) items.push_back(lower(item));
+    for (const std::string& item : split_list(text, flag)) items.push_back(lower_case(item));
   return items;
 }
 
@@ -33,7 +28,7 @@ bool is_gpu(const Profile& profile, const std::string& name) {
   return profile.gpu == name || profile.gpu.starts_with(name + "-");
 }
 
-bool is_provider(const Profile& profile, const std::string& name) { return lower(profile.provider) == name; }
+bool is_provider(const Profile& profile, const std::string& name) { return lower_case(profile.provider) == name; }
 
 /// One condition of a filter.
 struct Condition {

@@ -99,9 +99,7 @@ void refuse_idle_flags(const Arguments& app, const CollectiveRequest& request) {
     if (given(flag) && request.simulates())
       throw Error(ExitCode::usage, fmt::format("{} is for measured collectives, and --profile simulates them", flag),
                   fmt::format("leave out {} or --profile", flag));
-  const bool adds =
-      request.collective == CollectiveKind::all_reduce || request.collective == CollectiveKind::reduce_scatter;
-  if (given("--op") && !adds)
+  if (given("--op") && !reduces(request.collective))
     throw Error(ExitCode::usage,
                 fmt::format("--op is for what adds up, and {} does not", to_string(request.collective)),
                 "leave out --op");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bench/command/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 
@@ -16,11 +17,6 @@ using Json = nlohmann::ordered_json;
 
 /// What was stored may be no UTF-8.
 std::string dumped(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
-/// `1 run`, `3 runs`.
-std::string counted(std::int64_t number, std::string_view what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
 
 std::string_view to_string(Health health) {
   switch (health) {
@@ -41,9 +37,7 @@ std::int64_t sum(const PruneResult& result, std::int64_t PrunedRun::*part) {
 }
 
 std::string labels_of(const Run& run) {
-  std::vector<std::string> labels;
-  for (const auto& [key, value] : run.labels) labels.push_back(fmt::format("{}={}", key, value));
-  return labels.empty() ? "" : one_line(fmt::format(" ({})", fmt::join(labels, ", ")));
+  return run.labels.empty() ? "" : one_line(fmt::format(" ({})", labels_text(run.labels)));
 }
 
 }  // namespace

@@ -16,7 +16,6 @@ std::string type_name(std::string_view type) {
 }
 
 std::string operation_name(std::string_view operation) {
-  if (operation == "none") return "";
   try {
     return std::string(entry_of(parse_reduce_op(operation)).name);
   } catch (const Error&) {

@@ -8,6 +8,7 @@
 
 #include "analysis/fingerprint.hpp"
 #include "analysis/store/uuid.hpp"
+#include "analysis/track/causes.hpp"
 #include "bench/import/format.hpp"
 #include "bench/producer.hpp"
 #include "collectives/base/digest.hpp"
@@ -111,16 +112,10 @@ class Merged {
 
 /// In which facts two environments differ.
 std::string difference(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b) {
-  const auto of = [](const std::map<std::string, std::string>& facts, const std::string& key) {
-    const auto found = facts.find(key);
-    return found == facts.end() ? "none" : found->second;
-  };
-  std::set<std::string> keys;
-  for (const auto* facts : {&a, &b})
-    for (const auto& [key, value] : *facts) keys.insert(key);
+  const auto known = [](const std::string& value) { return value.empty() ? std::string("none") : value; };
   std::vector<std::string> texts;
-  for (const std::string& key : keys)
-    if (of(a, key) != of(b, key)) texts.push_back(fmt::format("{} is {}, not {}", key, of(b, key), of(a, key)));
+  for (const ChangedFact& fact : changed_facts(a, b))
+    texts.push_back(fmt::format("{} is {}, not {}", fact.fact, known(fact.after), known(fact.before)));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 

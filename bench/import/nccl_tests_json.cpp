@@ -36,7 +36,7 @@ NcclTestsRow row_of(const JsonValue& row, std::string where) {
   NcclTestsRow read{.where = std::move(where),
                     .bytes = row.at("size").bytes(),
                     .type = row.at("type").text(),
-                    .redop = row.at("redop").text()};
+                    .redop = operation_of(row.at("redop").text())};
   const auto out_of_place = timing_of(row, "out_of_place", "out_of_place_per_iter");
   const auto in_place = timing_of(row, "in_place", "in_place_per_iter");
   if (!out_of_place && !in_place) row.fail("has no times");

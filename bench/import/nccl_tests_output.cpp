@@ -23,13 +23,12 @@ constexpr std::array<std::pair<std::string_view, CollectiveKind>, 4> kTests = {
 /// One pass over the lines.
 class Reader {
  public:
-  Reader(std::string_view text, std::string_view file_name) : rest_(text), file_name_(file_name) {}
+  Reader(std::string_view text, std::string_view file_name) : text_(text), file_name_(file_name) {}
 
   NcclTestsOutput read() {
-    for (; !rest_.empty(); ++line_) {
-      const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-      read_line(without_prefix(rest_.substr(0, end)));
-      rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    for (const std::string_view line : lines_of(text_)) {
+      ++line_;
+      read_line(line);
     }
     // A list with gaps was cut off, and of several groups each is a world of its own.
     if (last_rank_ + 1 == static_cast<double>(devices_.size()) && groups_.size() <= 1) {
@@ -94,7 +93,7 @@ class Reader {
     NcclTestsRow row{.where = where(),
                      .bytes = static_cast<std::int64_t>(std::clamp(*finite_number(words[0]), 0.0, 1e15)),
                      .type = std::string(words[2]),
-                     .redop = std::string(words[3]),
+                     .redop = operation_of(words[3]),
                      .out_of_place = timing(words, first),
                      .in_place = timing(words, first + 4)};
     output_.rows.push_back(std::move(row));
@@ -108,8 +107,8 @@ class Reader {
     return {.seconds = *time * 1e-6, .busbw = *busbw * 1e9, .wrong = std::string(words[first + 3])};
   }
 
-  std::string_view rest_, file_name_;
-  int line_ = 1;
+  std::string_view text_, file_name_;
+  int line_ = 0;
   bool begun_ = false;
   std::set<std::string_view> devices_, hosts_, groups_;
   double last_rank_ = -1;
@@ -124,6 +123,8 @@ double bus_factor_of(const std::vector<NcclTestsRow>& rows) {
 }
 
 }  // namespace
+
+std::string operation_of(std::string_view redop) { return redop == "none" ? "" : std::string(redop); }
 
 std::optional<double> NcclTestsTiming::wrong_elements() const {
   const auto count = finite_number(wrong);
@@ -164,7 +165,7 @@ CollectiveKind collective_of(const NcclTestsOutput& output, int ranks, std::stri
   const auto near = [&](double expected) { return std::abs(factor / expected - 1) < 0.02; };
   if (near(2 * share)) return CollectiveKind::all_reduce;
   if (near(share))
-    return output.rows.back().redop == "none" ? CollectiveKind::all_gather : CollectiveKind::reduce_scatter;
+    return output.rows.back().redop.empty() ? CollectiveKind::all_gather : CollectiveKind::reduce_scatter;
   if (!near(1))
     fail(fmt::format("its bus bandwidth is {:.3g} times its algorithm's, which no collective of {} ranks has", factor,
                      ranks),

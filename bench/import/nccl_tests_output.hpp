@@ -30,7 +30,8 @@ struct NcclTestsTiming {
 struct NcclTestsRow {
   std::string where;  ///< for errors: `ar.txt:13`
   std::int64_t bytes = 0;
-  std::string type, redop;
+  std::string type;
+  std::string redop;  ///< empty where nothing is reduced
   NcclTestsTiming out_of_place, in_place;
 };
 
@@ -41,6 +42,9 @@ struct NcclTestsOutput {
   std::string nccl;            ///< the version of the library, such as `2.28.7`; empty where it does not say
   std::vector<NcclTestsRow> rows;
 };
+
+/// nccl-tests' word for an operation; its `none` is no operation, and becomes empty.
+std::string operation_of(std::string_view redop);
 
 /// `2.28.7` of NCCL_VERSION_CODE `22807`; empty for what is none.
 std::string nccl_version_text(std::string_view code);

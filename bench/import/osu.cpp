@@ -55,10 +55,9 @@ class Reader {
   explicit Reader(std::string_view file_name) : file_name_(file_name) {}
 
   ImportedOutput read(std::string_view text) {
-    for (; !text.empty(); ++line_) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      read_line(without_prefix(text.substr(0, end)));
-      text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view line : lines_of(text)) {
+      ++line_;
+      read_line(line);
     }
     if (!kind_)
       throw Error(ExitCode::usage, fmt::format("{}: no line is the title of an OSU test", file_name_),
@@ -116,9 +115,8 @@ class Reader {
     if (!time || *time * 1e-6 <= 0 || *bytes < 0 || *bytes > kMostBytes)
       fail_here(fmt::format("'{}' is not a time in microseconds", words.size() > 1 ? words[1] : ""),
                 "a row has the size in bytes and the average latency first");
-    Case asked = collective_case(
-        executor_, *kind_, static_cast<std::int64_t>(*bytes), type_,
-        *kind_ == CollectiveKind::all_reduce || *kind_ == CollectiveKind::reduce_scatter ? "sum" : "none");
+    Case asked =
+        collective_case(executor_, *kind_, static_cast<std::int64_t>(*bytes), type_, reduces(*kind_) ? "sum" : "");
     asked.gpus = 0;
     if (on_gpu_) asked.training.device = kGpuDevice;
     if (validated_ && words.back() == "Fail")
@@ -130,7 +128,7 @@ class Reader {
   }
 
   std::string_view file_name_;
-  int line_ = 1;
+  int line_ = 0;
   std::optional<CollectiveKind> kind_;
   bool on_gpu_ = false, head_ = false, validated_ = false;
   std::string_view executor_, type_;

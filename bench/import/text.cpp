@@ -3,21 +3,14 @@
 
 #include <algorithm>
 
+#include "bench/command/words.hpp"
 #include "bench/import/import.hpp"
 #include "reports/formats/plain_text.hpp"
 
 namespace hbench {
-namespace {
-
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-}  // namespace
-
 std::string import_text(const ImportedRun& imported, const AddedRun& added, const std::string& database) {
   std::string text;
-  const std::string what = counted(imported.files, "file");
+  const std::string what = counted(static_cast<std::int64_t>(imported.files), "file");
   if (!added.is_new) {
     text = fmt::format("{}: {} {} there already, as run {}\n", clean_text(database), what,
                        imported.files == 1 ? "is" : "are", added.id);
@@ -25,7 +18,7 @@ std::string import_text(const ImportedRun& imported, const AddedRun& added, cons
     const auto failed =
         static_cast<std::size_t>(std::ranges::count(imported.cases, CaseStatus::failed, &CaseResult::status));
     text = fmt::format("{}: run {} of {}: {}{}, from {} of {}\n", clean_text(database), added.id,
-                       imported.run.started_at, counted(imported.cases.size(), "case"),
+                       imported.run.started_at, counted(std::ssize(imported.cases), "case"),
                        failed > 0 ? fmt::format(" ({} failed)", failed) : "", what, fmt::join(imported.formats, ", "));
   }
   for (const CaseResult& each : imported.cases)

@@ -19,6 +19,16 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(without_prefix(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 std::optional<double> finite_number(std::string_view word) {
   double value = 0;
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);

@@ -64,12 +64,12 @@ fs::path make_folder(const fs::path& base) {
   return mkdtemp(name.data()) != nullptr ? fs::path(name) : fs::path();
 }
 
+}  // namespace
+
 fs::path temporary_base() {
   const char* folder = std::getenv("TMPDIR");
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
-
-}  // namespace
 
 JobFolders::JobFolders(const fs::path& temporary, const fs::path& shared_memory) {
   paths_.temporary = make_folder(temporary);

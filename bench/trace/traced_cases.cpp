@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "analysis/baseline.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "analysis/track/sides.hpp"
 #include "bench/sweep/simulate.hpp"
+#include "collectives/base/letters.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -20,11 +20,6 @@ namespace {
 constexpr std::size_t kNamesShown = 8;
 /// Two simulations of one step that differ by more are not of one step.
 constexpr double kSame = 1e-9;
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 std::string name_of(const Case& asked) {
   if (asked.is_timed()) return fmt::format("{}, {}", tracked_name(asked), to_string(asked.evidence));
@@ -54,10 +49,12 @@ std::vector<CaseResult> results_of(const Store& store, int run) {
 }
 
 void choose(std::vector<CaseResult>& results, const std::string& match) {
-  const auto is_named = [&](const CaseResult& result) { return lower(name_of(result.asked)) == lower(match); };
+  const auto is_named = [&](const CaseResult& result) {
+    return lower_case(name_of(result.asked)) == lower_case(match);
+  };
   const bool one = std::ranges::any_of(results, is_named);
   std::erase_if(results, [&](const CaseResult& result) {
-    return one ? !is_named(result) : lower(name_of(result.asked)).find(lower(match)) == std::string::npos;
+    return one ? !is_named(result) : lower_case(name_of(result.asked)).find(lower_case(match)) == std::string::npos;
   });
   std::ranges::stable_partition(results, [](const CaseResult& result) { return result.asked.is_timed(); });
 }

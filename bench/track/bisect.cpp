@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/command/shell_word.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/words.hpp"
 #include "collectives/base/error.hpp"

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/command/words.hpp"
 #include "bench/track/bisect.hpp"
 #include "bench/track/words.hpp"
 
@@ -11,14 +12,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string short_name(const std::string& commit) { return commit.substr(0, 12); }
-
 std::string verdict_text(const BisectReport& report) {
   if (!report.obstacle.empty()) return report.obstacle;
   if (report.first_bad.size() == 1)
-    return fmt::format("{} is the first bad commit: {}", short_name(report.first_bad.front()), report.subjects.front());
+    return fmt::format("{} is the first bad commit: {}", short_commit(report.first_bad.front()),
+                       report.subjects.front());
   std::vector<std::string> names;
-  for (const std::string& commit : report.first_bad) names.push_back(short_name(commit));
+  for (const std::string& commit : report.first_bad) names.push_back(short_commit(commit));
   return fmt::format("One of {} commits is the first bad one, and the others could not be measured: {}.", names.size(),
                      fmt::join(names, ", "));
 }
@@ -30,7 +30,7 @@ Table steps_table(const BisectReport& report) {
               .priority = {0, 0, 0, 2, 3, 1}};
   for (const BisectStep& step : report.steps) {
     const bool figures = step.judgement.compared();
-    table.rows.push_back({short_name(step.commit), std::string(to_string(step.answer)),
+    table.rows.push_back({short_commit(step.commit), std::string(to_string(step.answer)),
                           figures ? signed_percent(step.judgement.shift) : "-",
                           figures ? interval_text(step.judgement.interval) : "-", step.reason, step.subject});
   }
@@ -46,8 +46,8 @@ Document bisect_document(const BisectReport& report) {
   document.blocks.emplace_back(Paragraph{fmt::format(
       "{} has changed by {} between {} and {}. Each commit took turns with {}; a bad one is slower by at least half of "
       "that.",
-      report.range.name, signed_percent(report.range.shift), short_name(report.range.good),
-      short_name(report.range.bad), short_name(report.range.good))});
+      report.range.name, signed_percent(report.range.shift), short_commit(report.range.good),
+      short_commit(report.range.bad), short_commit(report.range.good))});
   return document;
 }
 

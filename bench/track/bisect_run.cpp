@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "bench/command/shell_word.hpp"
+#include "bench/command/words.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"
@@ -102,7 +104,6 @@ class Bisection {
 };
 
 std::string subject_of(const std::string& commit) { return git({"show", "-s", "--format=%s", commit}).out; }
-std::string short_name(const std::string& commit) { return commit.substr(0, 12); }
 
 /// The commits on their way to one.
 class BisectDriver {
@@ -123,10 +124,10 @@ class BisectDriver {
   }
 
   BisectReport run() {
-    note_(fmt::format("building {}, the good commit", short_name(good_)));
+    note_(fmt::format("building {}, the good commit", short_commit(good_)));
     if (const Exit exit = build(in_good_tree(request_.build)); exit.code != 0 && !interrupted())
       throw Error(ExitCode::usage,
-                  fmt::format("--build ended with exit code {} at the good commit {}", exit.code, short_name(good_)),
+                  fmt::format("--build ended with exit code {} at the good commit {}", exit.code, short_commit(good_)),
                   exit.error_tail);
     const Bisection bisection(place_.top);
     bisection.check_out(bad_);
@@ -170,7 +171,7 @@ class BisectDriver {
     else
       judge(step);
     if (!interrupted())
-      note_(fmt::format("{} {}: {} ({})", short_name(commit), to_string(step.answer), step.reason, step.subject));
+      note_(fmt::format("{} {}: {} ({})", short_commit(commit), to_string(step.answer), step.reason, step.subject));
     return step.answer;
   }
 
@@ -214,8 +215,8 @@ class BisectDriver {
   BisectReport hopeless_report(BisectAnswer end) {
     report_.obstacle = end == BisectAnswer::good
                            ? fmt::format("{} is not slower than {} here: it is not the code, or not on this machine.",
-                                         short_name(bad_), short_name(good_))
-                           : fmt::format("Nothing can be said of the bad commit {}: {}.", short_name(bad_),
+                                         short_commit(bad_), short_commit(good_))
+                           : fmt::format("Nothing can be said of the bad commit {}: {}.", short_commit(bad_),
                                          report_.steps.front().reason);
     return report_;
   }

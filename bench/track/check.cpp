@@ -4,12 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "analysis/track/causes.hpp"
+#include "bench/command/words.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/track/rule_json.hpp"
+#include "collectives/base/letters.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
@@ -41,9 +42,9 @@ void accept_change(TrackJudgement& judgement, const std::string& reason) {
   judgement.next_step.clear();
 }
 
-/// The runs that a head is held to; of another database (`head` 0) all may be.
-BaselineRuns baseline_of(const Store& from, std::int64_t head, const TrackRequest& request) {
-  const std::vector<Run> runs = from.runs();
+/// `runs` are all of the database.
+BaselineRuns baseline_of(const Store& from, const std::vector<Run>& runs, std::int64_t head,
+                         const TrackRequest& request) {
   if (!request.frozen.empty()) {
     BaselineRuns known;
     for (const FrozenBaseline& each : from.frozen())
@@ -74,11 +75,6 @@ std::optional<std::size_t> complete_run(const std::vector<Run>& runs, const Run&
   return std::nullopt;
 }
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// The answer of a run to a question at the place where the head has answered it; null where it has none.
 const CaseResult* answer_to(const std::vector<CaseResult>& answers, const Case& asked) {
   const auto found = std::ranges::find_if(answers, [&](const CaseResult& each) {
@@ -89,10 +85,9 @@ const CaseResult* answer_to(const std::vector<CaseResult>& answers, const Case& 
 
 /// `Between the commits 3f2a91c and 4b5d7e0.`; empty where they are not known, or one.
 std::string commits_between(const Run& before, const Run& after) {
-  constexpr std::size_t kShort = 12;
   const std::string from = before.producer().commit(), to = after.producer().commit();
   if (from.empty() || to.empty() || from == to) return "";
-  return fmt::format("Between the commits {} and {}.", from.substr(0, kShort), to.substr(0, kShort));
+  return fmt::format("Between the commits {} and {}.", short_commit(from), short_commit(to));
 }
 
 /// Of the cases that are slower or faster than their baseline.
@@ -134,7 +129,7 @@ void hold_to(const TrackLimit& limit, const std::vector<CaseResult>& head, const
   for (const CaseResult& result : head) {
     const std::string name = tracked_name(result.asked);
     if (!result.asked.is_timed() || result.status == CaseStatus::failed ||
-        lower(name).find(lower(limit.match)) == std::string::npos)
+        lower_case(name).find(lower_case(limit.match)) == std::string::npos)
       continue;
     found = true;
     TrackedSides sides{.name = limit_name(report, result, limit),
@@ -155,6 +150,10 @@ void hold_to(const TrackLimit& limit, const std::vector<CaseResult>& head, const
 
 }  // namespace
 
+BaselineRuns next_baseline(const Store& store, const TrackRequest& request) {
+  return baseline_of(store, store.runs(), 0, request);
+}
+
 TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgement) {
   if (!sides.failure.empty()) {
     judgement.verdict = TrackVerdict::missing;
@@ -170,9 +169,7 @@ TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgeme
 
 std::string TrackReport::baseline_in_words() const {
   if (!request.frozen.empty()) return fmt::format("the frozen baseline {}", request.frozen);
-  std::vector<std::string> all;
-  for (const auto& [key, value] : request.baseline) all.push_back(fmt::format("{}={}", key, value));
-  return fmt::format("{}", fmt::join(all, ", "));
+  return labels_text(request.baseline);
 }
 
 std::size_t TrackReport::count(TrackVerdict verdict) const {
@@ -198,7 +195,8 @@ TrackReport check(const Store& store, const TrackRequest& request, const Store* 
   TrackReport report{.request = request, .head = head_of(runs, request.head, "--head"), .runs = {}, .results = {}};
   const Store& from = baselines != nullptr ? *baselines : store;
   const std::vector<Acceptance> acceptances = store.acceptances();
-  BaselineRuns known = baseline_of(from, baselines == nullptr ? report.head.id : 0, request);
+  BaselineRuns known = baselines == nullptr ? baseline_of(from, runs, report.head.id, request)
+                                            : baseline_of(from, from.runs(), 0, request);
   TrackedAnswers answers{.baseline = answers_of(from, known.runs),
                          .head = store.of_run(report.head.id),
                          .earlier = answers_of(from, known.earlier),

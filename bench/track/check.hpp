@@ -72,6 +72,9 @@ TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgeme
 /// \throws Error (usage) for a run or a frozen baseline that is not there, and a database without runs.
 TrackReport check(const Store& store, const TrackRequest& request, const Store* baselines = nullptr);
 
+/// The runs that the next run would be held to.
+BaselineRuns next_baseline(const Store& store, const TrackRequest& request);
+
 /// Keeps the verdicts with all that they were given by, and gives the results their numbers. \throws Error
 /// (environment) where nothing can be written.
 void keep_verdicts(Store& store, TrackReport& report);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bench/command/words.hpp"
 #include "bench/track/check.hpp"
 #include "bench/track/words.hpp"
 
@@ -11,9 +12,8 @@ namespace {
 
 std::string run_text(const Run& run) {
   std::vector<std::string> labels;
-  constexpr std::size_t kShort = 12;  // of a commit's digest
   for (const auto& [key, value] : run.labels)
-    labels.push_back(fmt::format("{}={}", key, key == "commit" ? value.substr(0, kShort) : value));
+    labels.push_back(fmt::format("{}={}", key, key == "commit" ? short_commit(value) : value));
   return fmt::format("run {}{}", run.id, labels.empty() ? "" : fmt::format(" ({})", fmt::join(labels, ", ")));
 }
 

@@ -15,21 +15,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// A run in one of several databases.
+struct StoredRun {
+  const Store* store = nullptr;
+  Run run;
+};
+
+/// By UUID; of those that several databases have, the first database's.
+std::map<std::string, StoredRun> runs_of(const std::vector<const Store*>& stores) {
+  std::map<std::string, StoredRun> known;
+  for (const Store* store : stores)
+    for (const Run& run : store->runs()) known.try_emplace(run.uuid, StoredRun{store, run});
+  return known;
+}
+
 /// The runs with these UUIDs, in their order, as answers; counts those that nobody has.
 std::vector<std::vector<CaseResult>> answers_of(const std::vector<std::string>& uuids,
-                                                const std::vector<const Store*>& stores, std::size_t& lost) {
+                                                const std::map<std::string, StoredRun>& known, std::size_t& lost) {
   std::vector<std::vector<CaseResult>> all;
   for (const std::string& uuid : uuids) {
-    bool found = false;
-    for (const Store* store : stores) {
-      const std::vector<Run> runs = store->runs();
-      const auto run = std::ranges::find(runs, uuid, &Run::uuid);
-      if (run == runs.end()) continue;
-      all.push_back(store->of_run(run->id));
-      found = true;
-      break;
-    }
-    lost += found ? 0 : 1;
+    const auto found = known.find(uuid);
+    if (found == known.end())
+      ++lost;
+    else
+      all.push_back(found->second.store->of_run(found->second.run.id));
   }
   return all;
 }
@@ -108,23 +117,16 @@ Explanation explain(const Store& store, std::int64_t verdict, const Store* basel
   if (!judgement)
     throw Error(ExitCode::usage, fmt::format("there is no verdict {}", verdict),
                 "hbench track explain lists those of the newest run that was checked");
-  Explanation known{.judgement = std::move(*judgement),
-                    .verdict = {},
-                    .rule = {},
-                    .head = {},
-                    .name = {},
-                    .unit = {},
-                    .values = {},
-                    .again = {}};
+  Explanation known{
+      .judgement = std::move(*judgement), .verdict = {}, .rule = {}, .name = {}, .unit = {}, .values = {}, .again = {}};
   known.verdict = *std::ranges::find(known.judgement.verdicts, verdict, &StoredVerdict::id);
   known.rule = parse_rule(known.judgement.rule);
-  for (const Run& run : store.runs())
-    if (run.id == known.judgement.run) known.head = run;
   std::vector<const Store*> stores{&store};
   if (baselines != nullptr) stores.push_back(baselines);
-  const TrackedAnswers answers{.baseline = answers_of(known.judgement.runs, stores, known.lost),
+  const std::map<std::string, StoredRun> runs = runs_of(stores);
+  const TrackedAnswers answers{.baseline = answers_of(known.judgement.runs, runs, known.lost),
                                .head = store.of_run(known.judgement.run),
-                               .earlier = answers_of(known.judgement.earlier, stores, known.lost)};
+                               .earlier = answers_of(known.judgement.earlier, runs, known.lost)};
   // Launches may have been added since.
   std::map<std::string, std::size_t> judged_launches;
   for (const StoredVerdict& each : known.judgement.verdicts)

@@ -17,7 +17,6 @@ struct Explanation {
   StoredJudgement judgement;
   StoredVerdict verdict;
   TrackRule rule;
-  Run head;
   std::string name;      ///< of the case
   std::string unit;      ///< of its values: `s`, or of rates their own
   TrackedCase values;    ///< of the launches that were judged, as the database has them now

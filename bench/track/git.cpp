@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "bench/launch/process.hpp"
@@ -18,11 +16,6 @@ constexpr Seconds kTimeout(600);
 std::string without_end(std::string text) {
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   return text;
-}
-
-bool is_plain(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-         std::string_view("_-./=:,+%@").find(c) != std::string::npos;
 }
 
 }  // namespace
@@ -68,14 +61,6 @@ std::map<std::string, std::string> repository_labels(const std::filesystem::path
     labels["branch"] = branch;
   if (!line({"status", "--porcelain", "--untracked-files=no"}).empty()) labels["dirty"] = "yes";
   return labels;
-}
-
-std::string shell_word(const std::string& text) {
-  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
-  if (text.find_first_of("\"$`\\!") == std::string::npos) return '"' + text + '"';
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
 }
 
 }  // namespace hbench

@@ -30,7 +30,4 @@ std::string commit_name(const std::string& revision);
 /// in. Those that are not known (no git, no repository, no commit, no branch checked out) are not in it.
 std::map<std::string, std::string> repository_labels(const std::filesystem::path& folder);
 
-/// `text` as one word of a shell: as it is, in double quotes, or in single ones, whichever reads best.
-std::string shell_word(const std::string& text);
-
 }  // namespace hbench

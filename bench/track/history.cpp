@@ -4,13 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "analysis/plausible.hpp"
 #include "analysis/rank_test.hpp"
 #include "analysis/track/sides.hpp"
 #include "analysis/tracked_metric.hpp"
+#include "bench/command/words.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/letters.hpp"
 
 namespace hbench {
 namespace {
@@ -19,28 +20,13 @@ constexpr double kIntervalLevel = 0.95;
 /// Of a level, the runs next to a change: more tell no more, and of drifting machines less.
 constexpr std::size_t kRunsBesideAChange = 30;
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-bool has_labels(const Producer& producer, const std::map<std::string, std::string>& labels) {
-  return std::ranges::all_of(labels, [&](const auto& label) {
-    const auto known = producer.labels.find(label.first);
-    return known != producer.labels.end() && known->second == label.second;
-  });
-}
-
 /// The newest run with the labels. \throws Error (usage).
 Run newest_run(const Store& store, const std::map<std::string, std::string>& labels) {
   std::vector<Run> runs = store.runs();
   const RunFilter filter{.run = 0, .labels = labels};
   std::erase_if(runs, [&](const Run& run) { return !filter.accepts(run); });
   if (!runs.empty()) return runs.back();
-  std::vector<std::string> texts;
-  for (const auto& [key, value] : labels) texts.push_back(fmt::format("{}={}", key, value));
-  throw Error(ExitCode::usage,
-              fmt::format("no run has {}", texts.empty() ? "been stored" : fmt::to_string(fmt::join(texts, ", "))),
+  throw Error(ExitCode::usage, fmt::format("no run has {}", labels.empty() ? "been stored" : labels_text(labels)),
               "hbench sweep --label branch=main stores one");
 }
 
@@ -90,7 +76,8 @@ double CaseHistory::level(std::size_t point) const {
 
 std::vector<CaseHistory> history(const Store& store, const HistoryRequest& request) {
   const Run newest = newest_run(store, request.labels);
-  const std::string wanted = lower(request.match);
+  const std::string wanted = lower_case(request.match);
+  const RunFilter filter{.run = 0, .labels = request.labels};
   std::vector<CaseHistory> all;
   std::vector<std::string> names;
   for (const CaseResult& result : store.of_run(newest.id)) {
@@ -103,9 +90,9 @@ std::vector<CaseHistory> history(const Store& store, const HistoryRequest& reque
                       .points = {},
                       .changes = {}};
     names.push_back(known.name);
-    if (lower(known.name).find(wanted) == std::string::npos) continue;
+    if (lower_case(known.name).find(wanted) == std::string::npos) continue;
     for (const CaseResult& answer : store.history(known.question, known.place)) {
-      if (answer.status == CaseStatus::failed || !has_labels(answer.producer, request.labels)) continue;
+      if (answer.status == CaseStatus::failed || !filter.accepts(answer.producer)) continue;
       check_plausible(answer);
       Launch values = launch_values(answer);
       if (values.empty()) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bench/command/words.hpp"
 #include "bench/track/history.hpp"
 #include "bench/track/words.hpp"
 
@@ -15,8 +16,7 @@ constexpr std::size_t kMostCharts = 12;
 
 /// `3f2a91c`, or the run where no commit is known.
 std::string where(const Producer& producer) {
-  constexpr std::size_t kShort = 12;
-  const std::string commit = producer.commit().substr(0, kShort);
+  const std::string commit = short_commit(producer.commit());
   return commit.empty() ? fmt::format("run {}", producer.run) : commit;
 }
 

@@ -303,6 +303,16 @@ std::optional<Project> find_project(const std::filesystem::path& named) {
   return parse_project(read_file(file), file);
 }
 
+std::filesystem::path database_of(const std::optional<Project>& project, const std::filesystem::path& named) {
+  if (!named.empty()) return named;
+  return project ? project->database : kUsualDatabase;
+}
+
+std::string baseline_of(const std::optional<Project>& project, const std::string& named) {
+  if (!named.empty()) return named;
+  return project ? project->baseline : "main";
+}
+
 double parse_share(const std::string& text, std::string_view flag, double least) {
   char* end = nullptr;
   double share = std::strtod(text.c_str(), &end);

@@ -65,6 +65,11 @@ inline constexpr const char* kUsualDatabase = "hbench.db";
 /// `--file` and `--db`, the same in every action.
 void add_project_options(Arguments& app, std::filesystem::path& file, std::filesystem::path& database);
 
+/// What `--db` named; else the file's database, or `hbench.db` where there is no file.
+std::filesystem::path database_of(const std::optional<Project>& project, const std::filesystem::path& named);
+/// What `--baseline` or `--label` named; else the file's, or `main`.
+std::string baseline_of(const std::optional<Project>& project, const std::string& named);
+
 /// The file that a flag named or, where it did not (empty), the one of this folder, if there is one.
 /// \throws Error (usage) as `parse_project`, and for a named file that is not there.
 std::optional<Project> find_project(const std::filesystem::path& named);

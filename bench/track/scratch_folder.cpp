@@ -7,13 +7,13 @@
 #include <cstring>
 #include <string>
 
+#include "bench/launch/job_folders.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
 
 ScratchFolder::ScratchFolder() {
-  const char* base = std::getenv("TMPDIR");
-  std::string name = std::filesystem::path(base != nullptr && *base != '\0' ? base : "/tmp") / "hbench-track-XXXXXX";
+  std::string name = temporary_base() / "hbench-track-XXXXXX";
   if (mkdtemp(name.data()) == nullptr)
     throw Error(ExitCode::environment, fmt::format("cannot make a folder {}: {}", name, std::strerror(errno)),
                 "set TMPDIR to a folder that you may write");

@@ -52,9 +52,8 @@ class SweepExperiment : public Experiment {
         .note = hooks.note,
     };
     // Further launches of a few cases are compared with earlier runs, and need no baseline of their step beside them.
-    const std::vector<Case> nothing;
-    return measure_cases(launching.questions.empty() ? plan_.cases : nothing, chosen(launching.questions), options,
-                         launching.first, measured);
+    const std::vector<Case> beside = launching.questions.empty() ? plan_.cases : std::vector<Case>();
+    return measure_cases(beside, chosen(launching.questions), options, launching.first, measured);
   }
 
  private:

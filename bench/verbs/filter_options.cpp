@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "bench/command/words.hpp"
 #include "bench/producer.hpp"
 
 namespace hbench {
@@ -37,10 +38,8 @@ std::string newest_in_words(const std::vector<Run>& runs) {
   std::vector<std::string> words;
   for (std::size_t i = runs.size(); i > 0 && words.size() < kRunsShown; --i) {
     const Run& run = runs[i - 1];
-    std::vector<std::string> labels;
-    for (const auto& [key, value] : run.labels) labels.push_back(fmt::format("{}={}", key, value));
     words.push_back(fmt::format("{} of {}{}", run.id, run.started_at,
-                                labels.empty() ? "" : fmt::format(" ({})", fmt::join(labels, ", "))));
+                                run.labels.empty() ? "" : fmt::format(" ({})", labels_text(run.labels))));
   }
   return fmt::format("the newest runs: {}", fmt::join(words, ", "));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/words.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/track/check.hpp"
 #include "bench/track/project.hpp"
@@ -12,10 +13,7 @@ namespace hbench {
 namespace {
 
 Store open_existing(const std::filesystem::path& file, std::filesystem::path database) {
-  if (database.empty()) {
-    const std::optional<Project> project = find_project(file);
-    database = project ? project->database : kUsualDatabase;
-  }
+  if (database.empty()) database = database_of(find_project(file), database);
   if (!std::filesystem::exists(database))
     throw Error(ExitCode::usage, fmt::format("there is no database '{}'", database.string()), "name it with --db");
   return Store(database);
@@ -41,22 +39,12 @@ ExitCode run_accept(const Call& call) {
   return ExitCode::good;
 }
 
-/// The runs that a check of the next run would be held to.
-std::vector<std::int64_t> runs_to_freeze(const Store& store, const std::string& baseline) {
-  std::set<std::int64_t> accepted;
-  for (const Acceptance& each : store.acceptances()) accepted.insert(each.run);
-  std::vector<std::int64_t> ids;
-  for (const Run& run : baseline_runs(store.runs(), 0, parse_baseline(baseline), TrackRule().most_runs, accepted).runs)
-    ids.push_back(run.id);
-  return ids;
-}
-
 void list_frozen(const Store& store) {
   const std::vector<FrozenBaseline> all = store.frozen();
   if (all.empty()) fmt::print("Nothing is frozen. hbench track freeze NAME freezes the newest runs of a branch.\n");
   for (const FrozenBaseline& each : all)
-    fmt::print("{}: {} run{}, {} to {}, frozen {}\n", each.name, each.runs.size(), each.runs.size() == 1 ? "" : "s",
-               each.runs.front(), each.runs.back(), each.frozen_at);
+    fmt::print("{}: {}, {} to {}, frozen {}\n", each.name, counted(std::ssize(each.runs), "run"), each.runs.front(),
+               each.runs.back(), each.frozen_at);
 }
 
 ExitCode run_freeze(const Call& call) {
@@ -94,14 +82,14 @@ ExitCode run_freeze(const Call& call) {
                   known.empty() ? "the database has none" : fmt::format("the newest is {}", known.back().id));
     frozen.runs.push_back(found->id);
   }
-  if (runs.empty()) frozen.runs = runs_to_freeze(store, baseline);
+  const TrackRequest request{.baseline = parse_baseline(baseline)};
+  if (runs.empty())
+    for (const Run& run : next_baseline(store, request).runs) frozen.runs.push_back(run.id);
   if (frozen.runs.empty())
-    throw Error(ExitCode::usage,
-                fmt::format("no run has {}",
-                            parse_baseline(baseline).begin()->first + "=" + parse_baseline(baseline).begin()->second),
+    throw Error(ExitCode::usage, fmt::format("no run has {}", labels_text(request.baseline)),
                 "name another --baseline, or runs with --run");
   store.freeze(frozen);
-  fmt::print("Froze {} run{} as {}.\n", frozen.runs.size(), frozen.runs.size() == 1 ? "" : "s", name);
+  fmt::print("Froze {} as {}.\n", counted(std::ssize(frozen.runs), "run"), name);
   return ExitCode::good;
 }
 

@@ -2,6 +2,7 @@
 
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
+#include "bench/command/words.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
@@ -28,7 +29,7 @@ constexpr const char* kFooter =
 /// Where the good commit is checked out by what is printed: beside the repository, or beside this folder.
 std::string printed_tree(const BisectRange& range) {
   const GitAnswer top = git({"rev-parse", "--show-toplevel"});
-  return fmt::format("{}-{}", top.good() ? top.out : "../good", range.good.substr(0, 12));
+  return fmt::format("{}-{}", top.good() ? top.out : "../good", short_commit(range.good));
 }
 
 ExitCode drive(const BisectRequest& request, const DocumentOutput& output, bool quiet) {
@@ -72,13 +73,11 @@ ExitCode run_bisect(const Call& call) {
   app.add_flag("--quiet", quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
   const std::optional<Project> project = find_project(file);
-  if (database.empty()) database = project ? project->database : kUsualDatabase;
-  if (label.empty()) label = project ? project->baseline : "main";
-  history_request.labels = parse_baseline(label);
+  history_request.labels = parse_baseline(baseline_of(project, label));
   if (project) history_request.rule.least_effect = project->all.rule.least_effect;
   request.timeout = time_flag(timeout, "--timeout");
   output.check();
-  request.range = bisect_range(history(Store(database, Store::Mode::read_only), history_request));
+  request.range = bisect_range(history(Store(database_of(project, database), Store::Mode::read_only), history_request));
   if (drives) return drive(request, output, quiet);
   if (request.build.empty() || request.measure.empty())
     fmt::print("# your commands take the place of BUILD and MEASURE; --build and --measure put them there\n");

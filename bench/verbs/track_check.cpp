@@ -87,8 +87,7 @@ class Check {
  private:
   /// To be written, where it can be: verdicts are kept, and launches are added.
   Store open() {
-    std::filesystem::path database = flags_.database;
-    if (database.empty()) database = project_ ? project_->database : kUsualDatabase;
+    const std::filesystem::path database = database_of(project_, flags_.database);
     std::error_code ignored;
     if (!std::filesystem::exists(database, ignored)) return Store(database, Store::Mode::read_only);
     try {

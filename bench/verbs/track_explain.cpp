@@ -24,10 +24,7 @@ ExitCode run_explain(const Call& call) {
   output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
   output.check();
-  if (database.empty()) {
-    const std::optional<Project> project = find_project(file);
-    database = project ? project->database : kUsualDatabase;
-  }
+  if (database.empty()) database = database_of(find_project(file), database);
   const Store store(database, Store::Mode::read_only);
   if (verdict == 0) {
     const Document document = verdicts_document(store, run);

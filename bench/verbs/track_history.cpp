@@ -32,13 +32,12 @@ ExitCode run_history(const Call& call) {
   output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
   const std::optional<Project> project = find_project(file);
-  if (database.empty()) database = project ? project->database : kUsualDatabase;
-  if (baseline.empty()) baseline = project ? project->baseline : "main";
   if (project) request.rule.least_effect = project->all.rule.least_effect;
-  request.labels = parse_baseline(baseline);
+  request.labels = parse_baseline(baseline_of(project, baseline));
   if (!effect.empty()) request.rule.least_effect = parse_share(effect, "--least-effect");
   output.check();
-  const std::vector<CaseHistory> cases = history(Store(database, Store::Mode::read_only), request);
+  const std::vector<CaseHistory> cases =
+      history(Store(database_of(project, database), Store::Mode::read_only), request);
   output.deliver(history_document(cases, request), [&] { return history_json(cases); });
   return ExitCode::good;
 }

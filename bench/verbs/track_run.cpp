@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/words.hpp"
 #include "bench/front/worker_program.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
@@ -22,8 +23,6 @@ namespace {
 std::string minutes(double seconds) {
   return seconds < 90 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
 }
-
-std::string cases_text(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? "" : "s"); }
 
 ExitCode run_init(const Call& call) {
   std::filesystem::path file = kProjectFile;
@@ -47,7 +46,7 @@ ExitCode run_init(const Call& call) {
   write_whole(file, text, "--file");
   const Launching launching{.count = project.all.rule.launches};
   fmt::print("Wrote {}: {}, about {} for a run.\nNext: hbench track run\n", file.string(),
-             cases_text(tracked.cases().size()), minutes(tracked.seconds(launching)));
+             counted(std::ssize(tracked.cases()), "case"), minutes(tracked.seconds(launching)));
   return ExitCode::good;
 }
 
@@ -76,8 +75,8 @@ ExitCode measure(const Call& call, const RunFlags& flags, const Project& project
   TrackedRun tracked(project, gate);
   const Launching launching{.count = flags.launches > 0 ? flags.launches : gate.rule.launches};
   if (flags.dry_run) {
-    fmt::print("{}{}, {} launches each, about {}\n", tracked.in_words(launching), cases_text(tracked.cases().size()),
-               launching.count, minutes(tracked.seconds(launching)));
+    fmt::print("{}{}, {} launches each, about {}\n", tracked.in_words(launching),
+               counted(std::ssize(tracked.cases()), "case"), launching.count, minutes(tracked.seconds(launching)));
     return ExitCode::good;
   }
   Run run{.command = call.command,
@@ -105,7 +104,7 @@ ExitCode measure(const Call& call, const RunFlags& flags, const Project& project
                            .dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   else
     fmt::print("Run {}: {}, {} launches each, in {}\nNext: hbench track check{}\n", id,
-               cases_text(tracked.cases().size()), launching.count, database.string(),
+               counted(std::ssize(tracked.cases()), "case"), launching.count, database.string(),
                flags.gate.empty() ? "" : " --gate " + flags.gate);
   return code;
 }

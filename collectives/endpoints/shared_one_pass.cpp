@@ -130,15 +130,15 @@ void OnePass::work(const Block& block) {
   if (addresses_.empty()) learn_addresses();
   sources_.clear();
   targets_.clear();
-  const bool reduces = collective_ == CollectiveKind::all_reduce || collective_ == CollectiveKind::reduce_scatter;
+  const bool adds = reduces(collective_);
   for (Rank worker = 0; worker < workers_; ++worker) {
     std::byte* const at = addresses_[static_cast<std::size_t>(worker)] + block.begin;
-    if (reduces || worker == block.owner) sources_.push_back(at);
+    if (adds || worker == block.owner) sources_.push_back(at);
     if (collective_ == CollectiveKind::all_reduce ||
         (collective_ == CollectiveKind::reduce_scatter) == (worker == block.owner))
       targets_.push_back(at);
   }
-  const int divisor = operand_.op == ReduceOp::average && reduces ? workers_ : 1;
+  const int divisor = operand_.op == ReduceOp::average && adds ? workers_ : 1;
   if (block.end > block.begin && !targets_.empty())
     combine(operand_.type, operand_.op, sources_, targets_, block.end - block.begin, divisor);
   own_.working.store(0, std::memory_order_relaxed);

@@ -23,9 +23,7 @@ class Contributions {
         workers_(schedule.world.workers),
         part_(schedule.chunks / schedule.world.workers) {}
 
-  bool sums() const {
-    return collective_ == CollectiveKind::all_reduce || collective_ == CollectiveKind::reduce_scatter;
-  }
+  bool sums() const { return reduces(collective_); }
   /// Members of the sets. Where data only travel a chunk comes from one worker: the one member of its set.
   int members() const { return sums() ? workers_ : 1; }
   int worker_of(int member, int chunk) const {

@@ -32,6 +32,11 @@ enum class CollectiveKind : std::uint8_t {
   broadcast,       ///< worker 0 brings everything; every worker ends with it
 };
 
+/// Whether contributions are added up; where not, data only travel.
+constexpr bool reduces(CollectiveKind collective) {
+  return collective == CollectiveKind::all_reduce || collective == CollectiveKind::reduce_scatter;
+}
+
 enum class TransferKind : std::uint8_t { reduce, copy };
 
 /// One message: `chunk_count` consecutive chunks, cyclic ranges are not allowed.

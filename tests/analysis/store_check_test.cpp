@@ -7,6 +7,7 @@
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
+#include "frozen_schemas.hpp"
 #include "temporary_folder.hpp"
 
 namespace hbench {
@@ -90,8 +91,7 @@ TEST(DatabaseCheck, AllowsFailedCasesWithoutSamples) {
 }
 
 TEST(DatabaseCheck, NotesAnOlderSchemaAndLeavesItAsItIs) {
-  for (const char* version : {"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql", "version_5.sql",
-                              "version_6.sql", "version_7.sql"}) {
+  for (const char* version : kFrozen) {
     const TemporaryFolder folder;
     run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data" / version));
     const std::string before = bytes_of(folder / "old.db");

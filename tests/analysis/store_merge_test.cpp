@@ -9,6 +9,7 @@
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
+#include "frozen_schemas.hpp"
 #include "temporary_folder.hpp"
 
 namespace hbench {
@@ -143,9 +144,7 @@ TEST_P(MergeOfAnOldSchema, LeavesTheFileAsItIsAndRecognisesItsRunsOnceItIsMigrat
             fmt::format("added 0, grown 0, known {}, cases 0, samples 0", first.added));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MergeOfAnOldSchema,
-                         testing::Values("version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql",
-                                         "version_5.sql", "version_6.sql", "version_7.sql"));
+INSTANTIATE_TEST_SUITE_P(All, MergeOfAnOldSchema, testing::ValuesIn(kFrozen));
 
 TEST(Merge, RefusesItselfWhatIsAbsentAndWhatIsDamaged) {
   const TemporaryFolder folder;

@@ -13,6 +13,7 @@
 #include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
+#include "frozen_schemas.hpp"
 #include "temporary_folder.hpp"
 
 namespace hbench {
@@ -267,10 +268,6 @@ TEST(ADatabaseOfVersion7, KeepsItsUuidsAndWhatWasAccepted) {
     EXPECT_TRUE(old.judgements(3).empty());
   }
 }
-
-/// All that are kept, oldest first.
-constexpr std::array kFrozen{"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql",
-                             "version_5.sql", "version_6.sql", "version_7.sql"};
 
 std::vector<std::string> uuids_of(const Store& store) {
   std::vector<std::string> uuids;

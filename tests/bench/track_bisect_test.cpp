@@ -1,5 +1,6 @@
 // hbench track bisect: the range that it takes from histories, and the commands that it prints.
 
+#include "bench/command/shell_word.hpp"
 #include "bench/track/bisect.hpp"
 
 #include <gmock/gmock.h>

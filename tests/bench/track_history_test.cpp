@@ -12,6 +12,7 @@
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
+#include "tests/bench/tracked_database.hpp"
 
 namespace hbench {
 namespace {
@@ -20,21 +21,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-Case step_of(const std::string& workload, const std::string& machine = "quiet") {
-  Case asked;
-  asked.evidence = Evidence::measured;
-  asked.workload = workload;
-  asked.gpus = 2;
-  asked.strategy = {.algorithm = "ring", .compressor = "none"};
-  asked.profile = kLocalProfile;
-  asked.batch_per_gpu = 16;
-  asked.implementation = "engine/1";
-  asked.machine = machine;
-  return asked;
-}
-
 /// Three launches about `seconds`.
-CaseResult answer(const Case& asked, double seconds) {
+CaseResult three_launches(const Case& asked, double seconds) {
   CaseResult result{.asked = asked};
   for (int launch = 0; launch < 3; ++launch)
     result.samples.push_back({.launch = launch,
@@ -63,8 +51,8 @@ class TrackHistory : public testing::Test {
   void add_twenty_runs() {
     for (int run = 1; run <= 20; ++run) {
       const double scatter = 1 + 0.001 * (run % 3 - 1);
-      add_run(
-          {answer(step_of("resnet18"), 0.1 * scatter), answer(step_of("vgg16"), (run > 10 ? 0.21 : 0.2) * scatter)});
+      add_run({three_launches(step_of("resnet18"), 0.1 * scatter),
+               three_launches(step_of("vgg16"), (run > 10 ? 0.21 : 0.2) * scatter)});
     }
   }
   std::vector<CaseHistory> read(const std::string& match = "") {
@@ -108,13 +96,13 @@ TEST_F(TrackHistory, SaysBetweenWhichRunsALevelChanged) {
 }
 
 TEST_F(TrackHistory, HasTheAnswersOfItsLabelAndPlaceOnly) {
-  add_run({answer(step_of("vgg16"), 0.2)});
-  add_run({answer(step_of("vgg16"), 0.9)}, "topic");
-  add_run({answer(step_of("vgg16", "loud"), 0.9)});
+  add_run({three_launches(step_of("vgg16"), 0.2)});
+  add_run({three_launches(step_of("vgg16"), 0.9)}, "topic");
+  add_run({three_launches(step_of("vgg16", "loud"), 0.9)});
   CaseResult failed{.asked = step_of("vgg16")};
   failed.status = CaseStatus::failed;
   add_run({failed});
-  add_run({answer(step_of("vgg16"), 0.21)});
+  add_run({three_launches(step_of("vgg16"), 0.21)});
   const std::vector<CaseHistory> all = read();
   ASSERT_EQ(all.size(), 1U);
   ASSERT_EQ(all[0].points.size(), 2U);
@@ -154,7 +142,7 @@ TEST_F(TrackHistory, SaysWhatThereIsNot) {
   add_run({}, "topic");
   refused({}, "no run has branch=main", "hbench sweep --label");
   refused({"--label", "topic"}, "run 1 has no timed case", "measure");
-  add_run({answer(step_of("vgg16"), 0.2)});
+  add_run({three_launches(step_of("vgg16"), 0.2)});
   refused({"--case", "bert"}, "no case of run 2 has 'bert' in its name", "such as 'vgg16, 2 ranks");
 }
 

@@ -1,0 +1,25 @@
+#include "bench/command/shell_word.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace hbench {
+namespace {
+
+bool is_plain(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         std::string_view("_-./=:,+%@").find(c) != std::string::npos;
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& text) {
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
+  if (text.find_first_of("\"$`\\!") == std::string::npos) return '"' + text + '"';
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+}  // namespace hbench
