@@ -15,6 +15,7 @@
 
 #include "bench/doctor/gpu_environment.hpp"
 #include "bench/launch/host.hpp"
+#include "bench/worker/backing_folders.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/endpoints/endpoint.hpp"
@@ -44,6 +45,8 @@ constexpr std::array<std::string_view, 6> kSettingFamilies{"OMPI_MCA_btl",  "OMP
                                                            "OMPI_MCA_coll", "OMPI_MCA_osc", "MPIR_CVAR_"};
 
 bool is_setting(std::string_view name) {
+  // Ours, of one job.
+  if (std::ranges::find(kBackingFolderVariables, name) != kBackingFolderVariables.end()) return false;
   return std::ranges::find(kSettings, name) != kSettings.end() ||
          std::ranges::any_of(kSettingFamilies, [&](std::string_view family) { return name.starts_with(family); });
 }

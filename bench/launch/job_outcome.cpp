@@ -10,6 +10,8 @@
 namespace hbench {
 namespace {
 
+constexpr int kLastSignal = 64;
+
 /// `rank 1 was ended by signal 9`, from the messages of the launcher; empty when none says so.
 std::string lost_rank(const std::string& errors, const std::map<int, ProcessIdentity>& processes) {
   static const std::regex kSignal(R"(rank (\d+) with PID \d+ on node \S+ exited\s+on signal (\d+))");
@@ -70,10 +72,29 @@ JobOutcome job_outcome(const RankReports& reports, const Exit& exit, int process
   const std::string lost = lost_rank(exit.error_tail, reports.processes);
   if (!lost.empty())
     return {ExitCode::lost_rank, fmt::format("{}; last heard of {}", lost, behind(reports, processes))};
-  if (exit.code > 128) return {ExitCode::lost_rank, fmt::format("the process was ended by signal {}", exit.code - 128)};
+  // mpirun has exit codes above those of signals, 205 when it has lost a host's daemon.
+  if (exit.code > 128 && exit.code <= 128 + kLastSignal)
+    return {ExitCode::lost_rank, fmt::format("the process was ended by signal {}", exit.code - 128)};
   const std::string words = launcher_message(exit.error_head + exit.error_tail);
   return {ExitCode::lost_rank, fmt::format("the job ended with exit code {}{}", exit.code,
                                            words.empty() ? " and no message" : ": " + words)};
+}
+
+std::string with_hosts(const std::string& reason, const std::vector<std::string>& host_of_rank) {
+  if (host_of_rank.empty()) return reason;
+  // `rank 2`, and of a list such as `rank 2, 3` each.
+  static const std::regex kRanks(R"(\brank \d{1,6}(, \d{1,6})*\b)"), kNumber(R"(\d+)");
+  std::string text;
+  auto rest = reason.begin();
+  for (std::sregex_iterator ranks(reason.begin(), reason.end(), kRanks), none; ranks != none; ++ranks)
+    for (std::sregex_iterator number((*ranks)[0].first, (*ranks)[0].second, kNumber); number != none; ++number) {
+      const auto end = (*number)[0].second;
+      text.append(rest, end);
+      rest = end;
+      const auto rank = static_cast<std::size_t>(std::stoi((*number)[0].str()));
+      if (rank < host_of_rank.size()) text += " on " + host_of_rank[rank];
+    }
+  return text.append(rest, reason.end());
 }
 
 }  // namespace hbench

@@ -20,6 +20,10 @@ struct Job {
   bool oversubscribed = false;  ///< more processes than cores
   bool as_root = false;
   std::vector<std::string> worker;  ///< program and arguments of every process
+  /// By rank, as `place_ranks` gives them; empty: all are on this host.
+  std::vector<std::string> host_of_rank = {};
+  std::vector<std::string> forwarded = {};  ///< variables that ranks on other hosts need
+  std::string network = {};                 ///< interface or subnet between hosts; empty: the launcher chooses
 };
 
 /// One entry of the family.

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <vector>
 
+#include "collectives/base/letters.hpp"
+
 namespace hbench {
 namespace {
 
@@ -103,12 +105,23 @@ std::string logged_reason(const std::vector<std::string>& lines) {
   return "";
 }
 
+/// What ssh says in front of the launcher's blocks, which only follow from it; empty where it says nothing.
+std::string line_of_ssh(const std::vector<std::string>& lines) {
+  constexpr std::array<std::string_view, 4> kWords{"ssh: ", "Permission denied (", "Host key verification failed",
+                                                   "kex_exchange_identification: "};
+  for (const std::string& line : lines) {
+    if (is_rule(line)) return "";
+    if (std::ranges::any_of(kWords, [&](std::string_view word) { return line.find(word) != std::string::npos; }))
+      return line;
+  }
+  return "";
+}
+
 std::string plain_message(const std::vector<std::string>& lines) {
   std::string last;
   for (const std::string& line : lines) {
     if (!has_words(line)) continue;
-    std::string small = line;
-    std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string small = lower_case(line);
     if (std::ranges::any_of(kErrorWords, [&](std::string_view word) { return small.find(word) != std::string::npos; }))
       return line;
     last = line;
@@ -126,6 +139,7 @@ std::string shortened(std::string text) {
 
 std::string launcher_message(std::string_view errors) {
   const std::vector<std::string> lines = lines_of(errors);
+  if (std::string ssh = line_of_ssh(lines); !ssh.empty()) return shortened(std::move(ssh));
   const std::string reason = logged_reason(lines);
   const std::vector<Block> blocks = blocks_of(lines);
   const auto block = std::ranges::find_if(blocks, is_informative);

@@ -2,10 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <set>
 
 #include "bench/launch/job_folders.hpp"
 #include "bench/launch/launcher.hpp"
+#include "bench/launch/rank_lines.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
@@ -37,6 +43,20 @@ void add_unless_set(std::map<std::string, std::string>& environment,
     if (name == "TMPDIR" || std::getenv(name.c_str()) == nullptr) environment.emplace(name, value);
 }
 
+/// Variables that ranks on other hosts need beside those of the job: no launcher but Open MPI's own names are passed on
+/// by itself.
+std::vector<std::string> forwarded_variables(const std::map<std::string, std::string>& of_the_job) {
+  constexpr std::array<std::string_view, 5> kBeginnings{"HBENCH_", "NCCL_", "UCX_", "FI_", "LD_LIBRARY_PATH="};
+  std::set<std::string> names;
+  for (const auto& [name, value] : of_the_job) names.insert(name);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (std::ranges::any_of(kBeginnings, [&](std::string_view begin) { return text.starts_with(begin); }))
+      names.emplace(text.substr(0, text.find('=')));
+  }
+  return {names.begin(), names.end()};
+}
+
 /// A launcher with too few open files may hang.
 void require_open_files(const Launcher& launcher, int processes, const Host& host) {
   if (launcher.open_files == nullptr) return;
@@ -60,15 +80,19 @@ JobOutcome start_ranks(const RankStart& start, const Host& host, RankReports& re
   spawn.argv = launcher.argv({.processes = start.processes,
                               .oversubscribed = start.processes > host.cores,
                               .as_root = host.as_root,
-                              .worker = start.worker});
+                              .worker = start.worker,
+                              .host_of_rank = start.host_of_rank,
+                              .forwarded = forwarded_variables(start.environment),
+                              .network = start.network});
   spawn.environment = start.environment;
   spawn.output_timeout = start.timeout;
-  spawn.on_line = [&](std::string_view text) {
+  RankLines lines([&](std::string_view text) {
     const auto line = parse_worker_line(text);
     if (!line) return;
     record(reports, *line);
     on_line(*line);
-  };
+  });
+  spawn.on_line = [&](std::string_view text) { lines.add(text); };
   spawn.on_timeout = [&] { record_process_states(reports); };
   std::optional<JobFolders> folders;
   if (launcher.environment != nullptr) {
@@ -76,9 +100,13 @@ JobOutcome start_ranks(const RankStart& start, const Host& host, RankReports& re
     add_unless_set(spawn.environment, launcher.environment(folders->paths()));
   }
   const RankGuard guard(reports);  // ends before its folders do
-  const Exit exit = run_process(spawn);
+  Exit exit = run_process(spawn);
   if (exit.interrupted) return {};
-  return job_outcome(reports, exit, start.processes, start.timeout);
+  exit.error_head = without_rank_tags(exit.error_head);
+  exit.error_tail = without_rank_tags(exit.error_tail);
+  JobOutcome outcome = job_outcome(reports, exit, start.processes, start.timeout);
+  outcome.reason = with_hosts(outcome.reason, start.host_of_rank);
+  return outcome;
 }
 
 }  // namespace hbench

@@ -20,16 +20,18 @@ struct RankStart {
   std::vector<std::string> worker;                 ///< program and arguments of every process
   std::map<std::string, std::string> environment;  ///< added to ours
   Seconds timeout{0};                              ///< without a line of any rank; then all are stopped
+  std::vector<std::string> host_of_rank = {};      ///< by rank, as `place_ranks` gives them; empty: all are here
+  std::string network = {};                        ///< between hosts, as `Job::network`
 };
 
 /// Ranks report why they give up before the parent, which waits for so much longer, stops them.
 inline constexpr Seconds kGrace{10};
 
-/// Runs the ranks to their end and returns how the job ended; after Ctrl-C (see `interrupted`) any outcome is good. No
-/// process of the job on this host stays behind, and no file of its launcher. `reports` gets the ranks' processes and
-/// failures; `on_line` is called with every line of theirs, on this thread, and must set `RankReports::complete`.
-/// \throws Error (environment) when the launcher is missing, may not open the files that it needs, or has no folder for
-/// its own.
+/// Runs the ranks to their end and returns how the job ended, with the host of each rank that it names; after Ctrl-C
+/// (see `interrupted`) any outcome is good. No process of the job on this host stays behind, and no file of its
+/// launcher. `reports` gets the ranks' processes and failures; `on_line` is called with every line of theirs, on this
+/// thread, and must set `RankReports::complete`. \throws Error (environment) when the launcher is missing, may not open
+/// the files that it needs, or has no folder for its own.
 JobOutcome start_ranks(const RankStart& start, const Host& host, RankReports& reports,
                        const std::function<void(const WorkerLine& line)>& on_line);
 

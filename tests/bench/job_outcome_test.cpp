@@ -44,5 +44,16 @@ TEST(JobOutcome, NamesWhoWasBehindWhenAllFellSilent) {
               HasSubstr("for 30 s; last heard of rank 1 after step 5"));
 }
 
+TEST(JobOutcome, NamesTheHostOfEachRankWhereThereAreSeveral) {
+  const std::vector<std::string> hosts{"n1", "n1", "n2"};
+  EXPECT_EQ(with_hosts("rank 0: waited 5 s for rank 2 (rank 10, arank 1)", hosts),
+            "rank 0 on n1: waited 5 s for rank 2 on n2 (rank 10, arank 1)");
+  EXPECT_EQ(with_hosts("rank 2", hosts), "rank 2 on n2");
+  EXPECT_EQ(with_hosts("waited 5 s for rank 1, 2, says rank 0", hosts),
+            "waited 5 s for rank 1 on n1, 2 on n2, says rank 0 on n1");
+  EXPECT_EQ(with_hosts("2 of 3 ranks had started", hosts), "2 of 3 ranks had started");
+  EXPECT_EQ(with_hosts("rank 2", {}), "rank 2");
+}
+
 }  // namespace
 }  // namespace hbench

@@ -99,6 +99,18 @@ TEST(LauncherMessage, OfABlockThatOnlySaysThatSomethingFailedIsThatBlock) {
               HasSubstr("MPI_INIT failed"));
 }
 
+TEST(LauncherMessage, IsTheLineOfSshWhereItComesFirst) {
+  const std::string block =
+      "--------------------------------------------------------------------------\n"
+      "ORTE was unable to reliably start one or more daemons.\n"
+      "--------------------------------------------------------------------------\n";
+  for (const char* line :
+       {"ssh: Could not resolve hostname nowhere: Name or service not known", "root@n2: Permission denied (publickey).",
+        "Host key verification failed.", "ssh: connect to host n2 port 22: Connection refused"})
+    EXPECT_EQ(launcher_message(std::string("a warning\n") + line + "\n" + block), line);
+  EXPECT_EQ(launcher_message(block + "ssh: later\n"), "ORTE was unable to reliably start one or more daemons.");
+}
+
 TEST(LauncherMessage, IsShort) {
   std::string words;
   for (int i = 0; i < 500; ++i) words += "word ";

@@ -36,15 +36,40 @@ TEST(MpirunLauncher, SaysWhatOpenMpiWantsToHear) {
                           "/path/hbench", "worker", "{\"a b\": 1}"));
 }
 
+TEST(MpirunLauncher, StartsEachRankOnItsHost) {
+  Job job = job_of(5);
+  job.oversubscribed = job.as_root = true;
+  job.worker = {"w"};
+  job.host_of_rank = {"a", "a", "b", "a", "b"};
+  job.forwarded = {"HBENCH_X", "OMP_NUM_THREADS"};
+  job.network = "10.0.0.0/24";
+  const auto part = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"-x", "HBENCH_X", "-x", "OMP_NUM_THREADS", "w"});
+    return words;
+  };
+  std::vector<std::string> expected{
+      "mpirun", "--bind-to",          "none",       "--allow-run-as-root", "--mca", "btl_tcp_if_include", "10.0.0.0/24",
+      "--mca",  "oob_tcp_if_include", "10.0.0.0/24"};
+  const std::vector<std::vector<std::string>> parts{part({"-n", "2", "-H", "a:3"}), part({":", "-n", "1", "-H", "b:2"}),
+                                                    part({":", "-n", "1", "-H", "a:3"}),
+                                                    part({":", "-n", "1", "-H", "b:2"})};
+  for (const auto& words : parts) expected.insert(expected.end(), words.begin(), words.end());
+  EXPECT_THAT(launcher("mpirun").argv(job), testing::ElementsAreArray(expected));
+}
+
 TEST(MpirunLauncher, PutsTheFilesOfOpenMpi4And5IntoTheJobsFolders) {
-  using testing::Pair;
   const auto environment = launcher("mpirun").environment;
-  EXPECT_THAT(environment({.temporary = "/tmp/a", .shared_memory = "/dev/shm/b"}),
-              testing::UnorderedElementsAre(Pair("TMPDIR", "/tmp/a"),
-                                            Pair("OMPI_MCA_btl_vader_backing_directory", "/dev/shm/b"),
-                                            Pair("OMPI_MCA_btl_sm_backing_directory", "/dev/shm/b"),
-                                            Pair("OMPI_MCA_osc_sm_backing_directory", "/dev/shm/b")));
-  EXPECT_THAT(environment({.temporary = "/tmp/a"}), ElementsAre(Pair("TMPDIR", "/tmp/a")));
+  const std::map<std::string, std::string> always{{"OMPI_MCA_orte_tag_output", "1"},
+                                                  {"OMPI_MCA_oob_tcp_keepalive_time", "10"},
+                                                  {"OMPI_MCA_oob_tcp_keepalive_intvl", "5"},
+                                                  {"OMPI_MCA_oob_tcp_keepalive_probes", "2"},
+                                                  {"TMPDIR", "/tmp/a"}};
+  EXPECT_EQ(environment({.temporary = "/tmp/a"}), always);
+  std::map<std::string, std::string> both = always;
+  for (const char* name : {"OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory",
+                           "OMPI_MCA_osc_sm_backing_directory"})
+    both.emplace(name, "/dev/shm/b");
+  EXPECT_EQ(environment({.temporary = "/tmp/a", .shared_memory = "/dev/shm/b"}), both);
   EXPECT_EQ(launcher("local").environment, nullptr);
 }
 

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <thread>
 
+#include "bench/launch/find_program.hpp"
 #include "tests/analysis/child_process.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 
@@ -131,6 +132,29 @@ TEST(StartRanks, SaysToMpirunThatThereAreMoreRanksThanCoresAndWhoStartsThem) {
   EXPECT_EQ(arguments_of_mpirun(3, two), "-n 3 --bind-to none --oversubscribe worker");
   EXPECT_EQ(arguments_of_mpirun(1, {.cores = 2, .as_root = true, .path = ""}),
             "-n 1 --bind-to none --allow-run-as-root worker");
+}
+
+TEST(StartRanks, GetsEachLineWholeWhereMpirunMixesThoseOfRanks) {
+  if (!on_path("mpirun", this_host().path)) GTEST_SKIP() << "mpirun is not on the PATH";
+  const TemporaryFolder folder;
+  // Rank 0 writes lines that mpirun passes on in pieces, while the others write short ones.
+  write_program(folder / "rank", R"(#!/bin/sh
+rank=$OMPI_COMM_WORLD_RANK
+long=$(printf '%01990d' 0)
+for i in $(seq 60); do
+  if [ "$rank" = 0 ]; then
+    line="{\"done\":{\"rank\":0,\"digest\":\"$long\"}}"
+    printf '%s\n%s\n%s\n%s\n%s\n' "$line" "$line" "$line" "$line" "$line"
+  else
+    printf '{"done":{"rank":%d,"digest":""}}\n' "$rank"
+  fi
+done
+)");
+  std::map<int, int> lines;
+  RankReports reports;
+  const RankStart start{.launcher = "mpirun", .processes = 3, .worker = {(folder / "rank").string()}};
+  start_ranks(start, this_host(), reports, [&](const WorkerLine& line) { ++lines[std::get<DoneLine>(line).rank]; });
+  EXPECT_EQ(lines, (std::map<int, int>{{0, 300}, {1, 60}, {2, 60}}));
 }
 
 TEST(StartRanks, RefusesALauncherThatMayOpenTooFewFiles) {

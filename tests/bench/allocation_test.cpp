@@ -1,0 +1,126 @@
+#include "bench/launch/allocation.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <map>
+
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Host = AllocatedHost;
+
+TEST(HostList, HasHostsWithTheirSlots) {
+  EXPECT_THAT(parse_host_list("a:4,b:4").hosts, ElementsAre(Host{"a", 4}, Host{"b", 4}));
+  EXPECT_THAT(parse_host_list("n1.lab-2_x").hosts, ElementsAre(Host{"n1.lab-2_x", 1}));
+  EXPECT_THAT(parse_host_list("a,b,a:2").hosts, ElementsAre(Host{"a", 3}, Host{"b", 1}));
+  EXPECT_EQ(parse_host_list("a:4,b:3").slots(), 7);
+  EXPECT_EQ(parse_host_list("a:4,b:3").in_words(), "-H a:4,b:3");
+}
+
+TEST(HostList, IsRefusedWhereAHostOrItsSlotsAreNone) {
+  for (const char* text : {"a:0", "a:-1", "a:x", "a:", ":4", "", "a,,b", "a b:2", "-x:2", "a:2:2", "$(ls)", "a:100001"})
+    expect_error([&] { parse_host_list(text); }, ExitCode::usage, HasSubstr(std::string("-H ") + text),
+                 HasSubstr("-H a:4,b:4"));
+}
+
+TEST(HostFile, IsReadAsOpenMpiReadsIt) {
+  const Allocation read =
+      parse_hostfile("# two\n\nn1 slots=4\n  n2:2   # half\r\nn3\nn1 slots=1 max-slots=8\nn4 max_slots=2\n", "f");
+  EXPECT_THAT(read.hosts, ElementsAre(Host{"n1", 5}, Host{"n2", 2}, Host{"n3", 1}, Host{"n4", 1}));
+  EXPECT_EQ(read.in_words(), "n1:5,n2:2,n3:1,n4:1 (f)");
+  EXPECT_THAT(parse_hostfile("last slots=2", "f").hosts, ElementsAre(Host{"last", 2}));
+}
+
+TEST(HostFile, IsRefusedWithItsLine) {
+  for (const auto& [text, where] : {std::pair{"n1 slots=4\nn2 slot=4\n", "f:2: 'slot=4'"},
+                                    {"n1 slots=0\n", "f:1: 'slots=0'"},
+                                    {"\nn1:x\n", "f:2: 'n1:x'"},
+                                    {"n1 n2\n", "f:1: 'n2'"},
+                                    {"n1 max_slots=x", "f:1: 'max_slots=x'"},
+                                    {"# none\n", "f: there is no host in it"}})
+    expect_error([&, text = text] { parse_hostfile(text, "f"); }, ExitCode::usage, HasSubstr(where),
+                 HasSubstr("NAME slots=4"));
+}
+
+TEST(SlurmNodes, AreExpanded) {
+  EXPECT_THAT(parse_slurm_nodes("n[1-3,07],login"), ElementsAre("n1", "n2", "n3", "n07", "login"));
+  EXPECT_THAT(parse_slurm_nodes("gpu-[098-101]"), ElementsAre("gpu-098", "gpu-099", "gpu-100", "gpu-101"));
+  EXPECT_THAT(parse_slurm_nodes("r[1-2]n[1,3]x"), ElementsAre("r1n1x", "r1n3x", "r2n1x", "r2n3x"));
+}
+
+TEST(SlurmNodes, AreRefusedWhereTheyAreNone) {
+  for (const char* text : {"n[1-", "n]1[", "n[3-1]", "n[a]", "", "n[1,]", "n[1-2-3]", "a;b"})
+    expect_error([&] { parse_slurm_nodes(text); }, ExitCode::usage, HasSubstr(std::string("'") + text + "'"),
+                 HasSubstr("-H or --hostfile"));
+}
+
+TEST(SlurmCounts, AreRepeated) {
+  EXPECT_THAT(parse_slurm_counts("2(x3),1"), ElementsAre(2, 2, 2, 1));
+  for (const char* text : {"2(x", "2(x0)", "x", "", "2(x3", "0"})
+    expect_error([&] { parse_slurm_counts(text); }, ExitCode::usage, HasSubstr("no list of tasks"), HasSubstr("-H"));
+}
+
+using Variables = std::map<std::string, std::string>;
+
+Allocation allocation_in(const Variables& variables, const HostFlags& flags = {}) {
+  return allocation_of(flags, [&](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(Allocation, IsThisMachineWhereNobodyGivesHosts) {
+  EXPECT_TRUE(allocation_in({}).is_local());
+  EXPECT_TRUE(allocation_in({{"SLURM_JOB_NODELIST", ""}}).is_local());
+}
+
+TEST(Allocation, IsThatOfTheSlurmJob) {
+  const Variables job{{"SLURM_JOB_ID", "17"},
+                      {"SLURM_JOB_NODELIST", "n[1-2]"},
+                      {"SLURM_TASKS_PER_NODE", "4(x2)"},
+                      {"SLURM_JOB_CPUS_PER_NODE", "64(x2)"}};
+  EXPECT_EQ(allocation_in(job).in_words(), "n1:4,n2:4 (Slurm's job 17)");
+  EXPECT_EQ(allocation_in({{"SLURM_JOB_NODELIST", "a,b"}, {"SLURM_JOB_CPUS_PER_NODE", "8,2"}}).in_words(),
+            "a:8,b:2 (Slurm's job ?)");
+  EXPECT_EQ(allocation_in({{"SLURM_JOB_NODELIST", "a,b"}}).slots(), 2);
+  expect_error(
+      [] {
+        allocation_in({{"SLURM_JOB_NODELIST", "a,b"}, {"SLURM_TASKS_PER_NODE", "2"}});
+      },
+      ExitCode::usage, HasSubstr("2 nodes and the tasks of 1"), HasSubstr("--hostfile"));
+}
+
+TEST(Allocation, OfOneHostThatIsThisMachineIsNoneUnlessItWasNamed) {
+  std::array<char, 256> own{};
+  gethostname(own.data(), own.size() - 1);
+  const std::string name = own.data();
+  EXPECT_TRUE(allocation_in({{"SLURM_JOB_NODELIST", name}}).is_local());
+  EXPECT_FALSE(allocation_in({{"SLURM_JOB_NODELIST", "not-" + name}}).is_local());
+  EXPECT_FALSE(allocation_in({}, {.hosts = "localhost:2", .hostfile = {}}).is_local());
+}
+
+TEST(Allocation, TakesFlagsBeforeTheEnvironmentAndSlurmBeforeTheDefaultFile) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "hosts") << "f slots=3\ng slots=3\n";
+  const std::string file = (folder / "hosts").string();
+  const Variables both{{"SLURM_JOB_NODELIST", "n1,n2"}, {"OMPI_MCA_orte_default_hostfile", file}};
+  EXPECT_EQ(allocation_in(both, {.hosts = "a:2", .hostfile = {}}).in_words(), "-H a:2");
+  EXPECT_EQ(allocation_in(both, {.hosts = {}, .hostfile = folder / "hosts"}).in_words(), "f:3,g:3 (" + file + ")");
+  EXPECT_EQ(allocation_in(both).hosts.front().name, "n1");
+  EXPECT_EQ(allocation_in({{"OMPI_MCA_orte_default_hostfile", file}}).in_words(), "f:3,g:3 (" + file + ")");
+  expect_error([&] { allocation_in({}, {.hosts = "a", .hostfile = folder / "hosts"}); }, ExitCode::usage,
+               HasSubstr("both name hosts"), HasSubstr("one of them"));
+  expect_error([&] { allocation_in({}, {.hosts = {}, .hostfile = folder / "none"}); }, ExitCode::usage,
+               HasSubstr("none"), testing::_);
+}
+
+}  // namespace
+}  // namespace hbench
