@@ -25,6 +25,11 @@ bool predictable(const Case& measured) {
          measured.image_size > 0;
 }
 
+/// Whether simulated ranks are on as many nodes as measured ones, where these are on several.
+bool same_spread(const Case& simulated, const Case& measured) {
+  return measured.nodes_label().empty() || simulated.nodes == measured.nodes;
+}
+
 bool same_work(const Case& a, const Case& b) {
   return a.workload == b.workload && a.image_size == b.image_size && a.gpus == b.gpus &&
          a.batch_per_gpu == b.batch_per_gpu && a.training.device == b.training.device &&
@@ -67,7 +72,8 @@ std::vector<Prediction> compare_with_measured(const std::vector<Point>& points) 
   for (const Point& measured : points) {
     if (!comparable(measured, Evidence::measured) || !predictable(measured.asked)) continue;
     const auto simulated = std::ranges::find_if(points, [&](const Point& point) {
-      return comparable(point, Evidence::simulated) && same_work(point.asked, measured.asked);
+      return comparable(point, Evidence::simulated) && same_work(point.asked, measured.asked) &&
+             same_spread(point.asked, measured.asked);
     });
     if (simulated != points.end())
       predictions.push_back({*simulated, measured, *simulated->efficiency - *measured.efficiency});

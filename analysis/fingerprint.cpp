@@ -26,6 +26,7 @@ constexpr std::array kTraits{
     Trait{"torch", "LibTorch {}", 2},
     Trait{"mpi_library", "{}", 2},
     Trait{"settings", "{}"},
+    Trait{"hosts_network", "hosts joined by {}"},
     Trait{"gpu", "{}", 0, true},
     Trait{"gpu_power_limit", "at most {}", 0, true},
     Trait{"gpu_links", "{}", 0, true},

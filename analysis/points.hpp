@@ -72,7 +72,8 @@ struct Prediction {
   double difference = 0;  ///< simulated - measured efficiency, in points of 1
 };
 /// For each measured point with communication, in their order, the first simulated one of the same workload, image
-/// size, GPUs, batch, device, precision and strategy: only a timeline recorded here has an image size. None of these
+/// size, GPUs, batch, device, precision and strategy: only a timeline recorded here has an image size. Ranks that were
+/// measured on several nodes are compared with as many simulated ones. None of these
 /// points calibrates a prediction; the process without communication does, and is left out. So is one rank, which
 /// exchanges nothing, and so are dedicated servers: simulated ones have nodes of their own, measured ones share the
 /// machine.

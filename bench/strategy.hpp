@@ -20,6 +20,11 @@ TrainingStrategy no_communication(bool on_gpu, Precision precision);
 /// `cpu`, `gpu`: whether it is a GPU. \throws Error (usage), with a suggestion.
 bool parse_on_gpu(std::string_view device);
 
+/// Workers on each node of a timed case, whose nodes have equally many.
+int workers_per_node(const Case& timed);
+/// Whether the ranks of a timed case are processes of a job, not threads of one process; the strategy is the case's.
+bool ranks_are_processes(const Case& timed, const TrainingStrategy& strategy);
+
 /// The world that a training case runs in; `gpus_per_node` is the profile's, and all of them where everything is on one
 /// node. \throws Error as `parse_strategy`.
 World world_of(const Case& asked, int gpus_per_node);

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct Table {
   /// Rows that a terminal shows where it is not asked for all of them; 0: every row.
   std::size_t first_rows = 0;
 };
+
+/// Leaves a column out. \pre the table has it, and its `numeric` is complete.
+void erase_column(Table& table, std::string_view column);
 
 /// The mark of a series says how its points are known: the same everywhere.
 enum class Mark { measured, emulated, simulated, published, ideal };

@@ -64,16 +64,17 @@ std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
     serve(request, *endpoint);
     return 0;
   }
-  Replica replica(model, {.batch = request.batch,
-                          .image_size = request.image_size,
-                          .seed = request.seed,
-                          .rank = rank,
-                          .workers = request.world.workers,
-                          .freeze_batch_norm = request.freeze_batch_norm,
-                          .threads = request.threads,
-                          .gpu = request.strategy.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
-                          .precision = request.strategy.precision,
-                          .channels_last = request.strategy.on_gpu});
+  Replica replica(model,
+                  {.batch = request.batch,
+                   .image_size = request.image_size,
+                   .seed = request.seed,
+                   .rank = rank,
+                   .workers = request.world.workers,
+                   .freeze_batch_norm = request.freeze_batch_norm,
+                   .threads = request.threads,
+                   .gpu = request.strategy.on_gpu ? std::optional(gpu_of(request.local_rank(rank))) : std::nullopt,
+                   .precision = request.strategy.precision,
+                   .channels_last = request.strategy.on_gpu});
   if (endpoint == nullptr) {
     train_alone(replica, request, on_step);
     return replica.digest();

@@ -25,8 +25,10 @@ struct TrainingRequest {
   int batch = 16;       ///< samples per worker and step
   int image_size = 64;  ///< pixels, square
   World world;          ///< workers (and servers) of the job
-  /// On GPUs, rank r trains on GPU r modulo their number, with data in the order that tensor cores want; the endpoint's
-  /// collectives work there too. The endpoint stands for the executor, which is not looked at.
+  /// Workers of each node, which have consecutive ranks; 0: all are on one.
+  int workers_per_node = 0;
+  /// On GPUs, a node's worker r trains on its GPU r modulo their number, with data in the order that tensor cores want;
+  /// the endpoint's collectives work there too. The endpoint stands for the executor, which is not looked at.
   TrainingStrategy strategy;
   int warmup_steps = 5;
   int steps = 20;  ///< timed steps
@@ -45,6 +47,9 @@ struct TrainingRequest {
   /// difference how they are spread over workers.
   bool freeze_batch_norm = false;
   TestDelay delay;  ///< of one rank's backward passes
+
+  /// A worker's number among those of its node.
+  Rank local_rank(Rank worker) const { return workers_per_node > 0 ? worker % workers_per_node : worker; }
 };
 
 /// One step of one rank, as it ends.

@@ -100,12 +100,13 @@ Check one_of(std::vector<std::string> names) { return check_of(CLI::IsMember(std
 struct Arguments::State {
   CLI::App app;
   std::deque<CliOption> options;  // stays where it is when it grows: callers hold pointers
+  std::vector<std::string>* others = nullptr;
 
   Option* keep(CLI::Option* option) { return &options.emplace_back(option); }
 };
 
 Arguments::Arguments(std::string description, std::string name)
-    : state_(new State{CLI::App(std::move(description), std::move(name)), {}}) {
+    : state_(new State{CLI::App(std::move(description), std::move(name)), {}, nullptr}) {
   state_->app.formatter(std::make_shared<HelpFormatter>());
   state_->app.get_help_ptr()->description("print this help and exit");
 }
@@ -147,6 +148,11 @@ Option* Arguments::add_flag_callback(std::string names, std::function<void()> wh
   return state_->keep(state_->app.add_flag_callback(std::move(names), std::move(when_given), std::move(help)));
 }
 
+void Arguments::pass_on(std::vector<std::string>& others) {
+  state_->others = &others;
+  state_->app.allow_extras();
+}
+
 std::size_t Arguments::count(const std::string& name) const { return state_->app.count(name); }
 
 std::string Arguments::help() const { return state_->app.help(); }
@@ -162,6 +168,7 @@ bool Arguments::parse(const Call& call) {
   std::vector<std::string> reversed(call.arguments.rbegin(), call.arguments.rend());
   try {
     app.parse(reversed);
+    if (state_->others != nullptr) *state_->others = app.remaining();
     return false;
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());

@@ -70,6 +70,8 @@ class Arguments {
   Option* add_option(std::string names, std::vector<std::string>& values, std::string help);
   Option* add_flag(std::string names, bool& value, std::string help);
   Option* add_flag_callback(std::string names, std::function<void()> when_given, std::string help);
+  /// Arguments that no option takes are another verb's: `parse` puts them there, in their order, and refuses none.
+  void pass_on(std::vector<std::string>& others);
 
   /// Sets the variables from `call.arguments`. True when help was asked for and printed. \throws Error (usage).
   bool parse(const Call& call);

@@ -70,12 +70,6 @@ std::string on_what(const TrainingTask& task) {
   return (task.on_gpu() ? "GPU" : "CPU core") + (label.empty() ? "" : ": " + label);
 }
 
-void erase_column(Table& table, std::ptrdiff_t column) {
-  table.columns.erase(table.columns.begin() + column);
-  table.numeric.erase(table.numeric.begin() + column);
-  for (auto& row : table.rows) row.erase(row.begin() + column);
-}
-
 /// What was timed here: measured, or emulated on slowed links. What ranks were is a column where it differs.
 Table timed_table(const std::vector<Point>& points, Evidence evidence) {
   std::set<std::string> places, networks;
@@ -91,16 +85,20 @@ Table timed_table(const std::vector<Point>& points, Evidence evidence) {
                                   ? std::string("Measured on this machine")
                                   : fmt::format("Emulated on this machine: {}", fmt::join(networks, "; ")),
                               same ? "one " + *places.begin() : std::string("what `on` says"));
-  table.columns = {"workload", "ranks", "strategy", "on", "samples/s", "per rank", "efficiency [95 %]", "baseline"};
-  table.numeric = {false, true, false, false, true, true, true, false};
+  table.columns = {"workload",  "ranks",    "nodes x ranks",     "strategy", "on",
+                   "samples/s", "per rank", "efficiency [95 %]", "baseline"};
+  table.numeric = {false, true, false, false, false, true, true, true, false};
   for (const Point& point : points) {
     if (!usable(point, evidence)) continue;
-    table.rows.push_back({point.asked.workload, std::to_string(point.asked.gpus), point.asked.strategy.label(),
-                          on_what(point.asked.training), fmt::format("{:.1f}", point.throughput),
-                          fmt::format("{:.1f}", point.throughput_per_gpu), with_interval(point),
-                          point.baseline_or_reason()});
+    table.rows.push_back({point.asked.workload, std::to_string(point.asked.gpus), point.asked.nodes_label(),
+                          point.asked.strategy.label(), on_what(point.asked.training),
+                          fmt::format("{:.1f}", point.throughput), fmt::format("{:.1f}", point.throughput_per_gpu),
+                          with_interval(point), point.baseline_or_reason()});
   }
-  if (same) erase_column(table, std::ranges::find(table.columns, "on") - table.columns.begin());
+  if (same) erase_column(table, "on");
+  constexpr std::size_t kNodes = 2;
+  if (std::ranges::all_of(table.rows, [](const auto& row) { return row[kNodes].empty(); }))
+    erase_column(table, "nodes x ranks");
   return table;
 }
 

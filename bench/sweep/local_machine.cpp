@@ -17,10 +17,11 @@ LocalMachine machine_at_rest() {
   return machine;
 }
 
-LocalMachine local_machine(int oversubscribe) {
+LocalMachine local_machine(int oversubscribe, Allocation allocation) {
   LocalMachine machine = machine_at_rest();
   machine.emulated = emulated_network();
   machine.asked_for = oversubscribe > 0;
+  machine.allocation = std::move(allocation);
   machine.cores = available_cores();
   machine.ranks = machine.asked_for ? oversubscribe : machine.cores;
   if (const Availability torch = torch_availability(); !torch.available) machine.no_training = torch.in_words();

@@ -16,6 +16,7 @@
 #include "bench/launch/start_ranks.hpp"
 #include "bench/strategy.hpp"
 #include "bench/sweep/load_watch.hpp"
+#include "bench/sweep/nodes.hpp"
 #include "bench/sweep/plan.hpp"
 #include "bench/worker/delay_sample.hpp"
 #include "bench/worker/protocol.hpp"
@@ -79,37 +80,47 @@ std::vector<TracedStep> traced_steps(const LaunchLog& log, int launch) {
 
 }  // namespace
 
+LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason) {
+  return {.samples = {{.launch = launch,
+                       .metric = std::string(metric::kLaunchLost),
+                       .value = static_cast<double>(code),
+                       .unit = "exit code"}},
+          .code = code,
+          .reason = fmt::format("launch {}: {}", launch + 1, reason)};
+}
+
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch) {
   const TrainingStrategy strategy = parse_strategy(asked);
   const bool alone = !strategy.communicates();
-  const bool one_process = alone || strategy.executor->ranks_are_threads();
-  const int ranks = strategy.world(asked.gpus, asked.gpus).ranks();
+  const int ranks = strategy.world(asked.gpus, workers_per_node(asked)).ranks();
+  const bool has_job = ranks_are_processes(asked, strategy);
+  const int processes = has_job ? ranks : 1;
+  RankPlaces places = places_of(options.allocation, asked, ranks);
+  if (!places.refusal.empty()) return lost_launch(ExitCode::lost_rank, launch, places.refusal);
+  // Threads of one process are where its first rank is.
+  if (!places.host_of_rank.empty()) places.host_of_rank.resize(static_cast<std::size_t>(processes));
   const WorkOrder order{asked,           options.warmup_steps, options.steps, options.budget,
                         options.timeout, options.traced_steps, test_delay()};
   const NcclLog nccl(uses_nccl(asked), std::getenv("NCCL_DEBUG"));
   // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
   std::map<std::string, std::string> environment = nccl.environment();
   environment.insert({{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"MKL_NUM_THREADS", "1"}});
-  const RankStart start{.launcher = one_process ? "local" : "mpirun",
-                        .processes = one_process ? 1 : ranks,
+  const RankStart start{.launcher = has_job || !places.host_of_rank.empty() ? "mpirun" : "local",
+                        .processes = processes,
                         .worker = {options.program, "worker", to_json(order)},
                         .environment = environment,
                         // When rank 0 hangs, the others wait for twice the time-out before they say so.
-                        .timeout = options.timeout * (alone ? 1 : 2) + kGrace};
+                        .timeout = options.timeout * (alone ? 1 : 2) + kGrace,
+                        .host_of_rank = places.host_of_rank,
+                        .network = options.network};
   LaunchLog log;
   const LoadWatch load;
-  const JobOutcome job = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) {
+  const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) {
     std::visit([&](const auto& each) { note(log, launch, each); }, line);
     log.reports.complete = log.done == ranks;
   });
   if (interrupted()) return {};
-  if (job.code != ExitCode::good)
-    return {.samples = {{.launch = launch,
-                         .metric = std::string(metric::kLaunchLost),
-                         .value = static_cast<double>(job.code),
-                         .unit = "exit code"}},
-            .code = job.code,
-            .reason = fmt::format("launch {}: {}", launch + 1, job.reason)};
+  if (end.code != ExitCode::good) return lost_launch(end.code, launch, end.reason);
   std::ranges::move(load.samples(launch), std::back_inserter(log.samples));
   std::ranges::move(transport_samples(nccl.transports(), launch), std::back_inserter(log.samples));
   if (order.delay.is_among(ranks)) log.samples.push_back(delay_sample(order.delay, launch));

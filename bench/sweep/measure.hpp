@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/records.hpp"
+#include "bench/launch/allocation.hpp"
 #include "bench/launch/host.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units.hpp"
@@ -21,6 +22,10 @@ struct MeasureOptions {
   Seconds budget{1};     ///< of the timed steps of a launch
   Seconds timeout{60};   ///< a collective, or silence
   Host host = this_host();
+  Allocation allocation;  ///< where ranks are started
+  std::string network;    ///< between hosts, as `Job::network`
+  /// After the loss of a host: the others go on, or nothing more is launched.
+  bool stop_on_lost_host = false;
 
   /// About how long a launch takes: start-up of ranks and LibTorch, warm-up, timed steps and shut-down.
   double launch_seconds() const { return budget.value + 2.5; }
@@ -35,9 +40,13 @@ struct LaunchOutcome {
   std::vector<TracedStep> traced = {};  ///< times since the launch's first span
 };
 
+/// A launch that failed, for a reason in one line.
+LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason);
+
 /// Runs one launch of a measured case in processes of its own, with the machine's load around it; a lost or hung rank
 /// is named in the reason, and no process stays behind. One rank is slowed down where HBENCH_TEST_DELAY says so.
-/// \throws Error (environment) when the launcher is missing.
+/// Where the allocation has no place for its ranks, that is the reason. \throws Error (environment) when the launcher
+/// is missing.
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch);
 
 /// All launches of a case that nothing takes turns with, one after the other until one fails. `on_launch(n)` is called

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "bench/command/words.hpp"
+#include "bench/hosts/preflight.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/sweep/turns.hpp"
 
@@ -30,7 +32,10 @@ class Launches {
   LaunchOutcome launch(const Case& asked, int number) {
     hooks_.doing(fmt::format("measuring {}, launch {} of {}", case_name(asked), number + 1, options_.launches));
     try {
-      LaunchOutcome outcome = measure_launch(asked, options_, first_ + number);
+      LaunchOutcome outcome =
+          stopped_ ? lost_launch(ExitCode::lost_rank, first_ + number, "not launched, since a host was lost before")
+                   : measure_launch(asked, options_, first_ + number);
+      if (outcome.code == ExitCode::lost_rank) look_for_lost_hosts(outcome);
       if (outcome.code != ExitCode::good) failed(asked, outcome.code, outcome.reason);
       hooks_.launched(number >= options_.launches);
       return outcome;
@@ -43,12 +48,25 @@ class Launches {
   ExitCode worst() const { return worst_; }
 
  private:
+  /// Which hosts no longer answer; they are left out from now on.
+  void look_for_lost_hosts(LaunchOutcome& outcome) {
+    if (options_.allocation.is_local() || stopped_ || interrupted()) return;
+    for (const Finding& lost : lost_hosts(options_.allocation, options_.program, options_.network, options_.host)) {
+      outcome.reason += fmt::format("; {} is lost: {}", lost.what, lost.state);
+      std::erase_if(options_.allocation.hosts, [&](const AllocatedHost& host) { return host.name == lost.what; });
+      stopped_ = stopped_ || options_.stop_on_lost_host || options_.allocation.hosts.empty();
+      hooks_.note(fmt::format("{} is lost: {}; {}", lost.what, lost.state,
+                              stopped_ ? "nothing more is launched" : "the sweep goes on without it"));
+    }
+  }
+
   void failed(const Case& asked, ExitCode code, const std::string& reason) {
     worst_ = std::max(worst_, code);
     hooks_.note(fmt::format("failed: {}: {}", case_name(asked), reason));
   }
 
-  const MeasureOptions& options_;
+  MeasureOptions options_;
+  bool stopped_ = false;
   int first_;
   const MeasuredHooks& hooks_;
   ExitCode worst_ = ExitCode::good;
@@ -57,8 +75,9 @@ class Launches {
 }  // namespace
 
 std::string case_name(const Case& asked) {
-  return fmt::format("{} {} on {} {}{}", asked.workload, asked.strategy_label(), asked.gpus,
-                     asked.training.on_gpu() ? "GPU" : "rank", asked.gpus == 1 ? "" : "s");
+  return fmt::format("{} {} on {}{}", asked.workload, asked.strategy_label(),
+                     counted(asked.gpus, asked.training.on_gpu() ? "GPU" : "rank"),
+                     asked.nodes > 1 ? fmt::format(" of {} nodes", asked.nodes) : "");
 }
 
 ExitCode measure_cases(const std::vector<Case>& planned, const std::vector<const Case*>& cases,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "bench/command/words.hpp"
 #include "bench/revision.hpp"
 #include "bench/strategy.hpp"
 #include "collectives/base/table.hpp"
@@ -65,10 +66,10 @@ std::vector<std::string_view> candidates(bool on_gpu, bool opaque, bool shares_g
 
 const StepDefaults& step_defaults(bool on_gpu) { return on_gpu ? kOnGpus : kOnCores; }
 
-ExecutorChoice MeasuredPlace::executor_for(const TrainingStrategy& strategy, int job) const {
+ExecutorChoice MeasuredPlace::executor_for(const TrainingStrategy& strategy, int job, int nodes) const {
   const AlgorithmRule& algorithm = strategy.algorithm;
   std::string why;
-  const auto names = executor.empty() ? candidates(on_gpu, algorithm.is_vendor(), job > gpus)
+  const auto names = executor.empty() ? candidates(on_gpu, algorithm.is_vendor(), nodes == 1 && job > gpus)
                                       : std::vector<std::string_view>{executor};
   for (const std::string_view name : names) {
     const ExecutorKind& kind = kind_of(name);
@@ -77,6 +78,8 @@ ExecutorChoice MeasuredPlace::executor_for(const TrainingStrategy& strategy, int
       why = missing->second;
     else if (!refused.empty())
       why = std::move(refused);
+    else if (nodes > 1 && !kind.across_hosts)
+      why = fmt::format("the executor {} does not reach other hosts", name);
     else if (algorithm.is_vendor() && kind.runs == ExecutorKind::Runs::schedules)
       why = fmt::format("the executor {} has no library's own collectives", name);
     else if (!algorithm.is_vendor() && kind.runs == ExecutorKind::Runs::vendor)
@@ -97,7 +100,10 @@ MeasuredPlace measured_place(const SweepRequest& request, const LocalMachine& ma
   place.gpus = machine.gpus;
   place.absent = machine.absent;
   place.ranks = place.on_gpu && !machine.asked_for ? machine.gpus : machine.ranks;
-  place.bound = place.on_gpu
+  if (!machine.allocation.is_local()) place.ranks = machine.allocation.slots();
+  const Allocation& hosts = machine.allocation;
+  place.bound = !hosts.is_local() ? fmt::format("{} has {}", hosts.in_words(), counted(hosts.slots(), "slot"))
+                : place.on_gpu
                     ? fmt::format("this machine has {} GPU{}; --oversubscribe N lets up to N ranks share them",
                                   machine.gpus, machine.gpus == 1 ? "" : "s")
                     : fmt::format("this machine has {} cores; --oversubscribe N measures up to N ranks", machine.ranks);

@@ -37,8 +37,8 @@ struct MeasuredPlace {
   int gpus = 0;
   std::map<std::string, std::string, std::less<>> absent;  ///< as `LocalMachine`
 
-  /// For a job of so many ranks, servers included. \pre the strategy communicates.
-  ExecutorChoice executor_for(const TrainingStrategy& strategy, int ranks) const;
+  /// For a job of so many ranks, servers included, on so many nodes. \pre the strategy communicates.
+  ExecutorChoice executor_for(const TrainingStrategy& strategy, int ranks, int nodes) const;
 };
 
 /// \throws Error (usage) for a device, executor or precision that nothing knows, or that do not go together.

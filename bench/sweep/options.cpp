@@ -10,6 +10,7 @@
 #include "bench/output/terminal.hpp"
 #include "bench/producer.hpp"
 #include "bench/sweep/gpu_range.hpp"
+#include "bench/sweep/nodes.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/precision.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 /// The texts of the flags, before they are understood.
 struct Texts {
-  std::string gpus = "1..128";
+  std::string gpus = "1..128", nodes, on_lost_host = "shrink";
   std::optional<std::string> workload, profile, algorithm, compressor, fusion, placement, servers, preset;
   std::string evidence = "measured,simulated,published";
   std::string budget = "1 s", timeout = "60 s";
@@ -34,6 +35,7 @@ std::vector<std::string> list(const std::optional<std::string>& text, std::strin
 void understand(const Texts& texts, SweepOptions& options) {
   SweepRequest& request = options.request;
   request.gpus = parse_gpu_range(texts.gpus);
+  if (!texts.nodes.empty()) request.nodes = parse_node_range(texts.nodes);
   request.workloads = list(texts.workload, "--workload");
   request.profiles = list(texts.profile, "--profile");
   request.algorithms = list(texts.algorithm, "--algorithm");
@@ -51,6 +53,7 @@ void understand(const Texts& texts, SweepOptions& options) {
   if (!request.precision.empty()) parse_precision(request.precision);
   options.labels = parse_labels(texts.labels);
   request.overlap = !texts.no_overlap;
+  options.measure.stop_on_lost_host = texts.on_lost_host == "stop";
   options.measure.budget = time_flag(texts.budget, "--budget");
   options.measure.timeout = time_flag(texts.timeout, "--timeout");
 }
@@ -77,9 +80,31 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
       "  hbench sweep --gpus 8,16 --profile my-cluster.toml --workload resnet50 --single-gpu-rate 390 --evidence "
       "simulated\n"
       "  hbench sweep --gpus 1..64 --workload vgg16 --profile hkbu-10gbe --preset horovod,ddp,tf-ps,byteps\n"
+      "  hbench sweep --gpus 8 --nodes 1..4 -H a:8,b:8,c:8,d:8 --evidence measured\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements|presets");
   app.add_option("--gpus", texts.gpus, "GPU counts: 1..128 doubles, 1..12:1 counts, 1,2,4 lists")
       ->capture_default_str();
+  Option* nodes =
+      app.add_option("--nodes", texts.nodes,
+                     "nodes of measured runs, as --gpus: each GPU count on each of these, equally many on a "
+                     "node (default: on the fewest)");
+  app.add_option("--gpus-per-node", options.request.gpus_per_node,
+                 "GPUs of each node of measured runs, or ranks on cores")
+      ->check(in_range(1, 1024))
+      ->excludes(nodes);
+  Option* hosts =
+      app.add_option("-H,--host", options.hosts.hosts,
+                     "hosts to measure on with their slots: a:4,b:4 (default: those of the Slurm job, MPIJob "
+                     "or Spark application around it, else this machine)");
+  app.add_option("--hostfile", options.hosts.hostfile, "the same from a file: a line 'a slots=4' for each host")
+      ->excludes(hosts);
+  app.add_option("--network-interface", options.measure.network,
+                 "network between hosts: an interface (eth0) or a subnet (10.0.0.0/24)");
+  app.add_option("--on-lost-host", texts.on_lost_host, "what the loss of a host means for the rest of the sweep")
+      ->check(one_of({"shrink", "stop"}))
+      ->capture_default_str();
+  app.add_flag_callback(
+      "--no-preflight", [&] { options.preflight = false; }, "do not compare the hosts before measuring");
   app.add_option("--workload", texts.workload, "models and timelines, or a timeline file of your own (comma list)");
   app.add_option("--profile", texts.profile, "clusters to simulate, or a TOML file of your own (comma list)");
   app.add_option("--algorithm", texts.algorithm, "ring, ps (parameter server), vendor, auto ... (comma list)");

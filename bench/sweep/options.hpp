@@ -13,6 +13,8 @@ namespace hbench {
 /// What `hbench sweep` was asked for.
 struct SweepOptions {
   SweepRequest request;
+  HostFlags hosts;
+  bool preflight = true;  ///< look at the hosts before anything is measured on several
   MeasureOptions measure;
   int oversubscribe = 0;  ///< ranks; 0: as many as cores
   std::filesystem::path database = "hbench.db";

@@ -6,9 +6,11 @@
 #include <charconv>
 
 #include "analysis/published.hpp"
+#include "bench/command/words.hpp"
 #include "bench/revision.hpp"
 #include "bench/strategy.hpp"
 #include "bench/sweep/measured_place.hpp"
+#include "bench/sweep/nodes.hpp"
 #include "bench/sweep/simulate.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/digest.hpp"
@@ -114,7 +116,7 @@ class Planner {
   /// Lists may name one thing twice, and two choices of servers come to the same in a small world.
   void plan_case(Case asked, const TrainingStrategy& strategy) {
     write_strategy(asked, strategy);
-    asked.nodes = (asked.gpus + gpus_per_node(asked) - 1) / gpus_per_node(asked);
+    if (!asked.is_timed()) asked.nodes = (asked.gpus + gpus_per_node(asked) - 1) / gpus_per_node(asked);
     if (strategy.communicates()) {
       const World world = strategy.world(asked.gpus, gpus_per_node(asked));
       std::string why = refuse_strategy(strategy, world);
@@ -132,9 +134,8 @@ class Planner {
     if (keys_.insert(asked.key()).second) plan_.cases.push_back(std::move(asked));
   }
 
-  /// Measured ranks share one node.
   int gpus_per_node(const Case& asked) const {
-    return asked.is_timed() ? asked.gpus : plan_.catalog.profiles.at(asked.profile).gpus_per_node;
+    return asked.is_timed() ? workers_per_node(asked) : plan_.catalog.profiles.at(asked.profile).gpus_per_node;
   }
 
   /// Pairs of algorithm and compressor that make no sense, or not in every world; once each.
@@ -271,6 +272,7 @@ class Planner {
   void measured(const std::string& model, const MeasuredPlace& place) {
     Case asked = place.baseline;
     asked.workload = model;
+    asked.nodes = 1;
     plan_case(asked, place.alone);
     std::vector<int> too_many;
     for (const int gpus : request_.gpus) {
@@ -279,9 +281,20 @@ class Planner {
         continue;
       }
       asked.gpus = gpus;
-      for (const TrainingStrategy& strategy : strategies(Evidence::measured, 1)) plan_measured(asked, strategy, place);
+      for (const int nodes : nodes_for(gpus)) {
+        asked.nodes = nodes;
+        for (const TrainingStrategy& strategy : strategies(Evidence::measured, nodes))
+          plan_measured(asked, strategy, place);
+      }
     }
     if (!too_many.empty()) refuse(fmt::format("measured with {} ranks", fmt::join(too_many, ", ")), bound_of(place));
+  }
+
+  /// On how many nodes so many ranks are measured; what cannot be is refused.
+  std::vector<int> nodes_for(int gpus) {
+    NodeChoice choice = choose_nodes(gpus, request_.nodes, request_.gpus_per_node, machine_.allocation);
+    for (Refusal& refusal : choice.refused) refuse(std::move(refusal.what), std::move(refusal.why));
+    return choice.nodes;
   }
 
   /// Why no more ranks are measured.
@@ -298,13 +311,17 @@ class Planner {
       write_strategy(asked, strategy);
       refuse(asked.strategy.label() + std::string(where), std::move(why));
     };
-    const int processes = strategy.world(asked.gpus, asked.gpus).ranks();  // servers are processes as well
+    // Servers are processes as well.
+    const int processes = strategy.world(asked.gpus, workers_per_node(asked)).ranks();
     if (!place.on_gpu && processes > place.ranks)
       return refuse_it(fmt::format(" measured on {} ranks", asked.gpus),
                        fmt::format("with its servers it takes {} processes, and {}", processes, bound_of(place)));
-    if (!place.on_gpu && processes > machine_.cores)
+    if (RankPlaces places = places_of(machine_.allocation, asked, processes); !places.refusal.empty())
+      return refuse_it(fmt::format(" measured on {} of {}", counted(asked.gpus, "rank"), counted(asked.nodes, "node")),
+                       std::move(places.refusal));
+    if (!place.on_gpu && machine_.allocation.is_local() && processes > machine_.cores)
       asked.source += fmt::format("; oversubscribed: {} processes on {} cores", processes, machine_.cores);
-    const ExecutorChoice choice = place.executor_for(strategy, processes);
+    const ExecutorChoice choice = place.executor_for(strategy, processes, asked.nodes);
     if (!choice.refusal.empty()) return refuse_it("", choice.refusal);
     strategy.executor = choice.executor;
     plan_case(asked, strategy);

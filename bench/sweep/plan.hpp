@@ -12,6 +12,7 @@
 
 #include "analysis/records.hpp"
 #include "bench/data.hpp"
+#include "bench/launch/allocation.hpp"
 #include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
@@ -31,6 +32,8 @@ enum class CalibrationChoice : std::uint8_t { where_it_helps, always, never };
 /// What was asked for. Empty lists take their defaults.
 struct SweepRequest {
   std::vector<int> gpus;
+  std::vector<int> nodes;  ///< of measured runs: each GPU count on each of these; empty: on the fewest that hold it
+  int gpus_per_node = 0;   ///< of measured runs, in the place of `nodes`; 0: not given
   std::vector<std::string> workloads, profiles, algorithms, compressors, fusions, placements;
   std::vector<std::string> presets;  ///< frameworks, which are only simulated; with no algorithms, nothing else is
   std::vector<ServerChoice> servers;
@@ -56,6 +59,7 @@ struct LocalMachine {
   std::string emulated;             ///< the network that ranks have instead of their own, in words; empty: none
   /// Why an executor cannot be used here, by its name; those that can are not in it.
   std::map<std::string, std::string, std::less<>> absent;
+  Allocation allocation;            ///< where measured ranks are started
   std::int64_t memory = INT64_MAX;  ///< bytes that a simulation can take
 };
 

@@ -14,6 +14,7 @@
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/terminal.hpp"
+#include "bench/verbs/doctor_hosts.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/training.hpp"
 
@@ -47,11 +48,24 @@ Finding space() {
 
 ExitCode run_doctor(const Call& call) {
   Arguments app("Looks at this machine and says what hbench can do on it, and what is wrong.", "hbench doctor");
-  bool json = false, wide = false;
-  app.footer("Examples:\n  hbench doctor\n  hbench doctor --json > machine.json");
+  bool json = false, wide = false, hosts = false;
+  HostDoctorOptions several;
+  app.footer(
+      "Examples:\n  hbench doctor\n  hbench doctor --json > machine.json\n  hbench doctor --hosts -H a:4,b:4\n"
+      "  sbatch --nodes 4 --wrap 'hbench doctor --hosts'");
+  Option* compare = app.add_flag("--hosts", hosts,
+                                 "compare the hosts of -H, --hostfile or the job around it, and name the odd one out");
+  app.add_option("-H,--host", several.hosts.hosts, "hosts with their slots: a:4,b:4")->needs(compare);
+  app.add_option("--hostfile", several.hosts.hostfile, "the same from a file: a line 'a slots=4' for each host")
+      ->needs(compare);
+  app.add_option("--network-interface", several.network, "network between hosts: an interface or a subnet")
+      ->needs(compare);
   app.add_flag("--json", json, "print findings and topology as JSON")
       ->excludes(app.add_flag("--wide", wide, kWideHelp));
   if (app.parse(call)) return ExitCode::good;
+  several.json = json;
+  several.wide = wide;
+  if (hosts) return examine_hosts(several);
   const std::string path = this_host().path;
   std::vector<Finding> findings{cores(), finding_of("LibTorch", torch_availability(), "built in")};
   findings.push_back(finding_of("training on GPUs", gpu_training_availability(), "available"));

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 
 #include "analysis/store/store.hpp"
 #include "analysis/timed_steps.hpp"
 #include "bench/calibrate/sweep_calibration.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/hosts/preflight.hpp"
 #include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
@@ -34,16 +36,18 @@ class Sweep {
   Sweep(const Call& call, SweepOptions options)
       : options_(std::move(options)),
         data_(load_data()),
-        machine_(options_.measures() ? local_machine(options_.oversubscribe) : machine_at_rest()),
+        machine_(options_.measures() ? local_machine(options_.oversubscribe, own_allocation()) : machine_at_rest()),
         plan_(make_plan(options_.request, data_, machine_)) {
     plan_calibrations();
     options_.measure.program = installation().worker.string();
+    options_.measure.allocation = machine_.allocation;
     run_.command = call.command;
   }
 
   ExitCode run() {
     if (options_.dry_run) return print_plan(), ExitCode::good;
     try_worker();
+    look_at_hosts_before();
     describe_run();
     check_report_folder(options_.report);
     Store store(options_.database);
@@ -54,6 +58,10 @@ class Sweep {
   }
 
  private:
+  Allocation own_allocation() const {
+    return allocation_of(options_.hosts, [](const char* name) { return std::getenv(name); });
+  }
+
   void plan_calibrations() { calibration_ = plan_calibration(options_.request, machine_, plan_, options_.calibration); }
 
   /// Without a worker that starts nothing is measured; the rest is done.
@@ -66,13 +74,28 @@ class Sweep {
     plan_calibrations();
   }
 
+  /// Hosts on which no job can run end the sweep before it begins; those that only differ are named.
+  void look_at_hosts_before() {
+    const Allocation& hosts = options_.measure.allocation;
+    if (hosts.is_local() || !options_.preflight || std::ranges::none_of(plan_.cases, &Case::is_timed)) return;
+    preflight_ = look_at_hosts(hosts, options_.measure.program, options_.measure.network, options_.measure.host);
+    if (!preflight_.obstacles.empty()) throw cannot_run(preflight_);
+    options_.measure.network = preflight_.network;
+  }
+
   /// Who answers, and on what machine: its libraries are asked, which takes half a second.
   void describe_run() {
-    run_ = {run_.command, HBENCH_VERSION, now_utc(), environment_facts(trains_on_gpus()), options_.labels};
+    run_ = {run_.command, HBENCH_VERSION, now_utc(), environment_of_hosts(), options_.labels};
     remember_titles(run_, plan_.catalog, data_);
     for (Case& asked : plan_.cases) place_on_this_machine(asked, run_);
     if (calibration_)
       for (Case& asked : calibration_->baselines) place_on_this_machine(asked, run_);
+  }
+
+  /// Of the first host; this machine may be another one.
+  std::map<std::string, std::string> environment_of_hosts() const {
+    if (preflight_.hosts.empty()) return environment_facts(trains_on_gpus());
+    return environment_of(preflight_);
   }
 
   bool trains_on_gpus() const {
@@ -126,6 +149,8 @@ class Sweep {
     }
     if (calibration_) total += calibration_->seconds();
     Progress progress(total, options_.quiet);
+    for (const Finding& difference : preflight_.differences)
+      progress.note(fmt::format("warning: {}: {} (fix: {})", difference.what, difference.state, difference.cure));
     for (const Refusal& refusal : plan_.refused)
       progress.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
     if (options_.resume)
@@ -265,6 +290,7 @@ class Sweep {
   Data data_;
   LocalMachine machine_;
   Plan plan_;
+  Preflight preflight_;  ///< of several hosts; else empty
   std::optional<CalibrationPlan> calibration_;
   Plan extension_;  ///< on nodes like this machine; empty without a calibration
   Run run_;

@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include "bench/hosts/host_facts.hpp"
+#include "bench/hosts/reach.hpp"
 #include "bench/worker/collective.hpp"
 #include "bench/worker/facts.hpp"
 #include "bench/worker/training.hpp"
@@ -51,7 +53,35 @@ constexpr Verb kFacts{
         },
 };
 
-constexpr std::array kWorkerVerbs{&kWorker, &kFacts};
+constexpr Verb kHost{
+    .name = "host",
+    .summary = "what this host says of itself, as JSON",
+    .hidden = true,
+    .run =
+        [](const Call&) {
+          fmt::print("{}\n", to_json(own_host_facts()));
+          return ExitCode::good;
+        },
+};
+
+/// TOKEN HOST...: all hosts, of which this is one.
+ExitCode run_reach(const Call& call) {
+  const HostFacts own = own_host_facts();
+  std::vector<std::string> others(call.arguments.begin() + 1, call.arguments.end());
+  const auto short_name = [](std::string_view name) { return name.substr(0, name.find('.')); };
+  std::erase_if(others, [&](const std::string& name) { return short_name(name) == short_name(own.name); });
+  fmt::print("{}\n", unreached_json(unreached_hosts(others, std::stoull(call.arguments.front()), Seconds(6))));
+  return ExitCode::good;
+}
+
+constexpr Verb kReach{
+    .name = "reach",
+    .summary = "which other hosts this host reaches, as JSON",
+    .hidden = true,
+    .run = run_reach,
+};
+
+constexpr std::array kWorkerVerbs{&kWorker, &kFacts, &kHost, &kReach};
 
 }  // namespace
 

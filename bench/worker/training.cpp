@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -14,6 +15,8 @@
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
 #include "collectives/executors/executor.hpp"
+#include "collectives/transport/clock_offset.hpp"
+#include "collectives/transport/host_place.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
@@ -25,7 +28,8 @@ TrainingRequest request_for(const WorkOrder& order) {
   request.batch = order.asked.batch_per_gpu;
   request.image_size = order.asked.image_size;
   request.strategy = parse_strategy(order.asked);
-  request.world = request.strategy.world(order.asked.gpus, order.asked.gpus);  // one node
+  request.workers_per_node = workers_per_node(order.asked);
+  request.world = request.strategy.world(order.asked.gpus, request.workers_per_node);
   request.warmup_steps = order.warmup_steps;
   request.steps = order.steps;
   request.budget = order.budget;
@@ -38,10 +42,10 @@ TrainingRequest request_for(const WorkOrder& order) {
 /// What a rank sees of its GPU: before its timed steps and after them, never in between. On CPU cores, nothing.
 class GpuObserver {
  public:
-  GpuObserver(bool on_gpu, Rank rank) {
+  GpuObserver(bool on_gpu, Rank local_rank) {
     if (!on_gpu) return;
     const std::vector<std::string> addresses = cuda_pci_addresses();
-    const auto gpu = static_cast<std::size_t>(gpu_of(rank));
+    const auto gpu = static_cast<std::size_t>(gpu_of(local_rank));
     if (gpu < addresses.size()) watch_ = watch_gpu(addresses[gpu]);
     look(before_);
   }
@@ -89,6 +93,7 @@ class SpanLog {
   /// Called by all ranks. `endpoint` is null where there is one alone.
   void tell(Endpoint* endpoint, Seconds timeout, const Say& say) {
     if (endpoint == nullptr) return tell_of(0, numbers_, say);
+    to_clock_of_first(endpoint->control(), timeout);
     Agreement agreement(endpoint->control(), timeout);
     // Ranks send equally many; what they lack is no span.
     const double most = agreement.largest(static_cast<double>(numbers_.size()));
@@ -99,8 +104,21 @@ class SpanLog {
 
  private:
   static constexpr std::size_t kNumbers = 6;  ///< of a span
+  static constexpr std::size_t kBegin = 3, kEnd = 4;
   /// Shorter than what a launcher passes on in one piece (Open MPI: 4096 bytes).
   static constexpr std::size_t kSpansPerLine = 60;
+
+  static Seconds now() {
+    return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  }
+
+  /// Ranks of one host share a clock; spans of other hosts' are moved to rank 0's.
+  void to_clock_of_first(Transport& transport, Seconds timeout) {
+    if (find_host_place(transport, timeout).hosts == 1) return;
+    const Seconds ahead = clock_ahead_of_first(transport, now, timeout);
+    for (std::size_t i = 0; i < numbers_.size(); i += kNumbers)
+      for (const std::size_t time : {i + kBegin, i + kEnd}) numbers_[time] -= ahead.value;
+  }
 
   static void tell_of(Rank rank, const std::vector<double>& numbers, const Say& say) {
     SpansLine line{.rank = rank, .iteration = -1, .spans = {}};
@@ -115,8 +133,8 @@ class SpanLog {
       line.spans.push_back({.rank = rank,
                             .lane = kLanes.at(static_cast<std::size_t>(numbers[i + 2])),
                             .kind = kSpanKinds.at(static_cast<std::size_t>(numbers[i + 1])),
-                            .begin = Seconds(numbers[i + 3]),
-                            .end = Seconds(numbers[i + 4]),
+                            .begin = Seconds(numbers[i + kBegin]),
+                            .end = Seconds(numbers[i + kEnd]),
                             .bucket = static_cast<int>(numbers[i + 5])});
     }
     flush();
@@ -131,7 +149,7 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
   const int rank = endpoint == nullptr ? 0 : endpoint->transport().rank();
   return run_rank(endpoint, say, [&] {
     if (!request.strategy.on_gpu) pin();
-    GpuObserver observer(request.strategy.on_gpu, rank);
+    GpuObserver observer(request.strategy.on_gpu, request.local_rank(rank));
     SpanLog spans;
     const std::uint64_t digest = train(request, endpoint, [&](const StepReport& step) {
       if (!step.spans.empty()) return spans.keep(step);
@@ -150,7 +168,7 @@ ExitCode run_training_worker(const WorkOrder& order, const Say& say) {
   const TrainingRequest request = request_for(order);
   if (!request.strategy.communicates()) return train_rank(request, nullptr, say, [] { pin_to_core(0); });
   const ExecutorKind& executor = *request.strategy.executor;
-  if (!executor.ranks_are_threads()) {
+  if (ranks_are_processes(order.asked, request.strategy)) {
     const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
     return train_rank(request, &endpoints->of(executor.name), say,
                       [&] { pin_process(endpoints->home(), request.timeout); });

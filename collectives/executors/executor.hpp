@@ -26,7 +26,8 @@ struct ExecutorKind {
   /// What it cannot do, in words.
   std::string_view limits;
   Availability (*availability)();
-  bool on_gpu = false;  ///< operands of its operations lie in a GPU's memory
+  bool across_hosts = false;  ///< its ranks may be on several hosts
+  bool on_gpu = false;        ///< operands of its operations lie in a GPU's memory
   /// Which algorithms it runs.
   enum class Runs : std::uint8_t { schedules, vendor, both } runs = Runs::both;
   /// Why it cannot run with a compressor, for a person; empty where it can. Null: it runs with all.

@@ -10,6 +10,7 @@ constinit const ExecutorKind kMpiExecutor{
     .evidence = "measured",
     .limits = "MPI's own collectives: below 2^31 elements, neither float16 nor bfloat16",
     .availability = mpi_availability,
+    .across_hosts = true,
 };
 
 }  // namespace hbench

@@ -1,22 +1,26 @@
+#include <algorithm>
+
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {
 
 Blocks measured_points(const Scaling& scaling) {
   Table table{.caption = "",
-              .columns = {"workload", "where", "ranks", "strategy", "samples/s", "per rank", "efficiency",
-                          "95 % interval", "baseline", "iterations", "launches"},
-              .numeric = {false, false, true, false, true, true, true, true, false, true, true}};
+              .columns = {"workload", "where", "ranks", "nodes x ranks", "strategy", "samples/s", "per rank",
+                          "efficiency", "95 % interval", "baseline", "iterations", "launches"},
+              .numeric = {false, false, true, false, false, true, true, true, true, false, true, true}};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
     if (!is_timed(point) || point.failed) continue;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
-                          std::to_string(asked.gpus), scaling.words.strategy(asked), rate_cell(point.throughput),
-                          rate_cell(point.throughput_per_gpu), percent_cell(point.efficiency), interval_cell(point),
-                          or_dash(point.baseline_or_reason()), std::to_string(point.iterations),
-                          std::to_string(point.launches)});
+                          std::to_string(asked.gpus), or_dash(asked.nodes_label()), scaling.words.strategy(asked),
+                          rate_cell(point.throughput), rate_cell(point.throughput_per_gpu),
+                          percent_cell(point.efficiency), interval_cell(point), or_dash(point.baseline_or_reason()),
+                          std::to_string(point.iterations), std::to_string(point.launches)});
   }
   if (table.rows.empty()) return {};
+  const auto one_node = [](const Point& point) { return point.asked.nodes_label().empty(); };
+  if (std::ranges::all_of(scaling.input.points, one_node)) erase_column(table, "nodes x ranks");
   return {Heading{1, "Measured on this machine"}, std::move(table)};
 }
 

@@ -47,6 +47,8 @@ std::string failures_sentence(const Scaling& scaling);
 Blocks best_of_either_side(const Scaling& scaling);
 /// Efficiency and throughput, a chart per workload; the workload of the headline comes first.
 Blocks scaling_charts(const Scaling& scaling);
+/// Timed efficiency over nodes, of GPU counts that ran on several numbers of them; a chart per workload.
+Blocks node_charts(const Scaling& scaling);
 /// Simulated against published figures.
 Blocks published_comparison(const Scaling& scaling);
 /// Simulated nodes like this machine against what was measured on it.

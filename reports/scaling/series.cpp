@@ -28,10 +28,22 @@ bool on_one_curve(const Case& a, const Case& b, const ScalingWords& words) {
          a.batch_per_gpu == b.batch_per_gpu && a.training == b.training && words.strategy(a) == words.strategy(b);
 }
 
-void add(std::vector<Curve>& curves, const Point& point, const ScalingWords& words) {
-  auto curve = std::ranges::find_if(
-      curves, [&](const Curve& candidate) { return on_one_curve(candidate.asked(), point.asked, words); });
-  if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{});
+/// The nodes of a timed point where the same ranks ran on fewer as well; else 0.
+int extra_nodes(const Point& point, const Scaling& scaling) {
+  if (point.asked.nodes_label().empty()) return 0;
+  const bool fewer = std::ranges::any_of(scaling.input.points, [&](const Point& other) {
+    return !other.failed && other.asked.gpus == point.asked.gpus && other.asked.nodes < point.asked.nodes &&
+           subject_of(other.asked) == subject_of(point.asked) && on_one_curve(other.asked, point.asked, scaling.words);
+  });
+  return fewer ? point.asked.nodes : 0;
+}
+
+void add(std::vector<Curve>& curves, const Point& point, const Scaling& scaling) {
+  const int nodes = extra_nodes(point, scaling);
+  auto curve = std::ranges::find_if(curves, [&](const Curve& candidate) {
+    return candidate.nodes == nodes && on_one_curve(candidate.asked(), point.asked, scaling.words);
+  });
+  if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{.points = {}, .nodes = nodes, .series = {}});
   curve->points.push_back(&point);
 }
 
@@ -81,11 +93,12 @@ std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject) {
   std::vector<Curve> curves;
   for (const Point& point : scaling.input.points)
     if (subject_of(point.asked) == subject && !point.failed && point.asked.strategy.communicates())
-      add(curves, point, scaling.words);
+      add(curves, point, scaling);
   const std::set<std::string> published = published_labels(scaling.input.points);
   for (Curve& curve : curves) {
     std::ranges::stable_sort(curve.points, {}, [](const Point* point) { return point->asked.gpus; });
     curve.series = series_of(curve.asked(), scaling.words, published);
+    if (curve.nodes > 0) curve.series.label += fmt::format(", {} nodes", curve.nodes);
   }
   label_batches(curves);
   tell_machines_apart(curves);

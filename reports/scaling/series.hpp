@@ -8,9 +8,11 @@
 
 namespace hbench {
 
-/// Points that differ in their GPU count only: at least one, by rising GPU count.
+/// Points that differ in their GPU count only: at least one, by rising GPU count. A GPU count that ran on several
+/// numbers of nodes is on the curve with the fewest, and with more on curves of their own.
 struct Curve {
   std::vector<const Point*> points;
+  int nodes = 0;  ///< of all points, where they are not on the fewest; else 0
   Series series;  ///< label, mark, group, family and whether it is shown; its points are the chart's business
 
   const Case& asked() const { return points.front()->asked; }
@@ -21,9 +23,9 @@ struct Curve {
 std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject);
 
 /// Decides which curves of one subject are shown at first, and puts these first. All, where all is little; else, on the
-/// few networks that differ most (the best, the worst, the one where servers are furthest ahead, the one of which most is
-/// published), the best configuration of either side and the best servers of the other placement, what is published of
-/// these, and whatever was timed.
+/// few networks that differ most (the best, the worst, the one where servers are furthest ahead, the one of which most
+/// is published), the best configuration of either side and the best servers of the other placement, what is published
+/// of these, and whatever was timed.
 void choose_shown(std::vector<Curve>& curves, const Scaling& scaling);
 
 }  // namespace hbench

@@ -43,7 +43,8 @@ std::vector<BestOfSides> best_of_sides(const Pointers& points) {
   std::vector<Pointers> questions;
   for (const Point* point : points) {
     const auto same = [&](const Pointers& group) {
-      return question_of(group.front()->asked) == question_of(point->asked);
+      const Case& known = group.front()->asked;
+      return question_of(known) == question_of(point->asked) && known.nodes_label() == point->asked.nodes_label();
     };
     auto group = std::ranges::find_if(questions, same);
     if (group == questions.end()) group = questions.insert(questions.end(), Pointers{});

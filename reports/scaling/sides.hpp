@@ -9,7 +9,8 @@
 
 namespace hbench {
 
-/// The most efficient point of either side, of one question: workload, batch, GPU count and place. A configuration is
+/// The most efficient point of either side, of one question: workload, batch, GPU count, place and, where it is timed,
+/// number of nodes. A configuration is
 /// algorithm and fusion policy, or placement, mode and number of servers. Of a side that has points without compression
 /// only these count, because compressed gradients are not the same training.
 struct BestOfSides {

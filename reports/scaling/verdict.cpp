@@ -96,9 +96,11 @@ std::string fastest_sentence(const Scaling& scaling) {
   if (fastest == points.end()) return "There are no results yet.";
   if (!(speed(*fastest).second > 0)) return "No point of this sweep has a figure.";
   const Case& asked = fastest->asked;
-  return fmt::format("No efficiency is known: {}; the fastest is {} with {} on {}, {}: {} samples/s ({}).",
+  return fmt::format("No efficiency is known: {}; the fastest is {} {} on {}, {}: {} samples/s ({}).",
                      fastest->no_baseline.empty() ? "no point has a baseline" : fastest->no_baseline,
-                     scaling.words.workload(asked), ScalingWords::in_a_sentence(asked.strategy),
+                     scaling.words.workload(asked),
+                     asked.strategy.communicates() ? "with " + ScalingWords::in_a_sentence(asked.strategy)
+                                                   : std::string("without communication"),
                      scaling.words.network_in_a_sentence(asked.profile), ScalingWords::gpus(asked),
                      rate_cell(fastest->throughput), to_string(asked.evidence));
 }

@@ -67,6 +67,15 @@ TEST(Prediction, WantsTheSameWork) {
     }
 }
 
+TEST(Prediction, OfRanksOnSeveralNodesIsForAsMany) {
+  std::vector<Point> points{point(Evidence::measured, 0.75), point(Evidence::simulated, 0.5)};
+  points[0].asked.nodes = 2;
+  points[1].asked.nodes = 1;
+  EXPECT_TRUE(compare_with_measured(points).empty());
+  points[1].asked.nodes = 2;
+  EXPECT_EQ(compare_with_measured(points).size(), 1u);
+}
+
 TEST(Prediction, IsNoneOfWhatCalibratedItOrHasOtherMachines) {
   const std::vector<std::function<void(Point&)>> changes{
       [](Point& p) { p.asked.strategy.algorithm = "none"; }, [](Point& p) { p.asked.gpus = 1; },

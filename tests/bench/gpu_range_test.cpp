@@ -47,20 +47,18 @@ TEST_P(BadGpuRange, IsOneLineThatQuotesItWithACure) {
                AllOf(HasSubstr(std::string("--gpus ") + text), HasSubstr(why)), HasSubstr("1..128"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BadGpuRange,
-                         testing::Values(Bad{"0..8", "at least 1, not 0"}, Bad{"-4", "at least 1, not -4"},
-                                         Bad{"8..1", "runs backwards; you may mean 1..8"},
-                                         Bad{"abc", "'abc' is not a number"}, Bad{"", "'' is not a number"},
-                                         Bad{"1..", "'' is not a number"}, Bad{"..8", "'' is not a number"},
-                                         Bad{"1...8", "'.8' is not a number"}, Bad{"1,,2", "'' is not a number"},
-                                         Bad{"1,", "'' is not a number"}, Bad{"1 ,2", "'1 ' is not a number"},
-                                         Bad{"4x", "'4x' is not a number"}, Bad{"1.5", "'1.5' is not a number"},
-                                         Bad{"1..128:0", "step is at least 1, not 0"},
-                                         Bad{"1..8:-2", "step is at least 1, not -2"},
-                                         Bad{"1..8:", "'' is not a number"},
-                                         Bad{"65537", "65537 GPUs are more than hbench simulates (65536)"},
-                                         Bad{"1..100000", "100000 GPUs are more"},
-                                         Bad{"99999999999999999999", "99999999999999999999 GPUs are more"}));
+INSTANTIATE_TEST_SUITE_P(
+    All, BadGpuRange,
+    testing::Values(Bad{"0..8", "at least 1, not 0"}, Bad{"-4", "at least 1, not -4"},
+                    Bad{"8..1", "runs backwards; you may mean 1..8"}, Bad{"abc", "'abc' is not a number"},
+                    Bad{"", "'' is not a number"}, Bad{"1..", "'' is not a number"}, Bad{"..8", "'' is not a number"},
+                    Bad{"1...8", "'.8' is not a number"}, Bad{"1,,2", "'' is not a number"},
+                    Bad{"1,", "'' is not a number"}, Bad{"1 ,2", "'1 ' is not a number"},
+                    Bad{"4x", "'4x' is not a number"}, Bad{"1.5", "'1.5' is not a number"},
+                    Bad{"1..128:0", "step is at least 1, not 0"}, Bad{"1..8:-2", "step is at least 1, not -2"},
+                    Bad{"1..8:", "'' is not a number"}, Bad{"65537", "65537 GPUs are more than hbench takes (65536)"},
+                    Bad{"1..100000", "100000 GPUs are more"},
+                    Bad{"99999999999999999999", "99999999999999999999 GPUs are more"}));
 
 }  // namespace
 }  // namespace hbench

@@ -1,7 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "reports/formats/prepare.hpp"
 #include "reports/scaling/headline.hpp"
+#include "reports/scaling/series.hpp"
+#include "reports/scaling/sides.hpp"
 #include "tests/reports/scaling_points.hpp"
 
 namespace hbench {
@@ -148,6 +153,57 @@ TEST(ScalingCharts, DrawThroughputWithTheIntervalOfTheEfficiency) {
   EXPECT_EQ(drawn.y, 160);
   EXPECT_DOUBLE_EQ(drawn.low.value(), 154);
   EXPECT_DOUBLE_EQ(drawn.high.value(), 164);
+}
+
+Point on_nodes(int nodes, int ranks, double efficiency) {
+  Point point = measured(ranks, kRing, efficiency);
+  point.asked.nodes = nodes;
+  return point;
+}
+
+TEST(NodeCharts, DrawTheSameRanksOverNodes) {
+  const Document report = report_on(
+      {on_nodes(1, 1, 1), on_nodes(1, 4, 0.9), on_nodes(4, 4, 0.5), on_nodes(2, 4, 0.7), on_nodes(2, 8, 0.6)});
+  const Chart* over_nodes = nullptr;
+  for (const Chart* chart : charts_of(report))
+    if (chart->x_title == "Nodes") over_nodes = chart;
+  ASSERT_NE(over_nodes, nullptr);
+  EXPECT_EQ(over_nodes->id, "nodes-resnet18-64");
+  ASSERT_EQ(over_nodes->series.size(), 1) << "eight ranks ran on two nodes only";
+  const Series& four = over_nodes->series.front();
+  EXPECT_EQ(four.label, "ring, 4 ranks");
+  EXPECT_EQ(four.mark, Mark::measured);
+  std::vector<std::pair<double, double>> points;
+  for (const ChartPoint& each : four.points) points.emplace_back(each.x, each.y);
+  EXPECT_EQ(points, (std::vector<std::pair<double, double>>{{1, 0.9}, {2, 0.7}, {4, 0.5}}));
+}
+
+TEST(SidesOverNodes, AreComparedOnTheSameNumberOfNodes) {
+  Point servers = on_nodes(1, 4, 0.6);
+  servers.asked.strategy = kServers;
+  const std::vector<Point> points{on_nodes(1, 4, 0.9), on_nodes(2, 4, 0.5), servers};
+  const auto sides = best_of_sides({&points[0], &points[1], &points[2]});
+  ASSERT_EQ(sides.size(), 2);
+  EXPECT_TRUE(sides[0].both());
+  EXPECT_EQ(sides[0].all_reduce, &points[0]);
+  EXPECT_FALSE(sides[1].both()) << "no servers ran on two nodes";
+}
+
+TEST(NodeCharts, AreAbsentWhereNothingRanOnSeveralNumbersOfNodes) {
+  const Document report = report_on({on_nodes(1, 1, 1), on_nodes(2, 4, 0.7)});
+  for (const Chart* chart : charts_of(report)) EXPECT_NE(chart->x_title, "Nodes");
+}
+
+TEST(ScalingCurves, HaveTheFewestNodesOfEachGpuCountAndMoreOnCurvesOfTheirOwn) {
+  const ReportInput input =
+      input_of({on_nodes(1, 2, 0.9), on_nodes(2, 2, 0.8), on_nodes(2, 4, 0.7), on_nodes(4, 4, 0.5)});
+  const std::vector<Curve> curves = curves_of(Scaling(input), subject_of(input.points.front().asked));
+  std::map<std::string, std::vector<int>> gpus;
+  for (const Curve& curve : curves)
+    for (const Point* each : curve.points) gpus[curve.series.label].push_back(each->asked.gpus);
+  const std::string packed = "ring on this machine (measured)";
+  EXPECT_EQ(gpus, (std::map<std::string, std::vector<int>>{
+                      {packed, {2, 4}}, {packed + ", 2 nodes", {2}}, {packed + ", 4 nodes", {4}}}));
 }
 
 }  // namespace

@@ -231,5 +231,12 @@ TEST(ScalingVerdict, TellsErrorsOnFiguresThatCalibratedTheModelApart) {
             "is 3.0 percentage points for ring all-reduce (2 figures, largest 4.0).");
 }
 
+TEST(ScalingVerdict, SaysOfABaselineAloneThatNothingWasCommunicated) {
+  Point alone = measured(1, kNone, 1);
+  alone.efficiency.reset();
+  EXPECT_THAT(verdict_on({alone}), testing::HasSubstr("the fastest is ResNet-18 at 64x64 without communication on this "
+                                                      "machine, 1 rank: "));
+}
+
 }  // namespace
 }  // namespace hbench

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/launch/allocation.hpp"
+#include "bench/launch/host.hpp"
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// What a program on one host wrote, started there by the launcher of ranks: what hinders that hinders a job as well.
+struct HostAnswer {
+  std::string host;                ///< as the allocation names it
+  std::string failure;             ///< why there is no answer, in a line; empty where there is one
+  std::vector<std::string> lines;  ///< of its standard output
+  double at = 0;                   ///< seconds since 1970, when the last line came
+};
+
+/// How hosts are asked.
+struct HostQuestion {
+  std::vector<std::string> program;  ///< with its arguments, as hosts find it
+  std::string network;               ///< as `Job::network`
+  Seconds timeout{15};               ///< of silence
+};
+
+/// Starts one process on each host, all at once, and waits for all. In the order of the hosts. \throws Error
+/// (environment) when the launcher is missing.
+std::vector<HostAnswer> ask_hosts(const Allocation& allocation, const HostQuestion& question, const Host& here);
+
+}  // namespace hbench

@@ -1,0 +1,193 @@
+#include "bench/hosts/compare_hosts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+namespace hbench {
+namespace {
+
+constexpr double kClockTolerance = 1;  ///< seconds
+constexpr int kLeastShared = 64;       ///< MiB; Docker's default, with which NCCL fails
+
+/// A fact that hosts are compared by.
+struct ComparedFact {
+  std::string_view name;
+  const char* cure;
+  bool only_noted = false;
+};
+
+/// In the order of the table.
+constexpr std::array kCompared{
+    ComparedFact{host_fact::kProgram, "install the same hbench on all hosts, or run it from a shared folder"},
+    ComparedFact{"mpi_library", "install the same Open MPI on all hosts"},
+    ComparedFact{"torch", "install the same LibTorch on all hosts"},
+    ComparedFact{"cpu", "leave the host out: all ranks wait for the slowest"},
+    ComparedFact{"cores", "leave the host out, or give it fewer slots"},
+    ComparedFact{"memory", "leave the host out where the workload needs more", true},
+    ComparedFact{"gpu", "leave the host out: all ranks wait for the slowest"},
+    ComparedFact{"gpu_driver", "install the same driver on all hosts"},
+    ComparedFact{"gpu_clocks", "set the same clocks: nvidia-smi --lock-gpu-clocks, or --reset-gpu-clocks"},
+    ComparedFact{"gpu_power_limit", "set the same limit: nvidia-smi --power-limit"},
+    ComparedFact{"nccl", "install the same NCCL on all hosts"},
+    ComparedFact{"cuda", "install the same CUDA on all hosts"},
+    ComparedFact{host_fact::kGovernor, "set the same governor: cpupower frequency-set --governor performance"},
+    ComparedFact{"settings", "set the same variables on all hosts"},
+    ComparedFact{"kernel", "install the same kernel", true},
+};
+
+std::string value_of(const HostReport& host, std::string_view fact) {
+  const auto found = host.own.facts.find(std::string(fact));
+  return found == host.own.facts.end() ? "" : found->second;
+}
+
+std::vector<const HostReport*> that_answered(const std::vector<HostReport>& hosts) {
+  std::vector<const HostReport*> answered;
+  for (const HostReport& host : hosts)
+    if (host.failure.empty()) answered.push_back(&host);
+  return answered;
+}
+
+/// Hosts by the value of a fact, in the order of the hosts.
+using Groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+template <class Value>
+Groups groups_by(const std::vector<const HostReport*>& hosts, Value value) {
+  Groups groups;
+  for (const HostReport* host : hosts) {
+    std::string text = value(*host);
+    const auto known = std::ranges::find(groups, text, &Groups::value_type::first);
+    if (known != groups.end())
+      known->second.push_back(host->host);
+    else
+      groups.push_back({std::move(text), {host->host}});
+  }
+  return groups;
+}
+
+std::string shown(const std::string& value) { return value.empty() ? "not there" : value; }
+
+/// All but the largest group, the first of equally large ones, are odd.
+void add_odd_ones(const Groups& groups, std::string_view fact, const ComparedFact& rule,
+                  std::vector<Finding>& problems) {
+  if (groups.size() < 2) return;
+  const auto most = std::ranges::max_element(groups, {}, [](const auto& group) { return group.second.size(); });
+  for (const auto& group : groups) {
+    if (&group == &*most) continue;
+    for (const std::string& host : group.second)
+      problems.push_back({host,
+                          fmt::format("{} is {}, and {} on {}", fact, shown(group.first), shown(most->first),
+                                      fmt::join(most->second, ", ")),
+                          rule.cure, rule.only_noted});
+  }
+}
+
+const HostAddress* address_in(const HostReport& host, const std::string& subnet) {
+  const auto found = std::ranges::find(host.own.addresses, subnet, &HostAddress::subnet);
+  return found == host.own.addresses.end() ? nullptr : &*found;
+}
+
+bool is_bridge(const HostAddress& address) {
+  return std::ranges::any_of(std::array<std::string_view, 5>{"docker", "virbr", "br-", "cni", "veth"},
+                             [&](std::string_view begin) { return address.interface.starts_with(begin); });
+}
+
+std::string speed_text(int megabits) {
+  if (megabits <= 0) return "unknown speed";
+  return megabits % 1000 == 0 ? fmt::format("{} Gbit/s", megabits / 1000) : fmt::format("{} Mbit/s", megabits);
+}
+
+std::string network_of(const HostReport& host, const std::string& subnet) {
+  const HostAddress* address = address_in(host, subnet);
+  return address == nullptr ? "" : fmt::format("MTU {}, {}", address->mtu, speed_text(address->speed));
+}
+
+void add_own_problems(const HostReport& host, std::vector<Finding>& problems) {
+  if (std::abs(host.clock_off) > kClockTolerance)
+    problems.push_back(
+        {host.host,
+         fmt::format("its clock is {:.0f} s {}", std::abs(host.clock_off), host.clock_off > 0 ? "ahead" : "behind"),
+         "set it by NTP (timedatectl set-ntp true)"});
+  if (const std::string shared = value_of(host, host_fact::kFreeShared);
+      !shared.empty() && std::atoi(shared.c_str()) < kLeastShared)
+    problems.push_back(
+        {host.host, fmt::format("/dev/shm has {} MiB free", shared),
+         fmt::format("give it {} MiB or more (containers: --shm-size, or a volume in memory)", kLeastShared)});
+}
+
+}  // namespace
+
+std::string common_network(const std::vector<HostReport>& hosts) {
+  const std::vector<const HostReport*> answered = that_answered(hosts);
+  if (answered.empty()) return "";
+  const HostAddress* best = nullptr;
+  for (const HostAddress& address : answered.front()->own.addresses) {
+    const bool everywhere = std::ranges::all_of(
+        answered, [&](const HostReport* host) { return address_in(*host, address.subnet) != nullptr; });
+    if (!everywhere || is_bridge(address)) continue;
+    if (best == nullptr || address.speed > best->speed) best = &address;
+  }
+  return best == nullptr ? "" : best->subnet;
+}
+
+std::string network_in_words(const std::vector<HostReport>& hosts, const std::string& subnet) {
+  const std::vector<const HostReport*> answered = that_answered(hosts);
+  return answered.empty() ? "" : network_of(*answered.front(), subnet);
+}
+
+bool is_obstacle(const Finding& finding, const std::vector<HostReport>& hosts) {
+  const auto host = std::ranges::find(hosts, finding.what, &HostReport::host);
+  if (host != hosts.end() && !host->failure.empty()) return true;
+  return std::ranges::any_of(
+      std::array<std::string_view, 2>{host_fact::kProgram, "mpi_library"},
+      [&](std::string_view fact) { return finding.state.starts_with(fmt::format("{} is ", fact)); });
+}
+
+std::vector<Finding> compare_hosts(const std::vector<HostReport>& hosts) {
+  std::vector<Finding> problems;
+  for (const HostReport& host : hosts)
+    if (!host.failure.empty())
+      problems.push_back(
+          {host.host, host.failure, fmt::format("see to 'ssh {} true', or leave the host out", host.host)});
+  const std::vector<const HostReport*> answered = that_answered(hosts);
+  for (const ComparedFact& rule : kCompared)
+    add_odd_ones(groups_by(answered, [&](const HostReport& host) { return value_of(host, rule.name); }), rule.name,
+                 rule, problems);
+  const std::string network = common_network(hosts);
+  if (network.empty() && answered.size() > 1)
+    problems.push_back({answered.front()->host, "it has no subnet that all other hosts have as well",
+                        "name the interface or subnet between them: --network-interface eth0"});
+  if (!network.empty())
+    add_odd_ones(groups_by(answered, [&](const HostReport& host) { return network_of(host, network); }),
+                 "network " + network, {"", "set the same MTU and speed: ip link, ethtool"}, problems);
+  for (const HostReport* host : answered) add_own_problems(*host, problems);
+  return problems;
+}
+
+Table host_table(const std::vector<HostReport>& hosts) {
+  Table table{.caption = "Hosts", .columns = {"fact", "value"}, .numeric = {false, false}};
+  const std::vector<const HostReport*> answered = that_answered(hosts);
+  const auto add = [&](std::string_view fact, const Groups& groups) {
+    if (groups.size() == 1 && groups.front().first.empty()) return;
+    std::string text;
+    for (const auto& [value, names] : groups)
+      text += groups.size() == 1
+                  ? value
+                  : fmt::format("{}{}: {}", text.empty() ? "" : "; ", fmt::join(names, ", "), shown(value));
+    table.rows.push_back({std::string(fact), text});
+  };
+  for (const ComparedFact& rule : kCompared)
+    add(rule.name, groups_by(answered, [&](const HostReport& host) { return value_of(host, rule.name); }));
+  const std::string network = common_network(hosts);
+  if (!network.empty())
+    add("network " + network, groups_by(answered, [&](const HostReport& host) { return network_of(host, network); }));
+  return table;
+}
+
+}  // namespace hbench

@@ -1,0 +1,36 @@
+#include "bench/hosts/host_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+
+std::string to_json(const HostFacts& facts) {
+  nlohmann::json addresses = nlohmann::json::array();
+  for (const HostAddress& address : facts.addresses)
+    addresses.push_back(
+        {{"interface", address.interface}, {"subnet", address.subnet}, {"mtu", address.mtu}, {"speed", address.speed}});
+  return nlohmann::json{{"name", facts.name}, {"facts", facts.facts}, {"addresses", addresses}, {"clock", facts.clock}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+HostFacts parse_host_facts(std::string_view json) {
+  try {
+    const auto object = nlohmann::json::parse(json);
+    HostFacts facts{.name = object.at("name"), .facts = object.at("facts"), .addresses = {}, .clock = 0};
+    for (const auto& address : object.at("addresses"))
+      facts.addresses.push_back({.interface = address.at("interface"),
+                                 .subnet = address.at("subnet"),
+                                 .mtu = address.at("mtu"),
+                                 .speed = address.at("speed")});
+    object.at("clock").get_to(facts.clock);
+    return facts;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ExitCode::internal, fmt::format("cannot parse the output of 'hbench-worker host': {}", error.what()));
+  }
+}
+
+}  // namespace hbench

@@ -1,0 +1,45 @@
+#pragma once
+
+/// What a host says of itself, so that hosts can be compared before anything is timed on them.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hbench {
+
+/// An address of a network interface.
+struct HostAddress {
+  std::string interface;  ///< `eth0`
+  std::string subnet;     ///< IPv4, `10.0.0.0/24`
+  int mtu = 0;            ///< bytes
+  int speed = 0;          ///< Mbit/s as the driver says; 0: it does not
+
+  friend bool operator==(const HostAddress&, const HostAddress&) = default;
+};
+
+struct HostFacts {
+  std::string name;                          ///< its own
+  std::map<std::string, std::string> facts;  ///< `Run::environment` of a run there, and those of `host_fact`
+  std::vector<HostAddress> addresses;        ///< of interfaces that are up, but loopback
+  double clock = 0;                          ///< seconds since 1970, when this was written
+};
+
+/// Names in `HostFacts::facts` beside those of `environment_facts`.
+namespace host_fact {
+inline constexpr std::string_view kProgram = "hbench";          ///< version and digest of hbench-worker
+inline constexpr std::string_view kGovernor = "governor";       ///< of the first core's frequency
+inline constexpr std::string_view kFreeMemory = "free memory";  ///< MiB
+inline constexpr std::string_view kFreeShared = "free shm";     ///< MiB of /dev/shm
+}  // namespace host_fact
+
+/// Of this host. Asks the driver where there are GPUs.
+HostFacts own_host_facts();
+
+/// One line.
+std::string to_json(const HostFacts& facts);
+/// \throws Error (internal) for what `to_json` does not write.
+HostFacts parse_host_facts(std::string_view json);
+
+}  // namespace hbench

@@ -1,0 +1,113 @@
+#include "bench/hosts/preflight.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "bench/hosts/ask_hosts.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr Seconds kAnswer{15}, kReach{6};
+
+/// Lines that are no JSON object are a library's warnings.
+const std::string* answer_in(const HostAnswer& answer) {
+  const auto found = std::ranges::find_if(answer.lines, [](const std::string& line) { return line.starts_with('{'); });
+  return found == answer.lines.end() ? nullptr : &*found;
+}
+
+HostReport report_of(const HostAnswer& answer) {
+  HostReport report{.host = answer.host, .failure = answer.failure, .own = {}};
+  const std::string* line = answer_in(answer);
+  if (line == nullptr) {
+    if (report.failure.empty()) report.failure = "hbench-worker said nothing there";
+    return report;
+  }
+  try {
+    report.own = parse_host_facts(*line);
+    report.clock_off = report.own.clock - answer.at;
+    report.failure.clear();
+  } catch (const Error& error) {
+    report.failure = error.what();
+  }
+  return report;
+}
+
+/// Which hosts do not reach which.
+std::vector<Finding> unreached(const Allocation& allocation, const HostQuestion& facts, const Host& here) {
+  HostQuestion question = facts;
+  question.timeout = kAnswer + kReach;
+  // Ports and secret of this one check.
+  question.program = {facts.program.front(), "reach", std::to_string(std::random_device()())};
+  for (const AllocatedHost& host : allocation.hosts) question.program.push_back(host.name);
+  std::vector<Finding> findings;
+  for (const HostAnswer& answer : ask_hosts(allocation, question, here)) {
+    const std::string* line = answer_in(answer);
+    if (line == nullptr) {
+      findings.push_back({answer.host, answer.failure, "see to 'ssh " + answer.host + " true'"});
+      continue;
+    }
+    const auto object = nlohmann::json::parse(*line, nullptr, false);
+    const auto hosts =
+        object.is_object() ? object.value("unreached", std::vector<std::string>()) : std::vector<std::string>();
+    if (!hosts.empty())
+      findings.push_back({answer.host,
+                          fmt::format("it opens no TCP connection to {} on a high port", fmt::join(hosts, ", ")),
+                          "let the firewall pass all ports between hosts, or give another --network-interface"});
+  }
+  return findings;
+}
+
+}  // namespace
+
+Preflight look_at_hosts(const Allocation& allocation, const std::string& program, const std::string& network,
+                        const Host& here) {
+  Preflight preflight;
+  preflight.network = network;
+  HostQuestion question{.program = {program, "host"}, .network = network, .timeout = kAnswer};
+  for (const HostAnswer& answer : ask_hosts(allocation, question, here)) preflight.hosts.push_back(report_of(answer));
+  if (preflight.network.empty()) preflight.network = common_network(preflight.hosts);
+  for (Finding& finding : compare_hosts(preflight.hosts))
+    (is_obstacle(finding, preflight.hosts) ? preflight.obstacles : preflight.differences).push_back(std::move(finding));
+  if (preflight.obstacles.empty() && allocation.hosts.size() > 1) {
+    question.network = preflight.network;
+    preflight.obstacles = unreached(allocation, question, here);
+  }
+  return preflight;
+}
+
+Error cannot_run(const Preflight& preflight) {
+  std::string text;
+  for (const Finding& finding : preflight.obstacles)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", finding.what, finding.state);
+  return {ExitCode::environment, text, preflight.obstacles.front().cure};
+}
+
+std::map<std::string, std::string> environment_of(const Preflight& preflight) {
+  std::map<std::string, std::string> facts = preflight.hosts.front().own.facts;
+  for (const std::string_view only_here :
+       {host_fact::kProgram, host_fact::kGovernor, host_fact::kFreeMemory, host_fact::kFreeShared})
+    facts.erase(std::string(only_here));
+  std::vector<std::string> names;
+  for (const HostReport& host : preflight.hosts) names.push_back(host.host);
+  facts["hosts"] = fmt::format("{}", fmt::join(names, ", "));
+  if (!preflight.network.empty()) facts["hosts_network"] = network_in_words(preflight.hosts, preflight.network);
+  return facts;
+}
+
+std::vector<Finding> lost_hosts(const Allocation& allocation, const std::string& program, const std::string& network,
+                                const Host& here) {
+  std::vector<Finding> lost;
+  const HostQuestion question{.program = {program, "host"}, .network = network, .timeout = kAnswer};
+  for (const HostAnswer& answer : ask_hosts(allocation, question, here))
+    if (const HostReport report = report_of(answer); !report.failure.empty())
+      lost.push_back({report.host, report.failure, "see to it, then go on with --resume"});
+  return lost;
+}
+
+}  // namespace hbench

@@ -1,0 +1,40 @@
+#pragma once
+
+/// Hosts looked at before a job: whether they answer, agree and reach each other.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/hosts/compare_hosts.hpp"
+#include "bench/launch/allocation.hpp"
+#include "bench/launch/host.hpp"
+
+namespace hbench {
+
+/// What came of it.
+struct Preflight {
+  std::vector<HostReport> hosts;     ///< as in the allocation
+  std::vector<Finding> obstacles;    ///< for which no job runs: the host, what is wrong, the cure
+  std::vector<Finding> differences;  ///< by which figures suffer
+  std::string network;               ///< subnet between the hosts: `Job::network`
+};
+
+/// Asks all hosts at once (about a second), then lets each open a connection to each other (about another).
+/// \param program hbench-worker, as hosts find it. \param network as the user gave it; empty: `common_network`.
+/// \throws Error (environment) without a launcher.
+Preflight look_at_hosts(const Allocation& allocation, const std::string& program, const std::string& network,
+                        const Host& here);
+
+/// The one line for obstacles. \pre there are some
+Error cannot_run(const Preflight& preflight);
+
+/// `Run::environment` of a run on these hosts: the facts of the first, with the names of all and the network between
+/// them.
+std::map<std::string, std::string> environment_of(const Preflight& preflight);
+
+/// Hosts that do not answer now, with the reason: those that a job has lost.
+std::vector<Finding> lost_hosts(const Allocation& allocation, const std::string& program, const std::string& network,
+                                const Host& here);
+
+}  // namespace hbench

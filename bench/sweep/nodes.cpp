@@ -1,0 +1,53 @@
+#include "bench/sweep/nodes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/command/words.hpp"
+#include "bench/sweep/gpu_range.hpp"
+
+namespace hbench {
+namespace {
+
+NodeChoice refused(int gpus, std::string why) {
+  return {{}, {{fmt::format("measured with {}", counted(gpus, "rank")), std::move(why)}}};
+}
+
+/// The fewest that hold the ranks.
+NodeChoice packed(int gpus, const Allocation& allocation) {
+  const int nodes = allocation.is_local() ? 1 : fewest_nodes(allocation, gpus);
+  if (nodes > 0) return {{nodes}, {}};
+  return refused(gpus, fmt::format("no hosts take equally many of them each, of {}", allocation.in_words()));
+}
+
+}  // namespace
+
+std::vector<int> parse_node_range(std::string_view text) { return parse_count_range(text, {"--nodes", "node", 4096}); }
+
+NodeChoice choose_nodes(int gpus, const std::vector<int>& wanted, int gpus_per_node, const Allocation& allocation) {
+  std::vector<int> asked = wanted;
+  if (asked.empty() && gpus_per_node > 0) {
+    if (gpus > gpus_per_node && gpus % gpus_per_node != 0)
+      return refused(gpus, fmt::format("they do not fill nodes of --gpus-per-node {}", gpus_per_node));
+    asked = {std::max(gpus / gpus_per_node, 1)};
+  }
+  if (asked.empty()) return packed(gpus, allocation);
+  NodeChoice choice;
+  for (const int nodes : asked) {
+    RankPlaces places = place_ranks(allocation, {.workers = gpus, .nodes = nodes});
+    if (places.refusal.empty())
+      choice.nodes.push_back(nodes);
+    else
+      choice.refused.push_back({fmt::format("measured with {} on {}", counted(gpus, "rank"), counted(nodes, "node")),
+                                std::move(places.refusal)});
+  }
+  return choice;
+}
+
+RankPlaces places_of(const Allocation& allocation, const Case& asked, int processes) {
+  const int nodes = std::max(asked.nodes, 1);
+  return place_ranks(allocation, {.workers = asked.gpus, .nodes = nodes, .servers = processes - asked.gpus});
+}
+
+}  // namespace hbench

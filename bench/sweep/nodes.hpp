@@ -1,0 +1,28 @@
+#pragma once
+
+/// On which nodes measured cases run. Pure.
+
+#include <string_view>
+#include <vector>
+
+#include "bench/launch/place_ranks.hpp"
+#include "bench/sweep/plan.hpp"
+
+namespace hbench {
+
+/// Numbers of nodes as people write them, `1..4` (doubling) or `1,3`. \throws Error (usage) that names --nodes.
+std::vector<int> parse_node_range(std::string_view text);
+
+/// On how many nodes each a GPU count is measured, and which of those asked for cannot be.
+struct NodeChoice {
+  std::vector<int> nodes;
+  std::vector<Refusal> refused;
+};
+
+/// \param wanted numbers of nodes; empty: as `gpus_per_node` says, and where that is 0 the fewest that hold the ranks.
+NodeChoice choose_nodes(int gpus, const std::vector<int>& wanted, int gpus_per_node, const Allocation& allocation);
+
+/// The hosts of a timed case whose job has so many processes, servers included.
+RankPlaces places_of(const Allocation& allocation, const Case& asked, int processes);
+
+}  // namespace hbench

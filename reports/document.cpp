@@ -1,0 +1,14 @@
+#include "reports/document.hpp"
+
+#include <algorithm>
+
+namespace hbench {
+
+void erase_column(Table& table, std::string_view column) {
+  const auto at = std::ranges::find(table.columns, column) - table.columns.begin();
+  table.columns.erase(table.columns.begin() + at);
+  table.numeric.erase(table.numeric.begin() + at);
+  for (auto& row : table.rows) row.erase(row.begin() + at);
+}
+
+}  // namespace hbench

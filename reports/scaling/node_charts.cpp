@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/scaling/series.hpp"
+
+namespace hbench {
+namespace {
+
+/// Points that differ in their nodes only.
+using Spread = std::vector<const Point*>;
+
+bool differ_in_nodes_only(const Case& a, const Case& b) {
+  Case as_b = a;
+  as_b.nodes = b.nodes;
+  // Where it holds is the same as well, of one machine.
+  return as_b.key() == b.key();
+}
+
+/// Of one subject, those of two numbers of nodes and more, by rising nodes.
+std::vector<Spread> spreads_of(const std::vector<Point>& points, const Subject& subject) {
+  std::vector<Spread> spreads;
+  for (const Point& point : points) {
+    if (!is_timed(point) || point.failed || !point.efficiency || subject_of(point.asked) != subject) continue;
+    auto known = std::ranges::find_if(
+        spreads, [&](const Spread& spread) { return differ_in_nodes_only(spread.front()->asked, point.asked); });
+    if (known == spreads.end()) known = spreads.insert(spreads.end(), Spread{});
+    known->push_back(&point);
+  }
+  std::erase_if(spreads, [](const Spread& spread) { return spread.size() < 2; });
+  for (Spread& spread : spreads) std::ranges::sort(spread, {}, [](const Point* point) { return point->asked.nodes; });
+  return spreads;
+}
+
+Series series_of(const Spread& spread, const ScalingWords& words) {
+  const Case& asked = spread.front()->asked;
+  Series series{.label = fmt::format("{}, {}", words.strategy(asked), words.gpus(asked)),
+                .mark = asked.evidence == Evidence::measured ? Mark::measured : Mark::emulated,
+                .group = asked.strategy.label(),
+                .family = words.network(asked.profile)};
+  for (const Point* point : spread)
+    series.points.push_back({static_cast<double>(point->asked.nodes), *point->efficiency, point->efficiency_low,
+                             point->efficiency_high, point->baseline});
+  return series;
+}
+
+Chart chart_of(const Scaling& scaling, const std::vector<Spread>& spreads) {
+  const Case& asked = spreads.front().front()->asked;
+  Chart chart{
+      .id = fmt::format("nodes-{}{}", asked.workload, asked.image_size > 0 ? fmt::format("-{}", asked.image_size) : ""),
+      .title = scaling.words.workload(asked),
+      .x_title = "Nodes",
+      .y_title = "Scaling efficiency",
+      .x_log2 = true,
+      .y_percent = true,
+      .y_min = 0,
+      .caption =
+          "The same ranks on more nodes, equally many on each, in blocks of consecutive ranks. Whiskers: "
+          "95 % intervals for a repeat."};
+  for (const Spread& spread : spreads) chart.series.push_back(series_of(spread, scaling.words));
+  return chart;
+}
+
+}  // namespace
+
+Blocks node_charts(const Scaling& scaling) {
+  ChartGroup group{"Over nodes", {}};
+  for (const Subject& subject : subjects_by_spread(scaling.input.points))
+    if (const auto spreads = spreads_of(scaling.input.points, subject); !spreads.empty())
+      group.charts.push_back(chart_of(scaling, spreads));
+  if (group.charts.empty()) return {};
+  return {std::move(group)};
+}
+
+}  // namespace hbench

@@ -1,0 +1,167 @@
+#include "bench/hosts/compare_hosts.hpp"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "bench/hosts/preflight.hpp"
+#include "bench/hosts/reach.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+HostReport host_called(const std::string& name) {
+  return {.host = name,
+          .failure = {},
+          .own = {.name = name,
+                  .facts = {{"hbench", "1 (a)"}, {"cpu", "Xeon"}, {"cores", "8"}, {"free shm", "1000"}},
+                  .addresses = {{"eth0", "10.0.0.0/24", 1500, 10000}},
+                  .clock = 0}};
+}
+
+std::vector<HostReport> three_hosts() { return {host_called("n1"), host_called("n2"), host_called("n3")}; }
+
+/// `n2: cores is 4 ...`, one for each finding.
+std::vector<std::string> findings_of(const std::vector<HostReport>& hosts) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : compare_hosts(hosts)) {
+    EXPECT_NE(finding.cure, "") << finding.state;
+    lines.push_back(finding.what + ": " + finding.state);
+  }
+  return lines;
+}
+
+TEST(ComparedHosts, ThatAgreeHaveNoFindings) { EXPECT_THAT(findings_of(three_hosts()), IsEmpty()); }
+
+TEST(ComparedHosts, NameTheOddOne) {
+  std::vector<HostReport> hosts = three_hosts();
+  hosts[1].own.facts["cores"] = "4";
+  hosts[2].own.facts.erase("cpu");
+  EXPECT_THAT(findings_of(hosts),
+              ElementsAre("n3: cpu is not there, and Xeon on n1, n2", "n2: cores is 4, and 8 on n1, n3"));
+}
+
+TEST(ComparedHosts, OfTwoTheFirstIsTheMeasure) {
+  std::vector<HostReport> hosts{host_called("n1"), host_called("n2")};
+  hosts[0].own.facts["hbench"] = "2 (b)";
+  const std::vector<Finding> findings = compare_hosts(hosts);
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings.front().what, "n2");
+  EXPECT_TRUE(is_obstacle(findings.front(), hosts)) << "ranks of different versions do not understand each other";
+}
+
+TEST(ComparedHosts, OnlyNoteWhatNothingFailsBy) {
+  std::vector<HostReport> hosts = three_hosts();
+  hosts[0].own.facts["kernel"] = "Linux 6.1";
+  const std::vector<Finding> findings = compare_hosts(hosts);
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings.front().state, "kernel is Linux 6.1, and not there on n2, n3");
+  EXPECT_TRUE(findings.front().optional);
+  EXPECT_FALSE(is_obstacle(findings.front(), hosts));
+}
+
+TEST(ComparedHosts, ThatDoNotAnswerAreObstaclesAndNotCompared) {
+  std::vector<HostReport> hosts = three_hosts();
+  hosts[1] = {.host = "n2", .failure = "ssh: connection refused", .own = {}};
+  EXPECT_THAT(findings_of(hosts), ElementsAre("n2: ssh: connection refused"));
+  EXPECT_TRUE(is_obstacle(compare_hosts(hosts).front(), hosts));
+}
+
+TEST(ComparedHosts, HaveClocksAndSharedMemoryThatJobsNeed) {
+  std::vector<HostReport> hosts = three_hosts();
+  hosts[0].clock_off = 0.9;
+  hosts[1].clock_off = -120;
+  hosts[2].clock_off = 3;
+  hosts[2].own.facts["free shm"] = "63";
+  hosts[1].own.facts["free shm"] = "64";
+  EXPECT_THAT(findings_of(hosts), ElementsAre("n2: its clock is 120 s behind", "n3: its clock is 3 s ahead",
+                                              "n3: /dev/shm has 63 MiB free"));
+}
+
+TEST(CommonNetwork, IsTheFastestThatAllHave) {
+  std::vector<HostReport> hosts = three_hosts();
+  for (HostReport& host : hosts) {
+    host.own.addresses.push_back({"docker0", "172.17.0.0/16", 1500, 100000});
+    host.own.addresses.push_back({"eth1", "10.1.0.0/24", 9000, 25000});
+  }
+  EXPECT_EQ(common_network(hosts), "10.1.0.0/24");
+  hosts[2].own.addresses.pop_back();
+  EXPECT_EQ(common_network(hosts), "10.0.0.0/24");
+  hosts[0].own.addresses[0].subnet = "10.9.0.0/24";
+  EXPECT_EQ(common_network(hosts), "") << "containers' bridges reach no other host";
+  EXPECT_THAT(findings_of(hosts), ElementsAre("n1: it has no subnet that all other hosts have as well"));
+  EXPECT_EQ(common_network({}), "");
+}
+
+TEST(CommonNetwork, WithAnotherMtuOrSpeedIsAFinding) {
+  std::vector<HostReport> hosts = three_hosts();
+  hosts[1].own.addresses[0].mtu = 9000;
+  hosts[2].own.addresses[0].speed = 100;
+  EXPECT_THAT(findings_of(hosts),
+              ElementsAre("n2: network 10.0.0.0/24 is MTU 9000, 10 Gbit/s, and MTU 1500, 10 Gbit/s on n1",
+                          "n3: network 10.0.0.0/24 is MTU 1500, 100 Mbit/s, and MTU 1500, 10 Gbit/s on n1"));
+}
+
+TEST(HostTable, HasOneValueWhereHostsAgree) {
+  std::vector<HostReport> hosts = three_hosts();
+  hosts[2].own.facts["cores"] = "4";
+  EXPECT_THAT(host_table(hosts).rows, ElementsAre(ElementsAre("hbench", "1 (a)"), ElementsAre("cpu", "Xeon"),
+                                                  ElementsAre("cores", "n1, n2: 8; n3: 4"),
+                                                  ElementsAre("network 10.0.0.0/24", "MTU 1500, 10 Gbit/s")));
+}
+
+TEST(HostFacts, AreReadAsTheyAreWritten) {
+  HostFacts facts = host_called("n\"1").own;
+  facts.clock = 1.5e9 + 0.25;
+  const HostFacts read = parse_host_facts(to_json(facts));
+  EXPECT_EQ(read.name, facts.name);
+  EXPECT_EQ(read.facts, facts.facts);
+  EXPECT_EQ(read.addresses, facts.addresses);
+  EXPECT_EQ(read.clock, facts.clock);
+  EXPECT_EQ(to_json(facts).find('\n'), std::string::npos);
+  expect_error([] { parse_host_facts("{}"); }, ExitCode::internal, HasSubstr("hbench-worker host"), testing::_);
+}
+
+TEST(PreflightEnvironment, IsThatOfTheFirstHostWithTheNetwork) {
+  Preflight preflight;
+  preflight.hosts = three_hosts();
+  preflight.network = "10.0.0.0/24";
+  EXPECT_EQ(environment_of(preflight),
+            (std::map<std::string, std::string>{
+                {"cpu", "Xeon"}, {"cores", "8"}, {"hosts", "n1, n2, n3"}, {"hosts_network", "MTU 1500, 10 Gbit/s"}}));
+}
+
+TEST(PreflightError, NamesEachHostAndTheFirstCure) {
+  Preflight preflight;
+  preflight.obstacles = {{"n1", "is down", "start it"}, {"n2", "too", "see"}};
+  const Error error = cannot_run(preflight);
+  EXPECT_STREQ(error.what(), "n1: is down; n2: too");
+  EXPECT_EQ(error.hint(), "start it");
+  EXPECT_EQ(error.code(), ExitCode::environment);
+}
+
+TEST(Reach, OfHostsThatKnowTheTokenIsMutual) {
+  // Two that call each other at this machine's name: the second finds the first port taken.
+  std::vector<std::string> first{"?"}, second{"?"};
+  {
+    const std::jthread one([&] { first = unreached_hosts({"localhost"}, 77, Seconds(1)); });
+    const std::jthread other([&] { second = unreached_hosts({"localhost"}, 77, Seconds(1)); });
+  }
+  EXPECT_THAT(first, IsEmpty());
+  EXPECT_THAT(second, IsEmpty());
+}
+
+TEST(Reach, NamesHostsThatAreNotThere) {
+  EXPECT_THAT(unreached_hosts({"no-such-host.invalid", "localhost"}, 4242, Seconds(0.5)),
+              ElementsAre("no-such-host.invalid"));
+  EXPECT_EQ(unreached_json({"a\"b"}), R"({"unreached":["a\"b"]})");
+  EXPECT_EQ(unreached_json({}), R"({"unreached":[]})");
+}
+
+}  // namespace
+}  // namespace hbench
