@@ -11,6 +11,7 @@
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/listing_families.hpp"
+#include "bench/submit/engine.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"
 #include "collectives/placement/placement.hpp"
@@ -34,6 +35,14 @@ Table launcher_table(const Data&) {
   const Host host = this_host();
   Table table{.columns = {"launcher", "what", "state"}, .numeric = std::vector<bool>(3)};
   for (const Launcher* entry : launchers())
+    table.rows.push_back({text(entry->name), text(entry->summary), state_text(entry->availability(host.path))});
+  return table;
+}
+
+Table engine_table(const Data&) {
+  const Host host = this_host();
+  Table table{.columns = {"engine", "what", "state"}, .numeric = std::vector<bool>(3)};
+  for (const Engine* entry : engines())
     table.rows.push_back({text(entry->name), text(entry->summary), state_text(entry->availability(host.path))});
   return table;
 }
@@ -95,6 +104,7 @@ constexpr std::array kListings{
     Listing{"presets", "frameworks to simulate", [](const Data&) { return preset_table(); }},
     Listing{"executors", "how ranks communicate", [](const Data&) { return executor_table(); }, "state"},
     Listing{"launchers", "how ranks are started", launcher_table, "state"},
+    Listing{"engines", "who gives hosts to hbench submit", engine_table, "state"},
     Listing{"profiles", "clusters to simulate",
             [](const Data& data) { return profile_table(all_profiles(data.profiles)); }},
     Listing{"workloads", "timelines to simulate", workload_table},

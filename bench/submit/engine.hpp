@@ -1,0 +1,79 @@
+#pragma once
+
+/// The family of engines that give hosts to a sweep: Slurm, Kubernetes, Spark ... Submission is rendering: the same
+/// `hbench sweep --resume` runs inside, with mpirun as its launcher, and knows its hosts from the engine's environment.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/base/availability.hpp"
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// A flag of one engine, such as `--partition`.
+struct EngineOption {
+  std::string_view name;      ///< without dashes
+  std::string_view summary;   ///< for `hbench submit --help`
+  std::string_view standard;  ///< its value where nobody gives one; empty: the engine's own
+};
+
+/// What is to run, and on how much.
+struct Submission {
+  std::string job = "hbench";      ///< its name in the engine: lower-case letters, digits and dashes
+  std::vector<std::string> sweep;  ///< arguments of `hbench sweep`, as typed, without --db and --report
+  int nodes = 1;
+  int ranks_per_node = 1;         ///< slots of a node
+  int gpus_per_node = 0;          ///< 0: ranks run on CPU cores
+  Seconds time_limit{0};          ///< of the whole job; 0: the engine's own
+  std::filesystem::path program;  ///< hbench, as hosts find it
+  std::filesystem::path folder;   ///< absolute; results are here when the job has ended: database, report, logs
+  std::map<std::string, std::string, std::less<>> options;  ///< of the engine, by name; every one it has is set
+  std::filesystem::path directory = {};  ///< absolute; relative paths among the sweep's arguments begin here
+};
+
+/// How a submitted job is.
+struct JobState {
+  enum class Phase { waiting, running, done, failed } phase = Phase::waiting;
+  std::string words;  ///< in the engine's own words: `PENDING (Resources)`
+  /// Of a job that has ended: the sweep's, or what stands for it where the engine ended the job; empty: the engine does
+  /// not tell.
+  std::optional<int> exit_code = std::nullopt;
+};
+
+/// One entry of the family.
+struct Engine {
+  std::string_view name;
+  std::string_view summary;
+  std::span<const EngineOption> options;
+  /// Looks for the engine's commands on `path` (the PATH variable).
+  Availability (*availability)(std::string_view path);
+  /// Why it cannot be submitted so, for a person; empty where it can. Pure.
+  std::string (*refuses)(const Submission& submission);
+  /// The batch script, MPIJob or command, as `--dry-run` prints it. Pure.
+  std::string (*render)(const Submission& submission);
+  /// The command that submits what was rendered, which is in `file`. Pure.
+  std::vector<std::string> (*submit)(const Submission& submission, const std::filesystem::path& file);
+  /// The job's name in later commands, from what that command printed; empty where it cannot be found. Pure.
+  std::string (*job_of)(const Submission& submission, std::string_view printed);
+  /// The command that prints how a job is, and what it says. Pure. Null: the command of `submit` ends with the job.
+  std::vector<std::string> (*ask)(const Submission& submission, const std::string& job);
+  JobState (*state)(std::string_view printed);
+  /// The commands that bring the results into `Submission::folder`, one after the other; empty where they are there.
+  std::vector<std::vector<std::string>> (*fetch)(const Submission& submission, const std::string& job);
+  /// The command that ends the job, for a person to copy. Pure. Null: whoever ends the command of `submit` ends the
+  /// job.
+  std::vector<std::string> (*cancel)(const Submission& submission, const std::string& job) = nullptr;
+  /// What the sweep writes while it runs, where this machine sees that file. Pure. Null: it sees none.
+  std::filesystem::path (*log)(const Submission& submission, const std::string& job) = nullptr;
+};
+
+/// The table, in the order in which `hbench list engines` prints it.
+std::span<const Engine* const> engines();
+
+}  // namespace hbench

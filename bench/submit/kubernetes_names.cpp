@@ -1,0 +1,89 @@
+#include "bench/submit/kubernetes_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace hbench {
+namespace {
+
+constexpr std::size_t kLongestLabel = 63, kLongestSubdomain = 253;
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
+bool is_letter_or_digit(char c) { return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z'); }
+
+/// The factor of what stands behind the number; nothing where it is no suffix of Kubernetes.
+std::optional<double> factor_of(std::string_view suffix) {
+  constexpr std::array<std::pair<std::string_view, double>, 14> kFactors = {{{"", 1},
+                                                                             {"m", 1e-3},
+                                                                             {"k", 1e3},
+                                                                             {"M", 1e6},
+                                                                             {"G", 1e9},
+                                                                             {"T", 1e12},
+                                                                             {"P", 1e15},
+                                                                             {"E", 1e18},
+                                                                             {"Ki", 0x1p10},
+                                                                             {"Mi", 0x1p20},
+                                                                             {"Gi", 0x1p30},
+                                                                             {"Ti", 0x1p40},
+                                                                             {"Pi", 0x1p50},
+                                                                             {"Ei", 0x1p60}}};
+  for (const auto& [name, factor] : kFactors)
+    if (suffix == name) return factor;
+  return std::nullopt;
+}
+
+bool is_label_of_any_length(std::string_view text) {
+  return !text.empty() && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
+         std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
+}
+
+}  // namespace
+
+bool is_kubernetes_label(std::string_view text) { return text.size() <= kLongestLabel && is_label_of_any_length(text); }
+
+bool is_kubernetes_service(std::string_view text) { return is_kubernetes_label(text) && is_lower(text.front()); }
+
+bool is_kubernetes_subdomain(std::string_view text) {
+  if (text.size() > kLongestSubdomain) return false;
+  for (;;) {
+    const std::size_t dot = text.find('.');
+    // Only the whole has a longest length.
+    if (!is_label_of_any_length(text.substr(0, dot))) return false;
+    if (dot == text.npos) return true;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+bool is_kubernetes_value(std::string_view text) {
+  if (text.empty()) return true;
+  return text.size() <= kLongestLabel && is_letter_or_digit(text.front()) && is_letter_or_digit(text.back()) &&
+         std::ranges::all_of(text, [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+bool is_kubernetes_key(std::string_view text, bool prefixed) {
+  const std::size_t slash = text.find('/');
+  if (slash == text.npos) return !prefixed && !text.empty() && is_kubernetes_value(text);
+  const std::string_view name = text.substr(slash + 1);
+  return is_kubernetes_subdomain(text.substr(0, slash)) && !name.empty() && is_kubernetes_value(name);
+}
+
+std::optional<double> kubernetes_quantity(std::string_view text) {
+  if (text.empty() || !is_digit(text.front())) return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !std::isfinite(number) || number <= 0) return std::nullopt;
+  const auto digits = static_cast<std::size_t>(end - text.data());
+  const std::string_view suffix = text.substr(digits);
+  // 1E is an exabyte, 1e9 has an exponent, and nothing has both.
+  const bool has_exponent = text.substr(0, digits).find_first_of("eE") != text.npos;
+  if (has_exponent && !suffix.empty()) return std::nullopt;
+  if (const auto factor = factor_of(suffix)) return number * *factor;
+  return std::nullopt;
+}
+
+}  // namespace hbench

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <fstream>
+#include <optional>
+
+#include "bench/launch/host.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/submit/follow.hpp"
+#include "bench/verbs/submit_options.hpp"
+
+namespace hbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Made where it is missing. \throws Error (environment) where nothing can be written there.
+void prepare_folder(const fs::path& folder) {
+  std::error_code status;
+  fs::create_directories(folder, status);
+  try {
+    check_writable(folder / "hbench.db.check", "--results");
+  } catch (const Error&) {
+    throw Error(ExitCode::environment, fmt::format("cannot write into the folder {}", folder.string()),
+                "choose one that you may write to and all hosts share with --results FOLDER");
+  }
+}
+
+void print_log_line(std::string_view line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+class SubmittedSweep {
+ public:
+  explicit SubmittedSweep(const SubmitOptions& options)
+      : engine_(*options.engine), submission_(options.submission), wait_(options.wait) {}
+
+  ExitCode run() {
+    if (const Availability there = engine_.availability(this_host().path); !there.available)
+      throw there.error(fmt::format("--engine {}", engine_.name));
+    prepare_folder(submission_.folder);
+    refuse_a_second_writer();
+    const fs::path file = submission_.folder / fmt::format("hbench.{}", engine_.name);
+    write_whole(file, engine_.render(submission_), "--results");
+    return engine_.ask == nullptr ? run_to_the_end(file) : submit(file);
+  }
+
+ private:
+  fs::path job_file() const { return submission_.folder / fmt::format("hbench.{}.job", engine_.name); }
+
+  /// A database has one writer. A job that an engine knows nothing of any more has ended.
+  void refuse_a_second_writer() const {
+    const std::optional<std::string> job = first_line(job_file());
+    if (!job || engine_.ask == nullptr) return;
+    std::string printed;
+    try {
+      printed = run_engine_command(engine_.ask(submission_, *job));
+    } catch (const Error&) {
+      return;
+    }
+    const JobState state = engine_.state(printed);
+    if (state.phase == JobState::Phase::waiting || state.phase == JobState::Phase::running)
+      throw Error(ExitCode::usage,
+                  fmt::format("job {} writes into {}: {}", *job, submission_.folder.string(), state.words),
+                  fmt::format("wait for its end{}, or choose another folder with --results", or_cancel(*job)));
+  }
+
+  static std::optional<std::string> first_line(const fs::path& file) {
+    std::ifstream in(file);
+    std::string line;
+    return std::getline(in, line) && !line.empty() ? std::optional(line) : std::nullopt;
+  }
+
+  std::string or_cancel(const std::string& job) const {
+    if (engine_.cancel == nullptr) return "";
+    return fmt::format(", end it ({})", fmt::join(engine_.cancel(submission_, job), " "));
+  }
+
+  /// The command that submits lasts as long as the job.
+  ExitCode run_to_the_end(const fs::path& file) const {
+    catch_interrupts();
+    const Exit exit = run_process({.argv = engine_.submit(submission_, file),
+                                   .environment = {},
+                                   .on_line = print_log_line,
+                                   .input = {},
+                                   .output_timeout = Seconds(0)});
+    if (exit.interrupted) return ExitCode::interrupted;
+    std::fputs(exit.error_tail.c_str(), stderr);
+    return finish("", exit.code);
+  }
+
+  ExitCode submit(const fs::path& file) const {
+    const std::string job = submit_job(engine_, submission_, file);
+    write_whole(job_file(), job + "\n", "--results");
+    fmt::print("Job {} of {}: {}\n", job, engine_.name, file.string());
+    std::fflush(stdout);
+    if (wait_) return follow(job);
+    fmt::print("Results will be in {}\n", submission_.folder.string());
+    return ExitCode::good;
+  }
+
+  ExitCode follow(const std::string& job) const {
+    catch_interrupts();
+    Progress progress(0, false);
+    const JobState state =
+        follow_job(engine_, submission_, job,
+                   {.state = [&](const std::string& words) { progress.note(fmt::format("job {}: {}", job, words)); },
+                    .wrote = print_log_line});
+    if (interrupted()) {
+      fmt::print(stderr, "hbench: no longer followed; job {} goes on\n  wait for its end{}\n", job, or_cancel(job));
+      return ExitCode::interrupted;
+    }
+    const bool done = state.phase == JobState::Phase::done;
+    return finish(job, state.exit_code.value_or(static_cast<int>(done ? ExitCode::good : ExitCode::lost_rank)));
+  }
+
+  /// Results are fetched of a job that failed, too: what is finished is in the database.
+  ExitCode finish(const std::string& job, int code) const {
+    for (const auto& command : engine_.fetch(submission_, job)) run_engine_command(command);
+    const fs::path database = submission_.folder / "hbench.db";
+    std::error_code ignored;
+    if (fs::exists(database, ignored))
+      fmt::print("Results: {}\n", database.string());
+    else
+      fmt::print(stderr, "hbench: the job left no database in {}\n", submission_.folder.string());
+    return static_cast<ExitCode>(code);
+  }
+
+  const Engine& engine_;
+  const Submission& submission_;
+  bool wait_;
+};
+
+ExitCode run_submit(const Call& call) {
+  const auto options = parse_submit_options(call);
+  if (!options) return ExitCode::good;
+  if (!options->dry_run) return SubmittedSweep(*options).run();
+  fmt::print("{}", options->engine->render(options->submission));
+  return ExitCode::good;
+}
+
+}  // namespace
+
+extern const Verb kSubmit;
+constinit const Verb kSubmit{
+    .name = "submit", .summary = "run a sweep as a job of Slurm, Kubernetes ...", .run = run_submit};
+
+}  // namespace hbench

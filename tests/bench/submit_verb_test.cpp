@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "bench/command/verb.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::StrEq;
+
+/// The verb with programs of our own in the place of Slurm's. Each test is a process: it changes the environment.
+class SubmitVerb : public testing::Test {
+ protected:
+  SubmitVerb() {
+    std::filesystem::create_directory(folder_ / "bin");
+    sbatch_is("echo 12");
+    job_is("RUNNING");
+    setenv("PATH", fmt::format("{}:/usr/bin:/bin", (folder_ / "bin").string()).c_str(), 1);
+  }
+
+  void sbatch_is(std::string_view script) const { program("sbatch", script); }
+  /// What scontrol says of the job from its second question on; first it runs.
+  void job_is(std::string_view state, std::string_view exit_code = "0:0") const {
+    program("scontrol", fmt::format("now={0}; [ -e '{1}' ] || now=RUNNING; touch '{1}'\n"
+                                    "echo \"JobId=12 JobState=$now Reason=None ExitCode={2} NodeList=n1 \"",
+                                    state, (folder_ / "asked").string(), exit_code));
+  }
+  std::filesystem::path results() const { return folder_ / "results"; }
+  /// What is printed is in `out_` and `err_`.
+  ExitCode submit(std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"--engine", "slurm", "--results",  results().string(),
+                                          "--gpus",   "1,2",   "--evidence", "simulated"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    struct Captured {
+      std::string &out, &err;
+      ~Captured() {
+        out = testing::internal::GetCapturedStdout();
+        err = testing::internal::GetCapturedStderr();
+      }
+    } captured{out_, err_};
+    return find_entry(verbs(), "submit", "verb").run({arguments, "hbench submit ..."});
+  }
+
+  const TemporaryFolder folder_;
+  std::string out_, err_;
+
+ private:
+  void program(const char* name, std::string_view script) const {
+    write_program(folder_ / "bin" / name, fmt::format("#!/bin/sh\n{}\n", script));
+  }
+};
+
+TEST_F(SubmitVerb, PrintsTheScriptAndLeavesNothingBehindInADryRun) {
+  sbatch_is("exit 1");
+  EXPECT_EQ(submit({"--dry-run"}), ExitCode::good);
+  EXPECT_THAT(out_, testing::StartsWith("#!/bin/bash\n"));
+  EXPECT_THAT(out_, HasSubstr("\"$hbench\" sweep --gpus 1,2 --evidence simulated \\\n"));
+  EXPECT_FALSE(std::filesystem::exists(results()));
+}
+
+TEST_F(SubmitVerb, KeepsWhatItSubmitsAndTheJobWithTheResults) {
+  EXPECT_EQ(submit({}), ExitCode::good);
+  EXPECT_EQ(bytes_of(results() / "hbench.slurm.job"), "12\n");
+  EXPECT_THAT(bytes_of(results() / "hbench.slurm"), HasSubstr("sweep --gpus 1,2 --evidence simulated \\\n"));
+  EXPECT_EQ(out_, fmt::format("Job 12 of slurm: {0}/hbench.slurm\nResults will be in {0}\n", results().string()));
+}
+
+TEST_F(SubmitVerb, FollowsTheJobAndEndsWithTheCodeOfTheSweep) {
+  sbatch_is(
+      fmt::format("echo 'from the sweep' > '{0}/slurm-12.log'; touch '{0}/hbench.db'; echo 12", results().string()));
+  job_is("FAILED", "4:0");
+  EXPECT_EQ(submit({"--wait"}), ExitCode::wrong_data);
+  EXPECT_EQ(out_, fmt::format("Job 12 of slurm: {0}/hbench.slurm\nfrom the sweep\nResults: {0}/hbench.db\n",
+                              results().string()));
+  EXPECT_EQ(err_, "job 12: RUNNING on n1\njob 12: FAILED (exit code 4)\n");
+}
+
+TEST_F(SubmitVerb, SaysWhenThereIsNoDatabase) {
+  job_is("CANCELLED");
+  EXPECT_EQ(submit({"--wait"}), ExitCode::interrupted);
+  EXPECT_THAT(err_, HasSubstr(fmt::format("hbench: the job left no database in {}\n", results().string())));
+}
+
+TEST_F(SubmitVerb, LeavesOneJobToAFolder) {
+  EXPECT_EQ(submit({}), ExitCode::good);
+  sbatch_is("echo 13");
+  expect_error([&] { submit({}); }, ExitCode::usage,
+               StrEq(fmt::format("job 12 writes into {}: RUNNING on n1", results().string())), HasSubstr("scancel 12"));
+  EXPECT_EQ(bytes_of(results() / "hbench.slurm.job"), "12\n");
+  job_is("COMPLETED");
+  EXPECT_EQ(submit({}), ExitCode::good);
+  EXPECT_EQ(bytes_of(results() / "hbench.slurm.job"), "13\n");
+}
+
+TEST_F(SubmitVerb, RepeatsWhySbatchRefuses) {
+  sbatch_is("echo 'sbatch: error: invalid partition specified: nope' >&2; exit 1");
+  expect_error(
+      [&] {
+        submit({"--partition", "nope"});
+      },
+      ExitCode::environment, StrEq("sbatch: error: invalid partition specified: nope"), StrEq(""));
+  EXPECT_FALSE(std::filesystem::exists(results() / "hbench.slurm.job"));
+}
+
+TEST_F(SubmitVerb, NamesWhatIsMissingOnThisMachine) {
+  std::filesystem::remove(folder_ / "bin" / "sbatch");
+  setenv("PATH", (folder_ / "bin").c_str(), 1);
+  expect_error([&] { submit({}); }, ExitCode::environment, StrEq("--engine slurm: sbatch is not on the PATH"),
+               HasSubstr("login node"));
+  EXPECT_FALSE(std::filesystem::exists(results()));
+}
+
+TEST_F(SubmitVerb, NamesAFolderThatCannotBeWritten) {
+  write_bytes(results(), "a file");
+  expect_error([&] { submit({}); }, ExitCode::environment,
+               StrEq(fmt::format("cannot write into the folder {}", results().string())), HasSubstr("--results"));
+}
+
+}  // namespace
+}  // namespace hbench
