@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <span>
 #include <sstream>
 
 #include "analysis/csv.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
@@ -69,9 +69,8 @@ class Row {
   double number(Column column) const {
     const std::string_view field = text(column);
     if (field.empty()) return 0;
-    double value = 0;
-    const auto [end, status] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (status != std::errc() || end != field.data() + field.size() || !std::isfinite(value) || value < 0)
+    const double value = parse_number<double>(field).value_or(-1);
+    if (!std::isfinite(value) || value < 0)
       fail(fmt::format("{} '{}' is not a number of at least 0", kColumns[column], field));
     return value;
   }

@@ -50,6 +50,8 @@ struct Table {
 
 /// Leaves a column out. \pre the table has it, and its `numeric` is complete.
 void erase_column(Table& table, std::string_view column);
+/// The same where no row has more in it than `-`.
+void erase_if_empty(Table& table, std::string_view column);
 
 /// The mark of a series says how its points are known: the same everywhere.
 enum class Mark { measured, emulated, simulated, published, ideal };

@@ -3,27 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/toml_text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
-namespace {
-
-bool is_number(std::string_view text) {
-  double number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return status == std::errc() && end == text.data() + text.size();
-}
-
-}  // namespace
-
 std::string profile_line(std::string_view key, std::string_view text, std::string_view source, double assumed) {
   const std::string mark = assumed > 1 ? fmt::format(", assumed = {}", assumed) : "";
   return fmt::format("{} = {{ value = {}{}, source = {} }}\n", key,
-                     is_number(text) ? std::string(text) : toml_text(text), mark, toml_text(source));
+                     parse_number<double>(text) ? std::string(text) : toml_text(text), mark, toml_text(source));
 }
 
 std::string price_lines(const std::optional<Price>& price) {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "bench/catalogue/figures.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -22,18 +22,11 @@ struct Amount {
   char unit = 0;  ///< 's', 'B' for bytes/s, 'n' for plain numbers and samples/s
 };
 
-std::optional<double> plain_number(std::string_view text) {
-  double value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// What a text that `Profile` has read says as a quantity; empty where it is a name.
 std::optional<Amount> amount_of(std::string_view text) {
   constexpr std::string_view kSamples = " samples/s";
   if (text.ends_with(kSamples)) text.remove_suffix(kSamples.size());
-  if (const auto number = plain_number(text)) return Amount{*number, 'n'};
+  if (const auto number = parse_number<double>(text)) return Amount{*number, 'n'};
   if (text.empty() || !(text.front() >= '0' && text.front() <= '9')) return std::nullopt;
   try {
     if (text.ends_with("/s")) return Amount{parse_rate(text).value, 'B'};

@@ -9,8 +9,8 @@
 #include "bench/catalogue/figures.hpp"
 #include "bench/command/arguments.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/letters.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -11,6 +11,7 @@
 #include "bench/producer.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -39,9 +40,8 @@ std::vector<std::string> list(const std::optional<std::string>& text, std::strin
 std::vector<int> parse_ranks(const std::optional<std::string>& text, int most) {
   std::vector<int> ranks;
   for (const std::string& item : list(text, "--ranks")) {
-    int count = 0;
-    const auto [end, status] = std::from_chars(item.data(), item.data() + item.size(), count);
-    if (status != std::errc() || end != item.data() + item.size() || count < 1 || count > most)
+    const int count = parse_number<int>(item).value_or(0);
+    if (count < 1 || count > most)
       throw Error(ExitCode::usage, fmt::format("--ranks {}: '{}' is not a number of ranks", *text, item),
                   fmt::format("write such as 2,4,8: from 1 to {}", most));
     if (std::ranges::find(ranks, count) == ranks.end()) ranks.push_back(count);

@@ -7,10 +7,6 @@
 
 namespace hbench {
 
-std::string counted(std::int64_t number, std::string_view what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
-
 std::string labels_text(const std::map<std::string, std::string>& labels) {
   std::vector<std::string> all;
   for (const auto& [key, value] : labels) all.push_back(fmt::format("{}={}", key, value));
@@ -18,5 +14,9 @@ std::string labels_text(const std::map<std::string, std::string>& labels) {
 }
 
 std::string short_commit(const std::string& commit) { return commit.substr(0, 12); }
+
+bool is_flag(std::string_view argument, std::string_view flag) {
+  return argument == flag || (argument.starts_with(flag) && argument[flag.size()] == '=');
+}
 
 }  // namespace hbench

@@ -8,6 +8,7 @@
 
 #include "bench/command/words.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

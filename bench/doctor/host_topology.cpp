@@ -5,17 +5,12 @@
 #include <fstream>
 #include <set>
 
+#include "collectives/base/file.hpp"
+
 namespace hbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string line_of(const fs::path& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
 
 /// The number that a text begins with.
 std::optional<std::int64_t> number_in(const std::string& text) {
@@ -26,7 +21,7 @@ std::optional<std::int64_t> number_in(const std::string& text) {
 
 /// A file that says -1 says that it does not know.
 std::optional<std::int64_t> positive_in(const fs::path& file) {
-  const auto number = number_in(line_of(file));
+  const auto number = number_in(first_line(file));
   return number && *number >= 0 ? number : std::nullopt;
 }
 
@@ -61,7 +56,7 @@ std::vector<NumaNode> numa_nodes(const fs::path& root) {
     const std::string name = each.filename().string();
     if (!name.starts_with("node")) continue;
     if (const auto node = number_in(name.substr(4)))
-      nodes.push_back({static_cast<int>(*node), line_of(each / "cpulist"), memory_of(each)});
+      nodes.push_back({static_cast<int>(*node), first_line(each / "cpulist"), memory_of(each)});
   }
   std::ranges::sort(nodes, {}, &NumaNode::node);
   return nodes;
@@ -71,7 +66,7 @@ BytesPerSecond bits(double per_second) { return BytesPerSecond(per_second / 8); 
 
 /// `400 Gb/sec (4X NDR)`
 std::optional<BytesPerSecond> rate_of(const fs::path& port) {
-  const auto gigabits = number_in(line_of(port / "rate"));
+  const auto gigabits = number_in(first_line(port / "rate"));
   return gigabits ? std::optional(bits(static_cast<double>(*gigabits) * 1e9)) : std::nullopt;
 }
 
@@ -83,8 +78,8 @@ std::vector<NetworkPort> rdma_ports(const fs::path& root, std::set<std::string>&
     for (const fs::path& port : each_port)
       ports.push_back(
           {.name = card.filename().string() + (each_port.size() > 1 ? ":" + port.filename().string() : std::string()),
-           .kind = line_of(port / "link_layer") == "Ethernet" ? "RoCE" : "InfiniBand",
-           .up = line_of(port / "state").starts_with("4"),  // 4: ACTIVE
+           .kind = first_line(port / "link_layer") == "Ethernet" ? "RoCE" : "InfiniBand",
+           .up = first_line(port / "state").starts_with("4"),  // 4: ACTIVE
            .speed = rate_of(port),
            .numa = node_in(card / "device/numa_node")});
     for (const fs::path& interface : entries_of(card / "device/net")) under.insert(interface.filename().string());
@@ -107,7 +102,7 @@ std::vector<NetworkPort> ethernet_ports(const fs::path& root, const std::set<std
     const auto megabits = positive_in(interface / "speed");
     ports.push_back({.name = name,
                      .kind = "Ethernet",
-                     .up = line_of(interface / "operstate") == "up",
+                     .up = first_line(interface / "operstate") == "up",
                      .speed = megabits ? std::optional(bits(static_cast<double>(*megabits) * 1e6)) : std::nullopt,
                      .numa = node_of(interface)});
   }

@@ -7,30 +7,32 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <map>
-#include <set>
+
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
 
 constexpr double kClockTolerance = 1;  ///< seconds
-constexpr int kLeastShared = 64;       ///< MiB; Docker's default, with which NCCL fails
+constexpr double kLeastShared = 64;    ///< MiB; Docker's default, with which NCCL fails
 
 /// A fact that hosts are compared by.
 struct ComparedFact {
   std::string_view name;
   const char* cure;
-  bool only_noted = false;
+  enum class Weight : std::uint8_t { obstacle, difference, noted } weight = Weight::difference;
 };
+using Weight = ComparedFact::Weight;
 
 /// In the order of the table.
 constexpr std::array kCompared{
-    ComparedFact{host_fact::kProgram, "install the same hbench on all hosts, or run it from a shared folder"},
-    ComparedFact{"mpi_library", "install the same Open MPI on all hosts"},
+    ComparedFact{host_fact::kProgram, "install the same hbench on all hosts, or run it from a shared folder",
+                 Weight::obstacle},
+    ComparedFact{"mpi_library", "install the same Open MPI on all hosts", Weight::obstacle},
     ComparedFact{"torch", "install the same LibTorch on all hosts"},
     ComparedFact{"cpu", "leave the host out: all ranks wait for the slowest"},
     ComparedFact{"cores", "leave the host out, or give it fewer slots"},
-    ComparedFact{"memory", "leave the host out where the workload needs more", true},
+    ComparedFact{"memory", "leave the host out where the workload needs more", Weight::noted},
     ComparedFact{"gpu", "leave the host out: all ranks wait for the slowest"},
     ComparedFact{"gpu_driver", "install the same driver on all hosts"},
     ComparedFact{"gpu_clocks", "set the same clocks: nvidia-smi --lock-gpu-clocks, or --reset-gpu-clocks"},
@@ -39,7 +41,7 @@ constexpr std::array kCompared{
     ComparedFact{"cuda", "install the same CUDA on all hosts"},
     ComparedFact{host_fact::kGovernor, "set the same governor: cpupower frequency-set --governor performance"},
     ComparedFact{"settings", "set the same variables on all hosts"},
-    ComparedFact{"kernel", "install the same kernel", true},
+    ComparedFact{"kernel", "install the same kernel", Weight::noted},
 };
 
 std::string value_of(const HostReport& host, std::string_view fact) {
@@ -74,17 +76,17 @@ Groups groups_by(const std::vector<const HostReport*>& hosts, Value value) {
 std::string shown(const std::string& value) { return value.empty() ? "not there" : value; }
 
 /// All but the largest group, the first of equally large ones, are odd.
-void add_odd_ones(const Groups& groups, std::string_view fact, const ComparedFact& rule,
-                  std::vector<Finding>& problems) {
+void add_odd_ones(const Groups& groups, std::string_view fact, const ComparedFact& rule, HostProblems& problems) {
   if (groups.size() < 2) return;
   const auto most = std::ranges::max_element(groups, {}, [](const auto& group) { return group.second.size(); });
   for (const auto& group : groups) {
     if (&group == &*most) continue;
     for (const std::string& host : group.second)
-      problems.push_back({host,
-                          fmt::format("{} is {}, and {} on {}", fact, shown(group.first), shown(most->first),
-                                      fmt::join(most->second, ", ")),
-                          rule.cure, rule.only_noted});
+      (rule.weight == Weight::obstacle ? problems.obstacles : problems.differences)
+          .push_back({host,
+                      fmt::format("{} is {}, and {} on {}", fact, shown(group.first), shown(most->first),
+                                  fmt::join(most->second, ", ")),
+                      rule.cure, rule.weight == Weight::noted});
   }
 }
 
@@ -108,17 +110,40 @@ std::string network_of(const HostReport& host, const std::string& subnet) {
   return address == nullptr ? "" : fmt::format("MTU {}, {}", address->mtu, speed_text(address->speed));
 }
 
+/// Of a host's own number; `fallback` where it does not say.
+double number_in(const HostReport& host, std::string_view fact, double fallback) {
+  const std::string text = value_of(host, fact);
+  return text.empty() ? fallback : std::atof(text.c_str());
+}
+
 void add_own_problems(const HostReport& host, std::vector<Finding>& problems) {
   if (std::abs(host.clock_off) > kClockTolerance)
     problems.push_back(
         {host.host,
          fmt::format("its clock is {:.0f} s {}", std::abs(host.clock_off), host.clock_off > 0 ? "ahead" : "behind"),
          "set it by NTP (timedatectl set-ntp true)"});
-  if (const std::string shared = value_of(host, host_fact::kFreeShared);
-      !shared.empty() && std::atoi(shared.c_str()) < kLeastShared)
+  if (const double shared = number_in(host, host_fact::kFreeShared, kLeastShared); shared < kLeastShared)
     problems.push_back(
-        {host.host, fmt::format("/dev/shm has {} MiB free", shared),
-         fmt::format("give it {} MiB or more (containers: --shm-size, or a volume in memory)", kLeastShared)});
+        {host.host, fmt::format("/dev/shm has {:.0f} MiB free", shared),
+         fmt::format("give it {:.0f} MiB or more (containers: --shm-size, or a volume in memory)", kLeastShared)});
+  if (const double users = number_in(host, host_fact::kGpuUsers, 0); users > 0)
+    problems.push_back({host.host,
+                        fmt::format("{} on its GPUs", counted(static_cast<std::int64_t>(users), "other program")),
+                        "wait for them, or leave the host out (nvidia-smi says who it is)"});
+  for (const HostAddress& address : host.own.addresses)
+    if (address.errors > 0)
+      problems.push_back({host.host, fmt::format("{} has had {} faulty frames", address.interface, address.errors),
+                          fmt::format("look at cable and port: ethtool -S {}", address.interface), true});
+}
+
+/// Hosts with less than half of the free memory of the one that has the most.
+void add_full_hosts(const std::vector<const HostReport*>& hosts, std::vector<Finding>& problems) {
+  double most = 0;
+  for (const HostReport* host : hosts) most = std::max(most, number_in(*host, host_fact::kFreeMemory, 0));
+  for (const HostReport* host : hosts)
+    if (const double free = number_in(*host, host_fact::kFreeMemory, most); free < most / 2)
+      problems.push_back({host->host, fmt::format("{:.0f} MiB of memory are free, and {:.0f} elsewhere", free, most),
+                          "see what else runs there (top), or leave the host out"});
 }
 
 }  // namespace
@@ -141,19 +166,11 @@ std::string network_in_words(const std::vector<HostReport>& hosts, const std::st
   return answered.empty() ? "" : network_of(*answered.front(), subnet);
 }
 
-bool is_obstacle(const Finding& finding, const std::vector<HostReport>& hosts) {
-  const auto host = std::ranges::find(hosts, finding.what, &HostReport::host);
-  if (host != hosts.end() && !host->failure.empty()) return true;
-  return std::ranges::any_of(
-      std::array<std::string_view, 2>{host_fact::kProgram, "mpi_library"},
-      [&](std::string_view fact) { return finding.state.starts_with(fmt::format("{} is ", fact)); });
-}
-
-std::vector<Finding> compare_hosts(const std::vector<HostReport>& hosts) {
-  std::vector<Finding> problems;
+HostProblems compare_hosts(const std::vector<HostReport>& hosts) {
+  HostProblems problems;
   for (const HostReport& host : hosts)
     if (!host.failure.empty())
-      problems.push_back(
+      problems.obstacles.push_back(
           {host.host, host.failure, fmt::format("see to 'ssh {} true', or leave the host out", host.host)});
   const std::vector<const HostReport*> answered = that_answered(hosts);
   for (const ComparedFact& rule : kCompared)
@@ -161,12 +178,13 @@ std::vector<Finding> compare_hosts(const std::vector<HostReport>& hosts) {
                  rule, problems);
   const std::string network = common_network(hosts);
   if (network.empty() && answered.size() > 1)
-    problems.push_back({answered.front()->host, "it has no subnet that all other hosts have as well",
-                        "name the interface or subnet between them: --network-interface eth0"});
+    problems.differences.push_back({answered.front()->host, "it has no subnet that all other hosts have as well",
+                                    "name the interface or subnet between them: --network-interface eth0"});
   if (!network.empty())
     add_odd_ones(groups_by(answered, [&](const HostReport& host) { return network_of(host, network); }),
                  "network " + network, {"", "set the same MTU and speed: ip link, ethtool"}, problems);
-  for (const HostReport* host : answered) add_own_problems(*host, problems);
+  add_full_hosts(answered, problems.differences);
+  for (const HostReport* host : answered) add_own_problems(*host, problems.differences);
   return problems;
 }
 

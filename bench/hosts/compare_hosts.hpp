@@ -19,13 +19,16 @@ struct HostReport {
   double clock_off = 0;  ///< seconds that its clock is ahead of ours, to about a tenth
 };
 
-/// Hosts that did not answer, and facts in which hosts differ from the most of them: program, libraries, processors,
-/// memory, GPUs, drivers, network; clocks that are more than a second off; too little shared memory. Each is a finding
-/// of the host, and optional where nothing fails by it.
-std::vector<Finding> compare_hosts(const std::vector<HostReport>& hosts);
+/// What is wrong of hosts: each is a finding of the host, and optional where nothing fails by it.
+struct HostProblems {
+  std::vector<Finding> obstacles;    ///< for which no job runs: it does not answer, has another hbench or Open MPI
+  std::vector<Finding> differences;  ///< by which figures suffer
+};
 
-/// Whether no job can run because of a finding of theirs: a host that does not answer, another hbench or Open MPI.
-bool is_obstacle(const Finding& finding, const std::vector<HostReport>& hosts);
+/// Hosts that did not answer, and facts in which hosts differ from the most of them: program, libraries, processors,
+/// memory, GPUs, drivers, network. And of each host a clock that is more than a second off, little shared or free
+/// memory, a network that counts errors, and GPUs that others compute on.
+HostProblems compare_hosts(const std::vector<HostReport>& hosts);
 
 /// The subnet in which all hosts that answered have an address: the one of the fastest interface, and of equally fast
 /// ones the first by name. Empty where there is none, or only that of a bridge (`docker0`, `virbr0`), which reaches no

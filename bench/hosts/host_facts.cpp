@@ -11,22 +11,39 @@ namespace hbench {
 std::string to_json(const HostFacts& facts) {
   nlohmann::json addresses = nlohmann::json::array();
   for (const HostAddress& address : facts.addresses)
-    addresses.push_back(
-        {{"interface", address.interface}, {"subnet", address.subnet}, {"mtu", address.mtu}, {"speed", address.speed}});
-  return nlohmann::json{{"name", facts.name}, {"facts", facts.facts}, {"addresses", addresses}, {"clock", facts.clock}}
+    addresses.push_back({{"interface", address.interface},
+                         {"subnet", address.subnet},
+                         {"mtu", address.mtu},
+                         {"speed", address.speed},
+                         {"errors", address.errors}});
+  return nlohmann::json{{"name", facts.name},
+                        {"facts", facts.facts},
+                        {"addresses", addresses},
+                        {"clock", facts.clock},
+                        {"no_training", facts.no_training},
+                        {"gpus", facts.gpus},
+                        {"no_gpu", facts.no_gpu},
+                        {"absent", facts.absent}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 HostFacts parse_host_facts(std::string_view json) {
   try {
     const auto object = nlohmann::json::parse(json);
-    HostFacts facts{.name = object.at("name"), .facts = object.at("facts"), .addresses = {}, .clock = 0};
+    HostFacts facts;
+    object.at("name").get_to(facts.name);
+    object.at("facts").get_to(facts.facts);
     for (const auto& address : object.at("addresses"))
       facts.addresses.push_back({.interface = address.at("interface"),
                                  .subnet = address.at("subnet"),
                                  .mtu = address.at("mtu"),
-                                 .speed = address.at("speed")});
+                                 .speed = address.at("speed"),
+                                 .errors = address.at("errors")});
     object.at("clock").get_to(facts.clock);
+    object.at("no_training").get_to(facts.no_training);
+    object.at("gpus").get_to(facts.gpus);
+    object.at("no_gpu").get_to(facts.no_gpu);
+    object.at("absent").get_to(facts.absent);
     return facts;
   } catch (const nlohmann::json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("cannot parse the output of 'hbench-worker host': {}", error.what()));

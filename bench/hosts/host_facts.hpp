@@ -2,6 +2,7 @@
 
 /// What a host says of itself, so that hosts can be compared before anything is timed on them.
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -11,10 +12,11 @@ namespace hbench {
 
 /// An address of a network interface.
 struct HostAddress {
-  std::string interface;  ///< `eth0`
-  std::string subnet;     ///< IPv4, `10.0.0.0/24`
-  int mtu = 0;            ///< bytes
-  int speed = 0;          ///< Mbit/s as the driver says; 0: it does not
+  std::string interface;    ///< `eth0`
+  std::string subnet;       ///< IPv4, `10.0.0.0/24`
+  int mtu = 0;              ///< bytes
+  int speed = 0;            ///< Mbit/s as the driver says; 0: it does not
+  std::int64_t errors = 0;  ///< in frames sent and received, since the system was started
 
   friend bool operator==(const HostAddress&, const HostAddress&) = default;
 };
@@ -24,6 +26,10 @@ struct HostFacts {
   std::map<std::string, std::string> facts;  ///< `Run::environment` of a run there, and those of `host_fact`
   std::vector<HostAddress> addresses;        ///< of interfaces that are up, but loopback
   double clock = 0;                          ///< seconds since 1970, when this was written
+  std::string no_training;                   ///< why no model can be trained there; empty where one can
+  int gpus = 0;                              ///< that models can be trained on
+  std::string no_gpu;                        ///< why there are none
+  std::map<std::string, std::string, std::less<>> absent;  ///< executors that cannot be used there, with the reason
 };
 
 /// Names in `HostFacts::facts` beside those of `environment_facts`.
@@ -32,6 +38,7 @@ inline constexpr std::string_view kProgram = "hbench";          ///< version and
 inline constexpr std::string_view kGovernor = "governor";       ///< of the first core's frequency
 inline constexpr std::string_view kFreeMemory = "free memory";  ///< MiB
 inline constexpr std::string_view kFreeShared = "free shm";     ///< MiB of /dev/shm
+inline constexpr std::string_view kGpuUsers = "gpu users";  ///< processes that compute on its GPUs, where it has any
 }  // namespace host_fact
 
 /// Of this host. Asks the driver where there are GPUs.

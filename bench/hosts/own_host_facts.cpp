@@ -3,19 +3,23 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <fstream>
 #include <iterator>
 
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/doctor/gpu_environment.hpp"
 #include "bench/hosts/host_facts.hpp"
 #include "bench/revision.hpp"
 #include "collectives/base/digest.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/host_name.hpp"
+#include "collectives/base/wall_clock.hpp"
 #include "collectives/cuda/cuda.hpp"
+#include "collectives/executors/executor.hpp"
+#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
@@ -25,15 +29,10 @@ std::string content(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The first line of one of the kernel's files; empty where it is not there.
-std::string line_of(const std::string& file) {
-  const std::string text = content(file);
-  return text.substr(0, text.find('\n'));
-}
-
-int number_of(const std::string& file) {
-  const std::string text = line_of(file);
-  return text.empty() || text.front() == '-' ? 0 : std::atoi(text.c_str());
+/// 0 where the kernel does not say.
+std::int64_t number_of(const std::string& file) {
+  const std::string text = first_line(file);
+  return text.empty() || text.front() == '-' ? 0 : std::atoll(text.c_str());
 }
 
 std::string subnet_of(const ifaddrs& entry) {
@@ -54,10 +53,12 @@ std::vector<HostAddress> own_addresses() {
     if (!usable || entry->ifa_addr == nullptr || entry->ifa_netmask == nullptr) continue;
     if (entry->ifa_addr->sa_family != AF_INET) continue;
     const std::string folder = fmt::format("/sys/class/net/{}/", entry->ifa_name);
-    addresses.push_back({.interface = entry->ifa_name,
-                         .subnet = subnet_of(*entry),
-                         .mtu = number_of(folder + "mtu"),
-                         .speed = number_of(folder + "speed")});
+    addresses.push_back(
+        {.interface = entry->ifa_name,
+         .subnet = subnet_of(*entry),
+         .mtu = static_cast<int>(number_of(folder + "mtu")),
+         .speed = static_cast<int>(number_of(folder + "speed")),
+         .errors = number_of(folder + "statistics/rx_errors") + number_of(folder + "statistics/tx_errors")});
   }
   freeifaddrs(all);
   return addresses;
@@ -74,22 +75,43 @@ std::string own_program() {
   return fmt::format("{} ({:016x})", HBENCH_VERSION, digest(std::as_bytes(std::span(bytes))));
 }
 
+/// Of GPUs that this process may use. It has asked the driver alone, and is not among them.
+std::string gpu_users() {
+  std::size_t users = 0;
+  for (const GpuFacts& gpu : only(driver_facts(), cuda_pci_addresses()).gpus) users += gpu.processes.size();
+  return std::to_string(users);
+}
+
+/// What can be measured there.
+void add_training(HostFacts& own) {
+  if (const Availability torch = torch_availability(); !torch.available) own.no_training = torch.in_words();
+  if (const Availability gpu = gpu_training_availability(); gpu.available)
+    own.gpus = cuda_devices();
+  else
+    own.no_gpu = gpu.in_words();
+  for (const ExecutorKind* kind : executors())
+    if (const Availability there = kind->availability(); !there.available)
+      own.absent[std::string(kind->name)] = there.in_words();
+}
+
 }  // namespace
 
 HostFacts own_host_facts() {
-  HostFacts own{.name = {}, .facts = environment_facts(cuda_devices() > 0), .addresses = own_addresses(), .clock = 0};
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  own.name = name.data();
+  const bool has_gpus = cuda_devices() > 0;
+  HostFacts own;
+  own.name = own_host_name();
+  own.facts = environment_facts(has_gpus);
+  own.addresses = own_addresses();
   const auto add = [&](std::string_view fact, std::string value) {
     if (!value.empty()) own.facts.insert_or_assign(std::string(fact), std::move(value));
   };
   add(host_fact::kProgram, own_program());
-  add(host_fact::kGovernor, line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
+  add(host_fact::kGovernor, first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   add(host_fact::kFreeMemory, std::to_string(available_memory() >> 20));
   add(host_fact::kFreeShared, free_mebibytes("/dev/shm"));
-  using std::chrono::system_clock;
-  own.clock = std::chrono::duration<double>(system_clock::now().time_since_epoch()).count();
+  if (has_gpus) add(host_fact::kGpuUsers, gpu_users());
+  add_training(own);
+  own.clock = wall_clock().value;
   return own;
 }
 

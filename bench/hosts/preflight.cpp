@@ -9,6 +9,7 @@
 #include <random>
 
 #include "bench/hosts/ask_hosts.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -72,26 +73,36 @@ Preflight look_at_hosts(const Allocation& allocation, const std::string& program
   HostQuestion question{.program = {program, "host"}, .network = network, .timeout = kAnswer};
   for (const HostAnswer& answer : ask_hosts(allocation, question, here)) preflight.hosts.push_back(report_of(answer));
   if (preflight.network.empty()) preflight.network = common_network(preflight.hosts);
-  for (Finding& finding : compare_hosts(preflight.hosts))
-    (is_obstacle(finding, preflight.hosts) ? preflight.obstacles : preflight.differences).push_back(std::move(finding));
-  if (preflight.obstacles.empty() && allocation.hosts.size() > 1) {
+  preflight.problems = compare_hosts(preflight.hosts);
+  if (preflight.problems.obstacles.empty() && allocation.hosts.size() > 1) {
     question.network = preflight.network;
-    preflight.obstacles = unreached(allocation, question, here);
+    preflight.problems.obstacles = unreached(allocation, question, here);
   }
   return preflight;
 }
 
 Error cannot_run(const Preflight& preflight) {
   std::string text;
-  for (const Finding& finding : preflight.obstacles)
+  for (const Finding& finding : preflight.problems.obstacles)
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", finding.what, finding.state);
-  return {ExitCode::environment, text, preflight.obstacles.front().cure};
+  return {ExitCode::environment, text, preflight.problems.obstacles.front().cure};
+}
+
+void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostReport>& hosts) {
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const int slots = allocation.hosts[i].slots, gpus = hosts[i].own.gpus;
+    if (slots > gpus)
+      throw Error(ExitCode::environment,
+                  fmt::format("{} has {} and {}", hosts[i].host, counted(slots, "slot"), counted(gpus, "GPU")),
+                  fmt::format("give it {}, or let ranks share GPUs with --oversubscribe {}", counted(gpus, "slot"),
+                              allocation.slots()));
+  }
 }
 
 std::map<std::string, std::string> environment_of(const Preflight& preflight) {
   std::map<std::string, std::string> facts = preflight.hosts.front().own.facts;
-  for (const std::string_view only_here :
-       {host_fact::kProgram, host_fact::kGovernor, host_fact::kFreeMemory, host_fact::kFreeShared})
+  for (const std::string_view only_here : {host_fact::kProgram, host_fact::kGovernor, host_fact::kFreeMemory,
+                                           host_fact::kFreeShared, host_fact::kGpuUsers})
     facts.erase(std::string(only_here));
   std::vector<std::string> names;
   for (const HostReport& host : preflight.hosts) names.push_back(host.host);

@@ -14,10 +14,9 @@ namespace hbench {
 
 /// What came of it.
 struct Preflight {
-  std::vector<HostReport> hosts;     ///< as in the allocation
-  std::vector<Finding> obstacles;    ///< for which no job runs: the host, what is wrong, the cure
-  std::vector<Finding> differences;  ///< by which figures suffer
-  std::string network;               ///< subnet between the hosts: `Job::network`
+  std::vector<HostReport> hosts;  ///< as in the allocation
+  HostProblems problems;          ///< hosts that do not reach each other are obstacles as well
+  std::string network;            ///< subnet between the hosts: `Job::network`
 };
 
 /// Asks all hosts at once (about a second), then lets each open a connection to each other (about another).
@@ -28,6 +27,9 @@ Preflight look_at_hosts(const Allocation& allocation, const std::string& program
 
 /// The one line for obstacles. \pre there are some
 Error cannot_run(const Preflight& preflight);
+
+/// \throws Error (environment) that names a host with more slots than GPUs.
+void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostReport>& hosts);
 
 /// `Run::environment` of a run on these hosts: the facts of the first, with the names of all and the network between
 /// them.

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "bench/command/words.hpp"
 #include "bench/import/import.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/formats/plain_text.hpp"
 
 namespace hbench {

@@ -1,8 +1,9 @@
 #include "bench/import/words.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 
@@ -30,10 +31,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 }
 
 std::optional<double> finite_number(std::string_view word) {
-  double value = 0;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (status != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const std::optional<double> value = parse_number<double>(word);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::string_view without_prefix(std::string_view line) {

@@ -1,31 +1,24 @@
 #include "bench/launch/allocation.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <numeric>
 #include <optional>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
+#include "collectives/base/host_name.hpp"
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
 
 constexpr int kMostSlots = 100'000;
 
-std::optional<int> whole_number(std::string_view text) {
-  int number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return number;
-}
-
 std::optional<int> slots_in(std::string_view text) {
-  const std::optional<int> slots = whole_number(text);
+  const std::optional<int> slots = parse_number<int>(text);
   return slots && *slots >= 1 && *slots <= kMostSlots ? slots : std::nullopt;
 }
 
@@ -69,7 +62,7 @@ std::vector<std::string> numbers_in(std::string_view range, std::string_view lis
   const std::size_t dash = range.find('-');
   const std::string_view first = range.substr(0, dash);
   const std::string_view last = dash == range.npos ? first : range.substr(dash + 1);
-  const std::optional<int> from = whole_number(first), to = whole_number(last);
+  const std::optional<int> from = parse_number<int>(first), to = parse_number<int>(last);
   if (!from || !to || *from < 0 || *to < *from || *to - *from > kMostSlots) refuse_nodes(list);
   std::vector<std::string> numbers;
   for (int number = *from; number <= *to; ++number) numbers.push_back(fmt::format("{:0{}}", number, first.size()));
@@ -112,10 +105,7 @@ Allocation slurm_allocation(const std::function<const char*(const char*)>& varia
 }
 
 bool is_this_machine(const std::string& name) {
-  std::array<char, 256> own{};
-  gethostname(own.data(), own.size() - 1);
-  const auto short_name = [](std::string_view full) { return full.substr(0, full.find('.')); };
-  return name == "localhost" || short_name(name) == short_name(own.data());
+  return name == "localhost" || short_host_name(name) == short_host_name(own_host_name());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 /// The hosts that a person or an engine gives to ranks. An engine supplies an allocation; the launcher stays mpirun (or
 /// srun). Pure, but for reading the host file.
 
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -53,6 +54,8 @@ struct HostFlags {
 /// default host file (`OMPI_MCA_orte_default_hostfile`, which MPIJobs and the agents of Spark and Ray set), else this
 /// machine alone. One host that is this machine is no allocation. \param variable gives an environment variable, null
 /// where there is none. \throws Error (usage).
-Allocation allocation_of(const HostFlags& flags, const std::function<const char*(const char* name)>& variable);
+Allocation allocation_of(
+    const HostFlags& flags,
+    const std::function<const char*(const char* name)>& variable = [](const char* name) { return std::getenv(name); });
 
 }  // namespace hbench

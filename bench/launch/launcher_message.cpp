@@ -7,7 +7,7 @@
 #include <cctype>
 #include <vector>
 
-#include "collectives/base/letters.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "bench/command/words.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

@@ -96,9 +96,7 @@ Table timed_table(const std::vector<Point>& points, Evidence evidence) {
                           with_interval(point), point.baseline_or_reason()});
   }
   if (same) erase_column(table, "on");
-  constexpr std::size_t kNodes = 2;
-  if (std::ranges::all_of(table.rows, [](const auto& row) { return row[kNodes].empty(); }))
-    erase_column(table, "nodes x ranks");
+  erase_if_empty(table, "nodes x ranks");
   return table;
 }
 

@@ -35,6 +35,11 @@ struct Submission {
   std::filesystem::path folder;   ///< absolute; results are here when the job has ended: database, report, logs
   std::map<std::string, std::string, std::less<>> options;  ///< of the engine, by name; every one it has is set
   std::filesystem::path directory = {};  ///< absolute; relative paths among the sweep's arguments begin here
+
+  /// What was given for an option of the engine, or its standard. \pre the engine has it
+  const std::string& option(std::string_view name) const { return options.find(name)->second; }
+  /// Arguments of the sweep that keeps its results in this folder, as hosts see it, and goes on with what is there.
+  std::vector<std::string> sweep_into(const std::filesystem::path& where) const;
 };
 
 /// How a submitted job is.

@@ -39,7 +39,7 @@ Command joined(Command first, const Command& then) {
 
 /// `WORDS... [--namespace=NAME]`.
 Command in_namespace(const Submission& submission, const Command& words) {
-  const std::string& name = option_of(submission, "namespace");
+  const std::string& name = submission.option("namespace");
   return name.empty() ? words : joined(words, {"--namespace=" + name});
 }
 
@@ -57,7 +57,7 @@ Command shell(const std::string& script, const Command& arguments) {
 /// ended.
 Command submit(const Submission& submission, const std::filesystem::path& file) {
   const std::string given = "--filename=" + file.string();
-  if (!option_of(submission, "claim").empty()) return kubectl(submission, {"create", given});
+  if (!submission.option("claim").empty()) return kubectl(submission, {"create", given});
   return shell(fmt::format("kubectl apply \"$@\" --selector={0}={1} && exec kubectl create \"$@\" --selector={0}={2}",
                            kComponentLabel, kResultsComponent, kJobComponent),
                in_namespace(submission, {given}));
@@ -88,7 +88,7 @@ std::string fetching_pod(const Submission& submission, const std::string& name, 
   using Json = nlohmann::ordered_json;
   const Json container = {
       {"name", name},
-      {"image", option_of(submission, "image")},
+      {"image", submission.option("image")},
       {"command", {"sleep", "1200"}},
       {"securityContext", {{"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", {"ALL"}}}}}},
       {"resources", {{"limits", {{"cpu", "1"}, {"memory", "256Mi"}}}}},
@@ -107,7 +107,7 @@ std::string fetching_pod(const Submission& submission, const std::string& name, 
         {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
       {"containers", Json::array({container})},
       {"volumes", {{{"name", "results"}, {"persistentVolumeClaim", {{"claimName", results_claim(submission)}}}}}}};
-  const std::string& secret = option_of(submission, "pull-secret");
+  const std::string& secret = submission.option("pull-secret");
   if (!secret.empty()) spec["imagePullSecrets"] = {{{"name", secret}}};
   return Json{{"spec", spec}}.dump();
 }
@@ -124,7 +124,7 @@ std::vector<Command> fetch(const Submission& submission, const std::string& job)
               {"logs", fmt::format("--selector={}={},{}={}", kInstanceLabel, job, kComponentLabel, kLauncherComponent),
                "--tail=-1", "--prefix"});
   return {kubectl(submission, {"delete", "pod", pod, "--ignore-not-found"}),
-          kubectl(submission, {"run", pod, "--image=" + option_of(submission, "image"), "--restart=Never",
+          kubectl(submission, {"run", pod, "--image=" + submission.option("image"), "--restart=Never",
                                "--overrides=" + fetching_pod(submission, pod, job)}),
           kubectl(submission, {"wait", "pod/" + pod, "--for=condition=Ready", "--timeout=300s"}),
           shell("mkdir -p \"$1\" && cd \"$1\" && shift && exec \"$@\"", joined({submission.folder.string()}, copy)),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/command/words.hpp"
 #include "bench/submit/mpijob_values.hpp"
 #include "reports/formats/plain_text.hpp"
 
@@ -41,13 +42,13 @@ std::string labels(const Submission& submission, std::string_view component) {
 }
 
 std::string namespace_line(const Submission& submission) {
-  const std::string& name = option_of(submission, "namespace");
+  const std::string& name = submission.option("namespace");
   return name.empty() ? "" : fmt::format("  namespace: {}\n", scalar(name));
 }
 
 std::string claim(const Submission& submission) {
-  if (!option_of(submission, "claim").empty()) return "";
-  const std::string& storage_class = option_of(submission, "storage-class");
+  if (!submission.option("claim").empty()) return "";
+  const std::string& storage_class = submission.option("storage-class");
   return fmt::format(R"(apiVersion: v1
 kind: PersistentVolumeClaim
 metadata:
@@ -63,16 +64,16 @@ spec:
                      scalar(results_claim(submission)), namespace_line(submission),
                      labels(submission, kResultsComponent),
                      storage_class.empty() ? "" : fmt::format("  storageClassName: {}\n", scalar(storage_class)),
-                     scalar(option_of(submission, "storage")));
+                     scalar(submission.option("storage")));
 }
 
 std::string queue_label(const Submission& submission) {
-  const std::string& queue = option_of(submission, "queue");
+  const std::string& queue = submission.option("queue");
   return queue.empty() ? "" : fmt::format("    kueue.x-k8s.io/queue-name: {}\n", scalar(queue));
 }
 
 std::string volcano_queue(const Submission& submission) {
-  const std::string& queue = option_of(submission, "queue");
+  const std::string& queue = submission.option("queue");
   return queue.empty() ? "" : fmt::format("      queue: {}\n", scalar(queue));
 }
 
@@ -114,7 +115,7 @@ metadata:
 
 /// Of both pods: what the Pod Security Standard `restricted` asks for, and no access to the cluster.
 std::string pod_rights(const Submission& submission) {
-  const std::string& secret = option_of(submission, "pull-secret");
+  const std::string& secret = submission.option("pull-secret");
   return fmt::format(R"(          automountServiceAccountToken: false
           enableServiceLinks: false
 {}          securityContext:
@@ -130,28 +131,15 @@ std::string pod_rights(const Submission& submission) {
 }
 
 /// Pods have one interface, of this name, and seldom a subnet that is the same on all nodes.
-constexpr std::string_view kNetworkFlag = "--network-interface", kPodInterface = "eth0";
-
-bool names_network(const Submission& submission) {
-  return std::ranges::any_of(submission.sweep, [](std::string_view text) {
-    return text == kNetworkFlag || text.starts_with(fmt::format("{}=", kNetworkFlag));
-  });
-}
+constexpr const char *kNetworkFlag = "--network-interface", *kPodInterface = "eth0";
 
 /// What the container runs: the image's own hbench, whatever the program here is called.
 std::string sweep_command(const Submission& submission) {
   std::string lines = "            command: [hbench, sweep]\n            args:\n";
-  const auto add = [&](std::string_view text) { lines += fmt::format("            - {}\n", argument(text)); };
-  for (const std::string& text : submission.sweep) add(text);
-  if (!names_network(submission)) {
-    add(kNetworkFlag);
-    add(kPodInterface);
-  }
-  add("--db");
-  add(fmt::format("{}/hbench.db", kResultsFolder));
-  add("--report");
-  add(fmt::format("{}/hbench-report", kResultsFolder));
-  add("--resume");
+  std::vector<std::string> arguments = submission.sweep_into(kResultsFolder);
+  if (std::ranges::none_of(submission.sweep, [](const std::string& text) { return is_flag(text, kNetworkFlag); }))
+    arguments.insert(arguments.begin() + std::ssize(submission.sweep), {kNetworkFlag, kPodInterface});
+  for (const std::string& text : arguments) lines += fmt::format("            - {}\n", argument(text));
   return lines;
 }
 
@@ -178,13 +166,13 @@ std::string launcher(const Submission& submission) {
           - name: results
             persistentVolumeClaim: {{claimName: {}}}
 )",
-                     labels(submission, kLauncherComponent), pod_rights(submission),
-                     scalar(option_of(submission, "image")), sweep_command(submission), kLauncherLimits, kResultsFolder,
-                     scalar(submission.job), scalar(results_claim(submission)));
+                     labels(submission, kLauncherComponent), pod_rights(submission), scalar(submission.option("image")),
+                     sweep_command(submission), kLauncherLimits, kResultsFolder, scalar(submission.job),
+                     scalar(results_claim(submission)));
 }
 
 std::string node_selector(const Submission& submission) {
-  const std::string& text = option_of(submission, "node-selector");
+  const std::string& text = submission.option("node-selector");
   if (text.empty()) return "";
   std::string lines = "          nodeSelector:\n";
   for (const KeyAndValue& pair : pairs_of(text))
@@ -196,12 +184,12 @@ std::string node_selector(const Submission& submission) {
 std::string tolerations(const Submission& submission) {
   if (submission.gpus_per_node == 0) return "";
   return fmt::format("          tolerations:\n          - {{key: {}, operator: Exists}}\n",
-                     scalar(option_of(submission, "gpu-resource")));
+                     scalar(submission.option("gpu-resource")));
 }
 
 /// IPC_LOCK lets RDMA register memory. It is asked for only with RDMA: many namespaces forbid it.
 std::string capabilities(const Submission& submission) {
-  return option_of(submission, "rdma-resource").empty() ? "{drop: [ALL]}" : "{drop: [ALL], add: [IPC_LOCK]}";
+  return submission.option("rdma-resource").empty() ? "{drop: [ALL]}" : "{drop: [ALL], add: [IPC_LOCK]}";
 }
 
 /// Limits alone: requests are equal to them then, so that no worker is the first to be evicted.
@@ -211,8 +199,8 @@ std::string worker_limits(const Submission& submission) {
   const auto add = [&](std::string_view name, int count) {
     lines += fmt::format("                {}: {}\n", scalar(name), count);
   };
-  if (submission.gpus_per_node > 0) add(option_of(submission, "gpu-resource"), submission.gpus_per_node);
-  const std::string& rdma = option_of(submission, "rdma-resource");
+  if (submission.gpus_per_node > 0) add(submission.option("gpu-resource"), submission.gpus_per_node);
+  const std::string& rdma = submission.option("rdma-resource");
   if (!rdma.empty()) add(pair_of(rdma).key, count_of(rdma).value_or(1));
   return lines;
 }
@@ -255,7 +243,7 @@ std::string worker(const Submission& submission) {
             emptyDir: {{medium: Memory, sizeLimit: {}}}
 )",
                      submission.nodes, labels(submission, "worker"), pod_rights(submission), node_selector(submission),
-                     tolerations(submission), labels(submission, "worker"), scalar(option_of(submission, "image")),
+                     tolerations(submission), labels(submission, "worker"), scalar(submission.option("image")),
                      capabilities(submission), worker_limits(submission), scalar(worker_shm(submission)));
 }
 

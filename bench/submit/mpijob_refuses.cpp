@@ -37,7 +37,7 @@ std::string refused_size(const Submission& submission) {
 }
 
 std::string refused_image(const Submission& submission) {
-  const std::string& image = option_of(submission, "image");
+  const std::string& image = submission.option("image");
   if (image.empty())
     return "--image is missing: build one by bench/submit/image/build --tag REGISTRY/hbench, push it, and name it";
   const auto is_letter_or_digit = [](char c) {
@@ -52,7 +52,7 @@ std::string refused_image(const Submission& submission) {
 
 std::string refused_name(const Submission& submission, std::string_view option, bool (*is_name)(std::string_view),
                          std::string_view expected) {
-  const std::string& name = option_of(submission, option);
+  const std::string& name = submission.option(option);
   return name.empty() || is_name(name) ? "" : invalid(option, name, expected);
 }
 
@@ -69,7 +69,7 @@ std::string refused_names(const Submission& submission) {
 
 std::string refused_quantities(const Submission& submission) {
   for (const std::string_view option : {"cpu", "memory", "shm", "storage"}) {
-    const std::string& text = option_of(submission, option);
+    const std::string& text = submission.option(option);
     const bool may_be_empty = option != "storage";
     if ((!may_be_empty || !text.empty()) && !kubernetes_quantity(text))
       return invalid(option, text, option == "cpu" ? "cores such as 8 or 500m" : "a size such as 16Gi or 500M");
@@ -84,9 +84,9 @@ std::string refused_quantities(const Submission& submission) {
 
 std::string refused_resources(const Submission& submission) {
   constexpr std::string_view kResource = "a name with the plug-in's domain in front, such as ";
-  const std::string& gpu = option_of(submission, "gpu-resource");
+  const std::string& gpu = submission.option("gpu-resource");
   if (!is_kubernetes_key(gpu, true)) return invalid("gpu-resource", gpu, fmt::format("{}nvidia.com/gpu", kResource));
-  const std::string& rdma = option_of(submission, "rdma-resource");
+  const std::string& rdma = submission.option("rdma-resource");
   if (rdma.empty()) return "";
   if (!is_kubernetes_key(pair_of(rdma).key, true) || !count_of(rdma))
     return invalid("rdma-resource", rdma, fmt::format("{}rdma/hca_shared_devices_a or rdma/ib=8", kResource));
@@ -95,7 +95,7 @@ std::string refused_resources(const Submission& submission) {
 }
 
 std::string refused_selector(const Submission& submission) {
-  const std::string& text = option_of(submission, "node-selector");
+  const std::string& text = submission.option("node-selector");
   std::vector<std::string_view> keys;
   for (const KeyAndValue& pair : pairs_of(text)) {
     if (!pair.value || !is_kubernetes_key(pair.key, false) || !is_kubernetes_value(*pair.value))

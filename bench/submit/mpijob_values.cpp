@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
@@ -13,26 +13,22 @@ std::string or_else(const std::string& given, const std::string& otherwise) {
 
 }  // namespace
 
-const std::string& option_of(const Submission& submission, std::string_view name) {
-  return submission.options.find(name)->second;
-}
-
 std::string results_claim(const Submission& submission) {
-  return or_else(option_of(submission, "claim"), submission.job + "-results");
+  return or_else(submission.option("claim"), submission.job + "-results");
 }
 
 std::string worker_cpu(const Submission& submission) {
   const int cores = submission.gpus_per_node > 0 ? 4 * submission.gpus_per_node : submission.ranks_per_node;
-  return or_else(option_of(submission, "cpu"), std::to_string(cores));
+  return or_else(submission.option("cpu"), std::to_string(cores));
 }
 
 std::string worker_memory(const Submission& submission) {
   const int gibibytes = submission.gpus_per_node > 0 ? 16 * submission.gpus_per_node : 4 * submission.ranks_per_node;
-  return or_else(option_of(submission, "memory"), fmt::format("{}Gi", gibibytes));
+  return or_else(submission.option("memory"), fmt::format("{}Gi", gibibytes));
 }
 
 std::string worker_shm(const Submission& submission) {
-  return or_else(option_of(submission, "shm"), fmt::format("{}Gi", submission.ranks_per_node));
+  return or_else(submission.option("shm"), fmt::format("{}Gi", submission.ranks_per_node));
 }
 
 KeyAndValue pair_of(std::string_view text) {
@@ -52,11 +48,8 @@ std::vector<KeyAndValue> pairs_of(std::string_view text) {
 }
 
 std::optional<int> count_of(std::string_view resource) {
-  const std::string_view digits = pair_of(resource).value.value_or("1");
-  if (digits.empty() || digits.size() > 3 || !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; }))
-    return std::nullopt;
-  const int count = std::stoi(std::string(digits));
-  return count > 0 ? std::optional(count) : std::nullopt;
+  const int count = parse_number<int>(pair_of(resource).value.value_or("1")).value_or(0);
+  return count >= 1 && count <= 999 ? std::optional(count) : std::nullopt;
 }
 
 }  // namespace hbench

@@ -11,9 +11,6 @@
 
 namespace hbench {
 
-/// What was given for an option; empty where nothing was.
-const std::string& option_of(const Submission& submission, std::string_view name);
-
 /// The name of the claim that has the results: `--claim`, or the one that is made.
 std::string results_claim(const Submission& submission);
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "bench/command/shell_word.hpp"
 #include "bench/submit/slurm_options.hpp"
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
@@ -16,15 +16,7 @@ namespace {
 constexpr int kWarningSeconds = 60;
 constexpr int kLeastMinutes = 3;
 
-const std::string& option(const Submission& submission, std::string_view name) {
-  return submission.options.find(name)->second;
-}
-
-bool is_number(const std::string& text) {
-  int number = -1;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return status == std::errc() && end == text.data() + text.size() && number >= 0;
-}
+bool is_number(const std::string& text) { return parse_number<int>(text).value_or(-1) >= 0; }
 
 /// A line of the script ends where a line break is.
 bool fits_a_line(std::string_view text) {
@@ -48,11 +40,11 @@ std::string output_pattern(const Submission& submission) {
 /// A job that may start again leaves a lost node to Slurm, which gives it another. One that may not goes on with the
 /// nodes that are left.
 std::string when_a_node_is_lost(const Submission& submission) {
-  return option(submission, "restarts") == "0" ? "#SBATCH --no-requeue\n#SBATCH --no-kill\n" : "#SBATCH --requeue\n";
+  return submission.option("restarts") == "0" ? "#SBATCH --no-requeue\n#SBATCH --no-kill\n" : "#SBATCH --requeue\n";
 }
 
 std::string cores(const Submission& submission) {
-  const std::string& asked = option(submission, "cpus-per-task");
+  const std::string& asked = submission.option("cpus-per-task");
   if (!asked.empty()) return fmt::format("#SBATCH --cpus-per-task={}\n", asked);
   return submission.gpus_per_node == 0 ? "#SBATCH --cpus-per-task=1\n" : "";
 }
@@ -62,7 +54,7 @@ std::string directives(const Submission& submission) {
                                  submission.job, submission.nodes, submission.ranks_per_node);
   text += cores(submission);
   if (submission.gpus_per_node > 0) text += fmt::format("#SBATCH --gpus-per-node={}\n", submission.gpus_per_node);
-  if (option(submission, "exclusive") == "yes") text += "#SBATCH --exclusive\n";
+  if (submission.option("exclusive") == "yes") text += "#SBATCH --exclusive\n";
   if (submission.time_limit.value > 0)
     text += fmt::format("#SBATCH --time={:.0f}\n", std::ceil(submission.time_limit.value / 60));
   text += fmt::format("#SBATCH --signal=B:USR1@{}\n", kWarningSeconds);
@@ -70,7 +62,7 @@ std::string directives(const Submission& submission) {
   text += "#SBATCH --open-mode=append\n" + directive("output", output_pattern(submission));
   if (!submission.directory.empty()) text += directive("chdir", submission.directory.string());
   for (const EngineOption& passed : std::span(kSlurmOptions).first<kPassedOnToSbatch>())
-    if (const std::string& value = option(submission, passed.name); !value.empty())
+    if (const std::string& value = submission.option(passed.name); !value.empty())
       text += directive(passed.name, value);
   return text;
 }
@@ -78,7 +70,7 @@ std::string directives(const Submission& submission) {
 /// What the script begins with: each variable is one word, whatever it holds.
 std::string variables(const Submission& submission) {
   return fmt::format("hbench={}\nresults={}\nrestarts={}\n", shell_word(submission.program.string()),
-                     shell_word(submission.folder.string()), option(submission, "restarts"));
+                     shell_word(submission.folder.string()), submission.option("restarts"));
 }
 
 constexpr std::string_view kChecks = R"END(
@@ -114,7 +106,7 @@ std::string sweep(const Submission& submission) {
 }
 
 std::string setup(const Submission& submission) {
-  const std::string& command = option(submission, "setup");
+  const std::string& command = submission.option("setup");
   return command.empty() ? "" : command + "\n";
 }
 
@@ -128,12 +120,12 @@ std::string slurm_refuses(const Submission& submission) {
     if (!fits_a_line(path.string())) return "a folder's name has a line break or another control character";
   if (submission.folder.string().find('\\') != std::string::npos)
     return "the folder of --results has a backslash in its name, which Slurm leaves out";
-  if (!is_number(option(submission, "restarts")))
-    return fmt::format("--restarts {}: not a whole number, 0 or more", option(submission, "restarts"));
-  const std::string& cpus = option(submission, "cpus-per-task");
+  if (!is_number(submission.option("restarts")))
+    return fmt::format("--restarts {}: not a whole number, 0 or more", submission.option("restarts"));
+  const std::string& cpus = submission.option("cpus-per-task");
   if (!cpus.empty() && (!is_number(cpus) || cpus == "0"))
     return fmt::format("--cpus-per-task {}: not a whole number, 1 or more", cpus);
-  const std::string& exclusive = option(submission, "exclusive");
+  const std::string& exclusive = submission.option("exclusive");
   if (exclusive != "yes" && exclusive != "no") return fmt::format("--exclusive {}: neither yes nor no", exclusive);
   if (submission.time_limit.value > 0 && submission.time_limit.value < 60 * kLeastMinutes)
     return fmt::format("--time is less than {} minutes; Slurm counts whole ones, and the sweep ends in the last two",

@@ -8,10 +8,11 @@
 #include <cmath>
 #include <cstdint>
 
+#include "bench/command/shell_word.hpp"
 #include "bench/installation.hpp"
 #include "bench/launch/find_program.hpp"
 #include "bench/submit/engine.hpp"
-#include "bench/command/shell_word.hpp"
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
@@ -48,27 +49,28 @@ std::string wrong_setting(const std::string& setting) {
 }
 
 bool is_seconds(const std::string& text) {
-  return !text.empty() && text.size() < 7 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  const int seconds = parse_number<int>(text).value_or(-1);
+  return seconds >= 0 && seconds < 1'000'000;
 }
 
 std::string refuses_submission(const Submission& submission) {
-  if (const std::string& limit = submission.options.at("start-timeout"); !is_seconds(limit))
+  if (const std::string& limit = submission.option("start-timeout"); !is_seconds(limit))
     return fmt::format("--start-timeout '{}' is no whole number of seconds", limit);
-  for (const std::string& setting : settings_of(submission.options.at("spark-conf")))
+  for (const std::string& setting : settings_of(submission.option("spark-conf")))
     if (const std::string wrong = wrong_setting(setting); !wrong.empty()) return wrong;
   return "";
 }
 
 /// A node is an executor that one task fills.
 std::vector<std::string> node_settings(const Submission& submission) {
-  const std::string overhead = submission.options.at("executor-memory-overhead");
+  const std::string overhead = submission.option("executor-memory-overhead");
   std::vector<std::string> settings{
       fmt::format("spark.executor.cores={}", submission.ranks_per_node),
       fmt::format("spark.task.cpus={}", submission.ranks_per_node),
       // How many executors, in the words of a standalone cluster and in those of YARN and Kubernetes.
       fmt::format("spark.cores.max={}", std::int64_t{submission.ranks_per_node} * submission.nodes),
       fmt::format("spark.executor.instances={}", submission.nodes),
-      "spark.executor.memory=" + submission.options.at("executor-memory")};
+      "spark.executor.memory=" + submission.option("executor-memory")};
   if (!overhead.empty()) settings.push_back("spark.executor.memoryOverhead=" + overhead);
   if (submission.gpus_per_node > 0) {
     settings.push_back(fmt::format("spark.executor.resource.gpu.amount={}", submission.gpus_per_node));
@@ -79,29 +81,21 @@ std::vector<std::string> node_settings(const Submission& submission) {
   return settings;
 }
 
-std::vector<std::string> sweep_command(const Submission& submission) {
-  std::vector<std::string> command{submission.program, "sweep"};
-  command.insert(command.end(), submission.sweep.begin(), submission.sweep.end());
-  command.insert(command.end(), {"--db", submission.folder / "hbench.db", "--report",
-                                 submission.folder / "hbench-report", "--resume"});
-  return command;
-}
-
 std::vector<std::string> spark_command(const Submission& submission, const std::filesystem::path&) {
   std::vector<std::string> command{"spark-submit", "--deploy-mode", "client", "--name", submission.job};
-  if (const std::string& master = submission.options.at("master"); !master.empty())
+  if (const std::string& master = submission.option("master"); !master.empty())
     command.insert(command.end(), {"--master", master});
   std::vector<std::string> settings = node_settings(submission);
-  const std::vector<std::string> more = settings_of(submission.options.at("spark-conf"));
+  const std::vector<std::string> more = settings_of(submission.option("spark-conf"));
   settings.insert(settings.end(), more.begin(), more.end());
   for (const std::string& setting : settings) command.insert(command.end(), {"--conf", setting});
   command.insert(command.end(),
                  {installation().data / "spark/hbench_spark.py", "--tasks", std::to_string(submission.nodes), "--slots",
-                  std::to_string(submission.ranks_per_node), "--timeout", submission.options.at("start-timeout")});
+                  std::to_string(submission.ranks_per_node), "--timeout", submission.option("start-timeout")});
   if (submission.time_limit > Seconds(0))
     command.insert(command.end(), {"--time-limit", fmt::format("{:.0f}", std::ceil(submission.time_limit.value))});
-  command.emplace_back("--");
-  const std::vector<std::string> sweep = sweep_command(submission);
+  command.insert(command.end(), {"--", submission.program, "sweep"});
+  const std::vector<std::string> sweep = submission.sweep_into(submission.folder);
   command.insert(command.end(), sweep.begin(), sweep.end());
   return command;
 }

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "analysis/machine_load.hpp"
+#include "collectives/base/wall_clock.hpp"
 
 namespace hbench {
 namespace {
@@ -83,10 +84,7 @@ LoadWatch::Look LoadWatch::look() const {
   return now;
 }
 
-LoadWatch::LoadWatch()
-    : cores_(allowed_cores()),
-      began_(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()),
-      before_(look()) {}
+LoadWatch::LoadWatch() : cores_(allowed_cores()), began_(wall_clock().value), before_(look()) {}
 
 std::vector<Sample> LoadWatch::samples(int launch) const {
   const Look after = look();

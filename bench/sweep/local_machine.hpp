@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bench/hosts/compare_hosts.hpp"
 #include "bench/sweep/plan.hpp"
 
 namespace hbench {
@@ -7,6 +8,11 @@ namespace hbench {
 /// What this machine can measure, with at most `oversubscribe` ranks; 0: as many as there are cores, or GPUs, or as the
 /// hosts of `allocation` have slots.
 LocalMachine local_machine(int oversubscribe, Allocation allocation = {});
+/// What the hosts of `here.allocation` can measure, each as it says of itself: what all have, and why one has not.
+LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostReport>& hosts);
+/// What those hosts can measure where nobody has asked them: as this machine, and with GPUs where the request is for
+/// those.
+LocalMachine machine_before_answers(LocalMachine here, const SweepRequest& request);
 /// The same for who measures nothing: no driver is asked for GPUs, which takes a moment.
 LocalMachine machine_at_rest();
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-#include "bench/command/words.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/sweep/turns.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

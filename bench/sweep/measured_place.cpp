@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "bench/command/words.hpp"
 #include "bench/revision.hpp"
 #include "bench/strategy.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/executors/executor.hpp"
 
 namespace hbench {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "bench/command/words.hpp"
 #include "bench/sweep/gpu_range.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "bench/command/arguments.hpp"
@@ -11,6 +10,7 @@
 #include "bench/producer.hpp"
 #include "bench/sweep/gpu_range.hpp"
 #include "bench/sweep/nodes.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/precision.hpp"
@@ -61,10 +61,8 @@ void understand(const Texts& texts, SweepOptions& options) {
 }  // namespace
 
 std::string check_rate(const std::string& text) {
-  double rate = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), rate);
-  const bool number = status == std::errc() && end == text.data() + text.size();
-  return number && rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
+  const double rate = parse_number<double>(text).value_or(0);
+  return rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
 }
 
 std::optional<SweepOptions> parse_sweep_options(const Call& call) {
@@ -92,14 +90,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
                  "GPUs of each node of measured runs, or ranks on cores")
       ->check(in_range(1, 1024))
       ->excludes(nodes);
-  Option* hosts =
-      app.add_option("-H,--host", options.hosts.hosts,
-                     "hosts to measure on with their slots: a:4,b:4 (default: those of the Slurm job, MPIJob "
-                     "or Spark application around it, else this machine)");
-  app.add_option("--hostfile", options.hosts.hostfile, "the same from a file: a line 'a slots=4' for each host")
-      ->excludes(hosts);
-  app.add_option("--network-interface", options.measure.network,
-                 "network between hosts: an interface (eth0) or a subnet (10.0.0.0/24)");
+  add_host_options(app, options.hosts);
   app.add_option("--on-lost-host", texts.on_lost_host, "what the loss of a host means for the rest of the sweep")
       ->check(one_of({"shrink", "stop"}))
       ->capture_default_str();
@@ -171,6 +162,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_flag("--wide", options.wide, kWideHelp);
   app.add_flag("--quiet", options.quiet, "no progress");
   if (app.parse(call)) return std::nullopt;
+  options.measure.network = options.hosts.network;
   understand(texts, options);
   return options;
 }

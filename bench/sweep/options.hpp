@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bench/command/verb.hpp"
+#include "bench/hosts/host_options.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/plan.hpp"
 
@@ -13,7 +14,7 @@ namespace hbench {
 /// What `hbench sweep` was asked for.
 struct SweepOptions {
   SweepRequest request;
-  HostFlags hosts;
+  HostOptions hosts;
   bool preflight = true;  ///< look at the hosts before anything is measured on several
   MeasureOptions measure;
   int oversubscribe = 0;  ///< ranks; 0: as many as cores

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "analysis/published.hpp"
-#include "bench/command/words.hpp"
 #include "bench/revision.hpp"
 #include "bench/strategy.hpp"
 #include "bench/sweep/measured_place.hpp"
@@ -15,7 +13,9 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/library.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/choose.hpp"
@@ -448,8 +448,8 @@ ServerChoice parse_servers(std::string_view text) {
     digits = text.substr(mode.size());
     if (digits.starts_with(':')) digits.remove_prefix(1);
   }
-  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), choice.count);
-  if (status != std::errc() || end != digits.data() + digits.size() || choice.count < 1)
+  choice.count = parse_number<int>(digits).value_or(0);
+  if (choice.count < 1)
     throw Error(ExitCode::usage, fmt::format("--servers {}: not a choice of servers", text),
                 "write colocated, dedicated, a number of dedicated servers (4), or colocated:4");
   return choice;

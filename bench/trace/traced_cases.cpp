@@ -10,7 +10,7 @@
 #include "analysis/trace/ledger_samples.hpp"
 #include "analysis/track/sides.hpp"
 #include "bench/sweep/simulate.hpp"
-#include "collectives/base/letters.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -10,8 +10,8 @@
 #include "bench/command/words.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/track/rule_json.hpp"
-#include "collectives/base/letters.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

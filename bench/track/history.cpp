@@ -11,7 +11,7 @@
 #include "analysis/tracked_metric.hpp"
 #include "bench/command/words.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/letters.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

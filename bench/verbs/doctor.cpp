@@ -55,11 +55,7 @@ ExitCode run_doctor(const Call& call) {
       "  sbatch --nodes 4 --wrap 'hbench doctor --hosts'");
   Option* compare = app.add_flag("--hosts", hosts,
                                  "compare the hosts of -H, --hostfile or the job around it, and name the odd one out");
-  app.add_option("-H,--host", several.hosts.hosts, "hosts with their slots: a:4,b:4")->needs(compare);
-  app.add_option("--hostfile", several.hosts.hostfile, "the same from a file: a line 'a slots=4' for each host")
-      ->needs(compare);
-  app.add_option("--network-interface", several.network, "network between hosts: an interface or a subnet")
-      ->needs(compare);
+  for (Option* option : add_host_options(app, several.hosts)) option->needs(compare);
   app.add_flag("--json", json, "print findings and topology as JSON")
       ->excludes(app.add_flag("--wide", wide, kWideHelp));
   if (app.parse(call)) return ExitCode::good;

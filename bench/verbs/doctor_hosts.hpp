@@ -1,16 +1,13 @@
 #pragma once
 
-#include <string>
-
-#include "bench/launch/allocation.hpp"
+#include "bench/hosts/host_options.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
 
 /// What `hbench doctor --hosts` was asked for.
 struct HostDoctorOptions {
-  HostFlags hosts;
-  std::string network;  ///< as `Job::network`
+  HostOptions hosts;
   bool json = false;
   bool wide = false;
 };

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <fstream>
 #include <optional>
 
 #include "bench/launch/host.hpp"
@@ -11,6 +10,7 @@
 #include "bench/output/output_file.hpp"
 #include "bench/submit/follow.hpp"
 #include "bench/verbs/submit_options.hpp"
+#include "collectives/base/file.hpp"
 
 namespace hbench {
 namespace {
@@ -54,25 +54,19 @@ class SubmittedSweep {
 
   /// A database has one writer. A job that an engine knows nothing of any more has ended.
   void refuse_a_second_writer() const {
-    const std::optional<std::string> job = first_line(job_file());
-    if (!job || engine_.ask == nullptr) return;
+    const std::string job = first_line(job_file());
+    if (job.empty() || engine_.ask == nullptr) return;
     std::string printed;
     try {
-      printed = run_engine_command(engine_.ask(submission_, *job));
+      printed = run_engine_command(engine_.ask(submission_, job));
     } catch (const Error&) {
       return;
     }
     const JobState state = engine_.state(printed);
     if (state.phase == JobState::Phase::waiting || state.phase == JobState::Phase::running)
       throw Error(ExitCode::usage,
-                  fmt::format("job {} writes into {}: {}", *job, submission_.folder.string(), state.words),
-                  fmt::format("wait for its end{}, or choose another folder with --results", or_cancel(*job)));
-  }
-
-  static std::optional<std::string> first_line(const fs::path& file) {
-    std::ifstream in(file);
-    std::string line;
-    return std::getline(in, line) && !line.empty() ? std::optional(line) : std::nullopt;
+                  fmt::format("job {} writes into {}: {}", job, submission_.folder.string(), state.words),
+                  fmt::format("wait for its end{}, or choose another folder with --results", or_cancel(job)));
   }
 
   std::string or_cancel(const std::string& job) const {

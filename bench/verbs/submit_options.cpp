@@ -7,6 +7,7 @@
 
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
+#include "bench/command/words.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/options.hpp"
 #include "collectives/base/table.hpp"
@@ -77,10 +78,6 @@ void add_engine_options(Arguments& app, const Engine& engine, Values& values) {
     Option* added = app.add_option(fmt::format("--{}", option.name), value, std::string(option.summary));
     if (!value.empty()) added->capture_default_str();
   }
-}
-
-bool is_flag(std::string_view argument, std::string_view flag) {
-  return argument == flag || (argument.starts_with(flag) && argument[flag.size()] == '=');
 }
 
 /// The sweep's own arguments; what submit gives it is not among them.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 
 #include "analysis/store/store.hpp"
@@ -36,7 +35,7 @@ class Sweep {
   Sweep(const Call& call, SweepOptions options)
       : options_(std::move(options)),
         data_(load_data()),
-        machine_(options_.measures() ? local_machine(options_.oversubscribe, own_allocation()) : machine_at_rest()),
+        machine_(options_.measures() ? machine_around() : machine_at_rest()),
         plan_(make_plan(options_.request, data_, machine_)) {
     plan_calibrations();
     options_.measure.program = installation().worker.string();
@@ -58,8 +57,10 @@ class Sweep {
   }
 
  private:
-  Allocation own_allocation() const {
-    return allocation_of(options_.hosts, [](const char* name) { return std::getenv(name); });
+  LocalMachine machine_around() const {
+    LocalMachine machine = local_machine(options_.oversubscribe, allocation_of(options_.hosts.named));
+    if (machine.allocation.is_local()) return machine;
+    return machine_before_answers(std::move(machine), options_.request);
   }
 
   void plan_calibrations() { calibration_ = plan_calibration(options_.request, machine_, plan_, options_.calibration); }
@@ -74,13 +75,18 @@ class Sweep {
     plan_calibrations();
   }
 
-  /// Hosts on which no job can run end the sweep before it begins; those that only differ are named.
+  /// Hosts on which no job can run end the sweep before it begins; those that only differ are named. The plan is made
+  /// again with what they have.
   void look_at_hosts_before() {
     const Allocation& hosts = options_.measure.allocation;
     if (hosts.is_local() || !options_.preflight || std::ranges::none_of(plan_.cases, &Case::is_timed)) return;
     preflight_ = look_at_hosts(hosts, options_.measure.program, options_.measure.network, options_.measure.host);
-    if (!preflight_.obstacles.empty()) throw cannot_run(preflight_);
+    if (!preflight_.problems.obstacles.empty()) throw cannot_run(preflight_);
     options_.measure.network = preflight_.network;
+    machine_ = machine_of_hosts(std::move(machine_), preflight_.hosts);
+    plan_ = make_plan(options_.request, data_, machine_);
+    plan_calibrations();
+    if (trains_on_gpus() && !machine_.asked_for) require_gpus_for_slots(hosts, preflight_.hosts);
   }
 
   /// Who answers, and on what machine: its libraries are asked, which takes half a second.
@@ -149,7 +155,7 @@ class Sweep {
     }
     if (calibration_) total += calibration_->seconds();
     Progress progress(total, options_.quiet);
-    for (const Finding& difference : preflight_.differences)
+    for (const Finding& difference : preflight_.problems.differences)
       progress.note(fmt::format("warning: {}: {} (fix: {})", difference.what, difference.state, difference.cure));
     for (const Refusal& refusal : plan_.refused)
       progress.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));

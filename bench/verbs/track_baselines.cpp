@@ -8,6 +8,7 @@
 #include "bench/track/check.hpp"
 #include "bench/track/project.hpp"
 #include "bench/verbs/track.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

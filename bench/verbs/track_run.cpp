@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/command/arguments.hpp"
-#include "bench/command/words.hpp"
 #include "bench/front/worker_program.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
@@ -14,6 +13,7 @@
 #include "bench/track/tracked_run.hpp"
 #include "bench/verbs/track.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "collectives/executors/executor.hpp"
 

@@ -12,6 +12,7 @@
 #include "bench/worker/collective.hpp"
 #include "bench/worker/facts.hpp"
 #include "bench/worker/training.hpp"
+#include "collectives/base/host_name.hpp"
 
 namespace hbench {
 namespace {
@@ -66,10 +67,9 @@ constexpr Verb kHost{
 
 /// TOKEN HOST...: all hosts, of which this is one.
 ExitCode run_reach(const Call& call) {
-  const HostFacts own = own_host_facts();
+  const std::string own = own_host_name();
   std::vector<std::string> others(call.arguments.begin() + 1, call.arguments.end());
-  const auto short_name = [](std::string_view name) { return name.substr(0, name.find('.')); };
-  std::erase_if(others, [&](const std::string& name) { return short_name(name) == short_name(own.name); });
+  std::erase_if(others, [&](const std::string& name) { return short_host_name(name) == short_host_name(own); });
   fmt::print("{}\n", unreached_json(unreached_hosts(others, std::stoull(call.arguments.front()), Seconds(6))));
   return ExitCode::good;
 }

@@ -3,10 +3,10 @@
 #include <sched.h>
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
+#include "collectives/base/parse_number.hpp"
 #include "collectives/transport/host_place.hpp"
 
 namespace hbench {
@@ -21,10 +21,7 @@ std::optional<int> launched_local_rank(const std::function<const char*(const cha
   for (const char* name : kLocalRanks) {
     const char* value = variable(name);
     if (value == nullptr) continue;
-    const std::string_view text = value;
-    int rank = -1;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (status == std::errc() && end == text.data() + text.size() && rank >= 0) return rank;
+    if (const int rank = parse_number<int>(value).value_or(-1); rank >= 0) return rank;
   }
   return std::nullopt;
 }

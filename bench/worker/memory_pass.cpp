@@ -1,12 +1,12 @@
 #include "bench/worker/memory_pass.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
 
 #include "collectives/arithmetic/arithmetic.hpp"
+#include "collectives/base/file.hpp"
 
 namespace hbench {
 namespace {
@@ -14,13 +14,6 @@ namespace {
 /// Of all streams together, as `OnePass` claims it at once.
 constexpr std::size_t kBlockBytes = 256 << 10;
 constexpr std::size_t kCacheLine = 64;
-
-std::string line_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
 
 /// `32768K` in bytes; 0 for what is none.
 std::size_t size_of_text(const std::string& text) {
@@ -57,10 +50,10 @@ std::size_t last_level_cache_bytes(const std::filesystem::path& cpus) {
   for (const auto& cpu : std::filesystem::directory_iterator(cpus, status)) {
     if (!cpu.path().filename().string().starts_with("cpu")) continue;
     for (const auto& index : std::filesystem::directory_iterator(cpu.path() / "cache", status)) {
-      const std::string level = line_of(index.path() / "level");
+      const std::string level = first_line(index.path() / "level");
       if (level.empty() || level.find_first_not_of("0123456789") != std::string::npos) continue;
-      by_level[std::stoi(level)].emplace(line_of(index.path() / "shared_cpu_list"),
-                                         size_of_text(line_of(index.path() / "size")));
+      by_level[std::stoi(level)].emplace(first_line(index.path() / "shared_cpu_list"),
+                                         size_of_text(first_line(index.path() / "size")));
     }
   }
   std::size_t bytes = 0;

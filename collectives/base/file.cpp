@@ -34,4 +34,11 @@ std::string read_file(const std::filesystem::path& file) {
   return text;
 }
 
+std::string first_line(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
 }  // namespace hbench

@@ -13,4 +13,7 @@ inline constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;
 /// waited for, a device never ends), or has more than `kMostFileBytes`.
 std::string read_file(const std::filesystem::path& file);
 
+/// The first line of a file, such as the kernel's of one value, without its end; empty where there is none to be read.
+std::string first_line(const std::filesystem::path& file);
+
 }  // namespace hbench

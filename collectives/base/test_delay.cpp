@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <thread>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -42,9 +42,8 @@ TestDelay parse_test_delay(std::string_view text) {
   if (colon == text.npos) refuse(text, "there is no ':' between a rank and a time");
   TestDelay delay;
   const std::string_view rank = text.substr(0, colon);
-  const auto [end, status] = std::from_chars(rank.data(), rank.data() + rank.size(), delay.rank);
-  if (status != std::errc() || end != rank.data() + rank.size() || delay.rank < 0 || delay.rank >= kMostRanks)
-    refuse(text, fmt::format("'{}' is no rank", rank));
+  delay.rank = parse_number<int>(rank).value_or(-1);
+  if (delay.rank < 0 || delay.rank >= kMostRanks) refuse(text, fmt::format("'{}' is no rank", rank));
   delay.time = time_of(text, text.substr(colon + 1));
   if (!(delay.time > Seconds(0)) || delay.time > kLongest)
     refuse(text, "the time must be above 0 and at most a minute");

@@ -1,19 +1,14 @@
 #include "collectives/transport/clock_offset.hpp"
 
 #include "collectives/transport/posted_message.hpp"
-#include "collectives/transport/wait.hpp"
 
 namespace hbench {
 namespace {
 
 /// Lower than what endpoints reserve (`Endpoint::reserve_tag`), and nobody else's.
 constexpr int kTag = 901;
+constexpr std::string_view kWhat = "while clocks are compared";
 constexpr int kMessages = 10;
-
-void await(Transport& transport, Transport::Request request, Rank peer, Seconds timeout) {
-  PostedMessage message(transport, request, peer);
-  wait_for(message, timeout, "while clocks are compared");
-}
 
 /// Rank 0's part with one other.
 void compare_with(Rank peer, Transport& transport, const std::function<Seconds()>& now, Seconds timeout) {
@@ -21,15 +16,15 @@ void compare_with(Rank peer, Transport& transport, const std::function<Seconds()
   for (int i = 0; i < kMessages; ++i) {
     double theirs = 0;
     const Seconds asked = now();
-    await(transport, transport.send(peer, kTag, as_message(theirs)), peer, timeout);
-    await(transport, transport.receive(peer, kTag, as_message(theirs)), peer, timeout);
+    complete(transport, transport.send(peer, kTag, as_message(theirs)), peer, timeout, kWhat);
+    complete(transport, transport.receive(peer, kTag, as_message(theirs)), peer, timeout, kWhat);
     const Seconds answered = now();
     const double took = (answered - asked).value;
     if (i > 0 && took >= quickest) continue;
     quickest = took;
     ahead = theirs - (asked.value + answered.value) / 2;
   }
-  await(transport, transport.send(peer, kTag, as_message(ahead)), peer, timeout);
+  complete(transport, transport.send(peer, kTag, as_message(ahead)), peer, timeout, kWhat);
 }
 
 }  // namespace
@@ -41,11 +36,11 @@ Seconds clock_ahead_of_first(Transport& transport, const std::function<Seconds()
   }
   double message = 0;
   for (int i = 0; i < kMessages; ++i) {
-    await(transport, transport.receive(0, kTag, as_message(message)), 0, timeout);
+    complete(transport, transport.receive(0, kTag, as_message(message)), 0, timeout, kWhat);
     message = now().value;
-    await(transport, transport.send(0, kTag, as_message(message)), 0, timeout);
+    complete(transport, transport.send(0, kTag, as_message(message)), 0, timeout, kWhat);
   }
-  await(transport, transport.receive(0, kTag, as_message(message)), 0, timeout);
+  complete(transport, transport.receive(0, kTag, as_message(message)), 0, timeout, kWhat);
   return Seconds(message);
 }
 

@@ -4,6 +4,7 @@
 
 #include "collectives/transport/operation.hpp"
 #include "collectives/transport/transport.hpp"
+#include "collectives/transport/wait.hpp"
 
 namespace hbench {
 
@@ -28,5 +29,12 @@ class PostedMessage final : public Operation {
   Rank peer_;
   bool done_ = false;
 };
+
+/// Waits until a message that was just posted is complete; \param what as for `wait_for`. \throws Error (lost_rank).
+inline void complete(Transport& transport, Transport::Request request, Rank peer, Seconds timeout,
+                     std::string_view what) {
+  PostedMessage message(transport, request, peer);
+  wait_for(message, timeout, what);
+}
 
 }  // namespace hbench

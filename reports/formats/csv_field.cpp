@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
+
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
@@ -16,9 +17,8 @@ bool looks_like_formula(std::string_view text) {
 }  // namespace
 
 bool is_number(std::string_view text) {
-  double value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return status == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  const std::optional<double> value = parse_number<double>(text);
+  return value && std::isfinite(*value);
 }
 
 std::string csv_field(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {

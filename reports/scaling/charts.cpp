@@ -27,8 +27,7 @@ std::string caption_of(const std::vector<Series>& all, const Quantity& quantity)
   std::string text = quantity.efficiency
                          ? "Throughput on N GPUs over N times that of one GPU without communication."
                          : "Networks come with different GPUs: compare how straight the lines are, not their heights.";
-  if (has(all, Mark::simulated))
-    text += " Lines with small dots are simulated; bands: where 9 of 10 real figures lie.";
+  if (has(all, Mark::simulated)) text += " Lines with small dots are simulated; bands: where 9 of 10 real figures lie.";
   if (has(all, Mark::measured) || has(all, Mark::emulated))
     text += " Large dots are timed; whiskers: 95 % intervals for a repeat.";
   if (has(all, Mark::published)) text += " Marks without a line are published by others.";
@@ -97,8 +96,7 @@ std::optional<Chart> chart_of(const Scaling& scaling, const std::vector<Curve>& 
   std::vector<Series> series = series_of(curves, quantity);
   if (series.empty()) return std::nullopt;
   const Case& asked = curves.front().asked();
-  Chart chart{.id = fmt::format("{}-{}{}", quantity.id, asked.workload,
-                                asked.image_size > 0 ? fmt::format("-{}", asked.image_size) : ""),
+  Chart chart{.id = chart_id(quantity.id, asked),
               .title = scaling.words.workload(asked),
               .x_title = is_local(curves) ? "Ranks" : "GPUs",
               .y_title = quantity.y_title,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
 /// How the figures of the verdict are known, and how far such figures were off.

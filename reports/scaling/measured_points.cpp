@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {
@@ -19,8 +17,7 @@ Blocks measured_points(const Scaling& scaling) {
                           std::to_string(point.iterations), std::to_string(point.launches)});
   }
   if (table.rows.empty()) return {};
-  const auto one_node = [](const Point& point) { return point.asked.nodes_label().empty(); };
-  if (std::ranges::all_of(scaling.input.points, one_node)) erase_column(table, "nodes x ranks");
+  erase_if_empty(table, "nodes x ranks");
   return {Heading{1, "Measured on this machine"}, std::move(table)};
 }
 

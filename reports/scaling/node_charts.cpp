@@ -35,7 +35,7 @@ std::vector<Spread> spreads_of(const std::vector<Point>& points, const Subject& 
 Series series_of(const Spread& spread, const ScalingWords& words) {
   const Case& asked = spread.front()->asked;
   Series series{.label = fmt::format("{}, {}", words.strategy(asked), words.gpus(asked)),
-                .mark = asked.evidence == Evidence::measured ? Mark::measured : Mark::emulated,
+                .mark = mark_of(asked.evidence),
                 .group = asked.strategy.label(),
                 .family = words.network(asked.profile)};
   for (const Point* point : spread)
@@ -46,17 +46,16 @@ Series series_of(const Spread& spread, const ScalingWords& words) {
 
 Chart chart_of(const Scaling& scaling, const std::vector<Spread>& spreads) {
   const Case& asked = spreads.front().front()->asked;
-  Chart chart{
-      .id = fmt::format("nodes-{}{}", asked.workload, asked.image_size > 0 ? fmt::format("-{}", asked.image_size) : ""),
-      .title = scaling.words.workload(asked),
-      .x_title = "Nodes",
-      .y_title = "Scaling efficiency",
-      .x_log2 = true,
-      .y_percent = true,
-      .y_min = 0,
-      .caption =
-          "The same ranks on more nodes, equally many on each, in blocks of consecutive ranks. Whiskers: "
-          "95 % intervals for a repeat."};
+  Chart chart{.id = chart_id("nodes", asked),
+              .title = scaling.words.workload(asked),
+              .x_title = "Nodes",
+              .y_title = "Scaling efficiency",
+              .x_log2 = true,
+              .y_percent = true,
+              .y_min = 0,
+              .caption =
+                  "The same ranks on more nodes, equally many on each, in blocks of consecutive ranks. Whiskers: "
+                  "95 % intervals for a repeat."};
   for (const Spread& spread : spreads) chart.series.push_back(series_of(spread, scaling.words));
   return chart;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {

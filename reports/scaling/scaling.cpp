@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "collectives/base/text.hpp"
+
 namespace hbench {
 namespace {
 

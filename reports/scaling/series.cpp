@@ -9,20 +9,6 @@
 namespace hbench {
 namespace {
 
-Mark mark_of(Evidence evidence) {
-  switch (evidence) {
-    case Evidence::measured:
-      return Mark::measured;
-    case Evidence::emulated:
-      return Mark::emulated;
-    case Evidence::simulated:
-      return Mark::simulated;
-    case Evidence::published:
-      break;
-  }
-  return Mark::published;
-}
-
 bool on_one_curve(const Case& a, const Case& b, const ScalingWords& words) {
   return a.evidence == b.evidence && a.profile == b.profile && a.machine == b.machine &&
          a.batch_per_gpu == b.batch_per_gpu && a.training == b.training && words.strategy(a) == words.strategy(b);
@@ -88,6 +74,25 @@ void tell_machines_apart(std::vector<Curve>& curves) {
 }
 
 }  // namespace
+
+Mark mark_of(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::measured:
+      return Mark::measured;
+    case Evidence::emulated:
+      return Mark::emulated;
+    case Evidence::simulated:
+      return Mark::simulated;
+    case Evidence::published:
+      break;
+  }
+  return Mark::published;
+}
+
+std::string chart_id(std::string_view quantity, const Case& asked) {
+  return fmt::format("{}-{}{}", quantity, asked.workload,
+                     asked.image_size > 0 ? fmt::format("-{}", asked.image_size) : "");
+}
 
 std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject) {
   std::vector<Curve> curves;

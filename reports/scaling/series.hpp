@@ -22,6 +22,12 @@ struct Curve {
 /// ones that repeat them, have the colour of the plain strategy: what matters is whether they agree.
 std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject);
 
+/// How points of this evidence are drawn.
+Mark mark_of(Evidence evidence);
+
+/// The name of a chart of this quantity in files and links: `efficiency-resnet18-64`.
+std::string chart_id(std::string_view quantity, const Case& asked);
+
 /// Decides which curves of one subject are shown at first, and puts these first. All, where all is little; else, on the
 /// few networks that differ most (the best, the worst, the one where servers are furthest ahead, the one of which most
 /// is published), the best configuration of either side and the best servers of the other placement, what is published

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "collectives/base/text.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/scaling/sides.hpp"
 
@@ -162,7 +163,7 @@ std::string ScalingWords::strategy(const Case& asked) const {
   }
   const std::string label = asked.strategy_label();
   if (!label_servers_ || asked.strategy.servers == 0) return label;
-  return fmt::format("{}, {}", label, counted(static_cast<std::size_t>(asked.strategy.servers), "server"));
+  return fmt::format("{}, {}", label, counted(asked.strategy.servers, "server"));
 }
 
 std::string ScalingWords::in_a_sentence(const Strategy& strategy) {
@@ -177,7 +178,7 @@ std::string ScalingWords::in_brief(const Strategy& strategy) {
   if (!strategy.uses_servers() || !strategy.preset.empty()) return label;
   const std::string rest = label.substr(std::min(label.size(), strategy.algorithm.size()));
   if (strategy.servers == 0) return "servers" + rest;
-  return counted(static_cast<std::size_t>(strategy.servers), "server") + rest;
+  return counted(strategy.servers, "server") + rest;
 }
 
 std::string ScalingWords::family(const std::string& algorithm) {
@@ -187,7 +188,7 @@ std::string ScalingWords::family(const std::string& algorithm) {
 }
 
 std::string ScalingWords::gpus(const Case& asked) {
-  return counted(static_cast<std::size_t>(asked.gpus), on_this_machine(asked) ? "rank" : "GPU");
+  return counted(asked.gpus, on_this_machine(asked) ? "rank" : "GPU");
 }
 
 bool on_this_machine(const Case& asked) { return asked.is_local(); }
@@ -212,10 +213,5 @@ std::string or_dash(const std::string& text) { return text.empty() ? "-" : text;
 
 std::string signed_points(double fraction) { return fmt::format("{:+.1f}", fraction * 100); }
 std::string unsigned_points(double fraction) { return fmt::format("{:.1f}", fraction * 100); }
-
-std::string counted(std::size_t count, const std::string& noun) {
-  const char* ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
-  return fmt::format("{} {}{}", count, noun, ending);
-}
 
 }  // namespace hbench

@@ -68,7 +68,5 @@ std::string or_dash(const std::string& text);
 /// A difference of efficiencies in percentage points: `+3.1`.
 std::string signed_points(double fraction);
 std::string unsigned_points(double fraction);
-/// `1 GPU`, `3 launches`.
-std::string counted(std::size_t count, const std::string& noun);
 
 }  // namespace hbench

@@ -1,12 +1,11 @@
 #include "bench/launch/allocation.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
-#include <array>
 #include <fstream>
 #include <map>
 
+#include "collectives/base/host_name.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 
@@ -99,9 +98,7 @@ TEST(Allocation, IsThatOfTheSlurmJob) {
 }
 
 TEST(Allocation, OfOneHostThatIsThisMachineIsNoneUnlessItWasNamed) {
-  std::array<char, 256> own{};
-  gethostname(own.data(), own.size() - 1);
-  const std::string name = own.data();
+  const std::string name = own_host_name();
   EXPECT_TRUE(allocation_in({{"SLURM_JOB_NODELIST", name}}).is_local());
   EXPECT_FALSE(allocation_in({{"SLURM_JOB_NODELIST", "not-" + name}}).is_local());
   EXPECT_FALSE(allocation_in({}, {.hosts = "localhost:2", .hostfile = {}}).is_local());

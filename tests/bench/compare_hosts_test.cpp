@@ -29,10 +29,12 @@ std::vector<HostReport> three_hosts() { return {host_called("n1"), host_called("
 /// `n2: cores is 4 ...`, one for each finding.
 std::vector<std::string> findings_of(const std::vector<HostReport>& hosts) {
   std::vector<std::string> lines;
-  for (const Finding& finding : compare_hosts(hosts)) {
-    EXPECT_NE(finding.cure, "") << finding.state;
-    lines.push_back(finding.what + ": " + finding.state);
-  }
+  const HostProblems problems = compare_hosts(hosts);
+  for (const auto* findings : {&problems.obstacles, &problems.differences})
+    for (const Finding& finding : *findings) {
+      EXPECT_NE(finding.cure, "") << finding.state;
+      lines.push_back(finding.what + ": " + finding.state);
+    }
   return lines;
 }
 
@@ -49,27 +51,27 @@ TEST(ComparedHosts, NameTheOddOne) {
 TEST(ComparedHosts, OfTwoTheFirstIsTheMeasure) {
   std::vector<HostReport> hosts{host_called("n1"), host_called("n2")};
   hosts[0].own.facts["hbench"] = "2 (b)";
-  const std::vector<Finding> findings = compare_hosts(hosts);
-  ASSERT_EQ(findings.size(), 1);
-  EXPECT_EQ(findings.front().what, "n2");
-  EXPECT_TRUE(is_obstacle(findings.front(), hosts)) << "ranks of different versions do not understand each other";
+  const HostProblems problems = compare_hosts(hosts);
+  EXPECT_THAT(problems.differences, IsEmpty());
+  ASSERT_EQ(problems.obstacles.size(), 1) << "ranks of different versions do not understand each other";
+  EXPECT_EQ(problems.obstacles.front().what, "n2");
 }
 
 TEST(ComparedHosts, OnlyNoteWhatNothingFailsBy) {
   std::vector<HostReport> hosts = three_hosts();
   hosts[0].own.facts["kernel"] = "Linux 6.1";
-  const std::vector<Finding> findings = compare_hosts(hosts);
-  ASSERT_EQ(findings.size(), 1);
-  EXPECT_EQ(findings.front().state, "kernel is Linux 6.1, and not there on n2, n3");
-  EXPECT_TRUE(findings.front().optional);
-  EXPECT_FALSE(is_obstacle(findings.front(), hosts));
+  const HostProblems problems = compare_hosts(hosts);
+  EXPECT_THAT(problems.obstacles, IsEmpty());
+  ASSERT_EQ(problems.differences.size(), 1);
+  EXPECT_EQ(problems.differences.front().state, "kernel is Linux 6.1, and not there on n2, n3");
+  EXPECT_TRUE(problems.differences.front().optional);
 }
 
 TEST(ComparedHosts, ThatDoNotAnswerAreObstaclesAndNotCompared) {
   std::vector<HostReport> hosts = three_hosts();
   hosts[1] = {.host = "n2", .failure = "ssh: connection refused", .own = {}};
   EXPECT_THAT(findings_of(hosts), ElementsAre("n2: ssh: connection refused"));
-  EXPECT_TRUE(is_obstacle(compare_hosts(hosts).front(), hosts));
+  EXPECT_EQ(compare_hosts(hosts).obstacles.size(), 1);
 }
 
 TEST(ComparedHosts, HaveClocksAndSharedMemoryThatJobsNeed) {
@@ -81,6 +83,18 @@ TEST(ComparedHosts, HaveClocksAndSharedMemoryThatJobsNeed) {
   hosts[1].own.facts["free shm"] = "64";
   EXPECT_THAT(findings_of(hosts), ElementsAre("n2: its clock is 120 s behind", "n3: its clock is 3 s ahead",
                                               "n3: /dev/shm has 63 MiB free"));
+}
+
+TEST(ComparedHosts, HaveFreeMemoryGpusOfTheirOwnAndALinkWithoutErrors) {
+  std::vector<HostReport> hosts = three_hosts();
+  hosts[0].own.facts["free memory"] = "1000";
+  hosts[1].own.facts["free memory"] = "499";
+  hosts[2].own.facts["free memory"] = "500";
+  hosts[0].own.facts["gpu users"] = "0";
+  hosts[1].own.facts["gpu users"] = "2";
+  hosts[2].own.addresses.front().errors = 7;
+  EXPECT_THAT(findings_of(hosts), ElementsAre("n2: 499 MiB of memory are free, and 1000 elsewhere",
+                                              "n2: 2 other programs on its GPUs", "n3: eth0 has had 7 faulty frames"));
 }
 
 TEST(CommonNetwork, IsTheFastestThatAllHave) {
@@ -117,12 +131,21 @@ TEST(HostTable, HasOneValueWhereHostsAgree) {
 
 TEST(HostFacts, AreReadAsTheyAreWritten) {
   HostFacts facts = host_called("n\"1").own;
+  facts.addresses.front().errors = 1LL << 40;
   facts.clock = 1.5e9 + 0.25;
+  facts.no_training = "a";
+  facts.gpus = 8;
+  facts.no_gpu = "b";
+  facts.absent = {{"mpi", "c"}};
   const HostFacts read = parse_host_facts(to_json(facts));
   EXPECT_EQ(read.name, facts.name);
   EXPECT_EQ(read.facts, facts.facts);
   EXPECT_EQ(read.addresses, facts.addresses);
   EXPECT_EQ(read.clock, facts.clock);
+  EXPECT_EQ(read.no_training, facts.no_training);
+  EXPECT_EQ(read.gpus, facts.gpus);
+  EXPECT_EQ(read.no_gpu, facts.no_gpu);
+  EXPECT_EQ(read.absent, facts.absent);
   EXPECT_EQ(to_json(facts).find('\n'), std::string::npos);
   expect_error([] { parse_host_facts("{}"); }, ExitCode::internal, HasSubstr("hbench-worker host"), testing::_);
 }
@@ -138,7 +161,7 @@ TEST(PreflightEnvironment, IsThatOfTheFirstHostWithTheNetwork) {
 
 TEST(PreflightError, NamesEachHostAndTheFirstCure) {
   Preflight preflight;
-  preflight.obstacles = {{"n1", "is down", "start it"}, {"n2", "too", "see"}};
+  preflight.problems.obstacles = {{"n1", "is down", "start it"}, {"n2", "too", "see"}};
   const Error error = cannot_run(preflight);
   EXPECT_STREQ(error.what(), "n1: is down; n2: too");
   EXPECT_EQ(error.hint(), "start it");

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "collectives/base/text.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 
 namespace hbench {

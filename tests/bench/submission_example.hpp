@@ -5,6 +5,12 @@
 
 namespace hbench {
 
+/// What the options of `engine` are where nobody gives them.
+inline void set_standard_options(Submission& submission, const Engine& engine) {
+  for (const EngineOption& option : engine.options)
+    submission.options.insert_or_assign(std::string(option.name), std::string(option.standard));
+}
+
 /// A job of `engine` with the standard value of each of its options.
 inline Submission submission_example(const Engine& engine) {
   Submission submission{.job = "hbench",
@@ -15,8 +21,7 @@ inline Submission submission_example(const Engine& engine) {
                         .folder = "/shared/run7",
                         .options = {},
                         .directory = "/home/ada/work"};
-  for (const EngineOption& option : engine.options)
-    submission.options[std::string(option.name)] = std::string(option.standard);
+  set_standard_options(submission, engine);
   return submission;
 }
 

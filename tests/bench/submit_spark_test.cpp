@@ -2,8 +2,8 @@
 
 #include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/submit/engine.hpp"
 #include "tests/analysis/temporary_folder.hpp"
+#include "tests/bench/submission_example.hpp"
 
 namespace hbench {
 
@@ -22,7 +22,7 @@ Submission example() {
                         .ranks_per_node = 4,
                         .program = "/opt/hbench/bin/hbench",
                         .folder = "/data/nightly"};
-  for (const EngineOption& option : kSparkEngine.options) submission.options.emplace(option.name, option.standard);
+  set_standard_options(submission, kSparkEngine);
   submission.options["master"] = "spark://head:7077";
   return submission;
 }

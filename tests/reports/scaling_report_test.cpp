@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/scaling/words.hpp"
 #include "tests/reports/scaling_points.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "bench/submit/engine.hpp"
+#include "tests/bench/submission_example.hpp"
 
 namespace hbench {
 
@@ -17,7 +17,7 @@ inline Submission plain_submission() {
                         .ranks_per_node = 2,
                         .program = "/opt/hbench/bin/hbench",
                         .folder = "results"};
-  for (const EngineOption& option : kKubernetesEngine.options) submission.options.emplace(option.name, option.standard);
+  set_standard_options(submission, kKubernetesEngine);
   submission.options["image"] = "registry.example/hbench:0.1.0";
   return submission;
 }

@@ -1,0 +1,17 @@
+#include "bench/hosts/host_options.hpp"
+
+namespace hbench {
+
+std::array<Option*, 3> add_host_options(Arguments& app, HostOptions& options) {
+  Option* hosts = app.add_option("-H,--host", options.named.hosts,
+                                 "hosts with their slots: a:4,b:4 (default: those of the Slurm job, MPIJob or Spark "
+                                 "application around it, else this machine)");
+  Option* file =
+      app.add_option("--hostfile", options.named.hostfile, "the same from a file: a line 'a slots=4' for each host");
+  file->excludes(hosts);
+  Option* network = app.add_option("--network-interface", options.network,
+                                   "network between hosts: an interface (eth0) or a subnet (10.0.0.0/24)");
+  return {hosts, file, network};
+}
+
+}  // namespace hbench

@@ -1,0 +1,81 @@
+#include <gmock/gmock.h>
+
+#include "bench/hosts/preflight.hpp"
+#include "bench/sweep/local_machine.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+/// Two hosts of four slots: `n1` with four GPUs and all executors, `n2` as `own`.
+std::vector<HostReport> with_second_host(HostFacts own) {
+  std::vector<HostReport> hosts(2);
+  hosts[0].host = "n1";
+  hosts[0].own.gpus = 4;
+  hosts[1].host = "n2";
+  hosts[1].own = std::move(own);
+  return hosts;
+}
+
+LocalMachine launcher_without_gpus() {
+  LocalMachine machine;
+  machine.no_gpu = "no driver";
+  machine.no_training = "no LibTorch";
+  machine.absent = {{"nccl", "no CUDA"}};
+  machine.allocation = parse_host_list("n1:4,n2:4");
+  return machine;
+}
+
+TEST(MachineOfHosts, HasWhatAllHostsHaveWhateverThisMachineLacks) {
+  HostFacts own;
+  own.gpus = 2;
+  const LocalMachine machine = machine_of_hosts(launcher_without_gpus(), with_second_host(own));
+  EXPECT_EQ(machine.gpus, 2);
+  EXPECT_EQ(machine.no_gpu, "");
+  EXPECT_EQ(machine.no_training, "");
+  EXPECT_TRUE(machine.absent.empty());
+  EXPECT_EQ(machine.allocation.slots(), 8);
+}
+
+TEST(MachineOfHosts, SaysWhichHostLacksWhat) {
+  HostFacts own;
+  own.no_gpu = "the driver is too old";
+  own.no_training = "no LibTorch";
+  own.absent = {{"mpi", "no Open MPI"}};
+  const LocalMachine machine = machine_of_hosts(launcher_without_gpus(), with_second_host(own));
+  EXPECT_EQ(machine.gpus, 0);
+  EXPECT_EQ(machine.no_gpu, "n2: the driver is too old");
+  EXPECT_EQ(machine.no_training, "n2: no LibTorch");
+  EXPECT_THAT(machine.absent, ElementsAre(Pair("mpi", "n2: no Open MPI")));
+}
+
+TEST(MachineBeforeAnswers, HasGpusOnHostsOnlyWhereTheyAreAskedFor) {
+  SweepRequest request;
+  EXPECT_EQ(machine_before_answers(launcher_without_gpus(), request).gpus, 0);
+  request.device = "gpu";
+  EXPECT_EQ(machine_before_answers(launcher_without_gpus(), request).gpus, 4);
+  request.device.clear();
+  request.executor = "nccl-p2p";
+  const LocalMachine machine = machine_before_answers(launcher_without_gpus(), request);
+  EXPECT_EQ(machine.gpus, 4);
+  EXPECT_TRUE(machine.absent.empty());
+  request.executor = "mpi";
+  EXPECT_EQ(machine_before_answers(launcher_without_gpus(), request).gpus, 0);
+}
+
+TEST(SlotsOfHosts, AreNoMoreThanTheirGpus) {
+  const Allocation hosts = parse_host_list("n1:4,n2:4");
+  HostFacts own;
+  own.gpus = 4;
+  require_gpus_for_slots(hosts, with_second_host(own));
+  own.gpus = 3;
+  expect_error([&] { require_gpus_for_slots(hosts, with_second_host(own)); }, ExitCode::environment,
+               HasSubstr("n2 has 4 slots and 3 GPUs"), HasSubstr("give it 3 slots"));
+}
+
+}  // namespace
+}  // namespace hbench
