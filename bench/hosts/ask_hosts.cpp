@@ -42,7 +42,7 @@ HostAnswer ask(const std::string& name, Spawn& spawn, Seconds timeout) {
 std::vector<HostAnswer> ask_hosts(const Allocation& allocation, const HostQuestion& question, const Host& here) {
   std::deque<JobSpawn> jobs;  // with folders of their own: launchers that share one race to make what they put there
   for (const AllocatedHost& host : allocation.hosts)
-    jobs.emplace_back("mpirun",
+    jobs.emplace_back(allocation.launcher,
                       Job{.worker = question.program, .host_of_rank = {host.name}, .network = question.network},
                       std::map<std::string, std::string>(), here);
   std::vector<HostAnswer> answers(allocation.hosts.size());

@@ -2,7 +2,7 @@
 
 namespace hbench {
 
-std::array<Option*, 3> add_host_options(Arguments& app, HostOptions& options) {
+std::array<Option*, 4> add_host_options(Arguments& app, HostOptions& options) {
   Option* hosts = app.add_option("-H,--host", options.named.hosts,
                                  "hosts with their slots: a:4,b:4 (default: those of the Slurm job, MPIJob or Spark "
                                  "application around it, else this machine)");
@@ -11,7 +11,10 @@ std::array<Option*, 3> add_host_options(Arguments& app, HostOptions& options) {
   file->excludes(hosts);
   Option* network = app.add_option("--network-interface", options.network,
                                    "network between hosts: an interface (eth0) or a subnet (10.0.0.0/24)");
-  return {hosts, file, network};
+  Option* launcher = app.add_option("--launcher", options.named.launcher,
+                                    "what starts ranks on hosts: mpirun, or srun in a Slurm job whose site forbids it");
+  launcher->check(one_of({"mpirun", "srun"}))->capture_default_str();
+  return {hosts, file, network, launcher};
 }
 
 }  // namespace hbench

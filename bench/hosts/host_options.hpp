@@ -14,7 +14,7 @@ struct HostOptions {
   std::string network;  ///< as `Job::network`
 };
 
-/// `-H`, `--hostfile` and `--network-interface`, of which the first two exclude each other. `options` outlives `app`.
-std::array<Option*, 3> add_host_options(Arguments& app, HostOptions& options);
+/// `-H`, `--hostfile`, `--network-interface` and `--launcher`, of which the first two exclude each other. `options` outlives `app`.
+std::array<Option*, 4> add_host_options(Arguments& app, HostOptions& options);
 
 }  // namespace hbench

@@ -209,7 +209,8 @@ Allocation allocation_of(const HostFlags& flags, const std::function<const char*
   else if (default_file != nullptr && *default_file != '\0')
     allocation = parse_hostfile(read_file(default_file), default_file);
   const bool given = !flags.hosts.empty() || !flags.hostfile.empty();
-  if (!given && allocation.hosts.size() == 1 && is_this_machine(allocation.hosts.front().name)) return {};
+  if (!given && allocation.hosts.size() == 1 && is_this_machine(allocation.hosts.front().name)) allocation = {};
+  allocation.launcher = flags.launcher;
   return allocation;
 }
 

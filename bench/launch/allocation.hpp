@@ -22,6 +22,7 @@ struct AllocatedHost {
 struct Allocation {
   std::vector<AllocatedHost> hosts;  ///< empty: this machine alone
   std::string origin;                ///< who gave them, in words: `-H`, `hosts.txt`, `Slurm's job 17`
+  std::string launcher = "mpirun";   ///< what starts ranks there
 
   /// Whether ranks are started on this machine alone, by no host's name.
   bool is_local() const { return hosts.empty(); }
@@ -46,8 +47,9 @@ std::vector<int> parse_slurm_counts(std::string_view list);
 
 /// What the flags say of hosts; empty where they are not given.
 struct HostFlags {
-  std::string hosts;               ///< `-H`
-  std::filesystem::path hostfile;  ///< `--hostfile`
+  std::string hosts;                ///< `-H`
+  std::filesystem::path hostfile;   ///< `--hostfile`
+  std::string launcher = "mpirun";  ///< `--launcher`
 };
 
 /// The hosts of the flags, else those of the Slurm job in which we are, else those of Open MPI's own variable for a

@@ -4,10 +4,10 @@
 
 namespace hbench {
 
-extern const Launcher kLocalLauncher, kMpirunLauncher, kMpichLauncher;
+extern const Launcher kLocalLauncher, kMpirunLauncher, kSrunLauncher, kMpichLauncher;
 
 namespace {
-constexpr std::array kLaunchers{&kLocalLauncher, &kMpirunLauncher, &kMpichLauncher};
+constexpr std::array kLaunchers{&kLocalLauncher, &kMpirunLauncher, &kSrunLauncher, &kMpichLauncher};
 }
 
 std::span<const Launcher* const> launchers() { return kLaunchers; }

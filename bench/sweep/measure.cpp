@@ -105,7 +105,7 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
   std::map<std::string, std::string> environment = nccl.environment();
   environment.insert({{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"MKL_NUM_THREADS", "1"}});
-  const RankStart start{.launcher = has_job || !places.host_of_rank.empty() ? "mpirun" : "local",
+  const RankStart start{.launcher = has_job || !places.host_of_rank.empty() ? options.allocation.launcher : "local",
                         .processes = processes,
                         .worker = {options.program, "worker", to_json(order)},
                         .environment = environment,

@@ -57,6 +57,22 @@ TEST(MpirunLauncher, StartsEachRankOnItsHost) {
   EXPECT_THAT(launcher("mpirun").argv(job), testing::ElementsAreArray(expected));
 }
 
+TEST(SrunLauncher, StartsEachRankOnItsHostWithTheEnvironmentOfTheJob) {
+  Job job = job_of(5);
+  job.worker = {"w", "x y"};
+  job.host_of_rank = {"a", "a", "b", "a", "b"};
+  job.forwarded = {"HBENCH_X"};
+  job.network = "10.0.0.0/24";
+  EXPECT_THAT(launcher("srun").argv(job),
+              ElementsAre("srun", "--mpi=pmix", "--overlap", "--kill-on-bad-exit=1", "--cpu-bind=none", "--ntasks=5",
+                          "--overcommit", "--nodes=2", "--distribution=arbitrary", "--nodelist=a,a,b,a,b", "env",
+                          "OMPI_MCA_btl_tcp_if_include=10.0.0.0/24", "w", "x y"));
+  job = job_of(2);
+  job.worker = {"w"};
+  EXPECT_THAT(launcher("srun").argv(job), ElementsAre("srun", "--mpi=pmix", "--overlap", "--kill-on-bad-exit=1",
+                                                      "--cpu-bind=none", "--ntasks=2", "w"));
+}
+
 TEST(MpirunLauncher, PutsTheFilesOfOpenMpi4And5IntoTheJobsFolders) {
   const auto environment = launcher("mpirun").environment;
   const std::map<std::string, std::string> always{{"OMPI_MCA_orte_tag_output", "1"},
