@@ -21,7 +21,7 @@ bool same_place(const Case& a, const Case& b) {
 }
 
 bool predictable(const Case& measured) {
-  return measured.gpus > 1 && measured.strategy.communicates() && !measured.strategy.dedicated() &&
+  return measured.gpus > 1 && measured.processes_per_gpu <= 1 && measured.strategy.communicates() && !measured.strategy.dedicated() &&
          measured.image_size > 0;
 }
 

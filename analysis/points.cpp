@@ -24,14 +24,14 @@ std::optional<double> value_of(const CaseResult& result, std::string_view metric
 }
 
 void set_step(Point& point, double seconds) {
-  const double samples = static_cast<double>(point.asked.gpus) * point.asked.batch_per_gpu;
+  const double samples = static_cast<double>(point.asked.workers()) * point.asked.batch_per_gpu;
   point.step_seconds = seconds;
   point.throughput = seconds > 0 ? samples / seconds : 0;
   point.throughput_per_gpu = point.throughput / point.asked.gpus;
 }
 
 void set_throughput(Point& point, double throughput) {
-  const double samples = static_cast<double>(point.asked.gpus) * point.asked.batch_per_gpu;
+  const double samples = static_cast<double>(point.asked.workers()) * point.asked.batch_per_gpu;
   point.throughput = throughput;
   point.throughput_per_gpu = throughput / point.asked.gpus;
   point.step_seconds = throughput > 0 ? samples / throughput : 0;
@@ -41,11 +41,14 @@ std::string baseline_in_words(int batch, double step) {
   return fmt::format("one process without communication, {:.4g} samples/s", step > 0 ? batch / step : 0);
 }
 
+/// All processes take equal batches, so a ratio of rates per process is the inverse ratio of steps; a GPU has the rate
+/// of all that share it.
 void set_efficiency(Point& point, const RatioEstimate& estimate) {
-  point.efficiency = estimate.ratio;
+  const double sharing = std::max(point.asked.processes_per_gpu, 1);
+  point.efficiency = sharing * estimate.ratio;
   if (!estimate.interval) return;
-  point.efficiency_low = estimate.interval->low;
-  point.efficiency_high = estimate.interval->high;
+  point.efficiency_low = sharing * estimate.interval->low;
+  point.efficiency_high = sharing * estimate.interval->high;
   point.interval = estimate.in_words;
 }
 
@@ -54,7 +57,6 @@ bool all_positive(const Launches& launches) {
       launches, [](const Launch& launch) { return std::ranges::all_of(launch, [](double step) { return step > 0; }); });
 }
 
-/// All processes take equal batches, so a ratio of rates per GPU is the inverse ratio of steps.
 void compare_with_pairs(Point& point, const std::vector<PairedLaunch>& pairs) {
   Launches baseline, own;
   for (const PairedLaunch& pair : pairs) {
@@ -71,7 +73,7 @@ void compare_with_baseline(Point& point, const TimedSteps& steps, const CaseResu
   if (base_steps.launches.empty()) return;
   const double base_step = median_of_launches(base_steps.launches);
   point.baseline = baseline_in_words(base.asked.batch_per_gpu, base_step);
-  point.efficiency = base_step / point.step_seconds;
+  set_efficiency(point, {.ratio = base_step / point.step_seconds});
   // A case is exactly as fast as itself, however uncertain its speed.
   if (base.asked.key() == point.asked.key()) return;
   if (all_positive(base_steps.launches) && all_positive(steps.launches))

@@ -52,11 +52,13 @@ std::string TrainingTask::label() const {
 
 std::string Case::strategy_label() const {
   const std::string task = training.label();
-  return strategy.label() + (task.empty() ? "" : ", " + task);
+  const std::string shared =
+      processes_per_gpu > 1 ? fmt::format(", {} processes per GPU", processes_per_gpu) : std::string();
+  return strategy.label() + (task.empty() ? "" : ", " + task) + shared;
 }
 
 std::string Case::nodes_label() const {
-  return is_timed() && nodes > 1 ? fmt::format("{} x {}", nodes, gpus / nodes) : "";
+  return is_timed() && nodes > 1 ? fmt::format("{} x {}", nodes, workers() / nodes) : "";
 }
 
 std::string Producer::commit() const {

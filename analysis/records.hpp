@@ -3,6 +3,7 @@
 /// What is stored: plain records of what was asked and what was seen. No means, no efficiencies; those
 /// are computed from these, so that a better estimator improves old data too.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -100,9 +101,10 @@ struct TrainingTask {
 /// `hbench collective`. `analysis/case_fields.hpp` lists the fields and says which part each is of.
 struct Case {
   Evidence evidence = Evidence::simulated;
-  std::string workload;  ///< `resnet50`, or a trace file's name
-  int gpus = 1;          ///< workers; a measured run's ranks on CPU cores count as GPUs, and `training` says so
-  int nodes = 0;         ///< machines on which the workers are; 0: not known
+  std::string workload;       ///< `resnet50`, or a trace file's name
+  int gpus = 1;               ///< a measured run's ranks on CPU cores count as GPUs, and `training` says so
+  int nodes = 0;              ///< machines on which the workers are; 0: not known
+  int processes_per_gpu = 0;  ///< workers that share each GPU, where more than one does; else 0
   Strategy strategy;
   std::string profile;  ///< cluster profile, or `local` for this machine
   int batch_per_gpu = 0;
@@ -127,6 +129,9 @@ struct Case {
   bool is_timed() const { return evidence == Evidence::measured || evidence == Evidence::emulated; }
   /// `ring + fp16, nccl, bf16`: the strategy, and what it is trained with when that is not as always.
   std::string strategy_label() const;
+
+  /// Ranks that train: as many as GPUs, where none share one.
+  int workers() const { return gpus * std::max(processes_per_gpu, 1); }
 
   /// `2 x 4`: nodes and the workers of each, of a timed case on several nodes; else empty.
   std::string nodes_label() const;

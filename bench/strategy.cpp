@@ -75,13 +75,13 @@ bool parse_on_gpu(std::string_view device) {
   throw unknown_name("device", device, kDevices);
 }
 
-int workers_per_node(const Case& timed) { return timed.gpus / std::max(timed.nodes, 1); }
+int workers_per_node(const Case& timed) { return timed.workers() / std::max(timed.nodes, 1); }
 
 bool ranks_are_processes(const Case& timed, const TrainingStrategy& strategy) {
   if (!strategy.communicates()) return false;
   return timed.nodes > 1 || !strategy.executor->ranks_are_threads();
 }
 
-World world_of(const Case& asked, int gpus_per_node) { return parse_strategy(asked).world(asked.gpus, gpus_per_node); }
+World world_of(const Case& asked, int gpus_per_node) { return parse_strategy(asked).world(asked.workers(), gpus_per_node); }
 
 }  // namespace hbench

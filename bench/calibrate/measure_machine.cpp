@@ -19,7 +19,7 @@ namespace hbench {
 ExecutorChoice link_executor(const MeasuredPlace& place, int ranks) {
   TrainingStrategy ring = place.alone;
   ring.algorithm = parse_algorithm_rule("ring");
-  return place.executor_for(ring, ranks, 1);
+  return place.executor_for(ring, 1, ranks > place.gpus);
 }
 
 MachineFigures measure_machine(const MeasuredPlace& place, int ranks, const std::string& program) {

@@ -88,14 +88,14 @@ Error cannot_run(const Preflight& preflight) {
   return {ExitCode::environment, text, preflight.problems.obstacles.front().cure};
 }
 
-void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostReport>& hosts) {
+void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostReport>& hosts, int processes_per_gpu) {
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const int slots = allocation.hosts[i].slots, gpus = hosts[i].own.gpus;
-    if (slots > gpus)
+    if (slots > gpus * processes_per_gpu)
       throw Error(ExitCode::environment,
                   fmt::format("{} has {} and {}", hosts[i].host, counted(slots, "slot"), counted(gpus, "GPU")),
-                  fmt::format("give it {}, or let ranks share GPUs with --oversubscribe {}", counted(gpus, "slot"),
-                              allocation.slots()));
+                  fmt::format("give it {}, or let ranks share GPUs with --oversubscribe {}",
+                              counted(gpus * processes_per_gpu, "slot"), allocation.slots()));
   }
 }
 

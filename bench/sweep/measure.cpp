@@ -78,7 +78,18 @@ std::vector<TracedStep> traced_steps(const LaunchLog& log, int launch) {
   return steps;
 }
 
+constexpr const char* kVisibleGpus = "CUDA_VISIBLE_DEVICES";
+
 }  // namespace
+
+std::string first_gpus(const char* visible, int count) {
+  std::string all = visible != nullptr ? visible : "";
+  if (all.empty())
+    for (int gpu = 0; gpu < count; ++gpu) all += fmt::format("{}{}", gpu == 0 ? "" : ",", gpu);
+  std::size_t end = 0;
+  for (int gpu = 0; gpu < count && end != all.npos; ++gpu) end = all.find(',', gpu == 0 ? 0 : end + 1);
+  return all.substr(0, end);
+}
 
 LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason) {
   return {.samples = {{.launch = launch,
@@ -92,7 +103,7 @@ LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason) 
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch) {
   const TrainingStrategy strategy = parse_strategy(asked);
   const bool alone = !strategy.communicates();
-  const int ranks = strategy.world(asked.gpus, workers_per_node(asked)).ranks();
+  const int ranks = strategy.world(asked.workers(), workers_per_node(asked)).ranks();
   const bool has_job = ranks_are_processes(asked, strategy);
   const int processes = has_job ? ranks : 1;
   RankPlaces places = places_of(options.allocation, asked, ranks);
@@ -105,6 +116,9 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
   std::map<std::string, std::string> environment = nccl.environment();
   environment.insert({{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"MKL_NUM_THREADS", "1"}});
+  if (asked.processes_per_gpu > 1)
+    environment[kVisibleGpus] =
+        first_gpus(std::getenv(kVisibleGpus), workers_per_node(asked) / asked.processes_per_gpu);
   const RankStart start{.launcher = has_job || !places.host_of_rank.empty() ? options.allocation.launcher : "local",
                         .processes = processes,
                         .worker = {options.program, "worker", to_json(order)},

@@ -40,6 +40,10 @@ struct LaunchOutcome {
   std::vector<TracedStep> traced = {};  ///< times since the launch's first span
 };
 
+/// The first GPUs of those that a process sees, as the value of CUDA_VISIBLE_DEVICES: ranks share these alone.
+/// \param visible that variable now; null or empty where it is not set. Pure.
+std::string first_gpus(const char* visible, int count);
+
 /// A launch that failed, for a reason in one line.
 LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason);
 

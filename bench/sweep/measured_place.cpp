@@ -66,10 +66,10 @@ std::vector<std::string_view> candidates(bool on_gpu, bool opaque, bool shares_g
 
 const StepDefaults& step_defaults(bool on_gpu) { return on_gpu ? kOnGpus : kOnCores; }
 
-ExecutorChoice MeasuredPlace::executor_for(const TrainingStrategy& strategy, int job, int nodes) const {
+ExecutorChoice MeasuredPlace::executor_for(const TrainingStrategy& strategy, int nodes, bool shares_gpus) const {
   const AlgorithmRule& algorithm = strategy.algorithm;
   std::string why;
-  const auto names = executor.empty() ? candidates(on_gpu, algorithm.is_vendor(), nodes == 1 && job > gpus)
+  const auto names = executor.empty() ? candidates(on_gpu, algorithm.is_vendor(), shares_gpus)
                                       : std::vector<std::string_view>{executor};
   for (const std::string_view name : names) {
     const ExecutorKind& kind = kind_of(name);

@@ -37,8 +37,9 @@ struct MeasuredPlace {
   int gpus = 0;
   std::map<std::string, std::string, std::less<>> absent;  ///< as `LocalMachine`
 
-  /// For a job of so many ranks, servers included, on so many nodes. \pre the strategy communicates.
-  ExecutorChoice executor_for(const TrainingStrategy& strategy, int ranks, int nodes) const;
+  /// For a job on so many nodes. \param shares_gpus whether several of its ranks, servers included, are on one GPU.
+  /// \pre the strategy communicates.
+  ExecutorChoice executor_for(const TrainingStrategy& strategy, int nodes, bool shares_gpus) const;
 };
 
 /// \throws Error (usage) for a device, executor or precision that nothing knows, or that do not go together.

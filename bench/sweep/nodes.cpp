@@ -47,7 +47,7 @@ NodeChoice choose_nodes(int gpus, const std::vector<int>& wanted, int gpus_per_n
 
 RankPlaces places_of(const Allocation& allocation, const Case& asked, int processes) {
   const int nodes = std::max(asked.nodes, 1);
-  return place_ranks(allocation, {.workers = asked.gpus, .nodes = nodes, .servers = processes - asked.gpus});
+  return place_ranks(allocation, {.workers = asked.workers(), .nodes = nodes, .servers = processes - asked.workers()});
 }
 
 }  // namespace hbench

@@ -10,6 +10,7 @@
 #include "bench/producer.hpp"
 #include "bench/sweep/gpu_range.hpp"
 #include "bench/sweep/nodes.hpp"
+#include "collectives/base/file.hpp"
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
@@ -25,6 +26,7 @@ struct Texts {
   std::string evidence = "measured,simulated,published";
   std::string budget = "1 s", timeout = "60 s";
   std::vector<std::string> labels;
+  std::string spec;
   bool no_overlap = false;
 };
 
@@ -32,9 +34,17 @@ std::vector<std::string> list(const std::optional<std::string>& text, std::strin
   return text ? split_list(*text, flag) : std::vector<std::string>();
 }
 
+void read_experiment(const std::string& file, SweepRequest& request) {
+  request.layouts = parse_experiment(read_file(file), file);
+  std::set<int> gpus;
+  for (const NodeLayout& layout : request.layouts) gpus.insert(layout.gpus());
+  request.gpus.assign(gpus.begin(), gpus.end());
+}
+
 void understand(const Texts& texts, SweepOptions& options) {
   SweepRequest& request = options.request;
   request.gpus = parse_gpu_range(texts.gpus);
+  if (!texts.spec.empty()) read_experiment(texts.spec, request);
   if (!texts.nodes.empty()) request.nodes = parse_node_range(texts.nodes);
   request.workloads = list(texts.workload, "--workload");
   request.profiles = list(texts.profile, "--profile");
@@ -80,16 +90,21 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
       "  hbench sweep --gpus 1..64 --workload vgg16 --profile hkbu-10gbe --preset horovod,ddp,tf-ps,byteps\n"
       "  hbench sweep --gpus 8 --nodes 1..4 -H a:8,b:8,c:8,d:8 --evidence measured\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements|presets");
-  app.add_option("--gpus", texts.gpus, "GPU counts: 1..128 doubles, 1..12:1 counts, 1,2,4 lists")
-      ->capture_default_str();
+  Option* gpus = app.add_option("--gpus", texts.gpus, "GPU counts: 1..128 doubles, 1..12:1 counts, 1,2,4 lists")
+                     ->capture_default_str();
   Option* nodes =
       app.add_option("--nodes", texts.nodes,
                      "nodes of measured runs, as --gpus: each GPU count on each of these, equally many on a "
                      "node (default: on the fewest)");
-  app.add_option("--gpus-per-node", options.request.gpus_per_node,
-                 "GPUs of each node of measured runs, or ranks on cores")
-      ->check(in_range(1, 1024))
-      ->excludes(nodes);
+  Option* per_node = app.add_option("--gpus-per-node", options.request.gpus_per_node,
+                                    "GPUs of each node of measured runs, or ranks on cores")
+                         ->check(in_range(1, 1024))
+                         ->excludes(nodes);
+  app.add_option("--spec", texts.spec,
+                 "experiment file in the place of these three: workers (nodes), gpus_per_worker, processes_per_gpu")
+      ->excludes(gpus)
+      ->excludes(nodes)
+      ->excludes(per_node);
   add_host_options(app, options.hosts);
   app.add_option("--on-lost-host", texts.on_lost_host, "what the loss of a host means for the rest of the sweep")
       ->check(one_of({"shrink", "stop"}))

@@ -118,7 +118,7 @@ class Planner {
     write_strategy(asked, strategy);
     if (!asked.is_timed()) asked.nodes = (asked.gpus + gpus_per_node(asked) - 1) / gpus_per_node(asked);
     if (strategy.communicates()) {
-      const World world = strategy.world(asked.gpus, gpus_per_node(asked));
+      const World world = strategy.world(asked.workers(), gpus_per_node(asked));
       std::string why = refuse_strategy(strategy, world);
       if (!why.empty()) {
         const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
@@ -281,13 +281,43 @@ class Planner {
         continue;
       }
       asked.gpus = gpus;
-      for (const int nodes : nodes_for(gpus)) {
-        asked.nodes = nodes;
-        for (const TrainingStrategy& strategy : strategies(Evidence::measured, nodes))
+      for (const NodeLayout& layout : layouts_for(gpus, place)) {
+        asked.nodes = layout.nodes;
+        asked.processes_per_gpu = layout.processes_per_gpu > 1 ? layout.processes_per_gpu : 0;
+        for (const TrainingStrategy& strategy : strategies(Evidence::measured, layout.nodes))
           plan_measured(asked, strategy, place);
       }
     }
     if (!too_many.empty()) refuse(fmt::format("measured with {} ranks", fmt::join(too_many, ", ")), bound_of(place));
+  }
+
+  /// How so many GPUs are measured; what cannot be is refused.
+  std::vector<NodeLayout> layouts_for(int gpus, const MeasuredPlace& place) {
+    std::vector<NodeLayout> layouts;
+    if (request_.layouts.empty())
+      for (const int nodes : nodes_for(gpus)) layouts.push_back({nodes, gpus / nodes, 1});
+    for (const NodeLayout& layout : request_.layouts) {
+      if (layout.gpus() != gpus) continue;
+      if (std::string why = refuse_layout(layout, place); why.empty())
+        layouts.push_back(layout);
+      else
+        refuse(fmt::format("measured with {} on {} of {}", counted(layout.ranks(), "rank"),
+                           counted(layout.nodes, "node"), counted(layout.gpus_per_node, place.on_gpu ? "GPU" : "core")),
+               std::move(why));
+    }
+    return layouts;
+  }
+
+  /// Why ranks cannot share GPUs so; empty where they can.
+  std::string refuse_layout(const NodeLayout& layout, const MeasuredPlace& place) const {
+    if (!place.on_gpu)
+      return layout.processes_per_gpu > 1 ? "ranks share GPUs alone; --oversubscribe lets them share cores" : "";
+    if (layout.gpus_per_node > place.gpus)
+      return fmt::format("{} has {}", machine_.allocation.is_local() ? "this machine" : "a host",
+                         counted(place.gpus, "GPU"));
+    if (layout.processes_per_gpu > 1 && layout.nodes > 1)
+      return "NCCL, which alone reaches GPUs of other hosts, takes one rank for each GPU before 2.30";
+    return "";
   }
 
   /// On how many nodes so many ranks are measured; what cannot be is refused.
@@ -306,22 +336,24 @@ class Planner {
   void plan_measured(Case asked, TrainingStrategy strategy, const MeasuredPlace& place) {
     strategy.on_gpu = place.on_gpu;
     strategy.precision = place.alone.precision;
-    strategy.set_servers(strategy.servers, asked.gpus);
+    strategy.set_servers(strategy.servers, asked.workers());
     const auto refuse_it = [&](std::string_view where, std::string why) {
       write_strategy(asked, strategy);
       refuse(asked.strategy.label() + std::string(where), std::move(why));
     };
     // Servers are processes as well.
-    const int processes = strategy.world(asked.gpus, workers_per_node(asked)).ranks();
+    const int processes = strategy.world(asked.workers(), workers_per_node(asked)).ranks();
     if (!place.on_gpu && processes > place.ranks)
       return refuse_it(fmt::format(" measured on {} ranks", asked.gpus),
                        fmt::format("with its servers it takes {} processes, and {}", processes, bound_of(place)));
     if (RankPlaces places = places_of(machine_.allocation, asked, processes); !places.refusal.empty())
-      return refuse_it(fmt::format(" measured on {} of {}", counted(asked.gpus, "rank"), counted(asked.nodes, "node")),
-                       std::move(places.refusal));
+      return refuse_it(
+          fmt::format(" measured on {} of {}", counted(asked.workers(), "rank"), counted(asked.nodes, "node")),
+          std::move(places.refusal));
     if (!place.on_gpu && machine_.allocation.is_local() && processes > machine_.cores)
       asked.source += fmt::format("; oversubscribed: {} processes on {} cores", processes, machine_.cores);
-    const ExecutorChoice choice = place.executor_for(strategy, processes, asked.nodes);
+    const bool shares_gpus = asked.processes_per_gpu > 1 || (asked.nodes == 1 && processes > place.gpus);
+    const ExecutorChoice choice = place.executor_for(strategy, asked.nodes, shares_gpus);
     if (!choice.refusal.empty()) return refuse_it("", choice.refusal);
     strategy.executor = choice.executor;
     plan_case(asked, strategy);

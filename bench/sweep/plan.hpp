@@ -13,6 +13,7 @@
 #include "analysis/records.hpp"
 #include "bench/data.hpp"
 #include "bench/launch/allocation.hpp"
+#include "bench/sweep/experiment.hpp"
 #include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
@@ -34,6 +35,8 @@ struct SweepRequest {
   std::vector<int> gpus;
   std::vector<int> nodes;  ///< of measured runs: each GPU count on each of these; empty: on the fewest that hold it
   int gpus_per_node = 0;   ///< of measured runs, in the place of `nodes`; 0: not given
+  std::vector<NodeLayout>
+      layouts;  ///< of measured runs, in the place of both; `gpus` has their GPU counts. Empty: none
   std::vector<std::string> workloads, profiles, algorithms, compressors, fusions, placements;
   std::vector<std::string> presets;  ///< frameworks, which are only simulated; with no algorithms, nothing else is
   std::vector<ServerChoice> servers;

@@ -86,7 +86,7 @@ class Sweep {
     machine_ = machine_of_hosts(std::move(machine_), preflight_.hosts);
     plan_ = make_plan(options_.request, data_, machine_);
     plan_calibrations();
-    if (trains_on_gpus() && !machine_.asked_for) require_gpus_for_slots(hosts, preflight_.hosts);
+    if (trains_on_gpus() && !machine_.asked_for) require_gpus_for_slots(hosts, preflight_.hosts, most_sharing());
   }
 
   /// Who answers, and on what machine: its libraries are asked, which takes half a second.
@@ -102,6 +102,12 @@ class Sweep {
   std::map<std::string, std::string> environment_of_hosts() const {
     if (preflight_.hosts.empty()) return environment_facts(trains_on_gpus());
     return environment_of(preflight_);
+  }
+
+  int most_sharing() const {
+    int most = 1;
+    for (const Case& asked : plan_.cases) most = std::max(most, asked.processes_per_gpu);
+    return most;
   }
 
   bool trains_on_gpus() const {

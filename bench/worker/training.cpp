@@ -29,7 +29,7 @@ TrainingRequest request_for(const WorkOrder& order) {
   request.image_size = order.asked.image_size;
   request.strategy = parse_strategy(order.asked);
   request.workers_per_node = workers_per_node(order.asked);
-  request.world = request.strategy.world(order.asked.gpus, request.workers_per_node);
+  request.world = request.strategy.world(order.asked.workers(), request.workers_per_node);
   request.warmup_steps = order.warmup_steps;
   request.steps = order.steps;
   request.budget = order.budget;

@@ -88,6 +88,20 @@ TEST(MeasuredPoint, IsComparedWithTheBaselineLaunchesBesideItsOwn) {
   EXPECT_EQ(point.samples, 3u) << "of its own";
 }
 
+TEST(MeasuredPoint, CountsTheSamplesOfAllProcessesThatShareAGpu) {
+  CaseResult shared = measured({{{2}, {2.1}}, {{2.2}, {2}}});
+  const std::vector<CaseResult> bases{baseline({{{1}, {1.1}}, {{1}, {1.2}}})};
+  const Point alone = make_points({shared}, bases).front();
+  shared.asked.processes_per_gpu = 2;
+  const Point point = make_points({shared}, bases).front();
+  EXPECT_DOUBLE_EQ(point.step_seconds, alone.step_seconds);
+  EXPECT_DOUBLE_EQ(point.throughput, 2 * alone.throughput);
+  EXPECT_DOUBLE_EQ(point.throughput_per_gpu, 2 * alone.throughput_per_gpu);
+  EXPECT_DOUBLE_EQ(point.efficiency.value(), 2 * alone.efficiency.value());
+  EXPECT_DOUBLE_EQ(point.efficiency_low.value(), 2 * alone.efficiency_low.value());
+  EXPECT_DOUBLE_EQ(point.efficiency_high.value(), 2 * alone.efficiency_high.value());
+}
+
 TEST(MeasuredPoint, IsExactlyAsFastAsItself) {
   const Point point = make_points({baseline({{{1}, {2}, {3}}})}).front();
   EXPECT_THAT(point.efficiency, Optional(1.0));

@@ -269,6 +269,25 @@ TEST(ADatabaseOfVersion7, KeepsItsUuidsAndWhatWasAccepted) {
   }
 }
 
+// The same of schema version 8, in which runs are judged and a step is traced.
+TEST(ADatabaseOfVersion8, KeepsVerdictsAndSpansAndLetsNoRanksShareAGpu) {
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_8.sql"));
+    Store old(folder / "old.db", mode);
+    const std::vector<CaseResult> results = old.results();
+    EXPECT_EQ(results.size(), 9u);
+    for (const CaseResult& result : results) EXPECT_EQ(result.asked.processes_per_gpu, 0);
+    ASSERT_EQ(old.frozen().size(), 1u);
+    EXPECT_EQ(old.frozen().front().name, "release");
+    EXPECT_EQ(old.judgements(3).size(), 1u);
+    const auto is_benchmark = [](const CaseResult& result) {
+      return result.asked.benchmark == "checker_bench BM_Check/64";
+    };
+    EXPECT_EQ(std::ranges::count_if(results, is_benchmark), 1);
+  }
+}
+
 std::vector<std::string> uuids_of(const Store& store) {
   std::vector<std::string> uuids;
   for (const Run& run : store.runs()) uuids.push_back(run.uuid);

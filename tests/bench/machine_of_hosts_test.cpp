@@ -67,13 +67,15 @@ TEST(MachineBeforeAnswers, HasGpusOnHostsOnlyWhereTheyAreAskedFor) {
   EXPECT_EQ(machine_before_answers(launcher_without_gpus(), request).gpus, 0);
 }
 
-TEST(SlotsOfHosts, AreNoMoreThanTheirGpus) {
+TEST(SlotsOfHosts, AreNoMoreThanTheirGpusTake) {
   const Allocation hosts = parse_host_list("n1:4,n2:4");
   HostFacts own;
   own.gpus = 4;
-  require_gpus_for_slots(hosts, with_second_host(own));
+  require_gpus_for_slots(hosts, with_second_host(own), 1);
+  own.gpus = 2;
+  require_gpus_for_slots(hosts, with_second_host(own), 2);
   own.gpus = 3;
-  expect_error([&] { require_gpus_for_slots(hosts, with_second_host(own)); }, ExitCode::environment,
+  expect_error([&] { require_gpus_for_slots(hosts, with_second_host(own), 1); }, ExitCode::environment,
                HasSubstr("n2 has 4 slots and 3 GPUs"), HasSubstr("give it 3 slots"));
 }
 

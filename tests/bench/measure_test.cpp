@@ -96,5 +96,13 @@ TEST(MeasuredCase, OfWhichALaunchFailsHasNoStepsOfIt) {
   EXPECT_EQ(outcome.samples[0].metric, metric::kLaunchLost);
 }
 
+TEST(SharedGpus, AreTheFirstOfThoseThatAProcessSees) {
+  EXPECT_EQ(first_gpus(nullptr, 2), "0,1");
+  EXPECT_EQ(first_gpus("", 1), "0");
+  EXPECT_EQ(first_gpus("3,5,7", 2), "3,5");
+  EXPECT_EQ(first_gpus("3,5", 2), "3,5");
+  EXPECT_EQ(first_gpus("3", 2), "3") << "no more than there are";
+}
+
 }  // namespace
 }  // namespace hbench

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "collectives/cuda/cuda.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
@@ -21,6 +23,12 @@ std::vector<std::string> executors_of(const Plan& plan) {
     if (asked.strategy.algorithm != "none")
       all.push_back(fmt::format("{} on {}: {}", asked.strategy.algorithm, asked.gpus, asked.training.executor));
   return all;
+}
+
+std::set<std::string> keys_of(const Plan& plan) {
+  std::set<std::string> keys;
+  for (const Case& asked : plan.cases) keys.insert(asked.key());
+  return keys;
 }
 
 SweepRequest measured_request() {
@@ -107,6 +115,44 @@ TEST(MeasuredPlace, UsesTheExecutorThatWasAskedFor) {
   EXPECT_EQ(plan.cases.front().training.device, "gpu");
   request.executor = "nccl";
   EXPECT_THAT(executors_of(plan_of(request, machine_of_four_gpus())), ElementsAre("vendor on 2: nccl"));
+}
+
+/// `4 GPUs, 8 ranks: cuda`, of the cases that communicate.
+std::vector<std::string> layouts_of(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Case& asked : plan.cases)
+    if (asked.strategy.communicates())
+      all.push_back(fmt::format("{} GPUs, {} ranks: {}", asked.gpus, asked.workers(), asked.training.executor));
+  return all;
+}
+
+TEST(MeasuredPlace, LetsRanksShareGpusAsAnExperimentSays) {
+  SweepRequest request = measured_request();
+  request.algorithms = {"ring"};
+  request.gpus = {2, 4, 8};
+  request.layouts = {{1, 2, 1}, {1, 2, 2}, {1, 4, 2}, {1, 8, 1}, {2, 2, 2}};
+  LocalMachine machine = machine_of_four_gpus();
+  machine.allocation = parse_host_list("a:8,b:8");
+  const Plan plan = plan_of(request, machine);
+  EXPECT_THAT(layouts_of(plan),
+              ElementsAre("2 GPUs, 2 ranks: nccl-p2p", "2 GPUs, 4 ranks: cuda", "4 GPUs, 8 ranks: cuda"));
+  EXPECT_EQ(plan.cases.front().processes_per_gpu, 0) << "the baseline is one process";
+  EXPECT_EQ(keys_of(plan).size(), plan.cases.size());
+  std::string why;
+  for (const Refusal& refusal : plan.refused) why += refusal.what + ": " + refusal.why + "\n";
+  EXPECT_THAT(why, HasSubstr("measured with 8 ranks on 1 node of 8 GPUs: a host has 4 GPUs"));
+  EXPECT_THAT(why, HasSubstr("measured with 8 ranks on 2 nodes of 2 GPUs: NCCL"));
+}
+
+TEST(MeasuredPlace, LetsRanksShareNoCores) {
+  SweepRequest request = measured_request();
+  request.algorithms = {"ring"};
+  request.gpus = {2};
+  request.layouts = {{1, 2, 1}, {1, 2, 2}};
+  const Plan plan = plan_of(request, machine_of_two());
+  EXPECT_THAT(layouts_of(plan), ElementsAre("2 GPUs, 2 ranks: "));
+  ASSERT_EQ(plan.refused.size(), 1U);
+  EXPECT_THAT(plan.refused[0].why, HasSubstr("--oversubscribe"));
 }
 
 TEST(MeasuredPlace, CompressesWithTheExecutorThatCan) {
