@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "analysis/rank_hosts.hpp"
 #include "bench/hosts/ask_hosts.hpp"
 #include "collectives/base/text.hpp"
 
@@ -106,7 +107,7 @@ std::map<std::string, std::string> environment_of(const Preflight& preflight) {
     facts.erase(std::string(only_here));
   std::vector<std::string> names;
   for (const HostReport& host : preflight.hosts) names.push_back(host.host);
-  facts["hosts"] = fmt::format("{}", fmt::join(names, ", "));
+  facts[std::string(kHostsFact)] = fmt::format("{}", fmt::join(names, ", "));
   if (!preflight.network.empty()) facts["hosts_network"] = network_in_words(preflight.hosts, preflight.network);
   return facts;
 }

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "analysis/machine_load.hpp"
+#include "analysis/rank_hosts.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/nccl_log.hpp"
@@ -108,6 +109,7 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   const int processes = has_job ? ranks : 1;
   RankPlaces places = places_of(options.allocation, asked, ranks);
   if (!places.refusal.empty()) return lost_launch(ExitCode::lost_rank, launch, places.refusal);
+  const std::vector<std::string> host_of_rank = places.host_of_rank;
   // Threads of one process are where its first rank is.
   if (!places.host_of_rank.empty()) places.host_of_rank.resize(static_cast<std::size_t>(processes));
   const WorkOrder order{asked,           options.warmup_steps, options.steps, options.budget,
@@ -138,6 +140,7 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   std::ranges::move(load.samples(launch), std::back_inserter(log.samples));
   std::ranges::move(transport_samples(nccl.transports(), launch), std::back_inserter(log.samples));
   if (order.delay.is_among(ranks)) log.samples.push_back(delay_sample(order.delay, launch));
+  std::ranges::move(rank_host_samples(options.run_hosts, host_of_rank, launch), std::back_inserter(log.samples));
   LaunchOutcome outcome{.samples = std::move(log.samples), .reason = {}, .traced = traced_steps(log, launch)};
   for (const TracedStep& step : outcome.traced)
     std::ranges::move(ledger_samples(step), std::back_inserter(outcome.samples));

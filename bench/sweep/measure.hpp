@@ -24,6 +24,8 @@ struct MeasureOptions {
   Host host = this_host();
   Allocation allocation;  ///< where ranks are started
   std::string network;    ///< between hosts, as `Job::network`
+  /// All hosts of the run by name, as its environment has them, also those that are lost; empty on this machine alone.
+  std::vector<std::string> run_hosts = {};
   /// After the loss of a host: the others go on, or nothing more is launched.
   bool stop_on_lost_host = false;
 

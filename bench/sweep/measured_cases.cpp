@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "analysis/trace/stragglers.hpp"
 #include "bench/hosts/preflight.hpp"
+#include "bench/launch/job_outcome.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/strategy.hpp"
+#include "bench/sweep/nodes.hpp"
 #include "bench/sweep/turns.hpp"
 #include "collectives/base/text.hpp"
 
@@ -36,6 +41,7 @@ class Launches {
           stopped_ ? lost_launch(ExitCode::lost_rank, first_ + number, "not launched, since a host was lost before")
                    : measure_launch(asked, options_, first_ + number);
       if (outcome.code == ExitCode::lost_rank) look_for_lost_hosts(outcome);
+      for (const TracedStep& step : outcome.traced) traced_[&asked].push_back(step);
       if (outcome.code != ExitCode::good) failed(asked, outcome.code, outcome.reason);
       hooks_.launched(number >= options_.launches);
       return outcome;
@@ -46,6 +52,17 @@ class Launches {
   }
 
   ExitCode worst() const { return worst_; }
+
+  /// Says which rank makes the others wait, if one does again and again, and where it is.
+  void name_straggler(const Case& asked) {
+    const std::vector<TracedStep> steps = std::exchange(traced_[&asked], {});
+    const std::optional<Straggler> straggler = find_straggler(steps);
+    if (!straggler) return;
+    const int ranks = parse_strategy(asked).world(asked.workers(), workers_per_node(asked)).ranks();
+    hooks_.note(
+        fmt::format("{}: {}", case_name(asked),
+                    with_hosts(straggler->in_words(), places_of(options_.allocation, asked, ranks).host_of_rank)));
+  }
 
  private:
   /// Which hosts no longer answer; they are left out from now on.
@@ -66,6 +83,7 @@ class Launches {
   }
 
   MeasureOptions options_;
+  std::map<const Case*, std::vector<TracedStep>> traced_;  ///< of cases that are being measured
   bool stopped_ = false;
   int first_;
   const MeasuredHooks& hooks_;
@@ -93,7 +111,11 @@ ExitCode measure_cases(const std::vector<Case>& planned, const std::vector<const
   const TurnHooks turns{
       .launch = [&](const Case& asked, int number) { return launches.launch(asked, number); },
       .keep = hooks.keep,
-      .finished = [&](const Case& asked) { hooks.finished(fmt::format("measured {}", case_name(asked))); },
+      .finished =
+          [&](const Case& asked) {
+            launches.name_straggler(asked);
+            hooks.finished(fmt::format("measured {}", case_name(asked)));
+          },
       .interrupted = [] { return interrupted(); },
   };
   for (const Case* baseline : baselines) {

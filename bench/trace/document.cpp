@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/trace/summary.hpp"
+#include "bench/launch/job_outcome.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -50,7 +51,7 @@ Table rank_table(const TracedCase& traced, const TraceSummary& summary) {
 }
 
 std::string late_rank(const TracedCase& traced, const TraceSummary& summary) {
-  if (summary.straggler) return fmt::format("{}.", summary.straggler->in_words());
+  if (summary.straggler) return with_hosts(summary.straggler->in_words(), traced.host_of_rank) + ".";
   if (is_simulated(traced) || summary.ranks.size() < 2) return "";
   return "No rank is late more often than chance has it.";
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analysis/baseline.hpp"
+#include "analysis/rank_hosts.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "analysis/track/sides.hpp"
 #include "bench/sweep/simulate.hpp"
@@ -94,6 +95,14 @@ void simulate_again(TracedCase& traced, const CaseResult& result, const Data& da
                               format(step.times.step), format(Seconds(stored->value)));
 }
 
+std::string hosts_of_run(const Store& store, std::int64_t run) {
+  const std::vector<Run> runs = store.runs();
+  const auto found = std::ranges::find(runs, run, &Run::id);
+  if (found == runs.end()) return "";
+  const auto hosts = found->environment.find(std::string(kHostsFact));
+  return hosts == found->environment.end() ? "" : hosts->second;
+}
+
 }  // namespace
 
 std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, const TraceRequest& request) {
@@ -113,6 +122,7 @@ std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, 
     if (result.asked.is_timed()) {
       if (const auto id = store.find(traced.run, result.asked)) traced.steps = store.traced(*id);
       traced.alone = alone_of(result, known);
+      traced.host_of_rank = hosts_of_ranks(result.samples, hosts_of_run(store, traced.run));
     } else {
       simulate_again(traced, result, data);
     }

@@ -24,6 +24,7 @@ struct TracedCase {
   std::vector<TracedStep> steps;
   /// What the passes take in the step of one process alone, of the same run; 0: not known.
   Seconds alone;
+  std::vector<std::string> host_of_rank;  ///< by rank; empty where all were on one machine
   std::string note;  ///< what is odd about it; empty for nothing
 };
 

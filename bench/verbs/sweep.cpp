@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <map>
 
+#include "analysis/rank_hosts.hpp"
 #include "analysis/store/store.hpp"
 #include "analysis/timed_steps.hpp"
 #include "bench/calibrate/sweep_calibration.hpp"
@@ -40,6 +42,7 @@ class Sweep {
     plan_calibrations();
     options_.measure.program = installation().worker.string();
     options_.measure.allocation = machine_.allocation;
+    for (const AllocatedHost& host : machine_.allocation.hosts) options_.measure.run_hosts.push_back(host.name);
     run_.command = call.command;
   }
 
@@ -100,8 +103,11 @@ class Sweep {
 
   /// Of the first host; this machine may be another one.
   std::map<std::string, std::string> environment_of_hosts() const {
-    if (preflight_.hosts.empty()) return environment_facts(trains_on_gpus());
-    return environment_of(preflight_);
+    if (!preflight_.hosts.empty()) return environment_of(preflight_);
+    std::map<std::string, std::string> facts = environment_facts(trains_on_gpus());
+    if (!options_.measure.run_hosts.empty())
+      facts[std::string(kHostsFact)] = fmt::format("{}", fmt::join(options_.measure.run_hosts, ", "));
+    return facts;
   }
 
   int most_sharing() const {
