@@ -90,7 +90,7 @@ Table timed_table(const std::vector<Point>& points, Evidence evidence) {
   table.numeric = {false, true, false, false, false, true, true, true, false};
   for (const Point& point : points) {
     if (!usable(point, evidence)) continue;
-    table.rows.push_back({point.asked.workload, std::to_string(point.asked.gpus), point.asked.nodes_label(),
+    table.rows.push_back({point.asked.workload, std::to_string(point.asked.workers()), point.asked.nodes_label(),
                           point.asked.strategy.label(), on_what(point.asked.training),
                           fmt::format("{:.1f}", point.throughput), fmt::format("{:.1f}", point.throughput_per_gpu),
                           with_interval(point), point.baseline_or_reason()});

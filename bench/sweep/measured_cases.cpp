@@ -19,13 +19,16 @@ namespace hbench {
 namespace {
 
 /// The planned baseline of a measured case: the one of the same step.
-const Case* baseline_of(const Case& asked, const std::vector<Case>& planned) {
+const Case* baseline_of(const Case& asked, const std::vector<Case>& planned, const std::vector<const Case*>& cases) {
   const std::string question = asked.baseline().question();
   const auto found = std::ranges::find_if(planned, [&](const Case& other) {
     return !other.strategy.communicates() && other.evidence == asked.evidence &&
            other.baseline().question() == question;
   });
-  return found == planned.end() ? nullptr : &*found;
+  if (found == planned.end()) return nullptr;
+  // Where it is measured itself it is that case, and no copy of it.
+  const auto own = std::ranges::find(cases, found->key(), [](const Case* each) { return each->key(); });
+  return own == cases.end() ? &*found : *own;
 }
 
 /// One launch at a time; that it failed is said at once, and by the exit code.
@@ -103,7 +106,7 @@ ExitCode measure_cases(const std::vector<Case>& planned, const std::vector<const
   std::vector<const Case*> baselines;
   std::map<const Case*, std::vector<const Case*>> by_baseline;
   for (const Case* asked : cases) {
-    const Case* baseline = baseline_of(*asked, planned);
+    const Case* baseline = baseline_of(*asked, planned, cases);
     if (std::ranges::find(baselines, baseline) == baselines.end()) baselines.push_back(baseline);
     if (asked != baseline) by_baseline[baseline].push_back(asked);
   }

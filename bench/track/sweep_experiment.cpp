@@ -52,7 +52,8 @@ class SweepExperiment : public Experiment {
         .note = hooks.note,
     };
     // Further launches of a few cases are compared with earlier runs, and need no baseline of their step beside them.
-    const std::vector<Case> beside = launching.questions.empty() ? plan_.cases : std::vector<Case>();
+    const std::vector<Case> nothing;
+    const std::vector<Case>& beside = launching.questions.empty() ? plan_.cases : nothing;
     return measure_cases(beside, chosen(launching.questions), options, launching.first, measured);
   }
 

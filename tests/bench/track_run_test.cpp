@@ -2,9 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+#include <tuple>
+
 #include "analysis/store/store.hpp"
 #include "collectives/base/file.hpp"
 #include "tests/bench/program.hpp"
+#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
@@ -86,6 +90,34 @@ TEST_F(TrackRun, StoresOneRunWithTheLabelsOfItsRepository) {
   EXPECT_EQ(Store(database(), Store::Mode::read_only).runs().back().labels,
             (std::map<std::string, std::string>{{"commit", "another"}}))
       << "of another commit the branch that is checked out says nothing";
+}
+
+TEST_F(TrackRun, StoresEachLaunchOfAStepAndOfItsBaselineOnce) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  write_bytes(place_ / "hbench.toml", R"([track]
+launches = 2
+[[sweep]]
+name = "step"
+workload = "lenet5"
+gpus = 2
+batch = 2
+algorithm = "ring"
+steps = 3
+)");
+  const Outcome outcome = place_.run({"track", "run", "--quiet"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Store store(database(), Store::Mode::read_only);
+  const std::vector<CaseResult> results = store.of_run(1);
+  ASSERT_EQ(results.size(), 2u) << "the step and one process alone";
+  for (const CaseResult& result : results) {
+    std::set<std::tuple<int, int, int, bool>> seen;
+    for (const Sample& sample : result.samples) {
+      if (sample.metric != "step_seconds") continue;
+      EXPECT_TRUE(seen.insert({sample.launch, sample.rank, sample.iteration, sample.warmup}).second)
+          << result.asked.strategy.label() << ", launch " << sample.launch;
+    }
+    EXPECT_FALSE(store.traced(store.find(1, result.asked).value()).empty());
+  }
 }
 
 // Chance passes a test once in a while; it seldom does so twice.
