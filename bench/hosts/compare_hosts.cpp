@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include "collectives/base/text.hpp"
 
@@ -15,6 +16,8 @@ namespace {
 
 constexpr double kClockTolerance = 1;  ///< seconds
 constexpr double kLeastShared = 64;    ///< MiB; Docker's default, with which NCCL fails
+/// MiB; of Open MPI 4.1.4 a job has files of 8.1 there on each host, of 2 ranks and of 8.
+constexpr double kLeastTemporary = 16;
 
 /// A fact that hosts are compared by.
 struct ComparedFact {
@@ -116,6 +119,14 @@ double number_in(const HostReport& host, std::string_view fact, double fallback)
   return text.empty() ? fallback : std::atof(text.c_str());
 }
 
+/// Of hosts where a launcher cannot write its files.
+std::optional<Finding> full_folder(const HostReport& host) {
+  const double free = number_in(host, host_fact::kFreeTemporary, kLeastTemporary);
+  if (free >= kLeastTemporary) return std::nullopt;
+  return Finding{host.host, fmt::format("the folder for temporary files (TMPDIR, else /tmp) has {:.0f} MiB free", free),
+                 fmt::format("give it {:.0f} MiB or more: a launcher keeps files of its ranks there", kLeastTemporary)};
+}
+
 void add_own_problems(const HostReport& host, std::vector<Finding>& problems) {
   if (std::abs(host.clock_off) > kClockTolerance)
     problems.push_back(
@@ -166,12 +177,19 @@ std::string network_in_words(const std::vector<HostReport>& hosts, const std::st
   return answered.empty() ? "" : network_of(*answered.front(), subnet);
 }
 
-HostProblems compare_hosts(const std::vector<HostReport>& hosts) {
-  HostProblems problems;
+std::vector<Finding> unusable_hosts(const std::vector<HostReport>& hosts) {
+  std::vector<Finding> unusable;
   for (const HostReport& host : hosts)
     if (!host.failure.empty())
-      problems.obstacles.push_back(
+      unusable.push_back(
           {host.host, host.failure, fmt::format("see to 'ssh {} true', or leave the host out", host.host)});
+    else if (std::optional<Finding> full = full_folder(host))
+      unusable.push_back(std::move(*full));
+  return unusable;
+}
+
+HostProblems compare_hosts(const std::vector<HostReport>& hosts) {
+  HostProblems problems{.obstacles = unusable_hosts(hosts), .differences = {}};
   const std::vector<const HostReport*> answered = that_answered(hosts);
   for (const ComparedFact& rule : kCompared)
     add_odd_ones(groups_by(answered, [&](const HostReport& host) { return value_of(host, rule.name); }), rule.name,

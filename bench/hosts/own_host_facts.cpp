@@ -12,6 +12,7 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/gpu_environment.hpp"
 #include "bench/hosts/host_facts.hpp"
+#include "bench/launch/job_folders.hpp"
 #include "bench/revision.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/file.hpp"
@@ -109,6 +110,7 @@ HostFacts own_host_facts() {
   add(host_fact::kGovernor, first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   add(host_fact::kFreeMemory, std::to_string(available_memory() >> 20));
   add(host_fact::kFreeShared, free_mebibytes("/dev/shm"));
+  add(host_fact::kFreeTemporary, free_mebibytes(temporary_base().c_str()));
   if (has_gpus) add(host_fact::kGpuUsers, gpu_users());
   add_training(own);
   own.clock = wall_clock().value;

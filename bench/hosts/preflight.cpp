@@ -40,6 +40,12 @@ HostReport report_of(const HostAnswer& answer) {
   return report;
 }
 
+std::vector<HostReport> reports_of(const std::vector<HostAnswer>& answers) {
+  std::vector<HostReport> reports;
+  for (const HostAnswer& answer : answers) reports.push_back(report_of(answer));
+  return reports;
+}
+
 /// Which hosts do not reach which.
 std::vector<Finding> unreached(const Allocation& allocation, const HostQuestion& facts, const Host& here) {
   HostQuestion question = facts;
@@ -72,7 +78,7 @@ Preflight look_at_hosts(const Allocation& allocation, const std::string& program
   Preflight preflight;
   preflight.network = network;
   HostQuestion question{.program = {program, "host"}, .network = network, .timeout = kAnswer};
-  for (const HostAnswer& answer : ask_hosts(allocation, question, here)) preflight.hosts.push_back(report_of(answer));
+  preflight.hosts = reports_of(ask_hosts(allocation, question, here));
   if (preflight.network.empty()) preflight.network = common_network(preflight.hosts);
   preflight.problems = compare_hosts(preflight.hosts);
   if (preflight.problems.obstacles.empty() && allocation.hosts.size() > 1) {
@@ -103,7 +109,7 @@ void require_gpus_for_slots(const Allocation& allocation, const std::vector<Host
 std::map<std::string, std::string> environment_of(const Preflight& preflight) {
   std::map<std::string, std::string> facts = preflight.hosts.front().own.facts;
   for (const std::string_view only_here : {host_fact::kProgram, host_fact::kGovernor, host_fact::kFreeMemory,
-                                           host_fact::kFreeShared, host_fact::kGpuUsers})
+                                           host_fact::kFreeShared, host_fact::kFreeTemporary, host_fact::kGpuUsers})
     facts.erase(std::string(only_here));
   std::vector<std::string> names;
   for (const HostReport& host : preflight.hosts) names.push_back(host.host);
@@ -114,12 +120,8 @@ std::map<std::string, std::string> environment_of(const Preflight& preflight) {
 
 std::vector<Finding> lost_hosts(const Allocation& allocation, const std::string& program, const std::string& network,
                                 const Host& here) {
-  std::vector<Finding> lost;
   const HostQuestion question{.program = {program, "host"}, .network = network, .timeout = kAnswer};
-  for (const HostAnswer& answer : ask_hosts(allocation, question, here))
-    if (const HostReport report = report_of(answer); !report.failure.empty())
-      lost.push_back({report.host, report.failure, "see to it, then go on with --resume"});
-  return lost;
+  return unusable_hosts(reports_of(ask_hosts(allocation, question, here)));
 }
 
 }  // namespace hbench

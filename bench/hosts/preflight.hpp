@@ -35,7 +35,7 @@ void require_gpus_for_slots(const Allocation& allocation, const std::vector<Host
 /// them.
 std::map<std::string, std::string> environment_of(const Preflight& preflight);
 
-/// Hosts that do not answer now, with the reason: those that a job has lost.
+/// Hosts that no job can use now, with the reason: those that a job has lost.
 std::vector<Finding> lost_hosts(const Allocation& allocation, const std::string& program, const std::string& network,
                                 const Host& here);
 

@@ -91,6 +91,12 @@ std::string text_of(const Block& block) {
   return fmt::format("{}{} {}", text, text.ends_with(':') ? "" : ":", fmt::join(next, ", "));
 }
 
+/// PMIx has one word for files that have no room: its tables are below the folder for temporary files.
+std::string in_words(const std::string& reason) {
+  if (reason != "OUT-OF-RESOURCE") return reason;
+  return reason + ": the folder for temporary files (TMPDIR, else /tmp) may be full";
+}
+
 /// The reason in the libraries' first report that has one; empty when none has.
 std::string logged_reason(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
@@ -99,7 +105,7 @@ std::string logged_reason(const std::vector<std::string>& lines) {
       const std::size_t begin = line.find(log);
       if (begin == std::string::npos) continue;
       const std::string reason = line.substr(begin + log.size(), line.find(" in file ") - begin - log.size());
-      if (reason != "Error") return reason;
+      if (reason != "Error") return in_words(reason);
     }
   }
   return "";

@@ -85,6 +85,16 @@ TEST(ComparedHosts, HaveClocksAndSharedMemoryThatJobsNeed) {
                                               "n3: /dev/shm has 63 MiB free"));
 }
 
+TEST(ComparedHosts, NeedRoomForTheLaunchersFiles) {
+  std::vector<HostReport> hosts = three_hosts();
+  hosts[0].own.facts["free tmp"] = "16";
+  hosts[1].own.facts["free tmp"] = "15";
+  const HostProblems problems = compare_hosts(hosts);
+  EXPECT_THAT(findings_of(hosts),
+              ElementsAre("n2: the folder for temporary files (TMPDIR, else /tmp) has 15 MiB free"));
+  EXPECT_EQ(problems.obstacles.size(), 1) << "no rank starts there";
+}
+
 TEST(ComparedHosts, HaveFreeMemoryGpusOfTheirOwnAndALinkWithoutErrors) {
   std::vector<HostReport> hosts = three_hosts();
   hosts[0].own.facts["free memory"] = "1000";

@@ -89,6 +89,11 @@ TEST(LauncherMessage, WithoutBlocksIsTheFirstErrorOrTheLastLine) {
   EXPECT_EQ(launcher_message("[h:1] PMIX ERROR: UNREACHABLE in file x.c at line 2\n"), "UNREACHABLE");
 }
 
+TEST(LauncherMessage, NamesTheFolderThatIsFullWhereALibraryHasOneWordForIt) {
+  EXPECT_EQ(launcher_message("[n2:7] PMIX ERROR: OUT-OF-RESOURCE in file dstore_segment.c at line 207\n"),
+            "OUT-OF-RESOURCE: the folder for temporary files (TMPDIR, else /tmp) may be full");
+}
+
 TEST(LauncherMessage, IsEmptyWithoutWords) {
   for (const char* nothing : {"", "\n", " \n---\n", "-----------------------------\n\n-----------------------------\n"})
     EXPECT_EQ(launcher_message(nothing), "");
