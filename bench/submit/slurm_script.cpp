@@ -77,6 +77,7 @@ constexpr std::string_view kChecks = R"END(
 stop() { echo "hbench: $1 on $(hostname)" >&2; echo "  $2" >&2; exit 3; }
 [ -x "$hbench" ] || stop "there is no $hbench" 'install hbench there, or name a program that all nodes see with --program'
 [ -w "$results" ] || stop "$results cannot be written" 'name a folder that all nodes share with --results'
+[ -e "$results/hbench.slurm" ] || stop "$results is another folder" 'name a folder that all nodes share with --results'
 )END";
 
 /// A sweep in the background, since the shell would attend to no signal while it waits for one in the foreground.

@@ -71,8 +71,12 @@ int exit_code_of(std::string_view text) {
   return signal != 0 ? 128 + signal : code;
 }
 
+/// Slurm could not start the script: most often its log cannot be written on the node.
+bool was_not_launched(const Answer& answer) { return answer.reason == "JobLaunchFailure"; }
+
 /// The script's own, where it ended by itself; else what stands for the end that Slurm gave it.
 int exit_code_of(const Answer& answer) {
+  if (was_not_launched(answer)) return static_cast<int>(ExitCode::environment);
   if (answer.state == "COMPLETED" || answer.state == "FAILED") return exit_code_of(answer.exit_code);
   return static_cast<int>(answer.state == "CANCELLED" ? ExitCode::interrupted : ExitCode::lost_rank);
 }
@@ -82,7 +86,7 @@ bool says_something(std::string_view reason) { return !reason.empty() && reason 
 std::string words_of(const Answer& answer, Phase phase) {
   std::string words(answer.state);
   if (phase == Phase::running && says_something(answer.nodes)) words += fmt::format(" on {}", answer.nodes);
-  if (phase == Phase::failed && answer.state == "FAILED")
+  if (phase == Phase::failed && answer.state == "FAILED" && !was_not_launched(answer))
     words += fmt::format(" (exit code {})", exit_code_of(answer.exit_code));
   else if (says_something(answer.reason))
     words += fmt::format(" ({})", answer.reason);

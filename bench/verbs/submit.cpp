@@ -112,16 +112,21 @@ class SubmittedSweep {
     return finish(job, state.exit_code.value_or(static_cast<int>(done ? ExitCode::good : ExitCode::lost_rank)));
   }
 
-  /// Results are fetched of a job that failed, too: what is finished is in the database.
+  /// Results are fetched of a job that failed, too: what is finished is in the database. A job without one has not done
+  /// what was asked, whatever its exit code.
   ExitCode finish(const std::string& job, int code) const {
     for (const auto& command : engine_.fetch(submission_, job)) run_engine_command(command);
     const fs::path database = submission_.folder / "hbench.db";
     std::error_code ignored;
-    if (fs::exists(database, ignored))
+    if (fs::exists(database, ignored)) {
       fmt::print("Results: {}\n", database.string());
-    else
-      fmt::print(stderr, "hbench: the job left no database in {}\n", submission_.folder.string());
-    return static_cast<ExitCode>(code);
+      return static_cast<ExitCode>(code);
+    }
+    fmt::print(stderr,
+               "hbench: the job left no database in {}\n  see to it that its hosts share this folder, and may "
+               "write there\n",
+               submission_.folder.string());
+    return code == 0 ? ExitCode::environment : static_cast<ExitCode>(code);
   }
 
   const Engine& engine_;

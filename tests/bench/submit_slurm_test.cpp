@@ -39,6 +39,7 @@ restarts=8
 stop() { echo "hbench: $1 on $(hostname)" >&2; echo "  $2" >&2; exit 3; }
 [ -x "$hbench" ] || stop "there is no $hbench" 'install hbench there, or name a program that all nodes see with --program'
 [ -w "$results" ] || stop "$results cannot be written" 'name a folder that all nodes share with --results'
+[ -e "$results/hbench.slurm" ] || stop "$results is another folder" 'name a folder that all nodes share with --results'
 "$hbench" sweep --gpus 1..4 --label "branch=a b" \
   --db "$results/hbench.db" --report "$results/hbench-report" --resume &
 sweep=$!
@@ -111,6 +112,7 @@ class SlurmJob : public testing::Test {
     submission_.program = folder_ / "hbench's $(touch no)";
     submission_.folder = folder_ / "it's \"$(touch no)\" `touch no` 100%j";
     std::filesystem::create_directory(submission_.folder);
+    write_bytes(submission_.folder / "hbench.slurm", "what was submitted");
     write_program(folder_ / "scontrol", fmt::format("#!/bin/sh\necho \"$@\" >> '{}'\n", requeues().string()));
   }
 
@@ -190,6 +192,9 @@ TEST_F(SlurmJob, SaysWhatItsNodeLacks) {
   EXPECT_THAT(errors(), StartsWith(fmt::format("hbench: there is no {} on ", submission_.program.string())));
   EXPECT_THAT(errors(), HasSubstr("--program"));
   hbench_is("#!/bin/sh\n");
+  std::filesystem::remove(submission_.folder / "hbench.slurm");
+  EXPECT_EQ(run(), 3) << "this node has another folder of that name";
+  EXPECT_THAT(errors(), HasSubstr("is another folder on "));
   std::filesystem::remove(submission_.folder);
   EXPECT_EQ(run(), 3);
   EXPECT_THAT(errors(), HasSubstr("cannot be written on "));
@@ -273,6 +278,7 @@ TEST(SlurmState, IsReadFromTheController) {
   expect_state(shown("COMPLETING", "NonZeroExitCode", "5:0", "n2"), running, "COMPLETING on n2 (NonZeroExitCode)");
   expect_state(shown("COMPLETED", "None", "0:0", "n1"), done, "COMPLETED", 0);
   expect_state(shown("FAILED", "NonZeroExitCode", "5:0", "n1"), failed, "FAILED (exit code 5)", 5);
+  expect_state(shown("FAILED", "JobLaunchFailure", "0:53", "n1"), failed, "FAILED (JobLaunchFailure)", 3);
   expect_state(shown("FAILED", "RaisedSignal:9", "0:9", "n1"), failed, "FAILED (exit code 137)", 137);
   expect_state(shown("CANCELLED", "None", "0:15", "n1"), failed, "CANCELLED", 130);
   expect_state(shown("TIMEOUT", "TimeLimit", "0:15", "n1"), failed, "TIMEOUT (TimeLimit)", 5);

@@ -87,6 +87,12 @@ TEST_F(SubmitVerb, SaysWhenThereIsNoDatabase) {
   job_is("CANCELLED");
   EXPECT_EQ(submit({"--wait"}), ExitCode::interrupted);
   EXPECT_THAT(err_, HasSubstr(fmt::format("hbench: the job left no database in {}\n", results().string())));
+  EXPECT_THAT(err_, HasSubstr("see to it that its hosts share this folder, and may write there\n"));
+}
+
+TEST_F(SubmitVerb, FailsWhereAJobThatEndedWellLeftNoDatabase) {
+  job_is("COMPLETED");
+  EXPECT_EQ(submit({"--wait"}), ExitCode::environment);
 }
 
 TEST_F(SubmitVerb, LeavesOneJobToAFolder) {
