@@ -82,6 +82,9 @@ std::int64_t deadline(const Submission& submission) {
   return static_cast<std::int64_t>(std::ceil(seconds));
 }
 
+/// A launcher is started again whatever it ended with: the operator gives its Job this limit and no podFailurePolicy,
+/// for which an MPIJob has no field (kubeflow/mpi-operator, newLauncherJob). So wrong flags, which `submit` finds
+/// before, would end three more pods.
 std::string head(const Submission& submission) {
   return fmt::format(R"(apiVersion: kubeflow.org/v2beta1
 kind: MPIJob
