@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 
+#include "analysis/binomial.hpp"
 #include "analysis/statistics.hpp"
 #include "collectives/base/units_text.hpp"
 
@@ -76,14 +76,8 @@ Excess excess_of(const StepWork& step, Rank rank) {
 
 /// How often chance makes one of `ranks` equal ranks the last in `late` of `steps` or more.
 double by_chance(std::size_t late, std::size_t steps, std::size_t ranks) {
-  const double each = 1.0 / static_cast<double>(ranks);
-  double tail = 0;
-  for (std::size_t k = late; k <= steps; ++k) {
-    const auto n = static_cast<double>(steps), i = static_cast<double>(k);
-    tail += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) + i * std::log(each) +
-                     (n - i) * std::log1p(-each));
-  }
-  return std::min(1.0, tail * static_cast<double>(ranks));
+  const auto all = static_cast<double>(ranks);
+  return std::min(1.0, binomial_tail(late, steps, 1 / all) * all);
 }
 
 /// What is known of one rank after all steps.
