@@ -70,6 +70,7 @@ class LaunchRecorder {
   void add(const FailureLine&) {}
   void add(const StepLine&) {}
   void add(const SpansLine&) {}
+  void add(const SpeedLine&) {}
 
   std::vector<CaseResult>& results_;
   int launch_;

@@ -52,9 +52,13 @@ ExitCode run_doctor(const Call& call) {
   HostDoctorOptions several;
   app.footer(
       "Examples:\n  hbench doctor\n  hbench doctor --json > machine.json\n  hbench doctor --hosts -H a:4,b:4\n"
-      "  sbatch --nodes 4 --wrap 'hbench doctor --hosts'");
+      "  hbench doctor --hosts --find-slow -H a:4,b:4,c:4\n  sbatch --nodes 4 --wrap 'hbench doctor --hosts'");
   Option* compare = app.add_flag("--hosts", hosts,
                                  "compare the hosts of -H, --hostfile or the job around it, and name the odd one out");
+  app.add_flag("--find-slow", several.find_slow,
+               "measure them too, some seconds: name the host that computes or sends slowly, or the slow link (one "
+               "core for each slot, and pairs over TCP; no GPUs)")
+      ->needs(compare);
   for (Option* option : add_host_options(app, several.hosts)) option->needs(compare);
   app.add_flag("--json", json, "print findings and topology as JSON")
       ->excludes(app.add_flag("--wide", wide, kWideHelp));

@@ -11,6 +11,7 @@
 #include "bench/hosts/reach.hpp"
 #include "bench/worker/collective.hpp"
 #include "bench/worker/facts.hpp"
+#include "bench/worker/probe.hpp"
 #include "bench/worker/training.hpp"
 #include "collectives/base/host_name.hpp"
 
@@ -31,6 +32,7 @@ ExitCode run_worker(const Call& call, const PeerSet& peers) {
     throw Error(ExitCode::usage, "internal verb: workers are started by hbench", "hbench --help lists the verbs");
   if (const auto collectives = parse_collective_order(call.arguments.front()))
     return run_collective_worker(*collectives, peers, say);
+  if (const auto probe = parse_probe_order(call.arguments.front())) return run_probe_worker(*probe, say);
   return run_training_worker(parse_work_order(call.arguments.front()), say);
 }
 
@@ -38,7 +40,7 @@ namespace {
 
 constexpr Verb kWorker{
     .name = "worker",
-    .summary = "one rank of a measured case; started by sweep and collective",
+    .summary = "one rank of a measured case; started by sweep, collective and doctor --hosts",
     .hidden = true,
     .run = [](const Call& call) { return run_worker(call, {}); },
 };

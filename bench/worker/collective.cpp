@@ -60,9 +60,7 @@ ExitCode run_one(const CollectiveOrder& order, RankEndpoints& endpoints, const P
   Endpoint& home = endpoints.home();
   const Rank rank = home.transport().rank();
   return run_rank(&home, say, [&] {
-    if (home.transport().size() != order.ranks)
-      throw Error(ExitCode::environment, "the launcher and the MPI library do not belong together",
-                  "use the mpirun of the MPI that hbench was built with");
+    require_ranks(home.transport(), order.ranks);
     if (!uses_gpus(order.cases)) pin();
     run_loop(order.cases, order.options, endpoints, peers, spoken_report(say));
     if (rank == 0) say(DoneLine{rank, ""});

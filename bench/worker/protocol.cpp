@@ -150,6 +150,35 @@ std::optional<CollectiveOrder> parse_collective_order(std::string_view text) {
   }
 }
 
+std::string to_json(const ProbeOrder& order) {
+  return json{{"probe",
+               {{"ranks", order.ranks},
+                {"passes", order.passes},
+                {"threads", order.threads},
+                {"window", order.window.value},
+                {"exchange", order.exchange.value},
+                {"timeout", order.timeout.value},
+                {"delay", delay_json(order.delay)}}}}
+      .dump();
+}
+
+std::optional<ProbeOrder> parse_probe_order(std::string_view text) {
+  const json object = json::parse(text, nullptr, false);
+  if (!object.is_object() || !object.contains("probe")) return std::nullopt;
+  try {
+    const json& probe = object.at("probe");
+    return ProbeOrder{.ranks = probe.at("ranks").get<int>(),
+                      .passes = probe.at("passes").get<int>(),
+                      .threads = probe.at("threads").get<int>(),
+                      .window = Seconds(probe.at("window").get<double>()),
+                      .exchange = Seconds(probe.at("exchange").get<double>()),
+                      .timeout = Seconds(probe.at("timeout").get<double>()),
+                      .delay = delay_from(probe.at("delay"))};
+  } catch (const json::exception& error) {
+    throw Error(ExitCode::internal, fmt::format("a worker cannot read its order: {}", error.what()));
+  }
+}
+
 std::vector<Sample> samples_of(const SamplesLine& line, int launch) {
   std::vector<Sample> samples;
   int iteration = line.first;
@@ -213,6 +242,12 @@ std::string to_json(const WorkerLine& line) {
           [](const CaseLine& end) {
             return json{{"case", {{"rank", end.rank}, {"case", end.index}, {"refusal", end.refusal}}}};
           },
+          [](const SpeedLine& speed) {
+            return json{{"speed",
+                         {{"rank", speed.rank},
+                          {"peer", speed.peer ? json(*speed.peer) : json(nullptr)},
+                          {"values", numbers(speed.values)}}}};
+          },
       },
       line);
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -245,6 +280,11 @@ std::optional<WorkerLine> parse_worker_line(std::string_view text) {
                          body.at("warmup").get<bool>(),
                          body.at("first").get<int>(),
                          numbers_from(body.at("values"))};
+    if (kind == "speed") {
+      const json& peer = body.at("peer");
+      return SpeedLine{rank, peer.is_null() ? std::nullopt : std::optional(peer.get<int>()),
+                       numbers_from(body.at("values"))};
+    }
     if (kind == "case") return CaseLine{rank, body.at("case").get<int>(), body.at("refusal").get<std::string>()};
   } catch (const json::exception&) {
   } catch (const std::out_of_range&) {  // a kind that we do not know

@@ -11,6 +11,7 @@
 #include "analysis/records.hpp"
 #include "bench/worker/process_identity.hpp"
 #include "bench/worker/rank_loop.hpp"
+#include "bench/worker/speed_probe.hpp"
 #include "collectives/base/span.hpp"
 #include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
@@ -43,6 +44,10 @@ std::optional<CollectiveOrder> parse_collective_order(std::string_view json);
 std::string to_json(const WorkOrder& order);
 /// \throws Error (internal) for what `to_json` does not write.
 WorkOrder parse_work_order(std::string_view json);
+
+std::string to_json(const ProbeOrder& order);
+/// Nothing for an order of another kind. \throws Error (internal) for what `to_json` does not write.
+std::optional<ProbeOrder> parse_probe_order(std::string_view json);
 
 /// A rank has started.
 struct HelloLine {
@@ -80,7 +85,7 @@ struct SizeLine {
   int rank = 0;
   std::vector<int> cases;
 };
-/// The one that is under way.
+/// The one that is under way; of a probe the pass.
 struct WorkingLine {
   int rank = 0;
   int index = 0;
@@ -102,8 +107,14 @@ struct CaseLine {
   int index = 0;
   std::string refusal;  ///< why it could not be done; empty when it was
 };
-using WorkerLine =
-    std::variant<HelloLine, StepLine, SpansLine, DoneLine, FailureLine, SizeLine, WorkingLine, SamplesLine, CaseLine>;
+/// What `ProbeReport` says of one host, or of two.
+struct SpeedLine {
+  int rank = 0;
+  std::optional<int> peer;     ///< none: it is how fast the host of `rank` computes
+  std::vector<double> values;  ///< by pass
+};
+using WorkerLine = std::variant<HelloLine, StepLine, SpansLine, DoneLine, FailureLine, SizeLine, WorkingLine,
+                                SamplesLine, CaseLine, SpeedLine>;
 
 std::string to_json(const WorkerLine& line);
 /// Nothing for a line that no worker of ours wrote (a library's warning, say).

@@ -39,6 +39,12 @@ ExitCode run_rank(Endpoint* endpoint, const Say& say, const std::function<void()
   return failure;
 }
 
+void require_ranks(const Transport& transport, int ranks) {
+  if (transport.size() != ranks)
+    throw Error(ExitCode::environment, "the launcher and the MPI library do not belong together",
+                "use the mpirun of the MPI that hbench was built with");
+}
+
 ExitCode run_ranks_as_threads(int ranks, const Say& say, const std::function<ExitCode(int rank, const Say& say)>& run) {
   std::atomic<int> worst = 0;
   std::mutex mouth;

@@ -18,6 +18,9 @@ using Say = std::function<void(const WorkerLine& line)>;
 /// alone). How it ended.
 ExitCode run_rank(Endpoint* endpoint, const Say& say, const std::function<void()>& work);
 
+/// \throws Error (environment) where the job has not so many ranks: each process of a launcher of another MPI is alone.
+void require_ranks(const Transport& transport, int ranks);
+
 /// One thread for each rank of this process; the worst that one ended with. `run` gets a `Say` that threads may share.
 ExitCode run_ranks_as_threads(int ranks, const Say& say, const std::function<ExitCode(int rank, const Say& say)>& run);
 

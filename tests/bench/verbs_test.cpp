@@ -67,6 +67,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"report", "scalin"}, "no report 'scalin'; did you mean 'scaling'?", "known:"},
                     Mistake{{"report", "--format", "htm"}, "no format 'htm'; did you mean 'html'?", "known:"},
                     Mistake{{"doctor", "--fast"}, "unknown option '--fast'", "hbench doctor --help"},
+                    Mistake{{"doctor", "--find-slow"}, "--find-slow requires --hosts", "hbench doctor --help"},
+                    Mistake{{"doctor", "--hosts", "--find-slow", "-H", "other:4"},
+                            "--find-slow compares hosts, and there is one",
+                            "-H a:4,b:4"},
                     Mistake{{"calibrate", "--steps", "0"}, "--steps", "hbench calibrate --help"}));
 
 INSTANTIATE_TEST_SUITE_P(

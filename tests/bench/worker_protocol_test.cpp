@@ -52,6 +52,28 @@ TEST(WorkOrder, ThatIsNoneIsOurOwnMistake) {
                  testing::_);
 }
 
+TEST(ProbeOrder, ArrivesAsItWasSent) {
+  const ProbeOrder sent{.ranks = 5,
+                        .passes = 16,
+                        .threads = 3,
+                        .window = Seconds(0.01),
+                        .exchange = Seconds(0.03),
+                        .timeout = Seconds(2.5),
+                        .delay = {.rank = 1, .time = Seconds(0.005)}};
+  const auto got = parse_probe_order(to_json(sent));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->ranks, 5);
+  EXPECT_EQ(got->passes, 16);
+  EXPECT_EQ(got->threads, 3);
+  EXPECT_EQ(got->window.value, 0.01);
+  EXPECT_EQ(got->exchange.value, 0.03);
+  EXPECT_EQ(got->timeout.value, 2.5);
+  EXPECT_EQ(got->delay, sent.delay);
+  EXPECT_FALSE(parse_probe_order(to_json(example_order()))) << "an order of another kind";
+  expect_error([] { parse_probe_order(R"({"probe":{"ranks":2}})"); }, ExitCode::internal,
+               testing::HasSubstr("cannot read its order"), testing::_);
+}
+
 TEST(WorkerLine, OfEveryKindArrivesAsItWasSaid) {
   const auto hello = std::get<HelloLine>(*parse_worker_line(to_json(HelloLine{2, {4711, "a \"host\"", 1LL << 40}})));
   EXPECT_EQ(hello.rank, 2);
@@ -88,6 +110,12 @@ TEST(WorkerLine, OfEveryKindArrivesAsItWasSaid) {
   EXPECT_EQ(done.rank, 3);
   EXPECT_EQ(done.digest, "00ff");
 
+  const auto link = std::get<SpeedLine>(*parse_worker_line(to_json(SpeedLine{1, 4, {1e9, 2.5}})));
+  EXPECT_EQ(link.rank, 1);
+  EXPECT_EQ(link.peer, 4);
+  EXPECT_EQ(link.values, (std::vector<double>{1e9, 2.5}));
+  EXPECT_EQ(std::get<SpeedLine>(*parse_worker_line(to_json(SpeedLine{1, std::nullopt, {3}}))).peer, std::nullopt);
+
   const auto failure = std::get<FailureLine>(*parse_worker_line(to_json(FailureLine{4, 5, "a \"b\"\nc\\ ü"})));
   EXPECT_EQ(failure.rank, 4);
   EXPECT_EQ(failure.exit_code, 5);
@@ -120,6 +148,8 @@ TEST(WorkerLine, OfSomebodyElseIsPassedBy) {
                            "{\"done\":{\"rank\":0,\"digest\":7}}",
                            "{\"hello\":{\"rank\":0,\"pid\":1},\"more\":{}}",
                            "{\"failure\":{\"rank\":0,\"exit_code\":5}}",
+                           "{\"speed\":{\"rank\":0,\"values\":[1]}}",
+                           "{\"speed\":{\"rank\":0,\"peer\":\"1\",\"values\":[1]}}",
                            "\xff\xfe"})
     EXPECT_FALSE(parse_worker_line(text).has_value()) << text;
 }
