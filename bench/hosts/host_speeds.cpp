@@ -41,7 +41,7 @@ HostSpeeds measure_speeds(const Allocation& allocation, const std::string& progr
   for (const AllocatedHost& host : allocation.hosts) speeds.hosts.push_back(host.name);
   const ProbeOrder order = order_for(allocation);
   // Ranks that wait for a hung one say so before they are stopped.
-  const RankStart start{.launcher = "mpirun",
+  const RankStart start{.launcher = allocation.launcher,
                         .processes = order.ranks,
                         .worker = {program, "worker", to_json(order)},
                         .environment = {},
