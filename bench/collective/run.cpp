@@ -136,7 +136,7 @@ class Runner {
     }
   }
 
-  static std::string_view launcher_of(const ProcessSet& set) {
+  static std::string launcher_of(const ProcessSet& set) {
     if (set.threads) return "local";
     return set.program == ProcessSet::Program::mpich ? "mpich" : "mpirun";
   }

@@ -15,7 +15,7 @@ namespace hbench {
 
 /// What is started, and how long it may write nothing.
 struct RankStart {
-  std::string_view launcher;  ///< by name
+  std::string launcher;  ///< by name
   int processes = 1;
   std::vector<std::string> worker;                 ///< program and arguments of every process
   std::map<std::string, std::string> environment;  ///< added to ours
