@@ -108,8 +108,16 @@ class Loop {
     for (Entry& entry : entries) finish(entry);
   }
 
-  void work_on(const Entry& entry) const {
-    if (first()) report_.working(entry.of->index);
+  void work_on(const Entry& entry) {
+    if (!first()) return;
+    report_.working(entry.of->index);
+    said_ = Clock::now();
+  }
+
+  /// Between two iterations: each ends within the time-out or fails, but many of them take longer than that, and who
+  /// says nothing for long is taken for lost.
+  void keep_in_touch(const Entry& entry) {
+    if (first() && seconds_since(said_) > options_.timeout.value / 4) work_on(entry);
   }
 
   /// The memory of an executor, the same for all sizes: one allocation, touched once.
@@ -322,6 +330,7 @@ class Loop {
 
   /// One iteration of this rank.
   double iterate(Entry& entry, std::string_view metric) {
+    keep_in_touch(entry);
     // A lossy collective in place would eat its own result: begin with real data each time, together.
     if (entry.lossy && metric == metric::kInPlace) {
       entry.device().copy(input(entry), entry.buffer);
@@ -462,6 +471,7 @@ class Loop {
   std::int64_t most_bytes_ = 1;
   MemoryPass memory_pass_;
   std::size_t caches_ = last_level_cache_bytes();
+  Clock::time_point said_;  ///< when rank 0 last told what it works on
 };
 
 }  // namespace

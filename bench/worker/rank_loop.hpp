@@ -48,7 +48,8 @@ struct LoopResult {
 struct LoopReport {
   /// These cases are next, together.
   std::function<void(const std::vector<int>& indices)> begin;
-  std::function<void(int index)> working;  ///< on this one of them, from now on
+  /// On this one of them, from now on or still: at least once in a time-out while iterations end within it.
+  std::function<void(int index)> working;
   std::function<void(const LoopResult& result)> end;
 };
 

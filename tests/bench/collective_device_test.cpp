@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -34,13 +35,15 @@ std::vector<LoopCase> cases_of(const CollectiveRequest& request) {
   return make_collective_plan(request, {}, {}).sets.at(0).cases;
 }
 
-/// What rank 0 says.
-std::vector<LoopResult> measured(const std::vector<LoopCase>& cases, const WatchDevice& watch = {},
-                                 const TestDelay& delay = {}) {
+LoopOptions two_iterations(const TestDelay& delay = {}) { return {.warmups = 1, .iterations = 2, .delay = delay}; }
+
+/// What rank 0 says; `working` is called with each case that it is at.
+std::vector<LoopResult> measured(
+    const std::vector<LoopCase>& cases, const WatchDevice& watch = {}, const LoopOptions& options = two_iterations(),
+    const std::function<void(int)>& working = [](int) {}) {
   const auto host = make_thread_endpoints(kRanks);
   const auto device = make_thread_endpoints(
       kRanks, [](Rank rank) { return std::make_shared<testing::LazyDevice>(static_cast<unsigned>(rank + 1)); });
-  const LoopOptions options{.warmups = 1, .iterations = 2, .delay = delay};
   std::vector<LoopResult> results;
   std::vector<std::jthread> ranks;
   for (std::size_t rank = 0; rank < kRanks; ++rank)
@@ -48,7 +51,7 @@ std::vector<LoopResult> measured(const std::vector<LoopCase>& cases, const Watch
       BothEndpoints endpoints(*host[rank], *device[rank]);
       run_loop(cases, options, endpoints, {},
                {.begin = [](const std::vector<int>&) {},
-                .working = [](int) {},
+                .working = working,
                 .end = [&](const LoopResult& result) { results.push_back(result); }},
                watch);
     });
@@ -98,7 +101,8 @@ TEST(MeasuringLoop, IsRightAndTimedOnDevicesBesideHostMemory) {
 TEST(MeasuringLoop, SlowsOneRankDownWhereATestSaysSo) {
   CollectiveRequest request = on_devices(CollectiveKind::all_reduce, ReduceOp::sum);
   request.executors = {"threads"};
-  const std::vector<LoopResult> results = measured(cases_of(request), {}, {.rank = 1, .time = Seconds(0.004)});
+  const std::vector<LoopResult> results =
+      measured(cases_of(request), {}, two_iterations({.rank = 1, .time = Seconds(0.004)}));
   ASSERT_FALSE(results.empty());
   for (const LoopResult& result : results) {
     int slow = 0;
@@ -113,8 +117,25 @@ TEST(MeasuringLoop, SlowsOneRankDownWhereATestSaysSo) {
     }
     EXPECT_EQ(slow, 1);
   }
-  for (const LoopResult& result : measured(cases_of(request), {}, {.rank = kRanks, .time = Seconds(0.004)}))
+  for (const LoopResult& result :
+       measured(cases_of(request), {}, two_iterations({.rank = kRanks, .time = Seconds(0.004)})))
     for (const Sample& sample : result.samples) EXPECT_NE(sample.metric, metric::kTestDelay) << "no such rank";
+}
+
+// Who starts the ranks takes them for lost when it hears nothing for two time-outs.
+TEST(MeasuringLoop, SaysThatItIsStillAtWorkWhereManyIterationsTakeLongerThanATimeOut) {
+  CollectiveRequest request = on_devices(CollectiveKind::all_reduce, ReduceOp::sum);
+  request.executors = {"threads"};
+  request.max_bytes = request.min_bytes;
+  LoopOptions options = two_iterations({.rank = 1, .time = Seconds(0.1)});
+  options.iterations = 15;
+  options.out_of_place = false;
+  options.timeout = Seconds(2);
+  std::vector<int> told;
+  ASSERT_EQ(measured(cases_of(request), {}, options, [&](int index) { told.push_back(index); }).size(), 1U);
+  // Before it checks, before it times, and each half a second of the second and a half that this must take.
+  EXPECT_GE(told.size(), 2U + 2U);
+  EXPECT_THAT(told, ::testing::Each(0));
 }
 
 /// A GPU that tells its clock, rises in temperature with every look, and becomes too hot at its last.
