@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "bench/doctor/available_memory.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
@@ -43,7 +43,7 @@ Plan plan_across_nodes(SweepRequest request, const Data& data) {
   // As frameworks place them, and as `hbench choose` does.
   request.placements = {"sliced"};
   request.servers = {{.colocated = true, .count = 0}};
-  Plan plan = make_plan(request, data, {.no_training = "only simulated", .memory = available_memory()});
+  Plan plan = make_plan(request, data, machine_that_simulates());
   leave_out_single_nodes(plan, plan.catalog.profiles.begin()->second);
   sort_by_workload(plan.cases);
   return plan;

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "bench/command/arguments.hpp"
-#include "bench/doctor/available_memory.hpp"
 #include "bench/output/console.hpp"
 #include "bench/sweep/gpu_range.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/simulate.hpp"
 
 namespace hbench {
@@ -26,8 +26,7 @@ SweepRequest request_of(const ReadyComparison& asked, const ComparedPlace& place
 
 /// The place's plan, with its network in the catalog.
 Plan plan_of(const ReadyComparison& asked, const ComparedPlace& place, const Data& data) {
-  Plan plan =
-      make_plan(request_of(asked, place), data, {.no_training = "only simulated", .memory = available_memory()});
+  Plan plan = make_plan(request_of(asked, place), data, machine_that_simulates());
   Profile& profile = plan.catalog.profiles.find(place.nodes)->second;
   if (!place.network.empty()) profile = with_network_of(profile, data.profiles.load(place.network));
   if (place.gbit_per_second > 0) profile.line_rate = BytesPerSecond(place.gbit_per_second * 1e9 / 8) / profile.nics;

@@ -20,10 +20,10 @@ std::string to_json(const HostFacts& facts) {
                         {"facts", facts.facts},
                         {"addresses", addresses},
                         {"clock", facts.clock},
-                        {"no_training", facts.no_training},
-                        {"gpus", facts.gpus},
-                        {"no_gpu", facts.no_gpu},
-                        {"absent", facts.absent}}
+                        {"no_training", facts.training.no_training},
+                        {"gpus", facts.training.gpus},
+                        {"no_gpu", facts.training.no_gpu},
+                        {"absent", facts.training.absent}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -40,10 +40,10 @@ HostFacts parse_host_facts(std::string_view json) {
                                  .speed = address.at("speed"),
                                  .errors = address.at("errors")});
     object.at("clock").get_to(facts.clock);
-    object.at("no_training").get_to(facts.no_training);
-    object.at("gpus").get_to(facts.gpus);
-    object.at("no_gpu").get_to(facts.no_gpu);
-    object.at("absent").get_to(facts.absent);
+    object.at("no_training").get_to(facts.training.no_training);
+    object.at("gpus").get_to(facts.training.gpus);
+    object.at("no_gpu").get_to(facts.training.no_gpu);
+    object.at("absent").get_to(facts.training.absent);
     return facts;
   } catch (const nlohmann::json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("cannot parse the output of 'hbench-worker host': {}", error.what()));

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/doctor/training_means.hpp"
+
 namespace hbench {
 
 /// An address of a network interface.
@@ -26,10 +28,7 @@ struct HostFacts {
   std::map<std::string, std::string> facts;  ///< `Run::environment` of a run there, and those of `host_fact`
   std::vector<HostAddress> addresses;        ///< of interfaces that are up, but loopback
   double clock = 0;                          ///< seconds since 1970, when this was written
-  std::string no_training;                   ///< why no model can be trained there; empty where one can
-  int gpus = 0;                              ///< that models can be trained on
-  std::string no_gpu;                        ///< why there are none
-  std::map<std::string, std::string, std::less<>> absent;  ///< executors that cannot be used there, with the reason
+  TrainingMeans training;                    ///< of a sweep there
 };
 
 /// Names in `HostFacts::facts` beside those of `environment_facts`.

@@ -19,8 +19,6 @@
 #include "collectives/base/host_name.hpp"
 #include "collectives/base/wall_clock.hpp"
 #include "collectives/cuda/cuda.hpp"
-#include "collectives/executors/executor.hpp"
-#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
@@ -83,18 +81,6 @@ std::string gpu_users() {
   return std::to_string(users);
 }
 
-/// What can be measured there.
-void add_training(HostFacts& own) {
-  if (const Availability torch = torch_availability(); !torch.available) own.no_training = torch.in_words();
-  if (const Availability gpu = gpu_training_availability(); gpu.available)
-    own.gpus = cuda_devices();
-  else
-    own.no_gpu = gpu.in_words();
-  for (const ExecutorKind* kind : executors())
-    if (const Availability there = kind->availability(); !there.available)
-      own.absent[std::string(kind->name)] = there.in_words();
-}
-
 }  // namespace
 
 HostFacts own_host_facts() {
@@ -112,7 +98,7 @@ HostFacts own_host_facts() {
   add(host_fact::kFreeShared, free_mebibytes("/dev/shm"));
   add(host_fact::kFreeTemporary, free_mebibytes(temporary_base().c_str()));
   if (has_gpus) add(host_fact::kGpuUsers, gpu_users());
-  add_training(own);
+  own.training = own_training_means();
   own.clock = wall_clock().value;
   return own;
 }

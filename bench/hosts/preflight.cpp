@@ -97,7 +97,7 @@ Error cannot_run(const Preflight& preflight) {
 
 void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostReport>& hosts, int processes_per_gpu) {
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const int slots = allocation.hosts[i].slots, gpus = hosts[i].own.gpus;
+    const int slots = allocation.hosts[i].slots, gpus = hosts[i].own.training.gpus;
     if (slots > gpus * processes_per_gpu)
       throw Error(ExitCode::environment,
                   fmt::format("{} has {} and {}", hosts[i].host, counted(slots, "slot"), counted(gpus, "GPU")),

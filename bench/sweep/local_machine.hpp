@@ -15,5 +15,7 @@ LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostReport>& 
 LocalMachine machine_before_answers(LocalMachine here, const SweepRequest& request);
 /// The same for who measures nothing: no driver is asked for GPUs, which takes a moment.
 LocalMachine machine_at_rest();
+/// The same for plans that only simulate: nothing can be measured there, whatever the machine is.
+LocalMachine machine_that_simulates();
 
 }  // namespace hbench

@@ -143,19 +143,19 @@ TEST(HostFacts, AreReadAsTheyAreWritten) {
   HostFacts facts = host_called("n\"1").own;
   facts.addresses.front().errors = 1LL << 40;
   facts.clock = 1.5e9 + 0.25;
-  facts.no_training = "a";
-  facts.gpus = 8;
-  facts.no_gpu = "b";
-  facts.absent = {{"mpi", "c"}};
+  facts.training.no_training = "a";
+  facts.training.gpus = 8;
+  facts.training.no_gpu = "b";
+  facts.training.absent = {{"mpi", "c"}};
   const HostFacts read = parse_host_facts(to_json(facts));
   EXPECT_EQ(read.name, facts.name);
   EXPECT_EQ(read.facts, facts.facts);
   EXPECT_EQ(read.addresses, facts.addresses);
   EXPECT_EQ(read.clock, facts.clock);
-  EXPECT_EQ(read.no_training, facts.no_training);
-  EXPECT_EQ(read.gpus, facts.gpus);
-  EXPECT_EQ(read.no_gpu, facts.no_gpu);
-  EXPECT_EQ(read.absent, facts.absent);
+  EXPECT_EQ(read.training.no_training, facts.training.no_training);
+  EXPECT_EQ(read.training.gpus, facts.training.gpus);
+  EXPECT_EQ(read.training.no_gpu, facts.training.no_gpu);
+  EXPECT_EQ(read.training.absent, facts.training.absent);
   EXPECT_EQ(to_json(facts).find('\n'), std::string::npos);
   expect_error([] { parse_host_facts("{}"); }, ExitCode::internal, HasSubstr("hbench-worker host"), testing::_);
 }

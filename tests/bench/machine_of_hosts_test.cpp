@@ -15,7 +15,7 @@ using testing::Pair;
 std::vector<HostReport> with_second_host(HostFacts own) {
   std::vector<HostReport> hosts(2);
   hosts[0].host = "n1";
-  hosts[0].own.gpus = 4;
+  hosts[0].own.training.gpus = 4;
   hosts[1].host = "n2";
   hosts[1].own = std::move(own);
   return hosts;
@@ -32,7 +32,7 @@ LocalMachine launcher_without_gpus() {
 
 TEST(MachineOfHosts, HasWhatAllHostsHaveWhateverThisMachineLacks) {
   HostFacts own;
-  own.gpus = 2;
+  own.training.gpus = 2;
   const LocalMachine machine = machine_of_hosts(launcher_without_gpus(), with_second_host(own));
   EXPECT_EQ(machine.gpus, 2);
   EXPECT_EQ(machine.no_gpu, "");
@@ -43,9 +43,9 @@ TEST(MachineOfHosts, HasWhatAllHostsHaveWhateverThisMachineLacks) {
 
 TEST(MachineOfHosts, SaysWhichHostLacksWhat) {
   HostFacts own;
-  own.no_gpu = "the driver is too old";
-  own.no_training = "no LibTorch";
-  own.absent = {{"mpi", "no Open MPI"}};
+  own.training.no_gpu = "the driver is too old";
+  own.training.no_training = "no LibTorch";
+  own.training.absent = {{"mpi", "no Open MPI"}};
   const LocalMachine machine = machine_of_hosts(launcher_without_gpus(), with_second_host(own));
   EXPECT_EQ(machine.gpus, 0);
   EXPECT_EQ(machine.no_gpu, "n2: the driver is too old");
@@ -70,11 +70,11 @@ TEST(MachineBeforeAnswers, HasGpusOnHostsOnlyWhereTheyAreAskedFor) {
 TEST(SlotsOfHosts, AreNoMoreThanTheirGpusTake) {
   const Allocation hosts = parse_host_list("n1:4,n2:4");
   HostFacts own;
-  own.gpus = 4;
+  own.training.gpus = 4;
   require_gpus_for_slots(hosts, with_second_host(own), 1);
-  own.gpus = 2;
+  own.training.gpus = 2;
   require_gpus_for_slots(hosts, with_second_host(own), 2);
-  own.gpus = 3;
+  own.training.gpus = 3;
   expect_error([&] { require_gpus_for_slots(hosts, with_second_host(own), 1); }, ExitCode::environment,
                HasSubstr("n2 has 4 slots and 3 GPUs"), HasSubstr("give it 3 slots"));
 }
