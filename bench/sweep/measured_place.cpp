@@ -19,19 +19,6 @@ constexpr StepDefaults kOnGpus{"resnet50", 64, 224, Precision::tf32};
 
 const ExecutorKind& kind_of(std::string_view name) { return find_entry(executors(), name, "executor"); }
 
-bool chooses_gpus(const SweepRequest& request, const LocalMachine& machine) {
-  const std::optional<bool> asked = request.device.empty() ? std::nullopt : std::optional(parse_on_gpu(request.device));
-  if (request.executor.empty()) return asked.value_or(machine.gpus > 0);
-  const ExecutorKind& kind = kind_of(request.executor);
-  if (kind.evidence != "measured")
-    throw Error(ExitCode::usage, fmt::format("--executor {}: it computes times, and measures none", kind.name),
-                "leave it out: --evidence simulated says the same");
-  if (kind.on_gpu != asked.value_or(kind.on_gpu))
-    throw Error(ExitCode::usage, fmt::format("--executor {} does not work on --device {}", kind.name, request.device),
-                "hbench list executors says where each works");
-  return kind.on_gpu;
-}
-
 TrainingStrategy strategy_alone(const SweepRequest& request, bool on_gpu) {
   const StepDefaults& defaults = step_defaults(on_gpu);
   const Precision precision = request.precision.empty() ? defaults.precision : parse_precision(request.precision);
@@ -63,6 +50,19 @@ std::vector<std::string_view> candidates(bool on_gpu, bool opaque, bool shares_g
 }
 
 }  // namespace
+
+bool chooses_gpus(const SweepRequest& request, const LocalMachine& machine) {
+  const std::optional<bool> asked = request.device.empty() ? std::nullopt : std::optional(parse_on_gpu(request.device));
+  if (request.executor.empty()) return asked.value_or(machine.gpus > 0);
+  const ExecutorKind& kind = kind_of(request.executor);
+  if (kind.evidence != "measured")
+    throw Error(ExitCode::usage, fmt::format("--executor {}: it computes times, and measures none", kind.name),
+                "leave it out: --evidence simulated says the same");
+  if (kind.on_gpu != asked.value_or(kind.on_gpu))
+    throw Error(ExitCode::usage, fmt::format("--executor {} does not work on --device {}", kind.name, request.device),
+                "hbench list executors says where each works");
+  return kind.on_gpu;
+}
 
 const StepDefaults& step_defaults(bool on_gpu) { return on_gpu ? kOnGpus : kOnCores; }
 

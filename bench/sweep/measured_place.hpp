@@ -42,6 +42,10 @@ struct MeasuredPlace {
   ExecutorChoice executor_for(const TrainingStrategy& strategy, int nodes, bool shares_gpus) const;
 };
 
+/// Whether a sweep measures on GPUs: as its device or executor says, else where the machine has some. \throws Error
+/// (usage) for a device or executor that nothing knows, or that do not go together.
+bool chooses_gpus(const SweepRequest& request, const LocalMachine& machine);
+
 /// \throws Error (usage) for a device, executor or precision that nothing knows, or that do not go together.
 MeasuredPlace measured_place(const SweepRequest& request, const LocalMachine& machine);
 

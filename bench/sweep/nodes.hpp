@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/launch/place_ranks.hpp"
+#include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/plan.hpp"
 
 namespace hbench {
@@ -21,6 +22,16 @@ struct NodeChoice {
 
 /// \param wanted numbers of nodes; empty: as `gpus_per_node` says, and where that is 0 the fewest that hold the ranks.
 NodeChoice choose_nodes(int gpus, const std::vector<int>& wanted, int gpus_per_node, const Allocation& allocation);
+
+/// How ranks are put on nodes and GPUs, and what of it cannot be.
+struct LayoutChoice {
+  std::vector<NodeLayout> layouts;
+  std::vector<Refusal> refused;
+};
+
+/// Of so many GPUs (or cores): those of `request.layouts`, or else one of each number of nodes (`choose_nodes`).
+LayoutChoice choose_layouts(int gpus, const SweepRequest& request, const MeasuredPlace& place,
+                            const Allocation& allocation);
 
 /// The hosts of a timed case whose job has so many processes, servers included.
 RankPlaces places_of(const Allocation& allocation, const Case& asked, int processes);

@@ -293,38 +293,9 @@ class Planner {
 
   /// How so many GPUs are measured; what cannot be is refused.
   std::vector<NodeLayout> layouts_for(int gpus, const MeasuredPlace& place) {
-    std::vector<NodeLayout> layouts;
-    if (request_.layouts.empty())
-      for (const int nodes : nodes_for(gpus)) layouts.push_back({nodes, gpus / nodes, 1});
-    for (const NodeLayout& layout : request_.layouts) {
-      if (layout.gpus() != gpus) continue;
-      if (std::string why = refuse_layout(layout, place); why.empty())
-        layouts.push_back(layout);
-      else
-        refuse(fmt::format("measured with {} on {} of {}", counted(layout.ranks(), "rank"),
-                           counted(layout.nodes, "node"), counted(layout.gpus_per_node, place.on_gpu ? "GPU" : "core")),
-               std::move(why));
-    }
-    return layouts;
-  }
-
-  /// Why ranks cannot share GPUs so; empty where they can.
-  std::string refuse_layout(const NodeLayout& layout, const MeasuredPlace& place) const {
-    if (!place.on_gpu)
-      return layout.processes_per_gpu > 1 ? "ranks share GPUs alone; --oversubscribe lets them share cores" : "";
-    if (layout.gpus_per_node > place.gpus)
-      return fmt::format("{} has {}", machine_.allocation.is_local() ? "this machine" : "a host",
-                         counted(place.gpus, "GPU"));
-    if (layout.processes_per_gpu > 1 && layout.nodes > 1)
-      return "NCCL, which alone reaches GPUs of other hosts, takes one rank for each GPU before 2.30";
-    return "";
-  }
-
-  /// On how many nodes so many ranks are measured; what cannot be is refused.
-  std::vector<int> nodes_for(int gpus) {
-    NodeChoice choice = choose_nodes(gpus, request_.nodes, request_.gpus_per_node, machine_.allocation);
+    LayoutChoice choice = choose_layouts(gpus, request_, place, machine_.allocation);
     for (Refusal& refusal : choice.refused) refuse(std::move(refusal.what), std::move(refusal.why));
-    return choice.nodes;
+    return choice.layouts;
   }
 
   /// Why no more ranks are measured.

@@ -12,6 +12,7 @@
 
 #include "analysis/records.hpp"
 #include "bench/data.hpp"
+#include "bench/doctor/training_means.hpp"
 #include "bench/launch/allocation.hpp"
 #include "bench/sweep/experiment.hpp"
 #include "collectives/schedule/schedule.hpp"
@@ -51,17 +52,12 @@ struct SweepRequest {
 };
 
 /// What this machine can measure.
-struct LocalMachine {
+struct LocalMachine : TrainingMeans {
   int cores = 1;
   int ranks = 1;                    ///< on CPU cores, measured runs use at most this many workers
   bool asked_for = false;           ///< by --oversubscribe, which then counts for GPUs as well
   std::vector<std::string> models;  ///< trainable here
-  std::string no_training;          ///< why nothing can be measured; empty when it can
-  int gpus = 0;                     ///< that models can be trained on
-  std::string no_gpu;               ///< why there are none
   std::string emulated;             ///< the network that ranks have instead of their own, in words; empty: none
-  /// Why an executor cannot be used here, by its name; those that can are not in it.
-  std::map<std::string, std::string, std::less<>> absent;
   Allocation allocation;            ///< where measured ranks are started
   std::int64_t memory = INT64_MAX;  ///< bytes that a simulation can take
 };
