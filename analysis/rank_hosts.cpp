@@ -2,18 +2,16 @@
 
 #include <algorithm>
 
+#include "collectives/base/parameters.hpp"
+#include "collectives/base/text.hpp"
+
 namespace hbench {
 namespace {
 
-constexpr std::string_view kSeparator = ", ";
-
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(kSeparator), list.size());
-    names.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + kSeparator.size(), list.size()));
-  }
+  if (list.empty()) return names;
+  for (const std::string_view name : split(list, ',')) names.emplace_back(trimmed(name));
   return names;
 }
 

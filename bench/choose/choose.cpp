@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <numeric>
 
 #include "analysis/points.hpp"
-#include "bench/doctor/available_memory.hpp"
 #include "bench/output/console.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/simulate.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
@@ -28,11 +28,9 @@ struct Unit {
 
 /// A number above 0 with one of the units. \throws Error (usage).
 double amount(std::string_view text, std::string_view flag, std::initializer_list<Unit> units, const char* example) {
-  double number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  auto [number, unit] = parse_leading_number<double>(text).value_or(std::pair(0.0, text));
   while (unit.starts_with(' ')) unit.remove_prefix(1);
-  if (status == std::errc() && number > 0)
+  if (number > 0)
     for (const Unit& known : units)
       if (known.name == unit && number * known.factor < kMostAmount) return number * known.factor;
   throw Error(ExitCode::usage, fmt::format("{} {} makes no sense", flag, text),
@@ -135,7 +133,7 @@ Goals parse_goals(const GoalTexts& texts) {
 
 Choice choose(const SweepRequest& request, const Goals& asked_goals, const Data& data, const StopRequested& stop,
               bool quiet) {
-  Plan plan = make_plan(request, data, {.no_training = "only simulated", .memory = available_memory()});
+  Plan plan = make_plan(request, data, machine_that_simulates());
   refuse_servers_on_one_node(plan);
   const std::vector<CaseResult> results = simulate_all(plan, stop, quiet);
   Goals goals = asked_goals;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -25,11 +25,9 @@ Seconds time_flag(const std::string& text, std::string_view flag) {
 Seconds long_time_flag(std::string_view text, std::string_view flag) {
   constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
       {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
-  double number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  const auto [number, unit] = parse_leading_number<double>(text).value_or(std::pair(0.0, text));
   for (const auto& [name, seconds] : kUnits)
-    if (status == std::errc() && unit == name && number > 0 && number * seconds < 1e9) return Seconds(number * seconds);
+    if (unit == name && number > 0 && number * seconds < 1e9) return Seconds(number * seconds);
   throw Error(ExitCode::usage, fmt::format("{} {}: not a time", flag, text), "write a time such as 4h, 90min or 2d");
 }
 

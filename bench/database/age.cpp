@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
@@ -24,10 +24,9 @@ constexpr hours kMost(100 * 365 * 24);
 }  // namespace
 
 std::string time_before(std::chrono::sys_seconds now, std::string_view age, std::string_view flag) {
-  int number = 0;
-  const auto [end, status] = std::from_chars(age.data(), age.data() + age.size(), number);
-  const auto unit = std::ranges::find(kUnits, std::string_view(end, age.data() + age.size()), &Unit::name);
-  if (status != std::errc() || number <= 0 || unit == kUnits.end() || number > kMost / unit->length)
+  const auto [number, name] = parse_leading_number<int>(age).value_or(std::pair(0, age));
+  const auto unit = std::ranges::find(kUnits, name, &Unit::name);
+  if (number <= 0 || unit == kUnits.end() || number > kMost / unit->length)
     throw Error(ExitCode::usage, fmt::format("{} {} is no age", flag, age),
                 "write a whole number and h, d or w, such as 36h, 90d or 12w");
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", now - number * unit->length);

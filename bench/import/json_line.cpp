@@ -8,6 +8,7 @@
 #include "bench/import/json_value.hpp"
 #include "bench/import/measured_unit.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -17,13 +18,6 @@ struct Line {
   std::string_view text;
   int number = 0;
 };
-
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t begin = line.find_first_not_of(kBlanks);
-  if (begin == line.npos) return {};
-  return line.substr(begin, line.find_last_not_of(kBlanks) + 1 - begin);
-}
 
 /// The last line that begins an object. Number 0: there is none.
 Line last_object(std::string_view text) {

@@ -7,6 +7,7 @@
 
 #include "bench/import/words.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -26,7 +27,7 @@ class Reader {
   Reader(std::string_view text, std::string_view file_name) : text_(text), file_name_(file_name) {}
 
   NcclTestsOutput read() {
-    for (const std::string_view line : lines_of(text_)) {
+    for (const std::string_view line : printed_lines(text_)) {
       ++line_;
       read_line(line);
     }

@@ -8,6 +8,7 @@
 #include "bench/import/format.hpp"
 #include "bench/import/words.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 /// Tables of the OSU micro-benchmarks' blocking collectives (mvapich.cse.ohio-state.edu/benchmarks): a title, the names
 /// of the columns, and a row for each size. `Avg Latency(us)` is the mean over ranks and iterations, with and without
@@ -55,7 +56,7 @@ class Reader {
   explicit Reader(std::string_view file_name) : file_name_(file_name) {}
 
   ImportedOutput read(std::string_view text) {
-    for (const std::string_view line : lines_of(text)) {
+    for (const std::string_view line : printed_lines(text)) {
       ++line_;
       read_line(line);
     }

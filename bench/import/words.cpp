@@ -4,29 +4,13 @@
 #include <cmath>
 
 #include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const std::size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string_view::npos) break;
-    line.remove_prefix(begin);
-    const std::size_t end = std::min(line.find_first_of(" \t\r"), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
-  }
-  return words;
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(without_prefix(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+std::vector<std::string_view> printed_lines(std::string_view text) {
+  std::vector<std::string_view> lines = lines_of(text);
+  for (std::string_view& line : lines) line = without_prefix(line);
   return lines;
 }
 

@@ -11,6 +11,7 @@
 #include "collectives/base/file.hpp"
 #include "collectives/base/host_name.hpp"
 #include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -139,18 +140,11 @@ Allocation parse_host_list(std::string_view text) {
 Allocation parse_hostfile(std::string_view text, const std::string& file) {
   Allocation allocation{.hosts = {}, .origin = file};
   int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = text.substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string_view line : lines_of(text)) {
     ++number;
-    line = line.substr(0, line.find('#'));
     std::string_view name;
     std::optional<int> slots = 1;
-    for (std::size_t at = line.find_first_not_of(" \t\r"); at != line.npos;) {
-      const std::size_t stop = std::min(line.find_first_of(" \t\r", at), line.size());
-      const std::string_view word = line.substr(at, stop - at);
-      at = line.find_first_not_of(" \t\r", stop);
+    for (const std::string_view word : words_of(line.substr(0, line.find('#')))) {
       if (name.empty()) {
         const std::size_t colon = word.find(':');
         name = word.substr(0, colon);

@@ -27,4 +27,9 @@ std::string find_program(std::string_view program, std::string_view path) {
 
 bool on_path(std::string_view program, std::string_view path) { return !find_program(program, path).empty(); }
 
+Availability program_availability(std::string_view program, std::string_view path, std::string_view cure) {
+  if (on_path(program, path)) return {};
+  return {false, std::string(program) + " is not on the PATH", std::string(cure)};
+}
+
 }  // namespace hbench

@@ -27,22 +27,6 @@ constexpr std::array<std::string_view, 8> kErrorWords{"error",     "cannot",    
 /// How Open MPI's libraries report an error: a reason, and where in their sources.
 constexpr std::array<std::string_view, 3> kErrorLogs{"ORTE_ERROR_LOG: ", "PRTE ERROR: ", "PMIX ERROR: "};
 
-std::string trimmed(std::string_view line) {
-  while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.remove_suffix(1);
-  while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) line.remove_prefix(1);
-  return std::string(line);
-}
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(trimmed(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 bool is_rule(const std::string& line) {
   return line.size() >= kRuleLength && line.find_first_not_of('-') == std::string::npos;
 }
@@ -144,7 +128,8 @@ std::string shortened(std::string text) {
 }  // namespace
 
 std::string launcher_message(std::string_view errors) {
-  const std::vector<std::string> lines = lines_of(errors);
+  std::vector<std::string> lines;
+  for (const std::string_view line : lines_of(errors)) lines.emplace_back(trimmed(line));
   if (std::string ssh = line_of_ssh(lines); !ssh.empty()) return shortened(std::move(ssh));
   const std::string reason = logged_reason(lines);
   const std::vector<Block> blocks = blocks_of(lines);

@@ -23,10 +23,7 @@ constinit const Launcher kMpichLauncher{
     .summary = "MPICH's mpirun on this host, for the peer of hbench collective --peers",
     .optional = true,
     .availability =
-        [](std::string_view path) {
-          if (on_path(kProgram, path)) return Availability{};
-          return Availability{false, "mpirun.mpich is not on the PATH", "install MPICH (Debian: mpich)"};
-        },
+        [](std::string_view path) { return program_availability(kProgram, path, "install MPICH (Debian: mpich)"); },
     .argv = mpich_argv,
 };
 

@@ -78,8 +78,7 @@ constinit const Launcher kMpirunLauncher{
     .summary = "Open MPI's mpirun, on this host or on those of -H, --hostfile or an engine",
     .availability =
         [](std::string_view path) {
-          if (on_path("mpirun", path)) return Availability{};
-          return Availability{false, "mpirun is not on the PATH", "install Open MPI (Debian: openmpi-bin)"};
+          return program_availability("mpirun", path, "install Open MPI (Debian: openmpi-bin)");
         },
     .argv = mpirun_argv,
     // Open MPI 4.1.4 needs 36 for 2 ranks, 64 for 8 and 100 for 16; with fewer it hangs or crashes.

@@ -54,8 +54,7 @@ constinit const Launcher kSrunLauncher{
     .optional = true,
     .availability =
         [](std::string_view path) {
-          if (on_path("srun", path)) return Availability{};
-          return Availability{false, "srun is not on the PATH", "run inside a Slurm job, or use --launcher mpirun"};
+          return program_availability("srun", path, "run inside a Slurm job, or use --launcher mpirun");
         },
     .argv = srun_argv,
     .environment = srun_environment,

@@ -12,6 +12,7 @@
 
 #include "bench/launch/process.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -27,11 +28,8 @@ bool has_ended(const JobState& state) {
 /// Lines joined by semicolons, without blank ones.
 std::string joined_lines(std::string_view text) {
   std::string joined;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text = text.substr(std::min(line.size() + 1, text.size()));
-    if (line.find_first_not_of(" \t\r") != line.npos) joined += (joined.empty() ? "" : "; ") + std::string(line);
-  }
+  for (const std::string_view line : lines_of(text))
+    if (!trimmed(line).empty()) joined += (joined.empty() ? "" : "; ") + std::string(line);
   return joined;
 }
 

@@ -141,9 +141,8 @@ constinit const Engine kKubernetesEngine{
     .options = kOptions,
     .availability =
         [](std::string_view path) {
-          if (on_path("kubectl", path)) return Availability{};
-          return Availability{false, "kubectl is not on the PATH",
-                              "install it (kubernetes.io/docs/tasks/tools), with the cluster's ~/.kube/config"};
+          return program_availability("kubectl", path,
+                                      "install it (kubernetes.io/docs/tasks/tools), with the cluster's ~/.kube/config");
         },
     .refuses = mpijob_refuses,
     .render = rendered_mpijob,

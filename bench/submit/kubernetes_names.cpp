@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
+
+#include "collectives/base/parameters.hpp"
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
@@ -49,14 +51,8 @@ bool is_kubernetes_label(std::string_view text) { return text.size() <= kLongest
 bool is_kubernetes_service(std::string_view text) { return is_kubernetes_label(text) && is_lower(text.front()); }
 
 bool is_kubernetes_subdomain(std::string_view text) {
-  if (text.size() > kLongestSubdomain) return false;
-  for (;;) {
-    const std::size_t dot = text.find('.');
-    // Only the whole has a longest length.
-    if (!is_label_of_any_length(text.substr(0, dot))) return false;
-    if (dot == text.npos) return true;
-    text.remove_prefix(dot + 1);
-  }
+  // Only the whole has a longest length.
+  return text.size() <= kLongestSubdomain && std::ranges::all_of(split(text, '.'), is_label_of_any_length);
 }
 
 bool is_kubernetes_value(std::string_view text) {
@@ -74,13 +70,10 @@ bool is_kubernetes_key(std::string_view text, bool prefixed) {
 
 std::optional<double> kubernetes_quantity(std::string_view text) {
   if (text.empty() || !is_digit(text.front())) return std::nullopt;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !std::isfinite(number) || number <= 0) return std::nullopt;
-  const auto digits = static_cast<std::size_t>(end - text.data());
-  const std::string_view suffix = text.substr(digits);
+  const auto [number, suffix] = parse_leading_number<double>(text).value_or(std::pair(0.0, text));
+  if (!std::isfinite(number) || number <= 0) return std::nullopt;
   // 1E is an exabyte, 1e9 has an exponent, and nothing has both.
-  const bool has_exponent = text.substr(0, digits).find_first_of("eE") != text.npos;
+  const bool has_exponent = text.substr(0, text.size() - suffix.size()).find_first_of("eE") != text.npos;
   if (has_exponent && !suffix.empty()) return std::nullopt;
   if (const auto factor = factor_of(suffix)) return number * *factor;
   return std::nullopt;

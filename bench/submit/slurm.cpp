@@ -11,9 +11,11 @@ namespace {
 
 Availability availability(std::string_view path) {
   for (const std::string_view program : {"sbatch", "scontrol"})
-    if (!on_path(program, path))
-      return {false, std::string(program) + " is not on the PATH",
-              "run this where jobs are submitted (a login node), or install Slurm's commands (Debian: slurm-client)"};
+    if (Availability there = program_availability(
+            program, path,
+            "run this where jobs are submitted (a login node), or install Slurm's commands (Debian: slurm-client)");
+        !there.available)
+      return there;
   return {};
 }
 

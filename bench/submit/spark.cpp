@@ -12,6 +12,7 @@
 #include "bench/installation.hpp"
 #include "bench/launch/find_program.hpp"
 #include "bench/submit/engine.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/parse_number.hpp"
 
 namespace hbench {
@@ -27,11 +28,8 @@ constexpr EngineOption kOptions[] = {
 
 std::vector<std::string> settings_of(const std::string& text) {
   std::vector<std::string> settings;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    if (end > begin) settings.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  for (const std::string_view setting : split(text, ';'))
+    if (!setting.empty()) settings.emplace_back(setting);
   return settings;
 }
 
@@ -125,9 +123,8 @@ constinit const Engine kSparkEngine{
     .options = kOptions,
     .availability =
         [](std::string_view path) {
-          if (on_path("spark-submit", path)) return Availability{};
-          return Availability{false, "spark-submit is not on the PATH",
-                              "add the folder bin of Spark 3.4 or newer to it (PyPI: pyspark)"};
+          return program_availability("spark-submit", path,
+                                      "add the folder bin of Spark 3.4 or newer to it (PyPI: pyspark)");
         },
     .refuses = refuses_submission,
     .render = render_command,

@@ -8,8 +8,10 @@
 #include <set>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/toml_file.hpp"
 
 namespace hbench {
@@ -26,11 +28,9 @@ using Knobs = std::map<std::string, std::vector<int>, std::less<>>;
 }
 
 void check_key(const std::string& place, std::string_view key) {
-  try {
-    if (std::ranges::find(kKeys, key) == kKeys.end()) throw unknown_name("key", key, kKeys);
-  } catch (const Error& error) {
-    throw Error(ExitCode::usage, fmt::format("{}: {}", place, error.what()), error.hint());
-  }
+  if (std::ranges::find(kKeys, key) != kKeys.end()) return;
+  const Error unknown = unknown_name("key", key, kKeys);
+  throw Error(ExitCode::usage, fmt::format("{}: {}", place, unknown.what()), unknown.hint());
 }
 
 void add(Knobs& knobs, const std::string& place, std::string_view key, std::int64_t number) {
@@ -58,32 +58,22 @@ Knobs read_toml(std::string_view text, const std::string& file) {
   return knobs;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kSpaces);
-  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
-}
-
 /// `4` or `[1, 2]`.
 void add_yaml_value(Knobs& knobs, const std::string& place, std::string_view key, std::string_view value) {
   if (value.starts_with('[') && value.ends_with(']')) value = value.substr(1, value.size() - 2);
-  for (;;) {
-    const std::size_t comma = value.find(',');
-    const auto number = parse_number<std::int64_t>(trimmed(value.substr(0, comma)));
+  for (const std::string_view item : split(value, ',')) {
+    const auto number = parse_number<std::int64_t>(trimmed(item));
     if (!number) fail(place, fmt::format("{} is a number or a list of numbers", key));
     add(knobs, place, key, *number);
-    if (comma == value.npos) return;
-    value.remove_prefix(comma + 1);
   }
 }
 
 /// No YAML in general: a key and its value a line.
 Knobs read_yaml(std::string_view text, const std::string& file) {
   Knobs knobs;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  int number = 0;
+  for (std::string_view line : lines_of(text)) {
+    ++number;
     line = trimmed(line.substr(0, line.find('#')));
     if (line.empty() || line == "---") continue;
     const std::string place = fmt::format("{}:{}", file, number);

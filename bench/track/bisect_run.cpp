@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <sstream>
 
 #include "bench/command/shell_word.hpp"
 #include "bench/command/words.hpp"
@@ -13,18 +12,12 @@
 #include "bench/track/pair.hpp"
 #include "bench/track/scratch_folder.hpp"
 #include "bench/validate/percent.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 /// Where the repository's files are, and where in them this is.
 struct Place {
@@ -95,8 +88,11 @@ class Bisection {
   }
   /// The commits of which one is the first bad one, newest first.
   std::vector<std::string> suspects() const {
-    return lines_of(
-        git_or_throw({"rev-list", "refs/bisect/bad", "--not", "--glob=refs/bisect/good-*"}, "git rev-list"));
+    const std::string printed =
+        git_or_throw({"rev-list", "refs/bisect/bad", "--not", "--glob=refs/bisect/good-*"}, "git rev-list");
+    std::vector<std::string> commits;
+    for (const std::string_view line : lines_of(printed)) commits.emplace_back(line);
+    return commits;
   }
 
  private:

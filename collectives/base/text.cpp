@@ -2,7 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace hbench {
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r";
+  std::vector<std::string_view> words;
+  for (std::size_t begin = line.find_first_not_of(kBlanks); begin != line.npos;) {
+    const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(kBlanks, end);
+  }
+  return words;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+}
 
 std::string lower_case(std::string text) {
   for (char& c : text)

@@ -3,8 +3,18 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hbench {
+
+/// The lines of a text without their ends; what follows the last end is one too, if there is anything.
+std::vector<std::string_view> lines_of(std::string_view text);
+
+/// What stands between blanks, tabs and carriage returns.
+std::vector<std::string_view> words_of(std::string_view line);
+
+/// `text` without white space at its ends.
+std::string_view trimmed(std::string_view text);
 
 /// `text` with the small letters of ASCII; other characters stay as they are.
 std::string lower_case(std::string text);
