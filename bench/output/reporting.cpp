@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include "bench/launch/process.hpp"
+#include "bench/output/output_file.hpp"
 #include "bench/output/titles.hpp"
 #include "collectives/base/error.hpp"
 #include "reports/write_report.hpp"
@@ -148,14 +148,12 @@ void write_report_folder(const Document& document, const std::filesystem::path& 
 }
 
 void check_report_folder(const std::filesystem::path& folder) {
-  std::error_code status;
-  const bool made = std::filesystem::create_directories(folder, status);
-  const std::filesystem::path probe = folder / ".hbench-probe";
-  const bool written = !status && static_cast<bool>(std::ofstream(probe) << "probe" << std::flush);
-  std::filesystem::remove(probe, status);
-  if (made) std::filesystem::remove(folder, status);  // nothing is left behind when the work fails
-  if (!written)
-    throw Error(ExitCode::environment, fmt::format("cannot write the report into {}", folder.string()),
+  const FolderTrial trial = try_folder(folder);
+  std::error_code ignored;
+  if (trial.made) std::filesystem::remove(folder, ignored);  // nothing is left behind when the work fails
+  if (!trial.why_not.empty())
+    throw Error(ExitCode::environment,
+                fmt::format("cannot write the report into {}: {}", folder.string(), trial.why_not),
                 "choose a folder that can be written with --report DIR");
 }
 

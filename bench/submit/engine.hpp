@@ -76,6 +76,8 @@ struct Engine {
   std::vector<std::string> (*cancel)(const Submission& submission, const std::string& job) = nullptr;
   /// What the sweep writes while it runs, where this machine sees that file. Pure. Null: it sees none.
   std::filesystem::path (*log)(const Submission& submission, const std::string& job) = nullptr;
+  /// The same, among what `fetch` brings. Pure. Null: `log` has told it.
+  std::filesystem::path (*fetched_log)(const Submission& submission) = nullptr;
 };
 
 /// The table, in the order in which `hbench list engines` prints it.

@@ -112,6 +112,8 @@ std::string fetching_pod(const Submission& submission, const std::string& name, 
   return Json{{"spec", spec}}.dump();
 }
 
+std::filesystem::path launcher_log(const Submission& submission) { return submission.folder / "launcher.log"; }
+
 /// Nothing can be copied from a launcher that has ended, so a small pod mounts the claim again. What an interrupted
 /// fetch has left is deleted first. The whole folder is copied: what a killed launcher had committed may still lie in
 /// the write-ahead log beside the database. kubectl takes what stands before a colon for a pod, so it copies to `.`.
@@ -129,7 +131,7 @@ std::vector<Command> fetch(const Submission& submission, const std::string& job)
           kubectl(submission, {"wait", "pod/" + pod, "--for=condition=Ready", "--timeout=300s"}),
           shell("mkdir -p \"$1\" && cd \"$1\" && shift && exec \"$@\"", joined({submission.folder.string()}, copy)),
           kubectl(submission, {"delete", "pod", pod, "--wait=false"}),
-          shell("cd \"$1\" && shift && exec \"$@\" > launcher.log", joined({submission.folder.string()}, logs))};
+          shell("file=\"$1\" && shift && exec \"$@\" > \"$file\"", joined({launcher_log(submission).string()}, logs))};
 }
 
 }  // namespace
@@ -152,6 +154,7 @@ constinit const Engine kKubernetesEngine{
     .state = mpijob_state,
     .fetch = fetch,
     .cancel = cancel,
+    .fetched_log = launcher_log,
 };
 
 }  // namespace hbench

@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <deque>
+#include <fstream>
 #include <optional>
 
 #include "bench/launch/host.hpp"
@@ -11,6 +13,7 @@
 #include "bench/submit/follow.hpp"
 #include "bench/verbs/submit_options.hpp"
 #include "collectives/base/file.hpp"
+#include "reports/formats/plain_text.hpp"
 
 namespace hbench {
 namespace {
@@ -19,14 +22,24 @@ namespace fs = std::filesystem;
 
 /// Made where it is missing. \throws Error (environment) where nothing can be written there.
 void prepare_folder(const fs::path& folder) {
-  std::error_code status;
-  fs::create_directories(folder, status);
-  try {
-    check_writable(folder / "hbench.db.check", "--results");
-  } catch (const Error&) {
-    throw Error(ExitCode::environment, fmt::format("cannot write into the folder {}", folder.string()),
+  if (const FolderTrial trial = try_folder(folder); !trial.why_not.empty())
+    throw Error(ExitCode::environment,
+                fmt::format("cannot write into the folder {}: {}", folder.string(), trial.why_not),
                 "choose one that you may write to and all hosts share with --results FOLDER");
+}
+
+/// The last lines of what a sweep wrote that could not be followed.
+void print_end_of(const fs::path& log) {
+  constexpr std::size_t kLines = 8;
+  std::ifstream in(log);
+  std::deque<std::string> last;
+  for (std::string line; std::getline(in, line);) {
+    last.push_back(std::move(line));
+    if (last.size() > kLines) last.pop_front();
   }
+  if (last.empty()) return;
+  fmt::print(stderr, "The end of {}:\n", log.string());
+  for (const std::string& line : last) fmt::print(stderr, "  {}\n", clean_text(line));
 }
 
 void print_log_line(std::string_view line) {
@@ -116,6 +129,7 @@ class SubmittedSweep {
   /// what was asked, whatever its exit code.
   ExitCode finish(const std::string& job, int code) const {
     for (const auto& command : engine_.fetch(submission_, job)) run_engine_command(command);
+    if (code != 0 && engine_.fetched_log != nullptr) print_end_of(engine_.fetched_log(submission_));
     const fs::path database = submission_.folder / "hbench.db";
     std::error_code ignored;
     if (fs::exists(database, ignored)) {

@@ -169,8 +169,9 @@ TEST(CollectiveDisk, WhereNothingCanBeWrittenIsSaidBeforeAnyWork) {
   const auto expect_refused = [&](const std::string& flags, const char* message, const char* hint) {
     expect_mistake(workplace.shell(kQuick + flags), 3, message, hint);
   };
-  expect_refused("-J missing/r.json", "cannot write missing/r.json", "choose another file with --output-file FILE");
-  expect_refused("-J .", "cannot write .", "--output-file");
+  expect_refused("-J missing/r.json", "cannot write missing/r.json: No such file or directory",
+                 "choose another file with --output-file FILE");
+  expect_refused("-J .", "cannot write .: Is a directory", "--output-file");
   expect_refused("--db /proc/r.db", "'/proc/r.db'", "permissions");
 }
 

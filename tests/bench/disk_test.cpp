@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/bench/program.hpp"
@@ -14,9 +15,9 @@ constexpr const char* kSweep =
 TEST(Report, ThatCannotBeWrittenIsSaidBeforeAnyWork) {
   const Workplace workplace;
   write_bytes(workplace / "in-the-way", "precious");
-  for (const char* folder : {"in-the-way", "/proc/report"}) {
+  for (const auto& [folder, why] : {std::pair{"in-the-way", "Not a directory"}, {"/proc/report", "No such file"}}) {
     const Outcome outcome = workplace.shell(std::string(kSweep) + "--report " + folder);
-    expect_mistake(outcome, 3, std::string("cannot write the report into ") + folder, "--report DIR");
+    expect_mistake(outcome, 3, fmt::format("cannot write the report into {}: {}", folder, why), "--report DIR");
   }
   EXPECT_EQ(bytes_of(workplace / "in-the-way"), "precious");
   EXPECT_FALSE(std::filesystem::exists(workplace / "hbench.db"));

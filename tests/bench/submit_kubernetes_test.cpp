@@ -69,11 +69,11 @@ TEST(KubernetesCommands, FetchTheFolderOfTheJobByAPodOfItsOwn) {
                           "kubectl", "cp", "night-1-results:/results", ".", "--retries=10", "--namespace=training"));
   EXPECT_THAT(commands[4],
               ElementsAre("kubectl", "delete", "pod", "night-1-results", "--wait=false", "--namespace=training"));
-  EXPECT_THAT(
-      commands[5],
-      ElementsAre("sh", "-c", "cd \"$1\" && shift && exec \"$@\" > launcher.log", "hbench", "results", "kubectl",
-                  "logs", "--selector=app.kubernetes.io/instance=night-1,app.kubernetes.io/component=launcher",
-                  "--tail=-1", "--prefix", "--namespace=training"));
+  EXPECT_THAT(commands[5],
+              ElementsAre("sh", "-c", "file=\"$1\" && shift && exec \"$@\" > \"$file\"", "hbench",
+                          "results/launcher.log", "kubectl", "logs",
+                          "--selector=app.kubernetes.io/instance=night-1,app.kubernetes.io/component=launcher",
+                          "--tail=-1", "--prefix", "--namespace=training"));
 
   const auto spec = nlohmann::json::parse(commands[1][5].substr(std::string("--overrides=").size()))["spec"];
   EXPECT_EQ(

@@ -34,7 +34,7 @@ class SubmitVerb : public testing::Test {
   std::filesystem::path results() const { return folder_ / "results"; }
   /// What is printed is in `out_` and `err_`.
   ExitCode submit(std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"--engine", "slurm", "--results",  results().string(),
+    std::vector<std::string> arguments = {"--engine", engine_, "--results",  results().string(),
                                           "--gpus",   "1,2",   "--evidence", "simulated"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     testing::internal::CaptureStdout();
@@ -49,13 +49,13 @@ class SubmitVerb : public testing::Test {
     return find_entry(verbs(), "submit", "verb").run({arguments, "hbench submit ..."});
   }
 
-  const TemporaryFolder folder_;
-  std::string out_, err_;
-
- private:
   void program(const char* name, std::string_view script) const {
     write_program(folder_ / "bin" / name, fmt::format("#!/bin/sh\n{}\n", script));
   }
+
+  const TemporaryFolder folder_;
+  std::string engine_ = "slurm";
+  std::string out_, err_;
 };
 
 TEST_F(SubmitVerb, PrintsTheScriptAndLeavesNothingBehindInADryRun) {
@@ -95,6 +95,26 @@ TEST_F(SubmitVerb, FailsWhereAJobThatEndedWellLeftNoDatabase) {
   EXPECT_EQ(submit({"--wait"}), ExitCode::environment);
 }
 
+/// A launcher whose volume cannot be written, as kubectl tells of it.
+constexpr std::string_view kFailedLauncher = R"(case $1 in
+create) echo 'mpijob.kubeflow.org/hbench created' ;;
+get) echo '{"items": [{"kind": "MPIJob", "status": {"conditions": [{"type": "Failed", "status": "True"}]}},
+  {"kind": "Pod", "metadata": {"labels": {"app.kubernetes.io/component": "launcher"}},
+   "status": {"containerStatuses": [{"state": {"terminated": {"exitCode": 3}}}]}}]}' ;;
+logs) for line in 1 2 3 4 5 6 7 8; do echo "try $line"; done
+  printf 'hbench: cannot write the report into /results/hbench-report: \033[31mPermission denied\n' ;;
+esac)";
+
+TEST_F(SubmitVerb, ShowsTheEndOfALogThatCouldNotBeFollowed) {
+  program("kubectl", kFailedLauncher);
+  engine_ = "kubernetes";
+  EXPECT_EQ(submit({"--image", "registry.example/hbench", "--wait"}), ExitCode::environment);
+  EXPECT_THAT(err_, HasSubstr(fmt::format("The end of {}/launcher.log:\n  try 2\n", results().string())));
+  EXPECT_THAT(err_, HasSubstr("  hbench: cannot write the report into /results/hbench-report: "));
+  EXPECT_THAT(err_, HasSubstr("hbench: the job left no database in "));
+  EXPECT_THAT(err_, testing::Not(HasSubstr("\033")));
+}
+
 TEST_F(SubmitVerb, LeavesOneJobToAFolder) {
   EXPECT_EQ(submit({}), ExitCode::good);
   sbatch_is("echo 13");
@@ -127,7 +147,8 @@ TEST_F(SubmitVerb, NamesWhatIsMissingOnThisMachine) {
 TEST_F(SubmitVerb, NamesAFolderThatCannotBeWritten) {
   write_bytes(results(), "a file");
   expect_error([&] { submit({}); }, ExitCode::environment,
-               StrEq(fmt::format("cannot write into the folder {}", results().string())), HasSubstr("--results"));
+               StrEq(fmt::format("cannot write into the folder {}: Not a directory", results().string())),
+               HasSubstr("--results"));
 }
 
 }  // namespace
