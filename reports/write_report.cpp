@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include "collectives/base/error.hpp"
+#include "collectives/base/file.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"
@@ -29,27 +26,14 @@ void make_folder(const fs::path& folder) {
   if (failure) throw cannot_write(folder, failure.message());
 }
 
-fs::path partial(fs::path path) { return path += ".partial"; }
+void write_or_throw(const fs::path& path, const std::string& bytes) {
+  if (const std::string why = replace_file(path, bytes); !why.empty()) throw cannot_write(path, why);
+}
 
 void move_into_place(const fs::path& path) {
   std::error_code failure;
-  fs::rename(partial(path), path, failure);
+  fs::rename(partial_file(path), path, failure);
   if (failure) throw cannot_write(path, failure.message());
-}
-
-void write_file(const fs::path& path, const std::string& bytes) {
-  const fs::path temporary = partial(path);
-  errno = 0;
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) {
-    const std::string why = std::strerror(errno != 0 ? errno : EIO);
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw cannot_write(path, why);
-  }
-  move_into_place(path);
 }
 
 /// The files of one chart, SVG first.
@@ -62,7 +46,8 @@ std::string script_of_all(const std::vector<const Chart*>& charts, const fs::pat
   std::string script;
   for (const Chart* chart : charts) {
     const auto paths = chart_paths(folder, *chart);
-    script += gnuplot_script(*chart, styles, {.svg = partial(paths[0]).string(), .png = partial(paths[1]).string()});
+    script += gnuplot_script(*chart, styles,
+                             {.svg = partial_file(paths[0]).string(), .png = partial_file(paths[1]).string()});
   }
   return script;
 }
@@ -77,12 +62,12 @@ std::string draw_charts(const std::vector<const Chart*>& charts, const fs::path&
   for (const Chart* chart : charts)
     for (const fs::path& path : chart_paths(folder, *chart)) {
       std::error_code ignored;
-      const bool drawn = fs::file_size(partial(path), ignored) > 0 && !ignored;
+      const bool drawn = fs::file_size(partial_file(path), ignored) > 0 && !ignored;
       complete = complete && drawn;
       if (code == 0 && drawn)
         move_into_place(path);
       else
-        fs::remove(partial(path), ignored);
+        fs::remove(partial_file(path), ignored);
     }
   if (complete) return {};
   if (code == kNoSuchProgram) return "charts were not drawn as SVG and PNG: gnuplot is not installed";
@@ -94,7 +79,7 @@ std::string draw_charts(const std::vector<const Chart*>& charts, const fs::path&
 std::string write_report(const Document& document, const fs::path& folder, const ProcessRunner& runner) {
   make_folder(folder);
   for (const Format* format : formats())
-    if (!format->file.empty()) write_file(folder / format->file, format->render(document));
+    if (!format->file.empty()) write_or_throw(folder / format->file, format->render(document));
   const Document drawn = drawable(document);
   return draw_charts(charts_of(drawn), folder / "charts", runner);
 }
