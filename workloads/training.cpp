@@ -6,6 +6,7 @@
 #include "collectives/cuda/cuda.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/place.hpp"
+#include "workloads/engine/replica.hpp"
 #include "workloads/engine/worker.hpp"
 #include "workloads/models/models.hpp"
 

@@ -16,6 +16,8 @@
 
 namespace hbench {
 
+struct EmulatedCosts;
+
 /// Owned by its rank; called by one thread at a time.
 class Endpoint {
  public:
@@ -78,5 +80,9 @@ Availability shm_availability();
 /// parameter servers) take one pass over memory where all ranks are on one host. `ranks_per_host` > 0 takes so many
 /// consecutive ranks for a host, to try several hosts on one. \throws Error (environment).
 std::unique_ptr<Endpoint> make_shm_endpoint(int ranks_per_host);
+
+/// The same ranks on an emulated network: messages of `inner`, which outlives it, with the costs of a cluster that its
+/// links cannot have (`collectives/transport/emulated_transport.hpp`). Has no vendor's collectives and no doorbell.
+std::unique_ptr<Endpoint> make_emulated_endpoint(Endpoint& inner, const EmulatedCosts& costs);
 
 }  // namespace hbench

@@ -22,18 +22,22 @@ double pass(double& free_at, double start, double duration) {
 
 }  // namespace
 
+double server_seconds_per_byte(const Profile& profile, const World& world) {
+  const int groups = (world.workers + world.group - 1) / world.group;
+  // A co-located server also handles what its own worker (or group) contributes, though that does not travel: of n
+  // contributions, n - 1 messages take the time of all.
+  const double own = world.colocated && groups > 1 ? static_cast<double>(groups) / (groups - 1) : 1;
+  return inverse(profile.server_rate) * own;
+}
+
 Network::Network(const Profile& profile, const World& world)
     : world_(world),
       memory_seconds_per_byte_(inverse(profile.memory_rate)),
-      server_seconds_per_byte_(inverse(profile.server_rate)),
+      server_seconds_per_byte_(server_seconds_per_byte(profile, world)),
       local_{profile.local_latency.value, profile.local_low_latency.value, inverse(profile.local_rate), 0},
       remote_{profile.network_latency.value, profile.network_low_latency.value, inverse(profile.node_rate()),
               profile.path_rate() < profile.node_rate() ? inverse(profile.path_rate()) : 0},
       layout_(world, profile.gpus_per_node) {
-  // A co-located server also handles what its own worker (or group) contributes, though that does not travel: of n
-  // contributions, n - 1 messages take the time of all.
-  if (const int groups = (world.workers + world.group - 1) / world.group; world.colocated && groups > 1)
-    server_seconds_per_byte_ *= static_cast<double>(groups) / (groups - 1);
   const int ranks = world.ranks();
   link_out_.resize(layout_.lanes);
   link_in_.resize(layout_.lanes);

@@ -23,6 +23,9 @@
 
 namespace hbench {
 
+/// How long a server of this world is busy for each byte that is pushed to it or pulled from it; 0: no time.
+double server_seconds_per_byte(const Profile& profile, const World& world);
+
 /// The queues of one cluster for one world. Keeps what earlier transfers left behind, so collectives that are
 /// in flight together slow each other. Not thread-safe.
 class Network {

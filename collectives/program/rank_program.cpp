@@ -191,12 +191,14 @@ class RankProgram::State final : public Sink {
   Transport::Request send(const Message& message) {
     image_.encode(message);
     bytes_sent_ += static_cast<std::int64_t>(message.bytes);
+    transport_.next_is(message.kind);
     return transport_.send(message.peer, tag_, image_.of(message));
   }
 
   Transport::Request receive(const Message& message, int index) {
     // A message that lands where it belongs is not applied again, and one that is held is applied later.
     const bool lands = message.held || (in_place_ && !message.staged);
+    transport_.next_is(message.kind);
     return transport_.receive(message.peer, tag_, landing(message), lands ? nullptr : this,
                               static_cast<std::size_t>(index));
   }

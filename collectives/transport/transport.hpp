@@ -8,6 +8,7 @@
 
 #include "collectives/base/units.hpp"
 #include "collectives/device/device.hpp"
+#include "collectives/schedule/schedule.hpp"
 
 namespace hbench {
 
@@ -38,6 +39,9 @@ class Transport {
   /// Where payloads and landings lie. A complete request may still have work in flight there; work that is enqueued
   /// afterwards comes after it.
   virtual Device& device() { return host_device(); }
+  /// What the next message is for, said by schedules before they send or receive one; only `emulated_transport.hpp`,
+  /// whose servers handle what is added up, makes a difference.
+  virtual void next_is(TransferKind) {}
   virtual Request send(Rank to, int tag, std::span<const std::byte> payload) = 0;
   /// The message must have the length of `landing`. Without a sink it ends in `landing`. With one it is handed to the
   /// sink from within `test` of this very request: where the transport can, straight from the sender's memory, so that

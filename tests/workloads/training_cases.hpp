@@ -13,6 +13,7 @@
 #include "collectives/base/table.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "workloads/engine/digest.hpp"
+#include "workloads/engine/replica.hpp"
 #include "workloads/engine/worker.hpp"
 
 namespace hbench {

@@ -33,6 +33,7 @@ Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, c
       device_(endpoint.device()),
       doorbell_(endpoint.doorbell() != nullptr ? endpoint.doorbell() : &own_doorbell_),
       polls_(endpoint.doorbell() == nullptr),
+      polling_(in_nanoseconds(request.polling)),
       negotiator_(endpoint.transport().rank() == 0 ? make_coordinator_side(request, endpoint.control(), layout)
                                                    : make_worker_side(request, endpoint.control())),
       trace_(endpoint.transport().rank(), Lane::communication, endpoint.device()),
@@ -55,7 +56,9 @@ void Communicator::run(Handover& handover) noexcept {
 
 /// False when the compute thread leaves before the step's end.
 bool Communicator::step(Handover& handover) {
-  PollingInterval polling = &device_ == &host_device() ? kHostPolling : kDevicePolling;
+  PollingInterval polling = polling_.count() > 0         ? PollingInterval(polling_, polling_)
+                            : &device_ == &host_device() ? kHostPolling
+                                                         : kDevicePolling;
   std::optional<Handover::Clock::time_point> spins_until;
   int completed = 0;
   while (true) {
@@ -65,10 +68,11 @@ bool Communicator::step(Handover& handover) {
     note_ready(announced.ready);
     negotiator_->announce(announced.ready);
     completed = look(completed);
+    handover.set_communicating(reducer_.in_flight() > 0);
     if (negotiator_->all_launched() && reducer_.in_flight() == 0) break;
     if (completed > 0 || !announced.ready.empty()) polling.reset();
     if (completed > 0) continue;
-    if (announced.computed) {
+    if (announced.computed && polling_.count() == 0) {
       if (!spins_until) spins_until = Handover::Clock::now() + kSpinning;
       if (polls_ || Handover::Clock::now() < *spins_until) {
         std::this_thread::yield();
@@ -93,7 +97,9 @@ void Communicator::serve() {
       const Doorbell::Ticket ticket = doorbell_->listen();
       completed = look(completed);
       idle = completed > 0 ? 0 : idle + 1;
-      if (idle > kServerSpins) {
+      if (polling_.count() > 0) {
+        if (completed == 0) doorbell_->wait(ticket, polling_);
+      } else if (idle > kServerSpins) {
         doorbell_->wait(ticket, polls_ ? nanoseconds(kServerPolling) : health_check_);
       } else {
         std::this_thread::yield();

@@ -50,7 +50,8 @@ class Communicator {
   DoorbellState own_state_{};
   FutexDoorbell own_doorbell_{own_state_};
   Doorbell* doorbell_;
-  bool polls_;  ///< the endpoint does not ring
+  bool polls_;                        ///< the endpoint does not ring
+  std::chrono::nanoseconds polling_;  ///< `TrainingRequest::polling`
   std::unique_ptr<Negotiator> negotiator_;
   StepTrace trace_;
   Reducer reducer_;

@@ -61,7 +61,8 @@ class CoordinatorSide final : public Negotiator {
   std::optional<Clock::time_point> wakeup() const override {
     const std::optional<Seconds> due = coordinator_.wakeup();
     if (!due) return std::nullopt;
-    return begun_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(due->value));
+    const std::chrono::duration<double> since_begin(due->value * request_.dilation);
+    return begun_ + std::chrono::duration_cast<Clock::duration>(since_begin);
   }
 
   bool expects_messages() const override { return coordinator_.waits_for_others(0); }
@@ -101,7 +102,8 @@ class CoordinatorSide final : public Negotiator {
   Seconds since(Clock::time_point begin) const {
     return Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
   }
-  Seconds now() const { return since(begun_); }
+  /// For the fusion policy.
+  Seconds now() const { return since(begun_) / request_.dilation; }
 
   void receive_announcements() {
     for (const auto& inbox : inboxes_) {

@@ -2,6 +2,7 @@
 
 /// Where the compute thread and the communication thread of one worker meet.
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -59,6 +60,8 @@ class Handover {
   StepEnd wait_for_step_end();
   /// No more steps; also called when computing failed.
   void close();
+  /// Whether buckets of this rank are in flight, as the communication thread last saw it.
+  bool communicating() const { return communicating_.load(std::memory_order_relaxed); }
   /// @}
 
   /// \name Communication thread
@@ -68,6 +71,7 @@ class Handover {
   /// `device` is of the kind that the announcements' events belong to.
   Announced take(Device& device);
   void end_step(const StepEnd& end);
+  void set_communicating(bool is) { communicating_.store(is, std::memory_order_relaxed); }
   void fail(std::exception_ptr failure);
   /// @}
 
@@ -86,6 +90,7 @@ class Handover {
   bool computed_ = false;
   bool closed_ = false;
   std::exception_ptr failure_;
+  std::atomic<bool> communicating_ = false;
 };
 
 }  // namespace hbench

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/device/device.hpp"
-#include "workloads/engine/layout.hpp"
+#include "workloads/engine/compute.hpp"
 #include "workloads/models/models.hpp"
 #include "workloads/precision.hpp"
 
@@ -32,40 +31,30 @@ struct ReplicaOptions {
 
 /// Used by the thread that made it: LibTorch's thread count belongs to that thread. On a GPU the calls enqueue work and
 /// return before it is done. Errors of LibTorch become Error (environment).
-class Replica {
+class Replica final : public Compute {
  public:
   Replica(const ModelEntry& entry, const ReplicaOptions& options);
-  ~Replica();
+  ~Replica() override;
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  /// Trains nothing; finds out in which order the gradients become ready, on the smallest images.
-  GradientLayout record_layout();
-  /// From now on gradients are copied to `memory`, of `layout.total()` elements on this replica's device, and tensors
-  /// are counted as in `layout`. The memory outlives the replica.
-  void lay_out(const GradientLayout& layout, std::span<float> memory);
+  /// On the smallest images.
+  GradientLayout record_layout() override;
+  void lay_out(const GradientLayout& layout, std::span<float> memory) override;
   /// Without a layout, tensors are counted as parameters are, in forward order.
   std::vector<std::string> tensor_names() const;
   std::vector<std::int64_t> tensor_elements() const;
-  /// Where the model computes: its events say when enqueued work is done.
-  Device& device();
+  Device& device() override;
 
-  /// One forward and backward pass that nobody uses: on a GPU, libraries look for their fastest kernels, load them and
-  /// take their memory before a step is timed, and before another rank's collective would have to wait for that.
-  void rehearse();
-  /// Drops the gradients and computes the loss of the data of step `step`.
-  void forward(int step);
-  /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, once
-  /// all work of that gradient is enqueued. An empty function leaves the backward pass alone.
-  void backward(const std::function<void(int)>& ready, double scale = 1);
-  /// Whether no gradient is infinite or NaN. Waits for the device.
-  bool gradients_are_finite() const;
-  /// Stochastic gradient descent: parameter -= rate * gradient.
-  void apply(double rate);
-  /// That of the last forward pass. Returns when all enqueued work is done.
-  double loss() const;
+  void rehearse() override;
+  void forward(int step) override;
+  void backward(const std::function<void(int)>& ready, double scale = 1) override;
+  bool gradients_are_finite() const override;
+  void apply(double rate) override;
+  double loss() const override;
 
-  std::uint64_t digest() const;
+  /// Of all parameters.
+  std::uint64_t digest() const override;
   /// A copy of all parameters, in forward order.
   std::vector<float> parameters() const;
 

@@ -43,21 +43,21 @@ void delay_backward(const TrainingRequest& request, Rank rank, Device& device) {
 }
 
 /// One step's gradients of this worker.
-void backward(Replica& replica, bool overlap, double scale, Handover& handover) {
+void backward(Compute& compute, bool overlap, double scale, Handover& handover) {
   if (overlap) {
-    replica.backward([&](int tensor) { handover.announce(tensor, replica.device().record_event()); }, scale);
+    compute.backward([&](int tensor) { handover.announce(tensor, compute.device().record_event()); }, scale);
     return;
   }
   std::vector<int> ready;
-  replica.backward([&](int tensor) { ready.push_back(tensor); }, scale);
-  synchronize(replica.device());
+  compute.backward([&](int tensor) { ready.push_back(tensor); }, scale);
+  synchronize(compute.device());
   for (const int tensor : ready) handover.announce(tensor);
 }
 
 /// `gradients`, times `scale`, are the sum over `workers`.
-void apply(Replica& replica, double rate, int workers, LossScale& scale) {
+void apply(Compute& compute, double rate, int workers, LossScale& scale) {
   const double scaled_by = scale.value();
-  if (scale.update(!scale.scales() || replica.gradients_are_finite())) replica.apply(rate / workers / scaled_by);
+  if (scale.update(!scale.scales() || compute.gradients_are_finite())) compute.apply(rate / workers / scaled_by);
 }
 
 /// Whether the sum of all gradients is this rank's own, bit by bit.
@@ -87,22 +87,22 @@ std::span<float> gradient_memory(Endpoint& endpoint, const GradientLayout& layou
 
 }  // namespace
 
-void train_alone(Replica& replica, const TrainingRequest& request, const OnStep& on_step) {
+void train_alone(Compute& compute, const TrainingRequest& request, const OnStep& on_step) {
   JobProgress progress;
   LossScale scale = loss_scale_of(request);
-  StepTrace trace(0, Lane::compute, replica.device());
-  if (request.strategy.on_gpu) replica.rehearse();
+  StepTrace trace(0, Lane::compute, compute.device());
+  if (request.strategy.on_gpu) compute.rehearse();
   const auto job_begin = Clock::now();
   auto begin = job_begin;
   for (Phase phase = next_phase(request, progress); phase != Phase::stop; phase = next_phase(request, progress)) {
     if (phase == Phase::traced) trace.begin();
-    replica.forward(progress.steps);
+    compute.forward(progress.steps);
     trace.lap(SpanKind::forward);
-    delay_backward(request, 0, replica.device());
-    replica.backward({}, scale.value());
+    delay_backward(request, 0, compute.device());
+    compute.backward({}, scale.value());
     trace.lap(SpanKind::backward);
-    apply(replica, request.learning_rate, 1, scale);
-    const double loss = replica.loss();
+    apply(compute, request.learning_rate, 1, scale);
+    const double loss = compute.loss();
     trace.lap(SpanKind::optimizer);
     const auto end = Clock::now();
     std::vector<Span> spans;
@@ -119,39 +119,41 @@ void train_alone(Replica& replica, const TrainingRequest& request, const OnStep&
   }
 }
 
-void train_together(Replica& replica, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step) {
-  if (reduces_nothing(request)) return train_alone(replica, request, on_step);
+void train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
+                    const std::function<void(const Handover&)>& begin_job) {
+  if (reduces_nothing(request)) return train_alone(compute, request, on_step);
   const Rank rank = endpoint.transport().rank();
-  const GradientLayout own = replica.record_layout();
+  const GradientLayout own = compute.record_layout();
   const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
   const std::span<float> gradients = gradient_memory(endpoint, layout);
-  replica.lay_out(layout, gradients);
-  if (request.strategy.on_gpu) replica.rehearse();
+  compute.lay_out(layout, gradients);
+  if (request.strategy.on_gpu) compute.rehearse();
   Communicator communicator(request, endpoint, layout, gradients);
   Handover handover(communicator.doorbell());
+  if (begin_job) begin_job(handover);
   const CommunicationThread thread(communicator, handover);
   LossScale scale = loss_scale_of(request);
-  StepTrace trace(rank, Lane::compute, replica.device());
+  StepTrace trace(rank, Lane::compute, compute.device());
   Phase phase = next_phase(request, {});
   auto begin = Clock::now();
   for (int step = 0; phase != Phase::stop; ++step) {
     const bool traced = phase == Phase::traced;
     handover.begin_step({begin, traced});
     if (traced) trace.begin();
-    replica.forward(step);
+    compute.forward(step);
     trace.lap(SpanKind::forward);
-    delay_backward(request, rank, replica.device());
-    backward(replica, request.strategy.overlap, scale.value(), handover);
+    delay_backward(request, rank, compute.device());
+    backward(compute, request.strategy.overlap, scale.value(), handover);
     handover.end_compute();
-    synchronize(replica.device());
+    synchronize(compute.device());
     const auto computed = Clock::now();
     trace.lap(SpanKind::backward);
     const StepEnd reduced = handover.wait_for_step_end();
     synchronize(endpoint.device(), reduced.reduced);
     const Seconds exposed = between(computed, Clock::now());
     trace.lap(SpanKind::wait);
-    apply(replica, request.learning_rate, request.world.workers, scale);
-    const double loss = replica.loss();
+    apply(compute, request.learning_rate, request.world.workers, scale);
+    const double loss = compute.loss();
     trace.lap(SpanKind::optimizer);
     const auto end = Clock::now();
     std::vector<Span> spans;

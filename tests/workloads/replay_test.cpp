@@ -1,0 +1,221 @@
+// Replayed steps: real gradients through the real engine, at the times of a timeline.
+
+#include "workloads/engine/replay.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <set>
+
+#include "tests/workloads/engine_ranks.hpp"
+#include "workloads/simulation/step_simulator.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+
+/// 30 ms and a gradient that is longer than the pattern repeats.
+ReplayRequest small_replay(double dilation = 1) {
+  ReplayRequest replayed;
+  replayed.timeline = {.batch = 2, .forward = Seconds(0.01), .backward = Seconds(0.02)};
+  replayed.timeline.gradients = {
+      {"head", 1000, Seconds(0.005)}, {"body", 140'000, Seconds(0.015)}, {"stem", 7, Seconds(0.02)}};
+  replayed.dilation = dilation;
+  return replayed;
+}
+
+/// All ranks' steps, and what each ended with.
+struct Replayed {
+  std::vector<std::string> failures;
+  std::vector<StepReport> steps;
+  std::set<std::uint64_t> digests;  ///< of workers
+};
+
+Replayed replay_on_threads(const TrainingRequest& request, const ReplayRequest& replayed) {
+  Replayed all;
+  std::mutex mutex;
+  all.failures = on_all_ranks(request.world.ranks(), [&](Endpoint& endpoint) {
+    const Rank rank = endpoint.transport().rank();
+    const ReplayEnd end = replay(request, replayed, endpoint, [&](const StepReport& step) {
+      const std::scoped_lock lock(mutex);
+      all.steps.push_back(step);
+    });
+    const std::scoped_lock lock(mutex);
+    if (rank < request.world.workers) all.digests.insert(end.digest);
+  });
+  return all;
+}
+
+TEST(Replay, SumsRealGradientsWhateverTheAlgorithmAndTheFusion) {
+  struct Variant {
+    const char* algorithm;
+    const char* placement;
+    World world;
+  };
+  for (const Variant& variant : {Variant{"ring", "", {.workers = 3}}, Variant{"halving-doubling", "", {.workers = 4}},
+                                 Variant{"ps", "greedy", {.workers = 2, .servers = 1}},
+                                 Variant{"ps", "sliced", {.workers = 3, .servers = 3, .colocated = true}}})
+    for (const char* fusion : {"none", "horovod:64MiB:1ms", "ddp"}) {
+      SCOPED_TRACE(fmt::format("{} {}", variant.algorithm, fusion));
+      TrainingRequest request = make_request(variant.world, variant.algorithm, variant.placement, fusion);
+      request.steps = 2;
+      const Replayed all = replay_on_threads(request, small_replay());
+      EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+      EXPECT_EQ(all.steps.size(), 3U * static_cast<std::size_t>(variant.world.workers));
+      EXPECT_EQ(all.digests.size(), 1U);
+    }
+}
+
+TEST(Replay, OfCompressedGradientsEndsAlikeOnAllWorkers) {
+  TrainingRequest request = make_request({.workers = 3}, "ring", "", "ddp");
+  request.strategy.compressor = parse_compressor("int8");
+  const Replayed all = replay_on_threads(request, small_replay());
+  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_EQ(all.digests.size(), 1U);
+}
+
+TEST(Replay, TakesTheTimelineTimesTheDilation) {
+  for (const double dilation : {1.0, 4.0}) {
+    TrainingRequest request = make_request({.workers = 2}, "ring", "", "ddp");
+    request.dilation = dilation;
+    for (const StepReport& step : replay_on_threads(request, small_replay(dilation)).steps)
+      EXPECT_GE(step.step.value, 0.03 * dilation);
+  }
+}
+
+TEST(Replay, AnnouncesGradientsInTheirOrderAndNotBeforeTheirTime) {
+  const ReplayRequest replayed = small_replay(2);
+  Replay one(replayed, 0, 1, true);
+  const GradientLayout layout = one.record_layout();
+  EXPECT_EQ(layout.elements, (std::vector<std::int64_t>{1000, 140'000, 7}));
+  std::vector<float> memory(static_cast<std::size_t>(layout.total()));
+  one.lay_out(layout, memory);
+  const auto begin = Clock::now();
+  one.forward(0);
+  EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds(20));
+  std::vector<int> order;
+  one.backward(
+      [&](int tensor) {
+        order.push_back(tensor);
+        const double since = std::chrono::duration<double>(Clock::now() - begin).count();
+        EXPECT_GE(since, 2 * (0.01 + replayed.timeline.gradients[static_cast<std::size_t>(tensor)].ready.value));
+      },
+      1);
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
+  EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds(60));
+  EXPECT_GT(one.processor_time().value, 0);
+  EXPECT_LT(one.processor_time().value, 0.05) << "it sleeps";
+}
+
+TEST(Replay, ComputesLongerWhileACollectiveIsInFlight) {
+  ReplayRequest replayed = small_replay();
+  replayed.overlap_slowdown = 1;
+  Replay one(replayed, 0, 1, true);
+  const GradientLayout layout = one.record_layout();
+  std::vector<float> memory(static_cast<std::size_t>(layout.total()));
+  one.lay_out(layout, memory);
+  one.watch([] { return true; });
+  const auto begin = Clock::now();
+  one.forward(0);
+  EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds(20));
+}
+
+/// A step of one worker of two whose gradients nobody has summed but `spoil`.
+void end_step(const std::function<void(std::vector<float>& sums)>& spoil, bool whole) {
+  const ReplayRequest replayed = small_replay(0.01);
+  Replay one(replayed, 0, 2, true);
+  const GradientLayout layout = one.record_layout();
+  std::vector<float> memory(static_cast<std::size_t>(layout.total()));
+  one.lay_out(layout, memory);
+  one.forward(0);
+  one.backward({}, 1);
+  // The other contributes twice as much.
+  for (float& each : memory) each *= 3;
+  spoil(memory);
+  if (whole)
+    one.digest();
+  else
+    one.apply(0.1);
+}
+
+TEST(Replay, NamesTheElementWhoseSumIsWrong) {
+  end_step([](auto&) {}, true);
+  end_step([](auto&) {}, false);
+  const auto message_of = [](std::size_t element, bool whole) -> std::string {
+    try {
+      end_step([&](std::vector<float>& sums) { sums[element] += 1; }, whole);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::wrong_data);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message_of(100, false), HasSubstr("element 100 of head"));
+  EXPECT_THAT(message_of(141'006, true), HasSubstr("element 6 of stem"));
+  EXPECT_EQ(message_of(100'000, false), "") << "this step compares a part, the end all";
+  EXPECT_THAT(message_of(100'000, true), HasSubstr("element 99000 of body"));
+}
+
+TEST(Replay, NoticesChunksThatWereSwapped) {
+  EXPECT_THROW(end_step(
+                   [](std::vector<float>& sums) {
+                     std::swap_ranges(sums.begin() + 1000, sums.begin() + 2000, sums.begin() + 9000);
+                   },
+                   true),
+               Error);
+}
+
+// Of n normal draws the largest is expected_largest_normal(n) deviations out, their mean is 0.
+TEST(ReplayedDeviations, AreThoseOfAsManyNormalDraws) {
+  EXPECT_EQ(replayed_deviation(0, 1, 3), 0);
+  for (const int workers : {2, 4, 16, 64}) {
+    double sum = 0, most = 0;
+    for (Rank worker = 0; worker < workers; ++worker) {
+      const double deviation = replayed_deviation(worker, workers, 5);
+      sum += deviation;
+      most = std::max(most, deviation);
+    }
+    EXPECT_NEAR(sum, 0, 1e-9);
+    EXPECT_NEAR(most / expected_largest_normal(workers), 1, 1e-9) << workers;
+  }
+}
+
+TEST(ReplayedDeviations, MakeAnotherWorkerTheSlowestInOtherSteps) {
+  std::set<Rank> slowest;
+  for (int step = 0; step < 50; ++step) {
+    Rank last = 0;
+    for (Rank worker = 1; worker < 8; ++worker)
+      if (replayed_deviation(worker, 8, step) > replayed_deviation(last, 8, step)) last = worker;
+    slowest.insert(last);
+  }
+  EXPECT_GE(slowest.size(), 6U);
+}
+
+TEST(Replay, OfASlowerWorkerMakesTheOthersWait) {
+  ReplayRequest replayed = small_replay();
+  replayed.slower = {1, 3};
+  TrainingRequest request = make_request({.workers = 2}, "ring", "", "ddp");
+  for (const StepReport& step : replay_on_threads(request, replayed).steps) EXPECT_GE(step.step.value, 0.085);
+}
+
+// The cycle of 20 ms lasts 200 in a job that is stretched ten times.
+TEST(Replay, StretchesTheTimesOfFusionPoliciesAsWell) {
+  ReplayRequest replayed = small_replay(10);
+  replayed.timeline.forward = replayed.timeline.backward = Seconds(0.0001);
+  for (GradientEvent& gradient : replayed.timeline.gradients) gradient.ready = Seconds(0.00005);
+  TrainingRequest request = make_request({.workers = 2}, "ring", "", "horovod:64MiB:20ms");
+  request.dilation = 10;
+  request.steps = 2;
+  double longest = 0;
+  for (const StepReport& step : replay_on_threads(request, replayed).steps)
+    longest = std::max(longest, step.step.value);
+  EXPECT_GE(longest, 0.1);
+}
+
+}  // namespace
+}  // namespace hbench

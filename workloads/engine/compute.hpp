@@ -1,0 +1,46 @@
+#pragma once
+
+/// What a worker does between exchanges: it computes gradients and applies their sums.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "collectives/device/device.hpp"
+#include "workloads/engine/layout.hpp"
+
+namespace hbench {
+
+/// One worker's. A model that LibTorch trains (`replica.hpp`), or the replay of a recorded timeline (`replay.hpp`).
+/// Used by one thread at a time, step after step: `forward`, `backward`, `apply`, `loss`. On a GPU the calls enqueue
+/// work and return before it is done.
+class Compute {
+ public:
+  virtual ~Compute() = default;
+  /// Trains nothing; says in which order the gradients become ready.
+  virtual GradientLayout record_layout() = 0;
+  /// From now on gradients are left in `memory`, of `layout.total()` elements on this worker's device, and tensors are
+  /// counted as in `layout`. The memory outlives the worker.
+  virtual void lay_out(const GradientLayout& layout, std::span<float> memory) = 0;
+  /// Where it computes: its events say when enqueued work is done.
+  virtual Device& device() = 0;
+  /// One forward and backward pass that nobody uses: on a GPU, libraries look for their fastest kernels, load them and
+  /// take their memory before a step is timed, and before another rank's collective would have to wait for that.
+  virtual void rehearse() = 0;
+  /// Drops the gradients and computes the loss of the data of step `step`.
+  virtual void forward(int step) = 0;
+  /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, once all
+  /// work of that gradient is enqueued. An empty function leaves the backward pass alone.
+  virtual void backward(const std::function<void(int)>& ready, double scale) = 0;
+  /// Whether no gradient is infinite or NaN. Waits for the device.
+  virtual bool gradients_are_finite() const = 0;
+  /// Takes the gradients, which now are those of all workers: stochastic gradient descent, parameter -= rate *
+  /// gradient.
+  virtual void apply(double rate) = 0;
+  /// That of the last forward pass. Returns when all enqueued work is done.
+  virtual double loss() const = 0;
+  /// Of the state that training has left: equal on all workers.
+  virtual std::uint64_t digest() const = 0;
+};
+
+}  // namespace hbench

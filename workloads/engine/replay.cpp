@@ -1,0 +1,224 @@
+#include "workloads/engine/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <numbers>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "collectives/base/error.hpp"
+#include "workloads/engine/digest.hpp"
+#include "workloads/engine/worker.hpp"
+#include "workloads/simulation/step_simulator.hpp"
+
+namespace hbench {
+namespace {
+
+/// A sleep ends some tens of microseconds late; so much is waited for awake.
+constexpr std::chrono::microseconds kSpin{50};
+/// How often a rank looks whether communication slows it.
+constexpr std::chrono::milliseconds kSlice{5};
+
+/// Contributions repeat after so many elements, a prime number: no chunk of a schedule is a multiple of it long.
+constexpr std::int64_t kPeriod = 65521;
+/// The largest contribution of worker 0. Sums of up to 361 workers are below 2^24, and so exact in float32.
+constexpr int kMost = 251;
+/// Of each timed step this share is compared, in runs of `kRun` elements: one of so many runs.
+constexpr std::int64_t kSampled = 64, kRun = 4096;
+
+/// What worker 0 contributes to the first step; worker r contributes r + 1 times as much.
+const std::vector<float>& pattern() {
+  static const std::vector<float> values = [] {
+    std::vector<float> drawn(kPeriod);
+    std::mt19937 random(1);
+    for (float& value : drawn) value = static_cast<float>(1 + random() % kMost);
+    return drawn;
+  }();
+  return values;
+}
+
+double normal_quantile(double share) {
+  double low = -9, high = 9;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(-middle / std::numbers::sqrt2) < share ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+Seconds thread_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return Seconds(static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec));
+}
+
+/// Adds what its scope takes of the core.
+class ProcessorTime {
+ public:
+  explicit ProcessorTime(Seconds& sum) : sum_(sum) {}
+  ~ProcessorTime() { sum_ = sum_ + thread_time() - begin_; }
+  ProcessorTime(const ProcessorTime&) = delete;
+  ProcessorTime& operator=(const ProcessorTime&) = delete;
+
+ private:
+  Seconds& sum_;
+  Seconds begin_ = thread_time();
+};
+
+/// Calls `use(values, first, count)` for runs of `[begin, end)` within which the pattern does not start again.
+template <class Use>
+void for_pattern_runs(int step, std::int64_t begin, std::int64_t end, Use use) {
+  constexpr std::int64_t kShift = 7919;
+  for (std::int64_t at = begin; at < end;) {
+    const std::int64_t place = (at + step * kShift) % kPeriod;
+    const std::int64_t count = std::min(end - at, kPeriod - place);
+    use(pattern().data() + place, at, count);
+    at += count;
+  }
+}
+
+}  // namespace
+
+double replayed_deviation(Rank worker, int workers, int step) {
+  if (workers <= 1) return 0;
+  std::vector<int> places(static_cast<std::size_t>(workers));
+  std::iota(places.begin(), places.end(), 1);
+  std::mt19937 random(static_cast<unsigned>(step) + 1);
+  for (std::size_t left = places.size(); left > 1; --left) std::swap(places[left - 1], places[random() % left]);
+  // Blom (1958), Statistical Estimates and Transformed Beta-Variables: near the expected order statistics of a normal
+  // distribution; of few draws a little too far out, so that all are scaled to the largest.
+  const auto expected = [workers](int place) { return normal_quantile((place - 0.375) / (workers + 0.25)); };
+  return expected(places[static_cast<std::size_t>(worker)]) * expected_largest_normal(workers) / expected(workers);
+}
+
+Replay::Replay(const ReplayRequest& request, Rank rank, int workers, bool exact)
+    : request_(request),
+      rank_(rank),
+      workers_(workers),
+      exact_(exact),
+      scale_(exact ? 1 : 1.0F / (kMost * static_cast<float>(workers) * static_cast<float>(workers))) {}
+
+Device& Replay::device() { return host_device(); }
+
+GradientLayout Replay::record_layout() {
+  GradientLayout layout;
+  for (const GradientEvent& gradient : request_.timeline.gradients) {
+    layout.parameters.push_back(layout.tensors());
+    layout.elements.push_back(gradient.elements);
+  }
+  return layout;
+}
+
+void Replay::lay_out(const GradientLayout& layout, std::span<float> memory) {
+  offsets_ = layout.offsets();
+  gradients_ = memory;
+}
+
+void Replay::forward(int step) {
+  step_ = step;
+  const auto worker = static_cast<std::size_t>(rank_);
+  pace_ = (1 + request_.straggler * replayed_deviation(rank_, workers_, step)) *
+          (worker < request_.slower.size() ? request_.slower[worker] : 1);
+  done_ = Seconds(0);
+  at_ = Clock::now();
+  compute_until(request_.timeline.forward);
+}
+
+void Replay::backward(const std::function<void(int)>& ready, double) {
+  const StepTimeline& timeline = request_.timeline;
+  for (std::size_t tensor = 0; tensor < timeline.gradients.size(); ++tensor) {
+    fill(static_cast<int>(tensor));
+    compute_until(timeline.forward + timeline.gradients[tensor].ready);
+    if (ready) ready(static_cast<int>(tensor));
+  }
+  compute_until(timeline.step());
+}
+
+void Replay::compute_until(Seconds work) {
+  const ProcessorTime counted(processor_time_);
+  while (done_ < work) {
+    const bool slowed = request_.overlap_slowdown > 0 && communicating_ && communicating_();
+    const double factor = request_.dilation * pace_ * (slowed ? 1 + request_.overlap_slowdown : 1);
+    auto until =
+        at_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>((work - done_).value * factor));
+    const bool last = request_.overlap_slowdown == 0 || until - at_ <= kSlice;
+    if (!last) until = at_ + kSlice;
+    if (until - kSpin > Clock::now())
+      std::this_thread::sleep_until(until - (last ? kSpin : std::chrono::microseconds(0)));
+    if (last)
+      while (Clock::now() < until) {
+      }
+    // Not the time at which this thread wakes up: what is late is made up for.
+    done_ = last ? work : done_ + Seconds(std::chrono::duration<double>(until - at_).count() / factor);
+    at_ = until;
+  }
+}
+
+void Replay::fill(int tensor) {
+  const ProcessorTime counted(processor_time_);
+  const auto index = static_cast<std::size_t>(tensor);
+  const float factor = scale_ * static_cast<float>(rank_ + 1);
+  for_pattern_runs(step_, offsets_[index], offsets_[index + 1],
+                   [&](const float* values, std::int64_t first, std::int64_t count) {
+                     float* const to = gradients_.data() + first;
+                     for (std::int64_t i = 0; i < count; ++i) to[i] = factor * values[i];
+                   });
+}
+
+void Replay::compare(std::int64_t begin, std::int64_t end) const {
+  const float factor = static_cast<float>(workers_) * static_cast<float>(workers_ + 1) / 2;
+  for_pattern_runs(step_, begin, end, [&](const float* values, std::int64_t first, std::int64_t count) {
+    const float* const sums = gradients_.data() + first;
+    bool same = true;
+    for (std::int64_t i = 0; i < count; ++i) same &= sums[i] == factor * values[i];
+    if (same) return;
+    std::int64_t wrong = 0;
+    while (sums[wrong] == factor * values[wrong]) ++wrong;
+    const auto after = std::ranges::upper_bound(offsets_, first + wrong);
+    const auto tensor = static_cast<std::size_t>(after - offsets_.begin() - 1);
+    throw Error(
+        ExitCode::wrong_data,
+        fmt::format("step {}: the sum of element {} of {} is {} and not {}", step_, first + wrong - offsets_[tensor],
+                    request_.timeline.gradients[tensor].tensor, sums[wrong], factor * values[wrong]),
+        "this is a defect of hbench's, or of the memory or network of this machine");
+  });
+}
+
+void Replay::apply(double) {
+  const ProcessorTime counted(processor_time_);
+  if (!exact_) return;
+  // All elements of the last step are compared by `digest`, which no step pays for.
+  const auto total = static_cast<std::int64_t>(gradients_.size());
+  for (std::int64_t begin = (step_ % kSampled) * kRun; begin < total; begin += kSampled * kRun)
+    compare(begin, std::min(begin + kRun, total));
+}
+
+std::uint64_t Replay::digest() const {
+  if (exact_) compare(0, static_cast<std::int64_t>(gradients_.size()));
+  Digest digest;
+  digest.add(gradients_);
+  return digest.value();
+}
+
+ReplayEnd replay(const TrainingRequest& request, const ReplayRequest& replayed, Endpoint& endpoint,
+                 const std::function<void(const StepReport&)>& on_step) {
+  const Rank rank = endpoint.transport().rank();
+  if (rank >= request.world.workers) {
+    serve(request, endpoint);
+    return {};
+  }
+  Replay compute(replayed, rank, request.world.workers, request.strategy.compressor.verbatim());
+  train_together(compute, request, endpoint, on_step,
+                 [&](const Handover& handover) { compute.watch([&handover] { return handover.communicating(); }); });
+  const std::uint64_t digest = compute.digest();
+  compare_digests(digest, request, endpoint.control());
+  return {digest, compute.processor_time()};
+}
+
+}  // namespace hbench

@@ -1,0 +1,68 @@
+#pragma once
+
+/// Plays a recorded step again instead of computing it: gradients of the right sizes are ready at the recorded times.
+
+#include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "workloads/engine/compute.hpp"
+#include "workloads/replay.hpp"
+
+namespace hbench {
+
+/// One worker's replay. Waits by sleeping, with a spin at the end. Gradients are integers that depend on the worker,
+/// the step and the position, whose sums over all workers are exact in float32. Some of every step's are compared,
+/// others in each, and all of the last step's.
+class Replay final : public Compute {
+ public:
+  /// Whether this rank has a collective in flight: asked now and then while it computes, by the compute thread.
+  using Communicating = std::function<bool()>;
+
+  /// \param exact whether gradients travel as they are; else sums are not compared.
+  Replay(const ReplayRequest& request, Rank rank, int workers, bool exact);
+
+  void watch(Communicating communicating) { communicating_ = std::move(communicating); }
+
+  GradientLayout record_layout() override;
+  void lay_out(const GradientLayout& layout, std::span<float> memory) override;
+  Device& device() override;
+  void rehearse() override {}
+  void forward(int step) override;
+  void backward(const std::function<void(int)>& ready, double scale) override;
+  bool gradients_are_finite() const override { return true; }
+  /// \throws Error as `compare`.
+  void apply(double rate) override;
+  double loss() const override { return 0; }
+  /// Of the last sums, all of which are compared again. \throws Error as `compare`.
+  std::uint64_t digest() const override;
+
+  /// What the replay itself took of its core so far: filling, comparing, and waking up.
+  Seconds processor_time() const { return processor_time_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Returns once `work` of this step's compute is done, in recorded time since the step began.
+  void compute_until(Seconds work);
+  void fill(int tensor);
+  /// \throws Error (wrong_data) that names the first element whose sum is wrong.
+  void compare(std::int64_t begin, std::int64_t end) const;
+
+  const ReplayRequest& request_;
+  Rank rank_;
+  int workers_;
+  bool exact_;
+  float scale_;  ///< of all contributions: lossy codecs of 16 bits have no large numbers
+  Communicating communicating_;
+  std::vector<std::int64_t> offsets_;
+  std::span<float> gradients_;
+  int step_ = 0;
+  double pace_ = 1;       ///< of this rank in this step: how much longer than recorded it computes
+  Seconds done_;          ///< of the step's compute, in recorded time
+  Clock::time_point at_;  ///< when that was done
+  Seconds processor_time_;
+};
+
+}  // namespace hbench
