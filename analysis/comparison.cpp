@@ -21,8 +21,8 @@ bool same_place(const Case& a, const Case& b) {
 }
 
 bool predictable(const Case& measured) {
-  return measured.gpus > 1 && measured.processes_per_gpu <= 1 && measured.strategy.communicates() && !measured.strategy.dedicated() &&
-         measured.image_size > 0;
+  return measured.gpus > 1 && measured.processes_per_gpu <= 1 && measured.strategy.communicates() &&
+         !measured.strategy.dedicated() && measured.image_size > 0;
 }
 
 /// Whether simulated ranks are on as many nodes as measured ones, where these are on several.
@@ -81,6 +81,21 @@ std::vector<Prediction> compare_with_measured(const std::vector<Point>& points) 
   return predictions;
 }
 
+std::vector<EmulatedPair> compare_with_emulated(const std::vector<Point>& points) {
+  std::vector<EmulatedPair> pairs;
+  for (const Point& emulated : points) {
+    if (!comparable(emulated, Evidence::emulated)) continue;
+    const auto simulated = std::ranges::find_if(points, [&](const Point& point) {
+      return comparable(point, Evidence::simulated) && point.asked.profile == emulated.asked.profile &&
+             point.asked.question() == emulated.asked.question();
+    });
+    if (simulated != points.end() && emulated.throughput > 0)
+      pairs.push_back({*simulated, emulated, simulated->throughput / emulated.throughput - 1});
+  }
+  return pairs;
+}
+
+ComparisonSummary summarize_emulated(const std::vector<EmulatedPair>& pairs) { return summary_of(pairs); }
 ComparisonSummary summarize(const std::vector<Comparison>& comparisons) { return summary_of(comparisons); }
 ComparisonSummary summarize_predictions(const std::vector<Prediction>& predictions) { return summary_of(predictions); }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/baseline.hpp"
 #include "analysis/collectives.hpp"
+#include "analysis/emulation.hpp"
 #include "analysis/interval.hpp"
 #include "analysis/model_error.hpp"
 #include "analysis/plausible.hpp"
@@ -80,6 +81,21 @@ void compare_with_baseline(Point& point, const TimedSteps& steps, const CaseResu
     set_efficiency(point, unpaired_ratio(base_steps.launches, steps.launches));
 }
 
+/// One GPU of the cluster alone: its replay takes what the timeline says, exactly.
+void compare_with_timeline(Point& point, const TimedSteps& steps, double throughput) {
+  const double alone = point.asked.batch_per_gpu / throughput;
+  point.baseline = fmt::format("one GPU without communication, {:.4g} samples/s", throughput);
+  RatioEstimate estimate{.ratio = alone / point.step_seconds};
+  if (steps.launches.size() > 1 && all_positive(steps.launches)) {
+    std::vector<double> medians;
+    for (const Launch& launch : steps.launches) medians.push_back(median(launch));
+    const Interval repeat = repeat_interval(medians);
+    estimate.interval = {alone / repeat.high, alone / repeat.low};
+    estimate.in_words = fmt::format("95 % interval for a repeat, {} launches", medians.size());
+  }
+  set_efficiency(point, estimate);
+}
+
 void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseResult>& baselines) {
   point.throttled = throttled_share(result, result.asked.is_collective() ? metric::kInPlace : "step_seconds");
   const TimedSteps steps = timed_steps(result);
@@ -90,6 +106,10 @@ void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseRe
   set_step(point, median_of_launches(steps.launches));
   const auto pairs = paired_launches(result);
   point.ledger = typical_ledger(result);
+  point.warnings = warnings_of(point, result);
+  if (const auto emulation = emulation_facts(result)) point.emulation = emulation->in_words();
+  if (const auto alone = value_of(result, "baseline_throughput"); alone && *alone > 0)
+    return compare_with_timeline(point, steps, *alone);
   BaselineChoice base;
   if (!result.asked.is_collective() && (pairs.empty() || !point.ledger.empty()))
     base = choose_baseline(result, baselines);

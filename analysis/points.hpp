@@ -31,6 +31,7 @@ struct Point {
   std::string interval;
   std::size_t samples = 0;                   ///< raw observations behind it
   std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only
+  std::string emulation;                     ///< of a point on an emulated cluster: how (`analysis/emulation.hpp`)
   ThrottledShare throttled;                  ///< of these, or of a collective's iterations in place
   /// Where the time of a typical step goes, in seconds by part: `compute`, `straggler`, `slowdown`, `exposed` ...
   /// (`analysis/trace/ledger.hpp`). Of a measured point the medians over its traced steps and launches, which add up to
@@ -79,6 +80,16 @@ struct Prediction {
 /// machine.
 std::vector<Prediction> compare_with_measured(const std::vector<Point>& points);
 
+/// A simulated step beside the same on emulated links, with the same timeline.
+struct EmulatedPair {
+  Point simulated;
+  Point emulated;
+  double difference = 0;  ///< simulated throughput / emulated throughput - 1
+};
+/// For each emulated point of a cluster profile the simulated one of the same question, in the order of the emulated
+/// ones. Points on which a fault was planted are pairs too.
+std::vector<EmulatedPair> compare_with_emulated(const std::vector<Point>& points);
+
 /// How far the pairs are apart: absolute differences, in points of 1; all 0 when there are none.
 struct ComparisonSummary {
   std::size_t count = 0;
@@ -87,5 +98,6 @@ struct ComparisonSummary {
 };
 ComparisonSummary summarize(const std::vector<Comparison>& comparisons);
 ComparisonSummary summarize_predictions(const std::vector<Prediction>& predictions);
+ComparisonSummary summarize_emulated(const std::vector<EmulatedPair>& pairs);
 
 }  // namespace hbench

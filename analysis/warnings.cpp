@@ -1,10 +1,12 @@
 #include "analysis/warnings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/emulation.hpp"
 #include "analysis/machine_load.hpp"
 #include "analysis/timed_steps.hpp"
 #include "collectives/base/units_text.hpp"
@@ -102,6 +104,13 @@ void slowed_by_a_test(const CaseResult& result, Warnings& warnings) {
                                    found->rank, format(Seconds(found->value))));
 }
 
+void planted_faults(const CaseResult& result, Warnings& warnings) {
+  const std::optional<EmulationFacts> facts = emulation_facts(result);
+  if (facts && !facts->faults.empty())
+    warnings.push_back(
+        fmt::format("not a real figure: {} was planted (HBENCH_EMULATED_FAULT)", fmt::join(facts->faults, ", ")));
+}
+
 void lost_launches(const CaseResult& result, Warnings& warnings) {
   const auto lost = std::ranges::count(result.samples, metric::kLaunchLost, &Sample::metric);
   if (lost > 0)
@@ -114,6 +123,7 @@ void lost_launches(const CaseResult& result, Warnings& warnings) {
 std::vector<std::string> warnings_of(const Point& point, const CaseResult& result) {
   Warnings warnings;
   slowed_by_a_test(result, warnings);
+  planted_faults(result, warnings);
   const TimedSteps steps = timed_steps(result);
   above_ideal(point, warnings);
   drift(point, result, steps, warnings);

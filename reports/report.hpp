@@ -16,10 +16,11 @@ namespace hbench {
 
 /// Everything a report may look at.
 struct ReportInput {
-  std::vector<Point> points;            ///< from `make_points`
-  std::vector<Comparison> comparisons;  ///< from `compare_with_published`
-  std::vector<Prediction> predictions;  ///< from `compare_with_measured`
-  std::vector<Run> runs;                ///< what was run where
+  std::vector<Point> points;             ///< from `make_points`
+  std::vector<Comparison> comparisons;   ///< from `compare_with_published`
+  std::vector<Prediction> predictions;   ///< from `compare_with_measured`
+  std::vector<EmulatedPair> emulations;  ///< from `compare_with_emulated`
+  std::vector<Run> runs;                 ///< what was run where
   /// Titles for people, by name: `aws-p3-25gbe` is `AWS p3.16xlarge, 8 x V100, 25 Gbit/s`. A name without one
   /// stands for itself.
   std::map<std::string, std::string> profile_titles, workload_titles;

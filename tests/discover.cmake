@@ -1,4 +1,5 @@
-# cmake -D PROGRAM=<test program> -D SEPARATE=<regular expression> -D RESULTS=<folder> -D LABELS=<list> -D OUTPUT=<file>
+# cmake -D PROGRAM=<test program> -D SEPARATE=<regular expression> -D RESULTS=<folder> -D LABELS=<list> -D SERIAL=<ON or OFF>
+#       -D OUTPUT=<file>
 #       -P discover.cmake
 # Writes the ctest entries of a GoogleTest program: one per test suite, run in one process; one per TEST for suites that
 # match SEPARATE. An entry that takes ten minutes has failed. Each entry writes its results to RESULTS/<entry>.xml, from
@@ -17,7 +18,7 @@ set(entries)
 function(add_entry name filter)
   string(REPLACE "/" "." file "${name}")
   string(APPEND entries "add_test([=[${name}]=] [=[${PROGRAM}]=] [=[--gtest_filter=${filter}]=] [=[--gtest_output=xml:${RESULTS}/${file}.xml]=])\n"
-    "set_tests_properties([=[${name}]=] PROPERTIES LABELS [=[${LABELS}]=] TIMEOUT 600)\n")
+    "set_tests_properties([=[${name}]=] PROPERTIES LABELS [=[${LABELS}]=] TIMEOUT 600 RUN_SERIAL [=[${SERIAL}]=])\n")
   set(entries "${entries}" PARENT_SCOPE)
 endfunction()
 

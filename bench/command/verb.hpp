@@ -31,5 +31,7 @@ struct Verb {
 
 /// Of `hbench`, in the order in which `hbench --help` prints them.
 std::span<const Verb* const> verbs();
+/// Of both programs, for themselves.
+std::span<const Verb* const> inner_verbs();
 
 }  // namespace hbench

@@ -37,6 +37,7 @@ JobOutcome start_ranks(const RankStart& start, const Host& host, RankReports& re
                 .network = start.network},
                start.environment, host);
   Spawn& spawn = job.spawn;
+  spawn.argv.insert(spawn.argv.begin(), start.before.begin(), start.before.end());
   spawn.output_timeout = start.timeout;
   RankLines lines([&](std::string_view text) {
     const auto line = parse_worker_line(text);

@@ -22,6 +22,7 @@ struct RankStart {
   Seconds timeout{0};                              ///< without a line of any rank; then all are stopped
   std::vector<std::string> host_of_rank = {};      ///< by rank, as `place_ranks` gives them; empty: all are here
   std::string network = {};                        ///< between hosts, as `Job::network`
+  std::vector<std::string> before = {};            ///< words in front of the launcher's own: who starts the launcher
 };
 
 /// Ranks report why they give up before the parent, which waits for so much longer, stops them.

@@ -70,12 +70,17 @@ std::string on_what(const TrainingTask& task) {
   return (task.on_gpu() ? "GPU" : "CPU core") + (label.empty() ? "" : ": " + label);
 }
 
-/// What was timed here: measured, or emulated on slowed links. What ranks were is a column where it differs.
+std::string place_of(const Point& point) {
+  return point.emulation.empty() ? on_what(point.asked.training) : "replay of a GPU of the cluster";
+}
+
+/// What was timed here: measured, or emulated on slowed links. What ranks were is a column where it differs; a
+/// rank of an emulated cluster replays one of its GPUs.
 Table timed_table(const std::vector<Point>& points, Evidence evidence) {
   std::set<std::string> places, networks;
   for (const Point& point : points) {
     if (!usable(point, evidence)) continue;
-    places.insert(on_what(point.asked.training));
+    places.insert(place_of(point));
     networks.insert(point.asked.profile);
   }
   const bool same = places.size() == 1;
@@ -91,12 +96,29 @@ Table timed_table(const std::vector<Point>& points, Evidence evidence) {
   for (const Point& point : points) {
     if (!usable(point, evidence)) continue;
     table.rows.push_back({point.asked.workload, std::to_string(point.asked.workers()), point.asked.nodes_label(),
-                          point.asked.strategy.label(), on_what(point.asked.training),
-                          fmt::format("{:.1f}", point.throughput), fmt::format("{:.1f}", point.throughput_per_gpu),
-                          with_interval(point), point.baseline_or_reason()});
+                          point.asked.strategy.label(), place_of(point), fmt::format("{:.1f}", point.throughput),
+                          fmt::format("{:.1f}", point.throughput_per_gpu), with_interval(point),
+                          point.baseline_or_reason()});
   }
   if (same) erase_column(table, "on");
   erase_if_empty(table, "nodes x ranks");
+  return table;
+}
+
+/// What an emulation of real processes says of the simulation of the same.
+Table emulated_pairs_table(const std::vector<EmulatedPair>& pairs) {
+  Table table;
+  if (pairs.empty()) return table;
+  const ComparisonSummary summary = summarize_emulated(pairs);
+  table.caption = fmt::format("Simulated against emulated throughput: {:.1f} % apart on average, {:.1f} % at most",
+                              100 * summary.mean, 100 * summary.maximum);
+  table.columns = {"workload", "GPUs", "network", "strategy", "emulated", "simulated", "apart"};
+  table.numeric = {false, true, false, false, true, true, true};
+  for (const EmulatedPair& pair : pairs)
+    table.rows.push_back({pair.emulated.asked.workload, std::to_string(pair.emulated.asked.gpus),
+                          pair.emulated.asked.profile, pair.emulated.asked.strategy.label(),
+                          percent(pair.emulated.efficiency), percent(pair.simulated.efficiency),
+                          fmt::format("{:+.1f} %", 100 * pair.difference)});
   return table;
 }
 
@@ -120,6 +142,7 @@ ReportInput report_input(const std::vector<CaseResult>& results, const std::vect
   input.points = select_points(make_points(results, baselines), filter);
   input.comparisons = compare_with_published(input.points);
   input.predictions = compare_with_measured(input.points);
+  input.emulations = compare_with_emulated(input.points);
   input.runs = runs;
   describe(input, data);
   describe(input, runs);
@@ -131,8 +154,9 @@ Document summary(const std::vector<Point>& points, const Document& report) {
   for (const Block& block : report.blocks)
     if (std::holds_alternative<Verdict>(block) || std::holds_alternative<Warnings>(block))
       document.blocks.push_back(block);
-  for (const Table& table : {simulated_table(points), timed_table(points, Evidence::measured),
-                             timed_table(points, Evidence::emulated), failed_table(points)})
+  for (const Table& table :
+       {simulated_table(points), timed_table(points, Evidence::measured), timed_table(points, Evidence::emulated),
+        emulated_pairs_table(compare_with_emulated(points)), failed_table(points)})
     if (!table.rows.empty()) document.blocks.push_back(table);
   return document;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
-#include <limits>
 #include <map>
 
 #include "analysis/machine_load.hpp"
@@ -16,6 +15,7 @@
 #include "bench/launch/process.hpp"
 #include "bench/launch/start_ranks.hpp"
 #include "bench/strategy.hpp"
+#include "bench/sweep/launch_log.hpp"
 #include "bench/sweep/load_watch.hpp"
 #include "bench/sweep/nodes.hpp"
 #include "bench/sweep/plan.hpp"
@@ -24,60 +24,6 @@
 
 namespace hbench {
 namespace {
-
-/// Everything one launch reported.
-struct LaunchLog {
-  std::vector<Sample> samples;
-  std::map<int, std::vector<Span>> spans;  ///< by step
-  RankReports reports;
-  int done = 0;  ///< ranks
-};
-
-void note(LaunchLog& log, int, const HelloLine& hello) { log.reports.last_step.try_emplace(hello.rank, -1); }
-
-void note(LaunchLog& log, int launch, const StepLine& step) {
-  log.reports.last_step[step.rank] = step.iteration;
-  Sample sample;
-  sample.launch = launch;
-  sample.rank = step.rank;
-  sample.iteration = step.iteration;
-  sample.warmup = step.warmup;
-  sample.unit = "s";
-  sample.metric = "step_seconds";
-  sample.value = step.seconds;
-  log.samples.push_back(sample);
-  sample.metric = metric::kWait;
-  sample.value = step.exposed;
-  log.samples.push_back(sample);
-}
-
-void note(LaunchLog& log, int, const SpansLine& line) {
-  std::vector<Span>& spans = log.spans[line.iteration];
-  spans.insert(spans.end(), line.spans.begin(), line.spans.end());
-}
-
-/// What a rank reports beside its steps, such as the state of its GPU.
-void note(LaunchLog& log, int launch, const SamplesLine& line) {
-  std::ranges::move(samples_of(line, launch), std::back_inserter(log.samples));
-}
-
-void note(LaunchLog& log, int, const DoneLine&) { ++log.done; }
-/// What `start_ranks` records, and what only collectives report.
-template <class Line>
-void note(LaunchLog&, int, const Line&) {}
-
-/// Times since the first span of the launch: those of a clock that began with the machine mean nothing later.
-std::vector<TracedStep> traced_steps(const LaunchLog& log, int launch) {
-  std::vector<TracedStep> steps;
-  Seconds first(std::numeric_limits<double>::infinity());
-  for (const auto& [iteration, spans] : log.spans) {
-    steps.push_back({.launch = launch, .iteration = iteration, .spans = spans});
-    for (const Span& span : spans) first = std::min(first, span.begin);
-  }
-  for (TracedStep& step : steps)
-    for (Span& span : step.spans) span.begin = span.begin - first, span.end = span.end - first;
-  return steps;
-}
 
 constexpr const char* kVisibleGpus = "CUDA_VISIBLE_DEVICES";
 
@@ -129,19 +75,16 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
                         .timeout = options.timeout * (alone ? 1 : 2) + kGrace,
                         .host_of_rank = places.host_of_rank,
                         .network = options.network};
-  LaunchLog log;
+  LaunchLog log(launch, ranks);
   const LoadWatch load;
-  const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) {
-    std::visit([&](const auto& each) { note(log, launch, each); }, line);
-    log.reports.complete = log.done == ranks;
-  });
+  const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) { log.note(line); });
   if (interrupted()) return {};
   if (end.code != ExitCode::good) return lost_launch(end.code, launch, end.reason);
   std::ranges::move(load.samples(launch), std::back_inserter(log.samples));
   std::ranges::move(transport_samples(nccl.transports(), launch), std::back_inserter(log.samples));
   if (order.delay.is_among(ranks)) log.samples.push_back(delay_sample(order.delay, launch));
   std::ranges::move(rank_host_samples(options.run_hosts, host_of_rank, launch), std::back_inserter(log.samples));
-  LaunchOutcome outcome{.samples = std::move(log.samples), .reason = {}, .traced = traced_steps(log, launch)};
+  LaunchOutcome outcome{.samples = std::move(log.samples), .reason = {}, .traced = log.traced_steps()};
   for (const TracedStep& step : outcome.traced)
     std::ranges::move(ledger_samples(step), std::back_inserter(outcome.samples));
   return outcome;

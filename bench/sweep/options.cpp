@@ -89,6 +89,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
       "simulated\n"
       "  hbench sweep --gpus 1..64 --workload vgg16 --profile hkbu-10gbe --preset horovod,ddp,tf-ps,byteps\n"
       "  hbench sweep --gpus 8 --nodes 1..4 -H a:8,b:8,c:8,d:8 --evidence measured\n"
+      "  hbench sweep --gpus 16 --workload resnet50 --profile aws-p3-25gbe --evidence emulated,simulated\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements|presets");
   Option* gpus = app.add_option("--gpus", texts.gpus, "GPU counts: 1..128 doubles, 1..12:1 counts, 1,2,4 lists")
                      ->capture_default_str();
@@ -125,7 +126,14 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_option("--batch", options.request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
   app.add_option("--single-gpu-rate", options.request.single_gpu_rate, "samples/s of one GPU: rescales the timeline")
       ->check({check_rate, ""});
-  app.add_option("--evidence", texts.evidence, "comma list of measured, simulated, published")->capture_default_str();
+  app.add_option("--evidence", texts.evidence, "comma list of measured, emulated, simulated, published")
+      ->capture_default_str();
+  app.add_option("--dilation", options.dilation,
+                 "emulated cases: by how much time is stretched (default: what this machine needs for each case)")
+      ->check(in_range(1.0, 100'000.0));
+  app.add_option("--emulated-launches", options.emulated_launches, "number of independent launches per emulated case")
+      ->check(in_range(1, 1000))
+      ->capture_default_str();
   app.add_option("--oversubscribe", options.oversubscribe,
                  "measure up to N ranks, even where there are fewer cores or GPUs")
       ->check(in_range(1, 1024));

@@ -28,6 +28,10 @@ struct SweepOptions {
   bool quiet = false;
   bool wide = false;
 
+  double dilation = 0;        ///< of emulated cases; 0: chosen for each
+  int emulated_launches = 3;  ///< of each emulated case
+
+  bool emulates() const { return request.evidence.contains(Evidence::emulated); }
   bool measures() const { return request.evidence.contains(Evidence::measured); }
 };
 

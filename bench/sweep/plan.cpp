@@ -7,6 +7,7 @@
 #include "analysis/published.hpp"
 #include "bench/revision.hpp"
 #include "bench/strategy.hpp"
+#include "bench/sweep/emulated_memory.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/nodes.hpp"
 #include "bench/sweep/simulate.hpp"
@@ -49,7 +50,8 @@ class Planner {
 
   Plan make() {
     if (request_.evidence.contains(Evidence::measured)) measured();
-    if (request_.evidence.contains(Evidence::simulated)) simulated();
+    for (const Evidence evidence : {Evidence::emulated, Evidence::simulated})
+      if (request_.evidence.contains(evidence)) on_clusters(evidence);
     if (request_.evidence.contains(Evidence::published)) published();
     refuse_unsuited();
     if (plan_.cases.empty() && plan_.published.empty()) nothing_left();
@@ -116,7 +118,7 @@ class Planner {
   /// Lists may name one thing twice, and two choices of servers come to the same in a small world.
   void plan_case(Case asked, const TrainingStrategy& strategy) {
     write_strategy(asked, strategy);
-    if (!asked.is_timed()) asked.nodes = (asked.gpus + gpus_per_node(asked) - 1) / gpus_per_node(asked);
+    if (is_on_cluster(asked)) asked.nodes = (asked.gpus + gpus_per_node(asked) - 1) / gpus_per_node(asked);
     if (strategy.communicates()) {
       const World world = strategy.world(asked.workers(), gpus_per_node(asked));
       std::string why = refuse_strategy(strategy, world);
@@ -130,12 +132,21 @@ class Planner {
         if (std::string why_not = refuse_size(world, timeline, strategy, machine_.memory); !why_not.empty())
           return lacks(fmt::format("{} on {} GPUs, simulated", asked.strategy.label(), asked.gpus), std::move(why_not));
       }
+      if (asked.evidence == Evidence::emulated && is_on_cluster(asked)) {
+        std::string why_not = refuse_emulated(asked, strategy, world);
+        if (!why_not.empty())
+          return lacks(fmt::format("{} on {} GPUs, emulated", asked.strategy.label(), asked.gpus), std::move(why_not));
+      }
     }
     if (keys_.insert(asked.key()).second) plan_.cases.push_back(std::move(asked));
   }
 
   int gpus_per_node(const Case& asked) const {
-    return asked.is_timed() ? workers_per_node(asked) : plan_.catalog.profiles.at(asked.profile).gpus_per_node;
+    return is_on_cluster(asked) ? plan_.catalog.profiles.at(asked.profile).gpus_per_node : workers_per_node(asked);
+  }
+
+  bool is_on_cluster(const Case& asked) const {
+    return !asked.is_timed() || is_of_emulated_cluster(asked, plan_.catalog);
   }
 
   /// Pairs of algorithm and compressor that make no sense, or not in every world; once each.
@@ -155,7 +166,7 @@ class Planner {
   [[noreturn]] void nothing_left() const {
     if (plan_.refused.empty())
       throw Error(ExitCode::usage, "nothing to do: there is nothing of the evidence asked for in this range",
-                  "published figures are few and none is emulated; add simulated or measured to --evidence");
+                  "published figures are few; add simulated, emulated or measured to --evidence");
     throw Error(machine_lacks_ ? ExitCode::environment : ExitCode::usage,
                 "nothing to do: every combination was refused", reasons(plan_.refused));
   }
@@ -190,6 +201,9 @@ class Planner {
   std::vector<TrainingStrategy> strategies(Evidence evidence, int nodes, const std::string& auto_rule = {}) {
     std::vector<TrainingStrategy> all;
     if (evidence == Evidence::simulated) all = frameworks(nodes);
+    if (evidence == Evidence::emulated && !request_.presets.empty())
+      refuse("presets, emulated",
+             "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
     if (only_presets()) return all;
     std::vector<std::string> algorithm_names = request_.algorithms;
     if (algorithm_names.empty()) {
@@ -214,7 +228,7 @@ class Planner {
 
   std::vector<std::string> compressors_for(const AlgorithmRule& algorithm, Evidence evidence) const {
     if (!request_.compressors.empty()) return request_.compressors;
-    if (algorithm.uses_servers() || evidence == Evidence::measured) return {"none"};
+    if (algorithm.uses_servers() || evidence != Evidence::simulated) return {"none"};
     return {"none", "fp16"};
   }
 
@@ -330,31 +344,45 @@ class Planner {
     plan_case(asked, strategy);
   }
 
-  void simulated() {
+  /// What a simulation computes and an emulation replays.
+  void on_clusters(Evidence evidence) {
+    if (evidence == Evidence::emulated && !machine_.no_emulation.empty())
+      return lacks("emulated runs", machine_.no_emulation);
     for (const std::string& name : request_.workloads)
       if (!is_file_name(name) && !contains(data_.traces.names(), name))
-        refuse(fmt::format("{}, simulated", name),
+        refuse(fmt::format("{}, {}", name, to_string(evidence)),
                fmt::format("no recorded timeline; hbench calibrate --model {} records one", name));
-    if (request_.workloads.empty())
+    if (request_.workloads.empty() && traces_.empty())
       for (const std::string& name : kDefaultWorkloads) traces_.push_back(add_trace(name));
-    if (request_.profiles.empty())
+    if (request_.profiles.empty() && profiles_.empty())
       for (const std::string& name : kDefaultProfiles) profiles_.push_back(add_profile(name));
     for (const std::string& profile : profiles_)
       // One world after the other: the simulator keeps what it knows of a world.
       for (const int gpus : request_.gpus)
-        for (const std::string& trace : traces_) simulated(trace, profile, gpus);
+        for (const std::string& trace : traces_) on_cluster(evidence, trace, profile, gpus);
   }
 
-  void simulated(const std::string& trace, const std::string& profile_name, int gpus) {
+  void on_cluster(Evidence evidence, const std::string& trace, const std::string& profile_name, int gpus) {
+    // One GPU exchanges nothing: its replay is the timeline.
+    if (evidence == Evidence::emulated && gpus == 1) return;
     const Profile& profile = plan_.catalog.profiles.at(profile_name);
     const int nodes = (gpus + profile.gpus_per_node - 1) / profile.gpus_per_node;
-    for (const TrainingStrategy& strategy : strategies(Evidence::simulated, nodes, auto_rule(profile_name, gpus)))
-      add_simulated(trace, profile_name, gpus, strategy);
+    for (const TrainingStrategy& strategy : strategies(evidence, nodes, auto_rule(profile_name, gpus)))
+      add_on_cluster(evidence, trace, profile_name, gpus, strategy);
+  }
+
+  /// Why a cluster's ranks cannot be processes of this machine.
+  std::string refuse_emulated(const Case& asked, const TrainingStrategy& strategy, const World& world) const {
+    if (strategy.algorithm.is_vendor()) return "the vendor's library is the cluster's, and not here";
+    const int per_node = gpus_per_node(asked);
+    if (asked.gpus > per_node && asked.gpus % per_node != 0)
+      return fmt::format("emulated nodes are full, and a node has {} GPUs", per_node);
+    return refuse_emulated_memory(world.ranks(), plan_.catalog.traces.at(asked.workload).timeline, machine_.memory);
   }
 
   /// Keeps the case when a single GPU's speed is known.
-  void add_simulated(const std::string& trace_name, const std::string& profile_name, int gpus,
-                     TrainingStrategy strategy, int batch = 0) {
+  void add_on_cluster(Evidence evidence, const std::string& trace_name, const std::string& profile_name, int gpus,
+                      TrainingStrategy strategy, int batch = 0) {
     const Trace& trace = plan_.catalog.traces.at(trace_name);
     const Profile& profile = plan_.catalog.profiles.at(profile_name);
     if (profile.most_gpus() > 0 && gpus > profile.most_gpus())
@@ -368,7 +396,7 @@ class Planner {
           "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry");
     }
     Case asked;
-    asked.evidence = Evidence::simulated;
+    asked.evidence = evidence;
     asked.workload = trace.name;
     asked.profile = profile.name;
     asked.gpus = gpus;
@@ -377,7 +405,7 @@ class Planner {
     asked.batch_per_gpu = batch > 0 ? batch : request_.batch;
     if (asked.batch_per_gpu == 0 && rate != profile.rates.end()) asked.batch_per_gpu = rate->second.batch;
     if (asked.batch_per_gpu == 0) asked.batch_per_gpu = trace.timeline.batch;
-    asked.implementation = kSimulatorRevision;
+    asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
     asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); one GPU: {}", profile.name, profile.digest,
                                trace.name, trace_digests_.at(trace.name), trace.source,
                                request_.single_gpu_rate > 0  ? "given by --single-gpu-rate"
@@ -408,7 +436,8 @@ class Planner {
     for (const Case& twin : twins) {
       if (!plan_.catalog.profiles.contains(twin.profile)) add_profile(twin.profile);
       if (!plan_.catalog.traces.contains(twin.workload) || already_planned(twin)) continue;
-      add_simulated(twin.workload, twin.profile, twin.gpus, parse_strategy(twin), twin.batch_per_gpu);
+      add_on_cluster(Evidence::simulated, twin.workload, twin.profile, twin.gpus, parse_strategy(twin),
+                     twin.batch_per_gpu);
     }
   }
 
@@ -480,6 +509,10 @@ std::string reasons(const std::vector<Refusal>& refused) {
 
 Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine& machine) {
   return Planner(request, data, machine).make();
+}
+
+bool is_of_emulated_cluster(const Case& asked, const Catalog& catalog) {
+  return asked.evidence == Evidence::emulated && catalog.profiles.contains(asked.profile);
 }
 
 void time_here(Case& asked, const std::string& emulated) {

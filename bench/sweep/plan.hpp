@@ -59,6 +59,7 @@ struct LocalMachine : TrainingMeans {
   std::vector<std::string> models;  ///< trainable here
   std::string emulated;             ///< the network that ranks have instead of their own, in words; empty: none
   Allocation allocation;            ///< where measured ranks are started
+  std::string no_emulation;         ///< why no cluster can be emulated here; empty where one can
   std::int64_t memory = INT64_MAX;  ///< bytes that a simulation can take
 };
 
@@ -83,6 +84,9 @@ struct Plan {
 
 /// \throws Error (usage) for a name that nothing knows, and when nothing is left to do.
 Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine& machine);
+
+/// Whether a case is one of a profile's cluster that is emulated here, and not one of this machine on slowed links.
+bool is_of_emulated_cluster(const Case& asked, const Catalog& catalog);
 
 /// Makes a case one that is timed on this machine: measured, or emulated where its network is
 /// (`LocalMachine::emulated`).

@@ -62,12 +62,16 @@ std::string refuse_choice(const Profile& profile, int workers, std::int64_t memo
                      format(Bytes(static_cast<double>(memory))));
 }
 
+StepTimeline timeline_of(const Case& asked, const Catalog& catalog) {
+  const Trace& recorded = catalog.traces.at(asked.workload);
+  const GpuRate rate = rate_of(asked, catalog.profiles.at(asked.profile), recorded);
+  return recorded.timeline.rescaled(rate.samples_per_second, asked.batch_per_gpu);
+}
+
 Seconds simulation_time(const Case& asked, const Catalog& catalog) {
   if (asked.gpus < kLargeWorld) return kSmallCase;
   const Profile& cluster = catalog.profiles.at(asked.profile);
-  const Trace& recorded = catalog.traces.at(asked.workload);
-  const StepTimeline timeline =
-      recorded.timeline.rescaled(rate_of(asked, cluster, recorded).samples_per_second, asked.batch_per_gpu);
+  const StepTimeline timeline = timeline_of(asked, catalog);
   const TrainingStrategy strategy = parse_strategy(asked);
   return simulation_time(cluster, strategy.world(asked.gpus, cluster.gpus_per_node), timeline, strategy);
 }

@@ -18,6 +18,9 @@ std::string refuse_size(const World& world, const StepTimeline& timeline, const 
 /// The same for choosing an algorithm (`--algorithm auto`) for a world of `workers`.
 std::string refuse_choice(const Profile& profile, int workers, std::int64_t memory);
 
+/// The step of the case's workload on one GPU of its cluster alone, at the case's batch.
+StepTimeline timeline_of(const Case& asked, const Catalog& catalog);
+
 /// About how long `SimulatedRunner::run` will take. `catalog` holds what the case names.
 Seconds simulation_time(const Case& asked, const Catalog& catalog);
 

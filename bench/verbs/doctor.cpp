@@ -6,15 +6,19 @@
 
 #include "bench/command/arguments.hpp"
 #include "bench/data.hpp"
+#include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/finding.hpp"
 #include "bench/doctor/gpu_findings.hpp"
+#include "bench/emulation/emulated_launch.hpp"
 #include "bench/launch/find_program.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/terminal.hpp"
+#include "bench/sweep/emulated_memory.hpp"
 #include "bench/verbs/doctor_hosts.hpp"
+#include "collectives/base/units_text.hpp"
 #include "collectives/executors/executor.hpp"
 #include "workloads/training.hpp"
 
@@ -37,6 +41,25 @@ Finding blas() {
   return {
       "LibTorch speed", fmt::format("{:.0f} GFLOP/s on one core (training ResNet-18)", gflops),
       gflops > 10 ? "" : "a core should reach 20 or more; install an optimised BLAS (Debian: libopenblas0-pthread)"};
+}
+
+/// Whether `sweep --evidence emulated` works, and what it can carry.
+Finding emulation() {
+  Finding finding = finding_of("emulation", emulation_availability(), "available");
+  finding.optional = true;
+  if (!finding.cure.empty()) return finding;
+  const std::optional<BytesPerSecond> capacity = emulation_capacity();
+  if (!capacity) return finding;
+  // The most ranks whose gradients fit, of ResNet-50's size.
+  const StepTimeline resnet50 = load_data().traces.load("resnet50").timeline;
+  int ranks = 2;
+  while (ranks < 250 && refuse_emulated_memory(ranks + 1, resnet50, available_memory()).empty()) ++ranks;
+  finding.state = fmt::format(
+      "available: hosts send {} together, so a cluster's rates are divided until its ranks do; memory holds {} ranks "
+      "of "
+      "ResNet-50",
+      format(*capacity), ranks);
+  return finding;
 }
 
 Finding space() {
@@ -84,6 +107,7 @@ ExitCode run_doctor(const Call& call) {
                                                         "install gnuplot (Debian: gnuplot-nox)"});
   const Machine machine = machine_here();
   std::ranges::move(gpu_findings(machine), std::back_inserter(findings));
+  findings.push_back(emulation());
   findings.push_back(space());
   const Data data = load_data();
   findings.push_back(

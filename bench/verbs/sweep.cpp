@@ -10,6 +10,7 @@
 #include "analysis/timed_steps.hpp"
 #include "bench/calibrate/sweep_calibration.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/emulation/emulated_case.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
@@ -31,13 +32,16 @@
 namespace hbench {
 namespace {
 
+/// Timed steps of an emulated launch, at most: each takes as long as a hundred.
+constexpr int kEmulatedSteps = 1;
+
 /// One sweep from plan to report.
 class Sweep {
  public:
   Sweep(const Call& call, SweepOptions options)
       : options_(std::move(options)),
         data_(load_data()),
-        machine_(options_.measures() ? machine_around() : machine_at_rest()),
+        machine_(machine_for_request()),
         plan_(make_plan(options_.request, data_, machine_)) {
     plan_calibrations();
     options_.measure.program = installation().worker.string();
@@ -47,10 +51,14 @@ class Sweep {
   }
 
   ExitCode run() {
-    if (options_.dry_run) return print_plan(), ExitCode::good;
+    if (options_.dry_run) {
+      plan_emulations();
+      return print_plan(), ExitCode::good;
+    }
     try_worker();
     look_at_hosts_before();
     describe_run();
+    plan_emulations();
     check_report_folder(options_.report);
     Store store(options_.database);
     catch_interrupts();
@@ -60,6 +68,14 @@ class Sweep {
   }
 
  private:
+  LocalMachine machine_for_request() const {
+    LocalMachine machine = options_.measures() ? machine_around() : machine_at_rest();
+    if (!options_.emulates()) return machine;
+    const Availability emulation = emulation_availability();
+    if (!emulation.available) machine.no_emulation = emulation.in_words();
+    return machine;
+  }
+
   LocalMachine machine_around() const {
     LocalMachine machine = local_machine(options_.oversubscribe, allocation_of(options_.hosts.named));
     if (machine.allocation.is_local()) return machine;
@@ -68,9 +84,13 @@ class Sweep {
 
   void plan_calibrations() { calibration_ = plan_calibration(options_.request, machine_, plan_, options_.calibration); }
 
+  bool measures_here() const {
+    return std::ranges::any_of(plan_.cases, [&](const Case& asked) { return is_launched_here(asked); });
+  }
+
   /// Without a worker that starts nothing is measured; the rest is done.
   void try_worker() {
-    if (std::ranges::none_of(plan_.cases, &Case::is_timed)) return;
+    if (!measures_here()) return;
     const Availability training = training_availability();
     if (training.available) return;
     machine_.no_training = training.in_words();
@@ -82,7 +102,7 @@ class Sweep {
   /// again with what they have.
   void look_at_hosts_before() {
     const Allocation& hosts = options_.measure.allocation;
-    if (hosts.is_local() || !options_.preflight || std::ranges::none_of(plan_.cases, &Case::is_timed)) return;
+    if (hosts.is_local() || !options_.preflight || !measures_here()) return;
     preflight_ = look_at_hosts(hosts, options_.measure.program, options_.measure.network, options_.measure.host);
     if (!preflight_.problems.obstacles.empty()) throw cannot_run(preflight_);
     options_.measure.network = preflight_.network;
@@ -122,6 +142,7 @@ class Sweep {
 
   double cost(const Case& asked, const Plan& plan) const {
     if (asked.evidence == Evidence::simulated) return simulation_time(asked, plan.catalog).value;
+    if (is_of_emulated_cluster(asked, plan.catalog)) return emulated_times_.at(&asked);
     return options_.measure.launches * launch_cost();
   }
   double launch_cost() const { return options_.measure.launch_seconds(); }
@@ -129,18 +150,50 @@ class Sweep {
   /// What measured cases may take beyond the estimate.
   std::string more_in_words() const {
     const auto measured =
-        std::ranges::count_if(plan_.cases, [](const Case& asked) { return asked.evidence != Evidence::simulated; });
+        std::ranges::count_if(plan_.cases, [&](const Case& asked) { return is_launched_here(asked); });
     if (measured == 0 || options_.measure.more == 0) return "";
     return fmt::format(", and at most {:.0f} s more where figures scatter",
                        static_cast<double>(measured * options_.measure.more) * launch_cost());
+  }
+
+  /// As one of this machine's own, measured in turn with others.
+  bool is_launched_here(const Case& asked) const {
+    return asked.is_timed() && !is_of_emulated_cluster(asked, plan_.catalog);
+  }
+
+  MeasureOptions emulation_launches() const {
+    MeasureOptions options = options_.measure;
+    options.launches = options_.emulated_launches;
+    options.steps = std::min(options.steps, kEmulatedSteps);
+    // Each step is stretched: their number bounds a launch.
+    options.budget = Seconds(0);
+    return options;
+  }
+
+  /// Chooses how each emulated case is dilated.
+  void plan_emulations() {
+    SimulatedRunner simulated(plan_.catalog, interrupted);
+    const EmulationOptions options{
+        .dilation = options_.dilation, .cores = options_.measure.host.cores, .faults = emulated_faults()};
+    for (const Case& asked : plan_.cases) {
+      if (!is_of_emulated_cluster(asked, plan_.catalog)) continue;
+      const EmulatedCase& emulated =
+          emulated_.emplace(&asked, emulated_case(asked, plan_.catalog, simulated, options)).first->second;
+      const MeasureOptions launches = emulation_launches();
+      emulated_times_[&asked] = launches.launches * emulated_launch_time(emulated, launches).value;
+    }
   }
 
   void print_plan() const {
     double seconds = 0;
     for (const Case& asked : plan_.cases) {
       seconds += cost(asked, plan_);
-      fmt::print("{:9} {:14} {:5} GPUs  {:40} {}\n", to_string(asked.evidence), asked.workload, asked.gpus,
-                 asked.strategy_label(), asked.profile);
+      const auto emulated = emulated_.find(&asked);
+      fmt::print("{:9} {:14} {:5} GPUs  {:40} {}{}\n", to_string(asked.evidence), asked.workload, asked.gpus,
+                 asked.strategy_label(), asked.profile,
+                 emulated == emulated_.end() ? ""
+                                             : fmt::format(", dilated {:g} times, {:.0f} s",
+                                                           emulated->second.cluster.dilation, cost(asked, plan_)));
     }
     for (const Refusal& refusal : plan_.refused) fmt::print("left out  {}: {}\n", refusal.what, refusal.why);
     if (calibration_) {
@@ -158,11 +211,14 @@ class Sweep {
 
   void execute(Store& store) {
     const std::set<std::string> finished = options_.resume ? finished_keys(store) : std::set<std::string>();
-    std::vector<const Case*> simulated, measured;
+    std::vector<const Case*> simulated, emulated, measured;
     double total = 0;
     for (const Case& asked : plan_.cases) {
       if (is_finished(asked, finished)) continue;
-      (asked.evidence == Evidence::simulated ? simulated : measured).push_back(&asked);
+      (asked.evidence == Evidence::simulated ? simulated
+       : is_launched_here(asked)             ? measured
+                                             : emulated)
+          .push_back(&asked);
       total += cost(asked, plan_);
     }
     if (calibration_) total += calibration_->seconds();
@@ -173,8 +229,8 @@ class Sweep {
       progress.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
     if (options_.resume)
       progress.note(fmt::format("resuming: {} of {} cases are in {}",
-                                plan_.cases.size() - simulated.size() - measured.size(), plan_.cases.size(),
-                                options_.database.string()));
+                                plan_.cases.size() - simulated.size() - emulated.size() - measured.size(),
+                                plan_.cases.size(), options_.database.string()));
     const std::int64_t run = store.begin_run(run_);
     std::vector<CaseResult> published;
     for (const CaseResult& figure : plan_.published)
@@ -182,6 +238,7 @@ class Sweep {
     store.append(run, published);
     simulate_all(store, run, plan_, simulated, progress);
     measure_all(store, run, measured, progress);
+    emulate_all(store, run, emulated, progress);
     if (calibration_ && !interrupted()) extend(store, run, finished, progress);
   }
 
@@ -245,7 +302,7 @@ class Sweep {
     std::set<std::string> keys = store.finished();
     if (!options_.measures()) return keys;
     for (const CaseResult& result : store.results())
-      if (result.asked.is_timed() && std::ssize(timed_steps(result).launches) < options_.measure.launches)
+      if (is_launched_here(result.asked) && std::ssize(timed_steps(result).launches) < options_.measure.launches)
         keys.erase(answer_key(result.asked, result.producer));
     return keys;
   }
@@ -265,7 +322,27 @@ class Sweep {
         .finished = [&](const std::string& what) { progress.done(0, what); },
         .note = [&](const std::string& line) { progress.note(line); },
     };
-    worst_ = measure_cases(plan_.cases, cases, options_.measure, 0, hooks);
+    worst_ = std::max(worst_, measure_cases(plan_.cases, cases, options_.measure, 0, hooks));
+  }
+
+  /// Emulated cases, each stored when it ends.
+  void emulate_all(Store& store, std::int64_t run, const std::vector<const Case*>& cases, Progress& progress) {
+    const MeasureOptions options = emulation_launches();
+    for (const Case* asked : cases) {
+      if (interrupted()) return;
+      const std::string name = fmt::format("{} on {}", case_name(*asked), asked->profile);
+      const EmulatedCase& emulated = emulated_.at(asked);
+      const CaseResult result = emulate(emulated, options, [&](int launch) {
+        progress.doing(fmt::format("emulating {}, dilated {:g} times, launch {} of {}", name, emulated.cluster.dilation,
+                                   launch + 1, options.launches));
+      });
+      if (interrupted()) return;
+      store.append(run, result);
+      const bool failed = result.status == CaseStatus::failed;
+      if (failed) worst_ = std::max(worst_, static_cast<ExitCode>(result.exit_code));
+      progress.done(cost(*asked, plan_),
+                    failed ? fmt::format("failed: {}: {}", name, result.failure) : fmt::format("emulated {}", name));
+    }
   }
 
   ExitCode report_interruption() const {
@@ -308,7 +385,9 @@ class Sweep {
   Data data_;
   LocalMachine machine_;
   Plan plan_;
-  Preflight preflight_;  ///< of several hosts; else empty
+  Preflight preflight_;                           ///< of several hosts; else empty
+  std::map<const Case*, EmulatedCase> emulated_;  ///< of the plan's cases
+  std::map<const Case*, double> emulated_times_;  ///< seconds, all launches
   std::optional<CalibrationPlan> calibration_;
   Plan extension_;  ///< on nodes like this machine; empty without a calibration
   Run run_;

@@ -5,14 +5,16 @@
 namespace hbench {
 
 extern const Verb kSweep, kSubmit, kCollective, kTune, kChoose, kBandwidth, kCrossover, kCompare, kImport, kTrack,
-    kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor;
+    kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kEmulate;
 
 namespace {
 constexpr std::array kVerbs{&kSweep,   &kSubmit,  &kCollective, &kTune,     &kChoose, &kBandwidth, &kCrossover,
                             &kCompare, &kImport,  &kTrack,      &kTrace,    &kReport, &kExport,    &kDb,
                             &kList,    &kProfile, &kCalibrate,  &kValidate, &kDoctor};
-}
+constexpr std::array kInnerVerbs{&kEmulate};
+}  // namespace
 
 std::span<const Verb* const> verbs() { return kVerbs; }
+std::span<const Verb* const> inner_verbs() { return kInnerVerbs; }
 
 }  // namespace hbench

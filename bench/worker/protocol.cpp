@@ -82,14 +82,74 @@ std::vector<Span> spans_from(const json& array, int rank) {
   return spans;
 }
 
+/// Times in nanoseconds: a launcher passes all of it on as one argument.
+json emulation_json(const EmulationOrder& order) {
+  json elements = json::array(), ready = json::array();
+  for (const GradientEvent& gradient : order.replay.timeline.gradients) {
+    elements.push_back(gradient.elements);
+    ready.push_back(in_nanoseconds(gradient.ready));
+  }
+  const auto hop = [](const EmulatedCosts::Hop& each) {
+    return json{each.latency.value, each.low_latency.value, each.seconds_per_byte};
+  };
+  return {{"batch", order.replay.timeline.batch},
+          {"forward", order.replay.timeline.forward.value},
+          {"backward", order.replay.timeline.backward.value},
+          {"elements", elements},
+          {"ready", ready},
+          {"dilation", order.replay.dilation},
+          {"straggler", order.replay.straggler},
+          {"overlap_slowdown", order.replay.overlap_slowdown},
+          {"slower", order.replay.slower},
+          {"local", hop(order.costs.local)},
+          {"network", hop(order.costs.network)},
+          {"node_of_rank", order.costs.node_of_rank},
+          {"servers", order.costs.server_seconds_per_byte},
+          {"groups", order.costs.groups},
+          {"noticed_late", order.costs.noticed_late.value},
+          {"polling", order.polling.value}};
+}
+
+EmulationOrder emulation_from(const json& object) {
+  const auto seconds = [&](const char* name) { return Seconds(object.at(name).get<double>()); };
+  const auto hop = [&](const char* name) {
+    const json& numbers = object.at(name);
+    return EmulatedCosts::Hop{Seconds(numbers.at(0).get<double>()), Seconds(numbers.at(1).get<double>()),
+                              numbers.at(2).get<double>()};
+  };
+  EmulationOrder order;
+  StepTimeline& timeline = order.replay.timeline;
+  object.at("batch").get_to(timeline.batch);
+  timeline.forward = seconds("forward");
+  timeline.backward = seconds("backward");
+  const json& elements = object.at("elements");
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    timeline.gradients.push_back({.tensor = fmt::format("tensor {}", i),
+                                  .elements = elements[i].get<std::int64_t>(),
+                                  .ready = Seconds(1e-9 * object.at("ready").at(i).get<double>())});
+  object.at("dilation").get_to(order.replay.dilation);
+  object.at("straggler").get_to(order.replay.straggler);
+  object.at("overlap_slowdown").get_to(order.replay.overlap_slowdown);
+  object.at("slower").get_to(order.replay.slower);
+  order.costs.local = hop("local");
+  order.costs.network = hop("network");
+  object.at("node_of_rank").get_to(order.costs.node_of_rank);
+  object.at("servers").get_to(order.costs.server_seconds_per_byte);
+  object.at("groups").get_to(order.costs.groups);
+  order.costs.noticed_late = seconds("noticed_late");
+  order.polling = seconds("polling");
+  return order;
+}
+
 }  // namespace
 
 std::string to_json(const WorkOrder& order) {
-  return json{
+  json object{
       {"case", case_json(order.asked)},  {"warmup_steps", order.warmup_steps}, {"steps", order.steps},
       {"budget", order.budget.value},    {"timeout", order.timeout.value},     {"traced_steps", order.traced_steps},
-      {"delay", delay_json(order.delay)}}
-      .dump();
+      {"delay", delay_json(order.delay)}};
+  if (order.emulation) object["emulation"] = emulation_json(*order.emulation);
+  return object.dump();
 }
 
 WorkOrder parse_work_order(std::string_view text) {
@@ -103,6 +163,7 @@ WorkOrder parse_work_order(std::string_view text) {
     order.timeout = Seconds(object.at("timeout").get<double>());
     object.at("traced_steps").get_to(order.traced_steps);
     order.delay = delay_from(object.at("delay"));
+    if (object.contains("emulation")) order.emulation = emulation_from(object.at("emulation"));
     return order;
   } catch (const json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("a worker cannot read its order: {}", error.what()));

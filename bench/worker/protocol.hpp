@@ -15,10 +15,19 @@
 #include "collectives/base/span.hpp"
 #include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
+#include "collectives/transport/emulated_transport.hpp"
+#include "workloads/replay.hpp"
 
 namespace hbench {
 
-/// One launch of one measured case.
+/// What makes a launch an emulated one: a timeline in the place of a model, on slowed links.
+struct EmulationOrder {
+  ReplayRequest replay;  ///< tensors without names
+  EmulatedCosts costs;
+  Seconds polling;  ///< as `TrainingRequest::polling`
+};
+
+/// One launch of one measured or emulated case.
 struct WorkOrder {
   Case asked;
   int warmup_steps = 3;
@@ -27,6 +36,7 @@ struct WorkOrder {
   Seconds timeout{60};
   int traced_steps = 0;  ///< after the timed ones
   TestDelay delay;
+  std::optional<EmulationOrder> emulation = {};
 };
 
 /// One launch of collectives. Equal on all ranks.

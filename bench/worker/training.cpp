@@ -3,41 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
 
 #include "bench/strategy.hpp"
-#include "bench/worker/agreement.hpp"
 #include "bench/worker/cores.hpp"
+#include "bench/worker/emulated.hpp"
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/rank_endpoints.hpp"
+#include "bench/worker/span_log.hpp"
+#include "bench/worker/training_request.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/gpu_facts.hpp"
 #include "collectives/executors/executor.hpp"
-#include "collectives/transport/clock_offset.hpp"
-#include "collectives/transport/host_place.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
-
-TrainingRequest request_for(const WorkOrder& order) {
-  TrainingRequest request;
-  request.model = order.asked.workload;
-  request.batch = order.asked.batch_per_gpu;
-  request.image_size = order.asked.image_size;
-  request.strategy = parse_strategy(order.asked);
-  request.workers_per_node = workers_per_node(order.asked);
-  request.world = request.strategy.world(order.asked.workers(), request.workers_per_node);
-  request.warmup_steps = order.warmup_steps;
-  request.steps = order.steps;
-  request.budget = order.budget;
-  request.timeout = order.timeout;
-  request.traced_steps = order.traced_steps;
-  request.delay = order.delay;
-  return request;
-}
 
 /// What a rank sees of its GPU: before its timed steps and after them, never in between. On CPU cores, nothing.
 class GpuObserver {
@@ -79,70 +60,6 @@ class GpuObserver {
   int timed_ = 0;
 };
 
-/// The spans of traced steps, said by rank 0 when all steps are done: long lines of several ranks would mix in the
-/// launcher.
-class SpanLog {
- public:
-  void keep(const StepReport& step) {
-    for (const Span& span : step.spans)
-      numbers_.insert(numbers_.end(), {static_cast<double>(step.iteration), static_cast<double>(span.kind),
-                                       static_cast<double>(span.lane), span.begin.value, span.end.value,
-                                       static_cast<double>(span.bucket)});
-  }
-
-  /// Called by all ranks. `endpoint` is null where there is one alone.
-  void tell(Endpoint* endpoint, Seconds timeout, const Say& say) {
-    if (endpoint == nullptr) return tell_of(0, numbers_, say);
-    to_clock_of_first(endpoint->control(), timeout);
-    Agreement agreement(endpoint->control(), timeout);
-    // Ranks send equally many; what they lack is no span.
-    const double most = agreement.largest(static_cast<double>(numbers_.size()));
-    numbers_.resize(static_cast<std::size_t>(most), std::numeric_limits<double>::quiet_NaN());
-    const std::vector<std::vector<double>> all = agreement.gather(numbers_);
-    for (std::size_t rank = 0; rank < all.size(); ++rank) tell_of(static_cast<Rank>(rank), all[rank], say);
-  }
-
- private:
-  static constexpr std::size_t kNumbers = 6;  ///< of a span
-  static constexpr std::size_t kBegin = 3, kEnd = 4;
-  /// Shorter than what a launcher passes on in one piece (Open MPI: 4096 bytes).
-  static constexpr std::size_t kSpansPerLine = 60;
-
-  static Seconds now() {
-    return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
-  }
-
-  /// Ranks of one host share a clock; spans of other hosts' are moved to rank 0's.
-  void to_clock_of_first(Transport& transport, Seconds timeout) {
-    if (find_host_place(transport, timeout).hosts == 1) return;
-    const Seconds ahead = clock_ahead_of_first(transport, now, timeout);
-    for (std::size_t i = 0; i < numbers_.size(); i += kNumbers)
-      for (const std::size_t time : {i + kBegin, i + kEnd}) numbers_[time] -= ahead.value;
-  }
-
-  static void tell_of(Rank rank, const std::vector<double>& numbers, const Say& say) {
-    SpansLine line{.rank = rank, .iteration = -1, .spans = {}};
-    const auto flush = [&] {
-      if (!line.spans.empty()) say(line);
-      line.spans.clear();
-    };
-    for (std::size_t i = 0; i + kNumbers <= numbers.size() && !std::isnan(numbers[i]); i += kNumbers) {
-      const int iteration = static_cast<int>(numbers[i]);
-      if (iteration != line.iteration || line.spans.size() == kSpansPerLine) flush();
-      line.iteration = iteration;
-      line.spans.push_back({.rank = rank,
-                            .lane = kLanes.at(static_cast<std::size_t>(numbers[i + 2])),
-                            .kind = kSpanKinds.at(static_cast<std::size_t>(numbers[i + 1])),
-                            .begin = Seconds(numbers[i + kBegin]),
-                            .end = Seconds(numbers[i + kEnd]),
-                            .bucket = static_cast<int>(numbers[i + 5])});
-    }
-    flush();
-  }
-
-  std::vector<double> numbers_;
-};
-
 /// `pin` binds the rank to its core. A GPU's rank is not bound: LibTorch's and NCCL's threads need cores of their own.
 ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Say& say,
                     const std::function<void()>& pin) {
@@ -165,7 +82,8 @@ ExitCode train_rank(const TrainingRequest& request, Endpoint* endpoint, const Sa
 }  // namespace
 
 ExitCode run_training_worker(const WorkOrder& order, const Say& say) {
-  const TrainingRequest request = request_for(order);
+  if (order.emulation) return run_emulated_worker(order, say);
+  const TrainingRequest request = training_request(order);
   if (!request.strategy.communicates()) return train_rank(request, nullptr, say, [] { pin_to_core(0); });
   const ExecutorKind& executor = *request.strategy.executor;
   if (ranks_are_processes(order.asked, request.strategy)) {

@@ -12,27 +12,30 @@ Table definitions() {
       .caption = "What the words mean",
       .columns = {"word", "meaning"},
       .numeric = {false, false},
-      .rows = {{"scaling efficiency", "throughput on N GPUs / (N x throughput of the baseline)"},
-               {"baseline",
-                "simulated: one GPU without communication at the rate that the profile states; measured: one "
-                "process without communication, same machine, batch and image size; published: one GPU as the "
-                "source states it"},
-               {"measured",
-                "timed here; the step of the slowest rank, the median over iterations, then over launches; warm-up "
-                "left out. Interval: where 95 of 100 repeats of the whole run lie, from the launches' ratios to the "
-                "baseline launches beside them"},
-               {"emulated", "timed here on links slowed to a profile"},
-               {"simulated",
-                "computed from a recorded timeline of a step, the schedule of the collective and a network profile "
-                "(collectives/network). Band: where 9 of 10 real steps lie, from the uncertainty of the profile and the "
-                "errors of predictions of published steps (hbench validate)"},
-               {"published", "as printed by its source; not repeated here"},
-               {"ring", "ring all-reduce: every rank sends and receives 2(N-1)/N of the gradients"},
-               {"ps",
-                "synchronous parameter servers. greedy: whole tensors, spread by size; sliced: tensors cut to balance "
-                "bytes; dedicated: on nodes of their own; colocated: on the workers' nodes"},
-               {"vendor", "the communication library's own all-reduce"},
-               {"+ fp16", "gradients halved to 16 bits on the wire"}}};
+      .rows = {
+          {"scaling efficiency", "throughput on N GPUs / (N x throughput of the baseline)"},
+          {"baseline",
+           "simulated: one GPU without communication at the rate that the profile states; measured: one "
+           "process without communication, same machine, batch and image size; published: one GPU as the "
+           "source states it"},
+          {"measured",
+           "timed here; the step of the slowest rank, the median over iterations, then over launches; warm-up "
+           "left out. Interval: where 95 of 100 repeats of the whole run lie, from the launches' ratios to the "
+           "baseline launches beside them"},
+          {"emulated",
+           "timed here on links slowed to a profile: of this machine's own steps, or of a cluster's, whose compute is "
+           "replayed in stretched time"},
+          {"simulated",
+           "computed from a recorded timeline of a step, the schedule of the collective and a network profile "
+           "(collectives/network). Band: where 9 of 10 real steps lie, from the uncertainty of the profile and the "
+           "errors of predictions of published steps (hbench validate)"},
+          {"published", "as printed by its source; not repeated here"},
+          {"ring", "ring all-reduce: every rank sends and receives 2(N-1)/N of the gradients"},
+          {"ps",
+           "synchronous parameter servers. greedy: whole tensors, spread by size; sliced: tensors cut to balance "
+           "bytes; dedicated: on nodes of their own; colocated: on the workers' nodes"},
+          {"vendor", "the communication library's own all-reduce"},
+          {"+ fp16", "gradients halved to 16 bits on the wire"}}};
 }
 
 std::set<std::string> profiles_of(const std::vector<Point>& points) {

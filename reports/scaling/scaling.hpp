@@ -55,6 +55,8 @@ Blocks published_comparison(const Scaling& scaling);
 Blocks measured_comparison(const Scaling& scaling);
 /// ` On 3 points measured here, ...`: for the verdict; empty where nothing was predicted.
 std::string predicted_sentence(const Scaling& scaling);
+/// Simulated steps against the same on emulated links, and how these were emulated.
+Blocks emulated_comparison(const Scaling& scaling);
 /// Where the time of simulated steps goes, on the most GPUs of each workload.
 Blocks step_ledger(const Scaling& scaling);
 Blocks measured_points(const Scaling& scaling);

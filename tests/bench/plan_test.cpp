@@ -338,7 +338,45 @@ TEST(SweepPlan, WithNothingThatMatchesSaysWhatToDo) {
   request.gpus = {3};
   expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("published"));
   request.evidence = {Evidence::emulated};
+  request.gpus = {1};
   expect_error([&] { plan_of(request); }, ExitCode::usage, HasSubstr("nothing to do"), HasSubstr("emulated"));
+}
+
+TEST(SweepPlan, EmulatesWhatItSimulates) {
+  SweepRequest request = small_request();
+  request.gpus = {1, 4, 8};
+  request.algorithms = {"ring", "ps"};
+  request.evidence = {Evidence::emulated, Evidence::simulated};
+  const Plan plan = plan_of(request);
+  EXPECT_TRUE(plan.refused.empty());
+  std::set<std::string> emulated, simulated;
+  for (const Case& asked : plan.cases) {
+    EXPECT_EQ(asked.profile, "hkbu-10gbe");
+    EXPECT_EQ(is_of_emulated_cluster(asked, plan.catalog), asked.evidence == Evidence::emulated);
+    if (asked.gpus > 1) (asked.evidence == Evidence::emulated ? emulated : simulated).insert(asked.question());
+    EXPECT_TRUE(asked.gpus > 1 || asked.evidence == Evidence::simulated) << "one GPU exchanges nothing";
+  }
+  EXPECT_EQ(emulated, simulated);
+  EXPECT_EQ(emulated.size(), 10U) << "a ring and four kinds of servers, on 4 and 8 GPUs";
+}
+
+TEST(SweepPlan, SaysWhyACaseCannotBeEmulated) {
+  SweepRequest request = small_request();
+  request.gpus = {2, 6, 8};
+  request.algorithms = {"ring", "vendor"};
+  request.evidence = {Evidence::emulated};
+  const auto refusals = [&](const LocalMachine& machine) { return reasons(plan_of(request, machine).refused); };
+  EXPECT_THAT(refusals(machine_of_two()),
+              HasSubstr("ring on 6 GPUs, emulated: emulated nodes are full, and a node has 4 GPUs"));
+  EXPECT_THAT(refusals(machine_of_two()),
+              HasSubstr("vendor on 8 GPUs, emulated: the vendor's library is the cluster's"));
+  LocalMachine small = machine_of_two();
+  small.memory = 1'000'000'000;
+  EXPECT_THAT(refusals(small), HasSubstr("8 ranks with gradients of 97.5 MiB"));
+  LocalMachine without = machine_of_two();
+  without.no_emulation = "tc is missing; install it";
+  expect_error([&] { plan_of(request, without); }, ExitCode::environment, HasSubstr("nothing to do"),
+               HasSubstr("emulated runs: tc is missing; install it"));
 }
 
 // Sources measured ResNet-50 on 4, 8, 16 and 32 GPUs, and nothing between.

@@ -46,6 +46,49 @@ TEST(WorkOrder, ArrivesAsItWasSent) {
   EXPECT_EQ(text.find('\n'), std::string::npos) << "an order is one argument on one line";
 }
 
+TEST(WorkOrder, OfAnEmulationArrivesAsItWasSent) {
+  WorkOrder sent = example_order();
+  EXPECT_FALSE(parse_work_order(to_json(sent)).emulation);
+  EmulationOrder& emulation = sent.emulation.emplace();
+  emulation.replay.timeline = {.batch = 32, .forward = Seconds(0.25), .backward = Seconds(0.5), .gradients = {}};
+  emulation.replay.timeline.gradients = {{"a", 1000, Seconds(0.125)}, {"b", 123'456'789, Seconds(0.5)}};
+  emulation.replay.dilation = 70;
+  emulation.replay.straggler = 0.015;
+  emulation.replay.overlap_slowdown = 0.15;
+  emulation.replay.slower = {1, 1.2, 1};
+  emulation.costs.local = {Seconds(1e-3), Seconds(2e-3), 3e-9};
+  emulation.costs.network = {Seconds(4e-3), Seconds(5e-3), 6e-9};
+  emulation.costs.node_of_rank = {0, 0, 1};
+  emulation.costs.server_seconds_per_byte = {0, 0, 7e-9};
+  emulation.costs.groups = true;
+  emulation.costs.noticed_late = Seconds(8e-4);
+  emulation.polling = Seconds(9e-4);
+  const std::optional<EmulationOrder> got = parse_work_order(to_json(sent)).emulation;
+  ASSERT_TRUE(got);
+  const StepTimeline& timeline = got->replay.timeline;
+  EXPECT_EQ(timeline.batch, 32);
+  EXPECT_EQ(timeline.forward.value, 0.25);
+  EXPECT_EQ(timeline.backward.value, 0.5);
+  ASSERT_EQ(timeline.gradients.size(), 2U);
+  EXPECT_EQ(timeline.gradients[1].elements, 123'456'789);
+  EXPECT_EQ(timeline.gradients[0].ready.value, 0.125);
+  EXPECT_EQ(got->replay.dilation, 70);
+  EXPECT_EQ(got->replay.straggler, 0.015);
+  EXPECT_EQ(got->replay.overlap_slowdown, 0.15);
+  EXPECT_EQ(got->replay.slower, emulation.replay.slower);
+  for (const auto& [a, b] :
+       {std::pair(got->costs.local, emulation.costs.local), std::pair(got->costs.network, emulation.costs.network)}) {
+    EXPECT_EQ(a.latency.value, b.latency.value);
+    EXPECT_EQ(a.low_latency.value, b.low_latency.value);
+    EXPECT_EQ(a.seconds_per_byte, b.seconds_per_byte);
+  }
+  EXPECT_EQ(got->costs.node_of_rank, emulation.costs.node_of_rank);
+  EXPECT_EQ(got->costs.server_seconds_per_byte, emulation.costs.server_seconds_per_byte);
+  EXPECT_TRUE(got->costs.groups);
+  EXPECT_EQ(got->costs.noticed_late.value, 8e-4);
+  EXPECT_EQ(got->polling.value, 9e-4);
+}
+
 TEST(WorkOrder, ThatIsNoneIsOurOwnMistake) {
   for (const char* text : {"", "{}", "[]", "{\"case\": 3}", "not json", "{\"case\": {\"workload\": \"a\"}}"})
     expect_error([&] { parse_work_order(text); }, ExitCode::internal, testing::HasSubstr("cannot read its order"),

@@ -1,0 +1,285 @@
+#include "bench/emulation/cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
+#include "collectives/network/rank_layout.hpp"
+#include "collectives/network/simulator.hpp"
+
+namespace hbench {
+namespace {
+
+using nlohmann::json;
+
+/// A frame of Ethernet has 1514 bytes, of which TCP/IP leaves its user 1448 (with time stamps).
+constexpr double kFrameShare = 1448.0 / 1514.0;
+
+std::vector<std::string_view> parts_of(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end; (end = text.find(separator)) != text.npos; text.remove_prefix(end + 1))
+    parts.push_back(text.substr(0, end));
+  parts.push_back(text);
+  return parts;
+}
+
+BytesPerSecond dilated(BytesPerSecond rate, double dilation) { return BytesPerSecond(rate.value / dilation); }
+
+double seconds_per_byte(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
+
+EmulatedCosts::Hop hop_of(Seconds latency, Seconds low, BytesPerSecond rate, double dilation) {
+  return {latency * dilation, low * dilation, seconds_per_byte(rate) * dilation};
+}
+
+double factor_of(const std::vector<EmulatedFault>& faults, EmulatedFault::Kind kind, int index) {
+  double factor = 1;
+  for (const EmulatedFault& fault : faults)
+    if (fault.kind == kind && fault.index == index) factor *= fault.factor;
+  return factor;
+}
+
+/// As tc writes it: of the frames.
+std::string tc_rate(BytesPerSecond payload) { return fmt::format("{:.0f}bit", payload.value * 8 / kFrameShare); }
+
+/// What a link lets pass at once after a pause: a millisecond of its rate. Less starves the timer of a fast link, more
+/// gives pauses back; 15 kB hold the segments of a message of the kernel.
+int burst_of(BytesPerSecond rate) {
+  constexpr double kLeast = 15'000, kMost = 71'680, kTime = 1e-3;
+  return static_cast<int>(std::clamp(rate.value * kTime, kLeast, kMost));
+}
+
+/// Packets that wait in a class at most.
+constexpr int kQueue = 10'000;
+
+/// The slowest link decides how much a sender hands to the next one at once.
+BytesPerSecond slowest(const EmulatedLinks& links) {
+  BytesPerSecond least = links.local_rate;
+  for (const BytesPerSecond rate : links.node_rate) least = std::min(least, rate);
+  return links.stream_rate.value > 0 ? std::min(least, links.stream_rate) : least;
+}
+
+/// A burst, and what exceeds it is dropped and not queued.
+std::string policed(const std::string& device, BytesPerSecond rate) {
+  return fmt::format("qdisc add dev {} root tbf rate {} burst {} limit {}\n", device, tc_rate(rate), burst_of(rate),
+                     burst_of(rate));
+}
+
+/// Classes of one device, of which all that no filter takes pass freely. A packet waits its turn rather than be lost.
+///
+/// So do acknowledgements without data (20 bytes of IP, 32 of TCP): rates are of payload, which on the links of a
+/// cluster these take next to nothing of, and in the deep queues here they would hold up the data that they ask for.
+class Classes {
+ public:
+  explicit Classes(std::string device) : device_(std::move(device)) {
+    text_ = fmt::format(
+        "qdisc add dev {0} root handle 1: htb default 1\nclass add dev {0} parent 1: classid 1:1 htb rate 100gbit "
+        "quantum "
+        "60000\nfilter add dev {0} parent 1: protocol ip prio 1 u32 match u16 52 0xffff at 2 flowid 1:1\n",
+        device_);
+  }
+
+  /// Everything that goes from, or to, a subnet. \param side `src` or `dst`
+  void add(BytesPerSecond rate, std::string_view side, std::string_view subnet) {
+    const int number = next_++;
+    const int burst = burst_of(rate);
+    text_ += fmt::format("class add dev {} parent 1: classid 1:{:x} htb rate {} burst {} cburst {} quantum 60000\n",
+                         device_, number, tc_rate(rate), burst, burst);
+    text_ += fmt::format("filter add dev {} parent 1: protocol ip prio 2 u32 match ip {} {} flowid 1:{:x}\n", device_,
+                         side, subnet, number);
+  }
+
+  /// Nothing where no class was added.
+  std::string text() const { return next_ > 2 ? text_ : ""; }
+
+ private:
+  std::string device_, text_;
+  int next_ = 2;
+};
+
+std::string limited(const std::string& device, BytesPerSecond rate) {
+  Classes all(device);
+  all.add(rate, "dst", kEmulatedSubnet);
+  return all.text();
+}
+
+std::string subnet_of_node(int node) { return fmt::format("10.{}.0.0/16", node + 1); }
+
+/// Whether `rank` shares its node with another.
+bool has_company(const EmulatedLinks& links, Rank rank) {
+  return std::ranges::count(links.node_of_rank, links.node_of_rank[static_cast<std::size_t>(rank)]) > 1;
+}
+
+EmulatedFault parse_fault(std::string_view text) {
+  const std::vector<std::string_view> parts = parts_of(text, ':');
+  EmulatedFault fault;
+  const auto bad = [&] {
+    return Error(
+        ExitCode::usage, fmt::format("HBENCH_EMULATED_FAULT: '{}' is no fault", text),
+        "write link:NODE:SHARE, node:NODE:FACTOR, server:SERVER:FACTOR or police, several with commas between");
+  };
+  if (text == "police") return {.kind = EmulatedFault::Kind::police};
+  if (parts.size() != 3) throw bad();
+  if (parts[0] == "link")
+    fault.kind = EmulatedFault::Kind::link;
+  else if (parts[0] == "node")
+    fault.kind = EmulatedFault::Kind::node;
+  else if (parts[0] == "server")
+    fault.kind = EmulatedFault::Kind::server;
+  else
+    throw bad();
+  fault.index = parse_number<int>(parts[1]).value_or(-1);
+  fault.factor = parse_number<double>(parts[2]).value_or(0);
+  if (fault.index < 0 || !(fault.factor >= 0.01 && fault.factor <= 100)) throw bad();
+  return fault;
+}
+
+}  // namespace
+
+std::vector<EmulatedFault> parse_emulated_faults(std::string_view text) {
+  std::vector<EmulatedFault> faults;
+  if (trimmed(text).empty()) return faults;
+  for (const std::string_view each : parts_of(text, ',')) faults.push_back(parse_fault(trimmed(each)));
+  return faults;
+}
+
+std::string to_text(const std::vector<EmulatedFault>& faults) {
+  std::string text;
+  for (const EmulatedFault& fault : faults) {
+    if (!text.empty()) text += ", ";
+    switch (fault.kind) {
+      case EmulatedFault::Kind::link:
+        text += fmt::format("link:{}:{}", fault.index, fault.factor);
+        break;
+      case EmulatedFault::Kind::node:
+        text += fmt::format("node:{}:{}", fault.index, fault.factor);
+        break;
+      case EmulatedFault::Kind::server:
+        text += fmt::format("server:{}:{}", fault.index, fault.factor);
+        break;
+      case EmulatedFault::Kind::police:
+        text += "police";
+        break;
+    }
+  }
+  return text;
+}
+
+std::string EmulatedLinks::address(Rank rank) const {
+  const int host = rank + 1;
+  return fmt::format("10.{}.{}.{}", node_of_rank[static_cast<std::size_t>(rank)] + 1, host / 256, host % 256);
+}
+
+EmulatedAddress parse_emulated_address(std::string_view text) {
+  const std::vector<std::string_view> parts = parts_of(text, '.');
+  std::vector<int> numbers;
+  for (const std::string_view part : parts) numbers.push_back(parse_number<int>(part).value_or(-1));
+  const bool fits = numbers.size() == 4 && numbers[0] == 10 && numbers[1] > 0 && numbers[2] >= 0 && numbers[3] >= 0;
+  if (!fits || numbers[2] * 256 + numbers[3] < 1)
+    throw Error(ExitCode::usage, fmt::format("no emulated host is called {}", text),
+                "internal verb: hbench sweep --evidence emulated calls it");
+  return {numbers[1] - 1, numbers[2] * 256 + numbers[3] - 1};
+}
+
+std::string to_json(const EmulatedLinks& links) {
+  json rates = json::array();
+  for (const BytesPerSecond rate : links.node_rate) rates.push_back(rate.value);
+  return json{{"node_of_rank", links.node_of_rank},
+              {"local_rate", links.local_rate.value},
+              {"stream_rate", links.stream_rate.value},
+              {"node_rate", rates},
+              {"police", links.police}}
+      .dump();
+}
+
+EmulatedLinks parse_emulated_links(std::string_view text) {
+  try {
+    const json object = json::parse(text);
+    EmulatedLinks links;
+    object.at("node_of_rank").get_to(links.node_of_rank);
+    links.local_rate = BytesPerSecond(object.at("local_rate").get<double>());
+    links.stream_rate = BytesPerSecond(object.at("stream_rate").get<double>());
+    for (const json& rate : object.at("node_rate")) links.node_rate.emplace_back(rate.get<double>());
+    object.at("police").get_to(links.police);
+    if (static_cast<int>(links.node_rate.size()) != links.nodes()) throw Error(ExitCode::usage, "a node has no rate");
+    return links;
+  } catch (const json::exception& error) {
+    throw Error(ExitCode::usage, fmt::format("the links of an emulated cluster cannot be read: {}", error.what()),
+                "internal verb: hbench sweep --evidence emulated calls it");
+  }
+}
+
+EmulatedCluster emulated_cluster(const Profile& profile, const World& world, double dilation,
+                                 const std::vector<EmulatedFault>& faults) {
+  const RankLayout layout(world, profile.gpus_per_node);
+  EmulatedCluster cluster;
+  cluster.dilation = dilation;
+  EmulatedLinks& links = cluster.links;
+  links.node_of_rank = layout.node;
+  links.local_rate = dilated(profile.local_rate, dilation);
+  const BytesPerSecond path = profile.path_rate(), node = profile.node_rate();
+  if (path < node) links.stream_rate = dilated(path, dilation);
+  for (int index = 0; index < layout.nodes; ++index)
+    links.node_rate.push_back(dilated(node, dilation) * factor_of(faults, EmulatedFault::Kind::link, index));
+  links.police =
+      std::ranges::any_of(faults, [](const EmulatedFault& each) { return each.kind == EmulatedFault::Kind::police; });
+  cluster.costs.local = hop_of(profile.local_latency, profile.local_low_latency, profile.local_rate, dilation);
+  cluster.costs.network = hop_of(profile.network_latency, profile.network_low_latency, std::min(path, node), dilation);
+  cluster.costs.node_of_rank = layout.node;
+  cluster.costs.groups = world.group > 1;
+  cluster.costs.server_seconds_per_byte.assign(static_cast<std::size_t>(world.ranks()), 0);
+  // On one node parameters are passed within a process: no server handles messages there.
+  if (layout.nodes > 1)
+    for (int server = 0; server < world.servers; ++server)
+      cluster.costs.server_seconds_per_byte[static_cast<std::size_t>(world.server_rank(server))] =
+          server_seconds_per_byte(profile, world) * dilation * factor_of(faults, EmulatedFault::Kind::server, server);
+  return cluster;
+}
+
+NetworkBatch bridges_batch(const EmulatedLinks& links, const std::function<std::string(Rank)>& namespace_of) {
+  NetworkBatch batch;
+  batch.ip = fmt::format("link set lo up\nlink add core type bridge\naddress add {}/8 dev core\nlink set core up\n",
+                         kBridgeAddress);
+  for (int node = 0; node < links.nodes(); ++node) {
+    const BytesPerSecond rate = links.node_rate[static_cast<std::size_t>(node)];
+    batch.ip += fmt::format(
+        "link add node{0} type bridge\nlink set node{0} up\nlink add up{0} txqueuelen {1} type veth peer name down{0} "
+        "txqueuelen {1}\n"
+        "link set up{0} master node{0} up\nlink set down{0} master core up\n",
+        node, kQueue);
+    for (const char* side : {"up", "down"})
+      batch.tc += (links.police ? policed : limited)(fmt::format("{}{}", side, node), rate);
+  }
+  for (Rank rank = 0; rank < links.ranks(); ++rank) {
+    const int node = links.node_of_rank[static_cast<std::size_t>(rank)];
+    batch.ip += fmt::format(
+        "link add port{0} txqueuelen {3} type veth peer name eth0 txqueuelen {3} netns {1}\nlink set port{0} master "
+        "node{2} up\n",
+        rank, namespace_of(rank), node, kQueue);
+    if (!has_company(links, rank)) continue;
+    Classes classes(fmt::format("port{}", rank));
+    classes.add(links.local_rate, "src", subnet_of_node(node));
+    batch.tc += classes.text();
+  }
+  return batch;
+}
+
+NetworkBatch rank_batch(const EmulatedLinks& links, Rank rank) {
+  const int node = links.node_of_rank[static_cast<std::size_t>(rank)];
+  NetworkBatch batch;
+  batch.ip = fmt::format("link set lo up\naddress add {}/8 dev eth0\nlink set eth0 up gso_max_size {}\n",
+                         links.address(rank), std::min(65'536, burst_of(slowest(links)) * 9 / 10));
+  Classes classes("eth0");
+  if (has_company(links, rank)) classes.add(links.local_rate, "dst", subnet_of_node(node));
+  for (Rank other = 0; links.stream_rate.value > 0 && other < links.ranks(); ++other)
+    if (links.node_of_rank[static_cast<std::size_t>(other)] != node)
+      classes.add(links.stream_rate, "dst", links.address(other) + "/32");
+  batch.tc = classes.text();
+  return batch;
+}
+
+}  // namespace hbench

@@ -1,0 +1,71 @@
+#include "bench/emulation/dilation.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "workloads/simulation/step_simulator.hpp"
+
+namespace hbench {
+namespace {
+
+/// Time of a core, measured with ranks on the two cores of a server (2026): of a byte from one rank to another through
+/// MPI, TCP and two bridges, with adding it up, filling and comparing it.
+constexpr double kSecondsPerByte = 2.5e-9;
+/// So much of the cores while bytes travel, and over a step.
+constexpr double kPeak = 0.7, kAverage = 0.5;
+/// From a message's arrival until a rank that sleeps has noticed it, and its answer is on its way.
+constexpr Seconds kFloor{300e-6};
+/// Of a step: by so much this machine may lengthen it.
+constexpr double kNegligible = 0.01;
+
+/// What all ranks together send in a step: every algorithm moves at most twice the gradients for each worker.
+double bytes_of(const EmulatedStep& step) {
+  double gradients = 0;
+  for (const GradientEvent& gradient : step.timeline.gradients)
+    gradients += static_cast<double>(gradient.elements) * sizeof(float);
+  return 2 * gradients * step.world.workers;
+}
+
+Seconds simulated(const Profile& profile, const EmulatedStep& step) {
+  return StepSimulator(profile, step.world).run(step.timeline, step.strategy).step;
+}
+
+/// The cluster with what a rank can send here, in the cluster's time.
+Profile limited(Profile profile, BytesPerSecond of_a_rank, Seconds floor) {
+  profile.local_rate = std::min(profile.local_rate, of_a_rank);
+  const double on_a_node = of_a_rank.value * profile.gpus_per_node;
+  if (const double node = profile.node_rate().value; node > on_a_node)
+    profile.line_rate = profile.line_rate * (on_a_node / node);
+  const BytesPerSecond stream = of_a_rank / (profile.streams * profile.protocol_efficiency);
+  profile.stream_cap = profile.stream_cap.value > 0 ? std::min(profile.stream_cap, stream) : stream;
+  for (Seconds* latency : {&profile.local_latency, &profile.network_latency}) *latency = std::max(*latency, floor);
+  profile.local_low_latency = profile.network_low_latency = Seconds(0);
+  return profile;
+}
+
+}  // namespace
+
+Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores) {
+  const double all = kPeak * cores / kSecondsPerByte * dilation;
+  return simulated(limited(step.profile, BytesPerSecond(all / step.world.ranks()), kFloor / dilation), step);
+}
+
+double choose_dilation(const EmulatedStep& step, int cores) {
+  constexpr std::array kMantissas{1.0, 1.5, 2.0, 3.0, 5.0, 7.0};
+  constexpr double kMost = 1e5;
+  const Seconds ideal = simulated(step.profile, step);
+  const double busy = bytes_of(step) * kSecondsPerByte / (cores * kAverage);
+  for (double decade = 1; decade < kMost; decade *= 10)
+    for (const double mantissa : kMantissas) {
+      const double dilation = mantissa * decade;
+      if (dilation * ideal.value < busy) continue;
+      if (step_on_machine(step, dilation, cores).value <= (1 + kNegligible) * ideal.value) return dilation;
+    }
+  return kMost;
+}
+
+Seconds emulated_polling(Seconds latency, double dilation) {
+  return std::clamp(latency * dilation / 2, Seconds(200e-6), Seconds(2e-3));
+}
+
+}  // namespace hbench

@@ -1,0 +1,32 @@
+#pragma once
+
+/// By how much time is stretched, so that this machine can carry what a cluster does. Pure.
+
+#include <string>
+
+#include "collectives/network/profile.hpp"
+#include "workloads/strategy.hpp"
+#include "workloads/timeline.hpp"
+
+namespace hbench {
+
+/// What is emulated, as the simulator takes it.
+struct EmulatedStep {
+  const Profile& profile;
+  const World& world;
+  const StepTimeline& timeline;
+  const TrainingStrategy& strategy;
+};
+
+/// A step on a cluster whose links carry no more than so many cores can copy in dilated time, shared evenly by all
+/// ranks, and whose messages take no less than they take here. Not dilated.
+Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores);
+
+/// The least of 1, 1.5, 2, 3, 5, 7, 10, 15 ... at which that step is at most a hundredth longer than the cluster's, and
+/// at which a step keeps the cores busy for half of its time at most.
+double choose_dilation(const EmulatedStep& step, int cores);
+
+/// How often ranks look for messages: half of a message's latency, between a fifth of a millisecond and two.
+Seconds emulated_polling(Seconds latency, double dilation);
+
+}  // namespace hbench

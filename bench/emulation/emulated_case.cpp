@@ -1,0 +1,51 @@
+#include "bench/emulation/emulated_case.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "bench/launch/process.hpp"
+#include "bench/strategy.hpp"
+
+namespace hbench {
+EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedRunner& simulated,
+                           const EmulationOptions& options) {
+  const Profile& profile = catalog.profiles.at(asked.profile);
+  const World world = world_of(asked, profile.gpus_per_node);
+  EmulatedCase emulated;
+  emulated.asked = asked;
+  emulated.timeline = timeline_of(asked, catalog);
+  const double dilation =
+      options.dilation > 0 ? options.dilation
+                           : choose_dilation({profile, world, emulated.timeline, parse_strategy(asked)}, options.cores);
+  emulated.cluster = emulated_cluster(profile, world, dilation, options.faults);
+  emulated.straggler = profile.straggler;
+  emulated.overlap_slowdown = profile.overlap_slowdown;
+  emulated.expected = simulated.step(asked).times.step;
+  emulated.latency = profile.network_latency;
+  emulated.faults = options.faults;
+  return emulated;
+}
+
+CaseResult emulate(const EmulatedCase& emulated, const MeasureOptions& options,
+                   const std::function<void(int)>& on_launch) {
+  CaseResult result;
+  result.asked = emulated.asked;
+  result.samples.push_back(
+      {.metric = "baseline_throughput", .value = emulated.timeline.samples_per_second(), .unit = "samples/s"});
+  for (int launch = 0; launch < options.launches && !interrupted(); ++launch) {
+    on_launch(launch);
+    MeasureOptions own = options;
+    if (launch > 0) own.traced_steps = 0;  // one look is enough, and takes a step
+    LaunchOutcome outcome = emulate_launch(emulated, own, launch);
+    std::ranges::move(outcome.samples, std::back_inserter(result.samples));
+    std::ranges::move(outcome.traced, std::back_inserter(result.traced));
+    if (outcome.code == ExitCode::good) continue;
+    result.status = CaseStatus::failed;
+    result.failure = outcome.reason;
+    result.exit_code = static_cast<int>(outcome.code);
+    break;
+  }
+  return result;
+}
+
+}  // namespace hbench

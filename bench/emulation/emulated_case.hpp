@@ -1,0 +1,26 @@
+#pragma once
+
+#include "bench/emulation/emulated_launch.hpp"
+#include "bench/sweep/plan.hpp"
+#include "bench/sweep/simulate.hpp"
+
+namespace hbench {
+
+/// How cases are emulated.
+struct EmulationOptions {
+  double dilation = 0;  ///< 0: chosen for each case
+  int cores = 1;        ///< of this machine
+  std::vector<EmulatedFault> faults = {};
+};
+
+/// What it takes to emulate a planned case: its timeline, the links and costs of its cluster, and a dilation. \throws
+/// as `SimulatedRunner::step`.
+EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedRunner& simulated,
+                           const EmulationOptions& options);
+
+/// All launches of a case, one after the other until one fails, with what it is relative to: one GPU of the cluster
+/// alone. `on_launch(n)` is called before launch n. \throws as `emulate_launch`.
+CaseResult emulate(const EmulatedCase& emulated, const MeasureOptions& options,
+                   const std::function<void(int launch)>& on_launch);
+
+}  // namespace hbench

@@ -1,0 +1,208 @@
+#include "bench/emulation/emulated_launch.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+
+#include "analysis/emulation.hpp"
+#include "analysis/trace/ledger_samples.hpp"
+#include "bench/launch/find_program.hpp"
+#include "bench/launch/start_ranks.hpp"
+#include "bench/strategy.hpp"
+#include "bench/sweep/launch_log.hpp"
+#include "bench/worker/protocol.hpp"
+
+namespace hbench {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// This program, which makes the hosts and is called by the launcher to enter them.
+std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+/// Whatever ends this process, killed or not, the kernel takes the tree of namespaces and with it all links and ranks.
+/// Without root, a user namespace gives the rights.
+Words in_own_namespaces() {
+  Words words{"setpriv", "--pdeathsig", "KILL", "unshare"};
+  if (geteuid() != 0) words = words + Words{"--user", "--map-root-user"};
+  return words + Words{"--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"};
+}
+
+std::vector<std::string> addresses_of(const EmulatedLinks& links) {
+  std::vector<std::string> all;
+  for (Rank rank = 0; rank < links.ranks(); ++rank) all.push_back(links.address(rank));
+  return all;
+}
+
+/// Of Open MPI: how it starts its daemons on hosts, and by which transport ranks talk. Ranks share cores, and give way.
+std::map<std::string, std::string> launcher_environment() {
+  return {{"OMP_NUM_THREADS", "1"},
+          {"OPENBLAS_NUM_THREADS", "1"},
+          {"OMPI_MCA_plm_rsh_agent", own_program() + " emulate enter"},
+          {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"},
+          {"OMPI_MCA_pml", "ob1"},
+          {"OMPI_MCA_btl", "tcp,self"},
+          {"OMPI_MCA_mpi_yield_when_idle", "1"}};
+}
+
+WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) {
+  const double dilation = emulated.cluster.dilation;
+  WorkOrder order;
+  order.asked = emulated.asked;
+  order.warmup_steps = std::min(options.warmup_steps, 1);
+  order.steps = options.steps;
+  order.traced_steps = std::min(options.traced_steps, 1);
+  // A collective may take as long as the step, and both are only predicted.
+  order.timeout = options.timeout + emulated.expected * (4 * dilation);
+  EmulationOrder& own = order.emulation.emplace();
+  own.replay = {.timeline = emulated.timeline,
+                .dilation = dilation,
+                .straggler = emulated.straggler,
+                .overlap_slowdown = emulated.overlap_slowdown,
+                .slower = {}};
+  own.costs = emulated.cluster.costs;
+  own.polling = emulated_polling(emulated.latency, dilation);
+  own.costs.noticed_late = own.polling;
+  own.replay.slower.assign(emulated.cluster.links.node_of_rank.size(), 1);
+  for (const EmulatedFault& fault : emulated.faults)
+    for (std::size_t rank = 0; rank < own.replay.slower.size(); ++rank)
+      if (fault.kind == EmulatedFault::Kind::node && emulated.cluster.links.node_of_rank[rank] == fault.index)
+        own.replay.slower[rank] *= fault.factor;
+  return order;
+}
+
+/// The times of steps in the cluster's time, and the raw ones beside them.
+void divide_times(std::vector<Sample>& samples, double dilation) {
+  std::vector<Sample> raw;
+  for (Sample& sample : samples) {
+    const bool is_step = sample.metric == "step_seconds";
+    if (!is_step && sample.metric != metric::kWait) continue;
+    if (is_step) {
+      raw.push_back(sample);
+      raw.back().metric = metric::kDilatedStep;
+    }
+    sample.value /= dilation;
+  }
+  std::ranges::move(raw, std::back_inserter(samples));
+}
+
+/// Why figures of these samples count for nothing; empty where they do.
+std::string why_void(const std::vector<Sample>& samples, double dilation) {
+  for (const Sample& sample : samples)
+    if (sample.metric == metric::kEmulatedIdle && sample.value < kLeastIdle)
+      return fmt::format(
+          "void: the processors were idle for {:.0f} % of the time, and it takes {:.0f}: what was timed is this "
+          "machine; "
+          "give a larger --dilation than {:g}",
+          100 * sample.value, 100 * kLeastIdle, dilation);
+  return {};
+}
+
+}  // namespace
+
+Availability emulation_availability() {
+  const char* const path = std::getenv("PATH");
+  for (const char* program : {"ip", "tc", "unshare", "setpriv"})
+    if (Availability there =
+            program_availability(program, path != nullptr ? path : "", "install it (Debian: iproute2, util-linux)");
+        !there.available)
+      return there;
+  EmulatedLinks pair;
+  pair.node_of_rank = {0, 0, 1};
+  pair.local_rate = pair.stream_rate = BytesPerSecond(12.5e6);
+  pair.node_rate = {BytesPerSecond(12.5e6), BytesPerSecond(12.5e6)};
+  Spawn spawn;
+  spawn.argv = in_own_namespaces() + Words{own_program(), "emulate", to_json(pair), "unchecked", "true"};
+  spawn.output_timeout = Seconds(20);
+  const Exit exit = run_process(spawn);
+  if (exit.code == 0) return {};
+  std::string why = exit.error_tail.substr(0, exit.error_tail.find('\n'));
+  return {false, fmt::format("hosts cannot be emulated here: {}", why),
+          geteuid() == 0 ? "a container needs the right to make namespaces (CAP_SYS_ADMIN, CAP_NET_ADMIN)"
+                         : "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)"};
+}
+
+std::optional<BytesPerSecond> emulation_capacity() {
+  constexpr double kBeyondAnyMachine = 1e12;
+  EmulatedLinks pair;
+  pair.node_of_rank = {0, 1};
+  pair.local_rate = BytesPerSecond(kBeyondAnyMachine);
+  pair.node_rate = {pair.local_rate, pair.local_rate};
+  double share = 0;
+  Spawn spawn;
+  spawn.argv = in_own_namespaces() + Words{own_program(), "emulate", to_json(pair), "checked", "true"};
+  spawn.output_timeout = Seconds(20);
+  spawn.on_line = [&](std::string_view text) {
+    const auto line = parse_worker_line(text);
+    if (const auto* samples = line ? std::get_if<SamplesLine>(&*line) : nullptr; samples != nullptr)
+      share += samples->values.front();
+  };
+  run_process(spawn);
+  if (share == 0) return std::nullopt;
+  return BytesPerSecond(share * kBeyondAnyMachine);
+}
+
+LaunchOutcome emulate_launch(const EmulatedCase& emulated, const MeasureOptions& options, int launch) {
+  const double dilation = emulated.cluster.dilation;
+  const EmulatedLinks& links = emulated.cluster.links;
+  const WorkOrder order = order_of(emulated, options);
+  const bool checked = emulated.faults.empty();
+  const RankStart start{
+      .launcher = "mpirun",
+      .processes = links.ranks(),
+      .worker = {options.program, "worker", to_json(order)},
+      .environment = launcher_environment(),
+      // No rank says anything during a step.
+      .timeout = order.timeout * 2 + kGrace,
+      .host_of_rank = addresses_of(links),
+      .network = kEmulatedSubnet,
+      .before =
+          in_own_namespaces() + Words{own_program(), "emulate", to_json(links), checked ? "checked" : "unchecked"},
+  };
+  LaunchLog log(launch, links.ranks());
+  const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) { log.note(line); });
+  if (interrupted()) return {};
+  if (end.code != ExitCode::good) return lost_launch(end.code, launch, end.reason);
+  if (std::string why = why_void(log.samples, dilation); !why.empty())
+    return lost_launch(ExitCode::environment, launch, why);
+  LaunchOutcome outcome{.samples = std::move(log.samples), .reason = {}, .traced = log.traced_steps()};
+  for (TracedStep& step : outcome.traced)
+    for (Span& span : step.spans) span.begin = span.begin / dilation, span.end = span.end / dilation;
+  divide_times(outcome.samples, dilation);
+  outcome.samples.push_back(
+      {.launch = launch, .metric = std::string(metric::kDilation), .value = dilation, .unit = "1"});
+  for (const EmulatedFault& fault : emulated.faults) {
+    const std::string text = to_text({fault});
+    outcome.samples.push_back({.launch = launch,
+                               .metric = std::string(metric::kEmulatedFault),
+                               .value = fault.factor,
+                               .unit = text.substr(0, text.rfind(':'))});
+  }
+  for (const TracedStep& step : outcome.traced)
+    std::ranges::move(ledger_samples(step), std::back_inserter(outcome.samples));
+  return outcome;
+}
+
+std::vector<EmulatedFault> emulated_faults() {
+  const char* const variable = std::getenv("HBENCH_EMULATED_FAULT");
+  return parse_emulated_faults(variable != nullptr ? variable : "");
+}
+
+Seconds emulated_launch_time(const EmulatedCase& emulated, const MeasureOptions& options) {
+  const WorkOrder order = order_of(emulated, options);
+  const int steps = order.warmup_steps + order.steps + order.traced_steps;
+  // Links, and processes that start one after the other on these cores.
+  const Seconds start = Seconds(2) + Seconds(0.8 * emulated.cluster.links.ranks() / options.host.cores);
+  return start + emulated.expected * (emulated.cluster.dilation * steps);
+}
+
+}  // namespace hbench

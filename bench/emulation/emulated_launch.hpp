@@ -1,0 +1,44 @@
+#pragma once
+
+/// One launch of an emulated case: real processes, fusion policy, schedule, compressor and sockets, on links that are
+/// slowed to a cluster's, with replayed compute; all of it dilated by one factor.
+
+#include "bench/emulation/cluster.hpp"
+#include "bench/emulation/dilation.hpp"
+#include "bench/sweep/measure.hpp"
+#include "workloads/timeline.hpp"
+
+namespace hbench {
+
+/// The processors must have been idle for so much of the time, or the launch is void.
+inline constexpr double kLeastIdle = 0.1;
+
+struct EmulatedCase {
+  Case asked;
+  StepTimeline timeline;  ///< of the case's GPU and batch
+  EmulatedCluster cluster;
+  double straggler = 0, overlap_slowdown = 0;  ///< the profile's
+  Seconds expected;                            ///< of a step, simulated; not dilated
+  Seconds latency;                             ///< of a message between nodes; not dilated
+  std::vector<EmulatedFault> faults;
+};
+
+/// What is still to be done to start processes on emulated hosts here; available where root, or a user of a kernel
+/// with user namespaces, finds ip, tc and what the kernel must have. Tries it: takes some tens of milliseconds.
+Availability emulation_availability();
+
+/// What two emulated hosts send to each other, both ways together, over links that are not slowed: what copying by this
+/// machine's cores allows. Takes a second. None where it cannot be measured.
+std::optional<BytesPerSecond> emulation_capacity();
+
+/// \throws Error (environment) where the launcher is missing. A launch on links that do not keep their rate, or on
+/// processors that were not idle enough, is void: it fails with that reason, and its steps are not kept.
+LaunchOutcome emulate_launch(const EmulatedCase& emulated, const MeasureOptions& options, int launch);
+
+/// The faults that a test plants: the variable HBENCH_EMULATED_FAULT. \throws Error (usage) as `parse_emulated_faults`.
+std::vector<EmulatedFault> emulated_faults();
+
+/// About how long it takes.
+Seconds emulated_launch_time(const EmulatedCase& emulated, const MeasureOptions& options);
+
+}  // namespace hbench

@@ -1,0 +1,24 @@
+#include "bench/worker/training_request.hpp"
+
+#include "bench/strategy.hpp"
+
+namespace hbench {
+
+TrainingRequest training_request(const WorkOrder& order) {
+  TrainingRequest request;
+  request.model = order.asked.workload;
+  request.batch = order.asked.batch_per_gpu;
+  request.image_size = order.asked.image_size;
+  request.strategy = parse_strategy(order.asked);
+  request.workers_per_node = workers_per_node(order.asked);
+  request.world = request.strategy.world(order.asked.workers(), request.workers_per_node);
+  request.warmup_steps = order.warmup_steps;
+  request.steps = order.steps;
+  request.budget = order.budget;
+  request.timeout = order.timeout;
+  request.traced_steps = order.traced_steps;
+  request.delay = order.delay;
+  return request;
+}
+
+}  // namespace hbench

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "bench/worker/protocol.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+
+/// An order in the words of the training engine.
+TrainingRequest training_request(const WorkOrder& order);
+
+}  // namespace hbench

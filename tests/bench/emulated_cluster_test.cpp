@@ -1,0 +1,196 @@
+// A profile as links, costs and a dilation.
+
+#include "bench/emulation/cluster.hpp"
+
+#include <gmock/gmock.h>
+
+#include "bench/data.hpp"
+#include "bench/emulation/dilation.hpp"
+#include "collectives/base/text.hpp"
+#include "tests/bench/expect_error.hpp"
+#include "workloads/simulation/step_simulator.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Two GPUs on a node; streams that carry less than the NIC.
+Profile lab_profile() {
+  Profile lab;
+  lab.name = "lab";
+  lab.gpus_per_node = 2;
+  lab.local_rate = BytesPerSecond(8e9);
+  lab.local_latency = Seconds(4e-6);
+  lab.line_rate = BytesPerSecond(2e9);
+  lab.network_latency = Seconds(20e-6);
+  lab.stream_cap = BytesPerSecond(0.5e9);
+  lab.server_rate = BytesPerSecond(1e9);
+  return lab;
+}
+
+StepTimeline one_gradient() {
+  StepTimeline timeline{.batch = 1, .forward = Seconds(0.05), .backward = Seconds(0.05), .gradients = {}};
+  timeline.gradients = {{"all", 25'000'000, Seconds(0.05)}};
+  return timeline;
+}
+
+TEST(EmulatedCluster, HasTheProfilesRatesAndTimesInDilatedTime) {
+  const EmulatedCluster cluster = emulated_cluster(lab_profile(), {.workers = 4}, 100);
+  EXPECT_EQ(cluster.links.node_of_rank, (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(cluster.links.nodes(), 2);
+  EXPECT_DOUBLE_EQ(cluster.links.local_rate.value, 8e7);
+  EXPECT_DOUBLE_EQ(cluster.links.node_rate.at(1).value, 2e7);
+  EXPECT_DOUBLE_EQ(cluster.links.stream_rate.value, 0.5e7);
+  EXPECT_DOUBLE_EQ(cluster.costs.network.latency.value, 20e-4);
+  EXPECT_DOUBLE_EQ(cluster.costs.local.latency.value, 4e-4);
+  EXPECT_DOUBLE_EQ(cluster.costs.network.seconds_per_byte, 100 / 0.5e9) << "that of a stream";
+  EXPECT_THAT(cluster.costs.server_seconds_per_byte, ::testing::Each(0)) << "there are no servers";
+}
+
+TEST(EmulatedCluster, HasNodesOfTheirOwnForDedicatedServers) {
+  const EmulatedCluster cluster = emulated_cluster(lab_profile(), {.workers = 4, .servers = 1}, 10);
+  EXPECT_EQ(cluster.links.node_of_rank, (std::vector<int>{0, 0, 1, 1, 2}));
+  EXPECT_EQ(cluster.costs.server_seconds_per_byte, (std::vector<double>{0, 0, 0, 0, 1e-8}));
+}
+
+// Of two workers with a server each, one message stands for two contributions.
+TEST(EmulatedCluster, ServersThatAreWorkersHandleTheirOwnContributionsAsInASimulation) {
+  const EmulatedCluster cluster = emulated_cluster(lab_profile(), {.workers = 4, .servers = 2, .colocated = true}, 1);
+  EXPECT_DOUBLE_EQ(cluster.costs.server_seconds_per_byte[0], 1e-9 * 4 / 3);
+  EXPECT_DOUBLE_EQ(cluster.costs.server_seconds_per_byte[1], 0);
+  EXPECT_DOUBLE_EQ(cluster.costs.server_seconds_per_byte[2], 1e-9 * 4 / 3);
+}
+
+TEST(EmulatedCluster, OfOneNodeHasServersThatCostNothing) {
+  const EmulatedCluster cluster = emulated_cluster(lab_profile(), {.workers = 2, .servers = 2, .colocated = true}, 1);
+  EXPECT_THAT(cluster.costs.server_seconds_per_byte, ::testing::Each(0));
+}
+
+TEST(EmulatedLinks, HaveAddressesThatSayTheRankAndItsNode) {
+  EmulatedLinks links;
+  for (int rank = 0; rank < 600; ++rank) links.node_of_rank.push_back(rank / 8);
+  for (const Rank rank : {0, 1, 9, 254, 255, 256, 599}) {
+    const EmulatedAddress at = parse_emulated_address(links.address(rank));
+    EXPECT_EQ(at.rank, rank);
+    EXPECT_EQ(at.node, rank / 8);
+  }
+  EXPECT_EQ(links.address(9), "10.2.0.10");
+  for (const char* text : {"", "10.1.0", "11.1.0.1", "10.1.0.0", "10.0.0.1", "10.1.x.1", "n1", "10.1.0.1.1"})
+    expect_error([&] { parse_emulated_address(text); }, ExitCode::usage, HasSubstr("no emulated host"), ::testing::_);
+}
+
+TEST(EmulatedLinks, ArriveAsTheyWereSent) {
+  EmulatedLinks links =
+      emulated_cluster(lab_profile(), {.workers = 6}, 7, parse_emulated_faults("link:1:0.5, police")).links;
+  EXPECT_EQ(parse_emulated_links(to_json(links)), links);
+  EXPECT_EQ(to_json(links).find('\n'), std::string::npos);
+  for (const char* text :
+       {"", "{}", "[]", R"({"node_of_rank":[0,1],"local_rate":1,"stream_rate":0,"node_rate":[1],"police":false})"})
+    expect_error([&] { parse_emulated_links(text); }, ExitCode::usage, ::testing::_, ::testing::_);
+}
+
+// 20 MB/s of payload are 20e6 x 8 x 1514 / 1448 bit/s of frames.
+TEST(EmulatedLinks, LimitEachNodesLinkToItsRateWithFrames) {
+  const EmulatedLinks links = emulated_cluster(lab_profile(), {.workers = 4}, 100).links;
+  const NetworkBatch batch = bridges_batch(links, [](Rank rank) { return "ns" + std::to_string(rank); });
+  for (const char* device : {"up0", "down0", "up1", "down1"})
+    EXPECT_THAT(batch.tc, ContainsRegex(std::string("class add dev ") + device +
+                                        " .* htb rate 167292818bit burst 20000 cburst 20000"));
+  EXPECT_THAT(batch.ip,
+              HasSubstr("link add port3 txqueuelen 10000 type veth peer name eth0 txqueuelen 10000 netns ns3\n"
+                        "link set port3 master node1 up\n"));
+  // From the others of the node only.
+  EXPECT_THAT(batch.tc,
+              HasSubstr("filter add dev port2 parent 1: protocol ip prio 2 u32 match ip src 10.2.0.0/16 flowid 1:2\n"));
+  EXPECT_THAT(batch.tc, ContainsRegex("class add dev port2 .* classid 1:2 htb rate 669171271bit"));
+}
+
+TEST(EmulatedLinks, LimitStreamsToEachRankOfAnotherNode) {
+  const NetworkBatch batch = rank_batch(emulated_cluster(lab_profile(), {.workers = 4}, 100).links, 1);
+  EXPECT_THAT(batch.ip, HasSubstr("address add 10.1.0.2/8 dev eth0\n"));
+  EXPECT_THAT(batch.ip, HasSubstr("gso_max_size 13500\n")) << "nine tenths of the burst of the slowest";
+  EXPECT_THAT(batch.tc, HasSubstr("match ip dst 10.1.0.0/16 flowid 1:2\n")) << "inside the node";
+  EXPECT_THAT(batch.tc, HasSubstr("match ip dst 10.2.0.3/32 flowid 1:3\n"));
+  EXPECT_THAT(batch.tc, HasSubstr("match ip dst 10.2.0.4/32 flowid 1:4\n"));
+  EXPECT_THAT(batch.tc, ContainsRegex("classid 1:4 htb rate 41823204bit"));
+  Profile without = lab_profile();
+  without.stream_cap = BytesPerSecond(0);
+  without.gpus_per_node = 1;
+  EXPECT_EQ(rank_batch(emulated_cluster(without, {.workers = 4}, 100).links, 1).tc, "") << "the node's link is all";
+}
+
+TEST(EmulatedLinks, ThatPoliceDropWhatExceedsTheirBurst) {
+  const EmulatedLinks links =
+      emulated_cluster(lab_profile(), {.workers = 4}, 100, {{.kind = EmulatedFault::Kind::police}}).links;
+  const NetworkBatch batch = bridges_batch(links, [](Rank) { return "ns"; });
+  EXPECT_THAT(batch.tc, HasSubstr("qdisc add dev up0 root tbf rate 167292818bit burst 20000 limit 20000\n"));
+}
+
+TEST(EmulatedFaults, AreReadAsTheyAreWritten) {
+  const char* const text = "link:1:0.5, node:2:1.2, server:0:3, police";
+  EXPECT_EQ(to_text(parse_emulated_faults(text)), text);
+  EXPECT_TRUE(parse_emulated_faults(" ").empty());
+  for (const char* wrong :
+       {"link", "link:1", "link:x:2", "link:-1:2", "link:1:0", "link:1:nan", "cable:1:2", "police:1", ","})
+    expect_error([&] { parse_emulated_faults(wrong); }, ExitCode::usage, HasSubstr("HBENCH_EMULATED_FAULT"),
+                 HasSubstr("link:NODE:SHARE"));
+}
+
+TEST(EmulatedFaults, ChangeTheLinkOrTheServerThatTheyName) {
+  const auto faults = parse_emulated_faults("link:1:0.5,server:0:3");
+  const EmulatedCluster cluster = emulated_cluster(lab_profile(), {.workers = 4, .servers = 2}, 1, faults);
+  EXPECT_DOUBLE_EQ(cluster.links.node_rate[0].value, 2e9);
+  EXPECT_DOUBLE_EQ(cluster.links.node_rate[1].value, 1e9);
+  EXPECT_DOUBLE_EQ(cluster.costs.server_seconds_per_byte[4], 3e-9);
+  EXPECT_DOUBLE_EQ(cluster.costs.server_seconds_per_byte[5], 1e-9);
+}
+
+TEST(Dilation, IsEnoughForThisMachinesCoresAndMessages) {
+  const Profile profile = lab_profile();
+  const StepTimeline timeline = one_gradient();
+  TrainingStrategy strategy;
+  strategy.algorithm = parse_algorithm_rule("ring");
+  strategy.fusion = parse_fusion("none");
+  const World world{.workers = 4};
+  const EmulatedStep step{profile, world, timeline, strategy};
+  const Seconds ideal = StepSimulator(profile, world).run(timeline, strategy).step;
+  double last = 1e9;
+  for (const double dilation : {1.0, 10.0, 100.0, 1000.0}) {
+    const double here = step_on_machine(step, dilation, 2).value;
+    EXPECT_GE(here, ideal.value * (1 - 1e-12)) << "this machine makes no cluster faster";
+    EXPECT_LE(here, last);
+    last = here;
+  }
+  EXPECT_NEAR(last, ideal.value, 1e-9 * ideal.value) << "nothing is lost of a step that is long enough";
+  const double two = choose_dilation(step, 2), many = choose_dilation(step, 64);
+  EXPECT_LE(step_on_machine(step, two, 2).value, 1.01 * ideal.value);
+  EXPECT_LT(many, two) << "more cores need less";
+  // 4 ranks send at most 2 x 100 MB each; 2.5 ns a byte are 2 s, of two cores half of the time.
+  EXPECT_GE(two * ideal.value, 2.0);
+}
+
+TEST(Dilation, OfSlowLinksIsNone) {
+  Profile profile = lab_profile();
+  profile.line_rate = BytesPerSecond(1e6);
+  profile.stream_cap = BytesPerSecond(0);
+  profile.network_latency = profile.local_latency = Seconds(0.001);
+  profile.local_rate = BytesPerSecond(1e7);
+  const StepTimeline timeline = one_gradient();
+  TrainingStrategy strategy;
+  strategy.algorithm = parse_algorithm_rule("ring");
+  strategy.fusion = parse_fusion("none");
+  const World world{.workers = 4};
+  EXPECT_EQ(choose_dilation({profile, world, timeline, strategy}, 2), 1);
+}
+
+TEST(Dilation, LooksForMessagesMoreOftenThanTheyTake) {
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 50).value, 0.5e-3);
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 1).value, 0.2e-3) << "as often as costs little";
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 5000).value, 2e-3);
+}
+
+}  // namespace
+}  // namespace hbench

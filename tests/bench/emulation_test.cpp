@@ -1,0 +1,176 @@
+// A cluster that is emulated by the program, on links of its own.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "bench/emulation/emulated_launch.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "tests/bench/program.hpp"
+
+namespace hbench {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+/// Two GPUs on each node; a step computes for 60 ms and sends 4 MB.
+constexpr const char* kCluster = R"(title = "A cluster of tests"
+gpu = "v100"
+gpus_per_node = { value = 2, source = "made up" }
+[local]
+latency = { value = "20 us", source = "made up" }
+rate = { value = "400 MB/s", source = "made up" }
+[network]
+latency = { value = "100 us", source = "made up" }
+line_rate = { value = "1 Gbit/s", source = "made up" }
+protocol_efficiency = { value = 0.95, source = "made up" }
+[parameter_server]
+rate = { value = "200 MB/s", source = "made up" }
+[prediction]
+uncertainty = { value = 0.1, source = "made up" }
+)";
+
+class Emulation : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const Availability mpi = mpi_availability(); !mpi.available) GTEST_SKIP() << mpi.in_words();
+    workload_ = fmt::format("step{}", getpid());
+    std::ofstream(workplace_ / "lab.toml") << kCluster;
+    std::ofstream(workplace_ / (workload_ + ".toml")) << R"(format = 1
+title = "A step of tests"
+source = "made up"
+batch = 8
+forward = "20000 us"
+backward = "40000 us"
+gradients = [
+  ["c", 400000, 10000.0],
+  ["b", 500000, 20000.0],
+  ["a", 100000, 40000.0],
+]
+)";
+    const Outcome tried = sweep({"--gpus", "2", "--dry-run"});
+    if (tried.code == 3) GTEST_SKIP() << tried.err;
+    ASSERT_EQ(tried.code, 0) << tried.err;
+  }
+
+  std::vector<std::string> arguments(const std::vector<std::string>& more) const {
+    std::vector<std::string> all{
+        "sweep",       "--workload", workload_ + ".toml",  "--profile",           "lab.toml",
+        "--placement", "sliced",     "--servers",          "colocated",           "--compressor",
+        "none",        "--evidence", "emulated,simulated", "--emulated-launches", "1",
+        "--quiet"};
+    if (std::ranges::find(more, "--algorithm") == more.end()) all.insert(all.end(), {"--algorithm", "ring,ps"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  Outcome sweep(const std::vector<std::string>& more,
+                const std::map<std::string, std::string>& environment = {}) const {
+    return workplace_.run(arguments(more), environment);
+  }
+
+  /// Processes whose command line names this test's workload: launchers and ranks.
+  std::vector<pid_t> processes() const {
+    std::vector<pid_t> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      if (name.find_first_not_of("0123456789") != name.npos || std::stoi(name) == getpid()) continue;
+      std::ifstream file(entry.path() / "cmdline");
+      std::string words;
+      std::getline(file, words, '\n');  // of a process that has ended meanwhile there is none
+      if (words.find(workload_) != words.npos && lives(std::stoi(name))) found.push_back(std::stoi(name));
+    }
+    return found;
+  }
+
+  Workplace workplace_;
+  std::string workload_;
+};
+
+std::vector<json> points_of(const json& all, std::string_view evidence) {
+  std::vector<json> points;
+  for (const json& point : all)
+    if (point.at("evidence") == evidence) points.push_back(point);
+  return points;
+}
+
+TEST_F(Emulation, OfRingsAndServersIsStoredBesideItsSimulation) {
+  const Outcome outcome = sweep({"--gpus", "2,4"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("Simulated against emulated throughput"));
+  EXPECT_THAT(outcome.out, HasSubstr("a rank is one replay of a GPU of the cluster"));
+  const json all = exported(workplace_);
+  const auto emulated = points_of(all, "emulated");
+  ASSERT_EQ(emulated.size(), 4U);
+  EXPECT_EQ(points_of(all, "simulated").size(), 4U);
+  for (const json& point : emulated) {
+    EXPECT_EQ(point.at("status"), "done");
+    EXPECT_EQ(point.at("profile"), "lab");
+    EXPECT_GT(point.at("efficiency").get<double>(), 0.02);
+    // Computing takes 60 ms, and nothing makes that less.
+    EXPECT_LE(point.at("efficiency").get<double>(), 1);
+    EXPECT_THAT(point.at("baseline").get<std::string>(), HasSubstr("one GPU without communication"));
+  }
+  EXPECT_TRUE(processes().empty());
+}
+
+TEST_F(Emulation, IsResumedCaseByCase) {
+  ASSERT_EQ(sweep({"--gpus", "2"}).code, 0);
+  const Outcome outcome = sweep({"--gpus", "2", "--resume"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(points_of(exported(workplace_), "emulated").size(), 2U);
+  const Outcome runs =
+      workplace_.shell("sqlite3 hbench.db \"SELECT count(*) FROM scaling_case WHERE evidence = 'emulated'\"");
+  if (runs.code == 0) {
+    EXPECT_EQ(runs.out, "2\n");
+  }
+}
+
+TEST_F(Emulation, MarksWhatWasMeasuredWithAPlantedFault) {
+  const Outcome outcome = sweep({"--gpus", "4", "--algorithm", "ring"}, {{"HBENCH_EMULATED_FAULT", "link:1:0.25"}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("not a real figure: link:1:0.25 was"));
+  EXPECT_EQ(sweep({"--gpus", "4"}, {{"HBENCH_EMULATED_FAULT", "cable:1:2"}}).code, 2);
+}
+
+TEST_F(Emulation, RefusesLinksThatThisMachineCannotCarry) {
+  std::string fast = kCluster;
+  fast.replace(fast.find("1 Gbit/s"), 8, "900 Gbit/s");
+  fast.replace(fast.find("400 MB/s"), 8, "200 GB/s");
+  std::ofstream(workplace_ / "lab.toml") << fast;
+  const Outcome outcome = sweep({"--gpus", "4", "--algorithm", "ring", "--dilation", "1"});
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  const auto emulated = points_of(exported(workplace_), "emulated");
+  ASSERT_EQ(emulated.size(), 1U);
+  EXPECT_EQ(emulated[0].at("status"), "failed");
+  EXPECT_THAT(
+      emulated[0].at("failure").get<std::string>(),
+      ::testing::ContainsRegex("the emulated links carry .* of their rate, and a run takes 2 % at most; .*give a "
+                               "larger --dilation"));
+}
+
+// Nothing has a name that outlives it: links and namespaces end with the processes that use them.
+TEST_F(Emulation, InterruptedAtAnyMomentLeavesNothingBehind) {
+  const auto links = [&] { return workplace_.shell("ip -o link show | cut -d: -f2; ip netns list").out; };
+  const std::string before = links();
+  for (int round = 0; round < 30; ++round) {
+    Sweeping running(workplace_, arguments({"--gpus", "4", "--dilation", "20", "--db", fmt::format("{}.db", round)}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(40 * round));
+    const int signal = round % 3 == 0 ? SIGINT : round % 3 == 1 ? SIGTERM : SIGKILL;
+    kill(running.pid(), signal);
+    const Outcome outcome = running.wait();
+    EXPECT_TRUE(outcome.code == 130 || outcome.code >= 128) << outcome.code << outcome.err;
+    EXPECT_TRUE(all_die(processes())) << "after signal " << signal << " in round " << round;
+  }
+  EXPECT_EQ(links(), before);
+}
+
+}  // namespace
+}  // namespace hbench
