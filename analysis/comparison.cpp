@@ -89,8 +89,12 @@ std::vector<EmulatedPair> compare_with_emulated(const std::vector<Point>& points
       return comparable(point, Evidence::simulated) && point.asked.profile == emulated.asked.profile &&
              point.asked.question() == emulated.asked.question();
     });
-    if (simulated != points.end() && emulated.throughput > 0)
-      pairs.push_back({*simulated, emulated, simulated->throughput / emulated.throughput - 1});
+    if (simulated == points.end() || emulated.throughput <= 0) continue;
+    pairs.push_back({*simulated, emulated, std::nullopt, simulated->throughput / emulated.throughput - 1});
+    const auto published = std::ranges::find_if(points, [&](const Point& point) {
+      return comparable(point, Evidence::published) && same_place(point.asked, emulated.asked);
+    });
+    if (published != points.end()) pairs.back().published = *published;
   }
   return pairs;
 }

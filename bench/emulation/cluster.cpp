@@ -192,7 +192,8 @@ std::string to_json(const EmulatedLinks& links) {
               {"local_rate", links.local_rate.value},
               {"stream_rate", links.stream_rate.value},
               {"node_rate", rates},
-              {"police", links.police}}
+              {"police", links.police},
+              {"retransmit", links.retransmit.value}}
       .dump();
 }
 
@@ -205,6 +206,7 @@ EmulatedLinks parse_emulated_links(std::string_view text) {
     links.stream_rate = BytesPerSecond(object.at("stream_rate").get<double>());
     for (const json& rate : object.at("node_rate")) links.node_rate.emplace_back(rate.get<double>());
     object.at("police").get_to(links.police);
+    links.retransmit = Seconds(object.at("retransmit").get<double>());
     if (static_cast<int>(links.node_rate.size()) != links.nodes()) throw Error(ExitCode::usage, "a node has no rate");
     return links;
   } catch (const json::exception& error) {
@@ -221,6 +223,7 @@ EmulatedCluster emulated_cluster(const Profile& profile, const World& world, dou
   EmulatedLinks& links = cluster.links;
   links.node_of_rank = layout.node;
   links.local_rate = dilated(profile.local_rate, dilation);
+  links.retransmit = links.retransmit * dilation;
   const BytesPerSecond path = profile.path_rate(), node = profile.node_rate();
   if (path < node) links.stream_rate = dilated(path, dilation);
   for (int index = 0; index < layout.nodes; ++index)
@@ -268,11 +271,20 @@ NetworkBatch bridges_batch(const EmulatedLinks& links, const std::function<std::
   return batch;
 }
 
+int send_buffer(const EmulatedLinks& links) {
+  constexpr double kTime = 10e-3, kLeast = 65'536, kMost = 1 << 20;
+  return static_cast<int>(std::clamp(slowest(links).value * kTime, kLeast, kMost));
+}
+
 NetworkBatch rank_batch(const EmulatedLinks& links, Rank rank) {
   const int node = links.node_of_rank[static_cast<std::size_t>(rank)];
   NetworkBatch batch;
-  batch.ip = fmt::format("link set lo up\naddress add {}/8 dev eth0\nlink set eth0 up gso_max_size {}\n",
-                         links.address(rank), std::min(65'536, burst_of(slowest(links)) * 9 / 10));
+  constexpr double kLongest = 60'000;  // half of what the kernel knows
+  batch.ip = fmt::format(
+      "link set lo up\naddress add {}/8 dev eth0\nlink set eth0 up gso_max_size {}\n"
+      "route change {} dev eth0 rto_min {:.0f}ms\n",
+      links.address(rank), std::min(65'536, burst_of(slowest(links)) * 9 / 10), kEmulatedSubnet,
+      std::min(1e3 * links.retransmit.value, kLongest));
   Classes classes("eth0");
   if (has_company(links, rank)) classes.add(links.local_rate, "dst", subnet_of_node(node));
   for (Rank other = 0; links.stream_rate.value > 0 && other < links.ranks(); ++other)

@@ -45,6 +45,9 @@ struct EmulatedLinks {
   BytesPerSecond stream_rate;             ///< from one rank to one of another node; 0: no less than the node's
   std::vector<BytesPerSecond> node_rate;  ///< by node, of its link to the others, each way
   bool police = false;
+  /// After so long TCP sends again what was not acknowledged: its 0.2 s, dilated. Sooner, a queue here that is as long
+  /// as one there is in its own time would pass for a loss.
+  Seconds retransmit{0.2};
 
   int ranks() const { return static_cast<int>(node_of_rank.size()); }
   int nodes() const { return node_of_rank.empty() ? 0 : node_of_rank.back() + 1; }
@@ -80,6 +83,9 @@ struct NetworkBatch {
 };
 /// In the namespace of the bridges. `namespace_of(rank)` is how `ip` finds a rank's.
 NetworkBatch bridges_batch(const EmulatedLinks& links, const std::function<std::string(Rank)>& namespace_of);
+/// What a connection may have on its way, in bytes: a hundredth of a second of the slowest link, so that what is sent
+/// by several to one waits little for each other.
+int send_buffer(const EmulatedLinks& links);
 /// In the namespace of a rank.
 NetworkBatch rank_batch(const EmulatedLinks& links, Rank rank);
 

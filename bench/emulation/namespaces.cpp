@@ -52,10 +52,20 @@ void run_batch(const std::string& program, const std::string& lines) {
               "the kernel needs veth, bridge, sch_tbf, sch_htb and cls_u32; hbench doctor says what this machine has");
 }
 
-void write_setting(const char* path, std::string_view value) {
+/// Whether the kernel takes it.
+bool set(const char* path, std::string_view value) {
   const OwnedFile file(open(path, O_WRONLY | O_CLOEXEC));
-  if (file.number() >= 0) [[maybe_unused]]
-    const ssize_t written = write(file.number(), value.data(), value.size());
+  return file.number() >= 0 && write(file.number(), value.data(), value.size()) == std::ssize(value);
+}
+
+/// In the namespace of this thread. A pause in dilated time is none of the cluster's: connections need not find their
+/// window again after it. And what slows down to look for a shorter way (BBR, the default of some systems) leaves a
+/// ring 92 % of links whose rate is known.
+void set_up_tcp(const EmulatedLinks& links) {
+  set("/proc/sys/net/ipv4/tcp_wmem", fmt::format("4096 16384 {}", send_buffer(links)));
+  set("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0");
+  constexpr const char* kControl = "/proc/sys/net/ipv4/tcp_congestion_control";
+  if (!set(kControl, "cubic")) set(kControl, "reno");
 }
 
 }  // namespace
@@ -93,8 +103,7 @@ EmulatedHosts::EmulatedHosts(const EmulatedLinks& links) {
   run_batch("tc", batch.tc);
   for (Rank rank = 0; rank < links.ranks(); ++rank) {
     const InNamespace inside(of(rank));
-    // A pause in dilated time is no pause of the cluster's: connections need not find their window again after it.
-    write_setting("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0");
+    set_up_tcp(links);
     const NetworkBatch own = rank_batch(links, rank);
     run_batch("ip", own.ip);
     run_batch("tc", own.tc);

@@ -52,12 +52,19 @@ int run_to_end(const std::vector<std::string>& command) {
   }
 }
 
+bool kept(const LinkShares& shares) {
+  return shares.least >= 1 - kLinkTolerance && shares.most <= 1 + kLinkTolerance;
+}
+
 /// Says how well the links keep their rates; throws where one does not.
 void check(const EmulatedHosts& hosts, const EmulatedLinks& links) {
-  const LinkShares shares = check_links(hosts, links);
+  // A short look at a machine that others may use: what fails is looked at again.
+  constexpr int kLooks = 3;
+  LinkShares shares = check_links(hosts, links);
+  for (int look = 1; look < kLooks && !kept(shares); ++look) shares = check_links(hosts, links);
   say_share(metric::kLinkLeast, shares.least);
   say_share(metric::kLinkMost, shares.most);
-  if (shares.least >= 1 - kLinkTolerance && shares.most <= 1 + kLinkTolerance) return;
+  if (kept(shares)) return;
   throw Error(ExitCode::environment,
               fmt::format("the emulated links carry {:.1f} to {:.1f} % of their rate, and a run takes {:.0f} % at most",
                           100 * shares.least, 100 * shares.most, 100 * kLinkTolerance),

@@ -1,6 +1,9 @@
 #include "bench/worker/emulated.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <optional>
@@ -10,6 +13,7 @@
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/span_log.hpp"
 #include "bench/worker/training_request.hpp"
+#include "collectives/transport/local_transport.hpp"
 
 namespace hbench {
 namespace {
@@ -53,6 +57,26 @@ class IdleShare {
   std::optional<ProcessorTimes> first_, last_;
 };
 
+/// A socket that is made in the network of the first process, where all ranks' are (`bench/emulation/namespaces.hpp`).
+std::unique_ptr<Transport> make_control(const Transport& ranks, const EmulatedCosts& costs) {
+  const int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC),
+            common = open("/proc/1/ns/net", O_RDONLY | O_CLOEXEC);
+  if (own < 0 || common < 0 || setns(common, CLONE_NEWNET) != 0)
+    throw Error(ExitCode::environment, "an emulated rank cannot reach the network that all share",
+                "internal verb: hbench sweep --evidence emulated starts it");
+  const auto node = [&](Rank rank) { return costs.node_of_rank.at(static_cast<std::size_t>(rank)); };
+  const Rank rank = ranks.rank();
+  const auto delay = [&costs, node, rank](Rank from) {
+    return costs.latency(node(from) == node(rank), 0) - costs.noticed_late;
+  };
+  std::unique_ptr<Transport> control = make_local_transport("hbench-control", rank, ranks.size(), delay);
+  const bool back = setns(own, CLONE_NEWNET) == 0;
+  close(own);
+  close(common);
+  if (!back) throw Error(ExitCode::environment, "an emulated rank cannot return to its network");
+  return control;
+}
+
 SamplesLine sample(Rank rank, std::string_view metric, const char* unit, double value) {
   return {.rank = rank,
           .index = 0,
@@ -72,7 +96,8 @@ ExitCode run_emulated_worker(const WorkOrder& order, const Say& say) {
   request.polling = emulation.polling;
   const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
   require_ranks(endpoints->home().transport(), request.world.ranks());
-  const std::unique_ptr<Endpoint> endpoint = make_emulated_endpoint(endpoints->home(), emulation.costs);
+  const std::unique_ptr<Endpoint> endpoint = make_emulated_endpoint(
+      endpoints->home(), emulation.costs, make_control(endpoints->home().transport(), emulation.costs));
   const Rank rank = endpoint->transport().rank();
   return run_rank(endpoint.get(), say, [&] {
     SpanLog spans;

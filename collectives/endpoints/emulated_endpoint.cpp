@@ -15,10 +15,11 @@ EmulatedCosts without_servers(EmulatedCosts costs) {
 /// Collectives and control messages both travel on the emulated network; only what is reduced passes servers.
 class EmulatedEndpoint final : public Endpoint {
  public:
-  EmulatedEndpoint(Endpoint& inner, const EmulatedCosts& costs)
+  EmulatedEndpoint(Endpoint& inner, const EmulatedCosts& costs, std::unique_ptr<Transport> control)
       : inner_(inner),
         transport_(make_emulated_transport(inner.transport(), costs)),
-        control_(make_emulated_transport(inner.control(), without_servers(costs))) {}
+        control_(control != nullptr ? std::move(control)
+                                    : make_emulated_transport(inner.control(), without_servers(costs))) {}
 
   Transport& transport() override { return *transport_; }
   Transport& control() override { return *control_; }
@@ -36,8 +37,9 @@ class EmulatedEndpoint final : public Endpoint {
 
 }  // namespace
 
-std::unique_ptr<Endpoint> make_emulated_endpoint(Endpoint& inner, const EmulatedCosts& costs) {
-  return std::make_unique<EmulatedEndpoint>(inner, costs);
+std::unique_ptr<Endpoint> make_emulated_endpoint(Endpoint& inner, const EmulatedCosts& costs,
+                                                 std::unique_ptr<Transport> control) {
+  return std::make_unique<EmulatedEndpoint>(inner, costs, std::move(control));
 }
 
 }  // namespace hbench

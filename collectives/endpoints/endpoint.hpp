@@ -82,7 +82,9 @@ Availability shm_availability();
 std::unique_ptr<Endpoint> make_shm_endpoint(int ranks_per_host);
 
 /// The same ranks on an emulated network: messages of `inner`, which outlives it, with the costs of a cluster that its
-/// links cannot have (`collectives/transport/emulated_transport.hpp`). Has no vendor's collectives and no doorbell.
-std::unique_ptr<Endpoint> make_emulated_endpoint(Endpoint& inner, const EmulatedCosts& costs);
+/// links cannot have (`collectives/transport/emulated_transport.hpp`). Control messages go by `control`, whose messages
+/// have their latency already; null: as the others. Has no vendor's collectives and no doorbell.
+std::unique_ptr<Endpoint> make_emulated_endpoint(Endpoint& inner, const EmulatedCosts& costs,
+                                                 std::unique_ptr<Transport> control = nullptr);
 
 }  // namespace hbench

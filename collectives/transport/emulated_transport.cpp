@@ -34,12 +34,12 @@ class EmulatedTransport final : public Transport {
     slot = {.peer = to, .tag = tag, .payload = payload};
     slot.served = is_served(to, TransferKind::copy);
     if (!slot.served) {
-      slot.inner = inner_.send(to, tag, payload);
-      slot.stage = Stage::under_way;
+      begin(request, inner_.send(to, tag, payload));
       return request;
     }
     // The server and the link work at the same time: what leaves then arrives when the server has handled all of it.
-    slot.due = std::max(Clock::now(), handled(Clock::now(), payload.size()) - on_the_link(to, payload.size()));
+    const Clock::time_point now = Clock::now();
+    slot.due = std::max(now, handled(now, payload.size()) - on_the_link(to, payload.size()));
     slot.stage = Stage::held;
     held_.push_back(request);
     send_what_is_due();
@@ -52,23 +52,16 @@ class EmulatedTransport final : public Transport {
     slot = {.peer = from, .tag = tag, .landing = landing, .sink = sink, .message = message};
     slot.receives = true;
     slot.served = is_served(from, TransferKind::reduce);
-    slot.inner = inner_.receive(from, tag, landing);
-    slot.stage = Stage::under_way;
-    expected_.push_back(request);
+    begin(request, inner_.receive(from, tag, landing));
     return request;
   }
 
   bool test(Request request) override {
     send_what_is_due();
-    look_for_arrivals(request);
+    look_at_some();
     Slot& slot = slots_[request];
-    if (slot.stage == Stage::held) return false;
-    if (!slot.receives) {
-      if (!inner_.test(slot.inner)) return false;
-    } else {
-      if (slot.stage == Stage::under_way || Clock::now() < slot.due) return false;
-      if (slot.sink != nullptr) slot.sink->take(slot.landing, slot.message);
-    }
+    if (slot.stage != Stage::done || Clock::now() < slot.due) return false;
+    if (slot.sink != nullptr) slot.sink->take(slot.landing, slot.message);
     slots_.give_back(request);
     return true;
   }
@@ -77,12 +70,12 @@ class EmulatedTransport final : public Transport {
     const Slot& slot = slots_[request];
     if (slot.stage == Stage::under_way) inner_.cancel(slot.inner);
     std::erase(held_, request);
-    std::erase(expected_, request);
+    std::erase(under_way_, request);
     slots_.give_back(request);
   }
 
  private:
-  enum class Stage { held, under_way, arrived };
+  enum class Stage { held, under_way, done };
   struct Slot {
     Rank peer = 0;
     int tag = 0;
@@ -96,6 +89,12 @@ class EmulatedTransport final : public Transport {
     bool served = false;
     Clock::time_point due = {};  ///< a held message leaves, an arrived one is there
   };
+
+  void begin(Request request, Request inner) {
+    slots_[request].inner = inner;
+    slots_[request].stage = Stage::under_way;
+    under_way_.push_back(request);
+  }
 
   bool is_local(Rank peer) const {
     return costs_.node_of_rank.at(static_cast<std::size_t>(peer)) ==
@@ -121,35 +120,43 @@ class EmulatedTransport final : public Transport {
 
   void send_what_is_due() {
     while (!held_.empty()) {
-      Slot& slot = slots_[held_.front()];
+      const Request request = held_.front();
+      const Slot& slot = slots_[request];
       if (Clock::now() < slot.due) return;
-      slot.inner = inner_.send(slot.peer, slot.tag, slot.payload);
-      slot.stage = Stage::under_way;
+      begin(request, inner_.send(slot.peer, slot.tag, slot.payload));
       held_.pop_front();
     }
   }
 
-  /// A message counts as arrived when it is looked for: all of them now and then, and `asked` always.
-  void look_for_arrivals(Request asked) {
+  /// A message has arrived, or left, when it is found to have. Those under way are looked at in turn, and no more than
+  /// some that are not done each time: each look costs a library's call, which moves other messages on, and ranks share
+  /// cores.
+  void look_at_some() {
     constexpr Clock::duration kBetweenLooks = std::chrono::microseconds(50);
-    const Clock::time_point now = Clock::now();
-    const bool at_all = now - last_look_ >= kBetweenLooks;
-    if (at_all) last_look_ = now;
-    std::erase_if(expected_, [&](Request request) {
-      if (!at_all && request != asked) return false;
-      Slot& slot = slots_[request];
-      if (!inner_.test(slot.inner)) return false;
-      arrive(slot, now);
-      return true;
-    });
+    constexpr int kMostInVain = 12;
+    if (Clock::now() < next_look_) return;
+    int in_vain = 0;
+    for (std::size_t left = under_way_.size(); left > 0 && in_vain < kMostInVain; --left) {
+      if (turn_ >= under_way_.size()) turn_ = 0;
+      Slot& slot = slots_[under_way_[turn_]];
+      if (!inner_.test(slot.inner)) {
+        ++turn_;
+        ++in_vain;
+        continue;
+      }
+      slot.stage = Stage::done;
+      slot.due = slot.receives ? arrival(slot, Clock::now()) : Clock::now();
+      under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(turn_));
+    }
+    next_look_ = Clock::now() + kBetweenLooks;
   }
 
-  void arrive(Slot& slot, Clock::time_point now) {
-    slot.stage = Stage::arrived;
-    slot.due = now;
+  /// When a message that was found to have arrived is there.
+  Clock::time_point arrival(const Slot& slot, Clock::time_point now) {
     const std::size_t bytes = slot.landing.size();
-    if (slot.served) slot.due = std::max(now, handled(now - on_the_link(slot.peer, bytes), bytes));
-    slot.due += in_ticks(std::max(Seconds(0), costs_.latency(is_local(slot.peer), bytes) - costs_.noticed_late));
+    const Clock::time_point handed =
+        slot.served ? std::max(now, handled(now - on_the_link(slot.peer, bytes), bytes)) : now;
+    return handed + in_ticks(std::max(Seconds(0), costs_.latency(is_local(slot.peer), bytes) - costs_.noticed_late));
   }
 
   Transport& inner_;
@@ -157,10 +164,11 @@ class EmulatedTransport final : public Transport {
   double server_seconds_per_byte_ = 0;  ///< of this rank
   TransferKind kind_ = TransferKind::copy;
   SlotPool<Slot> slots_;
-  std::vector<Request> expected_;  ///< receives that have not arrived
-  std::deque<Request> held_;       ///< sends that have not left, in their order
+  std::vector<Request> under_way_;
+  std::deque<Request> held_;  ///< sends that have not left, in their order
   Clock::time_point server_free_{};
-  Clock::time_point last_look_{};
+  std::size_t turn_ = 0;  ///< of those under way, who is looked at next
+  Clock::time_point next_look_{};
 };
 
 }  // namespace

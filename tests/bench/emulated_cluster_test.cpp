@@ -88,7 +88,8 @@ TEST(EmulatedLinks, ArriveAsTheyWereSent) {
   EXPECT_EQ(parse_emulated_links(to_json(links)), links);
   EXPECT_EQ(to_json(links).find('\n'), std::string::npos);
   for (const char* text :
-       {"", "{}", "[]", R"({"node_of_rank":[0,1],"local_rate":1,"stream_rate":0,"node_rate":[1],"police":false})"})
+       {"", "{}", "[]",
+        R"({"node_of_rank":[0,1],"local_rate":1,"stream_rate":0,"node_rate":[1],"police":false,"retransmit":1})"})
     expect_error([&] { parse_emulated_links(text); }, ExitCode::usage, ::testing::_, ::testing::_);
 }
 
@@ -112,6 +113,7 @@ TEST(EmulatedLinks, LimitStreamsToEachRankOfAnotherNode) {
   const NetworkBatch batch = rank_batch(emulated_cluster(lab_profile(), {.workers = 4}, 100).links, 1);
   EXPECT_THAT(batch.ip, HasSubstr("address add 10.1.0.2/8 dev eth0\n"));
   EXPECT_THAT(batch.ip, HasSubstr("gso_max_size 13500\n")) << "nine tenths of the burst of the slowest";
+  EXPECT_THAT(batch.ip, HasSubstr("route change 10.0.0.0/8 dev eth0 rto_min 20000ms\n")) << "0.2 s, dilated";
   EXPECT_THAT(batch.tc, HasSubstr("match ip dst 10.1.0.0/16 flowid 1:2\n")) << "inside the node";
   EXPECT_THAT(batch.tc, HasSubstr("match ip dst 10.2.0.3/32 flowid 1:3\n"));
   EXPECT_THAT(batch.tc, HasSubstr("match ip dst 10.2.0.4/32 flowid 1:4\n"));
@@ -120,6 +122,17 @@ TEST(EmulatedLinks, LimitStreamsToEachRankOfAnotherNode) {
   without.stream_cap = BytesPerSecond(0);
   without.gpus_per_node = 1;
   EXPECT_EQ(rank_batch(emulated_cluster(without, {.workers = 4}, 100).links, 1).tc, "") << "the node's link is all";
+}
+
+// 5 MB/s of a stream, 20 MB/s of a NIC: a hundredth of a second of the slower is 50 kB, and less than 64 KiB too
+// little.
+TEST(EmulatedLinks, BoundWhatAConnectionHasOnItsWay) {
+  const auto buffer_at = [](double dilation) {
+    return send_buffer(emulated_cluster(lab_profile(), {.workers = 4}, dilation).links);
+  };
+  EXPECT_EQ(buffer_at(100), 65'536);
+  EXPECT_EQ(buffer_at(10), 500'000);
+  EXPECT_EQ(buffer_at(1), 1 << 20);
 }
 
 TEST(EmulatedLinks, ThatPoliceDropWhatExceedsTheirBurst) {
