@@ -82,19 +82,35 @@ std::vector<Prediction> compare_with_measured(const std::vector<Point>& points) 
 }
 
 std::vector<EmulatedPair> compare_with_emulated(const std::vector<Point>& points) {
+  const auto first = [&](Evidence evidence, auto matches) -> std::optional<Point> {
+    const auto found = std::ranges::find_if(
+        points, [&](const Point& point) { return comparable(point, evidence) && matches(point.asked); });
+    return found == points.end() ? std::nullopt : std::optional(*found);
+  };
   std::vector<EmulatedPair> pairs;
   for (const Point& emulated : points) {
-    if (!comparable(emulated, Evidence::emulated)) continue;
-    const auto simulated = std::ranges::find_if(points, [&](const Point& point) {
-      return comparable(point, Evidence::simulated) && point.asked.profile == emulated.asked.profile &&
-             point.asked.question() == emulated.asked.question();
+    if (!comparable(emulated, Evidence::emulated) || emulated.throughput <= 0) continue;
+    const Case& asked = emulated.asked;
+    const auto simulated = first(Evidence::simulated, [&](const Case& other) {
+      return other.profile == asked.profile && other.question() == asked.question();
     });
-    if (simulated == points.end() || emulated.throughput <= 0) continue;
-    pairs.push_back({*simulated, emulated, std::nullopt, simulated->throughput / emulated.throughput - 1});
-    const auto published = std::ranges::find_if(points, [&](const Point& point) {
-      return comparable(point, Evidence::published) && same_place(point.asked, emulated.asked);
-    });
-    if (published != points.end()) pairs.back().published = *published;
+    if (!simulated) continue;
+    pairs.push_back({.simulated = *simulated,
+                     .emulated = emulated,
+                     .published = first(Evidence::published,
+                                        [&](Case other) {
+                                          // What a framework costs its hosts is not emulated: the figure is of all of
+                                          // it.
+                                          other.strategy.preset = asked.strategy.preset;
+                                          return same_place(other, asked);
+                                        }),
+                     .measured = first(Evidence::measured,
+                                       [&](const Case& other) {
+                                         return other.workload == asked.workload && other.gpus == asked.gpus &&
+                                                other.batch_per_gpu == asked.batch_per_gpu &&
+                                                same_strategy(other.strategy, asked.strategy);
+                                       }),
+                     .difference = simulated->throughput / emulated.throughput - 1});
   }
   return pairs;
 }

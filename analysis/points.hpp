@@ -84,8 +84,10 @@ std::vector<Prediction> compare_with_measured(const std::vector<Point>& points);
 struct EmulatedPair {
   Point simulated;
   Point emulated;
-  /// What was published of the same workload, GPUs, strategy and profile; the first where there are several.
+  /// What was published of the same workload, GPUs, strategy and profile, by whatever framework; the first of several.
   std::optional<Point> published;
+  /// What was measured on this machine of the same workload, GPUs, batch and strategy; the first where there are several.
+  std::optional<Point> measured;
   double difference = 0;  ///< simulated throughput / emulated throughput - 1
 };
 /// For each emulated point of a cluster profile the simulated one of the same question, in the order of the emulated

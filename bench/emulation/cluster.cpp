@@ -118,11 +118,10 @@ EmulatedFault parse_fault(std::string_view text) {
   const std::vector<std::string_view> parts = parts_of(text, ':');
   EmulatedFault fault;
   const auto bad = [&] {
-    return Error(
-        ExitCode::usage, fmt::format("HBENCH_EMULATED_FAULT: '{}' is no fault", text),
-        "write link:NODE:SHARE, node:NODE:FACTOR, server:SERVER:FACTOR or police, several with commas between");
+    return Error(ExitCode::usage, fmt::format("HBENCH_EMULATED_FAULT: '{}' is no fault", text),
+                 "write link:NODE:SHARE, node:NODE:FACTOR, server:SERVER:FACTOR or police:NODE:SHARE, several with "
+                 "commas between");
   };
-  if (text == "police") return {.kind = EmulatedFault::Kind::police};
   if (parts.size() != 3) throw bad();
   if (parts[0] == "link")
     fault.kind = EmulatedFault::Kind::link;
@@ -130,6 +129,8 @@ EmulatedFault parse_fault(std::string_view text) {
     fault.kind = EmulatedFault::Kind::node;
   else if (parts[0] == "server")
     fault.kind = EmulatedFault::Kind::server;
+  else if (parts[0] == "police")
+    fault.kind = EmulatedFault::Kind::police;
   else
     throw bad();
   fault.index = parse_number<int>(parts[1]).value_or(-1);
@@ -162,7 +163,7 @@ std::string to_text(const std::vector<EmulatedFault>& faults) {
         text += fmt::format("server:{}:{}", fault.index, fault.factor);
         break;
       case EmulatedFault::Kind::police:
-        text += "police";
+        text += fmt::format("police:{}:{}", fault.index, fault.factor);
         break;
     }
   }
@@ -227,7 +228,8 @@ EmulatedCluster emulated_cluster(const Profile& profile, const World& world, dou
   const BytesPerSecond path = profile.path_rate(), node = profile.node_rate();
   if (path < node) links.stream_rate = dilated(path, dilation);
   for (int index = 0; index < layout.nodes; ++index)
-    links.node_rate.push_back(dilated(node, dilation) * factor_of(faults, EmulatedFault::Kind::link, index));
+    links.node_rate.push_back(dilated(node, dilation) * factor_of(faults, EmulatedFault::Kind::link, index) *
+                              factor_of(faults, EmulatedFault::Kind::police, index));
   links.police =
       std::ranges::any_of(faults, [](const EmulatedFault& each) { return each.kind == EmulatedFault::Kind::police; });
   cluster.costs.local = hop_of(profile.local_latency, profile.local_low_latency, profile.local_rate, dilation);
@@ -290,6 +292,10 @@ NetworkBatch rank_batch(const EmulatedLinks& links, Rank rank) {
   for (Rank other = 0; links.stream_rate.value > 0 && other < links.ranks(); ++other)
     if (links.node_of_rank[static_cast<std::size_t>(other)] != node)
       classes.add(links.stream_rate, "dst", links.address(other) + "/32");
+  // A sender waits at its own link: bursts of many senders into the bridges would be more than the kernel keeps. Before
+  // a policer nobody waits.
+  if (links.stream_rate.value == 0 && !links.police)
+    classes.add(links.node_rate[static_cast<std::size_t>(node)], "dst", kEmulatedSubnet);
   batch.tc = classes.text();
   return batch;
 }

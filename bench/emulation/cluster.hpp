@@ -25,7 +25,8 @@ struct EmulatedFault {
     link,    ///< node `index`: its link to the others carries `factor` of its rate
     node,    ///< node `index`: its ranks compute `factor` times as long
     server,  ///< server `index`: its processor takes `factor` times as long
-    police,  ///< every node: what exceeds its rate after a burst is dropped, not queued
+    police,  ///< node `index`: once a burst is spent its link has `factor` of its rate, and all links drop what exceeds
+             ///< it
   };
   Kind kind = Kind::link;
   int index = 0;
@@ -33,7 +34,7 @@ struct EmulatedFault {
 
   friend bool operator==(const EmulatedFault&, const EmulatedFault&) = default;
 };
-/// `link:1:0.5, node:2:1.2, server:0:3, police`; empty text: none. \throws Error (usage) that names the variable.
+/// `link:1:0.5, node:2:1.2, server:0:3, police:0:0.7`; empty text: none. \throws Error (usage) that names the variable.
 std::vector<EmulatedFault> parse_emulated_faults(std::string_view text);
 /// That text again.
 std::string to_text(const std::vector<EmulatedFault>& faults);

@@ -14,7 +14,7 @@ constexpr double kSecondsPerByte = 2.5e-9;
 /// So much of the cores while bytes travel, and over a step.
 constexpr double kPeak = 0.7, kAverage = 0.5;
 /// From a message's arrival until a rank that sleeps has noticed it, and its answer is on its way.
-constexpr Seconds kFloor{300e-6};
+constexpr Seconds kFloor{500e-6};
 /// Of a step: by so much this machine may lengthen it.
 constexpr double kNegligible = 0.01;
 
@@ -65,7 +65,7 @@ double choose_dilation(const EmulatedStep& step, int cores) {
 }
 
 Seconds emulated_polling(Seconds latency, double dilation) {
-  return std::clamp(latency * dilation / 2, Seconds(200e-6), Seconds(2e-3));
+  return std::clamp(latency * dilation / 2, Seconds(500e-6), Seconds(2e-3));
 }
 
 }  // namespace hbench

@@ -26,7 +26,8 @@ Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores);
 /// at which a step keeps the cores busy for half of its time at most.
 double choose_dilation(const EmulatedStep& step, int cores);
 
-/// How often ranks look for messages: half of a message's latency, between a fifth of a millisecond and two.
+/// How often ranks look for messages: half of a message's latency, between half a millisecond and two: each look costs
+/// a core some tens of microseconds.
 Seconds emulated_polling(Seconds latency, double dilation);
 
 }  // namespace hbench

@@ -1,9 +1,5 @@
 #include "bench/emulation/emulated_case.hpp"
 
-#include <algorithm>
-#include <iterator>
-
-#include "bench/launch/process.hpp"
 #include "bench/strategy.hpp"
 
 namespace hbench {
@@ -28,23 +24,14 @@ EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedR
 
 CaseResult emulate(const EmulatedCase& emulated, const MeasureOptions& options,
                    const std::function<void(int)>& on_launch) {
-  CaseResult result;
-  result.asked = emulated.asked;
-  result.samples.push_back(
-      {.metric = "baseline_throughput", .value = emulated.timeline.samples_per_second(), .unit = "samples/s"});
-  for (int launch = 0; launch < options.launches && !interrupted(); ++launch) {
+  CaseResult result = launch_all(emulated.asked, options.launches, [&](int launch) {
     on_launch(launch);
     MeasureOptions own = options;
     if (launch > 0) own.traced_steps = 0;  // one look is enough, and takes a step
-    LaunchOutcome outcome = emulate_launch(emulated, own, launch);
-    std::ranges::move(outcome.samples, std::back_inserter(result.samples));
-    std::ranges::move(outcome.traced, std::back_inserter(result.traced));
-    if (outcome.code == ExitCode::good) continue;
-    result.status = CaseStatus::failed;
-    result.failure = outcome.reason;
-    result.exit_code = static_cast<int>(outcome.code);
-    break;
-  }
+    return emulate_launch(emulated, own, launch);
+  });
+  result.samples.push_back(
+      {.metric = "baseline_throughput", .value = emulated.timeline.samples_per_second(), .unit = "samples/s"});
   return result;
 }
 

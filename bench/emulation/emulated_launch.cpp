@@ -47,6 +47,9 @@ std::vector<std::string> addresses_of(const EmulatedLinks& links) {
 std::map<std::string, std::string> launcher_environment() {
   return {{"OMP_NUM_THREADS", "1"},
           {"OPENBLAS_NUM_THREADS", "1"},
+          // A user is root in the namespaces, where Open MPI asks twice.
+          {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+          {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
           {"OMPI_MCA_plm_rsh_agent", own_program() + " emulate enter"},
           {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"},
           {"OMPI_MCA_pml", "ob1"},
@@ -111,11 +114,16 @@ std::string why_void(const std::vector<Sample>& samples, double dilation) {
 
 Availability emulation_availability() {
   const char* const path = std::getenv("PATH");
-  for (const char* program : {"ip", "tc", "unshare", "setpriv"})
-    if (Availability there =
-            program_availability(program, path != nullptr ? path : "", "install it (Debian: iproute2, util-linux)");
+  for (const char* program : {"ip", "tc", "unshare", "setpriv", "mpirun"})
+    if (Availability there = program_availability(program, path != nullptr ? path : "",
+                                                  "install it (Debian: iproute2, util-linux, openmpi-bin)");
         !there.available)
       return there;
+  if (own_program().find(' ') != std::string::npos)
+    return {
+        false,
+        fmt::format("the launcher cannot start '{}' on emulated hosts: there is a blank in its path", own_program()),
+        "move hbench to a folder without blanks"};
   EmulatedLinks pair;
   pair.node_of_rank = {0, 0, 1};
   pair.local_rate = pair.stream_rate = BytesPerSecond(12.5e6);

@@ -46,6 +46,7 @@ Json point_json(const Point& point) {
                  {"efficiency_high", optional(point.efficiency_high)},
                  {"interval", text(point.interval)},
                  {"warnings", text(fmt::format("{}", fmt::join(point.warnings, "; ")))},
+                 {"emulation", text(point.emulation)},
                  {"baseline", text(point.baseline)},
                  {"no_baseline", text(point.no_baseline)},
                  {"step_seconds", stated(point.step_seconds)},

@@ -112,14 +112,16 @@ Table emulated_pairs_table(const std::vector<EmulatedPair>& pairs) {
   const ComparisonSummary summary = summarize_emulated(pairs);
   table.caption = fmt::format("Simulated against emulated throughput: {:.1f} % apart on average, {:.1f} % at most",
                               100 * summary.mean, 100 * summary.maximum);
-  table.columns = {"workload", "GPUs", "network", "strategy", "published", "emulated", "simulated", "apart"};
-  table.numeric = {false, true, false, false, true, true, true, true};
+  table.columns = {"workload",      "GPUs",     "network",   "strategy", "published",
+                   "measured here", "emulated", "simulated", "apart"};
+  table.numeric = {false, true, false, false, true, true, true, true, true};
   for (const EmulatedPair& pair : pairs)
     table.rows.push_back({pair.emulated.asked.workload, std::to_string(pair.emulated.asked.gpus),
                           pair.emulated.asked.profile, pair.emulated.asked.strategy.label(),
-                          pair.published ? percent(pair.published->efficiency) : "", percent(pair.emulated.efficiency),
+                          pair.published ? percent(pair.published->efficiency) : "",
+                          pair.measured ? percent(pair.measured->efficiency) : "", percent(pair.emulated.efficiency),
                           percent(pair.simulated.efficiency), fmt::format("{:+.1f} %", 100 * pair.difference)});
-  erase_if_empty(table, "published");
+  for (const char* column : {"published", "measured here"}) erase_if_empty(table, column);
   return table;
 }
 

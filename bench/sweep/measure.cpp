@@ -90,12 +90,11 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   return outcome;
 }
 
-CaseResult measure(const Case& asked, const MeasureOptions& options, const std::function<void(int)>& on_launch) {
+CaseResult launch_all(const Case& asked, int launches, const std::function<LaunchOutcome(int)>& launch) {
   CaseResult result;
   result.asked = asked;
-  for (int launch = 0; launch < options.launches && !interrupted(); ++launch) {
-    on_launch(launch);
-    LaunchOutcome outcome = measure_launch(asked, options, launch);
+  for (int number = 0; number < launches && !interrupted(); ++number) {
+    LaunchOutcome outcome = launch(number);
     std::ranges::move(outcome.samples, std::back_inserter(result.samples));
     std::ranges::move(outcome.traced, std::back_inserter(result.traced));
     if (outcome.code == ExitCode::good) continue;
@@ -105,6 +104,13 @@ CaseResult measure(const Case& asked, const MeasureOptions& options, const std::
     break;
   }
   return result;
+}
+
+CaseResult measure(const Case& asked, const MeasureOptions& options, const std::function<void(int)>& on_launch) {
+  return launch_all(asked, options.launches, [&](int launch) {
+    on_launch(launch);
+    return measure_launch(asked, options, launch);
+  });
 }
 
 }  // namespace hbench

@@ -133,7 +133,7 @@ class EmulatedTransport final : public Transport {
   /// cores.
   void look_at_some() {
     constexpr Clock::duration kBetweenLooks = std::chrono::microseconds(50);
-    constexpr int kMostInVain = 12;
+    constexpr int kMostInVain = 10;
     if (Clock::now() < next_look_) return;
     int in_vain = 0;
     for (std::size_t left = under_way_.size(); left > 0 && in_vain < kMostInVain; --left) {

@@ -16,18 +16,21 @@ Table pairs(const Scaling& scaling) {
   for (const EmulatedPair& pair : scaling.input.emulations) sorted.push_back(&pair);
   std::ranges::stable_sort(sorted, std::ranges::greater{},
                            [](const EmulatedPair* pair) { return std::fabs(pair->difference); });
-  Table table{.caption = "Simulated against emulated throughput, the largest difference first",
-              .columns = {"workload", "network", "GPUs", "strategy", "published efficiency", "emulated efficiency",
-                          "95 % interval", "simulated efficiency", "apart", "how it was emulated"},
-              .numeric = {false, false, true, false, true, true, true, true, true, false}};
+  Table table{
+      .caption = "Simulated against emulated throughput, the largest difference first",
+      .columns = {"workload", "network", "GPUs", "strategy", "published efficiency", "measured here",
+                  "emulated efficiency", "95 % interval", "simulated efficiency", "apart", "how it was emulated"},
+      .numeric = {false, false, true, false, true, true, true, true, true, true, false}};
   for (const EmulatedPair* pair : sorted) {
     const Case& asked = pair->emulated.asked;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
                           std::to_string(asked.gpus), scaling.words.strategy(asked),
                           pair->published ? percent_cell(pair->published->efficiency) : "",
+                          pair->measured ? percent_cell(pair->measured->efficiency) : "",
                           percent_cell(pair->emulated.efficiency), interval_cell(pair->emulated),
                           percent_cell(pair->simulated.efficiency), apart(pair->difference), pair->emulated.emulation});
   }
+  for (const char* column : {"published efficiency", "measured here"}) erase_if_empty(table, column);
   return table;
 }
 

@@ -84,7 +84,7 @@ TEST(EmulatedLinks, HaveAddressesThatSayTheRankAndItsNode) {
 
 TEST(EmulatedLinks, ArriveAsTheyWereSent) {
   EmulatedLinks links =
-      emulated_cluster(lab_profile(), {.workers = 6}, 7, parse_emulated_faults("link:1:0.5, police")).links;
+      emulated_cluster(lab_profile(), {.workers = 6}, 7, parse_emulated_faults("link:1:0.5, police:0:0.7")).links;
   EXPECT_EQ(parse_emulated_links(to_json(links)), links);
   EXPECT_EQ(to_json(links).find('\n'), std::string::npos);
   for (const char* text :
@@ -121,7 +121,10 @@ TEST(EmulatedLinks, LimitStreamsToEachRankOfAnotherNode) {
   Profile without = lab_profile();
   without.stream_cap = BytesPerSecond(0);
   without.gpus_per_node = 1;
-  EXPECT_EQ(rank_batch(emulated_cluster(without, {.workers = 4}, 100).links, 1).tc, "") << "the node's link is all";
+  const std::string tc = rank_batch(emulated_cluster(without, {.workers = 4}, 100).links, 1).tc;
+  EXPECT_THAT(tc, HasSubstr("match ip dst 10.0.0.0/8 flowid 1:2\n")) << "the node's rate is all";
+  EXPECT_THAT(tc, ContainsRegex("classid 1:2 htb rate 167292818bit"));
+  EXPECT_THAT(tc, Not(HasSubstr("1:3")));
 }
 
 // 5 MB/s of a stream, 20 MB/s of a NIC: a hundredth of a second of the slower is 50 kB, and less than 64 KiB too
@@ -143,11 +146,11 @@ TEST(EmulatedLinks, ThatPoliceDropWhatExceedsTheirBurst) {
 }
 
 TEST(EmulatedFaults, AreReadAsTheyAreWritten) {
-  const char* const text = "link:1:0.5, node:2:1.2, server:0:3, police";
+  const char* const text = "link:1:0.5, node:2:1.2, server:0:3, police:0:0.7";
   EXPECT_EQ(to_text(parse_emulated_faults(text)), text);
   EXPECT_TRUE(parse_emulated_faults(" ").empty());
   for (const char* wrong :
-       {"link", "link:1", "link:x:2", "link:-1:2", "link:1:0", "link:1:nan", "cable:1:2", "police:1", ","})
+       {"link", "link:1", "link:x:2", "link:-1:2", "link:1:0", "link:1:nan", "cable:1:2", "police", "police:1", ","})
     expect_error([&] { parse_emulated_faults(wrong); }, ExitCode::usage, HasSubstr("HBENCH_EMULATED_FAULT"),
                  HasSubstr("link:NODE:SHARE"));
 }
@@ -200,8 +203,8 @@ TEST(Dilation, OfSlowLinksIsNone) {
 }
 
 TEST(Dilation, LooksForMessagesMoreOftenThanTheyTake) {
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 50).value, 0.5e-3);
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 1).value, 0.2e-3) << "as often as costs little";
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 100).value, 1e-3);
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 1).value, 0.5e-3) << "as often as costs little";
   EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 5000).value, 2e-3);
 }
 

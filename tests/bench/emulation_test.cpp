@@ -140,6 +140,52 @@ TEST_F(Emulation, MarksWhatWasMeasuredWithAPlantedFault) {
   EXPECT_EQ(sweep({"--gpus", "4"}, {{"HBENCH_EMULATED_FAULT", "cable:1:2"}}).code, 2);
 }
 
+/// The efficiency of `algorithm` on four GPUs, with a fault; none where it could not be emulated.
+double efficiency_with(const Workplace& workplace, std::vector<std::string> arguments, const std::string& algorithm,
+                       const std::string& fault) {
+  const std::string database = algorithm + fault + ".db";
+  arguments.insert(arguments.end(), {"--gpus", "4", "--db", database});
+  const Outcome outcome = workplace.run(arguments, {{"HBENCH_EMULATED_FAULT", fault}});
+  EXPECT_EQ(outcome.code, 0) << outcome.err << outcome.out;
+  const Outcome all = workplace.run({"export", "--json", "--db", database});
+  for (const json& point : points_of(json::parse(all.out), "emulated")) return point.at("efficiency");
+  return 0;
+}
+
+// A step computes for 60 ms; what a fault costs it is far beyond what two runs differ by.
+TEST_F(Emulation, ShowsFaultsThatNoSimulationKnowsOf) {
+  const auto efficiency = [&](const std::string& algorithm, const std::string& fault) {
+    return efficiency_with(workplace_, arguments({"--algorithm", algorithm}), algorithm, fault);
+  };
+  const double ring = efficiency("ring", ""), servers = efficiency("ps", "");
+  EXPECT_GT(ring, 0.5);
+  EXPECT_LT(efficiency("ring", "link:1:0.5"), 0.85 * ring) << "a link at half its rate";
+  EXPECT_LT(efficiency("ring", "node:0:1.2"), 0.96 * ring) << "a node that computes a fifth longer";
+  EXPECT_LT(efficiency("ring", "police:0:0.6"), 0.93 * ring) << "a cloud drops what exceeds its credit";
+  EXPECT_LT(efficiency("ps", "server:0:4"), 0.9 * servers) << "a server with a slow core";
+}
+
+TEST_F(Emulation, WorksWithoutRootInAUserNamespace) {
+  if (geteuid() != 0) GTEST_SKIP() << "what root does is tested, and this is not root";
+  if (workplace_.shell("setpriv --reuid 65534 --regid 65534 --clear-groups unshare --user --map-root-user --net true")
+          .code != 0)
+    GTEST_SKIP() << "this kernel lets users make no namespaces";
+  ASSERT_EQ(workplace_.shell("chmod -R a+rwX .").code, 0);
+  std::string words;
+  for (const std::string& word : arguments({"--gpus", "2", "--algorithm", "ring"})) words += " '" + word + "'";
+  const Outcome outcome = workplace_.shell("setpriv --reuid 65534 --regid 65534 --clear-groups \"$HBENCH\"" + words);
+  if (outcome.code == 126 || outcome.code == 127) GTEST_SKIP() << "another user cannot read what was built here";
+  EXPECT_EQ(outcome.code, 0) << outcome.err << outcome.out;
+  EXPECT_EQ(points_of(exported(workplace_), "emulated").size(), 1U);
+}
+
+TEST_F(Emulation, WithoutItsProgramsSaysWhichIsMissing) {
+  ASSERT_EQ(workplace_.shell("mkdir few && ln -s /bin/sh /usr/bin/env few/").code, 0);
+  const Outcome outcome = sweep({"--gpus", "2", "--dry-run"}, {{"PATH", (workplace_ / "few").string()}});
+  EXPECT_EQ(outcome.code, 0) << outcome.err << "the simulations can be done";
+  EXPECT_THAT(outcome.out, ::testing::ContainsRegex("left out  emulated runs: ip .*install it .Debian: iproute2"));
+}
+
 TEST_F(Emulation, RefusesLinksThatThisMachineCannotCarry) {
   std::string fast = kCluster;
   fast.replace(fast.find("1 Gbit/s"), 8, "900 Gbit/s");

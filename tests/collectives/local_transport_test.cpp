@@ -82,6 +82,22 @@ TEST(LocalTransport, WaitsForAReceiverThatIsNotThereYetAndForOneThatDoesNotRead)
   }
 }
 
+// The kernel keeps some ten messages for a receiver that does not read.
+TEST(LocalTransport, SendsWhatHadNoRoomWhileAnAnswerIsWaitedFor) {
+  const auto a = make_local_transport(name_of_test(), 0, 2, at_once),
+             b = make_local_transport(name_of_test(), 1, 2, at_once);
+  constexpr int kMany = 1000;
+  int number = 7, answer = 0;
+  for (int i = 0; i < kMany; ++i) a->send(1, 1, as_message(number));
+  std::jthread receiver([&] {
+    int got = 0, done = 8;
+    for (int i = 0; i < kMany; ++i) wait(*b, b->receive(0, 1, as_message(got), nullptr, 0));
+    wait(*b, b->send(0, 2, as_message(done)));
+  });
+  wait(*a, a->receive(1, 2, as_message(answer), nullptr, 0));
+  EXPECT_EQ(answer, 8);
+}
+
 TEST(LocalTransport, DelaysFromWhenAMessageWasSent) {
   const auto late = [](Rank from) { return Seconds(from == 0 ? 0.2 : 0); };
   const auto a = make_local_transport(name_of_test(), 0, 2, at_once),
