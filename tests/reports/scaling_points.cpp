@@ -54,6 +54,7 @@ ReportInput input_of(std::vector<Point> points) {
   input.points = std::move(points);
   input.comparisons = compare_with_published(input.points);
   input.predictions = compare_with_measured(input.points);
+  input.emulations = compare_with_emulated(input.points);
   input.profile_titles = {{"fast", "Fast cloud, 8 x A100, 200 Gbit/s"}, {"slow", "4 GPUs per node, 10 GbE"}};
   input.workload_titles = {{"vgg16", "VGG-16"}, {"resnet50", "ResNet-50"}, {"resnet18", "ResNet-18"}};
   return input;

@@ -171,6 +171,24 @@ TEST(Predictions, AreShownBesideWhatWasMeasuredHereAndInOneChartWithIt) {
   for (const ChartGroup& group : all_of<ChartGroup>(document)) EXPECT_EQ(group.charts.size(), 1u);
 }
 
+TEST(Emulations, AreShownBesideTheirSimulationTheLargestDifferenceFirst) {
+  Point near = point(Evidence::emulated, "vgg16", "slow", 4, kRing, 0.8);
+  Point far = point(Evidence::emulated, "vgg16", "slow", 8, kRing, 0.4);
+  near.emulation = "dilated 50 times";
+  far.emulation = "dilated 70 times";
+  const Document document = report_on({near, far, simulated("vgg16", "slow", 4, kRing, 0.8),
+                                       simulated("vgg16", "slow", 8, kRing, 0.5), published("slow", 8, kRing, 0.45)});
+  const std::string caption = "Efficiency, simulated against emulated, the largest difference of throughputs first";
+  EXPECT_THAT(rows_of(document, caption),
+              ElementsAre(ElementsAre("VGG-16", "10 GbE", "8", "ring", "45.0 %", "40.0 %", "-", "50.0 %", "+25.0 %"),
+                          ElementsAre("VGG-16", "10 GbE", "4", "ring", "", "80.0 %", "-", "80.0 %", "+0.0 %")));
+  EXPECT_THAT(rows_of(document, "How each was emulated"),
+              ElementsAre(ElementsAre("VGG-16", "10 GbE", "8", "ring", "dilated 70 times"),
+                          ElementsAre("VGG-16", "10 GbE", "4", "ring", "dilated 50 times")));
+  const Document without = report_on({simulated("vgg16", "slow", 4, kRing, 0.8)});
+  EXPECT_THAT(rows_of(without, caption), IsEmpty());
+}
+
 TEST(Predictions, AreNotSpokenOfWhereThereAreNone) {
   const Document document = report_on({measured(2, kRing, 0.9), simulated("vgg16", "fast", 8, kRing, 0.7)});
   for (const Heading& heading : all_of<Heading>(document)) EXPECT_THAT(heading.text, Not(HasSubstr("measured here")));
