@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include <nlohmann/json.hpp>
 
@@ -114,6 +115,9 @@ bool has_company(const EmulatedLinks& links, Rank rank) {
   return std::ranges::count(links.node_of_rank, links.node_of_rank[static_cast<std::size_t>(rank)]) > 1;
 }
 
+/// In the order of `EmulatedFault::Kind`.
+constexpr std::array<std::string_view, 4> kFaultNames{"link", "node", "server", "police"};
+
 EmulatedFault parse_fault(std::string_view text) {
   const std::vector<std::string_view> parts = parts_of(text, ':');
   EmulatedFault fault;
@@ -123,16 +127,9 @@ EmulatedFault parse_fault(std::string_view text) {
                  "commas between");
   };
   if (parts.size() != 3) throw bad();
-  if (parts[0] == "link")
-    fault.kind = EmulatedFault::Kind::link;
-  else if (parts[0] == "node")
-    fault.kind = EmulatedFault::Kind::node;
-  else if (parts[0] == "server")
-    fault.kind = EmulatedFault::Kind::server;
-  else if (parts[0] == "police")
-    fault.kind = EmulatedFault::Kind::police;
-  else
-    throw bad();
+  const auto kind = std::ranges::find(kFaultNames, parts[0]);
+  if (kind == kFaultNames.end()) throw bad();
+  fault.kind = static_cast<EmulatedFault::Kind>(kind - kFaultNames.begin());
   fault.index = parse_number<int>(parts[1]).value_or(-1);
   fault.factor = parse_number<double>(parts[2]).value_or(0);
   if (fault.index < 0 || !(fault.factor >= 0.01 && fault.factor <= 100)) throw bad();
@@ -152,20 +149,7 @@ std::string to_text(const std::vector<EmulatedFault>& faults) {
   std::string text;
   for (const EmulatedFault& fault : faults) {
     if (!text.empty()) text += ", ";
-    switch (fault.kind) {
-      case EmulatedFault::Kind::link:
-        text += fmt::format("link:{}:{}", fault.index, fault.factor);
-        break;
-      case EmulatedFault::Kind::node:
-        text += fmt::format("node:{}:{}", fault.index, fault.factor);
-        break;
-      case EmulatedFault::Kind::server:
-        text += fmt::format("server:{}:{}", fault.index, fault.factor);
-        break;
-      case EmulatedFault::Kind::police:
-        text += fmt::format("police:{}:{}", fault.index, fault.factor);
-        break;
-    }
+    text += fmt::format("{}:{}:{}", kFaultNames.at(static_cast<std::size_t>(fault.kind)), fault.index, fault.factor);
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include "bench/strategy.hpp"
 
 namespace hbench {
+
 EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedRunner& simulated,
                            const EmulationOptions& options) {
   const Profile& profile = catalog.profiles.at(asked.profile);
