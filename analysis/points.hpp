@@ -19,7 +19,7 @@ struct Point {
   std::string machine_in_words;  ///< of a timed point
   bool failed = false;
   std::string failure;
-  double step_seconds = 0;  ///< median over iterations of the slowest rank's step, over launches
+  double step_seconds = 0;  ///< median over iterations of the step, the mean over ranks (`timed_steps.hpp`), over launches
   double throughput = 0;    ///< global
   double throughput_per_gpu = 0;
   /// `throughput / (gpus * baseline throughput)`; none without a baseline. Of a measured point whose baseline took

@@ -8,18 +8,28 @@
 namespace hbench {
 namespace {
 
-/// By launch the slowest rank's value of each timed iteration.
+/// Of the ranks in one iteration.
+struct OfRanks {
+  double slowest = 0;
+  double sum = 0;
+  int ranks = 0;
+};
+
+/// By launch the value of each timed iteration.
 std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metric, std::size_t& observations) {
-  std::map<int, std::map<int, double>> slowest;  // launch, iteration
+  std::map<int, std::map<int, OfRanks>> of_ranks;  // launch, iteration
   for (const Sample& sample : result.samples) {
     if (sample.metric != metric || sample.warmup) continue;
     ++observations;
-    double& value = slowest[sample.launch][sample.iteration];
-    value = std::max(value, sample.value);
+    OfRanks& iteration = of_ranks[sample.launch][sample.iteration];
+    iteration.slowest = std::max(iteration.slowest, sample.value);
+    iteration.sum += sample.value;
+    ++iteration.ranks;
   }
   std::map<int, Launch> launches;
-  for (const auto& [launch, iterations] : slowest)
-    for (const auto& [iteration, value] : iterations) launches[launch].push_back(value);
+  for (const auto& [launch, iterations] : of_ranks)
+    for (const auto& [number, iteration] : iterations)
+      launches[launch].push_back(metric == kStepMetric ? iteration.sum / iteration.ranks : iteration.slowest);
   return launches;
 }
 
@@ -40,7 +50,7 @@ TimedSteps timed_steps(const CaseResult& result, std::string_view metric) {
 
 std::vector<PairedLaunch> paired_launches(const CaseResult& result) {
   std::size_t observations = 0;
-  std::map<int, Launch> own = by_launch(result, "step_seconds", observations);
+  std::map<int, Launch> own = by_launch(result, kStepMetric, observations);
   std::vector<PairedLaunch> pairs;
   for (auto& [launch, baseline] : by_launch(result, metric::kPairedBaseline, observations))
     if (const auto found = own.find(launch); found != own.end())

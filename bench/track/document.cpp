@@ -102,7 +102,7 @@ std::string rule_text(const TrackRule& rule) {
       "A change is one of {:.3g} % at least, that exceeds {:g} deviations of the baseline's runs, that chance gives "
       "{:g} "
       "% of gates of equal code (exact rank test on launches, corrected by Holm for the cases){}. Values are medians "
-      "over iterations of the slowest rank; changes are Hodges and Lehmann's.",
+      "over iterations (a step: the mean over ranks; else the slowest rank's); changes are Hodges and Lehmann's.",
       100 * rule.least_effect, rule.spread, 100 * rule.level,
       rule.confirming > 0 ? fmt::format(", and a regression one that {} further launches show again", rule.confirming)
                           : "");

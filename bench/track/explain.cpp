@@ -51,7 +51,7 @@ std::string launches_text(const Launch& launches, const std::string& unit) {
 }
 
 Table launches_table(const Explanation& explanation) {
-  Table table{.caption = "Launches: the median over iterations of the slowest rank",
+  Table table{.caption = "Launches: the median over iterations",
               .columns = {"run", "middle", "launches"},
               .numeric = {false, true, false},
               .priority = {0, 0, 1},

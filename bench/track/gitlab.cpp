@@ -52,7 +52,7 @@ std::string track_metrics(const TrackReport& report) {
   const auto is_time = [](const TrackedResult& each) { return each.sides.unit == "s"; };
   const auto name = [](const TrackedResult& each) { return fmt::format("case=\"{}\"", label_value(each.sides.name)); };
   std::string text = family(
-      report, head_of_family("hbench_track_seconds", "seconds", "Median over launches of the slowest rank's time."),
+      report, head_of_family("hbench_track_seconds", "seconds", "Median over launches of the median iteration's time."),
       "hbench_track_seconds",
       [&](const TrackedResult& each) { return is_time(each) ? Value(each.judgement.after) : Value(); }, name);
   text += family(

@@ -19,7 +19,7 @@ struct HistoryRequest {
   ChangeRule rule;
 };
 
-/// One run of a case. Values are medians over iterations of the slowest rank's tracked metric.
+/// One run of a case. Values are medians over iterations of the tracked metric.
 struct HistoryPoint {
   Producer producer;
   double value = 0;            ///< the median of its launches

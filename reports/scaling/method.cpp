@@ -19,8 +19,8 @@ Table definitions() {
            "process without communication, same machine, batch and image size; published: one GPU as the "
            "source states it"},
           {"measured",
-           "timed here; the step of the slowest rank, the median over iterations, then over launches; warm-up "
-           "left out. Interval: where 95 of 100 repeats of the whole run lie, from the launches' ratios to the "
+           "timed here; the job's step, which is the mean over ranks, the median over iterations, then over launches; "
+           "warm-up left out. Interval: where 95 of 100 repeats of the whole run lie, from the launches' ratios to the "
            "baseline launches beside them"},
           {"emulated",
            "timed here on links slowed to a profile: of this machine's own steps, or of a cluster's, whose compute is "

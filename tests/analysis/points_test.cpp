@@ -25,15 +25,21 @@ CaseResult of(Evidence evidence, std::vector<Sample> samples) {
   return {.asked = example_case(evidence), .samples = std::move(samples)};
 }
 
-TEST(MeasuredPoint, TakesTheSlowestRankOfEachIteration) {
-  // Slowest per iteration 2, 4, 3; the median of the ranks' means would be less.
+TEST(MeasuredPoint, TakesTheMeanOfTheRanksInEachIteration) {
+  // Means 1.5, 2.5, 3; the median of all samples would be 2.
   const Point point = make_points({measured({{{1, 2}, {4, 1}, {3, 3}}})}).front();
-  EXPECT_EQ(point.step_seconds, 3);
-  EXPECT_DOUBLE_EQ(point.throughput, 4 * 32 / 3.0);
-  EXPECT_DOUBLE_EQ(point.throughput_per_gpu, 32 / 3.0);
+  EXPECT_EQ(point.step_seconds, 2.5);
+  EXPECT_DOUBLE_EQ(point.throughput, 4 * 32 / 2.5);
+  EXPECT_DOUBLE_EQ(point.throughput_per_gpu, 32 / 2.5);
   EXPECT_EQ(point.samples, 6u);
   EXPECT_EQ(point.efficiency, std::nullopt);
   EXPECT_EQ(point.baseline, "");
+}
+
+// Two ranks in turn are served first: they end their steps at 3 and 1, at 4 and 4, at 7 and 5, at 8 and 8. After four
+// steps 8 s are gone, although one rank has taken 3 s for each.
+TEST(MeasuredPoint, IsNoSlowerWhereRanksEndTheirStepsInTurns) {
+  EXPECT_EQ(make_points({measured({{{3, 1}, {1, 3}, {3, 1}, {1, 3}}})}).front().step_seconds, 2);
 }
 
 TEST(MeasuredPoint, CountsLaunchesAndTheirTimedIterations) {

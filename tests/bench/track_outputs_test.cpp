@@ -126,7 +126,7 @@ TEST(TrackOutputs, MetricsHaveAFigureALine) {
   EXPECT_EQ(plain,
             "# TYPE hbench_track_seconds gauge\n"
             "# UNIT hbench_track_seconds seconds\n"
-            "# HELP hbench_track_seconds Median over launches of the slowest rank's time.\n"
+            "# HELP hbench_track_seconds Median over launches of the median iteration's time.\n"
             "hbench_track_seconds{case=\"plain, 1 ranks\"} 0.106\n"
             "hbench_track_seconds{case=\"plain, 2 ranks\"} 0.106\n"
             "hbench_track_seconds{case=\"plain, 3 ranks\"} 0.106\n"
