@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "collectives/base/error.hpp"
@@ -19,6 +20,9 @@ namespace {
 /// No power of two apart from another by a multiple of it (64 x 7 x 137): see `piece_of`.
 constexpr std::size_t kPiece = 61376;
 
+/// Who waits tests all of its messages in turn, and MPI looks at all of its connections each time that it is asked: a
+/// server with hundreds of messages under way took both cores for that. So one look serves a turn: MPI is asked when a
+/// message is tested that was tested since the last look.
 class MpiTransport final : public Transport {
  public:
   explicit MpiTransport(MPI_Comm communicator) : communicator_(communicator) {
@@ -40,6 +44,7 @@ class MpiTransport final : public Transport {
           MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, to, tag, communicator_, &slot.pieces[i]),
           "MPI_Isend");
     }
+    wait_for(request);
     return request;
   }
 
@@ -58,21 +63,25 @@ class MpiTransport final : public Transport {
           MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, from, tag, communicator_, &slot.pieces[i]),
           "MPI_Irecv");
     }
+    wait_for(request);
     return request;
   }
 
   bool test(Request request) override {
     Slot& slot = slots_[request];
-    for (; slot.done < slot.pieces.size(); ++slot.done) {
-      if (!test_piece(slot)) return false;
-    }
+    if (slot.tested == looks_) look();
+    slot.tested = looks_;
+    if (slot.done < slot.pieces.size()) return false;
     if (!slot.is_send && slot.sink != nullptr) slot.sink->take(slot.landing, slot.message);
     slots_.give_back(request);
     return true;
   }
 
   void cancel(Request request) override {
-    for (MPI_Request& piece : slots_[request].pieces) {
+    Slot& slot = slots_[request];
+    if (slot.done < slot.pieces.size())
+      stop_waiting(static_cast<std::size_t>(std::ranges::find(owners_, request) - owners_.begin()));
+    for (MPI_Request& piece : slot.pieces) {
       // There is none any more where a piece arrived, or could not be used.
       if (piece == MPI_REQUEST_NULL) continue;
       MPI_Cancel(&piece);
@@ -90,12 +99,61 @@ class MpiTransport final : public Transport {
     std::span<std::byte> landing;
     Sink* sink = nullptr;
     std::size_t message = 0;
+    std::uint64_t tested = 0;  ///< after which look it was tested last, or posted
   };
 
   /// An empty message is a piece, too.
   static void begin(Slot& slot, std::size_t bytes) {
     slot.pieces.assign(std::max<std::size_t>(1, (bytes + kPiece - 1) / kPiece), MPI_REQUEST_NULL);
     slot.done = 0;
+  }
+
+  /// Once its pieces are posted.
+  void wait_for(Request request) {
+    slots_[request].tested = looks_;
+    waiting_.push_back(slots_[request].pieces.front());
+    owners_.push_back(request);
+  }
+
+  void stop_waiting(std::size_t place) {
+    waiting_[place] = waiting_.back();
+    owners_[place] = owners_.back();
+    waiting_.pop_back();
+    owners_.pop_back();
+  }
+
+  /// Asks MPI about all requests at once, and again while it has news. A call that finds none done moves messages on
+  /// but does not say what came of it (Open MPI), so that there is a second.
+  void look() {
+    ++looks_;
+    bool again = true;
+    while (!waiting_.empty()) {
+      indices_.resize(waiting_.size());
+      statuses_.resize(waiting_.size());
+      int done = 0;
+      const int code =
+          MPI_Testsome(static_cast<int>(waiting_.size()), waiting_.data(), &done, indices_.data(), statuses_.data());
+      if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) succeed(code, "MPI_Testsome");
+      if (done == 0 && !std::exchange(again, false)) return;
+      for (int i = 0; i < done; ++i) take_piece(i, code == MPI_SUCCESS);
+      drop_finished();
+    }
+  }
+
+  /// The `i`-th of the pieces that are done: the next of its message is waited for.
+  void take_piece(int i, bool all_well) {
+    const auto place = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+    const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+    Slot& slot = slots_[owners_[place]];
+    slot.pieces[slot.done] = MPI_REQUEST_NULL;
+    if (!all_well && status.MPI_ERROR != MPI_SUCCESS) fail(status.MPI_ERROR, slot);
+    if (!slot.is_send) check_length(slot, status);
+    if (++slot.done < slot.pieces.size()) waiting_[place] = slot.pieces[slot.done];
+  }
+
+  void drop_finished() {
+    for (std::size_t place = waiting_.size(); place-- > 0;)
+      if (waiting_[place] == MPI_REQUEST_NULL) stop_waiting(place);
   }
 
   /// The piece that is not full comes first: then two ranks that expect different lengths find out at once, unless
@@ -106,24 +164,13 @@ class MpiTransport final : public Transport {
     return index == 0 ? message.first(first) : message.subspan(first + (index - 1) * kPiece, kPiece);
   }
 
-  /// Tests the first piece that is not done.
-  bool test_piece(Slot& slot) {
-    int done = 0;
-    MPI_Status status;
-    const int code = MPI_Test(&slot.pieces[slot.done], &done, &status);
-    if (code != MPI_SUCCESS) fail(code, slot);
-    if (done == 0) return false;
-    if (!slot.is_send) check_length(slot, status);
-    return true;
-  }
-
   std::size_t expected(const Slot& slot) const { return piece_of(slot.landing, slot.done, slot.pieces.size()).size(); }
 
   [[noreturn]] void fail(int code, const Slot& slot) const {
     int kind = MPI_SUCCESS;
     MPI_Error_class(code, &kind);
     if (kind == MPI_ERR_TRUNCATE) refuse_length(slot.from, rank_, std::nullopt, expected(slot));
-    succeed(code, "MPI_Test");
+    succeed(code, "MPI_Testsome");
     std::abort();
   }
 
@@ -138,6 +185,12 @@ class MpiTransport final : public Transport {
   int rank_ = 0;
   int size_ = 0;
   SlotPool<Slot> slots_;
+  /// The first piece that is not done of each message that is not; whose it is.
+  std::vector<MPI_Request> waiting_;
+  std::vector<Request> owners_;
+  std::uint64_t looks_ = 0;
+  std::vector<int> indices_;  ///< of a look, kept for the next
+  std::vector<MPI_Status> statuses_;
 };
 
 }  // namespace
