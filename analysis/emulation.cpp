@@ -35,6 +35,7 @@ std::optional<EmulationFacts> emulation_facts(const CaseResult& result) {
     if (sample.metric == metric::kLinkLeast) take_least(facts->link_least, sample.value);
     if (sample.metric == metric::kLinkMost) take_most(facts->link_most, sample.value);
     if (sample.metric == metric::kEmulatedIdle) take_least(facts->idle, sample.value);
+    if (sample.metric == metric::kEmulatedBusy) take_most(facts->busy, sample.value);
     if (sample.metric != metric::kEmulatedFault) continue;
     std::string fault = fmt::format("{}:{:g}", sample.unit, sample.value);
     if (std::ranges::find(facts->faults, fault) == facts->faults.end()) facts->faults.push_back(std::move(fault));
@@ -50,6 +51,7 @@ std::string EmulationFacts::in_words() const {
   if (idle)
     text += fmt::format("; processors were {:.0f} % idle, replays took {:.1f} % of a core each", 100 * *idle,
                         100 * replay_share);
+  if (busy) text += fmt::format("; for {:.0f} % of the time no processor had anything left", 100 * *busy);
   return text;
 }
 

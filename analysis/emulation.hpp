@@ -26,6 +26,9 @@ inline constexpr std::string_view kLinkLeast = "emulated_link_least";
 inline constexpr std::string_view kLinkMost = "emulated_link_most";
 /// Share of the processors' time that was idle from the first timed step to the last.
 inline constexpr std::string_view kEmulatedIdle = "emulated_idle_share";
+/// Share of that time, in slices of a fifth of a second, in which they were not idle for a twentieth: so much of a step
+/// may be this machine's and not the cluster's.
+inline constexpr std::string_view kEmulatedBusy = "emulated_busy_share";
 /// By rank: what the replay itself took of a core in all steps, in seconds of the clock.
 inline constexpr std::string_view kReplayTime = "replay_processor_seconds";
 /// A fault was planted: the unit says which (`link:1`), the value by how much.
@@ -37,6 +40,7 @@ struct EmulationFacts {
   double dilation = 1;
   std::optional<double> link_least, link_most;  ///< none where links were not checked
   std::optional<double> idle;                   ///< the least of the launches
+  std::optional<double> busy;                   ///< the most of the launches
   double replay_share = 0;          ///< of a rank's time in steps, what its replay took of a core; the most of a rank
   std::vector<std::string> faults;  ///< `link:1:0.5`, each once
 

@@ -94,6 +94,25 @@ class Classes {
                          side, subnet, number);
   }
 
+  /// Divides what passes the class of `add` evenly among those who send it, as far as they have something to send.
+  ///
+  /// Whose packets wait longest on their own links gets least of the next one, and what TCP does against it takes as
+  /// long as here, however much time is dilated: servers got tensors late that half of the workers had sent early, and
+  /// the steps of 16 ranks differed by a third.
+  void share(BytesPerSecond rate, const std::vector<std::string>& senders) {
+    if (senders.size() < 2) return;
+    const int parent = next_ - 1, burst = burst_of(rate);
+    for (const std::string& sender : senders) {
+      text_ += fmt::format("class add dev {} parent 1:{:x} classid 1:{:x} htb rate {} ceil {} burst {} cburst {} quantum "
+                           "60000\n",
+                           device_, parent, next_, tc_rate(rate / static_cast<double>(senders.size())), tc_rate(rate),
+                           burst, burst);
+      text_ += fmt::format("filter add dev {} parent 1:{:x} protocol ip prio 2 u32 match ip src {}/32 flowid 1:{:x}\n",
+                           device_, parent, sender, next_);
+      ++next_;
+    }
+  }
+
   /// Nothing where no class was added.
   std::string text() const { return next_ > 2 ? text_ : ""; }
 
@@ -102,9 +121,20 @@ class Classes {
   int next_ = 2;
 };
 
-std::string limited(const std::string& device, BytesPerSecond rate) {
+/// Ranks of a node, or all but those.
+std::vector<std::string> addresses(const EmulatedLinks& links, int node, bool of_the_node) {
+  std::vector<std::string> all;
+  for (Rank rank = 0; rank < links.ranks(); ++rank)
+    if ((links.node_of_rank[static_cast<std::size_t>(rank)] == node) == of_the_node)
+      all.push_back(links.address(rank));
+  return all;
+}
+
+/// One end of a node's link, by which these send.
+std::string limited(const std::string& device, BytesPerSecond rate, const std::vector<std::string>& senders) {
   Classes all(device);
   all.add(rate, "dst", kEmulatedSubnet);
+  all.share(rate, senders);
   return all.text();
 }
 
@@ -240,8 +270,10 @@ NetworkBatch bridges_batch(const EmulatedLinks& links, const std::function<std::
         "txqueuelen {1}\n"
         "link set up{0} master node{0} up\nlink set down{0} master core up\n",
         node, kQueue);
-    for (const char* side : {"up", "down"})
-      batch.tc += (links.police ? policed : limited)(fmt::format("{}{}", side, node), rate);
+    for (const bool up : {true, false}) {
+      const std::string device = fmt::format("{}{}", up ? "up" : "down", node);
+      batch.tc += links.police ? policed(device, rate) : limited(device, rate, addresses(links, node, up));
+    }
   }
   for (Rank rank = 0; rank < links.ranks(); ++rank) {
     const int node = links.node_of_rank[static_cast<std::size_t>(rank)];

@@ -13,8 +13,10 @@ namespace {
 constexpr double kSecondsPerByte = 2.5e-9;
 /// So much of the cores while bytes travel, and over a step.
 constexpr double kPeak = 0.7, kAverage = 0.5;
-/// From a message's arrival until a rank that sleeps has noticed it, and its answer is on its way.
-constexpr Seconds kFloor{500e-6};
+/// From a message's arrival until a rank that sleeps has noticed it, and its answer is on its way: no less than this,
+/// and no less than lets all ranks look with a fifth of the cores, each look with so much of one.
+constexpr Seconds kFloor{500e-6}, kLook{25e-6};
+constexpr double kLooking = 0.2;
 /// Of a step: by so much this machine may lengthen it.
 constexpr double kNegligible = 0.01;
 
@@ -43,11 +45,14 @@ Profile limited(Profile profile, BytesPerSecond of_a_rank, Seconds floor) {
   return profile;
 }
 
+Seconds message_floor(int ranks, int cores) { return std::max(kFloor, kLook * ranks / (kLooking * cores)); }
+
 }  // namespace
 
 Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores) {
   const double all = kPeak * cores / kSecondsPerByte * dilation;
-  return simulated(limited(step.profile, BytesPerSecond(all / step.world.ranks()), kFloor / dilation), step);
+  const Seconds floor = message_floor(step.world.ranks(), cores) / dilation;
+  return simulated(limited(step.profile, BytesPerSecond(all / step.world.ranks()), floor), step);
 }
 
 double choose_dilation(const EmulatedStep& step, int cores) {
@@ -64,8 +69,10 @@ double choose_dilation(const EmulatedStep& step, int cores) {
   return kMost;
 }
 
-Seconds emulated_polling(Seconds latency, double dilation) {
-  return std::clamp(latency * dilation / 2, Seconds(500e-6), Seconds(2e-3));
+Seconds emulated_polling(Seconds latency, double dilation, int ranks, int cores) {
+  constexpr Seconds kMost{2e-3};
+  const Seconds least = message_floor(ranks, cores);
+  return std::clamp(latency * dilation / 2, least, std::max(least, kMost));
 }
 
 }  // namespace hbench

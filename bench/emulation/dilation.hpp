@@ -26,8 +26,8 @@ Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores);
 /// at which a step keeps the cores busy for half of its time at most.
 double choose_dilation(const EmulatedStep& step, int cores);
 
-/// How often ranks look for messages: half of a message's latency, between half a millisecond and two: each look costs
-/// a core some tens of microseconds.
-Seconds emulated_polling(Seconds latency, double dilation);
+/// How often each of so many ranks looks for messages: each half of a message's latency, but no more often than a fifth
+/// of the cores is enough for, and at least every two milliseconds where it is.
+Seconds emulated_polling(Seconds latency, double dilation, int ranks, int cores);
 
 }  // namespace hbench

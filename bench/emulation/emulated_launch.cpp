@@ -73,7 +73,8 @@ WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) 
                 .overlap_slowdown = emulated.overlap_slowdown,
                 .slower = {}};
   own.costs = emulated.cluster.costs;
-  own.polling = emulated_polling(emulated.latency, dilation);
+  own.polling =
+      emulated_polling(emulated.latency, dilation, emulated.cluster.links.ranks(), options.host.cores);
   own.costs.noticed_late = own.polling;
   own.replay.slower.assign(emulated.cluster.links.node_of_rank.size(), 1);
   for (const EmulatedFault& fault : emulated.faults)
@@ -101,12 +102,11 @@ void divide_times(std::vector<Sample>& samples, double dilation) {
 /// Why figures of these samples count for nothing; empty where they do.
 std::string why_void(const std::vector<Sample>& samples, double dilation) {
   for (const Sample& sample : samples)
-    if (sample.metric == metric::kEmulatedIdle && sample.value < kLeastIdle)
+    if (sample.metric == metric::kEmulatedBusy && sample.value > kMostBusy)
       return fmt::format(
-          "void: the processors were idle for {:.0f} % of the time, and it takes {:.0f}: what was timed is this "
-          "machine; "
-          "give a larger --dilation than {:g}",
-          100 * sample.value, 100 * kLeastIdle, dilation);
+          "void: the processors had nothing left to give for {:.0f} % of the time, and may for {:.0f}: what was timed "
+          "is this machine; give a larger --dilation than {:g}",
+          100 * sample.value, 100 * kMostBusy, dilation);
   return {};
 }
 

@@ -10,8 +10,8 @@
 
 namespace hbench {
 
-/// The processors must have been idle for so much of the time, or the launch is void.
-inline constexpr double kLeastIdle = 0.1;
+/// For so much of the time the processors may have nothing left to give (`metric::kEmulatedBusy`), or the launch is void.
+inline constexpr double kMostBusy = 0.1;
 
 struct EmulatedCase {
   Case asked;

@@ -97,6 +97,8 @@ EmulatedHosts::EmulatedHosts(const EmulatedLinks& links) {
     }
     if (hosts_.back().number() < 0) fail("cannot keep a network namespace open");
   }
+  // Bridges would ask the firewall about each packet, as a host's own do for containers: a twentieth of all the work.
+  set("/proc/sys/net/bridge/bridge-nf-call-iptables", "0");
   const NetworkBatch batch = bridges_batch(links, [](Rank rank) { return path_of(getpid(), rank); });
   run_batch("ip", batch.ip);
   run_batch("tc", batch.tc);

@@ -2,12 +2,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sched.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <fstream>
+#include <limits>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "analysis/emulation.hpp"
 #include "bench/worker/rank_endpoints.hpp"
@@ -39,22 +46,47 @@ ProcessorTimes processor_times() {
   return times;
 }
 
-/// Of the timed steps.
-class IdleShare {
+/// Looks at the processors in a thread of its own, until it is asked what there was in the timed steps.
+class ProcessorWatch {
  public:
+  struct Shares {
+    double idle = 0;
+    double busy = 0;  ///< of slices in which they were idle for less than a twentieth
+  };
+
   void see(const StepReport& step) {
-    if (step.warmup || !first_)
-      first_ = processor_times();
-    else
-      last_ = processor_times();
+    const std::scoped_lock lock(mutex_);
+    if (step.warmup || slices_.empty()) slices_ = {processor_times()};
+    if (!step.warmup) slices_.push_back(processor_times()), timed_ = slices_.size();
   }
-  std::optional<double> share() const {
-    if (!last_ || last_->all <= first_->all) return std::nullopt;
-    return (last_->idle - first_->idle) / (last_->all - first_->all);
+  std::optional<Shares> shares() const {
+    const std::scoped_lock lock(mutex_);
+    if (timed_ < 2) return std::nullopt;
+    double busy = 0;
+    for (std::size_t i = 1; i < timed_; ++i) {
+      const double all = slices_[i].all - slices_[i - 1].all, idle = slices_[i].idle - slices_[i - 1].idle;
+      if (idle < 0.05 * all) busy += all;
+    }
+    const double all = slices_[timed_ - 1].all - slices_[0].all;
+    if (all <= 0) return std::nullopt;
+    return Shares{(slices_[timed_ - 1].idle - slices_[0].idle) / all, busy / all};
   }
 
  private:
-  std::optional<ProcessorTimes> first_, last_;
+  void watch(const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kSlice{200};
+    std::unique_lock lock(mutex_);
+    while (!stop.stop_requested()) {
+      if (!slices_.empty()) slices_.push_back(processor_times());
+      ended_.wait_for(lock, stop, kSlice, [] { return false; });
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::vector<ProcessorTimes> slices_;  ///< since the last warm-up step ended
+  std::size_t timed_ = 0;               ///< so many until the last timed one did
+  std::jthread thread_{[this](const std::stop_token& stop) { watch(stop); }};
 };
 
 /// A socket that is made in the network of the first process, where all ranks' are (`bench/emulation/namespaces.hpp`).
@@ -87,9 +119,19 @@ SamplesLine sample(Rank rank, std::string_view metric, const char* unit, double 
           .values = {value}};
 }
 
+/// What an MPI library keeps messages in is used again, rather than given back to the kernel, which clears it for the
+/// next: that was a fifth of the time of all ranks of a parameter server's.
+void keep_memory() {
+  constexpr int kMost = 32 << 20;  // what glibc takes
+  mallopt(M_MMAP_THRESHOLD, kMost);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, kMost);
+}
+
 }  // namespace
 
 ExitCode run_emulated_worker(const WorkOrder& order, const Say& say) {
+  keep_memory();
   const EmulationOrder& emulation = *order.emulation;
   TrainingRequest request = training_request(order);
   request.dilation = emulation.replay.dilation;
@@ -101,13 +143,17 @@ ExitCode run_emulated_worker(const WorkOrder& order, const Say& say) {
   const Rank rank = endpoint->transport().rank();
   return run_rank(endpoint.get(), say, [&] {
     SpanLog spans;
-    IdleShare idle;
+    std::optional<ProcessorWatch> watch;
+    if (rank == 0) watch.emplace();
     const ReplayEnd end = replay(request, emulation.replay, *endpoint, [&](const StepReport& step) {
       if (!step.spans.empty()) return spans.keep(step);
       say(StepLine{rank, step.iteration, step.warmup, step.step.value, step.exposed.value});
-      if (rank == 0) idle.see(step);
+      if (watch) watch->see(step);
     });
-    if (const auto share = idle.share(); rank == 0 && share) say(sample(0, metric::kEmulatedIdle, "1", *share));
+    if (const auto shares = watch ? watch->shares() : std::nullopt) {
+      say(sample(0, metric::kEmulatedIdle, "1", shares->idle));
+      say(sample(0, metric::kEmulatedBusy, "1", shares->busy));
+    }
     say(sample(rank, metric::kReplayTime, "s", end.processor_time.value));
     if (request.traced_steps > 0) spans.tell(endpoint.get(), request.timeout, say);
     say(DoneLine{rank, fmt::format("{:016x}", end.digest)});

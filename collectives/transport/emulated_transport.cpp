@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/schedule/schedule.hpp"
+#include "collectives/transport/server_queue.hpp"
 #include "collectives/transport/slot_pool.hpp"
 
 namespace hbench {
@@ -31,7 +32,7 @@ class EmulatedTransport final : public Transport {
   Request send(Rank to, int tag, std::span<const std::byte> payload) override {
     const Request request = slots_.take();
     Slot& slot = slots_[request];
-    slot = {.peer = to, .tag = tag, .payload = payload};
+    slot = {.peer = to, .tag = tag, .payload = payload, .tested = looks_};
     slot.served = is_served(to, TransferKind::copy);
     if (!slot.served) {
       begin(request, inner_.send(to, tag, payload));
@@ -39,7 +40,7 @@ class EmulatedTransport final : public Transport {
     }
     // The server and the link work at the same time: what leaves then arrives when the server has handled all of it.
     const Clock::time_point now = Clock::now();
-    slot.due = std::max(now, handled(now, payload.size()) - on_the_link(to, payload.size()));
+    slot.due = std::max(now, server_.handles(now, {}, work_of(payload.size())) - on_the_link(to, payload.size()));
     slot.stage = Stage::held;
     held_.push_back(request);
     send_what_is_due();
@@ -49,7 +50,7 @@ class EmulatedTransport final : public Transport {
   Request receive(Rank from, int tag, std::span<std::byte> landing, Sink* sink, std::size_t message) override {
     const Request request = slots_.take();
     Slot& slot = slots_[request];
-    slot = {.peer = from, .tag = tag, .landing = landing, .sink = sink, .message = message};
+    slot = {.peer = from, .tag = tag, .landing = landing, .sink = sink, .message = message, .tested = looks_};
     slot.receives = true;
     slot.served = is_served(from, TransferKind::reduce);
     begin(request, inner_.receive(from, tag, landing));
@@ -57,9 +58,10 @@ class EmulatedTransport final : public Transport {
   }
 
   bool test(Request request) override {
-    send_what_is_due();
-    look_at_some();
     Slot& slot = slots_[request];
+    // One look serves a turn of tests, as MPI's (`mpi_transport.cpp`).
+    if (slot.tested == looks_) look();
+    slot.tested = looks_;
     if (slot.stage != Stage::done || Clock::now() < slot.due) return false;
     if (slot.sink != nullptr) slot.sink->take(slot.landing, slot.message);
     slots_.give_back(request);
@@ -88,6 +90,7 @@ class EmulatedTransport final : public Transport {
     bool receives = false;
     bool served = false;
     Clock::time_point due = {};  ///< a held message leaves, an arrived one is there
+    std::uint64_t tested = 0;    ///< after which look it was tested last, or posted
   };
 
   void begin(Request request, Request inner) {
@@ -106,11 +109,9 @@ class EmulatedTransport final : public Transport {
     return server_seconds_per_byte_ > 0 && kind_ == when && !(costs_.groups && is_local(peer));
   }
 
-  /// When the server has handled a message that it began with at `begin` at the soonest.
-  Clock::time_point handled(Clock::time_point begin, std::size_t bytes) {
-    server_free_ =
-        std::max(server_free_, begin) + in_ticks(Seconds(server_seconds_per_byte_ * static_cast<double>(bytes)));
-    return server_free_;
+  /// Of the server, with so many bytes.
+  Clock::duration work_of(std::size_t bytes) const {
+    return in_ticks(Seconds(server_seconds_per_byte_ * static_cast<double>(bytes)));
   }
 
   Clock::duration on_the_link(Rank peer, std::size_t bytes) const {
@@ -128,34 +129,24 @@ class EmulatedTransport final : public Transport {
     }
   }
 
-  /// A message has arrived, or left, when it is found to have. Those under way are looked at in turn, and no more than
-  /// some that are not done each time: each look costs a library's call, which moves other messages on, and ranks share
-  /// cores.
-  void look_at_some() {
-    constexpr Clock::duration kBetweenLooks = std::chrono::microseconds(50);
-    constexpr int kMostInVain = 10;
-    if (Clock::now() < next_look_) return;
-    int in_vain = 0;
-    for (std::size_t left = under_way_.size(); left > 0 && in_vain < kMostInVain; --left) {
-      if (turn_ >= under_way_.size()) turn_ = 0;
-      Slot& slot = slots_[under_way_[turn_]];
-      if (!inner_.test(slot.inner)) {
-        ++turn_;
-        ++in_vain;
-        continue;
-      }
+  /// A message has arrived, or left, when it is found to have.
+  void look() {
+    ++looks_;
+    send_what_is_due();
+    std::erase_if(under_way_, [&](Request request) {
+      Slot& slot = slots_[request];
+      if (!inner_.test(slot.inner)) return false;
       slot.stage = Stage::done;
       slot.due = slot.receives ? arrival(slot, Clock::now()) : Clock::now();
-      under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(turn_));
-    }
-    next_look_ = Clock::now() + kBetweenLooks;
+      return true;
+    });
   }
 
   /// When a message that was found to have arrived is there.
   Clock::time_point arrival(const Slot& slot, Clock::time_point now) {
     const std::size_t bytes = slot.landing.size();
     const Clock::time_point handed =
-        slot.served ? std::max(now, handled(now - on_the_link(slot.peer, bytes), bytes)) : now;
+        slot.served ? std::max(now, server_.handles(now, on_the_link(slot.peer, bytes), work_of(bytes))) : now;
     return handed + in_ticks(std::max(Seconds(0), costs_.latency(is_local(slot.peer), bytes) - costs_.noticed_late));
   }
 
@@ -166,9 +157,8 @@ class EmulatedTransport final : public Transport {
   SlotPool<Slot> slots_;
   std::vector<Request> under_way_;
   std::deque<Request> held_;  ///< sends that have not left, in their order
-  Clock::time_point server_free_{};
-  std::size_t turn_ = 0;  ///< of those under way, who is looked at next
-  Clock::time_point next_look_{};
+  ServerQueue server_;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace

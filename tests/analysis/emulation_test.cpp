@@ -38,6 +38,7 @@ CaseResult emulated(const std::vector<double>& steps) {
     result.samples.push_back(sample(metric::kLinkLeast, 0.99 + 0.001 * launch, launch));
     result.samples.push_back(sample(metric::kLinkMost, 1.001 + 0.001 * launch, launch));
     result.samples.push_back(sample(metric::kEmulatedIdle, 0.4 - 0.1 * launch, launch));
+    result.samples.push_back(sample(metric::kEmulatedBusy, 0.05 - 0.02 * launch, launch));
   }
   return result;
 }
@@ -53,7 +54,7 @@ TEST(EmulationFacts, AreThoseOfTheWorstLaunch) {
   EXPECT_EQ(facts->in_words(),
             "dilated 50 times; links carried 99.0 to 100.2 % of their rate; processors were 30 % idle, replays took "
             "8.0 % of a "
-            "core each");
+            "core each; for 5 % of the time no processor had anything left");
 }
 
 TEST(EmulationFacts, AreNoneOfWhatWasNotEmulatedOnAProfilesLinks) {

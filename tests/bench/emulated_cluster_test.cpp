@@ -100,6 +100,14 @@ TEST(EmulatedLinks, LimitEachNodesLinkToItsRateWithFrames) {
   for (const char* device : {"up0", "down0", "up1", "down1"})
     EXPECT_THAT(batch.tc, ContainsRegex(std::string("class add dev ") + device +
                                         " .* htb rate 167292818bit burst 20000 cburst 20000"));
+  // Evenly for those who send by it: of a node's own link its ranks, of its link from the others all but those.
+  for (const char* sender : {"up1 parent 1:2 protocol ip prio 2 u32 match ip src 10.2.0.3/32 flowid 1:3\n",
+                             "up1 parent 1:2 protocol ip prio 2 u32 match ip src 10.2.0.4/32 flowid 1:4\n",
+                             "down1 parent 1:2 protocol ip prio 2 u32 match ip src 10.1.0.1/32 flowid 1:3\n",
+                             "down1 parent 1:2 protocol ip prio 2 u32 match ip src 10.1.0.2/32 flowid 1:4\n"})
+    EXPECT_THAT(batch.tc, HasSubstr(std::string("filter add dev ") + sender));
+  EXPECT_THAT(batch.tc, HasSubstr("class add dev down1 parent 1:2 classid 1:4 htb rate 83646409bit ceil 167292818bit"));
+  EXPECT_THAT(batch.tc, Not(HasSubstr("dev down1 parent 1:2 classid 1:5")));
   EXPECT_THAT(batch.ip,
               HasSubstr("link add port3 txqueuelen 10000 type veth peer name eth0 txqueuelen 10000 netns ns3\n"
                         "link set port3 master node1 up\n"));
@@ -203,9 +211,12 @@ TEST(Dilation, OfSlowLinksIsNone) {
 }
 
 TEST(Dilation, LooksForMessagesMoreOftenThanTheyTake) {
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 100).value, 1e-3);
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 1).value, 0.5e-3) << "as often as costs little";
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 5000).value, 2e-3);
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 100, 4, 2).value, 1e-3);
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 1, 4, 2).value, 0.5e-3) << "as often as costs little";
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 5000, 4, 2).value, 2e-3);
+  // 64 ranks look for 25 us each: 1.6 ms of a core, which is a fifth of 2 cores for 4 ms.
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 100, 64, 2).value, 4e-3) << "many ranks look less often";
+  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 100, 64, 32).value, 1e-3);
 }
 
 }  // namespace

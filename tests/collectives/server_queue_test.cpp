@@ -1,0 +1,70 @@
+#include "collectives/transport/server_queue.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hbench::testing {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Milliseconds after an arbitrary begin.
+class Queue {
+ public:
+  long handles(int arrived, int on_the_link, int work) {
+    const auto done = queue_.handles(begin_ + milliseconds(arrived), milliseconds(on_the_link), milliseconds(work));
+    return std::chrono::duration_cast<milliseconds>(done - begin_).count();
+  }
+
+ private:
+  ServerQueue::Clock::time_point begin_ = ServerQueue::Clock::now();
+  ServerQueue queue_;
+};
+
+TEST(ServerQueue, WorksWhileAMessageArrives) {
+  EXPECT_EQ(Queue().handles(10, 10, 15), 15);
+  EXPECT_EQ(Queue().handles(10, 10, 5), 5) << "it is all there at 10";
+}
+
+// Four messages of 10 ms share a link from 0 to 40: the server, which takes 12 ms for each, has worked since 0.
+TEST(ServerQueue, HasHandledTheBytesOfMessagesThatArriveTogether) {
+  Queue together;
+  EXPECT_EQ(together.handles(40, 10, 12), 42);
+  EXPECT_EQ(together.handles(40, 10, 12), 44);
+  EXPECT_EQ(together.handles(40, 10, 12), 46);
+  EXPECT_EQ(together.handles(40, 10, 12), 48);
+  Queue in_turn;
+  for (const int arrived : {10, 20, 30}) in_turn.handles(arrived, 10, 12);
+  EXPECT_EQ(in_turn.handles(40, 10, 12), 48) << "no other than one after the other";
+}
+
+TEST(ServerQueue, RestsWhereNothingArrives) {
+  Queue queue;
+  EXPECT_EQ(queue.handles(10, 10, 12), 12);
+  EXPECT_EQ(queue.handles(100, 10, 12), 102);
+}
+
+TEST(ServerQueue, HandlesOneMessageAfterTheOther) {
+  Queue queue;
+  EXPECT_EQ(queue.handles(10, 10, 1000), 1000);
+  EXPECT_EQ(queue.handles(500, 10, 10), 1010);
+  EXPECT_EQ(queue.handles(2000, 10, 10), 2000) << "which it began with at 1990";
+}
+
+TEST(ServerQueue, HandlesWhatItSendsFromWhenItIsSent) {
+  Queue queue;
+  EXPECT_EQ(queue.handles(100, 0, 12), 112);
+  EXPECT_EQ(queue.handles(100, 0, 12), 124);
+  EXPECT_EQ(queue.handles(130, 0, 12), 142);
+}
+
+// The first was there at 10, and three of 20 ms at 50: 70 ms of the link that end at 50 began at -20.
+TEST(ServerQueue, PacksWhatCannotHaveComeSinceBeforeWhatCameFirst) {
+  Queue queue;
+  EXPECT_EQ(queue.handles(10, 10, 30), 30);
+  queue.handles(50, 20, 30);
+  queue.handles(50, 20, 30);
+  EXPECT_EQ(queue.handles(50, 20, 30), -20 + 4 * 30);
+}
+
+}  // namespace
+}  // namespace hbench::testing
