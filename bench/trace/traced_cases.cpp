@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "analysis/baseline.hpp"
 #include "analysis/rank_hosts.hpp"
@@ -81,11 +82,24 @@ Seconds alone_of(const CaseResult& result, const std::vector<CaseResult>& of_run
   return found == ledger.end() ? Seconds(0) : Seconds(found->second);
 }
 
+/// The user's file of that name, or the name where it is hbench's own. A case keeps the name of a file alone.
+std::string found_at(const std::string& name, const std::vector<std::string>& own, const TraceRequest& request,
+                     std::string_view flag) {
+  for (const std::string& file : request.files)
+    if (std::filesystem::path(file).stem() == name) return file;
+  if (std::ranges::find(own, name) != own.end()) return name;
+  throw Error(ExitCode::usage, fmt::format("the simulated case is of '{}', which was a file of yours", name),
+              fmt::format("give the file again: {} FILE; or name other cases by --case", flag));
+}
+
 /// Simulates the case again, from the profile and timeline that have its names today.
-void simulate_again(TracedCase& traced, const CaseResult& result, const Data& data) {
+void simulate_again(TracedCase& traced, const CaseResult& result, const Data& data, const TraceRequest& request) {
   Catalog catalog;
-  catalog.profiles.emplace(result.asked.profile, data.profiles.load(result.asked.profile));
-  catalog.traces.emplace(result.asked.workload, data.traces.load(result.asked.workload));
+  const Case& asked = result.asked;
+  catalog.profiles.emplace(
+      asked.profile, data.profiles.load(found_at(asked.profile, data.profiles.names(), request, "--profile")));
+  catalog.traces.emplace(asked.workload,
+                         data.traces.load(found_at(asked.workload, data.traces.names(), request, "--workload")));
   const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);
   traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
   traced.alone = step.times.compute;
@@ -124,7 +138,7 @@ std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, 
       traced.alone = alone_of(result, known);
       traced.host_of_rank = hosts_of_ranks(result.samples, hosts_of_run(store, traced.run));
     } else {
-      simulate_again(traced, result, data);
+      simulate_again(traced, result, data, request);
     }
   }
   return cases;

@@ -15,6 +15,7 @@ namespace hbench {
 struct TraceRequest {
   int run = 0;        ///< 0: the newest that has any
   std::string match;  ///< a part of the name, in any case; the whole name of one means that one alone
+  std::vector<std::string> files;  ///< profiles and timelines of the user's, which simulated cases are of
 };
 
 struct TracedCase {

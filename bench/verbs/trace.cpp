@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <climits>
+#include <iterator>
 
 #include "bench/command/arguments.hpp"
 #include "bench/output/output_file.hpp"
@@ -31,7 +33,7 @@ std::string perfetto_of(const std::vector<TracedCase>& cases) {
 ExitCode run_trace(const Call& call) {
   std::filesystem::path database = "hbench.db", out;
   TraceRequest request;
-  std::string format = "summary";
+  std::string format = "summary", profiles, workloads;
   bool wide = false;
   Arguments app("Shows where the time of a step goes: by rank, with the rank that is late, or as a trace for Perfetto.",
                 "hbench trace");
@@ -45,6 +47,8 @@ ExitCode run_trace(const Call& call) {
                  "only cases with this in their name (default: all that were measured, else all that were simulated)");
   app.add_option("--run", request.run, "only cases of this run (default: the newest that has traced steps)")
       ->check(in_range(1, INT_MAX));
+  app.add_option("--profile", profiles, "of simulated cases: the TOML files of your own that they are of (comma list)");
+  app.add_option("--workload", workloads, "of simulated cases: the timelines of your own that they are of (comma list)");
   app.add_option("--format", format, "summary, or perfetto: trace events as JSON, of one case")->capture_default_str();
   app.add_option("--out", out, "write this file, and not to the terminal");
   app.add_flag("--wide", wide, kWideHelp);
@@ -52,6 +56,8 @@ ExitCode run_trace(const Call& call) {
   if (format != "summary" && format != "perfetto")
     throw Error(ExitCode::usage, fmt::format("--format {}: there is no such format", format),
                 "give summary or perfetto");
+  for (const auto& [given, flag] : {std::pair(profiles, "--profile"), std::pair(workloads, "--workload")})
+    if (!given.empty()) std::ranges::move(split_list(given, flag), std::back_inserter(request.files));
   if (!out.empty()) check_writable(out, "--out");
   const Store store(database, Store::Mode::read_only);
   const std::vector<TracedCase> cases = find_traced_cases(store, load_data(), request);

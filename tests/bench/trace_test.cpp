@@ -170,5 +170,22 @@ TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
   EXPECT_EQ(file.at("otherData").at("evidence"), "simulated");
 }
 
+TEST_F(TraceVerb, AsksForTheProfileOfTheUsersThatASimulatedStepIsOf) {
+  const std::filesystem::path profile = folder_ / "my-cluster.toml";
+  std::filesystem::copy_file(HBENCH_SOURCE_DIR "/cluster-profiles/hkbu-10gbe.toml", profile);
+  testing::internal::CaptureStdout();
+  const std::vector<std::string> arguments{"--gpus",      "16",           "--workload",   "resnet50",
+                                           "--profile",   profile,        "--evidence",   "simulated",
+                                           "--algorithm", "ring",         "--compressor", "none",
+                                           "--db",        file_.string(), "--report",     (folder_ / "report").string(),
+                                           "--quiet"};
+  find_entry(verbs(), "sweep", "verb").run({arguments, "hbench sweep"});
+  testing::internal::GetCapturedStdout();
+  expect_error([&] { printed({}); }, ExitCode::usage, HasSubstr("'my-cluster', which was a file of yours"),
+               HasSubstr("--profile FILE"));
+  const std::string text = printed({"--profile", profile});
+  EXPECT_THAT(text, AllOf(HasSubstr("16 GPUs of my-cluster, ring"), Not(HasSubstr("have changed"))));
+}
+
 }  // namespace
 }  // namespace hbench
