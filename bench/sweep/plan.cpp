@@ -11,6 +11,7 @@
 #include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/nodes.hpp"
 #include "bench/sweep/simulate.hpp"
+#include "bench/sweep/strategies_asked.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/library.hpp"
@@ -182,96 +183,12 @@ class Planner {
     return rule;
   }
 
-  bool only_presets() const { return !request_.presets.empty() && request_.algorithms.empty(); }
-
-  /// Each framework with each compressor.
-  std::vector<TrainingStrategy> frameworks(int nodes) const {
-    std::vector<TrainingStrategy> all;
-    for (const std::string& name : request_.presets)
-      for (const std::string& compressor : request_.compressors.empty() ? Names{"none"} : request_.compressors) {
-        TrainingStrategy strategy = strategy_of(find_entry(presets(), name, "preset"), nodes);
-        strategy.compressor = parse_compressor(compressor);
-        strategy.overlap = request_.overlap;
-        all.push_back(strategy);
-      }
-    return all;
-  }
-
-  /// The strategies of one world; `nodes` is the default number of parameter servers.
   std::vector<TrainingStrategy> strategies(Evidence evidence, int nodes, const std::string& auto_rule = {}) {
-    std::vector<TrainingStrategy> all;
-    if (evidence == Evidence::simulated) all = frameworks(nodes);
-    if (evidence == Evidence::emulated && !request_.presets.empty())
-      refuse("presets, emulated",
-             "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
-    if (only_presets()) return all;
-    std::vector<std::string> algorithm_names = request_.algorithms;
-    if (algorithm_names.empty()) {
-      algorithm_names = {"ring", "ps"};
-      if (evidence == Evidence::measured) algorithm_names.push_back("vendor");
-    }
-    if (!auto_rule.empty()) std::ranges::replace(algorithm_names, std::string(kAuto), auto_rule);
-    if (std::erase(algorithm_names, kAuto) > 0)
-      refuse("auto, measured",
-             "there is no model of this machine to choose by; give an algorithm, or a rule for sizes such as "
-             "recursive-doubling@16KiB/ring");
-    for (const std::string& name : algorithm_names) {
-      const AlgorithmRule algorithm = parse_algorithm_rule(name);
-      for (const std::string& given : compressors_for(algorithm, evidence)) {
-        const CompressorChoice compressor = parse_compressor(given);
-        for (const std::string& fusion : fusions_for(algorithm, compressor))
-          add_strategies(algorithm, compressor, parse_fusion(fusion), nodes, evidence, all);
-      }
-    }
-    return all;
-  }
-
-  std::vector<std::string> compressors_for(const AlgorithmRule& algorithm, Evidence evidence) const {
-    if (!request_.compressors.empty()) return request_.compressors;
-    if (algorithm.uses_servers() || evidence != Evidence::simulated) return {"none"};
-    return {"none", "fp16"};
-  }
-
-  std::vector<std::string> fusions_for(const AlgorithmRule& algorithm, const CompressorChoice& compressor) const {
-    if (!request_.fusions.empty()) return request_.fusions;
-    if (algorithm.uses_servers()) return {"none"};
-    return {compressor.compressor->exchange == Exchange::low_rank ? "ddp" : "horovod"};
-  }
-
-  void add_strategies(const AlgorithmRule& algorithm, const CompressorChoice& compressor, const FusionChoice& fusion,
-                      int nodes, Evidence evidence, std::vector<TrainingStrategy>& all) const {
-    TrainingStrategy strategy;
-    strategy.algorithm = algorithm;
-    strategy.compressor = compressor;
-    strategy.fusion = fusion;
-    strategy.overlap = request_.overlap;
-    if (!algorithm.uses_servers()) {
-      all.push_back(strategy);
-      return;
-    }
-    for (const std::string& placement : placements_for(evidence))
-      for (const ServerChoice& servers : servers_for(evidence)) {
-        strategy.placement = &find_entry(placements(), placement, "placement");
-        strategy.servers = servers.count > 0 ? servers.count : nodes;
-        strategy.server_mode = servers.colocated ? ServerMode::colocated : ServerMode::dedicated;
-        all.push_back(strategy);
-      }
-  }
-
-  std::vector<std::string> placements_for(Evidence evidence) const {
-    if (!request_.placements.empty()) return request_.placements;
-    if (evidence == Evidence::measured) return {"greedy"};
-    return {"greedy", "sliced"};
-  }
-
-  std::vector<ServerChoice> servers_for(Evidence evidence) const {
-    if (!request_.servers.empty()) return request_.servers;
-    if (evidence == Evidence::measured) return {{false, 0}};
-    return {{true, 0}, {false, 0}};
+    return strategies_asked(request_, {evidence, nodes, auto_rule}, plan_.refused);
   }
 
   void measured() {
-    if (only_presets())
+    if (only_presets(request_))
       return refuse("presets, measured", "hbench measures its own steps; --algorithm and --fusion choose them");
     if (!machine_.no_training.empty()) return lacks("measured runs", machine_.no_training);
     const MeasuredPlace place = measured_place(request_, machine_);
@@ -419,7 +336,7 @@ class Planner {
     if (!contains(request_.workloads.empty() ? kDefaultWorkloads : traces_, figure.workload)) return false;
     if (!contains(request_.profiles.empty() ? kDefaultProfiles : profiles_, figure.profile)) return false;
     if (contains(request_.presets, figure.strategy.preset)) return true;
-    return !only_presets() && (request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm));
+    return !only_presets(request_) && (request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm));
   }
 
   /// Published figures, each with a simulated twin of the very strategy it was measured with.
