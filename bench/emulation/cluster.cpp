@@ -259,6 +259,21 @@ EmulatedCluster emulated_cluster(const Profile& profile, const World& world, dou
   return cluster;
 }
 
+void stretch(EmulatedCluster& cluster, double factor) {
+  cluster.dilation *= factor;
+  EmulatedLinks& links = cluster.links;
+  links.local_rate = links.local_rate / factor;
+  links.stream_rate = links.stream_rate / factor;
+  for (BytesPerSecond& rate : links.node_rate) rate = rate / factor;
+  links.retransmit = links.retransmit * factor;
+  for (EmulatedCosts::Hop* hop : {&cluster.costs.local, &cluster.costs.network}) {
+    hop->latency = hop->latency * factor;
+    hop->low_latency = hop->low_latency * factor;
+    hop->seconds_per_byte *= factor;
+  }
+  for (double& seconds : cluster.costs.server_seconds_per_byte) seconds *= factor;
+}
+
 NetworkBatch bridges_batch(const EmulatedLinks& links, const std::function<std::string(Rank)>& namespace_of) {
   NetworkBatch batch;
   batch.ip = fmt::format("link set lo up\nlink add core type bridge\naddress add {}/8 dev core\nlink set core up\n",

@@ -78,6 +78,9 @@ struct EmulatedCluster {
 EmulatedCluster emulated_cluster(const Profile& profile, const World& world, double dilation,
                                  const std::vector<EmulatedFault>& faults = {});
 
+/// The same cluster in a time that is slower by a factor.
+void stretch(EmulatedCluster& cluster, double factor);
+
 /// Lines for `ip -batch` and `tc -batch`.
 struct NetworkBatch {
   std::string ip, tc;

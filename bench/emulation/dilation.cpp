@@ -8,9 +8,12 @@
 namespace hbench {
 namespace {
 
-/// Time of a core, measured with ranks on the two cores of a server (2026): of a byte from one rank to another through
-/// MPI, TCP and two bridges, with adding it up, filling and comparing it.
-constexpr double kSecondsPerByte = 2.5e-9;
+/// Time of a core, measured with 16 ranks on the two cores of a server (2026): of a byte from one rank to another
+/// through MPI, TCP and two bridges, with adding it up, filling and comparing it. With servers, to which all send
+/// at once, messages wait for each other and are looked at more often.
+double seconds_per_byte(const TrainingStrategy& strategy) {
+  return strategy.algorithm.uses_servers() ? 2.5e-9 : 1.2e-9;
+}
 /// So much of the cores while bytes travel, and over a step.
 constexpr double kPeak = 0.7, kAverage = 0.5;
 /// From a message's arrival until a rank that sleeps has noticed it, and its answer is on its way: no less than this,
@@ -50,7 +53,7 @@ Seconds message_floor(int ranks, int cores) { return std::max(kFloor, kLook * ra
 }  // namespace
 
 Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores) {
-  const double all = kPeak * cores / kSecondsPerByte * dilation;
+  const double all = kPeak * cores / seconds_per_byte(step.strategy) * dilation;
   const Seconds floor = message_floor(step.world.ranks(), cores) / dilation;
   return simulated(limited(step.profile, BytesPerSecond(all / step.world.ranks()), floor), step);
 }
@@ -59,7 +62,7 @@ double choose_dilation(const EmulatedStep& step, int cores) {
   constexpr std::array kMantissas{1.0, 1.5, 2.0, 3.0, 5.0, 7.0};
   constexpr double kMost = 1e5;
   const Seconds ideal = simulated(step.profile, step);
-  const double busy = bytes_of(step) * kSecondsPerByte / (cores * kAverage);
+  const double busy = bytes_of(step) * seconds_per_byte(step.strategy) / (cores * kAverage);
   for (double decade = 1; decade < kMost; decade *= 10)
     for (const double mantissa : kMantissas) {
       const double dilation = mantissa * decade;

@@ -1,5 +1,6 @@
 #include "bench/emulation/emulated_case.hpp"
 
+#include "bench/launch/process.hpp"
 #include "bench/strategy.hpp"
 
 namespace hbench {
@@ -15,6 +16,7 @@ EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedR
       options.dilation > 0 ? options.dilation
                            : choose_dilation({profile, world, emulated.timeline, parse_strategy(asked)}, options.cores);
   emulated.cluster = emulated_cluster(profile, world, dilation, options.faults);
+  emulated.stretches = options.dilation == 0;
   emulated.straggler = profile.straggler;
   emulated.overlap_slowdown = profile.overlap_slowdown;
   emulated.expected = simulated.step(asked).times.step;
@@ -23,13 +25,19 @@ EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedR
   return emulated;
 }
 
-CaseResult emulate(const EmulatedCase& emulated, const MeasureOptions& options,
-                   const std::function<void(int)>& on_launch) {
+CaseResult emulate(EmulatedCase emulated, const MeasureOptions& options, const std::function<void(int)>& on_launch) {
+  constexpr int kStretched = 2;
+  int stretched = 0;
   CaseResult result = launch_all(emulated.asked, options.launches, [&](int launch) {
-    on_launch(launch);
     MeasureOptions own = options;
     if (launch > 0) own.traced_steps = 0;  // one look is enough, and takes a step
-    return emulate_launch(emulated, own, launch);
+    while (true) {
+      on_launch(launch);
+      LaunchOutcome outcome = emulate_launch(emulated, own, launch);
+      if (!outcome.overloaded || !emulated.stretches || stretched == kStretched || interrupted()) return outcome;
+      stretch(emulated.cluster, 2);
+      ++stretched;
+    }
   });
   result.samples.push_back(
       {.metric = "baseline_throughput", .value = emulated.timeline.samples_per_second(), .unit = "samples/s"});

@@ -19,8 +19,10 @@ EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedR
                            const EmulationOptions& options);
 
 /// All launches of a case, one after the other until one fails, with what it is relative to: one GPU of the cluster
-/// alone. `on_launch(n)` is called before launch n. \throws as `emulate_launch`.
-CaseResult emulate(const EmulatedCase& emulated, const MeasureOptions& options,
+/// alone. A launch that this machine was too slow for is repeated in twice as slow a time where the dilation was chosen
+/// (`EmulatedCase::stretches`), twice at most: what cores can do is known of one kind of machine.
+/// `on_launch(n)` is called before launch n. \throws as `emulate_launch`.
+CaseResult emulate(EmulatedCase emulated, const MeasureOptions& options,
                    const std::function<void(int launch)>& on_launch);
 
 }  // namespace hbench

@@ -180,8 +180,11 @@ LaunchOutcome emulate_launch(const EmulatedCase& emulated, const MeasureOptions&
   const JobOutcome end = start_ranks(start, options.host, log.reports, [&](const WorkerLine& line) { log.note(line); });
   if (interrupted()) return {};
   if (end.code != ExitCode::good) return lost_launch(end.code, launch, end.reason);
-  if (std::string why = why_void(log.samples, dilation); !why.empty())
-    return lost_launch(ExitCode::environment, launch, why);
+  if (std::string why = why_void(log.samples, dilation); !why.empty()) {
+    LaunchOutcome outcome = lost_launch(ExitCode::environment, launch, why);
+    outcome.overloaded = true;
+    return outcome;
+  }
   LaunchOutcome outcome{.samples = std::move(log.samples), .reason = {}, .traced = log.traced_steps()};
   for (TracedStep& step : outcome.traced)
     for (Span& span : step.spans) span.begin = span.begin / dilation, span.end = span.end / dilation;

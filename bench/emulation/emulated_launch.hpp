@@ -17,6 +17,7 @@ struct EmulatedCase {
   Case asked;
   StepTimeline timeline;  ///< of the case's GPU and batch
   EmulatedCluster cluster;
+  bool stretches = false;  ///< the dilation was chosen, and may be doubled where this machine is too slow for it
   double straggler = 0, overlap_slowdown = 0;  ///< the profile's
   Seconds expected;                            ///< of a step, simulated; not dilated
   Seconds latency;                             ///< of a message between nodes; not dilated

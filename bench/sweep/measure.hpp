@@ -40,6 +40,7 @@ struct LaunchOutcome {
   ExitCode code = ExitCode::good;
   std::string reason;                   ///< one line; empty when good
   std::vector<TracedStep> traced = {};  ///< times since the launch's first span
+  bool overloaded = false;              ///< an emulated launch that is void because this machine was too slow for it
 };
 
 /// The first GPUs of those that a process sees, as the value of CUDA_VISIBLE_DEVICES: ranks share these alone.
