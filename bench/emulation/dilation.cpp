@@ -8,17 +8,21 @@
 namespace hbench {
 namespace {
 
-/// Time of a core, measured with 16 ranks on the two cores of a server (2026): of a byte from one rank to another
-/// through MPI, TCP and two bridges, with adding it up, filling and comparing it. With servers, to which all send
-/// at once, messages wait for each other and are looked at more often.
-double seconds_per_byte(const TrainingStrategy& strategy) {
-  return strategy.algorithm.uses_servers() ? 2.5e-9 : 1.2e-9;
-}
+/// Time of a core, measured with 16 ranks on the two cores of a server (2026).
+struct CoreTimes {
+  double of_a_byte;  ///< from one rank to another through MPI, TCP and bridges, filled, added up and compared
+  Seconds of_a_look;
+};
+constexpr CoreTimes kRings{1.2e-9, Seconds(12e-6)};
+/// To servers all send at once: hundreds of messages are under way, wait for each other and are looked at.
+constexpr CoreTimes kServers{2.5e-9, Seconds(25e-6)};
+
+const CoreTimes& core_times(bool servers) { return servers ? kServers : kRings; }
 /// So much of the cores while bytes travel, and over a step.
 constexpr double kPeak = 0.7, kAverage = 0.5;
 /// From a message's arrival until a rank that sleeps has noticed it, and its answer is on its way: no less than this,
-/// and no less than lets all ranks look with a fifth of the cores, each look with so much of one.
-constexpr Seconds kFloor{500e-6}, kLook{25e-6};
+/// and no less than lets all ranks look with such a share of the cores.
+constexpr Seconds kFloor{500e-6};
 constexpr double kLooking = 0.2;
 /// Of a step: by so much this machine may lengthen it.
 constexpr double kNegligible = 0.01;
@@ -48,13 +52,23 @@ Profile limited(Profile profile, BytesPerSecond of_a_rank, Seconds floor) {
   return profile;
 }
 
-Seconds message_floor(int ranks, int cores) { return std::max(kFloor, kLook * ranks / (kLooking * cores)); }
+Seconds message_floor(const SharedCores& shared) {
+  return std::max(kFloor, core_times(shared.servers).of_a_look * shared.ranks / (kLooking * shared.cores));
+}
+
+SharedCores shared_by(const EmulatedStep& step, int cores) {
+  return {step.world.ranks(), cores, step.strategy.algorithm.uses_servers()};
+}
+
+double seconds_per_byte(const EmulatedStep& step) {
+  return core_times(step.strategy.algorithm.uses_servers()).of_a_byte;
+}
 
 }  // namespace
 
 Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores) {
-  const double all = kPeak * cores / seconds_per_byte(step.strategy) * dilation;
-  const Seconds floor = message_floor(step.world.ranks(), cores) / dilation;
+  const double all = kPeak * cores / seconds_per_byte(step) * dilation;
+  const Seconds floor = message_floor(shared_by(step, cores)) / dilation;
   return simulated(limited(step.profile, BytesPerSecond(all / step.world.ranks()), floor), step);
 }
 
@@ -62,7 +76,7 @@ double choose_dilation(const EmulatedStep& step, int cores) {
   constexpr std::array kMantissas{1.0, 1.5, 2.0, 3.0, 5.0, 7.0};
   constexpr double kMost = 1e5;
   const Seconds ideal = simulated(step.profile, step);
-  const double busy = bytes_of(step) * seconds_per_byte(step.strategy) / (cores * kAverage);
+  const double busy = bytes_of(step) * seconds_per_byte(step) / (cores * kAverage);
   for (double decade = 1; decade < kMost; decade *= 10)
     for (const double mantissa : kMantissas) {
       const double dilation = mantissa * decade;
@@ -72,9 +86,9 @@ double choose_dilation(const EmulatedStep& step, int cores) {
   return kMost;
 }
 
-Seconds emulated_polling(Seconds latency, double dilation, int ranks, int cores) {
+Seconds emulated_polling(Seconds latency, double dilation, const SharedCores& shared) {
   constexpr Seconds kMost{2e-3};
-  const Seconds least = message_floor(ranks, cores);
+  const Seconds least = message_floor(shared);
   return std::clamp(latency * dilation / 2, least, std::max(least, kMost));
 }
 

@@ -26,8 +26,15 @@ Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores);
 /// at which a step keeps the cores busy for half of its time at most.
 double choose_dilation(const EmulatedStep& step, int cores);
 
+/// Ranks that share this machine.
+struct SharedCores {
+  int ranks = 1;
+  int cores = 1;
+  bool servers = false;  ///< some are parameter servers, which have many messages to look at
+};
+
 /// How often each of so many ranks looks for messages: each half of a message's latency, but no more often than a fifth
 /// of the cores is enough for, and at least every two milliseconds where it is.
-Seconds emulated_polling(Seconds latency, double dilation, int ranks, int cores);
+Seconds emulated_polling(Seconds latency, double dilation, const SharedCores& shared);
 
 }  // namespace hbench

@@ -228,12 +228,16 @@ TEST(Dilation, OfSlowLinksIsNone) {
 }
 
 TEST(Dilation, LooksForMessagesMoreOftenThanTheyTake) {
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 100, 4, 2).value, 1e-3);
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 1, 4, 2).value, 0.5e-3) << "as often as costs little";
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 5000, 4, 2).value, 2e-3);
-  // 64 ranks look for 25 us each: 1.6 ms of a core, which is a fifth of 2 cores for 4 ms.
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 100, 64, 2).value, 4e-3) << "many ranks look less often";
-  EXPECT_DOUBLE_EQ(emulated_polling(Seconds(20e-6), 100, 64, 32).value, 1e-3);
+  const auto every = [](double dilation, const SharedCores& shared) {
+    return emulated_polling(Seconds(20e-6), dilation, shared).value;
+  };
+  EXPECT_DOUBLE_EQ(every(100, {.ranks = 4, .cores = 2}), 1e-3);
+  EXPECT_DOUBLE_EQ(every(1, {.ranks = 4, .cores = 2}), 0.5e-3) << "as often as costs little";
+  EXPECT_DOUBLE_EQ(every(5000, {.ranks = 4, .cores = 2}), 2e-3);
+  // 64 servers look for 25 us each: 1.6 ms of a core, which is a fifth of 2 cores for 4 ms.
+  EXPECT_DOUBLE_EQ(every(100, {.ranks = 64, .cores = 2, .servers = true}), 4e-3) << "many ranks look less often";
+  EXPECT_DOUBLE_EQ(every(100, {.ranks = 64, .cores = 2}), 64 * 12e-6 / 0.4) << "a ring has fewer messages";
+  EXPECT_DOUBLE_EQ(every(100, {.ranks = 64, .cores = 32, .servers = true}), 1e-3);
 }
 
 }  // namespace
