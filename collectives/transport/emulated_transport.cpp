@@ -40,7 +40,7 @@ class EmulatedTransport final : public Transport {
     }
     // The server and the link work at the same time: what leaves then arrives when the server has handled all of it.
     const Clock::time_point now = Clock::now();
-    slot.due = std::max(now, server_.handles(now, {}, work_of(payload.size())) - on_the_link(to, payload.size()));
+    slot.due = std::max(now, server_.sent(now, work_of(payload.size())) - on_the_link(to, payload.size()));
     slot.stage = Stage::held;
     held_.push_back(request);
     send_what_is_due();
@@ -146,7 +146,7 @@ class EmulatedTransport final : public Transport {
   Clock::time_point arrival(const Slot& slot, Clock::time_point now) {
     const std::size_t bytes = slot.landing.size();
     const Clock::time_point handed =
-        slot.served ? std::max(now, server_.handles(now, on_the_link(slot.peer, bytes), work_of(bytes))) : now;
+        slot.served ? std::max(now, server_.received(now, on_the_link(slot.peer, bytes), work_of(bytes))) : now;
     return handed + in_ticks(std::max(Seconds(0), costs_.latency(is_local(slot.peer), bytes) - costs_.noticed_late));
   }
 

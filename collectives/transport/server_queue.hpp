@@ -8,56 +8,68 @@
 
 namespace hbench {
 
-/// One server's work: messages one after the other, each from its first byte on. Many senders share the server's link,
-/// and their messages arrive at about the same time: their bytes came before, at no more than the link's rate, and the
-/// server has handled them meanwhile. So the times of arrival are packed one before the other on the link, each as long
-/// as its message is on it, and the server works through what is packed without a break.
+/// One server's work: one message after the other, each from its first byte on.
+///
+/// When that came is not seen. Many senders share the server's link, and their messages arrive at about the same time:
+/// their bytes came before, at no more than the link's rate. So a message takes the latest time before its arrival in
+/// which the link carried nothing else that is known of, in pieces where it must; it began with the first of them.
 class ServerQueue {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// When the server has handled a message that was all there at `arrived`, was on the server's link for `on_the_link`
-  /// at least, and takes `work`. A message that the server sends is there at once, and on no link before.
+  /// When the server has handled all that it knows of, with a message that was all there at `arrived`, was on the
+  /// server's link for `on_the_link`, and takes `work`.
   /// \pre `arrived` is not before that of the last call
-  Clock::time_point handles(Clock::time_point arrived, Clock::duration on_the_link, Clock::duration work) {
-    const bool fits = busy_.empty() || on_the_link <= arrived - busy_.back().end;
-    if (busy_.empty() || (fits && free_ <= arrived - on_the_link)) {
-      busy_.push_back({arrived - on_the_link, arrived, free_, work});
-    } else {
-      Busy& last = busy_.back();
-      if (!fits) last.begin -= on_the_link - (arrived - last.end);
-      last.end = arrived;
-      last.work += work;
-      join();
-    }
-    free_ = std::max(free_, std::max(busy_.back().free_before, busy_.back().begin) + busy_.back().work);
-    return free_;
+  Clock::time_point received(Clock::time_point arrived, Clock::duration on_the_link, Clock::duration work) {
+    return handled({on_link(arrived, on_the_link), work});
   }
 
+  /// The same with a message that the server sends, and that is there `now`.
+  Clock::time_point sent(Clock::time_point now, Clock::duration work) { return handled({now, work}); }
+
  private:
-  /// A time in which the link was busy, as far as is known, with messages that the server works on in one go.
   struct Busy {
     Clock::time_point begin, end;
-    Clock::time_point free_before;  ///< the server had handled what came before
+  };
+  struct Job {
+    Clock::time_point begin;  ///< no sooner
     Clock::duration work;
   };
 
-  /// What is packed before the end of an earlier time was on the link during that one: both are one.
-  void join() {
-    while (busy_.size() > 1 && busy_.back().begin < busy_[busy_.size() - 2].end) {
-      const Busy later = busy_.back();
-      busy_.pop_back();
-      Busy& joined = busy_.back();
-      joined.begin -= joined.end - later.begin;
-      joined.end = later.end;
-      joined.work += later.work;
+  /// When the first byte of a message was on the link. Whatever lies between that and its arrival is busy then.
+  Clock::time_point on_link(Clock::time_point arrived, Clock::duration left) {
+    Clock::time_point begin = arrived;
+    while (!link_.empty() && link_.back().end + left > begin) {
+      left -= begin - link_.back().end;
+      begin = link_.back().begin;
+      link_.pop_back();
     }
-    constexpr std::size_t kMost = 256;  // what is older is never reached again
-    if (busy_.size() > kMost) busy_.erase(busy_.begin(), busy_.end() - kMost / 2);
+    begin -= left;
+    link_.push_back({begin, arrived});
+    constexpr std::size_t kMost = 1024;
+    if (link_.size() > kMost) link_.erase(link_.begin(), link_.begin() + kMost / 2);  // none reaches so far back
+    return begin;
   }
 
-  std::vector<Busy> busy_;
-  Clock::time_point free_{};
+  Clock::time_point handled(const Job& job) {
+    jobs_.insert(std::ranges::upper_bound(jobs_, job.begin, {}, &Job::begin), job);
+    constexpr std::size_t kMost = 1024;
+    if (jobs_.size() > kMost) {
+      free_before_ = end_of(jobs_.begin(), jobs_.begin() + kMost / 2);
+      jobs_.erase(jobs_.begin(), jobs_.begin() + kMost / 2);
+    }
+    return end_of(jobs_.begin(), jobs_.end());
+  }
+
+  Clock::time_point end_of(std::vector<Job>::const_iterator first, std::vector<Job>::const_iterator last) const {
+    Clock::time_point end = free_before_;
+    for (; first != last; ++first) end = std::max(end, first->begin) + first->work;
+    return end;
+  }
+
+  std::vector<Busy> link_;           ///< apart from each other, in order
+  std::vector<Job> jobs_;            ///< in the order of their begins
+  Clock::time_point free_before_{};  ///< when jobs that are forgotten were done
 };
 
 }  // namespace hbench
