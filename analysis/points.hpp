@@ -19,7 +19,7 @@ struct Point {
   std::string machine_in_words;  ///< of a timed point
   bool failed = false;
   std::string failure;
-  double step_seconds = 0;  ///< median over iterations of the step, the mean over ranks (`timed_steps.hpp`), over launches
+  double step_seconds = 0;  ///< the job's (`timed_steps.hpp`): median over iterations, then over launches
   double throughput = 0;    ///< global
   double throughput_per_gpu = 0;
   /// `throughput / (gpus * baseline throughput)`; none without a baseline. Of a measured point whose baseline took
@@ -86,7 +86,8 @@ struct EmulatedPair {
   Point emulated;
   /// What was published of the same workload, GPUs, strategy and profile, by whatever framework; the first of several.
   std::optional<Point> published;
-  /// What was measured on this machine of the same workload, GPUs, batch and strategy; the first where there are several.
+  /// What was measured on this machine of the same workload, GPUs, batch and strategy; the first where there are
+  /// several.
   std::optional<Point> measured;
   double difference = 0;  ///< simulated throughput / emulated throughput - 1
 };

@@ -47,8 +47,8 @@ struct TrackedAnswers {
 };
 
 /// Every timed question of the head, in its order, and those that only the complete run of the baseline has. The value
-/// of a launch is the median over iterations of their time (`timed_steps.hpp`). Answers compare where their places are equal.
-/// \throws Error (wrong_data) as `check_plausible`: a database that was edited makes no verdicts.
+/// of a launch is the median over iterations of their time (`timed_steps.hpp`). Answers compare where their places are
+/// equal. \throws Error (wrong_data) as `check_plausible`: a database that was edited makes no verdicts.
 std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers);
 
 /// The value of each launch of a timed case: the median over iterations of its `tracked_metric`.

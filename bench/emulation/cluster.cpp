@@ -103,10 +103,10 @@ class Classes {
     if (senders.size() < 2) return;
     const int parent = next_ - 1, burst = burst_of(rate);
     for (const std::string& sender : senders) {
-      text_ += fmt::format("class add dev {} parent 1:{:x} classid 1:{:x} htb rate {} ceil {} burst {} cburst {} quantum "
-                           "60000\n",
-                           device_, parent, next_, tc_rate(rate / static_cast<double>(senders.size())), tc_rate(rate),
-                           burst, burst);
+      text_ += fmt::format(
+          "class add dev {} parent 1:{:x} classid 1:{:x} htb rate {} ceil {} burst {} cburst {} quantum "
+          "60000\n",
+          device_, parent, next_, tc_rate(rate / static_cast<double>(senders.size())), tc_rate(rate), burst, burst);
       text_ += fmt::format("filter add dev {} parent 1:{:x} protocol ip prio 2 u32 match ip src {}/32 flowid 1:{:x}\n",
                            device_, parent, sender, next_);
       ++next_;
@@ -125,8 +125,7 @@ class Classes {
 std::vector<std::string> addresses(const EmulatedLinks& links, int node, bool of_the_node) {
   std::vector<std::string> all;
   for (Rank rank = 0; rank < links.ranks(); ++rank)
-    if ((links.node_of_rank[static_cast<std::size_t>(rank)] == node) == of_the_node)
-      all.push_back(links.address(rank));
+    if ((links.node_of_rank[static_cast<std::size_t>(rank)] == node) == of_the_node) all.push_back(links.address(rank));
   return all;
 }
 

@@ -73,9 +73,9 @@ WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) 
                 .overlap_slowdown = emulated.overlap_slowdown,
                 .slower = {}};
   own.costs = emulated.cluster.costs;
-  own.polling = emulated_polling(
-      emulated.latency, dilation,
-      {emulated.cluster.links.ranks(), options.host.cores, emulated.asked.strategy.servers > 0});
+  own.polling =
+      emulated_polling(emulated.latency, dilation,
+                       {emulated.cluster.links.ranks(), options.host.cores, emulated.asked.strategy.servers > 0});
   own.costs.noticed_late = own.polling;
   own.replay.slower.assign(emulated.cluster.links.node_of_rank.size(), 1);
   for (const EmulatedFault& fault : emulated.faults)

@@ -10,7 +10,8 @@
 
 namespace hbench {
 
-/// For so much of the time the processors may have nothing left to give (`metric::kEmulatedBusy`), or the launch is void.
+/// For so much of the time the processors may have nothing left to give (`metric::kEmulatedBusy`), or the launch is
+/// void.
 inline constexpr double kMostBusy = 0.1;
 
 struct EmulatedCase {

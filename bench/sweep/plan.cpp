@@ -336,7 +336,8 @@ class Planner {
     if (!contains(request_.workloads.empty() ? kDefaultWorkloads : traces_, figure.workload)) return false;
     if (!contains(request_.profiles.empty() ? kDefaultProfiles : profiles_, figure.profile)) return false;
     if (contains(request_.presets, figure.strategy.preset)) return true;
-    return !only_presets(request_) && (request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm));
+    return !only_presets(request_) &&
+           (request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm));
   }
 
   /// Published figures, each with a simulated twin of the very strategy it was measured with.

@@ -96,8 +96,8 @@ std::string found_at(const std::string& name, const std::vector<std::string>& ow
 void simulate_again(TracedCase& traced, const CaseResult& result, const Data& data, const TraceRequest& request) {
   Catalog catalog;
   const Case& asked = result.asked;
-  catalog.profiles.emplace(
-      asked.profile, data.profiles.load(found_at(asked.profile, data.profiles.names(), request, "--profile")));
+  catalog.profiles.emplace(asked.profile,
+                           data.profiles.load(found_at(asked.profile, data.profiles.names(), request, "--profile")));
   catalog.traces.emplace(asked.workload,
                          data.traces.load(found_at(asked.workload, data.traces.names(), request, "--workload")));
   const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);

@@ -13,8 +13,8 @@ namespace hbench {
 
 /// Which cases are meant.
 struct TraceRequest {
-  int run = 0;        ///< 0: the newest that has any
-  std::string match;  ///< a part of the name, in any case; the whole name of one means that one alone
+  int run = 0;                     ///< 0: the newest that has any
+  std::string match;               ///< a part of the name, in any case; the whole name of one means that one alone
   std::vector<std::string> files;  ///< profiles and timelines of the user's, which simulated cases are of
 };
 
@@ -26,7 +26,7 @@ struct TracedCase {
   /// What the passes take in the step of one process alone, of the same run; 0: not known.
   Seconds alone;
   std::vector<std::string> host_of_rank;  ///< by rank; empty where all were on one machine
-  std::string note;  ///< what is odd about it; empty for nothing
+  std::string note;                       ///< what is odd about it; empty for nothing
 };
 
 /// Those of a run that are meant, measured ones first. \throws Error (usage) where there is none, with what there is.

@@ -48,7 +48,8 @@ ExitCode run_trace(const Call& call) {
   app.add_option("--run", request.run, "only cases of this run (default: the newest that has traced steps)")
       ->check(in_range(1, INT_MAX));
   app.add_option("--profile", profiles, "of simulated cases: the TOML files of your own that they are of (comma list)");
-  app.add_option("--workload", workloads, "of simulated cases: the timelines of your own that they are of (comma list)");
+  app.add_option("--workload", workloads,
+                 "of simulated cases: the timelines of your own that they are of (comma list)");
   app.add_option("--format", format, "summary, or perfetto: trace events as JSON, of one case")->capture_default_str();
   app.add_option("--out", out, "write this file, and not to the terminal");
   app.add_flag("--wide", wide, kWideHelp);

@@ -61,8 +61,8 @@ TEST(ServerQueue, HandlesWhatItSendsFromWhenItIsSent) {
   EXPECT_EQ(queue.sends(130, 12), 142);
 }
 
-// 0 to 10 and 11 to 21 on the link, and a send between that takes nothing of it: the third piece of work begins at 11 at
-// the soonest, and the server is busy from 0 to 36.
+// 0 to 10 and 11 to 21 on the link, and a send between that takes nothing of it: the third piece of work begins at 11
+// at the soonest, and the server is busy from 0 to 36.
 TEST(ServerQueue, SendsWithoutTheLinkByWhichItReceives) {
   Queue queue;
   EXPECT_EQ(queue.handles(10, 10, 12), 12);
