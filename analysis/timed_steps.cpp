@@ -29,7 +29,7 @@ std::map<int, Launch> by_launch(const CaseResult& result, std::string_view metri
   std::map<int, Launch> launches;
   for (const auto& [launch, iterations] : of_ranks)
     for (const auto& [number, iteration] : iterations)
-      launches[launch].push_back(metric == kStepMetric ? iteration.sum / iteration.ranks : iteration.slowest);
+      launches[launch].push_back(metric == metric::kStep ? iteration.sum / iteration.ranks : iteration.slowest);
   return launches;
 }
 
@@ -50,7 +50,7 @@ TimedSteps timed_steps(const CaseResult& result, std::string_view metric) {
 
 std::vector<PairedLaunch> paired_launches(const CaseResult& result) {
   std::size_t observations = 0;
-  std::map<int, Launch> own = by_launch(result, kStepMetric, observations);
+  std::map<int, Launch> own = by_launch(result, metric::kStep, observations);
   std::vector<PairedLaunch> pairs;
   for (auto& [launch, baseline] : by_launch(result, metric::kPairedBaseline, observations))
     if (const auto found = own.find(launch); found != own.end())

@@ -9,11 +9,9 @@
 #include "analysis/interval.hpp"
 #include "analysis/records.hpp"
 #include "analysis/statistics.hpp"
+#include "analysis/tracked_metric.hpp"
 
 namespace hbench {
-
-/// What a rank reports of each training step: the time from the end of the one before to its end.
-inline constexpr std::string_view kStepMetric = "step_seconds";
 
 /// The samples of one metric of a case, warm-up left out.
 ///
@@ -30,7 +28,7 @@ struct TimedSteps {
 
   std::size_t iterations() const;
 };
-TimedSteps timed_steps(const CaseResult& result, std::string_view metric = kStepMetric);
+TimedSteps timed_steps(const CaseResult& result, std::string_view metric = metric::kStep);
 
 /// The launches of a measured case for which steps of the baseline launch beside them are stored
 /// (`metric::kPairedBaseline`), in order. Empty for cases that were measured before launches took turns.

@@ -10,6 +10,7 @@
 namespace hbench {
 
 namespace metric {
+/// What a rank reports of each training step: the time from the end of the one before to its end.
 inline constexpr std::string_view kStep = "step_seconds";
 /// Of a benchmark of another program (`Case::benchmark`), one per launch and repetition: the time of what it repeats,
 /// or where it says only a rate, that, in a unit of its own (`items/s`, `B/s`).
