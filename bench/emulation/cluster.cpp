@@ -29,13 +29,7 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
-BytesPerSecond dilated(BytesPerSecond rate, double dilation) { return BytesPerSecond(rate.value / dilation); }
-
 double seconds_per_byte(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
-
-EmulatedCosts::Hop hop_of(Seconds latency, Seconds low, BytesPerSecond rate, double dilation) {
-  return {latency * dilation, low * dilation, seconds_per_byte(rate) * dilation};
-}
 
 double factor_of(const std::vector<EmulatedFault>& faults, EmulatedFault::Kind kind, int index) {
   double factor = 1;
@@ -86,12 +80,7 @@ class Classes {
 
   /// Everything that goes from, or to, a subnet. \param side `src` or `dst`
   void add(BytesPerSecond rate, std::string_view side, std::string_view subnet) {
-    const int number = next_++;
-    const int burst = burst_of(rate);
-    text_ += fmt::format("class add dev {} parent 1: classid 1:{:x} htb rate {} burst {} cburst {} quantum 60000\n",
-                         device_, number, tc_rate(rate), burst, burst);
-    text_ += fmt::format("filter add dev {} parent 1: protocol ip prio 2 u32 match ip {} {} flowid 1:{:x}\n", device_,
-                         side, subnet, number);
+    add_class("1:", tc_rate(rate), rate, fmt::format("{} {}", side, subnet));
   }
 
   /// Divides what passes the class of `add` evenly among those who send it, as far as they have something to send.
@@ -101,22 +90,26 @@ class Classes {
   /// the steps of 16 ranks differed by a third.
   void share(BytesPerSecond rate, const std::vector<std::string>& senders) {
     if (senders.size() < 2) return;
-    const int parent = next_ - 1, burst = burst_of(rate);
-    for (const std::string& sender : senders) {
-      text_ += fmt::format(
-          "class add dev {} parent 1:{:x} classid 1:{:x} htb rate {} ceil {} burst {} cburst {} quantum "
-          "60000\n",
-          device_, parent, next_, tc_rate(rate / static_cast<double>(senders.size())), tc_rate(rate), burst, burst);
-      text_ += fmt::format("filter add dev {} parent 1:{:x} protocol ip prio 2 u32 match ip src {}/32 flowid 1:{:x}\n",
-                           device_, parent, sender, next_);
-      ++next_;
-    }
+    const std::string parent = fmt::format("1:{:x}", next_ - 1);
+    const std::string part =
+        fmt::format("{} ceil {}", tc_rate(rate / static_cast<double>(senders.size())), tc_rate(rate));
+    for (const std::string& sender : senders) add_class(parent, part, rate, fmt::format("src {}/32", sender));
   }
 
   /// Nothing where no class was added.
   std::string text() const { return next_ > 2 ? text_ : ""; }
 
  private:
+  /// \param rates as tc takes them, of which the link has `rate` at most
+  void add_class(std::string_view parent, std::string_view rates, BytesPerSecond rate, std::string_view match) {
+    const int burst = burst_of(rate);
+    text_ += fmt::format("class add dev {} parent {} classid 1:{:x} htb rate {} burst {} cburst {} quantum 60000\n",
+                         device_, parent, next_, rates, burst, burst);
+    text_ += fmt::format("filter add dev {} parent {} protocol ip prio 2 u32 match ip {} flowid 1:{:x}\n", device_,
+                         parent, match, next_);
+    ++next_;
+  }
+
   std::string device_, text_;
   int next_ = 2;
 };
@@ -233,20 +226,19 @@ EmulatedCluster emulated_cluster(const Profile& profile, const World& world, dou
                                  const std::vector<EmulatedFault>& faults) {
   const RankLayout layout(world, profile.gpus_per_node);
   EmulatedCluster cluster;
-  cluster.dilation = dilation;
   EmulatedLinks& links = cluster.links;
   links.node_of_rank = layout.node;
-  links.local_rate = dilated(profile.local_rate, dilation);
-  links.retransmit = links.retransmit * dilation;
+  links.local_rate = profile.local_rate;
   const BytesPerSecond path = profile.path_rate(), node = profile.node_rate();
-  if (path < node) links.stream_rate = dilated(path, dilation);
+  if (path < node) links.stream_rate = path;
   for (int index = 0; index < layout.nodes; ++index)
-    links.node_rate.push_back(dilated(node, dilation) * factor_of(faults, EmulatedFault::Kind::link, index) *
+    links.node_rate.push_back(node * factor_of(faults, EmulatedFault::Kind::link, index) *
                               factor_of(faults, EmulatedFault::Kind::police, index));
   links.police =
       std::ranges::any_of(faults, [](const EmulatedFault& each) { return each.kind == EmulatedFault::Kind::police; });
-  cluster.costs.local = hop_of(profile.local_latency, profile.local_low_latency, profile.local_rate, dilation);
-  cluster.costs.network = hop_of(profile.network_latency, profile.network_low_latency, std::min(path, node), dilation);
+  cluster.costs.local = {profile.local_latency, profile.local_low_latency, seconds_per_byte(profile.local_rate)};
+  cluster.costs.network = {profile.network_latency, profile.network_low_latency,
+                           seconds_per_byte(std::min(path, node))};
   cluster.costs.node_of_rank = layout.node;
   cluster.costs.groups = world.group > 1;
   cluster.costs.server_seconds_per_byte.assign(static_cast<std::size_t>(world.ranks()), 0);
@@ -254,7 +246,8 @@ EmulatedCluster emulated_cluster(const Profile& profile, const World& world, dou
   if (layout.nodes > 1)
     for (int server = 0; server < world.servers; ++server)
       cluster.costs.server_seconds_per_byte[static_cast<std::size_t>(world.server_rank(server))] =
-          server_seconds_per_byte(profile, world) * dilation * factor_of(faults, EmulatedFault::Kind::server, server);
+          server_seconds_per_byte(profile, world) * factor_of(faults, EmulatedFault::Kind::server, server);
+  stretch(cluster, dilation);
   return cluster;
 }
 
