@@ -83,9 +83,9 @@ Seconds alone_of(const CaseResult& result, const std::vector<CaseResult>& of_run
 }
 
 /// The user's file of that name, or the name where it is hbench's own. A case keeps the name of a file alone.
-std::string found_at(const std::string& name, const std::vector<std::string>& own, const TraceRequest& request,
-                     std::string_view flag) {
-  for (const std::string& file : request.files)
+std::string found_at(const std::string& name, const std::vector<std::string>& own,
+                     const std::vector<std::string>& files, std::string_view flag) {
+  for (const std::string& file : files)
     if (std::filesystem::path(file).stem() == name) return file;
   if (std::ranges::find(own, name) != own.end()) return name;
   throw Error(ExitCode::usage, fmt::format("the simulated case is of '{}', which was a file of yours", name),
@@ -96,10 +96,10 @@ std::string found_at(const std::string& name, const std::vector<std::string>& ow
 void simulate_again(TracedCase& traced, const CaseResult& result, const Data& data, const TraceRequest& request) {
   Catalog catalog;
   const Case& asked = result.asked;
-  catalog.profiles.emplace(asked.profile,
-                           data.profiles.load(found_at(asked.profile, data.profiles.names(), request, "--profile")));
-  catalog.traces.emplace(asked.workload,
-                         data.traces.load(found_at(asked.workload, data.traces.names(), request, "--workload")));
+  catalog.profiles.emplace(
+      asked.profile, data.profiles.load(found_at(asked.profile, data.profiles.names(), request.profiles, "--profile")));
+  catalog.traces.emplace(
+      asked.workload, data.traces.load(found_at(asked.workload, data.traces.names(), request.workloads, "--workload")));
   const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);
   traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
   traced.alone = step.times.compute;

@@ -13,9 +13,9 @@ namespace hbench {
 
 /// Which cases are meant.
 struct TraceRequest {
-  int run = 0;                     ///< 0: the newest that has any
-  std::string match;               ///< a part of the name, in any case; the whole name of one means that one alone
-  std::vector<std::string> files;  ///< profiles and timelines of the user's, which simulated cases are of
+  int run = 0;        ///< 0: the newest that has any
+  std::string match;  ///< a part of the name, in any case; the whole name of one means that one alone
+  std::vector<std::string> profiles, workloads;  ///< files of the user's, which simulated cases are of
 };
 
 struct TracedCase {

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <climits>
-#include <iterator>
 
 #include "bench/command/arguments.hpp"
 #include "bench/output/output_file.hpp"
@@ -57,8 +55,8 @@ ExitCode run_trace(const Call& call) {
   if (format != "summary" && format != "perfetto")
     throw Error(ExitCode::usage, fmt::format("--format {}: there is no such format", format),
                 "give summary or perfetto");
-  for (const auto& [given, flag] : {std::pair(profiles, "--profile"), std::pair(workloads, "--workload")})
-    if (!given.empty()) std::ranges::move(split_list(given, flag), std::back_inserter(request.files));
+  if (!profiles.empty()) request.profiles = split_list(profiles, "--profile");
+  if (!workloads.empty()) request.workloads = split_list(workloads, "--workload");
   if (!out.empty()) check_writable(out, "--out");
   const Store store(database, Store::Mode::read_only);
   const std::vector<TracedCase> cases = find_traced_cases(store, load_data(), request);
