@@ -108,9 +108,9 @@ SimulatedStep SimulatedRunner::step(const Case& asked) {
         .run(timeline, strategy, network_slower, end, spans);
   };
   const StepTimes& times = result.times = simulated(End::stated, 1, 1, &result.spans);
-  // On a faster network gradients meet other queues, and now and then a step takes longer for it: what the profile is
-  // uncertain of is the envelope of the three runs. A slower GPU hides more, and a faster one less; against their own
-  // speed alone they are compared as if they were as fast as stated.
+  // On a faster network messages meet other queues, and nothing promises that no step takes longer for it: what the
+  // profile is uncertain of is the envelope of the three runs. A slower GPU hides more, and a faster one less; against
+  // their own speed alone they are compared as if they were as fast as stated.
   result.fast = simulated(End::better, 1 - cluster.uncertainty, 1 / rate.factor).step / rate.factor;
   result.slow = simulated(End::worse, 1 + cluster.uncertainty, rate.factor).step * rate.factor;
   // One GPU is what others are relative to.

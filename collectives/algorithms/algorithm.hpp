@@ -54,7 +54,7 @@ struct Algorithm {
   /// `World::group` is the number of consecutive ranks that share a node; the others ignore it.
   bool uses_groups = false;
   /// Many buckets may be in flight at once (every tensor is its own request to a server); otherwise
-  /// buckets follow each other on one stream, as with Horovod and NCCL.
+  /// buckets follow each other on one stream, as with Horovod and NCCL. Each transfer carries one chunk then.
   bool concurrent = false;
   /// Why `world` is not possible, or empty when it is.
   std::string (*refuses)(const World& world);

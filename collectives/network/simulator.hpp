@@ -3,10 +3,7 @@
 /// The network in virtual time.
 ///
 /// A transfer waits for its data (the chunk's last write at the sender), then passes every resource on
-/// its way: sender's and receiver's link inside a node, or the NICs of both nodes, and the parameter server
-/// that handles it. Each resource is a first-come-first-served queue with a rate; the transfer has arrived
-/// when the slowest of them has passed it, plus the latency. Where streams between two ranks are slower than the
-/// NICs (one TCP connection, say), they are a queue of their own.
+/// its way through a `Network`. It has arrived when the slowest of its resources has passed it, plus the latency.
 /// For one uncontended schedule this gives the closed forms of the literature exactly.
 
 #include <array>
@@ -14,8 +11,7 @@
 #include <vector>
 
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/network/profile.hpp"
-#include "collectives/network/rank_layout.hpp"
+#include "collectives/network/network.hpp"
 #include "collectives/network/ready_times.hpp"
 #include "collectives/network/simulation_plan.hpp"
 #include "collectives/network/stop.hpp"
@@ -23,63 +19,8 @@
 
 namespace hbench {
 
-/// How long a server of this world is busy for each byte that is pushed to it or pulled from it; 0: no time.
-double server_seconds_per_byte(const Profile& profile, const World& world);
-
-/// The queues of one cluster for one world. Keeps what earlier transfers left behind, so collectives that are
-/// in flight together slow each other. Not thread-safe.
-class Network {
- public:
-  /// Workers fill nodes in rank order; a dedicated server has a node of its own. `profile` may go away.
-  Network(const Profile& profile, const World& world);
-
-  /// Forgets all traffic.
-  void reset();
-  const RankLayout& layout() const { return layout_; }
-
- private:
-  friend class SimulatedCollective;
-  /// What a message between two ranks meets, inside a node or across: rates as seconds per byte.
-  struct Hop {
-    double latency;
-    double low_latency;  ///< 0: no such protocol
-    double link;         ///< of a rank's link inside a node, of all NICs of a node together
-    double streams;      ///< of the streams between two ranks; 0 where the links are slower than these
-  };
-  /// For how long one message occupies each resource on its way; the same for all senders, as all links of a kind are
-  /// alike.
-  struct Message {
-    double link;
-    double streams;  ///< 0: they are no bottleneck
-    double server;
-    double
-        afterwards;  ///< from the last byte's departure until the data are ready: latency, coding, rest of a reduction
-  };
-  /// The streams from one rank to another.
-  struct Streams {
-    Rank to;
-    double free_at;
-  };
-  Message message(bool local, TransferKind kind, std::int64_t elements, const Encoding& encoding) const;
-  double& streams_free_at(Rank from, Rank to);
-
-  World world_;
-  double memory_seconds_per_byte_;
-  double server_seconds_per_byte_;
-  Hop local_, remote_;
-  RankLayout layout_;
-  std::vector<int> server_;                    ///< by rank: its queue in `servers_free_at_`; -1 where it is none
-  std::vector<double> link_out_, link_in_;     ///< by lane: when its link inside the node is free
-  std::vector<double> nic_out_, nic_in_;       ///< by node
-  std::vector<double> servers_free_at_;        ///< by rank that serves, in order
-  std::vector<Rank> first_streams_to_;         ///< by lane of the sender: the first rank that it has sent to, or -1
-  std::vector<double> first_streams_free_at_;  ///< by lane of the sender: of the streams to that rank
-  std::vector<std::vector<Streams>> streams_;  ///< by lane of the sender: to others
-  std::vector<std::size_t> last_streams_;      ///< by lane of the sender: where the last look-up ended
-};
-
-/// One schedule on its way through a `Network`, round by round, so that a caller can interleave several in
-/// the order of time. `plan` and `network`, whose layout the plan is of, outlive it.
+/// One schedule on its way through a `Network`, round by round, each message whole. No server handles messages here:
+/// `ConcurrentCollectives` is for worlds that have some. `plan` and `network`, whose layout the plan is of, outlive it.
 class SimulatedCollective {
  public:
   SimulatedCollective(Network& network, const SimulationPlan& plan, const Encoding& encoding, std::int64_t elements,
@@ -133,7 +74,8 @@ class SimulatedCollective {
   std::array<Known, 4> known_;             ///< local or not, reduce or copy
 };
 
-/// The time of one collective on an idle network. Asks `stop` before every round. \throws as `stop_if`.
+/// The time of one collective on an idle network. Asks `stop` before every round, or message of a server. \throws as
+/// `stop_if`.
 Seconds simulate(Network& network, const SimulationPlan& plan, const Encoding& encoding, std::int64_t elements,
                  const StopRequested& stop = {});
 /// The same for a schedule that is simulated once.

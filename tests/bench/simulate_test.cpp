@@ -70,20 +70,11 @@ TEST(SimulatedRunner, GivesABandAroundItsStepAndTheWorldsTimeIsAccountedFor) {
   }
 }
 
-/// Cases of the default sweep: every 23rd, and the two whose step was once outside its own band.
+/// Every 23rd case.
 std::vector<Case> sampled(const Plan& plan) {
   std::vector<Case> some;
   for (std::size_t i = 0; i < plan.cases.size(); i += 23) some.push_back(plan.cases[i]);
   return some;
-}
-
-const Case& find_case(const Plan& plan, std::string_view workload, std::string_view profile, int gpus,
-                      std::string_view server_mode) {
-  for (const Case& asked : plan.cases)
-    if (asked.workload == workload && asked.profile == profile && asked.gpus == gpus &&
-        asked.strategy.server_mode == server_mode && asked.strategy.placement == "sliced")
-      return asked;
-  throw std::logic_error("the default sweep has changed");
 }
 
 SweepRequest default_request() {
@@ -176,20 +167,18 @@ double step_with(const Plan& plan, const Case& asked, double network_factor) {
   return simulator.run(timeline, strategy, network_factor).step.value;
 }
 
-// A queue serves first what came first. On a network that is a little faster or slower, messages of gradients that
-// became ready at fixed times come in another order, and a step can end later on the faster network: as in Graham's
-// anomalies. These two steps are longer than both their runs with 10 % more and less.
-TEST(SimulatedRunner, WidensTheBandWhereAFasterNetworkIsNoFaster) {
+// Graham's anomalies: where a queue serves whole messages, those of gradients that became ready at fixed times come in
+// another order on a network that is a little faster, and a step can end later. Connections that share links have none.
+TEST(SimulatedRunner, TakesNoLongerOnAFasterNetwork) {
   const Plan plan = plan_of(default_request());
-  SimulatedRunner runner(plan.catalog, {}, ModelError{});
-  for (const auto& [workload, gpus] : {std::pair{"resnet50", 32}, {"inception_v3", 64}}) {
-    const Case asked = find_case(plan, workload, "hkbu-10gbe", gpus, "dedicated");
-    const CaseResult longest = runner.run(asked);
-    for (const double factor : {0.9, 1.1})
-      EXPECT_LT(step_with(plan, asked, factor), value(longest, "step_seconds")) << workload << " times " << factor;
-    EXPECT_GE(value(longest, "step_seconds_high"), value(longest, "step_seconds")) << workload;
-    EXPECT_LT(value(longest, "step_seconds_low"), value(longest, "step_seconds")) << workload;
+  int servers = 0;
+  for (const Case& asked : sampled(plan)) {
+    const double step = step_with(plan, asked, 1);
+    EXPECT_LE(step_with(plan, asked, 0.9), step) << asked.key();
+    EXPECT_GE(step_with(plan, asked, 1.1), step) << asked.key();
+    servers += asked.strategy.uses_servers();
   }
+  EXPECT_GT(servers, 10);
 }
 
 TEST(SimulatedRunner, EndsInsideACaseWhenAStopIsRequestedAndGoesOnLater) {

@@ -211,6 +211,17 @@ TEST(Algorithms, NeverSendARankWhatIsItsOwn) {
 
 // Three workers push to two servers: each begins at another server. Each server answers another worker first, and then
 // the others in turn.
+TEST(Algorithms, OfManyBucketsInFlightSendOneChunkInEachTransfer) {
+  for (const Algorithm* entry : algorithms()) {
+    if (!entry->concurrent) continue;
+    for (const int group : {1, 4}) {
+      const World world{.workers = 8, .servers = 3, .colocated = true, .group = group};
+      for (const Transfer& transfer : entry->build({.world = world, .parameters = entry->defaults}).transfers)
+        EXPECT_EQ(transfer.chunk_count, 1) << entry->name;
+    }
+  }
+}
+
 TEST(ParameterServers, PushAndPullInTurn) {
   const Schedule schedule = parse_algorithm("ps").build({.workers = 3, .servers = 2}, 1);
   std::vector<std::pair<Rank, Rank>> pushes, pulls;

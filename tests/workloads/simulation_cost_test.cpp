@@ -72,15 +72,16 @@ TEST(SimulationNeed, IsOfTheSchedulesThatTravel) {
   EXPECT_EQ(simulation_need(world, timeline, strategy("ring", "topk")).transfers, 64 * 63);
 }
 
-// All tensors at once: with whole tensors each has one chunk, which 8 workers push and pull. 2,048,001 elements are cut
-// into three slices of at most 1,024,000.
+// All tensors at once: with whole tensors each has one chunk, which 8 workers push and pull. A transfer has 24 bytes,
+// and half of them are messages of 88 bytes in a queue; there is a time for each chunk at every rank. 2,048,001
+// elements are cut into three slices of at most 1,024,000.
 TEST(SimulationNeed, OfServersIsOfAllTensorsInFlight) {
   TrainingStrategy servers = strategy("ps");
   servers.placement = &find_entry(placements(), "greedy", "placement");
   const World world{.workers = 8, .servers = 4};
   const StepTimeline timeline = two_tensors(1000, 2'048'001);
   EXPECT_EQ(simulation_need(world, timeline, servers).transfers, 2 * 8 * 2);
-  EXPECT_EQ(simulation_need(world, timeline, servers).bytes, 48 * 2 * 8 * 2 + 8 * (12 + 2 * 12) * 2);
+  EXPECT_EQ(simulation_need(world, timeline, servers).bytes, (24 + 44) * 2 * 8 * 2 + 8 * 12 * 2);
   servers.placement = &find_entry(placements(), "sliced", "placement");
   EXPECT_EQ(simulation_need(world, timeline, servers).transfers, 2 * 8 * (1 + 3));
 }
@@ -167,6 +168,17 @@ TEST(SimulationTime, OfServersCountsEveryRun) {
   };
   EXPECT_NEAR(time(3000) - time(2000), time(2000) - time(1000), 1e-9);
   EXPECT_GT(time(3000), time(1000));
+}
+
+// 400 pieces of 256 KiB each way, against two messages that are shorter than one.
+TEST(SimulationTime, OfServersCountsThePiecesOfLongMessages) {
+  TrainingStrategy servers = strategy("ps");
+  servers.placement = &find_entry(placements(), "greedy", "placement");
+  const auto time = [&](std::int64_t elements) {
+    const StepTimeline timeline = two_tensors(1000, elements);
+    return simulation_time(round_cluster(), {.workers = 1000, .servers = 1}, timeline, servers).value;
+  };
+  EXPECT_GT(time(400 << 16), 50 * time(2000));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "collectives/exchange/exchange_parts.hpp"
+#include "collectives/network/concurrent_collectives.hpp"
 
 namespace hbench {
 namespace {
@@ -18,6 +19,8 @@ constexpr Seconds kPerTransfer(12.5e-9);
 constexpr Seconds kPerTransferOfRanges(100e-9);
 constexpr Seconds kPerTransferInRun(2.5e-9);
 constexpr Seconds kPerRun(300e-9);
+/// Of a piece that shares links with others. Measured with servers for 128 and 1024 workers.
+constexpr Seconds kPerPiece(150e-9);
 
 constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
 
@@ -32,8 +35,6 @@ std::int64_t all_elements(const StepTimeline& timeline) {
   return std::accumulate(elements.begin(), elements.end(), std::int64_t{0});
 }
 
-constexpr auto kPlannedRun = static_cast<std::int64_t>(sizeof(PlannedRun));
-
 /// What travels for one bucket.
 AlgorithmChoice scheduled(const AlgorithmChoice& algorithm, const TrainingStrategy& strategy) {
   const bool gathers = strategy.compressor.compressor->exchange == Exchange::gather;
@@ -43,7 +44,7 @@ AlgorithmChoice scheduled(const AlgorithmChoice& algorithm, const TrainingStrate
 /// Buckets that share the network, each with a schedule of its own.
 struct Flights {
   std::int64_t transfers = 0;
-  std::int64_t times = 0;  ///< bytes
+  std::int64_t bytes = 0;  ///< of memory
 };
 
 /// As if every tensor were a bucket, which is usual with servers.
@@ -56,7 +57,7 @@ Flights flights_of(const World& world, const StepTimeline& timeline, const Train
     const Shape shape =
         algorithm.algorithm->shape({.world = world, .parameters = algorithm.parameters, .shards = placed});
     flights.transfers += shape.transfers;
-    flights.times += bytes_of_times(world, shape);
+    flights.bytes += ConcurrentCollectives::bytes_in_flight(world, shape);
   }
   return flights;
 }
@@ -93,7 +94,7 @@ SimulationNeed simulation_need(const World& world, const StepTimeline& timeline,
   if (strategy.algorithm.is_vendor()) return {};  // a formula
   if (strategy.algorithm.concurrent()) {
     const Flights flights = flights_of(world, timeline, strategy);
-    return {flights.transfers, kPlannedRun * flights.transfers + flights.times};
+    return {flights.transfers, flights.bytes};
   }
   SimulationNeed most;
   const std::int64_t bytes = all_elements(timeline) * kFloat;
@@ -143,9 +144,13 @@ Seconds simulation_time(const Profile& profile, const World& world, const StepTi
                         const TrainingStrategy& strategy) {
   if (strategy.algorithm.is_vendor()) return kSmallStep;
   const double learning = strategy.fusion.fusion->learns ? 2 : 1;
-  if (strategy.algorithm.concurrent())
-    return kSmallStep +
-           kPerTransfer * (3 * learning * static_cast<double>(flights_of(world, timeline, strategy).transfers));
+  if (strategy.algorithm.concurrent()) {
+    // Every worker's gradients go to the servers and come back, each message in whole pieces and one that is not.
+    const double bytes = 2.0 * world.workers * static_cast<double>(all_elements(timeline) * kFloat);
+    const double pieces = static_cast<double>(flights_of(world, timeline, strategy).transfers) +
+                          bytes / static_cast<double>(ConcurrentCollectives::kPieceBytes);
+    return kSmallStep + kPerPiece * (3 * learning * pieces);
+  }
   std::map<std::pair<std::string, int>, Seconds> known;
   Seconds sum = kSmallStep;
   for (const std::int64_t elements : bucket_sizes(profile, world, timeline, strategy)) {

@@ -5,11 +5,12 @@
 #include <deque>
 #include <limits>
 #include <numbers>
-#include <queue>
+#include <optional>
 
 #include "collectives/exchange/exchange_parts.hpp"
 #include "collectives/fusion/departures.hpp"
 #include "collectives/fusion/shards.hpp"
+#include "collectives/network/concurrent_collectives.hpp"
 
 namespace hbench {
 namespace {
@@ -162,18 +163,6 @@ class StepRun {
     double packing;  ///< of the duration
     int bucket;
   };
-  /// A bucket among many: its own schedule on the shared network.
-  struct Flying {
-    SimulationPlan plan;
-    std::unique_ptr<SimulatedCollective> collective;
-    double departed;
-  };
-  struct FlightEvent {
-    double at;
-    int flight;
-    bool operator>(const FlightEvent& other) const { return at != other.at ? at > other.at : flight > other.flight; }
-  };
-
   static std::vector<std::int64_t> bytes_of(const StepTimeline& timeline) {
     std::vector<std::int64_t> bytes;
     for (const GradientEvent& gradient : timeline.gradients)
@@ -197,11 +186,11 @@ class StepRun {
     stream_free_ = host_free_ = 0;
     periods_.clear();
     stream_.clear();
-    flights_.clear();
-    events_ = {};
+    departed_.clear();
     if (spans_ != nullptr) spans_->clear();
     ready_at_.assign(timeline_.gradients.size(), 0);
     network_.reset();
+    in_flight_.emplace(network_, strategy_.compressor.encoding());
     tell({FusionEventKind::step_begin, Seconds(0), 0});
   }
 
@@ -229,7 +218,7 @@ class StepRun {
 
   double next_network() const {
     if (!strategy_.algorithm.concurrent()) return stream_.empty() ? kNever : stream_end();
-    return events_.empty() ? kNever : std::max(now_, events_.top().at);
+    return in_flight_->idle() ? kNever : std::max(now_, in_flight_->next_event().value);
   }
 
   double stream_end() const { return std::max(stream_.front().ready, stream_free_) + stream_.front().duration; }
@@ -284,17 +273,9 @@ class StepRun {
     std::vector<Shard> shards;
     if (!shards_.empty()) shards = shards_of(bucket, shards_);
     const AlgorithmChoice& algorithm = strategy_.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
-    Flying flight{SimulationPlan(network_.layout(), algorithm.runs(simulator_.world_, 1, shards)), nullptr, start};
-    flights_.push_back(std::make_unique<Flying>(std::move(flight)));
-    Flying& flying = *flights_.back();
-    flying.collective = std::make_unique<SimulatedCollective>(network_, flying.plan, strategy_.compressor.encoding(),
-                                                              elements, Seconds(start));
-    schedule_flight(static_cast<int>(flights_.size()) - 1);
-  }
-
-  void schedule_flight(int index) {
-    const SimulatedCollective& collective = *flights_[index]->collective;
-    events_.push({(collective.done() ? collective.finish() : collective.next_round()).value, index});
+    in_flight_->begin(SimulationPlan(network_.layout(), algorithm.runs(simulator_.world_, 1, shards)), elements,
+                      Seconds(start));
+    departed_.push_back(start);
   }
 
   void network_event() {
@@ -304,15 +285,10 @@ class StepRun {
       stream_.pop_front();
       return bucket_done();
     }
-    const int index = events_.top().flight;
-    events_.pop();
-    if (flights_[index]->collective->done()) {
-      add_span(SpanKind::communication, flights_[index]->departed, now_, index);
-      flights_[index] = nullptr;
-      return bucket_done();
+    if (const std::optional<int> bucket = in_flight_->advance()) {
+      add_span(SpanKind::communication, departed_[static_cast<std::size_t>(*bucket)], now_, *bucket);
+      bucket_done();
     }
-    flights_[index]->collective->advance();
-    schedule_flight(index);
   }
 
   void bucket_done() {
@@ -422,8 +398,8 @@ class StepRun {
   std::vector<double> ready_at_;  ///< by gradient
   std::vector<Span>* spans_;      ///< null: nobody asks
   std::deque<Queued> stream_;
-  std::vector<std::unique_ptr<Flying>> flights_;
-  std::priority_queue<FlightEvent, std::vector<FlightEvent>, std::greater<>> events_;
+  std::optional<ConcurrentCollectives> in_flight_;  ///< buckets that share the network, each with its own schedule
+  std::vector<double> departed_;                    ///< by bucket in flight
 };
 
 StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor,
