@@ -119,6 +119,33 @@ TEST(ConcurrentCollectives, AServerHandlesPiecesAsTheyCome) {
   expect_pieces(server_time(profile, {.workers = 2, .servers = 1}, pieces(8)), 2 * 2 * 2 * 8);
 }
 
+// Half as fast as its link, the server has added up two pushes at 32, and has handled the second pull at 64: it leaves
+// from 56 on. Until then its receiver's link is free for what the other worker sends at 40.
+TEST(ConcurrentCollectives, APullLeavesAsItIsHandled) {
+  Profile profile = kCluster;
+  profile.server_rate = BytesPerSecond(2e6);
+  const World world{.workers = 2, .servers = 1};
+  Network network(profile, world);
+  ConcurrentCollectives collectives(network, kPlain);
+  collectives.begin(SimulationPlan(network.layout(), algorithm("ps").runs({.world = world})), pieces(8), Seconds(0));
+  const Schedule beside{.world = world, .rounds = 1, .transfers = {{.dst = 1}}, .offsets = {}};
+  collectives.begin(SimulationPlan(network.layout(), to_runs(beside)), pieces(8), Seconds(40 * kPieceTime));
+  std::vector<double> finished(2);
+  while (!collectives.idle()) {
+    const double at = collectives.next_event().value;
+    if (const auto number = collectives.advance()) finished[static_cast<std::size_t>(*number)] = at;
+  }
+  expect_pieces(finished[0], 64);
+  expect_pieces(finished[1], 48);
+}
+
+// Of one element and two servers, the second has nothing to do.
+TEST(ConcurrentCollectives, AMessageWithoutElementsIsNotSent) {
+  const World world{.workers = 1, .servers = 2};
+  EXPECT_NEAR(server_time(round_cluster(), world, 1), 2 * (1e-3 + 1e-6), 1e-12);
+  EXPECT_EQ(server_time(round_cluster(), world, 0), 0);
+}
+
 // A collective that begins later finds what the first has left: in one order of events, whatever is asked between.
 TEST(ConcurrentCollectives, AreCountedInTheOrderInWhichTheyBegin) {
   Network network(kCluster, {.workers = 2, .servers = 1});

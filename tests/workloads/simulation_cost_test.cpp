@@ -84,6 +84,7 @@ TEST(SimulationNeed, OfServersIsOfAllTensorsInFlight) {
   EXPECT_EQ(simulation_need(world, timeline, servers).bytes, (24 + 44) * 2 * 8 * 2 + 8 * 12 * 2);
   servers.placement = &find_entry(placements(), "sliced", "placement");
   EXPECT_EQ(simulation_need(world, timeline, servers).transfers, 2 * 8 * (1 + 3));
+  EXPECT_EQ(simulation_need(world, timeline, servers).bytes, (24 + 44) * 2 * 8 * (1 + 3) + 8 * 12 * (1 + 3));
 }
 
 TEST(WorkersThatFit, AreTheMostWhoseNeedIsNotLarger) {
