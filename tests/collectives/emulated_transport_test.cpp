@@ -27,11 +27,13 @@ EmulatedCosts costs_of_three() {
   return costs;
 }
 
-/// How long a message of `bytes` from rank `from` is on its way to rank `to`, which waits for it; `kind` of both.
+/// How long a message of `bytes` from rank `from` takes to rank `to`, which waits for it, since before either began;
+/// `kind` of both.
 double time_of_message(const EmulatedCosts& costs, Rank from, Rank to, std::size_t bytes,
                        TransferKind kind = TransferKind::copy) {
   Endpoints endpoints = make_thread_endpoints(static_cast<int>(costs.node_of_rank.size()));
   double seconds = 0;
+  const auto begin = Clock::now();
   run_ranks(endpoints, [&](Endpoint& inner) {
     const auto transport = make_emulated_transport(inner.transport(), costs);
     std::vector<std::byte> data(bytes, std::byte{7});
@@ -42,7 +44,6 @@ double time_of_message(const EmulatedCosts& costs, Rank from, Rank to, std::size
     }
     if (transport->rank() == to) {
       std::ranges::fill(data, std::byte{0});
-      const auto begin = Clock::now();
       const auto request = transport->receive(from, 1, data);
       while (!transport->test(request)) std::this_thread::yield();
       seconds = std::chrono::duration<double>(Clock::now() - begin).count();
