@@ -17,7 +17,11 @@ std::string_view to_string(TimeBasis basis) {
 }
 
 CollectiveModel::CollectiveModel(const Profile& profile, const World& world, StopRequested stop)
-    : profile_(&profile), world_(world), stop_(std::move(stop)), network_(profile, world), plans_(network_.layout(), world) {}
+    : profile_(&profile),
+      world_(world),
+      stop_(std::move(stop)),
+      network_(profile, world),
+      plans_(network_.layout(), world) {}
 
 const MeasuredCurve* CollectiveModel::curve_of(const AlgorithmChoice& algorithm) const {
   const int nodes = profile_->nodes_of(world_.workers);
