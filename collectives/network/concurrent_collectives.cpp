@@ -112,14 +112,9 @@ int ConcurrentCollectives::connection(Rank src, Rank dst) {
   return known->second;
 }
 
-const Network::Message& ConcurrentCollectives::message(bool local, TransferKind kind, std::int64_t elements) {
-  Known& known = known_[(local ? 2 : 0) + (kind == TransferKind::reduce ? 1 : 0)];
-  if (known.elements != elements) known = {elements, network_->message(local, kind, elements, encoding_)};
-  return known.message;
-}
-
 int ConcurrentCollectives::pieces_of(std::int64_t elements) const {
-  return static_cast<int>(std::max<std::int64_t>(1, (encoding_.wire_bytes(elements) + kPieceBytes - 1) / kPieceBytes));
+  return static_cast<int>(
+      std::max<std::int64_t>(1, (messages_.encoding().wire_bytes(elements) + kPieceBytes - 1) / kPieceBytes));
 }
 
 void ConcurrentCollectives::send(int number, const Transfer& transfer) {
@@ -130,7 +125,7 @@ void ConcurrentCollectives::send(int number, const Transfer& transfer) {
       collective.chunk_begin[chunk_of(transfer) + 1] - collective.chunk_begin[chunk_of(transfer)];
   if (elements == 0 || src == dst) return arrive(number, transfer, start);
 
-  const Network::Message& whole = message(network_->is_local(src, dst), kind, elements);
+  const Network::Message& whole = messages_.of(network_->is_local(src, dst), kind, elements);
   Queued queued{.collective = number, .transfer = transfer, .pieces = pieces_of(elements), .start = start};
   queued.each = {.link = whole.link / queued.pieces,
                  .streams = whole.streams / queued.pieces,

@@ -11,7 +11,6 @@
 /// Were each message to have a link for itself, whole tensors would be too fast: what is pushed would not have to
 /// share the link with what is sent back at the same time.
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,7 +31,8 @@ class ConcurrentCollectives {
   static constexpr std::int64_t kPieceBytes = std::int64_t{1} << 18;
 
   /// `network` outlives it; `encoding` is how all of them travel.
-  ConcurrentCollectives(Network& network, const Encoding& encoding) : network_(&network), encoding_(encoding) {}
+  ConcurrentCollectives(Network& network, const Encoding& encoding)
+      : network_(&network), messages_(network, encoding) {}
 
   /// Begins a collective whose workers hold its buffer of `elements` from `start` on, and returns its number: 0, 1, 2
   /// and so on. Chunks do not wait for each other. `plan` may go away.
@@ -88,11 +88,6 @@ class ConcurrentCollectives {
     int chunk;
     bool operator>(const Event& other) const { return at != other.at ? at > other.at : order > other.order; }
   };
-  /// The last message of its kind: schedules send many of one size.
-  struct Known {
-    std::int64_t elements = -1;
-    Network::Message message;
-  };
 
   double& ready(Collective& collective, int chunk, Rank rank) {
     return collective.ready[static_cast<std::size_t>(chunk) * ranks() + static_cast<std::size_t>(rank)];
@@ -102,7 +97,6 @@ class ConcurrentCollectives {
     events_.push({at, made_++, kind, subject, chunk});
   }
   int connection(Rank src, Rank dst);
-  const Network::Message& message(bool local, TransferKind kind, std::int64_t elements);
   /// The first rounds of all chunks.
   void send_first_rounds(int number);
   /// The next round of a chunk, now that the last one has arrived; or its end.
@@ -118,7 +112,7 @@ class ConcurrentCollectives {
   void arrive(int number, const Transfer& transfer, double at);
 
   Network* network_;
-  Encoding encoding_;
+  Messages messages_;
   std::vector<std::unique_ptr<Collective>> collectives_;  ///< by number; null: finished
   std::unordered_map<std::int64_t, int> connection_of_;   ///< by sender and receiver
   std::vector<Connection> connections_;
@@ -126,8 +120,7 @@ class ConcurrentCollectives {
   std::vector<int> unused_;  ///< places in `queued_`
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::int64_t made_ = 0;
-  double now_ = 0;              ///< of the event in hand
-  std::array<Known, 4> known_;  ///< local or not, reduce or copy
+  double now_ = 0;  ///< of the event in hand
 };
 
 }  // namespace hbench

@@ -7,6 +7,7 @@
 /// streams between two ranks are slower than the NICs (one TCP connection, say), they are a queue of their own.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -85,6 +86,31 @@ class Network {
   std::vector<double> first_streams_free_at_;  ///< by lane of the sender: of the streams to that rank
   std::vector<std::vector<Streams>> streams_;  ///< by lane of the sender: to others
   std::vector<std::size_t> last_streams_;      ///< by lane of the sender: where the last look-up ended
+};
+
+/// The messages of one encoding on a network. Keeps the last of each kind: schedules send many of one size. `network`
+/// outlives it.
+class Messages {
+ public:
+  Messages(const Network& network, const Encoding& encoding) : network_(&network), encoding_(encoding) {}
+
+  /// As `Network::message`; valid until the next call.
+  const Network::Message& of(bool local, TransferKind kind, std::int64_t elements) {
+    Known& known = known_[(local ? 2 : 0) + (kind == TransferKind::reduce ? 1 : 0)];
+    if (known.elements != elements) known = {elements, network_->message(local, kind, elements, encoding_)};
+    return known.message;
+  }
+  const Encoding& encoding() const { return encoding_; }
+
+ private:
+  struct Known {
+    std::int64_t elements = -1;
+    Network::Message message;
+  };
+
+  const Network* network_;
+  Encoding encoding_;
+  std::array<Known, 4> known_;  ///< local or not, reduce or copy
 };
 
 }  // namespace hbench

@@ -13,7 +13,7 @@ SimulatedCollective::SimulatedCollective(Network& network, const SimulationPlan&
                                          std::int64_t elements, Seconds start)
     : network_(&network),
       plan_(&plan),
-      encoding_(encoding),
+      messages_(network, encoding),
       ready_(network.layout(), plan, start.value),
       chunk_begin_(plan.chunk_begin(elements)) {}
 
@@ -41,18 +41,12 @@ std::int64_t SimulatedCollective::elements_of(const Transfer& transfer) const {
   return chunk_begin_[transfer.first_chunk + transfer.chunk_count] - chunk_begin_[transfer.first_chunk];
 }
 
-const Network::Message& SimulatedCollective::message(bool local, TransferKind kind, std::int64_t elements) {
-  Known& known = known_[(local ? 2 : 0) + (kind == TransferKind::reduce ? 1 : 0)];
-  if (known.elements != elements) known = {elements, network_->message(local, kind, elements, encoding_)};
-  return known.message;
-}
-
 double SimulatedCollective::arrival(const Transfer& transfer, bool whole) {
   const auto [round, src, dst, first_chunk, chunk_count, kind] = transfer;
   const std::int64_t elements = elements_of(transfer);
   const double start = ready_.of(src, first_chunk, chunk_count, whole);
   if (elements == 0 || src == dst) return start;
-  const Network::Message& sent = message(network_->is_local(src, dst), kind, elements);
+  const Network::Message& sent = messages_.of(network_->is_local(src, dst), kind, elements);
   return network_->pass_links(src, dst, sent, start) + sent.afterwards;
 }
 
@@ -81,7 +75,7 @@ void SimulatedCollective::arrivals_of(const Lockstep& step, double* arrivals) {
   const auto [round, src, dst, first_chunk, chunk_count, kind] = step.first;
   const bool local = layout.node[src] == layout.node[dst];
   const std::int64_t elements = elements_of(step.first);
-  const Network::Message sent = message(local, kind, elements);
+  const Network::Message sent = messages_.of(local, kind, elements);
   if (elements == 0 || (sent.streams > 0 && !claim_streams(step))) return arrivals_one_by_one(step, arrivals);
 
   const double* fine = ready_.carried_from(first_chunk);

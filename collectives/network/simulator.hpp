@@ -6,7 +6,6 @@
 /// its way through a `Network`. It has arrived when the slowest of its resources has passed it, plus the latency.
 /// For one uncontended schedule this gives the closed forms of the literature exactly.
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -37,11 +36,6 @@ class SimulatedCollective {
   Seconds finish() const;
 
  private:
-  /// The last message of its kind: schedules send many of one size.
-  struct Known {
-    std::int64_t elements = -1;
-    Network::Message message{};
-  };
   /// `count` transfers of equal size between like GPUs of successive nodes: `first`, and those that are `stride` and
   /// its multiples further on in the run.
   struct Lockstep {
@@ -62,16 +56,14 @@ class SimulatedCollective {
   bool claim_streams(const Lockstep& step);
   /// Notes that what `planned` sends has arrived, in the order of `arrivals`; returns the end of its own.
   const double* hold(const PlannedRun& planned, const double* arrivals);
-  const Network::Message& message(bool local, TransferKind kind, std::int64_t elements);
 
   Network* network_;
   const SimulationPlan* plan_;
-  Encoding encoding_;
+  Messages messages_;
   std::size_t next_ = 0;
   ReadyTimes ready_;
   std::vector<std::int64_t> chunk_begin_;  ///< by chunk, in elements; one more for the end
   std::vector<double> arrivals_;           ///< of the round in hand; groups of a run one after the other
-  std::array<Known, 4> known_;             ///< local or not, reduce or copy
 };
 
 /// The time of one collective on an idle network. Asks `stop` before every round, or message of a server. \throws as

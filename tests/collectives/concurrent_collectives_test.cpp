@@ -27,6 +27,16 @@ struct Sent {
   double start = 0;
 };
 
+/// When each of `count` collectives is finished, by number.
+std::vector<double> finish(ConcurrentCollectives& collectives, std::size_t count) {
+  std::vector<double> finished(count);
+  while (!collectives.idle()) {
+    const double at = collectives.next_event().value;
+    if (const auto number = collectives.advance()) finished[static_cast<std::size_t>(*number)] = at;
+  }
+  return finished;
+}
+
 /// When each of them is there: all in flight together on the same network.
 std::vector<double> arrivals(const Profile& profile, int ranks, const std::vector<Sent>& messages) {
   Network network(profile, {.workers = ranks});
@@ -36,12 +46,7 @@ std::vector<double> arrivals(const Profile& profile, int ranks, const std::vecto
         .world = {.workers = ranks}, .rounds = 1, .transfers = {{.src = src, .dst = dst}}, .offsets = {}};
     collectives.begin(SimulationPlan(network.layout(), to_runs(schedule)), elements, Seconds(start));
   }
-  std::vector<double> there(messages.size());
-  while (!collectives.idle()) {
-    const double at = collectives.next_event().value;
-    if (const auto finished = collectives.advance()) there[static_cast<std::size_t>(*finished)] = at;
-  }
-  return there;
+  return finish(collectives, messages.size());
 }
 
 void expect_pieces(double time, double count) { EXPECT_NEAR(time / kPieceTime, count, 1e-9); }
@@ -95,12 +100,7 @@ TEST(ConcurrentCollectives, AMessageAloneTakesAsLongAsInOnePiece) {
     const Schedule schedule{
         .world = {.workers = 2}, .rounds = 1, .transfers = {{.dst = 1, .kind = kind}}, .offsets = {}};
     collectives.begin(SimulationPlan(network.layout(), to_runs(schedule)), elements, Seconds(0));
-    double last = 0;
-    while (!collectives.idle()) {
-      last = collectives.next_event().value;
-      collectives.advance();
-    }
-    EXPECT_NEAR(last / derived, 1, 1e-9);
+    EXPECT_NEAR(finish(collectives, 1)[0] / derived, 1, 1e-9);
   }
 }
 
@@ -130,11 +130,7 @@ TEST(ConcurrentCollectives, APullLeavesAsItIsHandled) {
   collectives.begin(SimulationPlan(network.layout(), algorithm("ps").runs({.world = world})), pieces(8), Seconds(0));
   const Schedule beside{.world = world, .rounds = 1, .transfers = {{.dst = 1}}, .offsets = {}};
   collectives.begin(SimulationPlan(network.layout(), to_runs(beside)), pieces(8), Seconds(40 * kPieceTime));
-  std::vector<double> finished(2);
-  while (!collectives.idle()) {
-    const double at = collectives.next_event().value;
-    if (const auto number = collectives.advance()) finished[static_cast<std::size_t>(*number)] = at;
-  }
+  const auto finished = finish(collectives, 2);
   expect_pieces(finished[0], 64);
   expect_pieces(finished[1], 48);
 }

@@ -163,6 +163,7 @@ class StepRun {
     double packing;  ///< of the duration
     int bucket;
   };
+
   static std::vector<std::int64_t> bytes_of(const StepTimeline& timeline) {
     std::vector<std::int64_t> bytes;
     for (const GradientEvent& gradient : timeline.gradients)
