@@ -63,8 +63,8 @@ std::optional<int> ConcurrentCollectives::advance() {
     case EventKind::round:
       send_round(event.subject, event.chunk);
       break;
-    case EventKind::piece:
-      send_next_piece(event.subject);
+    case EventKind::turn:
+      take_turn(event.subject);
       break;
     case EventKind::finish:
       collectives_[static_cast<std::size_t>(event.subject)] = nullptr;
@@ -112,11 +112,6 @@ int ConcurrentCollectives::connection(Rank src, Rank dst) {
   return known->second;
 }
 
-int ConcurrentCollectives::pieces_of(std::int64_t elements) const {
-  return static_cast<int>(
-      std::max<std::int64_t>(1, (messages_.encoding().wire_bytes(elements) + kPieceBytes - 1) / kPieceBytes));
-}
-
 void ConcurrentCollectives::send(int number, const Transfer& transfer) {
   Collective& collective = *collectives_[static_cast<std::size_t>(number)];
   const auto& [round, src, dst, chunk, count, kind] = transfer;
@@ -126,7 +121,10 @@ void ConcurrentCollectives::send(int number, const Transfer& transfer) {
   if (elements == 0 || src == dst) return arrive(number, transfer, start);
 
   const Network::Message& whole = messages_.of(network_->is_local(src, dst), kind, elements);
-  Queued queued{.collective = number, .transfer = transfer, .pieces = pieces_of(elements), .start = start};
+  const std::int64_t bytes = messages_.encoding().wire_bytes(elements);
+  Queued queued{.collective = number, .transfer = transfer, .start = start};
+  queued.pieces = static_cast<int>(std::max<std::int64_t>(1, (bytes + kPieceBytes - 1) / kPieceBytes));
+  queued.bytes = (bytes + queued.pieces - 1) / queued.pieces;
   queued.each = {.link = whole.link / queued.pieces,
                  .streams = whole.streams / queued.pieces,
                  .server = whole.server / queued.pieces,
@@ -161,26 +159,29 @@ void ConcurrentCollectives::enqueue(int on, const Queued& queued) {
     return;
   }
   path.first = path.last = place;
-  add_event(std::max(path.free_at, queued.start), EventKind::piece, on);
+  add_event(std::max(path.free_at, queued.start), EventKind::turn, on);
 }
 
-void ConcurrentCollectives::send_next_piece(int on) {
+void ConcurrentCollectives::take_turn(int on) {
   Connection& path = connections_[static_cast<std::size_t>(on)];
-  Queued& queued = queued_[static_cast<std::size_t>(path.first)];
-  const std::optional<double> arrival = send_piece(path, queued);
-  if (arrival) {
+  std::int64_t room = kPieceBytes;
+  while (path.first >= 0) {
+    Queued& queued = queued_[static_cast<std::size_t>(path.first)];
+    if (queued.start > now_ || queued.bytes > room) break;
+    room -= queued.bytes;
+    const std::optional<double> arrival = send_piece(path, queued);
+    if (!arrival) continue;
     unused_.push_back(path.first);
     path.first = queued.next;
+    arrive(queued.collective, queued.transfer, *arrival);
   }
   if (path.first >= 0)
-    add_event(std::max(path.free_at, queued_[static_cast<std::size_t>(path.first)].start), EventKind::piece, on);
-  if (arrival) arrive(queued.collective, queued.transfer, *arrival);
+    add_event(std::max(path.free_at, queued_[static_cast<std::size_t>(path.first)].start), EventKind::turn, on);
 }
 
 std::optional<double> ConcurrentCollectives::send_piece(Connection& path, Queued& queued) {
   const auto& [round, src, dst, chunk, count, kind] = queued.transfer;
-  const double start = std::max(queued.start, path.free_at);
-  path.free_at = network_->pass_links(src, dst, queued.each, start);
+  path.free_at = network_->pass_links(src, dst, queued.each, now_);
   if (kind == TransferKind::reduce) {
     // Pushes are handled as they come from the link.
     const double came = path.free_at - queued.each.link;

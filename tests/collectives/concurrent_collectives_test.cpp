@@ -16,9 +16,9 @@ namespace {
 
 using namespace ::hbench::testing;
 
-/// Elements of a message of so many whole pieces of 256 KiB, and what one takes on the links of `round_cluster`.
-constexpr std::int64_t pieces(int count) { return count * std::int64_t{1} << 16; }
-constexpr double kPieceTime = (1 << 18) / 4e6;
+/// Elements of a message of so many whole pieces of a MiB, and what one takes on the links of `round_cluster`.
+constexpr std::int64_t pieces(int count) { return count * std::int64_t{1} << 18; }
+constexpr double kPieceTime = (1 << 20) / 4e6;
 
 /// One message from `src` to `dst`.
 struct Sent {
@@ -77,6 +77,20 @@ TEST(ConcurrentCollectives, AShortMessageWaitsForAPieceAndNotForALongMessageOfAn
   const auto there = arrivals(kCluster, 3, {{0, 1, pieces(8)}, {0, 2, pieces(1), kPieceTime / 2}});
   expect_pieces(there[1], 2);
   expect_pieces(there[0], 9);
+}
+
+// The first quarter of a piece finds the link idle. Four others are one turn, and three the last, each after a piece of
+// the other connection.
+TEST(ConcurrentCollectives, ShortMessagesOfAConnectionShareATurn) {
+  std::vector<Sent> messages(8, {0, 1, pieces(1) / 4});
+  messages.push_back({0, 2, pieces(8)});
+  const auto there = arrivals(kCluster, 3, messages);
+  expect_pieces(there[0], 0.25);
+  expect_pieces(there[1], 1.5);
+  expect_pieces(there[4], 2.25);
+  expect_pieces(there[5], 3.5);
+  expect_pieces(there[7], 4);
+  expect_pieces(there[8], 10);
 }
 
 // Rank 0 takes a third of what each of three ranks sends it; what that leaves of rank 3's link goes to rank 4.
