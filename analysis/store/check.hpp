@@ -15,14 +15,16 @@ enum class Health : std::uint8_t { good, note, wrong };
 
 /// What one check found, on one line.
 struct DatabaseFinding {
-  std::string check;  ///< `integrity`, `references`, `schema`, `journal`, `samples`, `values`, `runs`, `identity`
+  std::string check;  ///< `integrity`, `references`, `schema`, `journal`, `samples`, `values`, `runs`, `identity`,
+                      ///< `plausibility`
   Health health = Health::good;
   std::string what;
 };
 
 /// Checks the file as it is, of whatever older schema, and changes nothing. Every check gives one finding or more;
-/// where SQLite finds damage, its findings alone are given, because the others could not be relied on. \throws Error as
-/// `Store` does for what is no database of ours, of a newer schema, locked, or damaged at its header.
+/// where SQLite finds damage, its findings alone are given, because the others could not be relied on; and where rows
+/// are not what they must be, their figures are not judged. \throws Error as `Store` does for what is no database of
+/// ours, of a newer schema, locked, or damaged at its header.
 std::vector<DatabaseFinding> check_database(const std::filesystem::path& file,
                                             std::chrono::milliseconds patience = std::chrono::seconds(5));
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/plausible.hpp"
 #include "analysis/store/judgement_rows.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
@@ -14,6 +15,15 @@ namespace {
 using store::Database;
 using store::RunSize;
 using store::Transaction;
+
+/// \throws Error (wrong_data) for what no run can have stored.
+void check_run(const Run& run, const std::vector<CaseResult>& cases, const std::string& file) {
+  std::string fault = implausible(run);
+  for (auto each = cases.begin(); fault.empty() && each != cases.end(); ++each) fault = implausible(*each);
+  if (!fault.empty())
+    throw Error(ExitCode::wrong_data, fmt::format("'{}': {}", file, fault),
+                fmt::format("runs before it are merged; hbench db check --db '{}' names what is wrong", file));
+}
 
 /// One run, in a transaction of its own.
 void merge_run(Database& from, const Run& run, Database& into, MergeResult& result) {
@@ -29,9 +39,11 @@ void merge_run(Database& from, const Run& run, Database& into, MergeResult& resu
     ++result.known;
     return;
   }
+  const std::vector<CaseResult> cases = store::select_of_run(from, run.id, true);
+  check_run(run, cases, from.file());
   if (there) store::remove_cases(into, *there);
   const std::int64_t id = there ? *there : store::insert(into, run);
-  for (const CaseResult& each : store::select_of_run(from, run.id, true)) store::insert(into, id, each);
+  for (const CaseResult& each : cases) store::insert(into, id, each);
   store::merge_words(from, run.id, into, id);
   transaction.commit();
   ++(there ? result.grown : result.added);

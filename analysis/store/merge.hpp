@@ -19,7 +19,8 @@ struct MergeResult {
 /// Appends the runs of `from` that `into` does not have, by UUID, with environment, labels, cases and samples; `into`
 /// is made when it is absent. Each run comes in a transaction of its own: what is interrupted is finished by doing it
 /// again, and two processes may merge the same runs at once. `from` is only read, of whatever older schema it is.
-/// \throws Error: as `Store`, and usage when both are one file.
+/// \throws Error: as `Store`, usage when both are one file, and wrong_data for a run with what is implausible
+/// (`analysis/plausible.hpp`): runs before it, the oldest first, are merged.
 MergeResult merge_database(const std::filesystem::path& from, const std::filesystem::path& into,
                            std::chrono::milliseconds patience = std::chrono::seconds(5));
 

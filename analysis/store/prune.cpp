@@ -5,19 +5,13 @@
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
 #include "analysis/store/run_rows.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
 
 using store::Database;
 using store::Transaction;
-
-/// `2026-11-21T09:00:00Z`: texts of this form are ordered as their times are.
-bool is_time(std::string_view text) {
-  constexpr std::string_view kForm = "0000-00-00T00:00:00Z";
-  return std::ranges::equal(text, kForm,
-                            [](char c, char form) { return form == '0' ? c >= '0' && c <= '9' : c == form; });
-}
 
 std::int64_t free_bytes(Database& database) {
   return database.integer("PRAGMA freelist_count") * database.integer("PRAGMA page_size");
@@ -32,7 +26,7 @@ std::vector<Run> runs_to_prune(const std::vector<Run>& runs, const PruneRule& ru
   candidates.resize(candidates.size() - std::min<std::size_t>(candidates.size(), static_cast<std::size_t>(rule.keep)));
   if (!rule.before.empty())
     std::erase_if(candidates,
-                  [&](const Run& run) { return !is_time(run.started_at) || run.started_at >= rule.before; });
+                  [&](const Run& run) { return !is_utc_time(run.started_at) || run.started_at >= rule.before; });
   return candidates;
 }
 

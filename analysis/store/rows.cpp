@@ -65,7 +65,12 @@ FieldValue value_of(const Statement& row, int column, const FieldValue& like) {
 Case case_of(const Statement& row, int column) {
   Case asked;
   const Case unset;
-  for (const CaseField& field : case_fields()) field.set(asked, value_of(row, column++, field.get(unset)));
+  for (const CaseField& field : case_fields()) try {
+      field.set(asked, value_of(row, column++, field.get(unset)));
+    } catch (const Error& error) {
+      throw Error(ExitCode::wrong_data, fmt::format("a stored case cannot be read: {}", error.what()),
+                  "the database was edited or damaged; go back to a copy of it");
+    }
   return asked;
 }
 

@@ -1,6 +1,7 @@
 #include "bench/import/collective_output.hpp"
 
 #include "analysis/collectives.hpp"
+#include "analysis/plausible.hpp"
 #include "bench/import/json_value.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/executors/executor.hpp"
@@ -57,7 +58,6 @@ std::vector<Sample> samples_of(const JsonValue& row) {
     const bool seconds = metric.ends_with("seconds");
     int iteration = 0;
     for (const JsonValue& value : series.at("values").elements()) {
-      if (seconds && value.number() < 0) value.fail("is no time");
       samples.push_back({.launch = series.at("launch").whole(0),
                          .rank = series.at("rank").whole(0),
                          .iteration = iteration++,
@@ -65,6 +65,7 @@ std::vector<Sample> samples_of(const JsonValue& row) {
                          .metric = metric,
                          .value = value.number(),
                          .unit = seconds ? "s" : ""});
+      if (const std::string_view fault = implausible(samples.back()); !fault.empty()) value.fail(std::string(fault));
     }
   }
   return samples;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/fingerprint.hpp"
+#include "analysis/plausible.hpp"
 #include "analysis/store/uuid.hpp"
 #include "analysis/track/causes.hpp"
 #include "bench/import/format.hpp"
@@ -151,6 +152,12 @@ std::string uuid_of_import(const Run& run, const ImportRequest& request) {
 
 }  // namespace
 
+void refuse_implausible(const std::vector<CaseResult>& cases, std::string_view file) {
+  for (const CaseResult& each : cases)
+    if (const std::string fault = implausible(each); !fault.empty())
+      fail(file, fault, "nothing is imported: is it as the program wrote it?");
+}
+
 std::vector<ReadFile> read_files(const std::vector<ImportFile>& files, const ImportRequest& request) {
   std::vector<ReadFile> all;
   for (const ImportFile& file : files) {
@@ -161,6 +168,7 @@ std::vector<ReadFile> read_files(const std::vector<ImportFile>& files, const Imp
                                                .digest = digest_text(file.text),
                                                .output = format.parse(file.text, file.name)});
     complete(read.output, file.name, request);
+    refuse_implausible(read.output.cases, file.name);
   }
   return all;
 }
@@ -200,6 +208,10 @@ ImportedRun imported_run(std::vector<ReadFile> files, const ImportRequest& reque
            "a run is of one machine: import them by a command each");
     if (std::ranges::find(imported.formats, file.format) == imported.formats.end())
       imported.formats.push_back(file.format);
+    if (const std::string fault = output.started_at.empty() ? "" : implausible(Run{.started_at = output.started_at});
+        !fault.empty())
+      fail(file.name, fault,
+           "the clock of the machine that measured is wrong, or this one's; correct the time in the file");
     if (!output.started_at.empty() && (run.started_at.empty() || output.started_at < run.started_at))
       run.started_at = output.started_at;
     for (const std::string& what : output.left_out) imported.left_out.push_back(fmt::format("{}: {}", file.name, what));

@@ -36,7 +36,12 @@ struct ReadFile {
   ImportedOutput output;
 };
 
-/// \throws Error (usage): as the formats, and where the machine, the program or the number of ranks is not known.
+/// Refuses cases that no program can have measured, by the check of `analysis/plausible.hpp`. \throws Error (usage)
+/// that names the file.
+void refuse_implausible(const std::vector<CaseResult>& cases, std::string_view file);
+
+/// \throws Error (usage): as the formats and `refuse_implausible`, and where the machine, the program or the number of
+/// ranks is not known.
 std::vector<ReadFile> read_files(const std::vector<ImportFile>& files, const ImportRequest& request);
 
 /// Takes out the files that a run with the same labels holds already, whatever they are called there; a sentence for
@@ -55,7 +60,7 @@ struct ImportedRun {
 
 /// The files as one run. Its UUID follows from what the files hold, the labels and what else was asked, so the same
 /// import has the same one. Where no label `gate` is given it names the programs. The run began when the earliest file
-/// says, or at `now`. \throws Error (usage) for files of two machines. \pre there is a file.
+/// says, or at `now`. \throws Error (usage) for files of two machines, and of the future. \pre there is a file.
 ImportedRun imported_run(std::vector<ReadFile> files, const ImportRequest& request, const std::string& now);
 
 /// What was stored and what was left out, for people.

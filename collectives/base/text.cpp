@@ -39,6 +39,12 @@ std::string lower_case(std::string text) {
   return text;
 }
 
+bool is_utc_time(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00-00T00:00:00Z";
+  return std::ranges::equal(text, kForm,
+                            [](char c, char form) { return form == '0' ? c >= '0' && c <= '9' : c == form; });
+}
+
 std::string counted(std::int64_t number, std::string_view noun) {
   const bool hisses = noun.ends_with("ch") || noun.ends_with('s');
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : hisses ? "es" : "s");

@@ -19,6 +19,9 @@ std::string_view trimmed(std::string_view text);
 /// `text` with the small letters of ASCII; other characters stay as they are.
 std::string lower_case(std::string text);
 
+/// Whether it is of the form `2026-11-21T09:00:00Z`: such texts are in the order of their times.
+bool is_utc_time(std::string_view text);
+
 /// `1 run`, `3 runs`, `2 launches`.
 std::string counted(std::int64_t number, std::string_view noun);
 

@@ -53,6 +53,66 @@ TEST(AnImplausibleFigure, IsBelowZeroOrZeroWhereNothingTakesNoTimeOrNotFinite) {
   EXPECT_EQ(refusal(with("step_seconds", 1e-12, "s")), "");
 }
 
+TEST(AnImplausibleFigure, IsATimeThatNothingTakes) {
+  for (const char* metric : {"step_seconds", "in_place_seconds", "seconds"})
+    for (const double value : {1e-13, 1e-310, 1e11, 1e27})
+      EXPECT_THAT(refusal(with(metric, value, "s")), HasSubstr("for anything real")) << metric << ' ' << value;
+  EXPECT_THAT(refusal(with("ledger/exposed", 1e27, "s")), HasSubstr("too large"));
+  EXPECT_EQ(refusal(with("launch_began", 1795620980, "s")), "") << "a time of day";
+}
+
+TEST(AnImplausibleFigure, IsACountBelowZero) {
+  for (const char* metric : {"wire_bytes", "plain_wire_bytes", "in_place_wrong"})
+    EXPECT_THAT(refusal(with(metric, -1, "")), HasSubstr("below 0")) << metric;
+  EXPECT_EQ(refusal(with("wire_bytes", 0, "")), "") << "through shared memory";
+  EXPECT_EQ(refusal(with("relative_l2_error", std::numeric_limits<double>::infinity(), "1")), "")
+      << "of a result that should be 0";
+}
+
+TEST(AnImplausibleSample, IsOfARankALaunchOrAnIterationThatTheCaseHasNot) {
+  CaseResult result = with("step_seconds", 1, "s");
+  result.asked.processes_per_gpu = 0;
+  result.asked.strategy.servers = 0;
+  result.samples.back().rank = 3;
+  EXPECT_EQ(refusal(result), "");
+  result.samples.back().rank = 4;
+  EXPECT_THAT(refusal(result), HasSubstr("the case has 4 ranks"));
+  result.asked.strategy.servers = 2;
+  EXPECT_EQ(refusal(result), "") << "servers are ranks too";
+  result.samples.back().rank = -1;
+  EXPECT_THAT(refusal(result), HasSubstr("rank -1"));
+  result.samples.back() = {.launch = -1, .metric = "step_seconds", .value = 1, .unit = "s"};
+  EXPECT_THAT(refusal(result), HasSubstr("counted from 0"));
+  result.samples.back() = {.iteration = -1, .metric = "step_seconds", .value = 1, .unit = "s"};
+  EXPECT_THAT(refusal(result), HasSubstr("counted from 0"));
+}
+
+TEST(AnImplausibleCase, IsDoneWithoutATimedSample) {
+  CaseResult result = with("step_seconds", 1, "s");
+  EXPECT_EQ(implausible(result), "");
+  for (Sample& sample : result.samples) sample.warmup = true;
+  EXPECT_FALSE(has_figure(result));
+  EXPECT_THAT(implausible(result), HasSubstr("no timed sample"));
+  EXPECT_EQ(refusal(result), "") << "readers leave it out";
+  result.samples = {{.metric = "wire_bytes", .value = 1}};
+  EXPECT_FALSE(has_figure(result));
+  result.status = CaseStatus::failed;
+  EXPECT_EQ(implausible(result), "");
+  CaseResult published{.asked = example_case(Evidence::published)};
+  published.samples = {{.metric = "efficiency", .value = 0.9}};
+  EXPECT_TRUE(has_figure(published));
+}
+
+TEST(AnImplausibleRun, IsOfTheFuture) {
+  constexpr std::chrono::sys_seconds kNow = std::chrono::sys_days(std::chrono::year(2026) / 11 / 25);
+  const auto fault = [&](const char* date) { return implausible(hbench::Run{.started_at = date}, kNow); };
+  EXPECT_EQ(fault("2026-11-25T23:00:00Z"), "") << "of a clock that is fast";
+  EXPECT_EQ(fault("2017-01-01T00:00:00Z"), "");
+  EXPECT_THAT(fault("2026-11-26T00:00:01Z"), HasSubstr("in the future"));
+  EXPECT_THAT(fault("2999-01-01T00:00:00Z"), HasSubstr("in the future"));
+  EXPECT_THAT(fault("yesterday"), HasSubstr("no time"));
+}
+
 TEST(AnImplausibleFigure, OfAFailedCaseIsNotLookedAt) {
   CaseResult failed = with("step_seconds", -1, "s");
   failed.status = CaseStatus::failed;
@@ -62,7 +122,7 @@ TEST(AnImplausibleFigure, OfAFailedCaseIsNotLookedAt) {
 TEST(AnImplausibleFigure, MayBeTheWorldItself) {
   CaseResult result = with("step_seconds", 1, "s");
   result.asked.gpus = 0;
-  EXPECT_THAT(refusal(result), HasSubstr("0 workers"));
+  EXPECT_THAT(refusal(result), HasSubstr("0 GPUs"));
 }
 
 TEST(AnImplausibleFigure, MakesNoPoints) {

@@ -22,8 +22,8 @@ const fs::path kSource = HBENCH_SOURCE_DIR;
 void fill(const fs::path& file) {
   Store store(file);
   const std::int64_t run =
-      store.begin_run({.command = "hbench", .version = "1", .started_at = "now", .environment = {}});
-  for (int i = 0; i < 3; ++i) store.append(run, example_result(i, 50));
+      store.begin_run({.command = "hbench", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
+  for (int i = 0; i < 3; ++i) store.append(run, example_result(i + 1, 50));
 }
 
 /// What the checks that are not good say, by their names.
@@ -44,7 +44,7 @@ TEST(DatabaseCheck, FindsNothingInADatabaseThatHbenchWrote) {
     EXPECT_EQ(finding.health, Health::good) << finding.check << ": " << finding.what;
   }
   EXPECT_THAT(checks, testing::ElementsAre("integrity", "references", "schema", "journal", "samples", "values", "runs",
-                                           "identity"));
+                                           "identity", "plausibility"));
   EXPECT_EQ(bytes_of(folder / "r.db"), before);
 }
 
@@ -72,14 +72,16 @@ TEST_P(DatabaseCheckAfter, SaysWhatIsWrong) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, DatabaseCheckAfter,
-    testing::Values(Damage{"DELETE FROM sample WHERE case_id = 2", "samples", Health::wrong, "scaling_case.id 2"},
-                    Damage{"UPDATE sample SET value = 'NaN' WHERE case_id = 3 AND seq = 1", "values", Health::wrong,
-                           "sample.case_id 3"},
-                    Damage{"DELETE FROM scaling_case WHERE id = 1", "references", Health::wrong, "50 rows"},
-                    Damage{"INSERT INTO run VALUES (9, 'c', 'v', 's', 'now', '01234567-89ab-4cde-8f01-23456789abcd')",
-                           "runs", Health::note, "2 runs, of which some have no cases: 9"},
-                    Damage{"UPDATE run SET uuid = 'x'", "identity", Health::wrong, "cannot be merged: 1"},
-                    Damage{"PRAGMA journal_mode = WAL", "journal", Health::note, "write-ahead log"}));
+    testing::Values(
+        Damage{"DELETE FROM sample WHERE case_id = 2", "plausibility", Health::wrong, "no timed sample"},
+        Damage{"UPDATE sample SET value = 'NaN' WHERE case_id = 3 AND seq = 1", "values", Health::wrong,
+               "sample.case_id 3"},
+        Damage{"DELETE FROM scaling_case WHERE id = 1", "references", Health::wrong, "50 rows"},
+        Damage{
+            "INSERT INTO run VALUES (9, 'c', 'v', 's', '2026-01-01T00:00:00Z', '01234567-89ab-4cde-8f01-23456789abcd')",
+            "runs", Health::note, "2 runs, of which some have no cases: 9"},
+        Damage{"UPDATE run SET uuid = 'x'", "identity", Health::wrong, "cannot be merged: 1"},
+        Damage{"PRAGMA journal_mode = WAL", "journal", Health::note, "write-ahead log"}));
 
 TEST(DatabaseCheck, AllowsFailedCasesWithoutSamples) {
   const TemporaryFolder folder;

@@ -21,7 +21,7 @@ std::int64_t add_run(Store& store, const std::string& started_at) {
   run.version = "0.1.0";
   run.started_at = started_at;
   const std::int64_t id = store.begin_run(run);
-  store.append(id, example_result(0, 3));
+  store.append(id, example_result(1, 3));
   return id;
 }
 
@@ -115,7 +115,7 @@ TEST(AStoredCase, IsFoundForTheLaunchesThatAreAddedToIt) {
   const TemporaryFolder folder;
   Store store(folder / "r.db");
   const std::int64_t first = add_run(store, "2026-11-20T00:00:00Z"), second = add_run(store, "2026-11-21T00:00:00Z");
-  const Case asked = example_result(0, 3).asked;
+  const Case asked = example_result(1, 3).asked;
   const auto of_first = store.find(first, asked), of_second = store.find(second, asked);
   ASSERT_TRUE(of_first && of_second);
   EXPECT_NE(*of_first, *of_second);

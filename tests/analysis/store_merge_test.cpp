@@ -185,7 +185,7 @@ TEST(TwoStoresThatMerge, TheSameRunsWhileAThirdAppendsLoseNothingAndCountNothing
   const TemporaryFolder folder;
   constexpr int kRuns = 20;
   const fs::path mine = folder / "mine.db";
-  for (int i = 0; i < kRuns; ++i) add_run(folder / "other.db", fmt::format("2026-11-{:02}T00:00:00Z", i + 1), {i});
+  for (int i = 0; i < kRuns; ++i) add_run(folder / "other.db", fmt::format("2026-11-{:02}T00:00:00Z", i + 1), {i + 1});
   constexpr auto kPatience = std::chrono::minutes(1);
   { const Store made(mine); }
   std::vector<pid_t> children;
@@ -204,7 +204,7 @@ TEST(TwoStoresThatMerge, TheSameRunsWhileAThirdAppendsLoseNothingAndCountNothing
   const Store merged(mine, Store::Mode::read_only);
   EXPECT_EQ(merged.runs().size(), kRuns + 1u);
   std::vector<CaseResult> expected;
-  for (int i = 0; i < kRuns; ++i) expected.push_back(example_result(i, 10));
+  for (int i = 0; i < kRuns; ++i) expected.push_back(example_result(i + 1, 10));
   for (int i = 0; i < kRuns; ++i) expected.push_back(example_result(1000 + i, 10));
   EXPECT_EQ(texts_of(merged.results()), texts_of(expected));
   const Case asked = expected.front().asked;

@@ -11,6 +11,7 @@
 #include "bench/command/verb.hpp"
 #include "bench/track/check.hpp"
 #include "bench/track/history.hpp"
+#include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
@@ -167,6 +168,64 @@ TEST_F(Import, SaysWhatIsNoFileToImport) {
   refused({file("big.json", std::string((16u << 20) + 1, ' '))}, "more than 16 MiB", "");
   refused({file("a.json", google_benchmark_example()), path("a.json")}, "a.json is given twice", "one launch");
   refused({path("a.json"), "--label", "main"}, "--label 'main' is not a label", "KEY=VALUE");
+}
+
+/// A file of `tests/bench/data/reliability`, in which `from` becomes `to`.
+std::string reliability(const std::string& name, const std::string& from = "", const std::string& to = "") {
+  std::string text = read_file(std::filesystem::path(HBENCH_SOURCE_DIR) / "tests/bench/data/reliability" / name);
+  return from.empty() ? text : text.replace(text.find(from), from.size(), to);
+}
+
+TEST_F(Import, RefusesWhatNoRunCanHaveMeasured) {
+  const auto refused_file = [&](const std::string& text, const std::string& what) {
+    refused({file("a.json", text)}, "a.json: " + what, "");
+  };
+  refused_file(reliability("hbcoll_zero_time.json"), "results[0].samples[1].values[0] (0) is not above 0");
+  for (const char* name : {"hbcoll_no_samples.json", "hbcoll_empty_values.json", "hbcoll_only_warmups.json",
+                           "hbcoll_only_wire_bytes.json"})
+    refused_file(reliability(name),
+                 "measured all-reduce ring on 2 GPUs: it is done, and has no timed sample of what it is known by");
+  refused_file(reliability("hbcoll_year_2999.json"), "the run began at '2999-01-01T00:00:00Z', which is in the future");
+  const std::string good = "hbcoll_good.json";
+  refused_file(reliability(good, "4e-05", "4e27"), "results[0].samples[2].values[0] (4e+27) is too large");
+  refused_file(reliability(good, "4e-05", "1e-13"), "results[0].samples[2].values[0] (1e-13) is too small");
+  refused_file(reliability(good, "[1024]", "[-1024]"), "results[0].samples[3].values[0] (-1024) is below 0");
+  refused_file(
+      reliability(good, "\"rank\": 1", "\"rank\": 99"),
+      "measured all-reduce ring on 2 GPUs: in_place_seconds of launch 0, rank 99, iteration 0: the case has 2 ranks");
+  EXPECT_FALSE(std::filesystem::exists(path("x.db")));
+  EXPECT_THAT(run({file("a.json", reliability(good))}), HasSubstr("2 cases"));
+}
+
+TEST_F(Import, MergesNoDatabaseWithWhatNoRunCanHaveMeasured) {
+  run({file("a.json", reliability("hbcoll_good.json"))});
+  std::filesystem::rename(path("x.db"), path("other.db"));
+  for (const auto& [sql, what] : std::map<std::string, std::string>{
+           {"UPDATE sample SET value = 0 WHERE metric LIKE '%seconds'", "is not above 0"},
+           {"UPDATE sample SET warmup = 1", "no timed sample"},
+           {"UPDATE sample SET rank = 99", "the case has 2 ranks"},
+           {"UPDATE run SET started_at = '2999-01-01T00:00:00Z'", "in the future"},
+           {"UPDATE scaling_case SET gpus = 0", "0 GPUs"},
+           {"UPDATE scaling_case SET bytes = -1", "bytes is -1"}}) {
+    std::filesystem::copy_file(path("other.db"), path("bad.db"), std::filesystem::copy_options::overwrite_existing);
+    run_sql(path("bad.db"), sql);
+    expect_error([&] { run({path("bad.db")}); }, ExitCode::wrong_data, AllOf(HasSubstr("bad.db"), HasSubstr(what)),
+                 HasSubstr("db check"));
+    const std::vector<DatabaseFinding> findings = check_database(path("bad.db"));
+    EXPECT_EQ(findings.back().health, Health::wrong) << sql;
+    EXPECT_THAT(findings.back().what, HasSubstr(what));
+  }
+  EXPECT_TRUE(store().runs().empty());
+}
+
+// An older hbench imported such a case.
+TEST_F(Import, JudgesNoCaseWithoutATimedSample) {
+  for (int hour = 1; hour <= 7; ++hour)
+    run({file("a.json", reliability("hbcoll_good.json", "T08:30", fmt::format("T0{}:30", hour))), "--label",
+         fmt::format("commit={}", hour), "--label", "branch=main"});
+  run_sql(path("x.db"), "UPDATE sample SET warmup = 1 WHERE case_id IN (5, 13)");
+  const TrackReport report = check(store(), {.baseline = {{"branch", "main"}}, .rule = {}});
+  EXPECT_THAT(report.results, SizeIs(2));
 }
 
 TEST_F(Import, StoresACaseThatWasWrongInOneLaunchAsFailed) {

@@ -98,7 +98,7 @@ INSERT INTO sample VALUES(9,17,0,0,0,0,'in_place_seconds',3.2349999999999999437e
 INSERT INTO sample VALUES(9,18,0,0,1,0,'in_place_seconds',2.2529999999999998588e-06,'s');
 INSERT INTO sample VALUES(9,19,0,1,0,0,'in_place_seconds',3.194999999999999903e-06,'s');
 INSERT INTO sample VALUES(9,20,0,1,1,0,'in_place_seconds',2.3640000000000001513e-06,'s');
-INSERT INTO sample VALUES(10,0,0,0,0,0,'iteration_seconds',0.25,'s');
+INSERT INTO sample VALUES(10,0,0,0,0,0,'seconds',0.25,'s');
 CREATE TABLE label (
   run_id INTEGER NOT NULL REFERENCES run (id),
   key    TEXT NOT NULL,
