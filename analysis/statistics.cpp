@@ -1,8 +1,8 @@
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
+#include <limits>
 
 #include "analysis/random.hpp"
 
@@ -20,7 +20,7 @@ double median_of_redrawn(const Launch& launch, Random& random) {
 double median(std::vector<double> values) { return percentile(std::move(values), 0.5); }
 
 double percentile(std::vector<double> values, double share) {
-  assert(!values.empty());
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   const double position = share * static_cast<double>(values.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   const auto at = values.begin() + static_cast<std::ptrdiff_t>(below);

@@ -9,11 +9,11 @@
 
 namespace hbench {
 
-/// The middle value, or the mean of the two in the middle. `values` must not be empty.
+/// The middle value, or the mean of the two in the middle; NaN for no values.
 double median(std::vector<double> values);
 
 /// The value below which a `share` (0 .. 1) of the values lies, linear between neighbours (type 7 of
-/// Hyndman & Fan, "Sample quantiles in statistical packages", 1996). `values` must not be empty.
+/// Hyndman & Fan, "Sample quantiles in statistical packages", 1996); NaN for no values.
 double percentile(std::vector<double> values, double share);
 
 /// How large errors are, whatever their signs.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <map>
 
 #include "collectives/base/error.hpp"
@@ -20,6 +22,16 @@ auto known_of(const Known& known, std::int64_t index, const char* column, std::i
                 fmt::format("span.{} of case {} is {}, which this hbench does not know", column, case_id, index),
                 "use a newer hbench, or a copy of the database from before it was damaged");
   return known[static_cast<std::size_t>(index)];
+}
+
+/// The begin or the duration of a span. \throws Error (wrong_data) beyond a year, so that sums of two are exact.
+std::int64_t nanoseconds_of(const Statement& row, int column, std::int64_t least, std::int64_t case_id) {
+  constexpr std::int64_t kMost = std::int64_t{365} * 24 * 3600 * 1'000'000'000;
+  const std::int64_t time = row.integer(column);
+  if (time < least || std::abs(time) > kMost)
+    throw Error(ExitCode::wrong_data, fmt::format("a span of case {} has a time of {} ns", case_id, time),
+                "the database was edited or damaged; go back to a copy of it");
+  return time;
 }
 
 }  // namespace
@@ -48,11 +60,13 @@ std::vector<TracedStep> select_spans(Database& database, std::int64_t case_id) {
     const int launch = static_cast<int>(row.integer(0)), iteration = static_cast<int>(row.integer(1));
     if (steps.empty() || steps.back().launch != launch || steps.back().iteration != iteration)
       steps.push_back({.launch = launch, .iteration = iteration, .spans = {}});
+    const std::int64_t duration = nanoseconds_of(row, 6, 0, case_id);
+    const std::int64_t begin = nanoseconds_of(row, 5, -std::numeric_limits<std::int64_t>::max(), case_id);
     steps.back().spans.push_back({.rank = static_cast<Rank>(row.integer(2)),
                                   .lane = known_of(kLanes, row.integer(3), "lane", case_id),
                                   .kind = known_of(kSpanKinds, row.integer(4), "kind", case_id),
-                                  .begin = from_nanoseconds(row.integer(5)),
-                                  .end = from_nanoseconds(row.integer(5) + row.integer(6)),
+                                  .begin = from_nanoseconds(begin),
+                                  .end = from_nanoseconds(begin + duration),
                                   .bucket = static_cast<int>(row.integer(7))});
   }
   return steps;

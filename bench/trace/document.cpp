@@ -69,7 +69,25 @@ std::string buckets(const TracedCase& traced, const TraceSummary& summary) {
       format(slowest.communication));
 }
 
+Table ledger_table(const TracedCase& traced) {
+  Table table{
+      .caption = "Milliseconds of a step, of the mean rank", .columns = {"part", "ms"}, .numeric = {false, true}};
+  for (const LedgerPart& part : kLedgerParts)
+    if (const auto known = traced.ledger.find(std::string(part.name)); known != traced.ledger.end())
+      table.rows.push_back({std::string(part.words), milliseconds(Seconds(known->second))});
+  return table;
+}
+
+/// Of a case whose spans are not stored.
+void add_ledger(std::vector<Block>& blocks, const TracedCase& traced) {
+  blocks.push_back(Heading{2, traced.name});
+  blocks.push_back(Paragraph{
+      fmt::format("The spans of its steps in run {} are not stored; the parts of a typical step are.", traced.run)});
+  blocks.push_back(ledger_table(traced));
+}
+
 void add_case(std::vector<Block>& blocks, const TracedCase& traced) {
+  if (traced.steps.empty()) return add_ledger(blocks, traced);
   const TraceSummary summary = summarize_trace(traced.steps);
   blocks.push_back(Heading{2, traced.name});
   if (!traced.note.empty()) blocks.push_back(Warnings{{traced.note}});

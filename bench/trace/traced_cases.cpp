@@ -9,6 +9,7 @@
 
 #include "analysis/baseline.hpp"
 #include "analysis/rank_hosts.hpp"
+#include "analysis/trace/ledger.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "analysis/track/sides.hpp"
 #include "bench/sweep/simulate.hpp"
@@ -135,6 +136,8 @@ std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, 
     traced.run = result.producer.run;
     if (result.asked.is_timed()) {
       if (const auto id = store.find(traced.run, result.asked)) traced.steps = store.traced(*id);
+      std::erase_if(traced.steps, [](const TracedStep& step) { return step_ledgers(step.spans).empty(); });
+      if (traced.steps.empty()) traced.ledger = typical_ledger(result);
       traced.alone = alone_of(result, known);
       traced.host_of_rank = hosts_of_ranks(result.samples, hosts_of_run(store, traced.run));
     } else {

@@ -22,7 +22,8 @@ struct TracedCase {
   Case asked;
   std::string name;  ///< `resnet18, 2 ranks, ring, batch 16, measured`
   std::int64_t run = 0;
-  std::vector<TracedStep> steps;
+  std::vector<TracedStep> steps;         ///< none where only the ledger of a case is stored
+  std::map<std::string, double> ledger;  ///< the parts of a typical step (`typical_ledger`), where there are no steps
   /// What the passes take in the step of one process alone, of the same run; 0: not known.
   Seconds alone;
   std::vector<std::string> host_of_rank;  ///< by rank; empty where all were on one machine

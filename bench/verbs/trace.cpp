@@ -24,6 +24,9 @@ std::string perfetto_of(const std::vector<TracedCase>& cases) {
                 fmt::format("choose one by --case: {}{}", fmt::join(names, ", "), more ? " ..." : ""));
   }
   const TracedCase& only = cases.front();
+  if (only.steps.empty())
+    throw Error(ExitCode::usage, fmt::format("the spans of '{}' are not stored, only the parts of a step", only.name),
+                "leave --format perfetto out, or measure it again: hbench sweep --evidence measured --trace 3");
   return perfetto_json(
       {.title = only.name, .evidence = std::string(to_string(only.asked.evidence)), .steps = only.steps});
 }

@@ -154,6 +154,18 @@ TEST_F(TraceVerb, RefusesWhatIsNotThere) {
       ExitCode::usage, HasSubstr("no such format"), HasSubstr("perfetto"));
 }
 
+TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
+  add_run({traced(training_case(1)), traced(training_case(2))});
+  run_sql(file_, "DELETE FROM span");
+  const std::string text = printed({"--case", "2 ranks"});
+  EXPECT_THAT(text, AllOf(HasSubstr("spans of its steps in run 1 are not stored"), HasSubstr("exposed communication")));
+  expect_error(
+      [&] {
+        printed({"--case", "2 ranks", "--format", "perfetto"});
+      },
+      ExitCode::usage, HasSubstr("are not stored"), HasSubstr("--trace 3"));
+}
+
 TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
   testing::internal::CaptureStdout();
   const std::vector<std::string> arguments{"--gpus",      "16",           "--workload",   "resnet50",
