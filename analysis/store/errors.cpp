@@ -38,10 +38,18 @@ Error error_of(sqlite3* handle, std::string_view file) {
     case SQLITE_CANTOPEN:
       return Error(ExitCode::environment, fmt::format("'{}' or its journal cannot be opened: {}", file, detail),
                    "check the permissions of the file and of its folder");
+    case SQLITE_NOMEM:
+      return Error(ExitCode::environment, fmt::format("there is no memory left to read or write '{}'", file),
+                   "end other programs, or their limits (ulimit -v)");
     case SQLITE_CORRUPT:
-      return damaged(file, detail);
+    case SQLITE_FORMAT:
+    // Our statements are fixed: they fail where tables, and what refers to them, are not those of the version that the
+    // file claims.
     case SQLITE_ERROR:
-      // Our statements are fixed: they fail where the tables are not those of the version that the file claims.
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_SCHEMA:
+    case SQLITE_TOOBIG:
       return damaged(file, detail);
     case SQLITE_NOTADB:
       return Error(ExitCode::usage, fmt::format("'{}' is no hbench results database", file),

@@ -90,8 +90,8 @@ Database open_for_writing(const fs::path& file, std::chrono::milliseconds patien
 Database open_as_it_is(const fs::path& file, std::chrono::milliseconds patience, std::span<const Migration> steps) {
   check_path(file, true);
   Database database = open_file(file, false, patience, file_system_type(file));
-  if (is_empty(database))
-    refuse(fmt::format("'{}' is empty", database.file()), "check the name, or fill it with `hbench sweep`");
+  // What a writer leaves that was ended at once, or that has not begun.
+  if (is_empty(database)) return copy_of(database, steps);
   check_is_ours(database, steps);
   database.run("PRAGMA query_only = ON");
   return database;

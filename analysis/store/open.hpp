@@ -22,7 +22,8 @@ Database open_file(const std::filesystem::path& file, bool create, std::chrono::
 Database open_for_writing(const std::filesystem::path& file, std::chrono::milliseconds patience,
                           std::span<const Migration> steps, bool must_exist = false);
 
-/// As it is, of whatever schema up to the last of `steps`; not to be written to. \throws Error as `Store` says.
+/// As it is, of whatever schema up to the last of `steps`; not to be written to. An empty file is a new database.
+/// \throws Error as `Store` says.
 Database open_as_it_is(const std::filesystem::path& file, std::chrono::milliseconds patience,
                        std::span<const Migration> steps);
 

@@ -1,15 +1,29 @@
 #include "analysis/store/sqlite.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include "analysis/store/errors.hpp"
 
 namespace hbench::store {
 
+namespace {
+
+/// Makes an empty file that its owner alone may read, unless something is there: commands and names of machines are
+/// nobody else's. Where that fails SQLite says why.
+void make_private(const std::filesystem::path& file) {
+  const int made = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made >= 0) ::close(made);
+}
+
+}  // namespace
+
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
 Database::Database(const std::filesystem::path& file, bool create, std::chrono::milliseconds patience)
     : file_(file.string()) {
+  if (create) make_private(file);
   // An absolute path, because SQLite reads "" and ":memory:" in a way of its own.
   open(std::filesystem::absolute(file).string(), SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0));
   sqlite3_busy_timeout(handle_.get(), static_cast<int>(patience.count()));

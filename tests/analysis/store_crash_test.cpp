@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Run kRun{.command = "hbench sweep", .version = "1", .started_at = "now", .environment = {}};
+const Run kRun{.command = "hbench sweep", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}};
 
 std::vector<std::string> first_examples(int count, int samples) {
   std::vector<std::string> texts;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Run kRun{.command = "hbench sweep", .version = "1", .started_at = "now", .environment = {}};
+const Run kRun{.command = "hbench sweep", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}};
 
 /// Appends until an error; says which, and whether what was appended before is whole, now and after `repair`.
 template <class Repair>

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "analysis/random.hpp"
+#include "analysis/store/check.hpp"
 #include "analysis/store/migrations.hpp"
 #include "analysis/store/store.hpp"
 #include "child_process.hpp"
@@ -41,7 +42,7 @@ std::string error_of_opening(const fs::path& file, Store::Mode mode) {
 void fill(const fs::path& file, int cases, int samples) {
   Store store(file);
   const std::int64_t run =
-      store.begin_run({.command = "hbench", .version = "1", .started_at = "now", .environment = {}});
+      store.begin_run({.command = "hbench", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
   for (int i = 0; i < cases; ++i) store.append(run, example_result(i, samples));
 }
 
@@ -88,12 +89,39 @@ TEST(StoreErrors, NameBothVersionsOfANewerSchema) {
                           (folder / "new.db").string(), store::migrations().back().version));
 }
 
-TEST(StoreErrors, SayThatAnEmptyFileHasNoResultsButWriteToIt) {
+// What a writer leaves that was ended before it had written anything.
+TEST(StoreErrors, AreNoneForAnEmptyFileWhichIsANewDatabase) {
   const TemporaryFolder folder;
   write_bytes(folder / "empty.db", "");
-  EXPECT_THAT(error_of_opening(folder / "empty.db", Store::Mode::read_only), HasSubstr("is empty"));
+  EXPECT_TRUE(Store(folder / "empty.db", Store::Mode::read_only).runs().empty());
+  EXPECT_EQ(bytes_of(folder / "empty.db"), "");
+  for (const DatabaseFinding& finding : check_database(folder / "empty.db"))
+    EXPECT_EQ(finding.health, Health::good) << finding.what;
   EXPECT_EQ(error_of_opening(folder / "empty.db", Store::Mode::read_write), "no error");
-  EXPECT_EQ(error_of_opening(folder / "empty.db", Store::Mode::read_only), "no error");
+}
+
+TEST(StoreErrors, AreNoneForSeveralFirstWritersAtOnce) {
+  for (int round = 0; round < 5; ++round) {
+    const TemporaryFolder folder;
+    std::vector<std::string> ends(8);
+    std::vector<std::thread> writers;
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      writers.emplace_back([&, i] {
+        ends[i] = error_of([&] {
+          if (std::filesystem::exists(folder / "r.db")) Store(folder / "r.db", Store::Mode::read_only).runs();
+          fill(folder / "r.db", 1, 1);
+        });
+      });
+    for (std::thread& writer : writers) writer.join();
+    EXPECT_THAT(ends, testing::Each("no error"));
+    EXPECT_EQ(Store(folder / "r.db").runs().size(), ends.size());
+  }
+}
+
+TEST(StoreErrors, AreNotWhatOthersMayRead) {
+  const TemporaryFolder folder;
+  fill(folder / "r.db", 1, 1);
+  EXPECT_EQ(std::filesystem::status(folder / "r.db").permissions(), std::filesystem::perms(0600));
 }
 
 TEST(StoreErrors, SayThatAnotherProcessHoldsTheLock) {

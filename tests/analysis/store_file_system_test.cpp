@@ -59,7 +59,7 @@ TEST(FileSystem, IsThatOfTheFileOrOfItsFolderBeforeItIsMade) {
 
 /// A database of one run that another program has put into WAL mode.
 void make_wal_database(const fs::path& file) {
-  Store(file).begin_run({.command = "hbench", .version = "1", .started_at = "now", .environment = {}});
+  Store(file).begin_run({.command = "hbench", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
   run_sql(file, "PRAGMA journal_mode = WAL");
 }
 
@@ -82,7 +82,7 @@ TEST(ADatabaseInWalMode, IsUsedAloneAndWithoutSharedMemoryOnANetworkFileSystem) 
 
 TEST(ADatabaseWithARollbackJournal, IsSharedOnANetworkFileSystem) {
   const TemporaryFolder folder;
-  Store(folder / "r.db").begin_run({.command = "hbench", .version = "1", .started_at = "now", .environment = {}});
+  Store(folder / "r.db").begin_run({.command = "hbench", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
   Database one = store::open_file(folder / "r.db", false, milliseconds(0), kNfs);
   Database two = store::open_file(folder / "r.db", false, milliseconds(0), kNfs);
   for (Database* database : {&one, &two, &one}) {

@@ -103,6 +103,24 @@ TEST(Prune, RemovesWhatWasAcceptedWithItsRun) {
   EXPECT_EQ(left[0].run, 10);
 }
 
+// The tables and triggers of others are wrong data, and no fault of this program.
+TEST(Prune, RefusesADatabaseInWhichOthersReferToItsRuns) {
+  for (const char* sql : {"CREATE TABLE notes (run_id INTEGER REFERENCES run (id)); INSERT INTO notes VALUES (1)",
+                          "CREATE TRIGGER keep BEFORE DELETE ON run BEGIN SELECT RAISE(ABORT, 'mine'); END",
+                          "CREATE TRIGGER lost BEFORE DELETE ON run BEGIN DELETE FROM nowhere; END"}) {
+    const TemporaryFolder folder;
+    fill(folder / "r.db");
+    run_sql(folder / "r.db", sql);
+    try {
+      prune_database(folder / "r.db", {.keep = 3}, false);
+      ADD_FAILURE() << sql;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::wrong_data) << sql;
+    }
+    EXPECT_EQ(Store(folder / "r.db", Store::Mode::read_only).runs().size(), 10U) << "all or none";
+  }
+}
+
 TEST(Prune, OnlySaysWhatWouldGoInADryRun) {
   const TemporaryFolder folder;
   fill(folder / "r.db");
