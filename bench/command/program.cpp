@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <system_error>
 
+#include "bench/command/secrets.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
@@ -51,8 +53,8 @@ ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, void (*l
   const std::string_view first = argc > 1 ? argv[1] : "--help";
   if (first == "--help" || first == "-h" || first == "help") return print_help(verbs), ExitCode::good;
   if (first == "--version") return fmt::print("hbench {}\n", HBENCH_VERSION), ExitCode::good;
-  Call call{{argv + 2, argv + argc}, "hbench"};
-  for (int i = 1; i < argc; ++i) call.command += fmt::format(" {}", argv[i]);
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const Call call{{words.begin() + 1, words.end()}, "hbench " + without_secrets(words)};
   const Verb& verb = find_verb(verbs, first);
   if (leave != nullptr && verb.needs_libraries != nullptr && verb.needs_libraries(call) && !asks_for_help(call))
     leave(argv);
@@ -74,6 +76,8 @@ void complain(const std::string& message, const std::string& hint = {}) {
 }  // namespace
 
 int run_program(int argc, char** argv, std::span<const Verb* const> verbs, void (*leave)(char** argv)) {
+  // A limit on the size of files (ulimit -f) is an error of who writes, and no signal that ends us.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     const ExitCode code = run(argc, argv, verbs, leave);
     // What is printed last may still fail: on a full disk, say, or when a pager has gone.

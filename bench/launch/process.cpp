@@ -98,6 +98,7 @@ class Program {
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
   program.execute();
   _exit(kNoProgram);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "bench/command/shell_word.hpp"
@@ -13,9 +14,22 @@
 namespace hbench {
 namespace {
 
-/// \throws Error (usage) where it tells none.
+/// Whether git may know a text as a commit, and no shell or program takes it for more than one word.
+bool is_revision(std::string_view text) {
+  return text.front() != '-' && std::ranges::all_of(text, [](unsigned char c) {
+           return std::isalnum(c) != 0 ||
+                  std::string_view("._/~^@{}+-").find(static_cast<char>(c)) != std::string_view::npos;
+         });
+}
+
+/// \throws Error (usage) where it names none.
 std::string commit_of(const Producer& producer) {
-  if (!producer.commit().empty()) return producer.commit();
+  const std::string commit = producer.commit();
+  if (!commit.empty() && is_revision(commit)) return commit;
+  if (!commit.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("the commit of run {} is '{}', which is no name of a commit", producer.run, commit),
+                "measure with --label commit=$(git rev-parse HEAD)");
   throw Error(ExitCode::usage, fmt::format("run {} does not tell its commit", producer.run),
               "measure with --label commit=$(git rev-parse HEAD)");
 }
@@ -72,8 +86,8 @@ std::string bisect_commands(const BisectRequest& request, const std::string& tre
   return fmt::format(
       "git worktree add --detach {} {}\n(cd {} && ({}))\ngit bisect start {} {}\ngit bisect run sh -c {}\n"
       "git bisect reset\ngit worktree remove --force {}\n",
-      shell_word(tree), request.range.good, shell_word(tree), build, request.range.bad, request.range.good,
-      shell_word(test), shell_word(tree));
+      shell_word(tree), shell_word(request.range.good), shell_word(tree), build, shell_word(request.range.bad),
+      shell_word(request.range.good), shell_word(test), shell_word(tree));
 }
 
 std::string_view to_string(BisectAnswer answer) {

@@ -11,6 +11,7 @@
 
 #include "analysis/case_fields.hpp"
 #include "analysis/tracked_metric.hpp"
+#include "bench/command/secrets.hpp"
 
 namespace hbench {
 namespace {
@@ -247,7 +248,10 @@ class PairedTurns {
   TrackReport report() const {
     TrackReport report;
     report.request.fail_on_inconclusive = request_.fail_on_inconclusive;
-    report.paired = PairedSides{.base = request_.base.text, .head = request_.head.text, .rule = rule_, .pairs = pairs_};
+    report.paired = PairedSides{.base = without_secrets(request_.base.text),
+                                .head = without_secrets(request_.head.text),
+                                .rule = rule_,
+                                .pairs = pairs_};
     std::vector<TrackJudgement> judgements = judged(rule_);
     for (std::size_t i = 0; i < sides_.size(); ++i)
       report.results.push_back({sides_[i], without_figures(sides_[i], std::move(judgements[i]))});

@@ -43,6 +43,16 @@ TEST(Files, ThatAreNotRegularOrTooLongAreRefusedAtOnce) {
                      fmt::format("cannot read {}: it ", file), "");
 }
 
+TEST(Files, ThatMayNotGrowEndTheProgramWithOneLine) {
+  const Workplace workplace;
+  for (const char* command : {"$HBENCH sweep --gpus 1..8 --workload resnet50 --profile hkbu-10gbe --evidence simulated --quiet",
+                              "$HBENCH list profiles --json > list", "$HBENCH choose --gpus 8 --profile dgx-a100 --quiet --out c.html"}) {
+    const Outcome outcome = workplace.shell(fmt::format("ulimit -f 1; {}", command));
+    EXPECT_EQ(outcome.code, 3) << command << outcome.err;
+    EXPECT_THAT(outcome.err, testing::StartsWith("hbench: ")) << command;
+  }
+}
+
 /// Runs a command whose output nobody reads any more; the reader is gone before the command begins.
 std::string code_into_closed_pipe(const Workplace& workplace, const std::string& before, const std::string& command) {
   const Outcome outcome = workplace.shell(before + "mkfifo gone; { read x < gone; " + command +

@@ -63,11 +63,22 @@ TEST(BisectRange, SaysWhyThereIsNone) {
         bisect_range({history_of("vgg16", {"a", ""}, {change(1, 0.1)})});
       },
       ExitCode::usage, "run 2 does not tell its commit", HasSubstr("--label commit="));
+  for (const char* commit : {"$(touch ./pwned)", "a;touch ./pwned2", "-x", "a b", "a`b`", "a'b", "a|b", "a\nb"})
+    expect_error([&] { bisect_range({history_of("vgg16", {"a", commit}, {change(1, 0.1)})}); }, ExitCode::usage,
+                 HasSubstr("the commit of run 2 is '"), HasSubstr("--label commit="));
   expect_error(
       [] {
         bisect_range({history_of("vgg16", {"a", "a"}, {change(1, 0.1)})});
       },
       ExitCode::usage, HasSubstr("between runs 1 and 2, which are of the same commit"), HasSubstr("not the code"));
+}
+
+TEST(BisectCommands, HaveEachNameOfACommitAsOneWord) {
+  const std::string commands =
+      bisect_commands({.range = {.name = "step", .good = "v1^{}", .bad = "main@{1}", .shift = 0.1}, .measure = "./b"},
+                      "../good");
+  EXPECT_THAT(commands, AllOf(HasSubstr("git worktree add --detach ../good \"v1^{}\"\n"),
+                              HasSubstr("git bisect start \"main@{1}\" \"v1^{}\"\n")));
 }
 
 // Half of 10 % is as far from 0 as from 10.
