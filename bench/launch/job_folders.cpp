@@ -17,6 +17,7 @@
 #include "bench/worker/process_identity.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/scratch_folder.hpp"
 
 namespace hbench {
 namespace {
@@ -65,11 +66,6 @@ fs::path make_folder(const fs::path& base) {
 }
 
 }  // namespace
-
-fs::path temporary_base() {
-  const char* folder = std::getenv("TMPDIR");
-  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
-}
 
 JobFolders::JobFolders(const fs::path& temporary, const fs::path& shared_memory) {
   paths_.temporary = make_folder(temporary);

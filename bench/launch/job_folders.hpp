@@ -9,9 +9,6 @@
 
 namespace hbench {
 
-/// TMPDIR, or /tmp where that is not set.
-std::filesystem::path temporary_base();
-
 /// Where a launcher is to put files; each is empty where there is none.
 struct JobPaths {
   std::filesystem::path temporary;      ///< on a file system: session folders

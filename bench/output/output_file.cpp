@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
+#include "collectives/base/replace_file.hpp"
 
 namespace hbench {
 
@@ -21,12 +20,7 @@ namespace {
 }  // namespace
 
 void check_writable(const std::filesystem::path& file, std::string_view flag) {
-  std::error_code status;
-  if (std::filesystem::is_directory(file, status)) fail(file, flag, std::strerror(EISDIR));
-  const std::filesystem::path partial = partial_file(file);
-  const std::string why = write_file(partial, "");
-  std::filesystem::remove(partial, status);
-  if (!why.empty()) fail(file, flag, why);
+  if (const std::string why = why_not_replaceable(file); !why.empty()) fail(file, flag, why);
 }
 
 void write_whole(const std::filesystem::path& file, const std::string& text, std::string_view flag) {

@@ -6,7 +6,8 @@
 
 namespace hbench {
 
-/// Writes the file whole or not at all; `flag` is what chooses another one. \throws Error (environment).
+/// Writes what a flag names, as `replace_file` does: whole or not at all; `flag` is what chooses another one. \throws
+/// Error (environment).
 void write_whole(const std::filesystem::path& file, const std::string& text, std::string_view flag);
 
 /// Before long work: whether such a file can be written there. \throws Error (environment) as `write_whole` would.

@@ -175,6 +175,7 @@ void write_report_folder(const Document& document, const std::filesystem::path& 
 }
 
 void check_report_folder(const std::filesystem::path& folder) {
+  check_report_files(folder);
   const FolderTrial trial = try_folder(folder);
   std::error_code ignored;
   if (trial.made) std::filesystem::remove(folder, ignored);  // nothing is left behind when the work fails

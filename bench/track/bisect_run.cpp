@@ -10,8 +10,8 @@
 #include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/pair.hpp"
-#include "bench/track/scratch_folder.hpp"
 #include "bench/validate/percent.hpp"
+#include "collectives/base/scratch_folder.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

@@ -7,9 +7,10 @@
 #include <filesystem>
 
 #include "analysis/store/store.hpp"
-#include "bench/import/format.hpp"
+#include "bench/command/secrets.hpp"
+#include "bench/import/import.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/track/scratch_folder.hpp"
+#include "collectives/base/scratch_folder.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -29,7 +30,7 @@ std::string last_lines(std::string_view text) {
 
 std::string quoted(const PairCommand& command) {
   constexpr std::size_t kMost = 60;
-  const std::string line = one_line(command.text);
+  const std::string line = without_secrets(one_line(command.text));
   return fmt::format("--{} '{}'", command.side, line.size() > kMost ? line.substr(0, kMost) + "..." : line);
 }
 
@@ -69,6 +70,7 @@ CommandLaunch understood(const PairCommand& command, const std::string& out) {
   try {
     format = &recognise(out, name);
     ImportedOutput output = format->parse(out, name);
+    refuse_implausible(output.cases, name);
     return {.cases = std::move(output.cases), .environment = std::move(output.environment)};
   } catch (const Error& error) {
     const std::string cure = format != nullptr ? error.hint() : "print what hbench import reads: " + known_formats();

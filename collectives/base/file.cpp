@@ -42,18 +42,6 @@ std::string write_file(const std::filesystem::path& file, std::string_view bytes
   return out ? "" : std::strerror(errno != 0 ? errno : EIO);
 }
 
-std::string replace_file(const std::filesystem::path& file, std::string_view bytes) {
-  const std::filesystem::path partial = partial_file(file);
-  std::string why = write_file(partial, bytes);
-  std::error_code status;
-  if (why.empty()) std::filesystem::rename(partial, file, status);
-  if (status) why = status.message();
-  if (!why.empty()) std::filesystem::remove(partial, status);
-  return why;
-}
-
-std::filesystem::path partial_file(std::filesystem::path file) { return file += ".partial"; }
-
 std::string first_line(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string line;

@@ -18,12 +18,6 @@ std::string read_file(const std::filesystem::path& file);
 /// then stays.
 std::string write_file(const std::filesystem::path& file, std::string_view bytes);
 
-/// The same, whole or not at all: what was there stays until `partial_file` has all, and where that cannot be done.
-std::string replace_file(const std::filesystem::path& file, std::string_view bytes);
-
-/// Beside a file: what is to replace it, until that is whole.
-std::filesystem::path partial_file(std::filesystem::path file);
-
 /// The first line of a file, such as the kernel's of one value, without its end; empty where there is none to be read.
 std::string first_line(const std::filesystem::path& file);
 

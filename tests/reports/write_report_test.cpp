@@ -1,7 +1,9 @@
 #include "reports/write_report.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <fstream>
 #include <set>
 
@@ -42,7 +44,7 @@ int obedient_gnuplot(const std::vector<std::string>&, const std::string& script)
   return 0;
 }
 
-const std::set<std::string> kDocuments{"index.html", "report.md", "data.csv"};
+const std::set<std::string> kDocuments{"index.html", "report.md", "data.csv", ".hbench-report"};
 
 TEST_F(WriteReport, WritesDocumentsAndPicturesAndLeavesNothingElse) {
   EXPECT_EQ(write_report(small_document(), folder_ / "new" / "report", obedient_gnuplot), "");
@@ -98,20 +100,44 @@ TEST_F(WriteReport, NamesTheFolderThatCannotBeMade) {
   }
 }
 
-TEST_F(WriteReport, KeepsTheOldReportWhenTheDiskIsFull) {
+TEST_F(WriteReport, KeepsTheOldReportWhenItCannotWrite) {
   write_report(small_document(), folder_, obedient_gnuplot);
   const std::string before = bytes_of(folder_ / "index.html");
-  // The temporary file of the page leads to a device without room.
-  fs::create_symlink("/dev/full", folder_ / "index.html.partial");
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit small{.rlim_cur = 1000, .rlim_max = limit.rlim_max};
+  const auto on_limit = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
   try {
     write_report(rich_document(), folder_, obedient_gnuplot);
-    FAIL() << "did not notice";
+    ADD_FAILURE() << "did not notice";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::environment);
-    EXPECT_THAT(error.what(), HasSubstr("index.html: No space left on device"));
+    EXPECT_THAT(error.what(), HasSubstr("index.html: File too large"));
   }
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, on_limit);
   EXPECT_EQ(bytes_of(folder_ / "index.html"), before);
-  EXPECT_FALSE(fs::exists(fs::symlink_status(folder_ / "index.html.partial")));
+}
+
+TEST_F(WriteReport, ReplacesOnlyWhatAReportHasWritten) {
+  for (const std::string name : {"index.html", "report.md", "data.csv", "charts/efficiency.png"}) {
+    const fs::path folder = folder_ / fs::path(name).stem();
+    fs::create_directories(folder / "charts");
+    std::ofstream(folder / name) << "precious";
+    try {
+      write_report(small_document(), folder, obedient_gnuplot);
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_THAT(error.what(), HasSubstr(name + " is there, and no report of hbench has written it"));
+    }
+    EXPECT_EQ(bytes_of(folder / name), "precious");
+    fs::remove(folder / name);
+    write_report(small_document(), folder, obedient_gnuplot);
+    EXPECT_EQ(write_report(small_document(), folder, obedient_gnuplot), "") << "its own";
+    EXPECT_NO_THROW(check_report_files(folder));
+  }
 }
 
 class Gnuplot : public WriteReport {

@@ -4,6 +4,9 @@
 
 namespace hbench {
 
+/// Where temporary files belong: TMPDIR, or /tmp.
+std::filesystem::path temporary_base();
+
 /// A folder below TMPDIR, or /tmp, that goes with this object and with all that is in it.
 class ScratchFolder {
  public:
