@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/base/file.hpp"
+#include "collectives/base/toml_file.hpp"
 #include "collectives/network/profile.hpp"
 #include "tests/collectives/clusters.hpp"
 #include "tests/collectives/profile_text.hpp"
@@ -29,12 +30,17 @@ TEST(ProfileParser, SurvivesMutationsOfShippedProfiles) {
 }
 
 TEST(ProfileParser, SurvivesDeepNesting) {
-  for (const char* piece : {"[", "{a=", "a.", "[[", "\""}) {
+  for (const char* piece : {"[", "{a=", "a.", "[[", "\"", "\"a.b\" . ", "{a.b={c.d="}) {
     std::string text = "title = ";
-    if (*piece == 'a') text.clear();
-    for (int i = 0; i < 20'000; ++i) text += piece;
+    if (std::string_view(piece).ends_with('.') || *piece == '\"') text.clear();
+    for (int i = 0; i < 200'000; ++i) text += piece;
     EXPECT_THROW(parse_profile(text, "deep.toml", kProfiles / "gpus"), Error) << piece;
   }
+  // Dots elsewhere are no parts of a key.
+  std::string dots;
+  for (int i = 0; i < 100; ++i) dots += "1.5, ";
+  EXPECT_NO_THROW(parse_toml("# " + dots + "\na = [" + dots + "]\nb = '" + dots + "'\nc = \"\"\"" + dots + "\"\"\"\n",
+                             "dots.toml"));
 }
 
 }  // namespace
