@@ -78,6 +78,7 @@ class Sweep {
 
   LocalMachine machine_around() const {
     LocalMachine machine = local_machine(options_.oversubscribe, allocation_of(options_.hosts.named));
+    if (const std::string& note = machine.allocation.note; !note.empty()) fmt::print(stderr, "hbench: {}\n", note);
     if (machine.allocation.is_local()) return machine;
     return machine_before_answers(std::move(machine), options_.request);
   }

@@ -1,27 +1,31 @@
 #include "bench/launch/allocation.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <fstream>
 #include <map>
 
 #include "collectives/base/host_name.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
+#include "tests/sanitized.hpp"
 
 namespace hbench {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::_;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Host = AllocatedHost;
 
 TEST(HostList, HasHostsWithTheirSlots) {
   EXPECT_THAT(parse_host_list("a:4,b:4").hosts, ElementsAre(Host{"a", 4}, Host{"b", 4}));
   EXPECT_THAT(parse_host_list("n1.lab-2_x").hosts, ElementsAre(Host{"n1.lab-2_x", 1}));
   EXPECT_THAT(parse_host_list("a,b,a:2").hosts, ElementsAre(Host{"a", 3}, Host{"b", 1}));
-  EXPECT_EQ(parse_host_list("a:4,b:3").slots(), 7);
-  EXPECT_EQ(parse_host_list("a:4,b:3").in_words(), "-H a:4,b:3");
 }
 
 TEST(HostList, IsRefusedWhereAHostOrItsSlotsAreNone) {
@@ -30,12 +34,45 @@ TEST(HostList, IsRefusedWhereAHostOrItsSlotsAreNone) {
                  HasSubstr("-H a:4,b:4"));
 }
 
+/// A thousand hosts and one more, each with as many slots as there may be.
+std::vector<std::string> many_hosts() {
+  std::vector<std::string> lines;
+  for (int i = 0; i <= 1000; ++i) lines.push_back(fmt::format("n{}:100000", i));
+  return lines;
+}
+
 TEST(HostFile, IsReadAsOpenMpiReadsIt) {
-  const Allocation read =
-      parse_hostfile("# two\n\nn1 slots=4\n  n2:2   # half\r\nn3\nn1 slots=1 max-slots=8\nn4 max_slots=2\n", "f");
-  EXPECT_THAT(read.hosts, ElementsAre(Host{"n1", 5}, Host{"n2", 2}, Host{"n3", 1}, Host{"n4", 1}));
-  EXPECT_EQ(read.in_words(), "n1:5,n2:2,n3:1,n4:1 (f)");
+  EXPECT_THAT(parse_hostfile("# two\n\nn1 slots=4\n  n2:2   # half\r\nn3\nn3\nn4 max_slots=2\n", "f").hosts,
+              ElementsAre(Host{"n1", 4}, Host{"n2", 2}, Host{"n3", 2}, Host{"n4", 1}));
   EXPECT_THAT(parse_hostfile("last slots=2", "f").hosts, ElementsAre(Host{"last", 2}));
+  EXPECT_THAT(parse_hostfile("a slots = 4 max_slots = 8\nb slots= 2 # two\nc slots =3\n", "f").hosts,
+              ElementsAre(Host{"a", 4}, Host{"b", 2}, Host{"c", 3}));
+}
+
+TEST(HostFile, IsRefusedWhereAHostThatIsThereTwiceHasSlots) {
+  for (const auto& [text, where] :
+       {std::pair{"host-a\nhost-b\nhost-a slots=4\n", "f:3: 'host-a' is there twice, with slots"},
+        {"n1 slots=4\nn1\n", "f:2: 'n1' is there twice"},
+        {"n1:4\nn1 slots=1 max-slots=8\n", "f:2: 'n1' is there twice"}})
+    expect_error([&, text = text] { parse_hostfile(text, "f"); }, ExitCode::usage, HasSubstr(where),
+                 HasSubstr("mpirun refuses that"));
+}
+
+TEST(HostFile, WithUsersNamesTheirCure) {
+  expect_error([] { parse_hostfile("user1@10.0.0.10 slots=2\n", "f"); }, ExitCode::usage,
+               HasSubstr("f:1: 'user1@10.0.0.10' names a user"), HasSubstr("Host 10.0.0.10, User user1"));
+}
+
+TEST(HostFile, OfAsManyHostsAsThereAreIsReadAtOnce) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += fmt::format("node{:06} slots=8\n", i);
+  const auto began = std::chrono::steady_clock::now();
+  const Allocation many = parse_hostfile(text, "f");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(hbench::testing::kSanitized ? 20 : 1));
+  EXPECT_EQ(many.slots(), 1'600'000);
+  EXPECT_THAT(many.in_words(), AllOf(HasSubstr("node000015:8 and 199984 more (f)")));
+  expect_error([] { parse_hostfile(fmt::format("{}\n", fmt::join(many_hosts(), "\n")), "f"); }, ExitCode::usage,
+               HasSubstr("more than 100000000 slots"), _);
 }
 
 TEST(HostFile, IsRefusedWithItsLine) {
@@ -53,17 +90,22 @@ TEST(SlurmNodes, AreExpanded) {
   EXPECT_THAT(parse_slurm_nodes("n[1-3,07],login"), ElementsAre("n1", "n2", "n3", "n07", "login"));
   EXPECT_THAT(parse_slurm_nodes("gpu-[098-101]"), ElementsAre("gpu-098", "gpu-099", "gpu-100", "gpu-101"));
   EXPECT_THAT(parse_slurm_nodes("r[1-2]n[1,3]x"), ElementsAre("r1n1x", "r1n3x", "r2n1x", "r2n3x"));
+  EXPECT_THAT(parse_slurm_nodes("a-[1-2, 5], b-[1,4],b-[9]"), ElementsAre("a-1", "a-2", "a-5", "b-1", "b-4", "b-9"));
 }
 
 TEST(SlurmNodes, AreRefusedWhereTheyAreNone) {
-  for (const char* text : {"n[1-", "n]1[", "n[3-1]", "n[a]", "", "n[1,]", "n[1-2-3]", "a;b"})
+  for (const char* text : {"n[1-", "n]1[", "n[3-1]", "n[a]", "", "n[1,]", "n[1-2-3]", "a;b", "-x[1-2]", "a [1-2]",
+                           "a[1-2] b", "r[1-99999]n[1-99999]"})
     expect_error([&] { parse_slurm_nodes(text); }, ExitCode::usage, HasSubstr(std::string("'") + text + "'"),
                  HasSubstr("-H or --hostfile"));
 }
 
 TEST(SlurmCounts, AreRepeated) {
   EXPECT_THAT(parse_slurm_counts("2(x3),1"), ElementsAre(2, 2, 2, 1));
-  for (const char* text : {"2(x", "2(x0)", "x", "", "2(x3", "0"})
+  EXPECT_THAT(parse_slurm_counts("2(x2), 1"), ElementsAre(2, 2, 1));
+  for (const char* text : {"2(x", "2(x0)", "x", "", "2(x3", "0",
+                           "1(x99999),1(x99999),1(x99999),1(x99999),1(x99999),1(x99999),1(x99999),1(x99999),"
+                           "1(x99999),1(x99999),1(x99999)"})
     expect_error([&] { parse_slurm_counts(text); }, ExitCode::usage, HasSubstr("no list of tasks"), HasSubstr("-H"));
 }
 
@@ -97,6 +139,37 @@ TEST(Allocation, IsThatOfTheSlurmJob) {
       ExitCode::usage, HasSubstr("2 nodes and the tasks of 1"), HasSubstr("--hostfile"));
 }
 
+TEST(Allocation, OfASlurmJobWithATaskForEachNodeNamesItsOtherGpus) {
+  Variables job{{"SLURM_JOB_NODELIST", "linux[1,2]"}, {"SLURM_TASKS_PER_NODE", "1(x2)"}, {"SLURM_GPUS_ON_NODE", "2"}};
+  EXPECT_THAT(allocation_in(job).note, HasSubstr("--ntasks-per-node=2"));
+  job["SLURM_TASKS_PER_NODE"] = "2(x2)";
+  EXPECT_EQ(allocation_in(job).note, "");
+  job["SLURM_TASKS_PER_NODE"] = "1(x2)";
+  job["SLURM_GPUS_ON_NODE"] = "1";
+  EXPECT_EQ(allocation_in(job).note, "");
+}
+
+TEST(Allocation, IsThatOfTheJobOfOtherSchedulers) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "nodes") << "n1\nn1\nn2\nn2\n";
+  const std::string file = (folder / "nodes").string();
+  EXPECT_EQ(allocation_in({{"PBS_NODEFILE", file}}).in_words(), "n1:2,n2:2 (PBS's job)");
+  EXPECT_EQ(allocation_in({{"COBALT_NODEFILE", file}}).in_words(), "n1:2,n2:2 (Cobalt's job)");
+  EXPECT_EQ(allocation_in({{"LSB_DJOB_HOSTFILE", file}}).in_words(), "n1:2,n2:2 (LSF's job)");
+  EXPECT_EQ(allocation_in({{"LSB_MCPU_HOSTS", "n1 4 n2 8 "}}).in_words(), "n1:4,n2:8 (LSF's job)");
+  const Allocation flux = allocation_in({{"FLUX_JOB_NNODES", "2"}});
+  EXPECT_TRUE(flux.is_local());
+  EXPECT_THAT(flux.note, HasSubstr("flux hostlist"));
+  EXPECT_EQ(allocation_in({{"FLUX_JOB_NNODES", "1"}}).note, "");
+  EXPECT_EQ(allocation_in({{"PBS_NODEFILE", file}}, {.hosts = "a:2", .hostfile = {}}).in_words(), "-H a:2");
+  for (const char* hosts : {"n1", "n1 x", "n1 4 -x 2"})
+    expect_error(
+        [&] {
+          allocation_in({{"LSB_MCPU_HOSTS", hosts}});
+        },
+        ExitCode::usage, HasSubstr("LSB_MCPU_HOSTS"), HasSubstr("-H"));
+}
+
 TEST(Allocation, OfOneHostThatIsThisMachineIsNoneUnlessItWasNamed) {
   const std::string name = own_host_name();
   EXPECT_TRUE(allocation_in({{"SLURM_JOB_NODELIST", name}}).is_local());
@@ -116,7 +189,7 @@ TEST(Allocation, TakesFlagsBeforeTheEnvironmentAndSlurmBeforeTheDefaultFile) {
   expect_error([&] { allocation_in({}, {.hosts = "a", .hostfile = folder / "hosts"}); }, ExitCode::usage,
                HasSubstr("both name hosts"), HasSubstr("one of them"));
   expect_error([&] { allocation_in({}, {.hosts = {}, .hostfile = folder / "none"}); }, ExitCode::usage,
-               HasSubstr("none"), testing::_);
+               HasSubstr("none"), _);
 }
 
 }  // namespace

@@ -1,0 +1,145 @@
+#include "bench/launch/host_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr int kMostSlots = 100'000;
+/// Of a job. The largest machines have a tenth of it.
+constexpr long kMostOfAJob = 100'000'000;
+
+[[noreturn]] void refuse_line(const std::string& file, int line, std::string_view word) {
+  const std::size_t at = word.find('@');
+  if (at != word.npos && is_host_name(word.substr(0, at)) && is_host_name(word.substr(at + 1)))
+    throw Error(ExitCode::usage,
+                fmt::format("{}:{}: '{}' names a user; only names of hosts are read", file, line, word),
+                fmt::format("write {}, and its user into ~/.ssh/config: Host {}, User {}", word.substr(at + 1),
+                            word.substr(at + 1), word.substr(0, at)));
+  throw Error(ExitCode::usage, fmt::format("{}:{}: '{}' is not understood", file, line, word),
+              "write a host a line: NAME slots=4");
+}
+
+/// The words of a line of a host file, with `slots = 4` as one.
+std::vector<std::string> words_of_host(std::string_view line) {
+  std::vector<std::string> words;
+  bool joins = false;
+  for (const std::string_view word : words_of(line.substr(0, line.find('#')))) {
+    if (!words.empty() && (joins || word.starts_with('=')))
+      words.back() += word;
+    else
+      words.emplace_back(word);
+    joins = word.ends_with('=');
+  }
+  return words;
+}
+
+/// A line of a host file.
+struct HostLine {
+  std::string name;
+  std::optional<int> slots;  ///< where they are written
+};
+
+/// \pre the line has a word
+HostLine parse_line(const std::vector<std::string>& words, const std::string& file, int number) {
+  const std::string& first = words.front();
+  const std::size_t colon = first.find(':');
+  HostLine host{.name = first.substr(0, colon), .slots = {}};
+  if (colon != first.npos) host.slots = slots_in(std::string_view(first).substr(colon + 1));
+  if (!is_host_name(host.name) || host.slots == 0) refuse_line(file, number, first);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const std::string_view key = word.substr(0, word.find('='));
+    const int count = key.size() < word.size() ? slots_in(word.substr(key.size() + 1)) : 0;
+    if (count == 0 || (key != "slots" && key != "max_slots" && key != "max-slots")) refuse_line(file, number, word);
+    if (key == "slots") host.slots = count;
+  }
+  return host;
+}
+
+}  // namespace
+
+bool is_host_name(std::string_view name) {
+  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_';
+  });
+}
+
+int slots_in(std::string_view text) {
+  const int slots = parse_number<int>(text).value_or(0);
+  return slots >= 1 && slots <= kMostSlots ? slots : 0;
+}
+
+bool HostList::add(std::string_view name, int slots) {
+  slots_ += slots;
+  if (slots_ > kMostOfAJob)
+    throw Error(ExitCode::usage,
+                fmt::format("the hosts have more than {} slots, with those of '{}'", kMostOfAJob, name),
+                "name the hosts of one job");
+  const auto [known, is_new] = by_name_.try_emplace(std::string(name), hosts_.size());
+  if (is_new)
+    hosts_.push_back({std::string(name), slots});
+  else
+    hosts_[known->second].slots += slots;
+  return is_new;
+}
+
+Allocation parse_host_list(std::string_view text) {
+  HostList list;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::string_view item = text.substr(begin, text.find(',', begin) - begin);
+    begin += item.size() + 1;
+    const std::size_t colon = item.find(':');
+    const std::string_view name = item.substr(0, colon);
+    const int slots = colon == item.npos ? 1 : slots_in(item.substr(colon + 1));
+    if (!is_host_name(name) || slots == 0)
+      throw Error(ExitCode::usage, fmt::format("-H {}: '{}' is not a host with its slots", text, item),
+                  "write HOST:SLOTS,HOST:SLOTS, such as -H a:4,b:4");
+    list.add(name, slots);
+  }
+  return {.hosts = list.take(), .origin = "-H"};
+}
+
+Allocation parse_hostfile(std::string_view text, const std::string& file) {
+  HostList list;
+  std::unordered_map<std::string, bool> written;  // by host, whether its slots were
+  int number = 0;
+  for (const std::string_view line : lines_of(text)) {
+    ++number;
+    const std::vector<std::string> words = words_of_host(line);
+    if (words.empty()) continue;
+    const HostLine host = parse_line(words, file, number);
+    const auto [known, is_new] = written.emplace(host.name, host.slots.has_value());
+    if (!is_new && (known->second || host.slots))
+      throw Error(ExitCode::usage, fmt::format("{}:{}: '{}' is there twice, with slots", file, number, host.name),
+                  "mpirun refuses that: write each host once with all its slots, or a line without slots for each");
+    list.add(host.name, host.slots.value_or(1));
+  }
+  Allocation allocation{.hosts = list.take(), .origin = file};
+  if (allocation.hosts.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: there is no host in it", file), "write a host a line: NAME slots=4");
+  return allocation;
+}
+
+Allocation parse_lsf_hosts(std::string_view list) {
+  HostList hosts;
+  const std::vector<std::string_view> words = words_of(list);
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    const int slots = i + 1 < words.size() ? slots_in(words[i + 1]) : 0;
+    if (!is_host_name(words[i]) || slots == 0)
+      throw Error(ExitCode::usage, fmt::format("LSB_MCPU_HOSTS='{}' is no list of hosts", list),
+                  "run inside an LSF job, or name the hosts with -H or --hostfile");
+    hosts.add(words[i], slots);
+  }
+  return {.hosts = hosts.take(), .origin = "LSF's job"};
+}
+
+}  // namespace hbench
