@@ -21,19 +21,22 @@ struct EngineOption {
   std::string_view name;      ///< without dashes
   std::string_view summary;   ///< for `hbench submit --help`
   std::string_view standard;  ///< its value where nobody gives one; empty: the engine's own
+  bool repeated = false;      ///< may be given several times; its values are lines of one text
 };
 
 /// What is to run, and on how much.
 struct Submission {
+  using Options = std::map<std::string, std::string, std::less<>>;
+
   std::string job = "hbench";      ///< its name in the engine: lower-case letters, digits and dashes
   std::vector<std::string> sweep;  ///< arguments of `hbench sweep`, as typed, without --db and --report
   int nodes = 1;
-  int ranks_per_node = 1;         ///< slots of a node
-  int gpus_per_node = 0;          ///< 0: ranks run on CPU cores
-  Seconds time_limit{0};          ///< of the whole job; 0: the engine's own
-  std::filesystem::path program;  ///< hbench, as hosts find it
-  std::filesystem::path folder;   ///< absolute; results are here when the job has ended: database, report, logs
-  std::map<std::string, std::string, std::less<>> options;  ///< of the engine, by name; every one it has is set
+  int ranks_per_node = 1;                ///< slots of a node
+  int gpus_per_node = 0;                 ///< 0: ranks run on CPU cores
+  Seconds time_limit{0};                 ///< of the whole job; 0: the engine's own
+  std::filesystem::path program;         ///< hbench, as hosts find it
+  std::filesystem::path folder;          ///< absolute; results are here when the job has ended: database, report, logs
+  Options options;                       ///< of the engine, by name; every one it has is set
   std::filesystem::path directory = {};  ///< absolute; relative paths among the sweep's arguments begin here
 
   /// What was given for an option of the engine, or its standard. \pre the engine has it
@@ -78,6 +81,9 @@ struct Engine {
   std::filesystem::path (*log)(const Submission& submission, const std::string& job) = nullptr;
   /// The same, among what `fetch` brings. Pure. Null: `log` has told it.
   std::filesystem::path (*fetched_log)(const Submission& submission) = nullptr;
+  /// GPUs of each host as the engine's options say, where `--gpus-per-node` is not given; 0: they do not. Pure. Null:
+  /// no option does.
+  int (*gpus_per_node)(const Submission::Options& options) = nullptr;
 };
 
 /// The table, in the order in which `hbench list engines` prints it.

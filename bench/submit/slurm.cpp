@@ -57,6 +57,7 @@ constinit const Engine kSlurmEngine{
     .log = [](const Submission& submission, const std::string& job) -> std::filesystem::path {
       return submission.folder / ("slurm-" + job + ".log");
     },
+    .gpus_per_node = slurm_gpus,
 };
 
 }  // namespace hbench

@@ -8,14 +8,16 @@ namespace hbench {
 
 /// The flags of `hbench submit --engine slurm`. The first ones mean to sbatch what they are called, and are passed on
 /// where they are given.
-inline constexpr std::size_t kPassedOnToSbatch = 6;
-inline constexpr std::array<EngineOption, kPassedOnToSbatch + 4> kSlurmOptions = {{
+inline constexpr std::size_t kPassedOnToSbatch = 7;
+inline constexpr std::array<EngineOption, kPassedOnToSbatch + 5> kSlurmOptions = {{
     {"partition", "where to run; empty: the site's default", ""},
     {"account", "who pays", ""},
     {"qos", "quality of service", ""},
     {"constraint", "features that nodes must have, such as 'a100&ib'", ""},
     {"reservation", "a reservation to run in", ""},
     {"exclude", "nodes not to run on, such as n[3-4]", ""},
+    {"gres", "generic resources of a node, such as gpu:a100:4, where a site has no --gpus-per-node", ""},
+    {"sbatch", "another option of sbatch, such as '--licenses=lustre' (repeatable)", "", true},
     {"cpus-per-task", "cores of a rank; empty: 1, with GPUs the site's default", ""},
     {"exclusive", "nodes without other jobs, which would disturb: yes or no", "yes"},
     {"restarts", "how often the job starts again when its time limit is near; 0: never, nor after a preemption", "8"},

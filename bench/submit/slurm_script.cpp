@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "bench/command/shell_word.hpp"
 #include "bench/submit/slurm_options.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -21,6 +24,38 @@ bool is_number(const std::string& text) { return parse_number<int>(text).value_o
 /// A line of the script ends where a line break is.
 bool fits_a_line(std::string_view text) {
   return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+/// What the script says itself: another line of these would make it another script.
+constexpr std::array<std::string_view, 14> kOwnDirectives{
+    "--nodes", "-N", "--ntasks-per-node", "--ntasks",    "-n",        "--output",     "-o",
+    "--chdir", "-D", "--signal",          "--open-mode", "--requeue", "--no-requeue", "--array"};
+
+/// The lines of `--sbatch`.
+std::vector<std::string_view> extra_lines(const Submission& submission) {
+  return lines_of(submission.option("sbatch"));
+}
+
+/// `--gres` of `--gres=gpu:4`
+std::string_view name_of_line(std::string_view line) { return line.substr(0, line.find_first_of("= ")); }
+
+/// Why a line of `--sbatch` is none; empty where it is one.
+std::string refused_line(std::string_view line) {
+  if (!line.starts_with('-') || name_of_line(line).find_first_not_of('-') == line.npos)
+    return fmt::format("--sbatch '{}': not an option of sbatch", line);
+  if (std::ranges::find(kOwnDirectives, name_of_line(line)) != kOwnDirectives.end())
+    return fmt::format("--sbatch '{}': the script has its own {}", line, name_of_line(line));
+  return "";
+}
+
+/// Whether the options say in their own way which GPUs a node has.
+bool names_gpus(const Submission& submission) {
+  const auto names = [](std::string_view line) {
+    const std::string_view name = name_of_line(line);
+    return name.starts_with("--gpus") || name.starts_with("-G") || (name == "--gres" && line.find("gpu") != line.npos);
+  };
+  return submission.option("gres").find("gpu") != std::string::npos ||
+         std::ranges::any_of(extra_lines(submission), names);
 }
 
 /// `#SBATCH --name="value"`, as sbatch reads it back: a backslash is for the character after it.
@@ -53,7 +88,8 @@ std::string directives(const Submission& submission) {
   std::string text = fmt::format("#SBATCH --job-name={}\n#SBATCH --nodes={}\n#SBATCH --ntasks-per-node={}\n",
                                  submission.job, submission.nodes, submission.ranks_per_node);
   text += cores(submission);
-  if (submission.gpus_per_node > 0) text += fmt::format("#SBATCH --gpus-per-node={}\n", submission.gpus_per_node);
+  if (submission.gpus_per_node > 0 && !names_gpus(submission))
+    text += fmt::format("#SBATCH --gpus-per-node={}\n", submission.gpus_per_node);
   if (submission.option("exclusive") == "yes") text += "#SBATCH --exclusive\n";
   if (submission.time_limit.value > 0)
     text += fmt::format("#SBATCH --time={:.0f}\n", std::ceil(submission.time_limit.value / 60));
@@ -64,6 +100,7 @@ std::string directives(const Submission& submission) {
   for (const EngineOption& passed : std::span(kSlurmOptions).first<kPassedOnToSbatch>())
     if (const std::string& value = submission.option(passed.name); !value.empty())
       text += directive(passed.name, value);
+  for (const std::string_view line : extra_lines(submission)) text += fmt::format("#SBATCH {}\n", line);
   return text;
 }
 
@@ -115,8 +152,13 @@ std::string setup(const Submission& submission) {
 
 std::string slurm_refuses(const Submission& submission) {
   for (const auto& [name, value] : submission.options)
-    if (!fits_a_line(value))
+    if (name != "sbatch" && !fits_a_line(value))
       return fmt::format("the value of --{} has a line break or another control character", name);
+  for (const std::string_view line : extra_lines(submission))
+    if (std::string why = refused_line(line); !why.empty()) return why;
+  if (const int gpus = slurm_gpus(submission.options); gpus > 0 && gpus != submission.gpus_per_node)
+    return fmt::format("--gres asks for {} GPUs of each node, and --gpus-per-node for {}", gpus,
+                       submission.gpus_per_node);
   for (const std::filesystem::path& path : {submission.folder, submission.directory, submission.program})
     if (!fits_a_line(path.string())) return "a folder's name has a line break or another control character";
   if (submission.folder.string().find('\\') != std::string::npos)
@@ -132,6 +174,19 @@ std::string slurm_refuses(const Submission& submission) {
     return fmt::format("--time is less than {} minutes; Slurm counts whole ones, and the sweep ends in the last two",
                        kLeastMinutes);
   return "";
+}
+
+int slurm_gpus(const Submission::Options& options) {
+  std::string resources = options.find("gres")->second;
+  for (const std::string_view line : lines_of(options.find("sbatch")->second))
+    if (const std::string_view name = name_of_line(line); name == "--gres" && name.size() < line.size())
+      resources.append(",").append(line.substr(name.size() + 1));
+  for (const std::string_view item : split(resources, ',')) {
+    const std::string_view resource = trimmed(item);
+    if (resource == "gpu" || resource.starts_with("gpu:"))
+      return parse_number<int>(resource.substr(resource.rfind(':') + 1)).value_or(1);
+  }
+  return 0;
 }
 
 std::string slurm_script(const Submission& submission) {

@@ -10,6 +10,8 @@ namespace hbench {
 
 /// As `Engine::refuses`.
 std::string slurm_refuses(const Submission& submission);
+/// As `Engine::gpus_per_node`: of `--gres`.
+int slurm_gpus(const Submission::Options& options);
 /// As `Engine::render`. \pre it is not refused.
 std::string slurm_script(const Submission& submission);
 

@@ -8,6 +8,7 @@
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
 #include "bench/command/words.hpp"
+#include "bench/submit/slurm_time.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/options.hpp"
 #include "collectives/base/table.hpp"
@@ -60,7 +61,9 @@ void add_options(Arguments& app, Texts& texts) {
       ->check(in_range(1, kMostNodes));
   app.add_option("--gpus-per-node", texts.gpus, "GPUs of each host (default: none, ranks run on CPU cores)")
       ->check(in_range(1, kMostNodes));
-  app.add_option("--time", texts.time, "time limit of the job, such as 4h (default: the engine's)");
+  app.add_option(
+      "--time", texts.time,
+      "time limit of the job, such as 4h, or as Slurm writes it: 240 (minutes), 4:00:00 (default: the engine's)");
   app.add_option("--results", texts.results, "folder for the database, the report and what is written meanwhile")
       ->capture_default_str();
   app.add_option("--name", texts.name, "name of the job: small letters, digits, dashes")->capture_default_str();
@@ -70,13 +73,31 @@ void add_options(Arguments& app, Texts& texts) {
   app.pass_on(texts.sweep);
 }
 
-using Values = std::map<std::string, std::string, std::less<>>;
+using Values = Submission::Options;
+/// The values of options that may be given several times.
+using Lists = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-void add_engine_options(Arguments& app, const Engine& engine, Values& values) {
+void add_engine_options(Arguments& app, const Engine& engine, Values& values, Lists& lists) {
   for (const EngineOption& option : engine.options) {
+    if (option.repeated) {
+      app.add_option(fmt::format("--{}", option.name), lists[std::string(option.name)], std::string(option.summary));
+      continue;
+    }
     std::string& value = values[std::string(option.name)] = option.standard;
     Option* added = app.add_option(fmt::format("--{}", option.name), value, std::string(option.summary));
     if (!value.empty()) added->capture_default_str();
+  }
+}
+
+/// A line for each value. \throws Error (usage) for a value that is no line.
+void add_lists(Values& values, const Lists& lists) {
+  for (const auto& [name, lines] : lists) {
+    for (const std::string& line : lines)
+      if (line.empty() ||
+          std::ranges::any_of(line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+        throw Error(ExitCode::usage, fmt::format("--{} is given what is no single line", name),
+                    "give it once for each line");
+    values[name] = fmt::format("{}", fmt::join(lines, "\n"));
   }
 }
 
@@ -140,14 +161,21 @@ void check_name(std::string_view name) {
                 "write small letters, digits and dashes between them, at most 40: resnet-7");
 }
 
-Submission submission_of(const Texts& texts, Values values) {
+/// As `long_time_flag`, and as Slurm writes it: minutes, `4:00:00`, `1-12`.
+Seconds time_limit(const std::string& text) {
+  const std::optional<Seconds> of_slurm = slurm_time(text);
+  return of_slurm ? *of_slurm : long_time_flag(text, "--time");
+}
+
+Submission submission_of(const Engine& engine, Texts texts, Values values) {
   check_name(texts.name);
+  if (texts.gpus == 0 && engine.gpus_per_node != nullptr) texts.gpus = engine.gpus_per_node(values);
   return {.job = texts.name,
           .sweep = sweep_arguments(texts.sweep),
           .nodes = texts.nodes,
           .ranks_per_node = texts.ranks > 0 ? texts.ranks : std::max(1, texts.gpus),
           .gpus_per_node = texts.gpus,
-          .time_limit = texts.time.empty() ? Seconds(0) : long_time_flag(texts.time, "--time"),
+          .time_limit = texts.time.empty() ? Seconds(0) : time_limit(texts.time),
           .program = texts.program.empty() ? fs::read_symlink("/proc/self/exe") : fs::absolute(texts.program),
           .folder = fs::absolute(texts.results).lexically_normal(),
           .options = std::move(values),
@@ -160,18 +188,20 @@ std::optional<SubmitOptions> parse_submit_options(const Call& call) {
   const Engine* engine = engine_among(call.arguments);
   Texts texts;
   Values values;
+  Lists lists;
   Arguments app("Submits a sweep as a job of an engine that gives it hosts. An interrupted job goes on where it was.",
                 engine == nullptr ? "hbench submit" : fmt::format("hbench submit --engine {}", engine->name));
   app.footer(engines_help() + std::string(kExamples));
   add_options(app, texts);
-  if (engine != nullptr) add_engine_options(app, *engine, values);
+  if (engine != nullptr) add_engine_options(app, *engine, values, lists);
   const auto dashes = std::ranges::find(call.arguments, "--");
   if (app.parse({{call.arguments.begin(), dashes}, call.command})) return std::nullopt;
   if (engine == nullptr)
     throw Error(ExitCode::usage, "no engine is named", fmt::format("--engine {}", fmt::join(names_of(engines()), "|")));
   if (dashes != call.arguments.end()) texts.sweep.insert(texts.sweep.end(), dashes + 1, call.arguments.end());
 
-  SubmitOptions options{engine, submission_of(texts, std::move(values)), texts.dry_run, texts.wait};
+  add_lists(values, lists);
+  SubmitOptions options{engine, submission_of(*engine, texts, std::move(values)), texts.dry_run, texts.wait};
   if (!check_sweep(*engine, options.submission)) return std::nullopt;
   if (const std::string why = engine->refuses(options.submission); !why.empty())
     throw Error(ExitCode::usage, why, fmt::format("hbench submit --engine {} --help", engine->name));

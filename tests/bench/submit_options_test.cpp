@@ -58,6 +58,29 @@ TEST(SubmitOptions, AreSubmitsTheEnginesOrTheSweeps) {
               ElementsAre("--gpus", "1,2", "--workload=resnet18", "--label", "branch=a b", "--quiet"));
 }
 
+TEST(SubmitOptions, TakeTimesAsSlurmWritesThem) {
+  for (const auto& [text, seconds] : {std::pair{"4:00:00", 14400.0},
+                                      {"0-04:00:00", 14400.0},
+                                      {"240", 14400.0},
+                                      {"240:30", 14430.0},
+                                      {"1-12", 129600.0},
+                                      {"1-12:30", 131400.0},
+                                      {"4h", 14400.0}}) {
+    const auto options = parsed({"--time", text});
+    ASSERT_TRUE(options);
+    EXPECT_EQ(options->submission.time_limit.value, seconds) << text;
+  }
+}
+
+TEST(SubmitOptions, OfSbatchMayBeGivenSeveralTimes) {
+  const auto options = parsed({"--sbatch", "--gres=gpu:a100:4", "--sbatch=--mem=0"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->submission.options.at("sbatch"), "--gres=gpu:a100:4\n--mem=0");
+  EXPECT_EQ(options->submission.gpus_per_node, 4);
+  EXPECT_EQ(options->submission.ranks_per_node, 4);
+  EXPECT_EQ(parsed({"--gres", "gpu:2"})->submission.gpus_per_node, 2);
+}
+
 TEST(SubmitOptions, BehindTwoDashesAreTheSweeps) {
   const auto options = parsed({"--ranks-per-node", "4", "--gpus", "1", "--", "--launches", "3"});
   ASSERT_TRUE(options);
@@ -95,6 +118,11 @@ TEST(SubmitOptions, ThatAreMistakenAreOneLineWithACure) {
   of_slurm({"--nodes", "1..4"}, "--nodes", "--help");
   of_slurm({"--time", "4 parsecs"}, "--time 4 parsecs: not a time", "4h, 90min or 2d");
   of_slurm({"--time", "-1h"}, "--time -1h: not a time", "4h");
+  of_slurm({"--time", "1:2:3:4"}, "--time 1:2:3:4: not a time", "4h");
+  of_slurm({"--time", "0:00"}, "--time 0:00: not a time", "4h");
+  of_slurm({"--sbatch", "--mem=0\n--nodes=4"}, "--sbatch is given what is no single line", "each line");
+  of_slurm({"--sbatch", "--nodes=4"}, "the script has its own --nodes", "--help");
+  of_slurm({"--gres", "gpu:4", "--gpus-per-node", "8"}, "--gres asks for 4 GPUs", "--help");
   of_slurm({"--time", "2min"}, "--time is less than 3 minutes", "--help");
   of_slurm({"--name", "Run 7"}, "--name Run 7: not a name of a job", "resnet-7");
   of_slurm({"--db", "x.db"}, "--db is in the folder of --results", "--results");

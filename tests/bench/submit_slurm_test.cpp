@@ -11,8 +11,10 @@
 namespace hbench {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const Engine& slurm() { return find_entry(engines(), "slurm", "engine"); }
@@ -96,6 +98,45 @@ TEST(SlurmScript, AsksForGpusTimeAndWhatTheSiteWantsToKnow) {
 )END");
   submission.options["cpus-per-task"] = "12";
   EXPECT_THAT(directives_of(submission), HasSubstr("#SBATCH --cpus-per-task=12\n#SBATCH --gpus-per-node=8\n"));
+}
+
+TEST(SlurmScript, HasTheOptionsOfTheSiteInThePlaceOfGpusPerNode) {
+  Submission submission = example();
+  submission.gpus_per_node = 4;
+  submission.options["gres"] = "gpu:a100:4";
+  submission.options["sbatch"] = "--licenses=lustre\n-C ib";
+  EXPECT_EQ(slurm().refuses(submission), "");
+  EXPECT_THAT(directives_of(submission),
+              AllOf(HasSubstr("#SBATCH --gres=\"gpu:a100:4\"\n#SBATCH --licenses=lustre\n#SBATCH -C ib\n"),
+                    Not(HasSubstr("--gpus-per-node"))));
+  submission.options["gres"] = "";
+  EXPECT_THAT(directives_of(submission), HasSubstr("--gpus-per-node=4"));
+  for (const char* line : {"--gres=gpu:4", "--gres gpu:4", "--gpus-per-task=1", "-G 8"}) {
+    submission.options["sbatch"] = line;
+    EXPECT_THAT(directives_of(submission), Not(HasSubstr("--gpus-per-node"))) << line;
+  }
+  for (const char* line : {"gres=gpu:4", "-", "--nodes=3", "-o x", "--no-requeue", "a; b"}) {
+    submission.options["sbatch"] = line;
+    EXPECT_THAT(slurm().refuses(submission), StartsWith(std::string("--sbatch '") + line)) << line;
+  }
+  submission.options["sbatch"] = "--gres=gpu:8";
+  EXPECT_THAT(slurm().refuses(submission), HasSubstr("8 GPUs of each node, and --gpus-per-node for 4"));
+}
+
+TEST(SlurmScript, TakesItsGpusFromGres) {
+  Submission::Options options = example().options;
+  for (const auto& [gres, gpus] : {std::pair{"gpu:4", 4},
+                                   {"gpu:a100:2", 2},
+                                   {"gpu", 1},
+                                   {"gpu:a100", 1},
+                                   {"nvme:1,gpu:8", 8},
+                                   {"nvme:1", 0},
+                                   {"", 0}}) {
+    options["gres"] = gres;
+    EXPECT_EQ(slurm().gpus_per_node(options), gpus) << gres;
+  }
+  options["sbatch"] = "--mem=0\n--gres=gpu:a100:4";
+  EXPECT_EQ(slurm().gpus_per_node(options), 4);
 }
 
 TEST(SlurmScript, RunsTheSetupBeforeItLooksForTheProgram) {
