@@ -35,7 +35,8 @@ struct Choice {
 };
 
 /// Simulates `request`, which has one workload and simulated evidence only, and shows how far it is unless it is to be
-/// `quiet`. \throws Error as `make_plan`, (interrupted) after `stop`.
+/// `quiet`. \throws Error as `make_plan`, (interrupted) after `stop`, (usage) for goals that cannot be met at ideal
+/// speed.
 Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop = {},
               bool quiet = true);
 

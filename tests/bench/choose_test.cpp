@@ -227,6 +227,25 @@ TEST(ChooseVerb, LeavesOutClustersWithoutAPriceWhereABudgetIsGiven) {
   testing::internal::GetCapturedStdout();
 }
 
+// 25 Gbit/s instances have 8 V100 each.
+TEST(ChooseVerb, RefusesWhatIsImpossibleBeforeItSimulates) {
+  const auto refused = [](const char* flag, const char* value, const char* what) {
+    expect_error(
+        [&] {
+          choose_by({"--workload", "resnet50", "--gpus", "1..256", "--profile", "aws-p3-25gbe", "--epochs", "90", flag,
+                     value});
+        },
+        ExitCode::usage, AllOf(HasSubstr(flag), HasSubstr("is impossible"), HasSubstr(what)), HasSubstr("give more"));
+    testing::internal::GetCapturedStdout();
+  };
+  refused("--budget", "1usd", "USD at least, at ideal speed on 8 GPUs of aws-p3-25gbe");
+  refused("--deadline", "1min", "at least, at ideal speed on 256 GPUs of aws-p3-25gbe");
+  EXPECT_THAT(choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p3-25gbe", "--epochs", "90",
+                         "--budget", "240usd"}),
+              HasSubstr("The nearest is"))
+      << "hardly possible";
+}
+
 /// A DGX A100 at a price of 1,000 INR an hour, whose network is assumed.
 std::string rupee_profile(const TemporaryFolder& folder) {
   std::string text = read_file(HBENCH_SOURCE_DIR "/cluster-profiles/dgx-a100.toml");
