@@ -20,8 +20,9 @@ double relative_shift(std::span<const double> a, std::span<const double> b);
 
 /// Where that fraction lies with `level` (0.95): the ratios between which the median of all ratios stays for every
 /// shift that the rank test does not reject, whatever the values' distribution (Hollander, Wolfe & Chicken,
-/// "Nonparametric Statistical Methods", 2014, section 4.3). Of too few values for the level it is the range of all
-/// ratios, which holds less. \pre as `relative_shift`, 0 < level < 1.
+/// "Nonparametric Statistical Methods", 2014, section 4.3; of more than 25 values on either side by its normal
+/// approximation). Of too few values for the level it is the range of all ratios, which holds less. \pre as
+/// `relative_shift`, 0 < level < 1.
 Interval shift_interval(std::span<const double> a, std::span<const double> b, double level);
 
 /// Holm, "A simple sequentially rejective multiple test procedure", 1979: p-values corrected for being several, in the

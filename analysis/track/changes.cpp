@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <set>
 
 #include "analysis/statistics.hpp"
 
@@ -13,42 +13,52 @@ namespace {
 /// The deviation of a normal distribution over its median absolute deviation.
 constexpr double kDeviation = 1.4826;
 
+/// Values of which the largest, or with `std::greater` the smallest, is at hand.
+template <class Order>
+class Heap {
+ public:
+  bool empty() const { return values_.empty(); }
+  std::size_t size() const { return values_.size(); }
+  double top() const { return values_.front(); }
+  double sum() const { return sum_; }
+  void push(double value) {
+    values_.push_back(value);
+    std::push_heap(values_.begin(), values_.end(), Order());
+    sum_ += value;
+  }
+  double pop() {
+    std::pop_heap(values_.begin(), values_.end(), Order());
+    const double value = values_.back();
+    values_.pop_back();
+    sum_ -= value;
+    return value;
+  }
+
+ private:
+  std::vector<double> values_;
+  double sum_ = 0;
+};
+
 /// The sum of absolute deviations from the median of values that are added one by one.
 class Spread {
  public:
   void add(double value) {
-    if (low_.empty() || value <= *low_.rbegin()) {
-      low_.insert(value);
-      low_sum_ += value;
-    } else {
-      high_.insert(value);
-      high_sum_ += value;
-    }
-    if (low_.size() > high_.size() + 1) move_up();
-    if (high_.size() > low_.size()) move_down();
+    if (low_.empty() || value <= low_.top())
+      low_.push(value);
+    else
+      high_.push(value);
+    if (low_.size() > high_.size() + 1) high_.push(low_.pop());
+    if (high_.size() > low_.size()) low_.push(high_.pop());
   }
   double sum() const {
-    const double middle = *low_.rbegin();
-    return middle * static_cast<double>(low_.size()) - low_sum_ + high_sum_ -
+    const double middle = low_.top();
+    return middle * static_cast<double>(low_.size()) - low_.sum() + high_.sum() -
            middle * static_cast<double>(high_.size());
   }
 
  private:
-  void move_up() {
-    const auto last = std::prev(low_.end());
-    low_sum_ -= *last;
-    high_sum_ += *last;
-    high_.insert(low_.extract(last));
-  }
-  void move_down() {
-    const auto first = high_.begin();
-    high_sum_ -= *first;
-    low_sum_ += *first;
-    low_.insert(high_.extract(first));
-  }
-
-  std::multiset<double> low_, high_;
-  double low_sum_ = 0, high_sum_ = 0;
+  Heap<std::less<double>> low_;
+  Heap<std::greater<double>> high_;
 };
 
 double noise_of(std::span<const double> logarithms) {

@@ -62,9 +62,10 @@ Document without_pictures(const Document& document, bool terminal) {
   std::vector<std::string> titles;
   const auto replace = [&](const Chart& chart) {
     titles.push_back(chart.title);
+    if (terminal) return;
     Table figures = chart_table(chart);
     figures.folded = true;
-    if (!terminal) plain.blocks.emplace_back(std::move(figures));
+    plain.blocks.emplace_back(std::move(figures));
   };
   for (const Block& block : document.blocks) {
     if (const auto* chart = std::get_if<Chart>(&block))

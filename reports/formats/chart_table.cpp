@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
+#include <map>
 
 #include "reports/formats/plain_text.hpp"
 #include "reports/formats/prepare.hpp"
@@ -25,12 +24,15 @@ std::string cell(const ChartPoint& point, bool percent) {
 }  // namespace
 
 Table chart_table(const Chart& chart) {
-  std::set<double> places;
+  std::map<double, std::size_t> places;  // their columns
   for (const Series& series : chart.series)
-    for (const ChartPoint& point : series.points) places.insert(point.x);
+    for (const ChartPoint& point : series.points) places[point.x];
 
   Table table{.caption = fmt::format("{} over {}", chart.y_title, chart.x_title), .columns = {"series", "evidence"}};
-  for (double x : places) table.columns.push_back(format_figure(x, false));
+  for (auto& [x, column] : places) {
+    column = table.columns.size();
+    table.columns.push_back(format_figure(x, false));
+  }
   table.numeric.assign(table.columns.size(), true);
   table.numeric[0] = table.numeric[1] = false;
 
@@ -39,8 +41,7 @@ Table chart_table(const Chart& chart) {
     row[0] = series.label;
     row[1] = to_string(series.mark);
     for (const ChartPoint& point : series.points) {
-      const auto column = std::distance(places.begin(), places.find(point.x)) + 2;
-      std::string& text = row[static_cast<std::size_t>(column)];
+      std::string& text = row[places[point.x]];
       text += (text.empty() ? "" : "; ") + cell(point, chart.y_percent);
     }
     table.rows.push_back(std::move(row));
