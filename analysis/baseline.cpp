@@ -43,22 +43,25 @@ std::string code_of(const CaseResult& result) {
                      result.producer.version, commit.empty() ? "" : " at commit ", commit);
 }
 
-/// How near a candidate is, best last: another work, another place, other code, all the same.
-enum class Nearness : std::uint8_t { none, work, place, code };
+/// How near a candidate is, best last: another work, another place, other code, another run, all the same.
+enum class Nearness : std::uint8_t { none, work, place, code, run };
 
 Nearness nearness(const CaseResult& candidate, const CaseResult& result) {
   const Case asked = result.asked.baseline(), base = candidate.asked.baseline();
   if (base.question() != asked.question()) return Nearness::none;
   if (base.place() != asked.place()) return Nearness::work;
-  return same_code(candidate.asked, candidate.producer, result.asked, result.producer) ? Nearness::code
-                                                                                       : Nearness::place;
+  if (!same_code(candidate.asked, candidate.producer, result.asked, result.producer)) return Nearness::place;
+  return candidate.producer.run == result.producer.run ? Nearness::run : Nearness::code;
 }
 
 std::string reason(const CaseResult* nearest, Nearness near, const CaseResult& result) {
   if (nearest == nullptr) return "no process without communication was timed";
   if (near == Nearness::none) return other_work(nearest->asked, result.asked);
   if (near == Nearness::work) return other_place(*nearest, result);
-  return fmt::format("the baseline was measured by {}, this by {}", code_of(*nearest), code_of(result));
+  if (near == Nearness::place)
+    return fmt::format("the baseline was measured by {}, this by {}", code_of(*nearest), code_of(result));
+  return fmt::format("the baseline was measured in run {}, this in run {}: the machine may have changed between",
+                     nearest->producer.run, result.producer.run);
 }
 
 bool is_baseline(const CaseResult& candidate) {
@@ -70,18 +73,14 @@ bool is_baseline(const CaseResult& candidate) {
 BaselineChoice choose_baseline(const CaseResult& result, const std::vector<CaseResult>& candidates) {
   const CaseResult* nearest = nullptr;
   Nearness best = Nearness::none;
-  bool same_run = false;
   for (const CaseResult& candidate : candidates | std::views::reverse) {
     if (!is_baseline(candidate) || candidate.asked.workload != result.asked.workload) continue;
     const Nearness near = nearness(candidate, result);
-    const bool of_run = candidate.producer.run == result.producer.run;
-    const bool better = nearest == nullptr || near > best || (near == best && of_run && !same_run);
-    if (!better) continue;
+    if (nearest != nullptr && near <= best) continue;
     nearest = &candidate;
     best = near;
-    same_run = of_run;
   }
-  if (nearest != nullptr && best == Nearness::code) return {nearest, ""};
+  if (nearest != nullptr && best == Nearness::run) return {nearest, ""};
   return {nullptr, reason(nearest, best, result)};
 }
 

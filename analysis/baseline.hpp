@@ -1,7 +1,7 @@
 #pragma once
 
-/// What the efficiency of a timed case is relative to: an answer to its baseline question, at the same place and from
-/// the same code. Pure.
+/// What the efficiency of a timed case is relative to: an answer to its baseline question of the same run, at the same
+/// place and from the same code. Pure.
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ struct BaselineChoice {
   std::string why_none;                ///< empty where there is one
 };
 
-/// Among several, the newest of the same run, else the newest. `candidates` are oldest first; those that are not done,
+/// Among several, the newest. `candidates` are oldest first; those that are not done,
 /// or not one process without communication, are passed by.
 BaselineChoice choose_baseline(const CaseResult& result, const std::vector<CaseResult>& candidates);
 

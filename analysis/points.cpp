@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/baseline.hpp"
 #include "analysis/collectives.hpp"
@@ -16,6 +17,9 @@
 
 namespace hbench {
 namespace {
+
+/// A difference of efficiencies that a reader who divides the figures beside it would wonder about.
+constexpr double kWorthAWord = 0.005;
 
 /// The one value of a metric; none when the case has no such sample.
 std::optional<double> value_of(const CaseResult& result, std::string_view metric) {
@@ -65,8 +69,13 @@ void compare_with_pairs(Point& point, const std::vector<PairedLaunch>& pairs) {
     own.push_back(pair.own);
   }
   if (!all_positive(baseline) || !all_positive(own)) return;
-  point.baseline = baseline_in_words(point.asked.batch_per_gpu, median_of_launches(baseline));
+  const double alone = median_of_launches(baseline);
+  point.baseline = baseline_in_words(point.asked.batch_per_gpu, alone);
   set_efficiency(point, paired_ratio(pairs));
+  const double of_medians = std::max(point.asked.processes_per_gpu, 1) * alone / point.step_seconds;
+  if (std::abs(of_medians - *point.efficiency) > kWorthAWord)
+    point.baseline += fmt::format("; the efficiency is the middle one of {} pairs of launches, and {:.1f} % by medians",
+                                  pairs.size(), 100 * of_medians);
 }
 
 void compare_with_baseline(Point& point, const TimedSteps& steps, const CaseResult& base) {

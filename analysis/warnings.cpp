@@ -14,6 +14,8 @@
 namespace hbench {
 namespace {
 
+/// An efficiency above it is worth a word, however wide its interval.
+constexpr double kFarAboveIdeal = 1.05;
 /// Changes from the first launch to the last that are smaller are not worth a word.
 constexpr double kLeastDrift = 0.1;
 /// A launch, or a step, that takes so many times as long as the median one is slow.
@@ -25,11 +27,11 @@ constexpr double kUsuallySlow = 0.05;
 using Warnings = std::vector<std::string>;
 
 void above_ideal(const Point& point, Warnings& warnings) {
-  if (point.efficiency_low && *point.efficiency_low > 1)
-    warnings.push_back(
-        fmt::format("an efficiency of {:.0f} % is above the ideal by more than its interval: the baseline was slower "
-                    "than it can be",
-                    100 * *point.efficiency));
+  const bool surely = point.efficiency_low && *point.efficiency_low > 1;
+  if (!surely && !(point.efficiency && *point.efficiency > kFarAboveIdeal)) return;
+  warnings.push_back(
+      fmt::format("an efficiency of {:.0f} % is above the ideal{}: the baseline was slower than it can be",
+                  100 * *point.efficiency, surely ? " by more than its interval" : ""));
 }
 
 /// What each launch says by itself: the efficiency where the baseline took turns with it, or else the step.

@@ -42,7 +42,6 @@ std::string why_none(const Change& change) {
 
 TEST(Baseline, IsTheSameWorkByOneProcessAtTheSamePlaceFromTheSameCode) {
   EXPECT_THAT(why_none([](CaseResult&) {}), IsEmpty());
-  EXPECT_THAT(why_none([](CaseResult& r) { r.producer.run = 2; }), IsEmpty()) << "of another run";
   EXPECT_THAT(why_none([](CaseResult& r) { r.producer.labels["branch"] = "main"; }), IsEmpty());
   EXPECT_THAT(why_none([](CaseResult& r) { r.asked.source = "in other words"; }), IsEmpty());
   EXPECT_THAT(why_none([](CaseResult& r) { r.asked.strategy.fusion = "none"; }), IsEmpty()) << "it fuses nothing";
@@ -94,12 +93,16 @@ TEST(Baseline, IsNoneThatFailedCommunicatesOrWasNotTimed) {
   EXPECT_THAT(why_none([](CaseResult& r) { r.asked.evidence = Evidence::simulated; }), HasSubstr("no process"));
 }
 
-TEST(Baseline, IsOfTheSameRunOrElseTheNewest) {
+// A machine is seldom as fast in another run: ring on 2 ranks once fell from 80 to 34 % by a baseline of another day.
+TEST(Baseline, IsOfTheSameRunOnly) {
   std::vector<CaseResult> candidates(4, baseline());
   for (int run = 0; run < 4; ++run) candidates[run].producer.run = run == 1 ? 4 : 10 + run;
   EXPECT_EQ(choose_baseline(measured(), candidates).result, &candidates[1]);
-  candidates[1].asked.machine = "elsewhere";
-  EXPECT_EQ(choose_baseline(measured(), candidates).result, &candidates[3]) << "the place counts for more";
+  candidates[2].producer.run = 4;
+  EXPECT_EQ(choose_baseline(measured(), candidates).result, &candidates[2]) << "the newest of the run";
+  candidates.erase(candidates.begin() + 1, candidates.begin() + 3);
+  EXPECT_EQ(choose_baseline(measured(), candidates).why_none,
+            "the baseline was measured in run 13, this in run 4: the machine may have changed between");
 }
 
 }  // namespace

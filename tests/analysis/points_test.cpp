@@ -94,6 +94,21 @@ TEST(MeasuredPoint, IsComparedWithTheBaselineLaunchesBesideItsOwn) {
   EXPECT_EQ(point.samples, 3u) << "of its own";
 }
 
+TEST(MeasuredPoint, SaysWhereItsEfficiencyIsNotTheRatioOfTheFiguresBesideIt) {
+  CaseResult result = measured({{{2}}, {{4}}, {{8}}});
+  for (int launch : {0, 1, 2})
+    result.samples.push_back({.launch = launch,
+                              .metric = "paired_baseline_seconds",
+                              .value = launch == 0 ? 1.8 : 2.0 * launch,
+                              .unit = "s"});
+  // Ratios 0.9, 0.5 and 0.5; medians 2 and 4.
+  const Point point = make_points({result}).front();
+  EXPECT_NEAR(*point.efficiency, std::sqrt(0.5 * std::sqrt(0.9 * 0.5)), 1e-9);
+  EXPECT_EQ(point.baseline,
+            "one process without communication, 16 samples/s; the efficiency is the middle one of 3 pairs of launches, "
+            "and 50.0 % by medians");
+}
+
 TEST(MeasuredPoint, CountsTheSamplesOfAllProcessesThatShareAGpu) {
   CaseResult shared = measured({{{2}, {2.1}}, {{2.2}, {2}}});
   const std::vector<CaseResult> bases{baseline({{{1}, {1.1}}, {{1}, {1.2}}})};

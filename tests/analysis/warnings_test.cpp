@@ -8,6 +8,7 @@
 namespace hbench {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -49,10 +50,12 @@ TEST(Warnings, SayWhereATestMadeARankSlow) {
               ElementsAre("not a real figure: a test made rank 1 slower by 5 ms (HBENCH_TEST_DELAY)"));
 }
 
-TEST(Warnings, NameAnEfficiencyAboveTheIdealOnlyBeyondItsInterval) {
+TEST(Warnings, NameAnEfficiencyAboveTheIdealBeyondItsIntervalOrByFivePerCent) {
   EXPECT_THAT(warnings(with_baseline(launches({{{1}}, {{1}}, {{1}}}), {1.2, 1.21, 1.2})),
               ElementsAre(HasSubstr("120 % is above the ideal")));
   EXPECT_THAT(warnings(with_baseline(launches({{{1}}, {{1}}, {{1}}}), {1.05, 1.0, 1.03})), IsEmpty());
+  EXPECT_THAT(warnings(with_baseline(launches({{{1}}, {{1}}, {{1}}}), {1.0, 1.2, 1.08})),
+              Contains("an efficiency of 109 % is above the ideal: the baseline was slower than it can be"));
 }
 
 TEST(Warnings, NameAMachineThatChangedFromTheFirstLaunchToTheLast) {
