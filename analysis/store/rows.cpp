@@ -10,6 +10,7 @@
 #include "analysis/fingerprint.hpp"
 #include "analysis/store/span_rows.hpp"
 #include "analysis/store/uuid.hpp"
+#include "analysis/trial.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench::store {
@@ -44,13 +45,13 @@ std::string insert_case() {
 }
 
 /// The columns that `result_of` reads, of the cases that `where` keeps.
-std::string select_cases(std::string_view where) {
+std::string select_cases(std::string_view where, std::string_view order = "started_at, one.id") {
   return fmt::format(
       "SELECT one.id, status, failure, exit_code, run.id, version, started_at, coalesce(words.value, ''), {} "
       "FROM scaling_case AS one JOIN run ON run.id = one.run_id "
       "LEFT JOIN environment AS words ON words.run_id = one.run_id AND words.key = 'machine ' || machine "
-      "WHERE {} ORDER BY started_at, one.id",
-      field_columns(), where);
+      "WHERE {} ORDER BY {}",
+      field_columns(), where, order);
 }
 constexpr int kFirstField = 8;
 
@@ -144,9 +145,10 @@ constexpr std::string_view kDoneBaselines =
 std::string newest_of_each_key(const std::string& counts) {
   return fmt::format(
       "one.id IN (SELECT id FROM (SELECT same.id AS id, row_number() OVER (PARTITION BY same.question, same.place "
-      "ORDER BY same.status = 'done' DESC, its.started_at DESC, same.id DESC) AS nth "
+      "ORDER BY same.status = 'done' DESC, same.run_id IN (SELECT run_id FROM label WHERE key IN ('{}', '{}')), "
+      "its.started_at DESC, same.id DESC) AS nth "
       "FROM scaling_case AS same JOIN run AS its ON its.id = same.run_id WHERE {}) WHERE nth = 1)",
-      counts);
+      kTuningLabel, kPairLabel, counts);
 }
 
 /// A condition on the case `same`.
@@ -194,7 +196,7 @@ void insert(Database& database, std::int64_t run, const CaseResult& result) {
 
 std::vector<Run> select_runs(Database& database) {
   std::vector<Run> runs;
-  Statement row(database, "SELECT id, command, version, started_at, uuid FROM run ORDER BY started_at, id");
+  Statement row(database, "SELECT id, command, version, started_at, uuid FROM run ORDER BY id");
   while (row.step())
     runs.push_back({.command = row.text(1),
                     .version = row.text(2),
@@ -227,7 +229,7 @@ std::vector<CaseResult> select_of_run(Database& database, std::int64_t run, bool
 }
 
 std::vector<CaseResult> select_history(Database& database, const std::string& question, const std::string& place) {
-  Statement row(database, select_cases("question = ? AND place = ?"));
+  Statement row(database, select_cases("question = ? AND place = ?", "run.id, one.id"));
   row.bind(question, place);
   return select_whole(database, row);
 }

@@ -76,8 +76,8 @@ class Store {
   /// `answer_key` of the cases that are done (not of the failed ones): what `--resume` need not repeat.
   std::set<std::string> finished() const;
   /// The newest answer of these runs to each question at each place, oldest run first; a failed one gives way to a done
-  /// one. The newest is of the run that started last, also where an older one was merged after it. \throws Error
-  /// (wrong_data) for a damaged file.
+  /// one, and one of a trial (`is_trial`) to any other. The newest is of the run that started last, also where an older
+  /// one was merged after it. \throws Error (wrong_data) for a damaged file.
   std::vector<CaseResult> results(const RunFilter& of = {}) const;
   /// What `append` gave the case with this question and place in a run; nothing where the run has none that is done.
   std::optional<std::int64_t> find(std::int64_t run, const Case& asked) const;
@@ -85,12 +85,12 @@ class Store {
   std::vector<TracedStep> traced(std::int64_t case_id) const;
   /// Every answer of one run, failed ones too, in the order in which they came.
   std::vector<CaseResult> of_run(std::int64_t run) const;
-  /// All answers to a question at a place (`Case::question`, `Case::place`), failed ones too, oldest first.
+  /// All answers to a question at a place (`Case::question`, `Case::place`), failed ones too, by run as `runs`.
   std::vector<CaseResult> history(const std::string& question, const std::string& place) const;
   /// Every timed process without communication that is done, oldest first: what efficiencies are relative to. Older
   /// answers than those of `results` are among them, for cases that the same older code answered.
   std::vector<CaseResult> baselines() const;
-  /// In the order in which they started.
+  /// In the order in which they were stored, whatever the clock was.
   std::vector<Run> runs() const;
 
  private:

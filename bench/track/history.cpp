@@ -9,6 +9,7 @@
 #include "analysis/rank_test.hpp"
 #include "analysis/track/sides.hpp"
 #include "analysis/tracked_metric.hpp"
+#include "analysis/trial.hpp"
 #include "bench/command/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
@@ -24,7 +25,7 @@ constexpr std::size_t kRunsBesideAChange = 30;
 Run newest_run(const Store& store, const std::map<std::string, std::string>& labels) {
   std::vector<Run> runs = store.runs();
   const RunFilter filter{.run = 0, .labels = labels};
-  std::erase_if(runs, [&](const Run& run) { return !filter.accepts(run); });
+  std::erase_if(runs, [&](const Run& run) { return !filter.accepts(run) || is_trial(run.labels); });
   if (!runs.empty()) return runs.back();
   throw Error(ExitCode::usage, fmt::format("no run has {}", labels.empty() ? "been stored" : labels_text(labels)),
               "hbench sweep --label branch=main stores one");
@@ -92,7 +93,8 @@ std::vector<CaseHistory> history(const Store& store, const HistoryRequest& reque
     names.push_back(known.name);
     if (lower_case(known.name).find(wanted) == std::string::npos) continue;
     for (const CaseResult& answer : store.history(known.question, known.place)) {
-      if (answer.status == CaseStatus::failed || !filter.accepts(answer.producer)) continue;
+      if (answer.status == CaseStatus::failed || !filter.accepts(answer.producer) || is_trial(answer.producer.labels))
+        continue;
       check_plausible(answer);
       Launch values = launch_values(answer);
       if (values.empty()) continue;

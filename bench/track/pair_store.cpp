@@ -1,12 +1,13 @@
 #include "bench/track/pair_store.hpp"
 
+#include "analysis/trial.hpp"
 #include "bench/producer.hpp"
 
 namespace hbench {
 
 Run run_of_side(Run run, const std::string& side, const std::string& pair) {
   run.labels["side"] = side;
-  run.labels["pair"] = pair;
+  run.labels[kPairLabel] = pair;
   return run;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/store/store.hpp"
 #include "analysis/timed_steps.hpp"
+#include "analysis/trial.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/installation.hpp"
@@ -60,6 +61,7 @@ class Tuner {
     measure_.budget = Seconds(options_.steps_seconds);
     measure_.traced_steps = 0;
     run_ = {call.command, HBENCH_VERSION, now_utc(), {}, parse_labels(options_.labels)};
+    run_.labels[kTuningLabel] = options_.fusion;
   }
 
   ExitCode run() {

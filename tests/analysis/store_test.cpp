@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analysis/store/uuid.hpp"
+#include "analysis/trial.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 #include "temporary_folder.hpp"
@@ -109,7 +110,8 @@ TEST(Store, GivesEachRunARandomUuidUnlessItHasOne) {
   EXPECT_THROW(store.begin_run(known), Error) << "a run is stored once";
 }
 
-TEST(Store, TakesTheRunThatStartedLastForTheNewestWheneverItWasStored) {
+// A clock may have jumped: the order of runs is that in which they were stored.
+TEST(Store, TakesTheAnswerThatStartedLastForTheNewestAndKeepsTheOrderOfRuns) {
   const TemporaryFolder folder;
   Store store(folder / "results.db");
   hbench::Run older = kRun;
@@ -120,8 +122,21 @@ TEST(Store, TakesTheRunThatStartedLastForTheNewestWheneverItWasStored) {
   store.append(store.begin_run(older), old_answer);
   EXPECT_EQ(texts_of(store.results()), std::vector{text_of(example_result(1))});
   const Case asked = example_result(1).asked;
-  EXPECT_EQ(texts_of(store.history(asked.question(), asked.place())), texts_of({old_answer, example_result(1)}));
-  EXPECT_EQ(store.runs().back().started_at, kRun.started_at);
+  EXPECT_EQ(texts_of(store.history(asked.question(), asked.place())), texts_of({example_result(1), old_answer}));
+  EXPECT_EQ(store.runs().back().started_at, older.started_at);
+}
+
+TEST(Store, TakesNoTrialForTheAnswerWhereThereIsAnother) {
+  const TemporaryFolder folder;
+  Store store(folder / "results.db");
+  hbench::Run tuning = kRun;
+  tuning.started_at = "2027-01-01T00:00:00Z";
+  tuning.labels = {{kTuningLabel, "horovod"}};
+  CaseResult tuned = example_result(1), alone = example_result(2);
+  tuned.samples[0].value = 77;
+  store.append(store.begin_run(kRun), example_result(1));
+  store.append(store.begin_run(tuning), {tuned, alone});
+  EXPECT_EQ(texts_of(store.results()), texts_of({example_result(1), alone}));
 }
 
 TEST(Store, GivesTheNewestOfCasesWithOneKey) {

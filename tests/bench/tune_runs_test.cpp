@@ -81,6 +81,8 @@ TEST(Tune, RacesASettingAgainstItselfByLaunchesOfItsOwn) {
   EXPECT_EQ(points[0].at("image_size"), step_defaults(false).image_size) << "as a sweep's";
   EXPECT_GE(points[0].at("samples"), 5 * 2 * 2) << "launches, ranks and steps";
   EXPECT_THAT(points[0].at("machine_in_words"), testing::HasSubstr("core")) << "comparable with what was timed here";
+  EXPECT_TRUE(points[0].at("efficiency").is_null()) << "no process alone was launched beside it";
+  EXPECT_THAT(points[0].at("no_baseline"), testing::HasSubstr("no process without communication was timed"));
   EXPECT_EQ(json::parse(workplace.run({"export", "--json", "--label", "branch=main"}).out), points);
 }
 
