@@ -1,12 +1,15 @@
 #include "analysis/track/judge.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
 #include "analysis/rank_test.hpp"
+#include "analysis/track/changes.hpp"
+#include "analysis/track/levels.hpp"
 
 namespace hbench {
 namespace {
@@ -14,8 +17,6 @@ namespace {
 /// Of the interval that is printed, and of the test that confirms: one further set of launches is one question.
 constexpr double kIntervalLevel = 0.95;
 constexpr double kConfirmed = 0.05;
-/// The deviation of a normal distribution over its median absolute deviation.
-constexpr double kDeviation = 1.4826;
 
 std::vector<double> pooled(std::span<const Launch> runs) {
   std::vector<double> values;
@@ -23,49 +24,37 @@ std::vector<double> pooled(std::span<const Launch> runs) {
   return values;
 }
 
-/// The newest runs that count.
-std::span<const Launch> runs_of(const TrackedCase& tracked, const TrackRule& rule) {
-  const auto all = static_cast<std::ptrdiff_t>(tracked.baseline.size());
-  const std::ptrdiff_t kept = std::min<std::ptrdiff_t>(all, rule.most_runs);
-  return std::span(tracked.baseline).last(static_cast<std::size_t>(kept));
-}
-
-/// How far the medians of runs are from the middle one, on logarithms.
-void add_distances(std::span<const Launch> runs, std::vector<double>& distances) {
-  std::vector<double> medians;
-  for (const Launch& run : runs) medians.push_back(std::log(median(run)));
-  if (medians.empty()) return;
-  const double middle = median(medians);
-  for (const double each : medians) distances.push_back(std::abs(each - middle));
-}
-
-/// By how much runs of one level differ; robust against a few that were disturbed. A level of fewer runs than two
-/// others is not asked: its middle is one of them.
-double spread_of(std::span<const Launch> runs, std::span<const Launch> earlier) {
-  constexpr std::size_t kLevel = 3;
-  std::vector<double> distances;
-  if (runs.size() >= kLevel || earlier.empty()) add_distances(runs, distances);
-  add_distances(earlier, distances);
-  return kDeviation * median(std::move(distances));
-}
-
 std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+/// The least p of a rank test: all values of one side are beyond all of the other.
+double least_p(std::size_t few, std::size_t many) {
+  double p = 2;
+  for (std::size_t i = 1; i <= few; ++i) p *= static_cast<double>(i) / static_cast<double>(many + i);
+  return p;
+}
 
 /// One case on the way to its verdict.
 class Weighing {
  public:
-  Weighing(const TrackedCase& tracked, const TrackRule& rule)
-      : tracked_(tracked), rule_(rule), runs_(runs_of(tracked, rule)), baseline_(pooled(runs_)) {
-    result_.runs = runs_.size();
-    result_.baseline_launches = baseline_.size();
+  Weighing(const TrackedCase& tracked, const TrackRule& rule) : tracked_(tracked), rule_(rule) {
+    const std::size_t kept = std::min<std::size_t>(tracked.baseline.size(), rule.most_runs);
+    runs_ = std::span(tracked.baseline).last(kept);
     result_.head_launches = tracked.head.size();
+    result_.runs = runs_.size();
+    result_.baseline_launches = pooled(runs_).size();
     if (!result_.compared()) return;
+    deciding_ = std::span(tracked.head).first(deciding_launches(tracked.head.size(), rule));
+    level_ = baseline_level(runs_, {deciding_.begin(), deciding_.end()}, tracked, rule);
+    baseline_ = pooled(runs_.subspan(level_.begin, level_.end - level_.begin));
+    result_.runs = level_.end - level_.begin;
+    result_.baseline_launches = baseline_.size();
     result_.before = median(baseline_);
     result_.after = median(tracked.head);
-    result_.p = rank_test(baseline_, first());
+    result_.p = rank_test(baseline_, deciding_);
     result_.shift = relative_shift(baseline_, tracked.head);
     result_.interval = shift_interval(baseline_, tracked.head, kIntervalLevel);
-    result_.resolution = std::expm1(rule.spread * spread_of(runs_, tracked.earlier));
+    result_.resolution = std::expm1(level_.spread);
+    seen_ = relative_shift(baseline_, deciding_);
   }
 
   /// Whether it takes part in the correction for several questions.
@@ -80,26 +69,21 @@ class Weighing {
     if (tracked_.head.empty() && tracked_.baseline.empty())
       decide(TrackVerdict::missing, "neither side has a launch", "measure it");
     else if (tracked_.head.empty())
-      decide(TrackVerdict::missing, "the head has not measured it", "measure it, or take it out of what is tracked");
+      decide(TrackVerdict::missing, "the head has no timed launch of it",
+             "measure it, or take it out of what is tracked");
     else if (tracked_.baseline.empty())
-      decide(TrackVerdict::fresh, "the baseline does not have it", "");
+      decide(TrackVerdict::fresh, "the baseline has no timed launch of it", "");
     else if (known_runs() < rule_.fewest_runs)
       decide(TrackVerdict::inconclusive, fmt::format("{} of {} runs of the baseline", known_runs(), rule_.fewest_runs),
              "measure the baseline in more runs");
     else if (std::ssize(tracked_.head) < rule_.launches)
-      decide(TrackVerdict::inconclusive, fmt::format("{} of {} launches", tracked_.head.size(), rule_.launches),
-             fmt::format("measure {} launches", rule_.launches));
+      want_the_first();
     else
       weigh();
     return result_;
   }
 
  private:
-  std::span<const double> first() const {
-    return std::span(tracked_.head).first(std::min<std::size_t>(tracked_.head.size(), rule_.launches));
-  }
-  std::span<const double> further() const { return std::span(tracked_.head).subspan(first().size()); }
-
   std::ptrdiff_t known_runs() const { return std::ssize(runs_) + std::ssize(tracked_.earlier); }
 
   void decide(TrackVerdict verdict, std::string reason, std::string next_step) {
@@ -110,82 +94,182 @@ class Weighing {
 
   bool is_large(double shift) const { return std::abs(shift) >= std::max(rule_.least_effect, result_.resolution); }
   bool is_worse(double shift) const { return tracked_.larger_is_worse == (shift > 0); }
+  bool is_surely_relevant() const {
+    return result_.interval.low >= rule_.least_effect || result_.interval.high <= -rule_.least_effect;
+  }
 
   void weigh() {
-    const double seen = relative_shift(baseline_, first());
     const bool unlikely = result_.corrected <= rule_.level;
-    if (unlikely && is_large(seen)) return is_worse(seen) ? confirm(seen) : improve();
-    if (unlikely && std::abs(seen) >= rule_.least_effect)
+    if (unlikely && is_large(seen_)) {
+      if (!is_excused()) confirm();
+      return;
+    }
+    if (std::abs(seen_) >= rule_.least_effect && !is_large(seen_) && (unlikely || is_surely_relevant()))
       return decide(TrackVerdict::inconclusive,
-                    fmt::format("{}, and runs of the baseline differ by {:.2g} % among themselves", percent(seen),
+                    fmt::format("{}, and runs of the baseline differ by {:.2g} % among themselves", percent(seen_),
                                 100 * result_.resolution),
                     "hold neighbours to each other (hbench track pair), or measure on a quieter machine");
-    if (is_large(seen) && result_.p <= kConfirmed)
-      return decide(TrackVerdict::inconclusive,
-                    fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen), result_.corrected),
-                    "measure more launches");
+    if (is_large(seen_) && result_.p <= kConfirmed)
+      return want_launches(fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen_), result_.corrected),
+                           telling());
     const Interval& known = result_.interval;
     const double worst = tracked_.larger_is_worse ? known.high : -known.low;
-    if (is_large(seen) || (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect))
+    if (is_large(seen_) || (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect))
       return decide(TrackVerdict::inconclusive,
                     fmt::format("launches scatter too much to see {:.3g} %", 100 * rule_.least_effect),
                     more_launches());
-    const bool small = std::abs(seen) < rule_.least_effect;
+    const bool small = std::abs(seen_) < rule_.least_effect;
     decide(TrackVerdict::pass,
            small ? fmt::format("less than {:.3g} % apart", 100 * rule_.least_effect)
                  : fmt::format("runs of the baseline differ by {:.2g} % among themselves", 100 * result_.resolution),
            "");
   }
 
+  /// The launches of the head that could tell what was seen from chance, over the gate; more than it has.
+  int telling() const {
+    const double factor = result_.corrected / result_.p;
+    std::size_t launches = 2 * deciding_.size();
+    while (factor * least_p(launches, baseline_.size()) > rule_.level && launches < kMostLaunches) ++launches;
+    return static_cast<int>(launches);
+  }
+
+  void want_the_first() {
+    want_launches(fmt::format("{} of {} launches", tracked_.head.size(), rule_.launches), rule_.launches);
+    if (result_.suspected) result_.wanted = rule_.launches + rule_.confirming - static_cast<int>(tracked_.head.size());
+  }
+
+  /// Inconclusive until the head has so many launches that decide.
+  void want_launches(std::string reason, int deciding) {
+    if (std::abs(seen_) >= rule_.least_effect && is_large(seen_) && is_surely_relevant()) {
+      if (is_excused()) return;
+      result_.suspected = is_worse(seen_);
+    }
+    std::string next = fmt::format("measure {} launches", deciding + (result_.suspected ? rule_.confirming : 0));
+    decide(TrackVerdict::inconclusive, std::move(reason), std::move(next));
+  }
+
   /// The interval of a shift narrows with the root of the number of launches.
   std::string more_launches() const {
-    constexpr double kMost = 100;
     const double ratio = (result_.interval.high - result_.interval.low) / (2 * rule_.least_effect);
     const double needed = std::ceil(static_cast<double>(tracked_.head.size()) * ratio * ratio);
-    if (ratio > 1 && needed <= kMost)
+    if (ratio > 1 && needed <= kMostLaunches)
       return fmt::format("measure about {:.0f} launches of each run, or on a quieter machine", needed);
     return "measure on a quieter machine";
   }
 
-  void improve() {
-    decide(TrackVerdict::improved, fmt::format("{}, p {:.2g} over the gate", percent(result_.shift), result_.corrected),
-           "hbench track accept, so that it becomes what others are held to");
+  /// Decides where what was seen is no change of the code: the head's own code was not so before, or other runs were.
+  bool is_excused() { return is_of_equal_code() || was_so_before(); }
+
+  bool is_of_equal_code() {
+    const double bound = std::log1p(std::max(rule_.least_effect, result_.resolution));
+    std::vector<std::int64_t> equal;
+    for (std::size_t i = level_.begin; i < level_.end; ++i)
+      if (known(i).equal_code && std::abs(level_.positions[i - level_.begin]) < bound) equal.push_back(known(i).run);
+    if (equal.empty()) return false;
+    bool all = true;
+    for (std::size_t i = 0; i < runs_.size(); ++i) all = all && known(i).equal_code;
+    decide(TrackVerdict::inconclusive,
+           fmt::format("{}, and {} measured the same commit: equal code has not changed, the machine has",
+                       percent(seen_), all ? "all runs of the baseline" : runs_text(std::move(equal))),
+           "find out what has changed on the machine (hbench doctor)");
+    return true;
+  }
+
+  /// The baseline has a second state, which widens its resolution.
+  bool was_so_before() {
+    const double bound = std::log1p(std::max(rule_.least_effect, result_.resolution));
+    const double head = std::log1p(seen_);
+    const std::vector<std::size_t> far = runs_as_far(level_.positions, head, bound);
+    if (far.empty()) return false;
+    std::vector<std::int64_t> runs;
+    for (const std::size_t i : far)
+      if (i < level_.end - level_.begin) runs.push_back(known(level_.begin + i).run);
+    result_.resolution = std::max(result_.resolution, std::expm1(std::abs(level_.positions[far.back()]) + bound));
+    decide(
+        TrackVerdict::inconclusive,
+        fmt::format("{}, and {} of {} earlier runs {} as {}{}: the machine has two states", percent(seen_), far.size(),
+                    level_.positions.size(), far.size() == 1 ? "was" : "were", is_worse(seen_) ? "slow" : "fast",
+                    runs.empty() ? "" : fmt::format(" ({})", runs_text(std::move(runs)))),
+        "hold neighbours to each other (hbench track pair), or find what the slow state is (hbench doctor)");
+    return true;
+  }
+
+  BaselineRun known(std::size_t run) const {
+    const std::size_t at = tracked_.baseline.size() - runs_.size() + run;
+    return at < tracked_.known.size() ? tracked_.known[at] : BaselineRun{static_cast<std::int64_t>(at + 1)};
+  }
+
+  /// `run 6`, `runs 3, 8, 13 and 2 more`.
+  static std::string runs_text(std::vector<std::int64_t> runs) {
+    constexpr std::size_t kShown = 4;
+    std::ranges::sort(runs);
+    const std::span<const std::int64_t> shown = std::span(runs).first(std::min(runs.size(), kShown));
+    const std::size_t more = runs.size() - shown.size();
+    return fmt::format("run{} {}{}", runs.size() == 1 ? "" : "s", fmt::join(shown, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : "");
   }
 
   /// Once in a while chance passes every test; it seldom does so twice.
-  void confirm(double seen) {
-    const std::span<const double> again = further();
-    if (rule_.confirming == 0) return regress(fmt::format("p {:.2g} over the gate", result_.corrected));
+  void confirm() {
+    const std::string over_gate = fmt::format("p {:.2g} over the gate", result_.corrected);
+    if (level_.since) result_.since = known(*level_.since).run;
+    if (rule_.confirming == 0) return conclude(over_gate);
+    const std::span<const Launch> newer = runs_.subspan(level_.since.value_or(runs_.size()));
+    if (newer.size() >= ChangeRule().shortest && is_found_again(pooled(newer)))
+      return conclude(fmt::format("{}, confirmed by {} runs", over_gate, newer.size()));
+    const std::span<const double> again = std::span(tracked_.head).subspan(deciding_.size());
     result_.wanted = std::max(0, rule_.confirming - static_cast<int>(again.size()));
+    result_.suspected = is_worse(seen_) && (result_.wanted > 0 || is_surely_relevant());
     if (result_.wanted > 0)
       return decide(TrackVerdict::inconclusive,
-                    fmt::format("{} by {} launches, and {} of {} launches that would confirm it", percent(seen),
-                                first().size(), again.size(), rule_.confirming),
-                    fmt::format("measure {} further launches", result_.wanted));
+                    fmt::format("{} by {} launches, and {} of {} launches that would confirm it", percent(seen_),
+                                deciding_.size(), again.size(), rule_.confirming),
+                    fmt::format("measure {} further launches, {} in all", result_.wanted,
+                                tracked_.head.size() + static_cast<std::size_t>(result_.wanted)));
     const double shift = relative_shift(baseline_, again);
-    const double p = rank_test(baseline_, again);
-    if (is_worse(shift) && is_large(shift) && p <= kConfirmed)
-      return regress(fmt::format("p {:.2g} over the gate, confirmed by {} launches ({}, p {:.2g})", result_.corrected,
-                                 again.size(), percent(shift), p));
+    if (is_found_again(again))
+      return conclude(fmt::format("{}, confirmed by {} launches ({}, p {:.2g})", over_gate, again.size(),
+                                  percent(shift), rank_test(baseline_, again)));
     decide(TrackVerdict::inconclusive,
-           fmt::format("{} by {} launches, and {} by {} further ones", percent(seen), first().size(), percent(shift),
+           fmt::format("{} by {} launches, and {} by {} further ones", percent(seen_), deciding_.size(), percent(shift),
                        again.size()),
            "look for what disturbed some launches (hbench doctor)");
   }
 
-  void regress(const std::string& how) {
-    decide(TrackVerdict::regressed, fmt::format("{}, {}", percent(result_.shift), how),
-           "find the commit, or hbench track accept where it is wanted");
+  bool is_found_again(std::span<const double> launches) const {
+    const double shift = relative_shift(baseline_, launches);
+    return is_worse(shift) == is_worse(seen_) && is_large(shift) && rank_test(baseline_, launches) <= kConfirmed;
   }
+
+  void conclude(const std::string& how) {
+    result_.suspected = false;
+    const bool before = result_.since > 0;
+    const std::string what =
+        fmt::format("{}{}, {}", percent(result_.shift), before ? fmt::format(" since run {}", result_.since) : "", how);
+    const std::string accept = fmt::format("hbench track accept{}", before ? fmt::format(" {}", result_.since) : "");
+    if (is_worse(seen_))
+      return decide(TrackVerdict::regressed, what, fmt::format("find the commit, or {} where it is wanted", accept));
+    decide(TrackVerdict::improved, what, accept + ", so that it becomes what others are held to");
+  }
+
+  static constexpr std::size_t kMostLaunches = 100;
 
   const TrackedCase& tracked_;
   const TrackRule& rule_;
   std::span<const Launch> runs_;
-  std::vector<double> baseline_;
+  std::span<const double> deciding_;  ///< launches of the head
+  BaselineLevel level_;               ///< of the runs
+  std::vector<double> baseline_;      ///< the launches of its runs
+  double seen_ = 0;                   ///< by the deciding launches
   TrackJudgement result_;
 };
 
 }  // namespace
+
+std::size_t deciding_launches(std::size_t launches, const TrackRule& rule) {
+  const auto least = static_cast<std::size_t>(rule.launches), confirming = static_cast<std::size_t>(rule.confirming);
+  return std::min(launches, std::max(least, launches > confirming ? launches - confirming : 0));
+}
 
 std::string_view to_string(TrackVerdict verdict) {
   switch (verdict) {

@@ -74,6 +74,7 @@ TrackJudgement judge_limit(const Launch& values, const TrackLimit& limit, const 
   const std::string seen =
       fmt::format("{:.3g} % {} than the limit's value", 100 * std::abs(middle), middle > 0 ? "worse" : "better");
   const std::string allowed = fmt::format("{:.3g} % are allowed", 100 * limit.worse);
+  judged.suspected = std::ssize(values) < rule.launches && least > limit.worse;
   if (std::ssize(values) < rule.launches)
     return decide(TrackVerdict::inconclusive, fmt::format("{} of {} launches", values.size(), rule.launches),
                   fmt::format("measure {} launches", rule.launches));

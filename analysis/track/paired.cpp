@@ -52,8 +52,7 @@ class PairWeighing {
     else if (tracked_.baseline.empty())
       decide(TrackVerdict::fresh, "the base does not print it", "");
     else if (!is_asked())
-      decide(TrackVerdict::inconclusive, fmt::format("{} of {} pairs", differences_.size(), rule_.pairs),
-             fmt::format("measure {} pairs: --launches {}", rule_.pairs, std::max(rule_.pairs, fewest_)));
+      want_pairs(fmt::format("{} of {} pairs", differences_.size(), rule_.pairs), std::max(rule_.pairs, fewest_));
     else
       weigh();
     return result_;
@@ -74,36 +73,39 @@ class PairWeighing {
   bool is_large(double shift) const { return std::abs(shift) >= rule_.least_effect; }
   bool is_worse(double shift) const { return tracked_.larger_is_worse == (shift > 0); }
 
+  /// Inconclusive until so many pairs are measured; suspected where those that there are leave no doubt but chance.
+  void want_pairs(std::string reason, int pairs) {
+    const bool relevant = tracked_.larger_is_worse ? result_.interval.low >= rule_.least_effect
+                                                   : result_.interval.high <= -rule_.least_effect;
+    const bool few = std::ssize(differences_) < fewest_;
+    result_.suspected = relevant && (few || result_.corrected <= kConfirmed);
+    decide(TrackVerdict::inconclusive, std::move(reason), fmt::format("measure {} pairs: --launches {}", pairs, pairs));
+  }
+
   void weigh() {
     const double seen = std::expm1(middle_difference(first()));
-    if (result_.corrected <= rule_.level && is_large(seen)) return is_worse(seen) ? confirm(seen) : improve();
+    if (result_.corrected <= rule_.level && is_large(seen)) return confirm(seen);
     if (is_large(seen) && rule_.pairs < fewest_)
-      return decide(
-          TrackVerdict::inconclusive,
+      return want_pairs(
           fmt::format("{} by {} pairs, of which it takes {} to exclude chance", percent(seen), rule_.pairs, fewest_),
-          fmt::format("measure more pairs: --launches {}", fewest_));
+          fewest_);
     if (is_large(seen))
-      return decide(TrackVerdict::inconclusive,
-                    fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen), result_.corrected),
-                    fmt::format("measure more pairs: --launches {}", 2 * rule_.pairs));
+      return want_pairs(fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen), result_.corrected),
+                        2 * rule_.pairs);
     const Interval& known = result_.interval;
     const double worst = tracked_.larger_is_worse ? known.high : -known.low;
     if (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect)
-      return decide(TrackVerdict::inconclusive,
-                    fmt::format("pairs scatter too much to see {:.3g} %", 100 * rule_.least_effect),
-                    fmt::format("measure more pairs: --launches {}", 2 * rule_.pairs));
+      return want_pairs(fmt::format("pairs scatter too much to see {:.3g} %", 100 * rule_.least_effect),
+                        2 * rule_.pairs);
     decide(TrackVerdict::pass, fmt::format("less than {:.3g} % apart", 100 * rule_.least_effect), "");
-  }
-
-  void improve() {
-    decide(TrackVerdict::improved, fmt::format("{}, p {:.2g} over the gate", percent(result_.shift), result_.corrected),
-           "");
   }
 
   /// Once in a while chance passes every test; it seldom does so twice.
   void confirm(double seen) {
     const std::span<const double> again = further();
-    if (!rule_.confirm) return regress(fmt::format("p {:.2g} over the gate", result_.corrected));
+    const std::string over_gate = fmt::format("p {:.2g} over the gate", result_.corrected);
+    if (!rule_.confirm) return conclude(over_gate);
+    result_.suspected = is_worse(seen) && std::ssize(again) < kFewestConfirming;
     if (std::ssize(again) < kFewestConfirming)
       return decide(TrackVerdict::inconclusive,
                     fmt::format("{} by {} pairs, and {} of {} pairs that would confirm it", percent(seen),
@@ -111,18 +113,19 @@ class PairWeighing {
                     fmt::format("measure further pairs: --max-launches {}", rule_.pairs + kFewestConfirming));
     const double shift = std::expm1(middle_difference(again));
     const double p = signed_rank_test(again);
-    if (is_worse(shift) && is_large(shift) && p <= kConfirmed)
-      return regress(fmt::format("p {:.2g} over the gate, confirmed by {} pairs ({}, p {:.2g})", result_.corrected,
-                                 again.size(), percent(shift), p));
+    if (is_worse(shift) == is_worse(seen) && is_large(shift) && p <= kConfirmed)
+      return conclude(
+          fmt::format("{}, confirmed by {} pairs ({}, p {:.2g})", over_gate, again.size(), percent(shift), p));
     decide(TrackVerdict::inconclusive,
            fmt::format("{} by {} pairs, and {} by {} further ones", percent(seen), first().size(), percent(shift),
                        again.size()),
            "look for what disturbed some launches (hbench doctor)");
   }
 
-  void regress(const std::string& how) {
-    decide(TrackVerdict::regressed, fmt::format("{}, {}", percent(result_.shift), how),
-           "look at what differs between the two sides");
+  void conclude(const std::string& how) {
+    const bool worse = is_worse(result_.shift);
+    decide(worse ? TrackVerdict::regressed : TrackVerdict::improved, fmt::format("{}, {}", percent(result_.shift), how),
+           worse ? "look at what differs between the two sides" : "");
   }
 
   const TrackedCase& tracked_;

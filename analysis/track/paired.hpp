@@ -6,7 +6,7 @@
 /// The pair is the unit of evidence: the logarithm of head / base. What changes slowly while both are measured adds to
 /// the one order as much as it takes from the other, and cancels. A change is only called one where it is unlikely by
 /// chance (the exact signed-rank test, corrected by Holm for the cases of the gate), as large as somebody cares about
-/// (Hodges and Lehmann), and, before it is called a regression, found again by further pairs.
+/// (Hodges and Lehmann), and found again by further pairs.
 /// `bench/micro/paired_false_alarms` prints how often that errs.
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct PairRule {
   double least_effect = 0.03;  ///< relative; smaller changes do not count
   double level = 0.01;         ///< probability of an alarm by chance, over all cases of the gate
   int pairs = 12;              ///< that decide; those after them confirm
-  bool confirm = true;         ///< whether a regression must be found again by further pairs
+  bool confirm = true;         ///< whether a change must be found again by further pairs
 };
 
 /// The fewest pairs that can tell a change of one of so many cases from chance, at `level` (0.01): a coin falls to one

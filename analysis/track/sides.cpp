@@ -8,6 +8,7 @@
 #include "analysis/plausible.hpp"
 #include "analysis/timed_steps.hpp"
 #include "analysis/tracked_metric.hpp"
+#include "analysis/trial.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -57,6 +58,22 @@ struct Answers {
   std::vector<const CaseResult*> by_run;
 };
 
+/// Whether both come from one commit without changes of its files, as far as their runs say.
+bool has_equal_code(const CaseResult& a, const CaseResult& b) {
+  const auto is_clean = [](const CaseResult& result) {
+    return !result.producer.commit().empty() && !result.producer.labels.contains("dirty");
+  };
+  return is_clean(a) && is_clean(b) && same_code(a.asked, a.producer, b.asked, b.producer);
+}
+
+/// Adds the launches of an earlier answer, where it has some.
+void add_run(const CaseResult& before, const CaseResult& head, TrackedCase& values) {
+  Launch launches = launch_values(before);
+  if (launches.empty()) return;
+  values.baseline.push_back(std::move(launches));
+  values.known.push_back({.run = before.producer.run, .equal_code = has_equal_code(before, head)});
+}
+
 /// By question.
 std::map<std::string, Answers> answers_of(const std::vector<std::vector<CaseResult>>& runs) {
   std::map<std::string, Answers> known;
@@ -83,7 +100,7 @@ BaselineRuns baseline_runs(const std::vector<Run>& runs, std::int64_t head,
   const RunFilter filter{.run = 0, .labels = labels};
   for (const Run& run : runs) {
     if (run.id == head) break;
-    if (filter.accepts(run)) chosen.push_back(run);
+    if (filter.accepts(run) && !is_trial(run.labels)) chosen.push_back(run);
   }
   if (std::ssize(chosen) > most) chosen.erase(chosen.begin(), chosen.end() - most);
   const auto newest =
@@ -142,18 +159,21 @@ std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
     const CaseResult* elsewhere = nullptr;
     for (const CaseResult* before : known[side.question].by_run) {
       if (before->asked.place() == result.asked.place())
-        side.values.baseline.push_back(launch_values(*before));
+        add_run(*before, result, side.values);
       else
         elsewhere = before;
     }
     for (const CaseResult* before : before_that[side.question].by_run)
-      if (before->asked.place() == result.asked.place()) side.values.earlier.push_back(launch_values(*before));
+      if (Launch launches = launch_values(*before); before->asked.place() == result.asked.place() && !launches.empty())
+        side.values.earlier.push_back(std::move(launches));
     if (side.values.baseline.empty() && elsewhere != nullptr) side.incomparable = difference(*elsewhere, result);
   }
   static const std::vector<CaseResult> kNone;
   for (const CaseResult& result : answers.complete ? answers.baseline.at(*answers.complete) : kNone) {
-    if (!is_tracked(result) || result.status == CaseStatus::failed || asked.contains(result.asked.question())) continue;
-    begin(result).values.baseline.push_back(launch_values(result));
+    if (!is_tracked(result) || result.status == CaseStatus::failed || asked.contains(result.asked.question()) ||
+        launch_values(result).empty())
+      continue;
+    add_run(result, result, begin(result).values);
   }
   tell_apart(sides, cases);
   return sides;

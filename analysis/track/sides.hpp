@@ -20,8 +20,8 @@ struct BaselineRuns {
   std::vector<Run> earlier;  ///< those before it, oldest first
 };
 
-/// The newest of `runs` (oldest first) before `head` that have all `labels`, at most `most` of them. A head is no part
-/// of its own baseline. An `accepted` run begins a new level, by its number.
+/// The newest of `runs` (oldest first) before `head` that have all `labels`, at most `most` of them. Neither a head
+/// nor a trial is part of a baseline. An `accepted` run begins a new level, by its number.
 BaselineRuns baseline_runs(const std::vector<Run>& runs, std::int64_t head,
                            const std::map<std::string, std::string>& labels, int most,
                            const std::set<std::int64_t>& accepted = {});
@@ -48,7 +48,8 @@ struct TrackedAnswers {
 
 /// Every timed question of the head, in its order, and those that only the complete run of the baseline has. The value
 /// of a launch is the median over iterations of their time (`timed_steps.hpp`). Answers compare where their places are
-/// equal. \throws Error (wrong_data) as `check_plausible`: a database that was edited makes no verdicts.
+/// equal; those without timed samples count for nothing. \throws Error (wrong_data) as `check_plausible`: a database
+/// that was edited makes no verdicts.
 std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers);
 
 /// The value of each launch of a timed case: the median over iterations of its `tracked_metric`.

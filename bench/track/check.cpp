@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/track/causes.hpp"
+#include "analysis/trial.hpp"
 #include "bench/command/words.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/track/rule_json.hpp"
@@ -21,9 +22,9 @@ Run head_of(const std::vector<Run>& runs, std::int64_t asked, std::string_view f
   if (runs.empty())
     throw Error(ExitCode::usage, "the database has no runs", "hbench sweep --label branch=main, or hbench collective");
   if (asked == 0) {
-    // What hbench track pair has stored was held to its other side.
-    const auto own =
-        std::find_if(runs.rbegin(), runs.rend(), [](const Run& run) { return !run.labels.contains("pair"); });
+    // The one that was stored last, whatever the clock was; what hbench track pair has stored was held to its other
+    // side.
+    const auto own = std::find_if(runs.rbegin(), runs.rend(), [](const Run& run) { return !is_trial(run.labels); });
     return own == runs.rend() ? runs.back() : *own;
   }
   const auto found = std::ranges::find(runs, asked, &Run::id);
@@ -38,6 +39,7 @@ void accept_change(TrackJudgement& judgement, const std::string& reason) {
   const bool waits = judgement.verdict == TrackVerdict::inconclusive && judgement.shift != 0;
   if (judgement.verdict != TrackVerdict::regressed && !waits) return;
   judgement.verdict = TrackVerdict::pass;
+  judgement.suspected = false;
   judgement.reason = fmt::format("accepted: {}", reason);
   judgement.next_step.clear();
 }
@@ -98,8 +100,12 @@ void say_what_changed(const TrackedAnswers& answers, TrackReport& report) {
     const auto head = std::ranges::find_if(
         answers.head, [&](const CaseResult& each) { return each.asked.question() == result.sides.question; });
     CausesSide before, after{.runs = {head->samples}, .environment = report.head.environment};
-    const Run* newest = nullptr;
+    const Run *newest = nullptr, *first = &report.head;
     for (std::size_t i = 0; i < answers.baseline.size(); ++i) {
+      if (report.runs[i].id == result.judgement.since) {
+        first = &report.runs[i];
+        break;
+      }
       const CaseResult* answer = answer_to(answers.baseline[i], head->asked);
       if (answer == nullptr) continue;
       before.runs.push_back(answer->samples);
@@ -107,7 +113,7 @@ void say_what_changed(const TrackedAnswers& answers, TrackReport& report) {
     }
     if (newest == nullptr) continue;
     before.environment = newest->environment;
-    if (std::string commits = commits_between(*newest, report.head); !commits.empty())
+    if (std::string commits = commits_between(*newest, *first); !commits.empty())
       result.changed.push_back(std::move(commits));
     for (std::string& each : find_causes(before, after).sentences) result.changed.push_back(std::move(each));
   }
@@ -156,6 +162,7 @@ BaselineRuns next_baseline(const Store& store, const TrackRequest& request) {
 
 TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgement) {
   if (!sides.failure.empty()) {
+    judgement.suspected = false;
     judgement.verdict = TrackVerdict::missing;
     judgement.reason = fmt::format("it failed: {}", sides.failure);
     judgement.next_step = "find out why it fails";
@@ -185,7 +192,11 @@ ExitCode TrackReport::exit_code() const {
   for (const TrackedResult& each : results)
     if (each.sides.failure_code != 0) return static_cast<ExitCode>(each.sides.failure_code);
   if (count(TrackVerdict::regressed) > 0) return ExitCode::regressed;
-  if (request.fail_on_inconclusive && count(TrackVerdict::inconclusive) > 0) return ExitCode::inconclusive;
+  const auto fails = [&](const TrackedResult& each) {
+    const TrackJudgement& judged = each.judgement;
+    return judged.verdict == TrackVerdict::inconclusive && (request.fail_on_inconclusive || judged.suspected);
+  };
+  if (std::ranges::any_of(results, fails)) return ExitCode::inconclusive;
   const bool none = std::ranges::none_of(results, [](const TrackedResult& each) { return each.judgement.compared(); });
   return none || count(TrackVerdict::incomparable) > 0 ? ExitCode::not_comparable : ExitCode::good;
 }

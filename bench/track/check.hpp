@@ -23,7 +23,7 @@ std::int64_t accept(Store& store, int run, const std::string& reason);
 
 /// What is judged, and by what.
 struct TrackRequest {
-  int head = 0;                                 ///< a run; 0: the newest
+  int head = 0;                                 ///< a run; 0: the one that was stored last
   std::map<std::string, std::string> baseline;  ///< labels of the runs that it is held to
   TrackRule rule;
   bool fail_on_inconclusive = false;
@@ -60,8 +60,9 @@ struct TrackReport {
   std::size_t count(TrackVerdict verdict) const;
   /// `branch=main`, or `the frozen baseline v2`.
   std::string baseline_in_words() const;
-  /// Failed cases of the head end with their own code, 4 before 5; then 10 where something has regressed, 11 where that
-  /// is asked for and something is inconclusive, and 12 where nothing is comparable or a case is not.
+  /// Failed cases of the head end with their own code, 4 before 5; then 10 where something has regressed, 11 where
+  /// something is suspected or, if that is asked for, inconclusive, and 12 where nothing is comparable or a case is
+  /// not.
   ExitCode exit_code() const;
 };
 

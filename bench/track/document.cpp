@@ -102,19 +102,21 @@ std::string rule_text(const TrackRule& rule) {
       "A change is one of {:.3g} % at least, that exceeds {:g} deviations of the baseline's runs, that chance gives "
       "{:g} "
       "% of gates of equal code (exact rank test on launches, corrected by Holm for the cases){}. Values are medians "
-      "over iterations (a step: the mean over ranks; else the slowest rank's); changes are Hodges and Lehmann's.",
+      "over iterations (a step: the mean over ranks; else the slowest rank's). A change is the middle one of all "
+      "ratios "
+      "of a launch to one before (Hodges and Lehmann), and not the ratio of the two medians beside it.",
       100 * rule.least_effect, rule.spread, 100 * rule.level,
-      rule.confirming > 0 ? fmt::format(", and a regression one that {} further launches show again", rule.confirming)
-                          : "");
+      rule.confirming > 0 ? fmt::format(", and that {} further launches show again", rule.confirming) : "");
 }
 
 std::string rule_text(const PairedSides& sides) {
   return fmt::format(
       "The base is '{}', the head '{}'. They took turns; each launch is held to its neighbour. A change is one of "
-      "{:.3g} % at least (Hodges and Lehmann), that chance gives {:g} % of gates of equal sides (exact signed-rank "
+      "{:.3g} % at least (the middle one of the pairs' ratios and their means by Hodges and Lehmann, not the ratio of "
+      "the two medians beside it), that chance gives {:g} % of gates of equal sides (exact signed-rank "
       "test on {} pairs, corrected by Holm for the cases){}.",
       one_line(sides.base), one_line(sides.head), 100 * sides.rule.least_effect, 100 * sides.rule.level,
-      sides.rule.pairs, sides.rule.confirm ? ", and a regression one that further pairs show again" : "");
+      sides.rule.pairs, sides.rule.confirm ? ", and that further pairs show again" : "");
 }
 
 }  // namespace

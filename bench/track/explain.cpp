@@ -63,7 +63,7 @@ Table launches_table(const Explanation& explanation) {
   for (const Launch& each : explanation.values.earlier) add("before an accepted change", each);
   for (const Launch& each : explanation.values.baseline) add("baseline", each);
   const auto& head = explanation.values.head;
-  const std::size_t first = std::min<std::size_t>(head.size(), static_cast<std::size_t>(explanation.rule.launches));
+  const std::size_t first = deciding_launches(head.size(), explanation.rule);
   const Launch deciding(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(first));
   const Launch confirming(head.begin() + static_cast<std::ptrdiff_t>(first), head.end());
   if (!deciding.empty()) add("judged: decide", deciding);
@@ -89,10 +89,10 @@ Table steps_table(const Explanation& explanation) {
   if (explanation.again)
     add("By how much do runs of the baseline differ?", fmt::format("{:.2g} %", 100 * explanation.again->resolution),
         fmt::format("less than the change ({:g} deviations)", rule.spread));
-  const auto further = std::max<std::int64_t>(0, verdict.launches - rule.launches);
+  const auto launches = static_cast<std::size_t>(verdict.launches);
+  const std::size_t further = launches - deciding_launches(launches, rule);
   add("Was it found again?", fmt::format("{} further launches", further),
-      rule.confirming > 0 ? fmt::format("{} of them, before it is called regressed", rule.confirming)
-                          : "not asked for");
+      rule.confirming > 0 ? fmt::format("{} of them, before it is called a change", rule.confirming) : "not asked for");
   return table;
 }
 

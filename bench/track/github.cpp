@@ -27,7 +27,7 @@ std::string track_annotations(const TrackReport& report) {
   std::string lines;
   for (const TrackedResult& result : report.results) {
     const TrackJudgement& judged = result.judgement;
-    const bool bad = judged.verdict == TrackVerdict::regressed || !result.sides.failure.empty();
+    const bool bad = judged.verdict == TrackVerdict::regressed || judged.suspected || !result.sides.failure.empty();
     if (!bad && judged.verdict != TrackVerdict::inconclusive && judged.verdict != TrackVerdict::incomparable &&
         judged.verdict != TrackVerdict::missing)
       continue;

@@ -85,8 +85,8 @@ class PairedTurns {
   TrackReport run() {
     if (warm_up()) {
       measure_until(rule_.pairs);
-      if (!stopped_ && sees_regressions()) {
-        hooks_.note("a case looks slower: further pairs show whether it does again");
+      if (!stopped_ && sees_changes()) {
+        hooks_.note("a case looks slower or faster: further pairs show whether it does again");
         measure_until(most_);
       }
     }
@@ -237,11 +237,11 @@ class PairedTurns {
     return judge_pairs(gate, rule);
   }
 
-  bool sees_regressions() const {
+  bool sees_changes() const {
     PairRule unconfirmed = rule_;
     unconfirmed.confirm = false;
     return rule_.confirm && std::ranges::any_of(judged(unconfirmed), [](const TrackJudgement& each) {
-             return each.verdict == TrackVerdict::regressed;
+             return each.verdict == TrackVerdict::regressed || each.verdict == TrackVerdict::improved;
            });
   }
 

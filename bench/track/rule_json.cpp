@@ -1,5 +1,8 @@
 #include "bench/track/rule_json.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "collectives/base/error.hpp"
@@ -21,19 +24,28 @@ std::string rule_json(const TrackRule& rule) {
 
 TrackRule parse_rule(std::string_view json) {
   const Json parsed = Json::parse(json, nullptr, false);
+  const auto refuse = [](const std::string& what) {
+    throw Error(ExitCode::wrong_data, what, "the database was edited or damaged: hbench db check");
+  };
+  if (!parsed.is_object()) refuse("a stored rule is no JSON of a rule");
+  const auto number = [&](const char* key, double usual, double least, double most) {
+    const auto found = parsed.find(key);
+    if (found == parsed.end()) return usual;
+    const double value = found->is_number() ? found->get<double>() : std::nan("");
+    if (!(value >= least && value <= most)) refuse(fmt::format("a stored rule has {} as its {}", found->dump(), key));
+    return value;
+  };
+  const auto count = [&](const char* key, int usual, int least) {
+    return static_cast<int>(number(key, usual, least, 1'000'000));
+  };
   const TrackRule usual;
-  try {
-    if (parsed.is_object())
-      return {.least_effect = parsed.value("least_effect", usual.least_effect),
-              .level = parsed.value("level", usual.level),
-              .spread = parsed.value("spread", usual.spread),
-              .most_runs = parsed.value("most_runs", usual.most_runs),
-              .fewest_runs = parsed.value("fewest_runs", usual.fewest_runs),
-              .launches = parsed.value("launches", usual.launches),
-              .confirming = parsed.value("confirming", usual.confirming)};
-  } catch (const Json::exception&) {
-  }
-  throw Error(ExitCode::wrong_data, "a stored rule is no JSON of a rule", "hbench db check");
+  return {.least_effect = number("least_effect", usual.least_effect, 0, 1),
+          .level = number("level", usual.level, 0, 1),
+          .spread = number("spread", usual.spread, 0, 1'000'000),
+          .most_runs = count("most_runs", usual.most_runs, 1),
+          .fewest_runs = count("fewest_runs", usual.fewest_runs, 1),
+          .launches = count("launches", usual.launches, 1),
+          .confirming = count("confirming", usual.confirming, 0)};
 }
 
 }  // namespace hbench

@@ -72,8 +72,8 @@ ExitCode run_import(const Call& call) {
       "one launch. The files of one command are launches of one run.",
       "hbench import");
   app.footer(
-      "Examples:\n  for i in 1 2 3 4 5; do ./my_benchmark --benchmark_format=json > $i.json; done\n"
-      "  hbench import 1.json 2.json 3.json 4.json 5.json --label branch=main --label commit=$(git rev-parse HEAD)\n"
+      "Examples:\n  for i in $(seq 10); do ./my_benchmark --benchmark_format=json > run$i.json; done\n"
+      "  hbench import run*.json --label branch=main --label commit=$(git rev-parse HEAD)\n"
       "  hbench track check\n"
       "  hbench import all_reduce_*.txt --label branch=main --db nightly.db\n"
       "  hbench import osu_allreduce.txt --ranks 16 --nodes 2 --machine lab3\n"

@@ -24,7 +24,8 @@ struct CheckFlags {
 
 void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
   add_project_options(app, flags.file, flags.database);
-  app.add_option("--head", request.head, "the run to judge (default: the newest)")->check(in_range(1, 1'000'000'000));
+  app.add_option("--head", request.head, "the run to judge (default: the one stored last)")
+      ->check(in_range(1, 1'000'000'000));
   app.add_option("--gate", flags.gate, "the rule of this gate of the file");
   app.add_option("--baseline", flags.baseline,
                  "a branch, a label such as release=2.1, or what hbench track freeze has named: runs with it are the "
@@ -38,7 +39,8 @@ void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
       ->check(in_range(1, 1000));
   app.add_option("--min-runs", flags.min_runs, "of the baseline; fewer are inconclusive (default: the file's, or 5)")
       ->check(in_range(1, 1000));
-  app.add_flag("--no-confirm", flags.unconfirmed, "say regressed without further launches that show it again");
+  app.add_flag("--no-confirm", flags.unconfirmed,
+               "say regressed or improved without further launches that show it again");
   flags.output.add_options(app);
   app.add_flag("--quiet", flags.quiet, "no progress");
 }
@@ -76,7 +78,7 @@ class Check {
   TrackReport run() {
     TrackReport report = judged();
     if (std::string why = confirm(report); !why.empty())
-      report.notes.push_back(fmt::format("Launches that would confirm a regression are not measured here: {}.", why));
+      report.notes.push_back(fmt::format("Launches that would confirm a change are not measured here: {}.", why));
     if (read_only_.empty())
       keep_verdicts(database_, report);
     else
@@ -101,7 +103,7 @@ class Check {
 
   TrackReport judged() const { return check(database_, request_, baselines_ ? &*baselines_ : nullptr); }
 
-  /// Measures what regressions still lack, and judges again. Why that cannot be done here; empty where nothing lacks.
+  /// Measures what changes still lack, and judges again. Why that cannot be done here; empty where nothing lacks.
   std::string confirm(TrackReport& report) {
     std::set<std::string> waiting;
     int count = 0;
@@ -139,10 +141,12 @@ ExitCode run_check(const Call& call) {
       "  hbench track check --head 57 --junit track.xml --github --fail-on inconclusive\n"
       "  hbench track check --baseline v2.1 --baseline-db nightly.db\n"
       "  hbench track check --format markdown > comment.md\n"
-      "The launch is the unit: the first 5 of a case decide, and further ones confirm. Where the run is one of hbench "
-      "track run on this machine, they are measured now; else give sweep and collective --launches 10.\n"
-      "Exit code: 0 pass, new or improved; 10 regressed; 11 inconclusive, with --fail-on; 12 incomparable, or no "
-      "baseline; before these 4 or 5 where cases of the run have failed.");
+      "The launch is the unit: the first 5 of a case decide, and 5 further ones confirm a change. Where the run is one "
+      "of hbench track run on this machine, they are measured now; else give sweep and collective --launches 10, and "
+      "hbench import 10 files.\n"
+      "Exit code: 0 pass, new or improved; 10 regressed; 11 slower, but by too few launches to be sure, and with "
+      "--fail-on whatever is inconclusive; 12 incomparable, or no baseline; before these 4 or 5 where cases of the run "
+      "have failed.");
   add_options(app, flags, request);
   if (app.parse(call)) return ExitCode::good;
   flags.output.check();

@@ -38,8 +38,8 @@ constexpr const char* kFooter =
     "  hbench track pair --base old.toml --head new.toml    (experiment files, as hbench track run takes them)\n"
     "What either side prints is read as hbench import reads it: nccl-tests' table, Google Benchmark's JSON, or a last "
     "line such as {\"step_ms\": 12.3}.\n"
-    "Exit code: 0 pass, new or improved; 10 regressed; 11 inconclusive, with --fail-on; 12 where no case is on both "
-    "sides; before these 4 or 5 where a side has failed.";
+    "Exit code: 0 pass, new or improved; 10 regressed; 11 slower, but by too few pairs to be sure, and with --fail-on "
+    "whatever is inconclusive; 12 where no case is on both sides; before these 4 or 5 where a side has failed.";
 
 /// Pairs as they are measured: on the screen and in the database.
 class PairBench {
@@ -136,12 +136,12 @@ ExitCode run_pair(const Call& call) {
                  "pairs that decide (default: as many as the cases need, 12 for one and 16 for 20)")
       ->check(in_range(1, 1000));
   app.add_option("--max-launches", request.most_launches,
-                 "pairs in all, where further ones have to confirm a regression (default: twice as many)")
+                 "pairs in all, where further ones have to confirm a change (default: twice as many)")
       ->check(in_range(1, 2000));
   app.add_option("--least-effect", effect, "the least change that counts (default: 3%)");
   app.add_option("--metric", request.metric, "only cases with this in their names");
   app.add_option("--timeout", timeout, "stop a command that prints nothing for so long")->capture_default_str();
-  app.add_flag("--no-confirm", unconfirmed, "say regressed without further pairs that show it again");
+  app.add_flag("--no-confirm", unconfirmed, "say regressed or improved without further pairs that show it again");
   app.add_option("--db", options.database, "also store both sides in this database, as two runs");
   app.add_option("--label", labels, kLabelHelp);
   output.add_options(app);

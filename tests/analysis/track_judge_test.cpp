@@ -6,31 +6,13 @@
 
 #include <cmath>
 
+#include "tracked_values.hpp"
+
 namespace hbench {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-/// Six runs of five launches whose medians are `level` times 1 - `run`, 1 and 1 + `run` twice; launches of a run lie
-/// 0.2 % apart.
-std::vector<Launch> runs(double level = 1, double run = 0.002, int count = 6) {
-  std::vector<Launch> all;
-  for (int i = 0; i < count; ++i) {
-    const double middle = level * (1 + run * (i % 3 - 1));
-    all.push_back({middle * 0.996, middle * 0.998, middle, middle * 1.002, middle * 1.004});
-  }
-  return all;
-}
-
-/// Launches about `level`, as far apart.
-Launch head(double level, int launches = 10) {
-  Launch all;
-  for (int i = 0; i < launches; ++i) all.push_back(level * (1 + 0.002 * (i % 5 - 2)));
-  return all;
-}
-
-TrackJudgement judged(const TrackedCase& tracked, const TrackRule& rule = {}) { return judge({tracked}, rule).at(0); }
 
 TEST(TrackJudge, PassesWhatIsAsFast) {
   const TrackJudgement same = judged({runs(), head(1)});
@@ -82,17 +64,49 @@ TEST(TrackJudge, WantsARegressionTwice) {
   const TrackJudgement once = judged({runs(), head(1.05, 5)});
   EXPECT_EQ(once.verdict, TrackVerdict::inconclusive);
   EXPECT_THAT(once.reason, HasSubstr("0 of 5 launches that would confirm it"));
-  EXPECT_EQ(once.next_step, "measure 5 further launches");
+  EXPECT_EQ(once.next_step, "measure 5 further launches, 10 in all");
+  EXPECT_TRUE(once.suspected) << "not to be passed by";
   EXPECT_EQ(judged({runs(), head(1.05, 5)}, {.confirming = 0}).verdict, TrackVerdict::regressed);
-  EXPECT_EQ(judged({runs(), head(1.05, 8)}).next_step, "measure 2 further launches");
+  EXPECT_EQ(judged({runs(), head(1.05, 8)}).next_step, "measure 2 further launches, 10 in all");
   Launch disturbed = head(1.05, 5);
   for (const double value : head(1, 5)) disturbed.push_back(value);
   const TrackJudgement gone = judged({runs(), disturbed});
   EXPECT_EQ(gone.verdict, TrackVerdict::inconclusive);
   EXPECT_THAT(gone.reason, HasSubstr("+5.0 % by 5 launches, and +0.0 % by 5 further ones"));
+  EXPECT_FALSE(gone.suspected);
   Launch opposite = head(1.05, 5);
   for (const double value : head(0.95, 5)) opposite.push_back(value);
   EXPECT_EQ(judged({runs(), opposite}).verdict, TrackVerdict::inconclusive);
+}
+
+TEST(TrackJudge, WantsAnImprovementTwice) {
+  const TrackJudgement once = judged({runs(), head(0.95, 5)});
+  EXPECT_EQ(once.verdict, TrackVerdict::inconclusive);
+  EXPECT_EQ(once.wanted, 5);
+  EXPECT_FALSE(once.suspected) << "nobody is harmed";
+  EXPECT_EQ(judged({runs(), head(0.95, 5)}, {.confirming = 0}).verdict, TrackVerdict::improved);
+}
+
+// The last five launches confirm, and all before them decide.
+TEST(TrackJudge, DecidesByMoreLaunchesWhereThereAre) {
+  EXPECT_EQ(deciding_launches(3, {}), 3U);
+  EXPECT_EQ(deciding_launches(5, {}), 5U);
+  EXPECT_EQ(deciding_launches(8, {}), 5U);
+  EXPECT_EQ(deciding_launches(20, {}), 15U);
+  EXPECT_EQ(deciding_launches(20, {.confirming = 0}), 20U);
+}
+
+// A shift of which the whole interval is relevant is suspected, however few launches show it.
+TEST(TrackJudge, SuspectsWhatFewLaunchesShowClearly) {
+  const TrackJudgement three = judged({runs(), head(1.08, 3)});
+  EXPECT_EQ(three.verdict, TrackVerdict::inconclusive);
+  EXPECT_EQ(three.reason, "3 of 5 launches");
+  EXPECT_EQ(three.next_step, "measure 10 launches");
+  EXPECT_EQ(three.wanted, 7);
+  EXPECT_TRUE(three.suspected);
+  EXPECT_FALSE(judged({runs(), head(0.92, 3)}).suspected);
+  EXPECT_FALSE(judged({runs(), head(1.02, 3)}).suspected);
+  EXPECT_TRUE(judged({runs(), head(0.92, 3), false}).suspected) << "a rate";
 }
 
 TEST(TrackJudge, SaysNothingOfTooLittle) {
@@ -132,6 +146,8 @@ TEST(TrackJudge, CorrectsForTheCasesOfAGate) {
   EXPECT_EQ(among.verdict, TrackVerdict::inconclusive);
   EXPECT_NEAR(among.corrected, 21 * 2.0 / 252, 1e-12);
   EXPECT_THAT(among.reason, HasSubstr("may be chance"));
+  EXPECT_TRUE(among.suspected) << "more launches would tell";
+  EXPECT_EQ(among.next_step, "measure 16 launches") << "11 that decide: 21 times 2 of 4368";
 }
 
 TEST(TrackJudge, AsksOnlyWhatCanBeAnswered) {

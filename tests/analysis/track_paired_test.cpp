@@ -68,7 +68,7 @@ TEST(PairedJudge, FindsWhatIsSlowerAndWhatIsFaster) {
   EXPECT_GT(slower.interval.low, 0.045);
   EXPECT_LT(slower.interval.high, 0.055);
   EXPECT_THAT(slower.reason, AllOf(HasSubstr("+5.0 %"), HasSubstr("confirmed by 12 pairs (+5.0 %, p 0.00049)")));
-  EXPECT_EQ(judged(pairs(1 / 1.05, 12)).verdict, TrackVerdict::improved);
+  EXPECT_EQ(judged(pairs(1 / 1.05, 24)).verdict, TrackVerdict::improved);
 }
 
 TEST(PairedJudge, TurnsTheDirectionOfRates) {
@@ -86,9 +86,10 @@ TEST(PairedJudge, CallsNothingAChangeThatIsSmallerThanTheLeastEffect) {
   EXPECT_EQ(judged(pairs(1.031, 24), {.least_effect = 0.05}).verdict, TrackVerdict::pass);
 }
 
-TEST(PairedJudge, WantsARegressionTwice) {
+TEST(PairedJudge, WantsAChangeTwice) {
   const TrackJudgement once = judged(pairs(1.05, 17));
   EXPECT_EQ(once.verdict, TrackVerdict::inconclusive);
+  EXPECT_TRUE(once.suspected);
   EXPECT_THAT(once.reason, HasSubstr("+5.0 % by 12 pairs, and 5 of 6 pairs that would confirm it"));
   EXPECT_THAT(once.next_step, HasSubstr("--max-launches 18"));
   EXPECT_EQ(judged(pairs(1.05, 18)).verdict, TrackVerdict::regressed);
@@ -96,6 +97,10 @@ TEST(PairedJudge, WantsARegressionTwice) {
   const TrackJudgement gone = judged(pairs(1.05, 12) + pairs(1.002, 12));
   EXPECT_EQ(gone.verdict, TrackVerdict::inconclusive);
   EXPECT_THAT(gone.reason, HasSubstr("+5.0 % by 12 pairs, and +0.2 % by 12 further ones"));
+  EXPECT_FALSE(gone.suspected);
+  EXPECT_EQ(judged(pairs(1 / 1.05, 12)).verdict, TrackVerdict::inconclusive);
+  EXPECT_FALSE(judged(pairs(1 / 1.05, 12)).suspected);
+  EXPECT_EQ(judged(pairs(1 / 1.05, 12), {.confirm = false}).verdict, TrackVerdict::improved);
 }
 
 // Of six pairs all agree at best, once in 32; a case needs once in 100.
@@ -104,6 +109,9 @@ TEST(PairedJudge, SaysHowManyPairsExcludeChance) {
   EXPECT_EQ(few.verdict, TrackVerdict::inconclusive);
   EXPECT_THAT(few.reason, HasSubstr("+5.0 % by 6 pairs, of which it takes 8 to exclude chance"));
   EXPECT_THAT(few.next_step, HasSubstr("--launches 8"));
+  EXPECT_TRUE(few.suspected) << "its interval excludes 3 %";
+  EXPECT_FALSE(judged(pairs(1.05, 12, 0.03), {.pairs = 6}).suspected) << "from 2 to 8 %";
+  EXPECT_FALSE(judged(pairs(1 / 1.05, 12), {.pairs = 6}).suspected) << "faster";
   EXPECT_EQ(judged(pairs(1.05, 16), {.pairs = 8}).verdict, TrackVerdict::regressed);
 }
 

@@ -174,7 +174,8 @@ TEST(RuleJson, IsReadAsItWasWritten) {
   EXPECT_EQ(parse_rule(rule_json(rule)), rule);
   EXPECT_EQ(parse_rule("{}"), TrackRule());
   EXPECT_EQ(parse_rule("{\"a later one\": 1}"), TrackRule());
-  for (const char* text : {"", "[]", "{\"launches\": \"five\"}", "{"})
+  for (const char* text : {"", "[]", "{\"launches\": \"five\"}", "{", "{\"launches\": -1}", "{\"confirming\": -1}",
+                           "{\"most_runs\": 1e300}", "{\"least_effect\": -1}", "-1"})
     expect_error([&] { parse_rule(text); }, ExitCode::wrong_data, HasSubstr("stored rule"));
 }
 

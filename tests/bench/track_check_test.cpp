@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "analysis/trial.hpp"
 #include "collectives/base/file.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/hostile_text.hpp"
@@ -69,6 +70,98 @@ TEST_F(TrackCheck, TakesNoSideOfAPairForTheNewestRun) {
   store.append(side, {answer(step_of("vgg16"), 0.2)});
   EXPECT_EQ(checked().head.id, 6);
   EXPECT_EQ(checked({.head = 7}).exit_code(), ExitCode::regressed) << "it can be asked for";
+}
+
+// A clock that jumped, and one that went back.
+TEST_F(TrackCheck, JudgesTheRunThatWasStoredLastWhateverItsDate) {
+  const std::map<std::string, std::string> main{{"branch", "main"}};
+  add_run(main, {answer(step_of("vgg16"), 0.1)}, "2999-01-01");
+  add_history(6, {step_of("vgg16")});
+  EXPECT_EQ(run({}), ExitCode::good);
+  add_run(main, {answer(step_of("vgg16"), 0.15)}, "1970-01-01");
+  const TrackReport report = checked();
+  EXPECT_EQ(report.head.id, 8);
+  EXPECT_EQ(report.runs.size(), 7U);
+  EXPECT_EQ(report.exit_code(), ExitCode::regressed);
+}
+
+TEST_F(TrackCheck, HoldsNothingToLaunchesOfTune) {
+  add_history(6, {step_of("vgg16")});
+  for (int run = 0; run < 9; ++run)
+    add_run({{"branch", "main"}, {kTuningLabel, "horovod"}}, {answer(step_of("vgg16"), 0.2)});
+  EXPECT_EQ(checked().head.id, 6);
+  add_run("topic", {answer(step_of("vgg16"), 0.106)});
+  EXPECT_EQ(checked().runs.size(), 6U);
+  EXPECT_EQ(checked().exit_code(), ExitCode::regressed);
+}
+
+/// An answer with its first launches only.
+CaseResult brief(CaseResult result, int launches) {
+  std::erase_if(result.samples, [&](const Sample& sample) { return sample.launch >= launches; });
+  return result;
+}
+
+TEST_F(TrackCheck, DoesNotPassWhatOnlyLacksLaunches) {
+  add_history(6, {step_of("vgg16")});
+  add_run("topic", {brief(answer(step_of("vgg16"), 0.1085), 5)});
+  EXPECT_EQ(run({"--wide"}), ExitCode::inconclusive);
+  EXPECT_THAT(printed_, AllOf(HasSubstr("1 inconclusive"), HasSubstr("measure 5 further launches, 10 in all")));
+  EXPECT_EQ(run({"--no-confirm"}), ExitCode::regressed);
+  add_run("topic", {brief(answer(step_of("vgg16"), 0.15), 2)});
+  EXPECT_EQ(run({"--wide"}), ExitCode::inconclusive);
+  EXPECT_THAT(printed_, AllOf(HasSubstr("2 of 5 launches"), HasSubstr("measure 10 launches")));
+  add_run("topic", {brief(answer(step_of("vgg16"), 0.05), 2)});
+  EXPECT_EQ(run({}), ExitCode::good) << "it is no slower";
+  add_run("topic", {answer(step_of("vgg16"), 0.1085)});
+  EXPECT_EQ(run({}), ExitCode::regressed);
+}
+
+TEST_F(TrackCheck, CallsEqualCodeNeitherSlowerNorFaster) {
+  std::map<std::string, std::string> same{{"branch", "main"}, {"commit", "abc"}};
+  for (int run = 0; run < 6; ++run) add_run(same, {answer(step_of("vgg16"), 0.1)});
+  for (const double seconds : {0.2, 0.05}) {
+    add_run(same, {answer(step_of("vgg16"), seconds)});
+    EXPECT_EQ(run({"--no-confirm", "--wide"}), ExitCode::good);
+    EXPECT_THAT(printed_, HasSubstr("1 inconclusive"));
+    EXPECT_THAT(printed_, HasSubstr("measured the same commit: equal code has not changed, the machine has"));
+  }
+  same["dirty"] = "yes";
+  add_run(same, {answer(step_of("vgg16"), 0.15)});
+  EXPECT_EQ(run({}), ExitCode::regressed) << "files of it differ from the commit";
+}
+
+TEST_F(TrackCheck, SaysSinceWhichRunTheBaselineItselfIsSlower) {
+  const auto add = [&](int commit, double seconds) {
+    add_run({{"branch", "main"}, {"commit", fmt::format("c{}", commit)}},
+            {brief(answer(step_of("vgg16"), seconds), 5)});
+  };
+  for (int commit = 1; commit <= 12; ++commit) add(commit, commit < 6 ? 0.1 : 0.1085);
+  EXPECT_EQ(run({"--wide"}), ExitCode::regressed);
+  EXPECT_THAT(printed_, AllOf(HasSubstr("+8.5 % since run 6"), HasSubstr("hbench track accept 6")));
+  EXPECT_THAT(checked().results[0].changed.front(), "Between the commits c5 and c6.");
+  EXPECT_EQ(run({"6", "--reason", "checks every gradient"}, "accept"), ExitCode::good);
+  EXPECT_EQ(run({}), ExitCode::good);
+}
+
+// What was imported once without timed samples, of any run, is left out.
+TEST_F(TrackCheck, LeavesOutCasesWithoutTimedSamples) {
+  const auto untimed = [](const char* metric) {
+    CaseResult result{.asked = step_of("vgg16")};
+    if (*metric != 0) result.samples.push_back({.warmup = true, .metric = metric, .value = 1, .unit = "s"});
+    return result;
+  };
+  add_history(3, {step_of("vgg16")});
+  for (const char* metric : {"", "step_seconds", "wire_bytes"}) add_run("main", {untimed(metric)});
+  add_history(4, {step_of("vgg16")});
+  EXPECT_EQ(run({}), ExitCode::good);
+  EXPECT_EQ(checked().results[0].judgement.runs, 6U);
+  EXPECT_EQ(run({"1"}, "explain"), ExitCode::good);
+  EXPECT_EQ(run({}, "history"), ExitCode::good);
+  add_run("main", {untimed("step_seconds"), answer(step_of("resnet18"), 0.1)});
+  EXPECT_EQ(checked().results[0].judgement.reason, "the head has no timed launch of it");
+  EXPECT_EQ(run({}), ExitCode::not_comparable) << "the other case is new";
+  EXPECT_EQ(run({"2"}, "explain"), ExitCode::good);
+  EXPECT_EQ(run({}, "history"), ExitCode::good);
 }
 
 TEST_F(TrackCheck, SaysThatThereIsNoBaseline) {

@@ -143,11 +143,15 @@ TEST(TrackPair, TakesBackWhatFurtherPairsDoNotShow) {
   EXPECT_EQ(report.exit_code(), ExitCode::good);
 }
 
-TEST(TrackPair, MeasuresNoFurtherPairsWithoutARegression) {
+TEST(TrackPair, MeasuresFurtherPairsWhereSomethingHasToBeConfirmed) {
+  Sides equal;
+  equal.answers = [](const std::string&, int) { return printed({answer("step", 1.0)}); };
+  EXPECT_EQ(equal.measure().results.at(0).judgement.verdict, TrackVerdict::pass);
+  EXPECT_THAT(equal.kept, SizeIs(12));
   Sides faster;
   faster.answers = [](const std::string& side, int) { return printed({answer("step", side == "head" ? 0.9 : 1.0)}); };
   EXPECT_EQ(faster.measure().results.at(0).judgement.verdict, TrackVerdict::improved);
-  EXPECT_THAT(faster.kept, SizeIs(12));
+  EXPECT_THAT(faster.kept, SizeIs(24));
   Sides trusted;
   trusted.request.rule.confirm = false;
   EXPECT_EQ(trusted.measure().results.at(0).judgement.verdict, TrackVerdict::regressed);

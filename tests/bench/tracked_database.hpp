@@ -58,12 +58,16 @@ inline CaseResult failed(const Case& asked, ExitCode code) {
 class TrackedDatabase : public testing::Test {
  protected:
   void add_run(const std::string& branch, const std::vector<CaseResult>& results) {
+    add_run(std::map<std::string, std::string>{{"branch", branch}}, results);
+  }
+  void add_run(const std::map<std::string, std::string>& labels, const std::vector<CaseResult>& results,
+               const std::string& date = "2026-11-23") {
     Store store(file_);
     const std::int64_t run = store.begin_run({.command = "hbench sweep",
                                               .version = "0.1.0",
-                                              .started_at = "2026-11-23T00:00:00Z",
+                                              .started_at = date + "T00:00:00Z",
                                               .environment = {},
-                                              .labels = {{"branch", branch}}});
+                                              .labels = labels});
     store.append(run, results);
   }
   void add_history(int runs, const std::vector<Case>& cases) {
