@@ -14,7 +14,8 @@ namespace hbench {
 /// Standard deviations of logarithms.
 struct Noise {
   double iteration, launch, run;
-  double slow_share;  ///< of launches that are `kSlow` times slower
+  double slow_share;     ///< of launches that are `kSlow` times slower
+  double slow_runs = 0;  ///< share of runs during which the whole machine is
 };
 inline constexpr double kSlow = 1.08;
 
@@ -23,6 +24,9 @@ class NoisyMachine {
  public:
   NoisyMachine(const Noise& noise, int iterations, std::uint64_t seed)
       : noise_(noise), iterations_(iterations), random_(seed) {}
+
+  /// By which factor the machine is slower during one run.
+  double state() { return noise_.slow_runs > 0 && uniform() < noise_.slow_runs ? kSlow : 1; }
 
   /// Times of the iterations of so many launches of one run of something that takes `time`.
   Launches run(double time, int launches) {
