@@ -185,6 +185,11 @@ struct Producer {
   std::string commit() const;
 };
 
+/// How the source of a case says that one GPU is as fast as whatever its timeline was recorded on.
+inline constexpr std::string_view kRecordedRate = "as recorded in the timeline";
+/// Whether a step is that of other hardware than the GPU of its cluster: of what its timeline was recorded on.
+bool has_recorded_rate(const Case& asked);
+
 /// Whether two answers come from the same code: implementation, hbench and the measured project's commit.
 bool same_code(const Case& a, const Producer& a_by, const Case& b, const Producer& b_by);
 /// Question, place and code in one line: what need not be done again.

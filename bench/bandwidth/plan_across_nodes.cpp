@@ -44,7 +44,10 @@ Plan plan_across_nodes(SweepRequest request, const Data& data) {
   request.placements = {"sliced"};
   request.servers = {{.colocated = true, .count = 0}};
   Plan plan = make_plan(request, data, machine_that_simulates());
-  leave_out_single_nodes(plan, plan.catalog.profiles.begin()->second);
+  Profile& base = plan.catalog.profiles.begin()->second;
+  leave_out_single_nodes(plan, base);
+  if (std::ranges::any_of(plan.cases, has_recorded_rate))
+    base.title = "with GPUs as fast as what the timeline was recorded on";
   sort_by_workload(plan.cases);
   return plan;
 }

@@ -52,6 +52,17 @@ void refuse_servers_on_one_node(Plan& plan) {
   });
 }
 
+/// A step that was recorded elsewhere does not tell how fast the GPUs of a cluster are.
+void refuse_recorded_rates(Plan& plan) {
+  std::erase_if(plan.cases, [&](const Case& asked) {
+    if (!has_recorded_rate(asked)) return false;
+    refuse(plan.refused, asked.profile,
+           "its GPU is not what the timeline was recorded on; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] "
+           "entry");
+    return true;
+  });
+}
+
 std::vector<CaseResult> simulate_all(const Plan& plan, const StopRequested& stop, bool quiet) {
   std::vector<double> seconds;
   for (const Case& asked : plan.cases) seconds.push_back(simulation_time(asked, plan.catalog).value);
@@ -181,6 +192,7 @@ Choice choose(const SweepRequest& request, const Goals& asked_goals, const Data&
               bool quiet) {
   Plan plan = make_plan(request, data, machine_that_simulates());
   refuse_servers_on_one_node(plan);
+  refuse_recorded_rates(plan);
   Goals goals = asked_goals;
   if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);
   const std::map<std::string, Offer> offers = make_offers(plan, goals, request.single_gpu_rate > 0);

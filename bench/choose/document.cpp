@@ -102,11 +102,10 @@ std::string goals_in_words(const Goals& goals) {
   return text;
 }
 
-/// ` with ring (as good, as far as predictions can tell: ps)`
+/// ` with ring (level with ps)`
 std::string strategy_in_words(const Alternative& alternative) {
   std::string text = fmt::format(" with {}", alternative.point.asked.strategy.label());
-  if (!alternative.rivals.empty())
-    text += fmt::format(" (as good, as far as predictions tell: {})", fmt::join(alternative.rivals, ", "));
+  if (!alternative.rivals.empty()) text += fmt::format(" (level with {})", fmt::join(alternative.rivals, ", "));
   return text;
 }
 
@@ -135,7 +134,8 @@ std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
 std::string verdict(const Choice& choice, const std::vector<Alternative>& best) {
   const Alternative& first = best.front();
   const Case& asked = first.point.asked;
-  std::string where = fmt::format("{} of {}", gpus_text(asked.gpus), choice.catalog.profiles.at(asked.profile).title);
+  std::string where = fmt::format("{} of {} ({})", gpus_text(asked.gpus), asked.profile,
+                                  choice.catalog.profiles.at(asked.profile).title);
   if (asked.gpus > 1) where += strategy_in_words(first);
   const auto good = std::ranges::count_if(best, meets_goals);
   if (good == 0)

@@ -327,7 +327,7 @@ class Planner {
                                trace.name, trace_digests_.at(trace.name), trace.source,
                                request_.single_gpu_rate > 0  ? "given by --single-gpu-rate"
                                : rate != profile.rates.end() ? rate->second.source
-                                                             : "as recorded in the timeline");
+                                                             : std::string(kRecordedRate));
     plan_case(asked, strategy);
   }
 

@@ -12,6 +12,7 @@
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
+#include "tests/bench/own_timeline.hpp"
 
 namespace hbench {
 namespace {
@@ -291,6 +292,19 @@ TEST(ChooseVerb, GivesOneGpuAllOfItsSpeed) {
   EXPECT_THAT(
       choose_by({"--workload", "vgg16", "--gpus", "1", "--profile", "aws-p3-25gbe", "--target", "100%"}),
       AllOf(HasSubstr("100 % (100 to 100) of ideal speed (surely). 1 of 1"), HasSubstr("an efficiency of 100 %")));
+}
+
+// Recorded on one CPU core, it would make every cluster as fast as that core.
+TEST(ChooseVerb, ComparesNoClustersByAStepThatWasRecordedElsewhere) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "mine.toml", kOwnTimeline);
+  std::vector<std::string> arguments{"--workload", (folder / "mine.toml").string(), "--gpus", "16", "--profile",
+                                     "aws-p3-25gbe"};
+  expect_error([&] { choose_by(arguments); }, ExitCode::usage, HasSubstr("nothing is left to choose from"),
+               HasSubstr("not what the timeline was recorded on; give --single-gpu-rate"));
+  testing::internal::GetCapturedStdout();
+  arguments.insert(arguments.end(), {"--single-gpu-rate", "500"});
+  EXPECT_THAT(choose_by(arguments), HasSubstr("a model of mine: 16 GPUs of aws-p3-25gbe (AWS p3.16xlarge"));
 }
 
 TEST(ChooseVerb, SaysWhyServersOnOneNodeAreLeftOut) {

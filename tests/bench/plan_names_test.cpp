@@ -101,6 +101,8 @@ TEST(OwnFiles, AreProfilesAndWorkloads) {
   EXPECT_EQ(plan.cases[1].workload, "my-model");
   EXPECT_EQ(plan.cases[1].profile, "mine");
   EXPECT_EQ(plan.cases[1].batch_per_gpu, 10) << "as recorded in the timeline";
+  EXPECT_TRUE(has_recorded_rate(plan.cases[1])) << "no profile knows how fast its GPU is at it";
+  EXPECT_FALSE(has_recorded_rate(plan.cases[0]));
   EXPECT_TRUE(plan.catalog.profiles.contains("mine"));
   EXPECT_TRUE(plan.catalog.traces.contains("my-model"));
 }
