@@ -4,7 +4,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "analysis/model_error.hpp"
+#include "analysis/lead.hpp"
+#include "collectives/network/profile.hpp"
 
 namespace hbench {
 namespace {
@@ -84,7 +85,7 @@ Alternative best_of(const Rivals& strategies) {
   });
   Alternative best = first;
   for (const Alternative* each : strategies)
-    if (each != &first && std::abs(std::log(speed(each) / speed(&first))) <= kModelError.compute)
+    if (each != &first && lead_of(first.point, each->point).who() != Ahead::first)
       best.rivals.push_back(each->point.asked.strategy.label());
   return best;
 }
@@ -111,6 +112,8 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
       if (alternative.cost_per_hour) alternative.cost = times(*alternative.hours, *alternative.cost_per_hour);
     }
     weigh(alternative, goals);
+    if (offer->second.rate_factor > kUsualRateFactor)
+      alternative.meets = std::max(alternative.meets, Certainty::likely);
     alternatives.push_back(std::move(alternative));
   }
   return alternatives;

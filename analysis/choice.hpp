@@ -29,7 +29,7 @@ struct Band {
 
 /// Whether a goal is met, by the band of the prediction.
 enum class Certainty : std::uint8_t {
-  surely,    ///< all of the band meets it
+  surely,    ///< all of the band meets it, and the speed of one GPU is no assumption
   likely,    ///< the stated figure does
   unlikely,  ///< only the better end does
   no,
@@ -67,7 +67,7 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
 
 /// Of each cluster and number of GPUs the strategy to take, with its rivals: the first in the order of `alternatives`
 /// that is as quick as the quickest, within what no run would show, and meets the goals where that does. A rival is
-/// slower or quicker by less than the model's own error (`kModelError`).
+/// one that it is not ahead of (`lead_of`).
 std::vector<Alternative> best_strategies(const std::vector<Alternative>& alternatives);
 
 /// Of each cluster the best alternative, the best cluster first. What meets the goals, surely or likely, comes before

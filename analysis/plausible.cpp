@@ -36,6 +36,8 @@ struct Range {
 constexpr std::array kRanges{Range{metric::kStep, kLeastSeconds, kMostSeconds},
                              Range{"step_seconds_low", kLeastSeconds, kMostSeconds},
                              Range{"step_seconds_high", kLeastSeconds, kMostSeconds},
+                             Range{"step_seconds_better", kLeastSeconds, kMostSeconds},
+                             Range{"step_seconds_worse", kLeastSeconds, kMostSeconds},
                              Range{metric::kPairedBaseline, kLeastSeconds, kMostSeconds},
                              Range{metric::kInPlace, kLeastSeconds, kMostSeconds},
                              Range{metric::kOutOfPlace, kLeastSeconds, kMostSeconds},

@@ -62,6 +62,14 @@ bool all_positive(const Launches& launches) {
       launches, [](const Launch& launch) { return std::ranges::all_of(launch, [](double step) { return step > 0; }); });
 }
 
+std::vector<TimedLaunch> timed_medians(const Launches& launches, const std::vector<PairedLaunch>& pairs) {
+  std::vector<TimedLaunch> timed;
+  for (const PairedLaunch& pair : pairs) timed.push_back({median(pair.own), median(pair.baseline)});
+  if (timed.empty())
+    for (const Launch& launch : launches) timed.push_back({.step = median(launch)});
+  return timed;
+}
+
 void compare_with_pairs(Point& point, const std::vector<PairedLaunch>& pairs) {
   Launches baseline, own;
   for (const PairedLaunch& pair : pairs) {
@@ -114,6 +122,7 @@ void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseRe
   if (steps.launches.empty()) return;
   set_step(point, median_of_launches(steps.launches));
   const auto pairs = paired_launches(result);
+  if (all_positive(steps.launches)) point.timed = timed_medians(steps.launches, pairs);
   point.ledger = typical_ledger(result);
   point.warnings = warnings_of(point, result);
   if (const auto emulation = emulation_facts(result)) point.emulation = emulation->in_words();
@@ -132,15 +141,30 @@ void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseRe
   point.warnings = warnings_of(point, result);
 }
 
+/// Ends that were stored, or, by an older hbench, what is left of the band without the model's error.
+StepEnds ends_of(const CaseResult& result, double step) {
+  const auto or_step = [&](std::string_view metric) { return value_of(result, metric).value_or(step); };
+  const double share = std::min(or_step("communication_seconds") / step, 1.0);
+  const double wider = result.asked.gpus > 1 ? std::exp(kModelError.half_width(share)) : 1;
+  const double fast = std::min(or_step("step_seconds_low") * wider, step);
+  const double slow = std::max(or_step("step_seconds_high") / wider, step);
+  return {.stated = step,
+          .better = value_of(result, "step_seconds_better").value_or(fast),
+          .worse = value_of(result, "step_seconds_worse").value_or(slow),
+          .communication = share};
+}
+
 void fill_simulated(Point& point, const CaseResult& result) {
   const std::optional<double> step = value_of(result, "step_seconds");
   if (!step) return;
   set_step(point, *step);
   point.samples = 1;
+  if (*step > 0) point.ends = ends_of(result, *step);
   point.ledger = typical_ledger(result);
   const std::optional<double> base = value_of(result, "baseline_throughput");
   if (!base) return;
-  point.baseline = fmt::format("one GPU without communication, {:.4g} samples/s", *base);
+  point.baseline = fmt::format("{} without communication, {:.4g} samples/s",
+                               has_recorded_rate(point.asked) ? "what its timeline was recorded on" : "one GPU", *base);
   const auto efficiency_at = [&](double seconds) { return point.asked.batch_per_gpu / (seconds * *base); };
   point.efficiency = efficiency_at(*step);
   const std::optional<double> optimistic = value_of(result, "step_seconds_low");

@@ -7,10 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "analysis/lead.hpp"
 #include "analysis/records.hpp"
 #include "analysis/throttling.hpp"
 
 namespace hbench {
+
+/// The median step of a launch, and of the launch of its baseline that took turns with it; 0 where there is none.
+struct TimedLaunch {
+  double step = 0, baseline = 0;
+};
 
 /// One point of a scaling curve. Times in seconds, rates in samples/s.
 struct Point {
@@ -31,6 +37,8 @@ struct Point {
   std::string interval;
   std::size_t samples = 0;                   ///< raw observations behind it
   std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only
+  StepEnds ends;                             ///< of a simulated point, for `lead_of`
+  std::vector<TimedLaunch> timed;            ///< of a timed one, for the same
   std::string emulation;                     ///< of a point on an emulated cluster: how (`analysis/emulation.hpp`)
   ThrottledShare throttled;                  ///< of these, or of a collective's iterations in place
   /// Where the time of a typical step goes, in seconds by part: `compute`, `straggler`, `slowdown`, `exposed` ...

@@ -121,7 +121,9 @@ BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNet
     if (!rate) return kUnlimited;
     return rate == kLeastRate ? std::nullopt : rate;
   };
-  found.surely_below = below(surely_faster);
+  found.ahead_below = below([](const SimulatedStep& with, const SimulatedStep& without) {
+    return lead_of(with.ends(), without.ends()).who() == Ahead::first;
+  });
   found.even_at = below(
       [](const SimulatedStep& with, const SimulatedStep& without) { return with.times.step < without.times.step; });
   return found;

@@ -34,9 +34,9 @@ struct BreakEven {
   /// Of normally distributed values (`Compressor::relative_l2_error`); none where it has other parameters than there.
   std::optional<double> relative_error;
   Seconds coding;  ///< of all gradients once, at the busiest GPU; 0 where the profile does not say how fast memory is
-  /// On slower networks than this it is surely faster (`surely_faster`), and on slower ones than that it is faster at
-  /// all; none: on no network. `kUnlimited`: on every network.
-  std::optional<BytesPerSecond> surely_below, even_at;
+  /// On slower networks than this it is ahead (`lead_of`), and on slower ones than that it is faster at all; none: on
+  /// no network. `kUnlimited`: on every network.
+  std::optional<BytesPerSecond> ahead_below, even_at;
 };
 
 /// A network that exists.

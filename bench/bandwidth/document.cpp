@@ -256,8 +256,8 @@ std::string below_text(const std::optional<BytesPerSecond>& rate) {
 
 Table break_even_table(const BandwidthAnswer& answer) {
   Table table{.caption = fmt::format(
-                  "Compressors on {} GPUs: surely faster than none (by more than the model's own error) below "
-                  "so many Gbit/s per node, and slower above the break-even",
+                  "Compressors on {} GPUs: ahead of none (by more than the model's own error) below the first "
+                  "rate, slower above the break-even; Gbit/s per node",
                   answer.break_even.front().asked.gpus),
               .columns = {"workload", "strategy", "bits per element", "relative L2 error", "coding", "pays below",
                           "break-even"},
@@ -268,7 +268,7 @@ Table break_even_table(const BandwidthAnswer& answer) {
                           fmt::format("{}{:.4g}", each.bits_vary ? "at most " : "", each.bits_per_element),
                           each.relative_error ? fmt::format("{:.2g}", *each.relative_error) : "not known",
                           each.coding.value > 0 ? fmt::format("{:.3g} ms", 1e3 * each.coding.value) : "not known",
-                          below_text(each.surely_below), below_text(each.even_at)});
+                          below_text(each.ahead_below), below_text(each.even_at)});
   return table;
 }
 
@@ -347,7 +347,7 @@ std::string bandwidth_json(const BandwidthAnswer& answer) {
                           {"bits_are_at_most", each.bits_vary},
                           {"relative_l2_error", each.relative_error ? Json(*each.relative_error) : Json()},
                           {"coding_seconds", each.coding.value > 0 ? Json(each.coding.value) : Json()},
-                          {"surely_faster_below_gbit_per_second_per_node", below_json(each.surely_below)},
+                          {"surely_faster_below_gbit_per_second_per_node", below_json(each.ahead_below)},
                           {"break_even_gbit_per_second_per_node", below_json(each.even_at)}});
   for (const KnownNetwork& network : answer.networks)
     networks.push_back({{"profile", network.profile}, {"gbit_per_second_per_node", in_gigabits(network.reaches)}});

@@ -1,8 +1,5 @@
 #include "bench/bandwidth/varied_network.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace hbench {
 
 Profile with_network_rate(Profile profile, BytesPerSecond per_node) {
@@ -22,12 +19,6 @@ const SimulatedStep& VariedNetwork::step(const Case& asked, BytesPerSecond per_n
     last_rate_ = per_node;
   }
   return known_.emplace(key, runner_->step(asked)).first->second;
-}
-
-bool surely_faster(const SimulatedStep& step, const SimulatedStep& other) {
-  const auto share = [](const SimulatedStep& each) { return each.times.communication / each.times.step; };
-  const double least = std::exp(kModelError.half_width(std::max(share(step), share(other))));
-  return step.times.step * least < other.times.step && step.fast * least < other.fast && step.slow * least < other.slow;
 }
 
 }  // namespace hbench

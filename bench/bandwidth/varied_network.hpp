@@ -37,10 +37,4 @@ class VariedNetwork {
   std::map<std::pair<std::string, double>, SimulatedStep> known_;
 };
 
-/// Whether one step is faster than the other by more than the model's own error, wherever the profile's figures are in
-/// what they may be: what both steps share (the network, the GPU) is taken the same for both. Of published steps of one
-/// cluster and workload, pairs that are predicted so far apart have this order in 9 of 10 cases, and nearer ones in
-/// half of them (`tests/bench/crossover_test.cpp`).
-bool surely_faster(const SimulatedStep& step, const SimulatedStep& other);
-
 }  // namespace hbench

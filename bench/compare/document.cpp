@@ -96,6 +96,20 @@ std::string verdict(const ComparisonAnswer& answer) {
   return text;
 }
 
+/// How far the best framework of its place is ahead of a row on the most GPUs: `level`, `1.5 (1.3 to 1.8)`; `-` of the
+/// best itself.
+std::string behind_best(const Row& row, const std::vector<Row>& rows, int gpus) {
+  const Point *own = at(row, gpus), *best = own;
+  if (own == nullptr) return "-";
+  for (const Row& other : rows)
+    if (const Point* point = at(other, gpus);
+        point != nullptr && other.place == row.place && *point->efficiency > *best->efficiency)
+      best = point;
+  if (best == own) return "-";
+  const Lead lead = lead_of(*best, *own);
+  return lead.who() == Ahead::first ? lead.in_words() : "level";
+}
+
 Table efficiency_table(const ComparisonAnswer& answer, const std::string& workload) {
   Table table{.caption = fmt::format("{}: simulated efficiency in per cent and its 90 % band, by GPUs",
                                      answer.titles.at(workload)),
@@ -109,12 +123,17 @@ Table efficiency_table(const ComparisonAnswer& answer, const std::string& worklo
     // The most GPUs are what is asked about.
     table.priority.push_back(static_cast<int>(counts.size() - 1 - i));
   }
-  for (const Row& row : rows_of(answer, workload, Evidence::simulated)) {
+  const std::vector<Row> rows = rows_of(answer, workload, Evidence::simulated);
+  table.columns.emplace_back("best there, times as fast");
+  table.numeric.push_back(false);
+  table.priority.push_back(0);
+  for (const Row& row : rows) {
     std::vector<std::string>& cells = table.rows.emplace_back(std::vector{row.place, row.strategy});
     for (const int gpus : counts) {
       const Point* point = at(row, gpus);
       cells.push_back(point == nullptr ? "-" : cell(*point));
     }
+    cells.push_back(behind_best(row, rows, counts.back()));
   }
   return table;
 }

@@ -79,10 +79,10 @@ class MapBuilder {
   VariedNetwork& network_;
 };
 
-/// The best and, where it is not surely slower, the next.
+/// The best and, where that is not ahead of it, the next.
 Fastest fastest_of(const SizeChoice& choice, std::vector<std::string>& candidates) {
   Fastest fastest{index_of(candidates, choice.best.algorithm)};
-  if (!choice.runner_up.algorithm.empty() && std::log1p(choice.margin()) <= kCollectiveError)
+  if (!choice.runner_up.algorithm.empty() && lead_within({1 + choice.margin()}, kCollectiveError).who() != Ahead::first)
     fastest.push_back(index_of(candidates, choice.runner_up.algorithm));
   return fastest;
 }
@@ -154,8 +154,8 @@ Fastest fastest_of(const std::vector<const SimulatedStep*>& steps) {
     if (steps[i] != nullptr) order.push_back(i);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return steps[i]->times.step; });
   if (order.empty()) return order;
-  const SimulatedStep& best = *steps[order.front()];
-  std::erase_if(order, [&](std::size_t i) { return surely_faster(best, *steps[i]); });
+  const StepEnds best = steps[order.front()]->ends();
+  std::erase_if(order, [&](std::size_t i) { return lead_of(best, steps[i]->ends()).who() == Ahead::first; });
   return order;
 }
 
@@ -193,8 +193,8 @@ Crossover training_crossover(const SweepRequest& request, const std::vector<Byte
   }
   crossover.method = fmt::format(
       "Simulated training steps between nodes like those of {} ({}): all but the rate of their network is kept, and "
-      "nothing holds single streams back. A letter alone is surely the fastest: by more than the model's own error "
-      "({:.0f} % and more), wherever the profile's figures are in what they may be. Several letters are a tie, the "
+      "nothing holds single streams back. A letter alone is ahead of all others: by more than the model's own error "
+      "({:.0f} % and more), wherever the profile's figures are in what they may be. Several letters are level, the "
       "quickest first: published pairs of strategies that are predicted so near come out either way.",
       base.name, base.title, 100 * kModelError.compute);
   crossover.refused = std::move(plan.refused);
@@ -229,8 +229,9 @@ Crossover all_reduce_crossover(const Profile& profile, const std::vector<int>& g
   crossover.maps.push_back(std::move(map));
   crossover.method = fmt::format(
       "One all-reduce, simulated on the idle network of {} ({}), float32: every algorithm with a schedule for such a "
-      "world. A letter alone is surely the fastest: by more than the error that predictions of single all-reduces are "
-      "held to ({:.0f} %). Two letters are a tie of the quickest and the next.",
+      "world. A letter alone is ahead: by more than the error that predictions of single all-reduces are held to "
+      "({:.0f} %). "
+      "Two letters are level: the quickest and the next.",
       profile.name, profile.title, 100 * std::expm1(kCollectiveError));
   return crossover;
 }

@@ -12,7 +12,7 @@
 
 namespace hbench {
 
-/// Candidates by their index, the fastest first: all that are not surely slower than it. One: it wins. Empty: there is
+/// Candidates by their index, the fastest first: all that it is not ahead of. One: it wins. Empty: there is
 /// none in this cell.
 using Fastest = std::vector<std::size_t>;
 
@@ -55,7 +55,7 @@ Crossover all_reduce_crossover(const Profile& profile, const std::vector<int>& g
                                const std::vector<BytesPerSecond>& rates, const std::vector<std::int64_t>& sizes,
                                const StopRequested& stop = {});
 
-/// The fastest of `steps` and what is not surely slower; none where a candidate is not possible. Pure.
+/// The fastest of `steps` and what it is not ahead of; none where a candidate is not possible. Pure.
 Fastest fastest_of(const std::vector<const SimulatedStep*>& steps);
 
 Document crossover_document(const Crossover& crossover);

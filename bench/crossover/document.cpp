@@ -20,23 +20,23 @@ std::string cell(const Fastest& fastest, std::size_t candidates) {
   return text;
 }
 
-/// `ring`, `ring or ps (a tie)`.
+/// `ring`, `ring or ps (level)`.
 std::string in_words(const Fastest& fastest, const std::vector<std::string>& candidates) {
   if (fastest.empty()) return "nothing";
   if (fastest.size() == candidates.size()) return "no matter which";
   std::string text;
   for (const std::size_t each : fastest) text += (text.empty() ? "" : " or ") + candidates[each];
-  return fastest.size() > 1 ? text + " (a tie)" : text;
+  return fastest.size() > 1 ? text + " (level)" : text;
 }
 
-/// Whether two cells say the same, in whatever order a tie is.
+/// Whether two cells say the same, in whatever order level ones are.
 bool alike(Fastest a, Fastest b) {
   std::ranges::sort(a);
   std::ranges::sort(b);
   return a == b;
 }
 
-/// The last row in words: `1 to 10 Gbit/s per node, ring; 25 to 400, ring or ps (a tie)`.
+/// The last row in words: `1 to 10 Gbit/s per node, ring; 25 to 400, ring or ps (level)`.
 std::string last_row(const CrossoverMap& map, const std::vector<std::string>& candidates) {
   const std::vector<Fastest>& row = map.fastest.back();
   std::string text;

@@ -132,6 +132,8 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("step_seconds", times.step.value);
   add("step_seconds_low", simulated.low.value);
   add("step_seconds_high", simulated.high.value);
+  add("step_seconds_better", simulated.fast.value);
+  add("step_seconds_worse", simulated.slow.value);
   add("communication_seconds", times.communication.value);
   add("baseline_throughput", simulated.rate, "samples/s");
   add("ledger/compute", times.compute.value);

@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 
+#include "analysis/lead.hpp"
 #include "analysis/model_error.hpp"
 #include "analysis/records.hpp"
 #include "bench/sweep/plan.hpp"
@@ -34,6 +35,8 @@ struct SimulatedStep {
   Seconds low, high;       ///< the 90 % band: the envelope of these, widened by the model's own error
   double rate = 0;         ///< samples/s of one GPU alone
   double rate_factor = 1;  ///< `GpuRate::factor`
+
+  StepEnds ends() const { return {times.step.value, fast.value, slow.value, times.communication / times.step}; }
 };
 
 /// Runs simulated cases. Keeps the simulators of the last profile and worker count, so that cases are quickest

@@ -71,6 +71,17 @@ TEST(Alternatives, SayHowSurelyTheyMeetATarget) {
   EXPECT_EQ(certainty(0.69), Certainty::no);
 }
 
+TEST(Alternatives, NeverMeetATargetSurelyWhereTheSpeedOfOneGpuIsAssumed) {
+  const auto certainty = [](double factor) {
+    return make_alternatives({point("a", 8, 0.95)}, {{"a", {.gpus_per_node = 4, .rate_factor = factor}}},
+                             {.efficiency = 0.8})
+        .at(0)
+        .meets;
+  };
+  EXPECT_EQ(certainty(1.1), Certainty::surely);
+  EXPECT_EQ(certainty(1.5), Certainty::likely);
+}
+
 // 8 GPUs of `cheap` at 2 USD/h and of `fast` at 10 miss 95 % by as much.
 TEST(Alternatives, ThatMissTheGoalsByAsMuchAreOrderedAsThoseThatMeetThem) {
   const std::vector<Point> points{point("fast", 8, 0.7), point("cheap", 8, 0.7)};
@@ -81,6 +92,7 @@ TEST(Alternatives, ThatMissTheGoalsByAsMuchAreOrderedAsThoseThatMeetThem) {
 Point by(const std::string& algorithm, double efficiency) {
   Point made = point("cheap", 8, efficiency);
   made.asked.strategy = {.algorithm = algorithm, .compressor = "none"};
+  made.ends = {.stated = 1 / efficiency, .better = 1 / efficiency, .worse = 1 / efficiency, .communication = 0};
   return made;
 }
 

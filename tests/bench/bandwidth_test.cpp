@@ -185,8 +185,8 @@ TEST(BreakEven, OfARingIsWhereCodingTakesWhatTheBytesSave) {
   EXPECT_NEAR(found.coding.value, 3 * kBytes * traffic / memory, 1e-12);
   EXPECT_EQ(found.bits_per_element, 16);
   EXPECT_EQ(found.relative_error, parse_compressor("fp16").compressor->relative_l2_error);
-  ASSERT_TRUE(found.surely_below);
-  EXPECT_LT(*found.surely_below, *found.even_at);
+  ASSERT_TRUE(found.ahead_below);
+  EXPECT_LT(*found.ahead_below, *found.even_at);
 }
 
 TEST(BreakEven, IsAlwaysWhereCodingIsFreeAndNeverWhereMoreBytesTravel) {
@@ -196,28 +196,8 @@ TEST(BreakEven, IsAlwaysWhereCodingIsFreeAndNeverWhereMoreBytesTravel) {
   // Every rank's half of the elements, with their positions, to all others: (N - 1) S against 2 (N - 1) / N S.
   const BreakEven never = search_break_even(lab_case(8, "ring", "topk:0.5"), lab_case(8), network);
   EXPECT_EQ(never.even_at, std::nullopt);
-  EXPECT_EQ(never.surely_below, std::nullopt);
+  EXPECT_EQ(never.ahead_below, std::nullopt);
   EXPECT_EQ(never.relative_error, std::nullopt) << "the table's error is that of 1 % of the elements";
-}
-
-TEST(SurelyFaster, IsAStepAheadByMoreThanTheModelsErrorAtEveryEnd) {
-  const auto step = [](double fast, double stated, double slow) {
-    SimulatedStep made;
-    made.times.step = Seconds(stated);
-    made.fast = Seconds(fast);
-    made.slow = Seconds(slow);
-    return made;
-  };
-  const double enough = std::exp(kModelError.compute) + 0.01, few = std::exp(kModelError.compute) - 0.01;
-  EXPECT_TRUE(surely_faster(step(1, 1, 1), step(enough, enough, enough)));
-  EXPECT_FALSE(surely_faster(step(1, 1, 1), step(few, enough, enough)));
-  EXPECT_FALSE(surely_faster(step(1, 1, 1), step(enough, few, enough)));
-  EXPECT_FALSE(surely_faster(step(1, 1, 1), step(enough, enough, few)));
-  EXPECT_FALSE(surely_faster(step(enough, enough, enough), step(1, 1, 1)));
-  // Where the network is used its error counts too.
-  SimulatedStep busy = step(enough, enough, enough);
-  busy.times.communication = busy.times.step;
-  EXPECT_FALSE(surely_faster(step(1, 1, 1), busy));
 }
 
 TEST(Target, IsAShareBelowTheIdeal) {

@@ -36,9 +36,9 @@ TEST(FastestOf, IsOneThatIsAheadByMoreThanTheModelsErrorOrATie) {
   EXPECT_THAT(fastest_of({nullptr, nullptr}), ElementsAre());
 }
 
-// What `surely_faster` says of predicted pairs, asked of published ones: two strategies of one cluster, workload and
+// What `lead_of` says of predicted pairs, asked of published ones: two strategies of one cluster, workload and
 // number of GPUs from one source, neither of which calibrated anything. Further apart than the model's own error nine
-// of ten have the predicted order; nearer ones are a toss-up, which is why maps show them as ties.
+// of ten have the predicted order; nearer ones are a toss-up, which is why maps show them as level.
 TEST(PublishedPairs, HaveThePredictedOrderInNineOfTenCasesThatAreNoTies) {
   int far = 0, far_right = 0, near = 0, near_right = 0;
   const std::vector<Validation> all = validate(published_results(), load_data());
@@ -132,7 +132,7 @@ TEST(CrossoverVerb, TakesFrameworksInPlaceOfTheUsualAlgorithmsOrBesideNamedOnes)
 
 TEST(CrossoverVerb, ShowsTiesAsLettersTogether) {
   const std::string text = crossover_by({"--workload", "vgg16", "--gpus", "8,16", "--bandwidth", "1,10,200"});
-  EXPECT_THAT(text, AllOf(HasSubstr("A       ring"), HasSubstr("(a tie)"), HasSubstr("~"),
+  EXPECT_THAT(text, AllOf(HasSubstr("A       ring"), HasSubstr("(level)"), HasSubstr("~"),
                           HasSubstr("8 GPUs: they are on one node")));
 }
 
