@@ -39,11 +39,10 @@ Table points_of(Evidence evidence, const Scaling& scaling, Sources& sources) {
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
     if (asked.evidence != evidence || point.failed) continue;
-    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
-                          scaling.words.strategy(asked), std::to_string(asked.gpus),
-                          std::to_string(asked.batch_per_gpu), std::string(to_string(evidence)),
-                          rate_cell(point.throughput), percent_cell(point.efficiency), interval_cell(point),
-                          or_dash(point.baseline_or_reason()), sources.reference(asked.source)});
+    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), scaling.words.strategy(asked),
+                          std::to_string(asked.gpus), std::to_string(asked.batch_per_gpu),
+                          std::string(to_string(evidence)), rate_cell(point.throughput), percent_cell(point.efficiency),
+                          interval_cell(point), or_dash(point.baseline_or_reason()), sources.reference(asked.source)});
   }
   table.caption = counted(table.rows.size(), fmt::format("{} point", to_string(evidence)));
   return table;

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "reports/scaling/scaling.hpp"
 
@@ -9,38 +9,40 @@ std::string configuration(const Point* point) { return point ? ScalingWords::in_
 
 std::string efficiency_cell(const Point* point) { return point ? percent_cell(point->efficiency) : "-"; }
 
-std::string who_is_ahead(const BestOfSides& sides) {
-  if (!sides.both()) return "-";
-  if (clearly_ahead(*sides.servers, *sides.all_reduce)) return "servers";
-  return clearly_ahead(*sides.all_reduce, *sides.servers) ? "all-reduce" : "level";
-}
-
-std::vector<std::string> row_of(const BestOfSides& sides, const ScalingWords& words) {
+std::vector<std::string> row_of(const Match& sides, const ScalingWords& words) {
   const Case& asked = sides.better().asked;
   return {words.workload(asked),
-          words.network(asked.profile),
+          words.network(asked),
           std::to_string(asked.gpus),
           std::string(to_string(asked.evidence)),
-          configuration(sides.all_reduce),
-          efficiency_cell(sides.all_reduce),
-          configuration(sides.servers),
-          efficiency_cell(sides.servers),
-          who_is_ahead(sides)};
+          configuration(sides.first),
+          efficiency_cell(sides.first),
+          configuration(sides.second),
+          efficiency_cell(sides.second),
+          who_is_ahead(sides, "all-reduce", "servers")};
 }
 
 }  // namespace
 
+std::string who_is_ahead(const Match& match, const std::string& first, const std::string& second) {
+  if (!match.both()) return "-";
+  const Lead lead = match.lead();
+  const std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
+  if (lead.who() == Ahead::level) return "level " + words.substr(words.find('('));
+  return fmt::format("{} {}", lead.who() == Ahead::first ? first : second, words);
+}
+
 Blocks best_of_either_side(const Scaling& scaling) {
   constexpr std::size_t kUnfolded = 30;
-  Table table{.caption = "All-reduce against parameter servers, each by its best configuration, on the most GPUs",
+  Table table{.caption =
+                  "All-reduce against parameter servers, each by its best configuration, on the most GPUs; ahead: "
+                  "how many times as fast",
               .columns = {"workload", "network", "GPUs", "evidence", "best all-reduce", "efficiency", "best servers",
                           "efficiency of servers", "ahead"},
               .numeric = {false, false, true, false, false, true, false, true, false}};
-  for (const Subject& subject : subjects_by_spread(scaling.input.points)) {
-    const auto headline = find_headline(scaling.input.points, subject);
-    if (!headline || headline->gpus() == 1) continue;
-    for (const BestOfSides& sides : headline->networks) table.rows.push_back(row_of(sides, scaling.words));
-  }
+  for (const Subject& subject : subjects_by_spread(scaling.input.points))
+    for (const Match& sides : best_of_sides(speaking_points(scaling.input.points, subject)))
+      if (sides.better().asked.gpus > 1) table.rows.push_back(row_of(sides, scaling.words));
   if (table.rows.empty()) return {};
   table.folded = table.rows.size() > kUnfolded;
   return {std::move(table)};

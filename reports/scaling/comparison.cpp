@@ -43,10 +43,10 @@ Table pairs(const Scaling& scaling) {
               .numeric = {false, false, true, false, true, true, true, false, false}};
   for (const Comparison* pair : sorted) {
     const Case& asked = pair->published.asked;
-    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
-                          std::to_string(asked.gpus), scaling.words.strategy(asked),
-                          percent_cell(pair->published.efficiency), percent_cell(pair->simulated.efficiency),
-                          signed_points(pair->difference), yes_or_no(pair->calibrated), asked.source});
+    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.gpus),
+                          scaling.words.strategy(asked), percent_cell(pair->published.efficiency),
+                          percent_cell(pair->simulated.efficiency), signed_points(pair->difference),
+                          yes_or_no(pair->calibrated), asked.source});
   }
   return table;
 }
@@ -61,9 +61,8 @@ Table unpaired(const Scaling& scaling) {
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
     if (asked.evidence != Evidence::published || point.failed || paired.contains(asked.key())) continue;
-    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
-                          std::to_string(asked.gpus), scaling.words.strategy(asked), rate_cell(point.throughput),
-                          percent_cell(point.efficiency),
+    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.gpus),
+                          scaling.words.strategy(asked), rate_cell(point.throughput), percent_cell(point.efficiency),
                           point.efficiency ? "not simulated here" : "no rate of one GPU stated", asked.source});
   }
   return table;

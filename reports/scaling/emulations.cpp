@@ -24,7 +24,7 @@ Pairs sorted(const std::vector<EmulatedPair>& all) {
 
 /// What case a row is of.
 std::vector<std::string> cells_of(const Scaling& scaling, const Case& asked) {
-  return {scaling.words.workload(asked), scaling.words.network(asked.profile), std::to_string(asked.gpus),
+  return {scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.gpus),
           scaling.words.strategy(asked)};
 }
 

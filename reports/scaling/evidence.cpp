@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
 
@@ -32,9 +34,20 @@ std::string how_simulated(const Scaling& scaling) {
   return fmt::format("Simulated; the mean error against published figures of these workloads is {}{}.", unused, rest);
 }
 
+std::string why_this_workload(const Scaling& scaling) {
+  const Subject shown = subject_of(scaling.headline->best().asked);
+  const auto& points = scaling.input.points;
+  const bool one = std::ranges::all_of(points, [&](const Point& point) {
+    return point.asked.evidence != Evidence::simulated || subject_of(point.asked) == shown;
+  });
+  return one ? ""
+             : fmt::format(" {} comes first because networks change it most.",
+                           scaling.words.workload(scaling.headline->best().asked));
+}
+
 std::string how_timed(const Point& point, const ScalingWords& words) {
   return fmt::format("{} on {}: {}, {}.", point.asked.evidence == Evidence::measured ? "Measured" : "Emulated",
-                     words.network_in_a_sentence(point.asked.profile), counted(point.launches, "launch"),
+                     words.network(point.asked), counted(point.launches, "launch"),
                      counted(point.iterations, "iteration"));
 }
 
@@ -44,7 +57,7 @@ std::string how_it_is_known(const Scaling& scaling) {
   if (!scaling.headline || scaling.headline->gpus() == 1) return "";
   switch (scaling.headline->evidence()) {
     case Evidence::simulated:
-      return how_simulated(scaling) + predicted_sentence(scaling);
+      return how_simulated(scaling) + predicted_sentence(scaling) + why_this_workload(scaling);
     case Evidence::published:
       return "As published elsewhere; nothing was simulated or measured.";
     case Evidence::measured:

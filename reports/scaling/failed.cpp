@@ -13,7 +13,7 @@ std::size_t failures_of(const Scaling& scaling) {
 std::string failures_sentence(const Scaling& scaling) {
   const std::size_t failed = failures_of(scaling), all = scaling.input.points.size();
   if (failed == 0 || failed == all) return "";
-  return fmt::format(" {} of {} cases failed; the reasons are below.", failed, all);
+  return fmt::format("{} of {} cases failed; the reasons are below", failed, all);
 }
 
 Blocks failed_cases(const Scaling& scaling) {
@@ -25,8 +25,8 @@ Blocks failed_cases(const Scaling& scaling) {
     if (!point.failed) continue;
     const Case& asked = point.asked;
     table.rows.push_back({scaling.words.workload(asked), std::string(to_string(asked.evidence)),
-                          scaling.words.network(asked.profile), std::to_string(asked.gpus),
-                          scaling.words.strategy(asked), point.failure.empty() ? "no reason given" : point.failure});
+                          scaling.words.network(asked), std::to_string(asked.gpus), scaling.words.strategy(asked),
+                          point.failure.empty() ? "no reason given" : point.failure});
   }
   if (table.rows.empty()) return {};
   table.folded = table.rows.size() > kUnfolded;

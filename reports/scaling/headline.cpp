@@ -16,6 +16,10 @@ Pointers of_evidence(const Pointers& points, Evidence evidence) {
   return filtered(points, [&](const Point* point) { return point->asked.evidence == evidence; });
 }
 
+Pointers at_most_gpus(const Pointers& points) {
+  return filtered(points, [most = most_gpus(points)](const Point* point) { return gpus_of(point) == most; });
+}
+
 /// Points of the evidence that speaks for these, at its largest GPU count.
 Pointers speaking(const Pointers& points) {
   Pointers chosen;
@@ -24,15 +28,15 @@ Pointers speaking(const Pointers& points) {
     if (most_gpus(candidates) > most_gpus(chosen)) chosen = std::move(candidates);
   }
   if (chosen.empty()) chosen = points;
-  return filtered(chosen, [most = most_gpus(chosen)](const Point* point) { return gpus_of(point) == most; });
+  return at_most_gpus(chosen);
 }
 
 /// Between the best configurations of either side, over all networks. What nobody would choose does not count.
 double spread(const Pointers& points) {
   if (points.empty()) return -1;
   double low = INFINITY, high = -INFINITY;
-  for (const BestOfSides& sides : best_of_sides(points))
-    for (const Point* point : {sides.all_reduce, sides.servers}) {
+  for (const Match& sides : best_of_sides(points))
+    for (const Point* point : {sides.first, sides.second}) {
       if (point == nullptr) continue;
       low = std::min(low, efficiency_of(point));
       high = std::max(high, efficiency_of(point));
@@ -59,34 +63,14 @@ std::vector<Subject> subjects_of(const std::vector<Point>& points) {
   return subjects;
 }
 
-bool same_label(const Point& a, const Point& b) { return a.asked.strategy.label() == b.asked.strategy.label(); }
-
-/// The least efficient strategy where `best` is, beside it; null where there is none that is less efficient.
-const Point* least_beside(const Point& best, const Pointers& points) {
-  const Pointers others = filtered(points, [&](const Point* point) {
-    return !same_label(*point, best) && point->asked.profile == best.asked.profile &&
-           *point->efficiency < *best.efficiency;
-  });
-  const auto found = std::ranges::min_element(others, {}, efficiency_of);
-  return found == others.end() ? nullptr : *found;
-}
-
-/// \pre points are not empty and of one subject, evidence and GPU count.
-Headline headline_of(const Pointers& points) {
-  Headline headline{best_of_sides(points)};
-  if (std::ranges::none_of(headline.networks, &BestOfSides::both))
-    headline.worst = least_beside(headline.hardest().better(), points);
-  return headline;
-}
-
 }  // namespace
 
-const BestOfSides* Headline::servers_lead() const {
-  const BestOfSides* most = nullptr;
-  for (const BestOfSides& sides : networks)
-    if (sides.both() && clearly_ahead(*sides.servers, *sides.all_reduce) &&
-        (most == nullptr || sides.lead_of_servers() > most->lead_of_servers()))
-      most = &sides;
+const Match* Headline::lead_of_second() const {
+  const Match* most = nullptr;
+  for (const Match& match : contest.matches)
+    if (match.both() && match.lead().who() == Ahead::second &&
+        (most == nullptr || match.lead().ratio < most->lead().ratio))
+      most = &match;
   return most;
 }
 
@@ -96,6 +80,14 @@ bool shows_scaling(const Point& point) {
 
 Subject subject_of(const Case& asked) { return {asked.workload, asked.image_size}; }
 
+Pointers speaking_points(const std::vector<Point>& points, const Subject& subject) {
+  return speaking(of_subject(scaling_points(points), subject));
+}
+
+Pointers points_at_most_gpus(const std::vector<Point>& points, const Subject& subject, Evidence evidence) {
+  return at_most_gpus(of_evidence(of_subject(scaling_points(points), subject), evidence));
+}
+
 std::optional<Headline> find_headline(const std::vector<Point>& points) {
   const Pointers speakers = speaking(scaling_points(points));
   Pointers widest;
@@ -103,13 +95,13 @@ std::optional<Headline> find_headline(const std::vector<Point>& points) {
     if (Pointers candidates = of_subject(speakers, subject); spread(candidates) > spread(widest))
       widest = std::move(candidates);
   if (widest.empty()) return std::nullopt;
-  return headline_of(widest);
+  return Headline{contest_of(widest)};
 }
 
 std::optional<Headline> find_headline(const std::vector<Point>& points, const Subject& subject) {
-  const Pointers speakers = speaking(of_subject(scaling_points(points), subject));
+  const Pointers speakers = speaking_points(points, subject);
   if (speakers.empty()) return std::nullopt;
-  return headline_of(speakers);
+  return Headline{contest_of(speakers)};
 }
 
 std::vector<Subject> subjects_by_spread(const std::vector<Point>& points) {

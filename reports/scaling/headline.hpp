@@ -14,15 +14,12 @@ namespace hbench {
 /// Points of one evidence at its largest GPU count, of the workload whose best configurations spread most. The pointers
 /// are into the points that were given.
 struct Headline {
-  /// At least one, the most efficient first.
-  std::vector<BestOfSides> networks;
-  /// Where there is one side only: the least efficient other strategy on the network of `hardest()`; else null.
-  const Point* worst = nullptr;
+  Contest contest;  ///< of at least one network
 
-  const BestOfSides& easiest() const { return networks.front(); }
-  const BestOfSides& hardest() const { return networks.back(); }
-  /// Where servers are furthest ahead beyond doubt; null where they never are.
-  const BestOfSides* servers_lead() const;
+  const Match& easiest() const { return contest.matches.front(); }
+  const Match& hardest() const { return contest.matches.back(); }
+  /// Where the second way is furthest ahead; null where it never is.
+  const Match* lead_of_second() const;
 
   const Point& best() const { return easiest().better(); }
   int gpus() const { return best().asked.gpus; }
@@ -45,6 +42,10 @@ Subject subject_of(const Case& asked);
 std::optional<Headline> find_headline(const std::vector<Point>& points);
 /// The same of one subject.
 std::optional<Headline> find_headline(const std::vector<Point>& points, const Subject& subject);
+/// The points of a subject that its headline is about.
+Pointers speaking_points(const std::vector<Point>& points, const Subject& subject);
+/// Those of one evidence, at its most GPUs.
+Pointers points_at_most_gpus(const std::vector<Point>& points, const Subject& subject, Evidence evidence);
 
 /// The subjects of `points`: first that of the headline, then by falling spread of efficiency on their most GPUs.
 std::vector<Subject> subjects_by_spread(const std::vector<Point>& points);

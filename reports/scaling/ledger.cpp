@@ -74,7 +74,7 @@ std::vector<std::string> row_of(const Point& point, const std::vector<Part>& par
   const Case& asked = point.asked;
   std::vector<std::string> row{words.workload(asked),
                                std::to_string(asked.gpus),
-                               words.network_in_brief(asked.profile),
+                               words.network_id(asked),
                                words.strategy(asked),
                                std::string(to_string(asked.evidence)),
                                fmt::format("{:.1f}", point.step_seconds * 1e3)};

@@ -10,11 +10,11 @@ Blocks measured_points(const Scaling& scaling) {
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
     if (!is_timed(point) || point.failed) continue;
-    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
-                          std::to_string(asked.workers()), or_dash(asked.nodes_label()), scaling.words.strategy(asked),
-                          rate_cell(point.throughput), rate_cell(point.throughput_per_gpu),
-                          percent_cell(point.efficiency), interval_cell(point), or_dash(point.baseline_or_reason()),
-                          std::to_string(point.iterations), std::to_string(point.launches)});
+    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.workers()),
+                          or_dash(asked.nodes_label()), scaling.words.strategy(asked), rate_cell(point.throughput),
+                          rate_cell(point.throughput_per_gpu), percent_cell(point.efficiency), interval_cell(point),
+                          or_dash(point.baseline_or_reason()), std::to_string(point.iterations),
+                          std::to_string(point.launches)});
   }
   if (table.rows.empty()) return {};
   erase_if_empty(table, "nodes x ranks");

@@ -45,12 +45,12 @@ std::set<std::string> profiles_of(const std::vector<Point>& points) {
 }
 
 Table networks(const Scaling& scaling) {
-  Table table{
-      .caption = "Networks", .columns = {"profile", "in this report", "in full"}, .numeric = {false, false, false}};
+  Table table{.caption = "Networks", .columns = {"network", "in full", "GPU"}, .numeric = {false, false, false}};
   for (const std::string& profile : profiles_of(scaling.input.points)) {
     const auto title = scaling.input.profile_titles.find(profile);
+    const auto gpu = scaling.input.profile_gpus.find(profile);
     if (title != scaling.input.profile_titles.end())
-      table.rows.push_back({profile, scaling.words.network(profile), title->second});
+      table.rows.push_back({profile, title->second, gpu == scaling.input.profile_gpus.end() ? "-" : gpu->second});
   }
   return table;
 }

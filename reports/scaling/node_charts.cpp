@@ -37,7 +37,7 @@ Series series_of(const Spread& spread, const ScalingWords& words) {
   Series series{.label = fmt::format("{}, {}", words.strategy(asked), words.gpus(asked)),
                 .mark = mark_of(asked.evidence),
                 .group = asked.strategy.label(),
-                .family = words.network(asked.profile)};
+                .family = words.network_id(asked)};
   for (const Point* point : spread)
     series.points.push_back({static_cast<double>(point->asked.nodes), *point->efficiency, point->efficiency_low,
                              point->efficiency_high, point->baseline});

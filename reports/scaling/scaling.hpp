@@ -35,14 +35,15 @@ std::vector<AlgorithmError> errors_by_algorithm(const std::vector<Comparison>& c
 Blocks scaling_verdict(const Scaling& scaling);
 /// How the figures of the headline are known, in a sentence or two; empty without a headline.
 std::string how_it_is_known(const Scaling& scaling);
-/// What makes points doubtful: each sentence with the points that it is said of.
+/// What makes points doubtful: each sentence with the points that it is said of, after what failed or was throttled.
 Blocks warnings(const Scaling& scaling);
-/// ` 2 points are doubtful: ...`: for the verdict; empty where none is.
-std::string warnings_sentence(const Scaling& scaling);
 Blocks failed_cases(const Scaling& scaling);
 std::size_t failures_of(const Scaling& scaling);
-/// ` 2 of 9 cases failed; ...`: for the verdict; empty where none did, or all.
+/// `2 of 9 cases failed; ...`; empty where none did, or all.
 std::string failures_sentence(const Scaling& scaling);
+/// `ring 1.5 (1.3 to 1.8)` or `level (0.93 to 1.16)`, of the quicker over the other, where the two ways have these names;
+/// `-` where one is missing.
+std::string who_is_ahead(const Match& match, const std::string& first, const std::string& second);
 /// All-reduce against parameter servers on the most GPUs, each by its best configuration.
 Blocks best_of_either_side(const Scaling& scaling);
 /// Efficiency and throughput, a chart per workload; the workload of the headline comes first.
@@ -62,7 +63,7 @@ Blocks step_ledger(const Scaling& scaling);
 Blocks measured_points(const Scaling& scaling);
 /// What was measured while a GPU was held back, or was at its power cap.
 Blocks throttled_points(const Scaling& scaling);
-/// ` 2 points were measured while a GPU was throttled; ...`: for the verdict; empty where none was.
+/// `2 points were measured while a GPU was throttled; ...`; empty where none was.
 std::string throttled_sentence(const Scaling& scaling);
 Blocks all_points(const Scaling& scaling);
 /// What ran where, and what the words mean.

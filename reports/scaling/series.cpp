@@ -51,7 +51,7 @@ Series series_of(const Case& asked, const ScalingWords& words, const std::set<st
   Series series{.label = fmt::format("{} on {}", words.strategy(asked), words.place(asked)),
                 .mark = mark_of(asked.evidence),
                 .group = published.contains(label) ? plain_label(asked.strategy) : label,
-                .family = words.network(asked.profile)};
+                .family = words.network_id(asked)};
   if (asked.evidence != Evidence::simulated) series.label += fmt::format(" ({})", to_string(asked.evidence));
   return series;
 }

@@ -29,9 +29,9 @@ Mark mark_of(Evidence evidence);
 std::string chart_id(std::string_view quantity, const Case& asked);
 
 /// Decides which curves of one subject are shown at first, and puts these first. All, where all is little; else, on the
-/// few networks that differ most (the best, the worst, the one where servers are furthest ahead, the one of which most
-/// is published), the best configuration of either side and the best servers of the other placement, what is published
-/// of these, and whatever was timed.
+/// few networks that differ most (the best, the worst, the one where the second way of the headline is furthest ahead,
+/// the one of which most is published), the best configuration of either side and the best servers of the other
+/// placement, what is published of these, and whatever was timed.
 void choose_shown(std::vector<Curve>& curves, const Scaling& scaling);
 
 }  // namespace hbench

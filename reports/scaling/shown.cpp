@@ -46,8 +46,8 @@ Names first_known(const Names& wanted, const Names& known, std::size_t most) {
 
 /// The networks that the sentence about `headline` names, or would.
 void want(Names& profiles, const Headline& headline) {
-  for (const BestOfSides* sides : {&headline.easiest(), &headline.hardest(), headline.servers_lead()})
-    if (sides) profiles.push_back(sides->better().asked.profile);
+  for (const Match* match : {&headline.easiest(), &headline.hardest(), headline.lead_of_second()})
+    if (match) profiles.push_back(match->better().asked.profile);
 }
 
 /// On one network, at the most GPUs that were simulated there: the best of either side, and of the servers that hold
@@ -62,9 +62,9 @@ Pointers best_on(const std::string& profile, const std::vector<Curve>& curves) {
   for (const Point* point : last) most = std::max(most, point->asked.gpus);
   std::erase_if(last, [&](const Point* point) { return point->asked.gpus < most; });
   Pointers best;
-  for (const BestOfSides& sides : best_of_sides(last)) {
+  for (const Match& sides : best_of_sides(last)) {
     for (const Point* point :
-         {sides.all_reduce, sides.servers, sides.servers ? other_placement(last, *sides.servers) : nullptr})
+         {sides.first, sides.second, sides.second ? other_placement(last, *sides.second) : nullptr})
       if (point) best.push_back(point);
   }
   return best;
@@ -110,7 +110,7 @@ Names profiles_to_show(const std::vector<Curve>& curves, const Scaling& scaling,
 
 void show_few(std::vector<Curve>& curves, const Scaling& scaling, const Headline& own) {
   const Names profiles = profiles_to_show(curves, scaling, own);
-  Pointers best = own.worst ? Pointers{own.worst} : Pointers{};
+  Pointers best{own.hardest().first, own.hardest().second};
   for (const std::string& profile : profiles) std::ranges::copy(best_on(profile, curves), std::back_inserter(best));
   for (Curve& curve : curves)
     curve.series.shown = is_timed(curve) || std::ranges::any_of(curve.points, [&](const Point* point) {

@@ -1,36 +1,46 @@
 #pragma once
 
-/// All-reduce against parameter servers, each by its best configuration. Whoever compares the two uses this: a side is
-/// never judged by a configuration that nobody would choose.
+/// Two ways to train, each by its best configuration: whoever compares two uses this, and `lead_of`. No way is judged
+/// by a configuration that nobody would choose.
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "reports/scaling/selection.hpp"
 
 namespace hbench {
 
-/// The most efficient point of either side, of one question: workload, batch, GPU count, place and, where it is timed,
-/// number of nodes. A configuration is
-/// algorithm and fusion policy, or placement, mode and number of servers. Of a side that has points without compression
-/// only these count, because compressed gradients are not the same training.
-struct BestOfSides {
-  const Point* all_reduce = nullptr;  ///< null where there is none
-  const Point* servers = nullptr;     ///< null where there is none
+/// The most efficient points of two ways for one question: workload, batch, GPU count, place and, where it is timed,
+/// number of nodes. At least one is there.
+struct Match {
+  const Point* first = nullptr;   ///< null where there is none; taken where the two are level
+  const Point* second = nullptr;  ///< null where there is none
 
-  bool both() const { return all_reduce != nullptr && servers != nullptr; }
-  const Point& better() const;
-  /// Of the other side; null where there is none.
-  const Point* other() const;
-  /// By how much servers are more efficient, in points of 1; negative where they are less so. \pre both()
-  double lead_of_servers() const { return *servers->efficiency - *all_reduce->efficiency; }
+  bool both() const { return first != nullptr && second != nullptr; }
+  /// Of the first over the second. \pre both()
+  Lead lead() const { return lead_of(*first, *second); }
+  /// The second where it is ahead, or alone.
+  const Point& better() const {
+    return first == nullptr || (both() && lead().who() == Ahead::second) ? *second : *first;
+  }
 };
 
-/// One for each question and place among `points`, the most efficient first. \pre every point has an efficiency.
-std::vector<BestOfSides> best_of_sides(const Pointers& points);
+/// Two ways and their match on each network, the most efficient network first.
+struct Contest {
+  std::string first, second;  ///< their names within a sentence; empty where only one way was tried
+  std::vector<Match> matches;
+};
 
-/// Whether `a` is more efficient than `b` beyond doubt: by a percentage point at least, and where both have
-/// intervals or bands, these do not overlap.
-bool clearly_ahead(const Point& a, const Point& b);
+/// All-reduce (first) against parameter servers, for each question and place among `points`. A configuration is
+/// algorithm and fusion policy, or placement, mode and number of servers. Of a side that has points without compression
+/// only these count, because compressed gradients are not the same training. \pre every point has an efficiency.
+std::vector<Match> best_of_sides(const Pointers& points);
+
+/// The comparison that `points` were asked for. Of a sweep over compressors no compression (first) against the
+/// compressor that gains most; else of all-reduce and parameter servers; else of the best strategy and the next.
+/// \pre every point has an efficiency.
+Contest contest_of(const Pointers& points);
 
 /// The most efficient point with servers of the other kind (slices or whole tensors) than `servers`; null where there
 /// is none.

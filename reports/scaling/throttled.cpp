@@ -23,8 +23,8 @@ Blocks throttled_points(const Scaling& scaling) {
     if (!is_held_back(point)) continue;
     const Case& asked = point.asked;
     const ThrottledShare& share = point.throttled;
-    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked.profile),
-                          std::to_string(asked.gpus), scaling.words.strategy(asked), share_cell(share.throttled, share),
+    table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.gpus),
+                          scaling.words.strategy(asked), share_cell(share.throttled, share),
                           share_cell(share.power_capped, share), throttling_text(share.reasons)});
   }
   if (table.rows.empty()) return {};
@@ -36,7 +36,7 @@ std::string throttled_sentence(const Scaling& scaling) {
     return is_held_back(point) && point.throttled.worst() == Throttling::throttled;
   });
   if (throttled == 0) return "";
-  return fmt::format(" {} measured while a GPU was throttled: a table below says which.",
+  return fmt::format("{} measured while a GPU was throttled: a table below says which",
                      throttled == 1 ? "1 point was" : fmt::format("{} points were", throttled));
 }
 

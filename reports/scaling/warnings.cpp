@@ -45,18 +45,11 @@ std::string in_words(const Doubt& doubt) {
 }  // namespace
 
 Blocks warnings(const Scaling& scaling) {
-  Warnings block;
+  Warnings block{{failures_sentence(scaling), throttled_sentence(scaling)}};
+  std::erase(block.texts, "");
   for (const Doubt& doubt : doubts_of(scaling)) block.texts.push_back(in_words(doubt));
   if (block.texts.empty()) return {};
   return {std::move(block)};
-}
-
-std::string warnings_sentence(const Scaling& scaling) {
-  const auto doubtful = std::ranges::count_if(
-      scaling.input.points, [](const Point& point) { return !point.failed && !point.warnings.empty(); });
-  if (doubtful == 0) return "";
-  return fmt::format(" {} doubtful: the warnings say why.",
-                     doubtful == 1 ? "1 point is" : fmt::format("{} points are", doubtful));
 }
 
 }  // namespace hbench

@@ -16,6 +16,11 @@ namespace {
 
 bool is_local(const std::string& profile) { return profile == kLocalProfile; }
 
+/// `name (details)`, where there are any.
+std::string with_details(const std::string& name, const std::string& details) {
+  return details.empty() || details == name ? name : fmt::format("{} ({})", name, details);
+}
+
 std::string title_in(const std::map<std::string, std::string>& titles, const std::string& name) {
   const auto found = titles.find(name);
   return found == titles.end() || found->second.empty() ? name : found->second;
@@ -49,7 +54,17 @@ bool names_gpu(const std::string& title, const std::string& gpu) {
   return gpu.empty() || title.find(gpu.substr(0, gpu.find(' '))) != title.npos;
 }
 
-std::string first_part(const std::string& title) { return title.substr(0, title.find(kSeparator)); }
+/// `10 GbE`, `8 x 200 Gbit/s InfiniBand`: the part of a title that says what the network is; empty where none does.
+std::string rate_in(const std::string& title) {
+  std::string_view rest = title;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(kSeparator));
+    for (const std::string_view network : {"bit/s", "GbE", "InfiniBand"})
+      if (part.find(network) != part.npos) return std::string(part);
+    rest.remove_prefix(std::min(rest.size(), part.size() + kSeparator.size()));
+  }
+  return "";
+}
 
 /// Published points count servers in their own way.
 bool servers_matter(const std::vector<Point>& points) {
@@ -65,93 +80,39 @@ bool servers_matter(const std::vector<Point>& points) {
   return false;
 }
 
-/// `greedy` goes without saying for whole tensors.
-std::string placement_in_words(const Strategy& strategy) {
-  if (strategy.holds_slices()) return "slices of tensors";
-  const bool usual = strategy.placement.empty() || strategy.placement == "greedy";
-  return usual ? "whole tensors" : fmt::format("whole tensors ({})", strategy.placement);
-}
-
-std::string servers_in_a_sentence(const Strategy& strategy) {
-  std::string text = strategy.colocated() ? "co-located" : strategy.server_mode;
-  if (!text.empty()) text += ' ';
-  text += strategy.servers == 1 ? "parameter server that holds " : "parameter servers that hold ";
-  if (strategy.servers > 0) text = fmt::format("{} {}", strategy.servers, text);
-  return text + placement_in_words(strategy);
-}
-
-/// `ring all-reduce`; with the fusion policy or the lack of overlap where the label has them.
-std::string all_reduce_in_a_sentence(const Strategy& strategy) {
-  const std::string label = strategy.label();
-  const std::size_t rest = label.find(kSeparator);
-  const std::string family = ScalingWords::family(strategy.algorithm);
-  return rest == label.npos ? family : fmt::format("{} ({})", family, label.substr(rest + kSeparator.size()));
-}
-
 }  // namespace
 
-ScalingWords::ScalingWords(const ReportInput& input)
-    : input_(input), networks_(networks_of(input)), label_servers_(servers_matter(input.points)) {}
-
-std::string ScalingWords::Network::full() const { return gpu.empty() ? title : title + std::string(kSeparator) + gpu; }
-
-std::string ScalingWords::Network::brief() const {
-  return gpu.empty() ? first_part(title) : fmt::format("{} ({})", first_part(title), gpu);
-}
-
-std::map<std::string, ScalingWords::Network> ScalingWords::networks_of(const ReportInput& input) {
-  std::map<std::string, Network> networks;
-  std::map<std::string, int> uses;
-  const auto named = [&](const std::string& profile, const std::string& title) {
-    const auto gpu = input.profile_gpus.find(profile);
-    if (gpu == input.profile_gpus.end() || names_gpu(title, gpu->second)) return Network{title, ""};
-    return Network{title, gpu->second};
-  };
-  for (const Point& point : input.points) {
-    const std::string& profile = point.asked.profile;
-    if (networks.contains(profile)) continue;
-    networks[profile] = named(profile, short_title(title_in(input.profile_titles, profile)));
-    ++uses[networks[profile].full()];
-  }
-  for (auto& [profile, network] : networks)
-    if (uses[network.full()] > 1) network = named(profile, title_in(input.profile_titles, profile));
-  return networks;
-}
-
-const ScalingWords::Network* ScalingWords::find(const std::string& profile) const {
-  const auto found = networks_.find(profile);
-  return found == networks_.end() ? nullptr : &found->second;
-}
+ScalingWords::ScalingWords(const ReportInput& input) : input_(input), label_servers_(servers_matter(input.points)) {}
 
 std::string ScalingWords::workload(const Case& asked) const {
   const std::string title = title_in(input_.workload_titles, asked.workload);
   return asked.image_size > 0 ? fmt::format("{0} at {1}x{1}", title, asked.image_size) : title;
 }
 
-std::string ScalingWords::network(const std::string& profile) const {
-  if (is_local(profile)) return "this machine";
-  const Network* network = find(profile);
-  return network ? network->full() : profile;
+std::string ScalingWords::title(const Case& asked) const {
+  const auto found = input_.profile_titles.find(asked.profile);
+  if (is_local(asked.profile) || found == input_.profile_titles.end()) return "";
+  const auto gpu = input_.profile_gpus.find(asked.profile);
+  const std::string title = short_title(found->second);
+  if (gpu == input_.profile_gpus.end()) return has_recorded_rate(asked) ? "" : title;
+  const bool named = names_gpu(title, gpu->second);
+  // A step that was recorded elsewhere is not that of the cluster's GPU.
+  if (has_recorded_rate(asked)) return named ? "" : title;
+  return named ? title : title + std::string(kSeparator) + gpu->second;
 }
 
-std::string ScalingWords::network_in_brief(const std::string& profile) const {
-  const Network* network = find(profile);
-  if (is_local(profile) || network == nullptr) return this->network(profile);
-  const std::string brief = network->brief();
-  const auto same = [&](const auto& entry) { return entry.second.brief() == brief; };
-  return std::ranges::count_if(networks_, same) > 1 ? network->full() : brief;
+std::string ScalingWords::network_id(const Case& asked) const {
+  return is_local(asked.profile) ? "this machine" : asked.profile;
+}
+
+std::string ScalingWords::network(const Case& asked) const { return with_details(network_id(asked), title(asked)); }
+
+std::string ScalingWords::network_with_rate(const Case& asked) const {
+  return with_details(network_id(asked), rate_in(title(asked)));
 }
 
 std::string ScalingWords::place(const Case& asked) const {
-  if (on_this_machine(asked) && asked.training.on_gpu()) return "this machine's GPUs";
-  return network_in_brief(asked.profile);
-}
-
-std::string ScalingWords::network_in_a_sentence(const std::string& profile) const {
-  const std::string text = network(profile);
-  const std::size_t first = text.find(kSeparator);
-  if (first == text.npos) return text;
-  return fmt::format("{} ({})", text.substr(0, first), text.substr(first + kSeparator.size()));
+  return on_this_machine(asked) && asked.training.on_gpu() ? "this machine's GPUs" : network_id(asked);
 }
 
 std::string ScalingWords::strategy(const Case& asked) const {
@@ -166,11 +127,17 @@ std::string ScalingWords::strategy(const Case& asked) const {
   return fmt::format("{}, {}", label, counted(asked.strategy.servers, "server"));
 }
 
-std::string ScalingWords::in_a_sentence(const Strategy& strategy) {
-  std::string text = strategy.uses_servers() ? servers_in_a_sentence(strategy) : all_reduce_in_a_sentence(strategy);
-  if (strategy.compresses()) text += fmt::format(" and {} gradients", strategy.compressor);
-  if (!strategy.preset.empty()) text += fmt::format(" as in {}", strategy.preset);
-  return text;
+std::string ScalingWords::way(const Strategy& strategy) {
+  const bool servers = strategy.uses_servers() && strategy.preset.empty();
+  return servers ? "the best parameter servers" : in_verdict(strategy);
+}
+
+std::string ScalingWords::in_verdict(const Strategy& strategy) {
+  const std::string name = !strategy.preset.empty()        ? strategy.preset
+                           : strategy.uses_servers()       ? "parameter servers"
+                           : strategy.algorithm == kVendor ? "the library's all-reduce"
+                                                           : strategy.algorithm;
+  return strategy.compresses() ? fmt::format("{} + {}", name, strategy.compressor) : name;
 }
 
 std::string ScalingWords::in_brief(const Strategy& strategy) {
@@ -189,6 +156,13 @@ std::string ScalingWords::family(const std::string& algorithm) {
 
 std::string ScalingWords::gpus(const Case& asked) {
   return counted(asked.gpus, on_this_machine(asked) ? "rank" : "GPU");
+}
+
+std::string times_as_fast(double least, double most) {
+  const auto text = [](double ratio) {
+    return fmt::format("{:.{}f}", ratio, ratio < 1.095 ? 2 : ratio < 9.95 ? 1 : 0);
+  };
+  return fmt::format("{}{} times as fast", text(least), text(least) == text(most) ? "" : " to " + text(most));
 }
 
 bool on_this_machine(const Case& asked) { return asked.is_local(); }

@@ -16,21 +16,23 @@ class ScalingWords {
 
   /// `VGG-16`; `ResNet-18 at 64x64` where the image size is a choice.
   std::string workload(const Case& asked) const;
-  /// `AWS p3.16xlarge, 25 Gbit/s, V100`: the title without its counts of GPUs, unless two titles then are the same, and
-  /// the GPU where the title does not name it. `this machine` for `local`.
-  std::string network(const std::string& profile) const;
-  /// Where a case runs, in brief: a network, or this machine's cores or GPUs.
+  /// The one name of a place: the profile's, or `this machine`.
+  std::string network_id(const Case& asked) const;
+  /// `aws-p3-25gbe (AWS p3.16xlarge, 25 Gbit/s, V100)`: with the title without its counts of GPUs, and the GPU where
+  /// the title does not name it. No GPU is named where the step was recorded on whatever else.
+  std::string network(const Case& asked) const;
+  /// `hkbu-10gbe (10 GbE)`.
+  std::string network_with_rate(const Case& asked) const;
+  /// Where a case runs: a network, or this machine's cores or GPUs.
   std::string place(const Case& asked) const;
-  /// `AWS p3.16xlarge (V100)`: its first part where that says enough, and the GPU. For legends.
-  std::string network_in_brief(const std::string& profile) const;
-  /// `AWS p3.16xlarge (25 Gbit/s, V100)`.
-  std::string network_in_a_sentence(const std::string& profile) const;
   /// The strategy's label; with the number of servers where points differ in nothing else. A published
   /// one names its fusion policy without parameters, which sources seldom state.
   std::string strategy(const Case& asked) const;
-  /// For sentences: `ring all-reduce`, `16 dedicated parameter servers that hold slices of tensors and fp16 gradients`.
-  static std::string in_a_sentence(const Strategy& strategy);
-  /// For a second mention: `ring`, `16 servers (sliced, dedicated)`.
+  /// `ring`, `ring + int8`, `parameter servers`, or the preset.
+  static std::string in_verdict(const Strategy& strategy);
+  /// The same as one of two that are compared: `the best parameter servers`.
+  static std::string way(const Strategy& strategy);
+  /// In tables: `ring`, `16 servers (sliced, dedicated)`.
   static std::string in_brief(const Strategy& strategy);
   /// `ring all-reduce`, `parameter servers`.
   static std::string family(const std::string& algorithm);
@@ -38,23 +40,17 @@ class ScalingWords {
   static std::string gpus(const Case& asked);
 
  private:
-  struct Network {
-    std::string title;  ///< without counts of GPUs where that is enough
-    std::string gpu;    ///< empty where the title names it, or nobody does
-    std::string full() const;
-    std::string brief() const;
-  };
-  const Network* find(const std::string& profile) const;
-  static std::map<std::string, Network> networks_of(const ReportInput& input);
+  std::string title(const Case& asked) const;
 
   const ReportInput& input_;
-  std::map<std::string, Network> networks_;  ///< by profile, of those that occur
-  bool label_servers_ = false;               ///< labels name the number of servers
+  bool label_servers_ = false;  ///< labels name the number of servers
 };
 
 /// Whether it ran here: its profile is no network's name.
 bool on_this_machine(const Case& asked);
 
+/// `1.4 to 2.3 times as fast`, or one figure where both read alike.
+std::string times_as_fast(double least, double most);
 /// `78 %`, with a no-break space; below 1 % with a decimal.
 std::string whole_percent(double fraction);
 /// `94.1 %`, or `-`.

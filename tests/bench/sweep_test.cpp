@@ -104,7 +104,8 @@ TEST(AnEditedDatabase, WithATimeBelowZeroIsWrongData) {
 
 TEST(DryRun, PrintsThePlanAndRunsNothing) {
   const Workplace workplace;
-  const Outcome outcome = workplace.run(sweep({"--dry-run", "--algorithm", "ring,vendor", "--compressor", "none,fp16"}));
+  const Outcome outcome =
+      workplace.run(sweep({"--dry-run", "--algorithm", "ring,vendor", "--compressor", "none,fp16"}));
   ASSERT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, testing::ContainsRegex("\nsimulated +vgg16 +64 GPUs +ring +hkbu-10gbe\n"));
   EXPECT_THAT(outcome.out, HasSubstr("left out  vendor with fp16 on "));
@@ -134,7 +135,7 @@ TEST(ReportVerb, WritesAFolderOrPrintsAFormat) {
   EXPECT_THAT(rows.out, HasSubstr("hkbu-10gbe"));
   const Outcome brief = workplace.run({"report", "--format", "markdown"});
   EXPECT_EQ(brief.code, 0);
-  EXPECT_THAT(brief.out, HasSubstr("plain 10 GbE"));
+  EXPECT_THAT(brief.out, HasSubstr("10 GbE"));
   EXPECT_LT(brief.out.size(), 10'000U) << "the short form";
   EXPECT_GT(workplace.run({"report", "--format", "markdown", "--full"}).out.size(), brief.out.size());
 }

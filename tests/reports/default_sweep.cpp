@@ -55,12 +55,15 @@ void add_measured(std::vector<CaseResult>& results) {
 
 }  // namespace
 
-ReportInput default_sweep() {
+Plan default_plan() {
   SweepRequest request;
   request.gpus = {1, 2, 4, 8, 16, 32, 64, 128};
   request.evidence = {Evidence::simulated, Evidence::published};
-  const Data data = load_data();
-  const Plan plan = make_plan(request, data, {});
+  return make_plan(request, load_data(), {});
+}
+
+ReportInput default_sweep() {
+  const Plan plan = default_plan();
   std::vector<CaseResult> results;
   add_measured(results);
   SimulatedRunner runner(plan.catalog);
@@ -71,7 +74,7 @@ ReportInput default_sweep() {
                         .version = "0.1.0",
                         .started_at = "2026-01-02T03:04:05Z",
                         .environment = {{"cpu", "a processor"}, {"cores", "2"}, {"mpi", "Open MPI 4.1.4"}}}},
-                      data);
+                      load_data());
 }
 
 }  // namespace hbench

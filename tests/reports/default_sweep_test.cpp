@@ -3,9 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <sstream>
 
+#include "analysis/choice.hpp"
+#include "bench/compare/compare.hpp"
+#include "bench/crossover/crossover.hpp"
+#include "bench/output/reporting.hpp"
 #include "reports/formats/formats.hpp"
+#include "reports/formats/plain_text.hpp"
+#include "reports/scaling/scaling.hpp"
 #include "reports/short_form.hpp"
 #include "tests/reports/document_parts.hpp"
 
@@ -18,21 +26,22 @@ using testing::HasSubstr;
 class DefaultSweep : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    const ReportInput input = default_sweep();
-    document_ = kScalingReport.build(input);
-    short_form_ = kScalingReport.build_short(input);
+    input_ = default_sweep();
+    document_ = kScalingReport.build(input_);
+    short_form_ = kScalingReport.build_short(input_);
   }
+  static ReportInput input_;
   static Document document_, short_form_;
 };
+ReportInput DefaultSweep::input_;
 Document DefaultSweep::document_;
 Document DefaultSweep::short_form_;
 
 TEST_F(DefaultSweep, OpensWithTheWorkloadOfTheVerdict) {
-  EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text,
-              testing::StartsWith("Simulated: at 128 GPUs VGG-16 keeps "));
-  EXPECT_THAT(std::get<Paragraph>(document_.blocks.at(1)).text,
+  EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text, testing::StartsWith("128 GPUs, VGG-16: ring keeps "));
+  EXPECT_THAT(std::get<Paragraph>(document_.blocks.at(2)).text,
               HasSubstr("Simulated; the mean error against published"));
-  EXPECT_EQ(std::get<ChartGroup>(document_.blocks.at(2)).charts.at(0).title, "VGG-16");
+  EXPECT_EQ(std::get<ChartGroup>(document_.blocks.at(3)).charts.at(0).title, "VGG-16");
 }
 
 TEST_F(DefaultSweep, HasAChartForEachWorkloadAndShowsFewLinesOfIt) {
@@ -49,9 +58,7 @@ TEST_F(DefaultSweep, HasAChartForEachWorkloadAndShowsFewLinesOfIt) {
 
 TEST_F(DefaultSweep, ShowsServersOfBothPlacementsBesideTheRingInTheFirstChart) {
   const auto labels = shown_labels(all_of<ChartGroup>(document_).at(0).charts.at(0));
-  for (const char* network : {"Azure ND96asr v4 (A100 SXM4)", "25 GbE, TCP, P100 16 GB",
-                              "plain 10 GbE (RTX 2080 "
-                              "Ti class)"})
+  for (const char* network : {"azure-nd96asr-v4", "uber-p100-25gbe-tcp", "hkbu-10gbe"})
     for (const char* strategy : {"ring on ", "ps (greedy, ", "ps (sliced, "})
       EXPECT_THAT(labels, testing::Contains(AllOf(testing::StartsWith(strategy), testing::EndsWith(network))));
 }
@@ -59,9 +66,94 @@ TEST_F(DefaultSweep, ShowsServersOfBothPlacementsBesideTheRingInTheFirstChart) {
 TEST_F(DefaultSweep, FitsIntoACommentInItsShortForm) {
   const std::string text = render_within(9'500, short_form_, kMarkdownFormat);
   EXPECT_LT(text.size(), 9'500u);
-  EXPECT_THAT(text, HasSubstr("Simulated: at 128 GPUs VGG-16"));
+  EXPECT_THAT(text, HasSubstr("128 GPUs, VGG-16: ring keeps"));
   EXPECT_THAT(text, HasSubstr("| ahead |"));
   EXPECT_THAT(text, HasSubstr("Measured on this machine"));
+}
+
+/// All-reduce and servers on one network at the most GPUs, as the report and the terminal compare them.
+struct Compared {
+  Match match;
+  std::string report, terminal;  ///< the cells of the column `ahead`
+};
+
+std::string cell_of(const Table& table, const std::string& network) {
+  for (const auto& row : table.rows)
+    if (row.front() == network) return row.back();
+  return "no row";
+}
+
+std::vector<Compared> compared(const ReportInput& input, const Document& report) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Table& table : all_of<Table>(report))
+    if (table.caption.starts_with("All-reduce against parameter servers")) rows = table.rows;
+  const std::vector<Table> matrices = all_of<Table>(summary(input.points, report));
+  std::vector<Compared> all;
+  for (const Subject& subject : subjects_by_spread(input.points))
+    for (const Match& match : best_of_sides(points_at_most_gpus(input.points, subject, Evidence::simulated))) {
+      if (!match.both()) continue;
+      const Case& asked = match.first->asked;
+      Compared each{.match = match};
+      for (const auto& row : rows)
+        if (row[0] == input.workload_titles.at(asked.workload) && row[1].starts_with(asked.profile + " "))
+          each.report = row.back();
+      for (const Table& matrix : matrices)
+        if (matrix.caption.starts_with(asked.workload + ", ")) each.terminal = cell_of(matrix, asked.profile);
+      all.push_back(std::move(each));
+    }
+  return all;
+}
+
+std::string said_by_compare(const Match& match) {
+  const std::string profile = match.first->asked.profile, workload = match.first->asked.workload;
+  const ComparisonAnswer answer{.asked = &ready_comparisons().front(),
+                                .points = {*match.first, *match.second},
+                                .titles = {{workload, workload}},
+                                .labels = {{profile, profile}}};
+  for (const auto& row : all_of<Table>(comparison_document(answer)).at(0).rows)
+    if (row.back() != "-") return row.back();
+  return "nothing";
+}
+
+// Report, terminal, crossover, compare and choose: whoever asks gets one answer, 24 times.
+TEST_F(DefaultSweep, HasOneAnswerToWhoIsAheadWhoeverIsAsked) {
+  const Plan plan = default_plan();
+  SimulatedRunner runner(plan.catalog);
+  const std::vector<Compared> all = compared(input_, document_);
+  EXPECT_EQ(all.size(), 24U);
+  std::map<Ahead, int> count;
+  for (const Compared& each : all) {
+    const Match& match = each.match;
+    SCOPED_TRACE(match.first->asked.key() + " against " + match.second->asked.strategy.label());
+    const Lead lead = match.lead();
+    ++count[lead.who()];
+    const bool level = lead.who() == Ahead::level;
+    const std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
+    const std::string band = words.substr(words.find('('));
+    EXPECT_EQ(each.report, level ? "level " + band : (lead.who() == Ahead::first ? "all-reduce " : "servers ") + words);
+    EXPECT_THAT(each.terminal, testing::EndsWith(level ? "level " + band : " " + words));
+
+    const SimulatedStep first = runner.step(match.first->asked), second = runner.step(match.second->asked);
+    const Fastest fastest = fastest_of({&first, &second});
+    EXPECT_EQ(fastest.size(), level ? 2U : 1U) << "crossover";
+    EXPECT_TRUE(level || fastest.front() == (lead.who() == Ahead::first ? 0U : 1U)) << "crossover";
+
+    const std::vector<Alternative> chosen = best_strategies(
+        make_alternatives({*match.first, *match.second}, {{match.first->asked.profile, {.gpus_per_node = 8}}}, {}));
+    EXPECT_EQ(chosen.at(0).rivals.size(), level ? 1U : 0U) << "choose";
+    EXPECT_TRUE(level || chosen.at(0).point.asked.key() == match.better().asked.key()) << "choose";
+
+    EXPECT_EQ(said_by_compare(match), level ? "level" : words);
+  }
+  EXPECT_GE(count[Ahead::first], 2);
+  EXPECT_GE(count[Ahead::second], 2) << "ResNet-101 and ResNet-50 on 10 GbE";
+}
+
+TEST_F(DefaultSweep, FitsEightyColumnsInAFewLines) {
+  std::istringstream text(text_of(summary(input_.points, document_), 80));
+  int lines = 0;
+  for (std::string line; std::getline(text, line); ++lines) EXPECT_LE(text_width(line), 80U) << line;
+  EXPECT_LE(lines, 60);
 }
 
 TEST_F(DefaultSweep, NeverGivesTwoSeriesOfAChartOneLabel) {

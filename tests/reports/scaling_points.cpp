@@ -71,8 +71,12 @@ std::string verdict_on(std::vector<Point> points) {
   return plain(std::get<Verdict>(report_on(std::move(points)).blocks.at(0)).text);
 }
 
-std::string reason_for(std::vector<Point> points) {
-  return std::get<Paragraph>(report_on(std::move(points)).blocks.at(1)).text;
+std::string reason_for(std::vector<Point> points) { return all_of<Paragraph>(report_on(std::move(points))).at(0).text; }
+
+std::vector<std::vector<std::string>> best_rows(const Document& document) {
+  for (const Table& table : all_of<Table>(document))
+    if (table.caption.starts_with("All-reduce against parameter servers")) return table.rows;
+  return {};
 }
 
 std::vector<std::vector<std::string>> rows_of(const Document& document, const std::string& caption) {

@@ -45,6 +45,9 @@ std::string plain(std::string text);
 
 std::string verdict_on(std::vector<Point> points);
 
+/// The rows of all-reduce against parameter servers.
+std::vector<std::vector<std::string>> best_rows(const Document& document);
+
 /// The sentence after the verdict.
 std::string reason_for(std::vector<Point> points);
 

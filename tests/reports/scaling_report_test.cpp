@@ -33,13 +33,13 @@ TEST(ScalingReport, OfFailuresOnlyHasTheirReasonsAndNoCharts) {
   EXPECT_THAT(all_of<ChartGroup>(document), IsEmpty());
 }
 
-TEST(ScalingReport, MentionsFailuresInTheVerdictAndListsThemBelowIt) {
+TEST(ScalingReport, WarnsOfFailuresBelowTheVerdictAndListsThem) {
   const Document document = report_on({simulated("vgg16", "slow", 4, kRing, 0.9), failure("out of time")});
   EXPECT_EQ(plain(std::get<Verdict>(document.blocks.at(0)).text),
-            "Simulated: at 4 GPUs VGG-16 keeps 90 % of ideal speed with ring all-reduce on 10 GbE. 1 of 2 cases "
-            "failed; the reasons "
-            "are below.");
-  EXPECT_EQ(std::get<Table>(document.blocks.at(2)).caption, "Failed cases");
+            "4 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
+  EXPECT_THAT(std::get<Warnings>(document.blocks.at(2)).texts,
+              ElementsAre("1 of 2 cases failed; the reasons are below"));
+  EXPECT_EQ(std::get<Table>(document.blocks.at(3)).caption, "Failed cases");
 }
 
 TEST(ScalingReport, TellsWhatRanWhere) {
@@ -51,13 +51,6 @@ TEST(ScalingReport, TellsWhatRanWhere) {
   EXPECT_THAT(
       rows_of(kScalingReport.build(input), "Run of 2026-01-02T03:04:05Z"),
       ElementsAre(ElementsAre("command", "hbench sweep"), ElementsAre("hbench", "0.1.0"), ElementsAre("cpu", "x")));
-}
-
-TEST(ScalingReport, KeepsFullTitlesOfNetworksThatWouldReadTheSame) {
-  ReportInput input = input_of({simulated("vgg16", "a", 4, kRing, 0.9), simulated("vgg16", "b", 4, kRing, 0.5)});
-  input.profile_titles = {{"a", "8 x V100 nodes, 100 GbE"}, {"b", "4 GPUs per node, 100 GbE"}};
-  EXPECT_THAT(std::get<Verdict>(kScalingReport.build(input).blocks.at(0)).text,
-              HasSubstr("on 8 x V100 nodes (100 GbE), but"));
 }
 
 TEST(ScalingReport, FoldsMoreThanTenFailuresAway) {

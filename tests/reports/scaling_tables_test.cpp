@@ -19,14 +19,13 @@ TEST(ScalingTables, CompareEitherSideByItsBestOnTheMostGpus) {
                  simulated("vgg16", "slow", 8, kServers, 0.01), simulated("vgg16", "slow", 8, eight, 0.5),
                  simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "fast", 8, eight, 0.8),
                  simulated("resnet50", "fast", 2, kRing, 0.8)});
-  const std::string caption = "All-reduce against parameter servers, each by its best configuration, on the most GPUs";
-  EXPECT_THAT(rows_of(document, caption),
-              ElementsAre(ElementsAre("VGG-16", "Fast cloud, 200 Gbit/s", "8", "simulated", "ring", "90.0 %",
-                                      "8 servers (sliced, dedicated)", "80.0 %", "all-reduce"),
-                          ElementsAre("VGG-16", "10 GbE", "8", "simulated", "ring", "30.0 %",
-                                      "8 servers (sliced, dedicated)", "50.0 %", "servers"),
-                          ElementsAre("ResNet-50", "Fast cloud, 200 Gbit/s", "2", "simulated", "ring", "80.0 %", "-",
-                                      "-", "-")));
+  EXPECT_THAT(best_rows(document),
+              ElementsAre(ElementsAre("VGG-16", "fast (Fast cloud, 200 Gbit/s)", "8", "simulated", "ring", "90.0 %",
+                                      "8 servers (sliced, dedicated)", "80.0 %", "level (1.00 to 1.27)"),
+                          ElementsAre("VGG-16", "slow (10 GbE)", "8", "simulated", "ring", "30.0 %",
+                                      "8 servers (sliced, dedicated)", "50.0 %", "servers 1.7 (1.5 to 1.9)"),
+                          ElementsAre("ResNet-50", "fast (Fast cloud, 200 Gbit/s)", "2", "simulated", "ring", "80.0 %",
+                                      "-", "-", "-")));
 }
 
 TEST(ScalingTables, OfMoreThanThirtyPairsAreFolded) {
@@ -50,14 +49,13 @@ TEST(ScalingWarnings, StandBelowTheVerdictOncePerSentenceWithTheirPoints) {
   lost.warnings = {"never shown"};
   for (const auto& report : {kScalingReport.build, kScalingReport.build_short}) {
     const Document document = report(input_of({first, second, sound, lost}));
-    EXPECT_THAT(std::get<Verdict>(document.blocks.at(0)).text, HasSubstr(" 2 points are doubtful"));
-    EXPECT_THAT(std::get<Warnings>(document.blocks.at(2)).texts,
-                ElementsAre("ResNet-18 at 64x64, ring on 2 ranks; ResNet-18 at 64x64, ring on 4 ranks: the machine was "
+    EXPECT_THAT(all_of<Warnings>(document).at(0).texts,
+                ElementsAre("1 of 4 cases failed; the reasons are below",
+                            "ResNet-18 at 64x64, ring on 2 ranks; ResNet-18 at 64x64, ring on 4 ranks: the machine was "
                             "busy",
                             "ResNet-18 at 64x64, ring on 2 ranks: an efficiency above 100 % is not possible"));
   }
   EXPECT_THAT(all_of<Warnings>(report_on({sound})), IsEmpty());
-  EXPECT_THAT(verdict_on({sound}), Not(HasSubstr("doubtful")));
 }
 
 TEST(ScalingWarnings, NameThreePointsAndCountTheRest) {
@@ -74,13 +72,15 @@ TEST(ScalingTables, PutTheLargestDifferenceFirstAndNameUnpairedFigures) {
   const Document document = report_on({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88),
                                        simulated("vgg16", "slow", 8, kRing, 0.7), published("slow", 8, kRing, 0.74),
                                        published("slow", 16, kRing, 0.6), speed_only});
-  EXPECT_THAT(rows_of(document, "Simulated against published efficiency, the largest difference first"),
-              ElementsAre(ElementsAre("VGG-16", "10 GbE", "8", "ring", "74.0 %", "70.0 %", "-4.0", "no", "a paper"),
-                          ElementsAre("VGG-16", "10 GbE", "4", "ring", "88.0 %", "90.0 %", "+2.0", "no", "a paper")));
+  EXPECT_THAT(
+      rows_of(document, "Simulated against published efficiency, the largest difference first"),
+      ElementsAre(ElementsAre("VGG-16", "slow (10 GbE)", "8", "ring", "74.0 %", "70.0 %", "-4.0", "no", "a paper"),
+                  ElementsAre("VGG-16", "slow (10 GbE)", "4", "ring", "88.0 %", "90.0 %", "+2.0", "no", "a paper")));
   EXPECT_THAT(
       rows_of(document, "Published figures without a simulated counterpart"),
-      ElementsAre(ElementsAre("VGG-16", "10 GbE", "16", "ring", "960", "60.0 %", "not simulated here", "a paper"),
-                  ElementsAre("VGG-16", "10 GbE", "32", "ring", "2745", "-", "no rate of one GPU stated", "a paper")));
+      ElementsAre(
+          ElementsAre("VGG-16", "slow (10 GbE)", "16", "ring", "960", "60.0 %", "not simulated here", "a paper"),
+          ElementsAre("VGG-16", "slow (10 GbE)", "32", "ring", "2745", "-", "no rate of one GPU stated", "a paper")));
 }
 
 TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
@@ -91,8 +91,8 @@ TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
   Point elsewhere = simulated("vgg16", "fast", 4, kRing, 0.9);  // a network that is too small for as many
   elsewhere.ledger = large.ledger;
   EXPECT_THAT(rows_of(report_on({small, large, elsewhere}), "All workloads, networks and strategies"),
-              ElementsAre(ElementsAre("VGG-16", "8", "10 GbE", "ring", "simulated", "200.0", "50.0 %", "5.0 %",
-                                      "10.0 %", "35.0 %")));
+              ElementsAre(ElementsAre("VGG-16", "8", "slow", "ring", "simulated", "200.0", "50.0 %", "5.0 %", "10.0 %",
+                                      "35.0 %")));
 }
 
 TEST(ScalingTables, ListWhatWasMeasuredWhileAGpuWasHeldBack) {
@@ -109,9 +109,10 @@ TEST(ScalingTables, ListWhatWasMeasuredWhileAGpuWasHeldBack) {
   EXPECT_EQ(rows[0][6], "too hot (hardware), power cap");
   EXPECT_EQ(plain(rows[1][4]), "0.0 %");
   EXPECT_EQ(rows[1][6], "power cap");
-  EXPECT_THAT(verdict_on({hot, capped, free}), HasSubstr(" 1 point was measured while a GPU was throttled"));
+  EXPECT_THAT(all_of<Warnings>(report_on({hot, capped, free})).at(0).texts,
+              ElementsAre(HasSubstr("1 point was measured while a GPU was throttled")));
   EXPECT_TRUE(rows_of(report_on({free, measured(2, kRing, 0.9)}), caption).empty());
-  EXPECT_THAT(verdict_on({capped, free}), Not(HasSubstr("throttled"))) << "at their power cap large GPUs are well";
+  EXPECT_THAT(all_of<Warnings>(report_on({capped, free})), IsEmpty()) << "at their power cap large GPUs are well";
 }
 
 TEST(ScalingTables, ListMeasuredPointsWithTheirBaselineAndRepetitions) {
@@ -136,9 +137,9 @@ TEST(ScalingTables, ListEveryPointThatDidNotFailByEvidenceWithNumberedSources) {
   const Document document =
       report_on({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88), failure("lost")});
   EXPECT_THAT(rows_of(document, "1 simulated point"), testing::SizeIs(1));
-  EXPECT_THAT(
-      rows_of(document, "1 published point"),
-      ElementsAre(ElementsAre("VGG-16", "10 GbE", "ring", "4", "32", "published", "352", "88.0 %", "-", "-", "S1")));
+  EXPECT_THAT(rows_of(document, "1 published point"),
+              ElementsAre(ElementsAre("VGG-16", "slow (10 GbE)", "ring", "4", "32", "published", "352", "88.0 %", "-",
+                                      "-", "S1")));
   EXPECT_THAT(rows_of(document, "Sources"), ElementsAre(ElementsAre("S1", "a paper")));
 }
 
@@ -179,12 +180,13 @@ TEST(Emulations, AreShownBesideTheirSimulationTheLargestDifferenceFirst) {
   const Document document = report_on({near, far, simulated("vgg16", "slow", 4, kRing, 0.8),
                                        simulated("vgg16", "slow", 8, kRing, 0.5), published("slow", 8, kRing, 0.45)});
   const std::string caption = "Efficiency, simulated against emulated, the largest difference of throughputs first";
-  EXPECT_THAT(rows_of(document, caption),
-              ElementsAre(ElementsAre("VGG-16", "10 GbE", "8", "ring", "45.0 %", "40.0 %", "-", "50.0 %", "+25.0 %"),
-                          ElementsAre("VGG-16", "10 GbE", "4", "ring", "", "80.0 %", "-", "80.0 %", "+0.0 %")));
+  EXPECT_THAT(
+      rows_of(document, caption),
+      ElementsAre(ElementsAre("VGG-16", "slow (10 GbE)", "8", "ring", "45.0 %", "40.0 %", "-", "50.0 %", "+25.0 %"),
+                  ElementsAre("VGG-16", "slow (10 GbE)", "4", "ring", "", "80.0 %", "-", "80.0 %", "+0.0 %")));
   EXPECT_THAT(rows_of(document, "How each was emulated"),
-              ElementsAre(ElementsAre("VGG-16", "10 GbE", "8", "ring", "dilated 70 times"),
-                          ElementsAre("VGG-16", "10 GbE", "4", "ring", "dilated 50 times")));
+              ElementsAre(ElementsAre("VGG-16", "slow (10 GbE)", "8", "ring", "dilated 70 times"),
+                          ElementsAre("VGG-16", "slow (10 GbE)", "4", "ring", "dilated 50 times")));
   const Document without = report_on({simulated("vgg16", "slow", 4, kRing, 0.8)});
   EXPECT_THAT(rows_of(without, caption), IsEmpty());
 }
