@@ -8,6 +8,7 @@ void erase_column(Table& table, std::string_view column) {
   const auto at = std::ranges::find(table.columns, column) - table.columns.begin();
   table.columns.erase(table.columns.begin() + at);
   table.numeric.erase(table.numeric.begin() + at);
+  if (!table.priority.empty()) table.priority.erase(table.priority.begin() + at);
   for (auto& row : table.rows) row.erase(row.begin() + at);
 }
 

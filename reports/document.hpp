@@ -41,7 +41,8 @@ struct Table {
   std::vector<std::vector<std::string>> rows{};
   /// Long tables are folded by formats that can.
   bool folded = false;
-  /// Per column: what a narrow terminal leaves out first, the largest number before the others; 0 is never left out.
+  /// Per column: what a narrow terminal leaves out first, the largest number before the others, and columns of one
+  /// number together; 0 is never left out.
   /// Empty: all 0.
   std::vector<int> priority{};
   /// Rows that a terminal shows where it is not asked for all of them; 0: every row.

@@ -4,10 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+
+#include "bench/output/terminal.hpp"
 
 namespace hbench {
 namespace {
+
+constexpr std::chrono::seconds kRedraw(1), kSilence(10);
 
 std::string left_text(double seconds) {
   if (seconds < 1) return "";
@@ -17,43 +22,80 @@ std::string left_text(double seconds) {
 
 }  // namespace
 
-Progress::Progress(double total, bool quiet) : total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(double total, bool quiet) : total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {
+  if (!quiet_) thread_ = std::jthread([this](const std::stop_token& stop) { repeat(stop); });
+}
 
 Progress::~Progress() { clear(); }
 
 void Progress::clear() {
+  const std::lock_guard lock(mutex_);
   if (terminal_ && !quiet_) fmt::print(stderr, "\r\033[K");
+  cleared_ = true;
 }
 
-void Progress::draw() {
-  if (!terminal_ || quiet_) return;
-  if (total_ == 0) {
-    fmt::print(stderr, "\r\033[K{}", what_);
-    std::fflush(stderr);
-    return;
-  }
-  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  const double share = std::clamp(done_ / total_, 0.0, 1.0);
-  // The estimate is the caller's until enough has been seen to correct it.
+double Progress::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+/// `[ 40 %] simulating, about 10 s left`: the share of the time, of what is over and what is left.
+std::string Progress::line() const {
+  if (total_ == 0) return what_;
+  const double elapsed = seconds(), share = std::clamp(done_ / total_, 0.0, 1.0);
+  // The estimate is the caller's until enough was done to correct it.
   const double left = share > 0.1 ? elapsed * (1 - share) / share : total_ - done_;
-  fmt::print(stderr, "\r\033[K[{:3.0f} %] {}{}", 100 * share, what_, left_text(left));
+  const double percent = left > 0 ? 100 * elapsed / (elapsed + left) : 100;
+  return fmt::format("[{:3.0f} %] {}{}", percent, what_, left_text(left));
+}
+
+/// \pre the mutex is held.
+void Progress::draw() {
+  cleared_ = false;
+  if (!terminal_ || quiet_) return;
+  fmt::print(stderr, "\r\033[K{}", first_columns(line(), terminal_width(STDERR_FILENO) - 1));
   std::fflush(stderr);
 }
 
+void Progress::repeat(const std::stop_token& stop) {
+  // Ctrl-C is the caller's.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    wake_.wait_for(lock, stop, kRedraw, [] { return false; });
+    if (stop.stop_requested() || cleared_) continue;
+    if (terminal_) draw();
+    if (terminal_ || seconds() - last_line_ < std::chrono::duration<double>(kSilence).count()) continue;
+    last_line_ = seconds();
+    fmt::print(stderr, "{}\n", line());
+  }
+}
+
 void Progress::doing(std::string_view what) {
+  const std::lock_guard lock(mutex_);
   what_ = what;
   draw();
 }
 
 void Progress::done(double amount, std::string_view what) {
+  const std::lock_guard lock(mutex_);
   done_ += amount;
-  if (!terminal_ && !quiet_ && !what.empty())
+  if (!terminal_ && !quiet_ && !what.empty()) {
     fmt::print(stderr, "[{:3.0f} %] {}\n", total_ > 0 ? 100 * std::min(1.0, done_ / total_) : 100, what);
+    last_line_ = seconds();
+  }
   draw();
 }
 
+void Progress::more(double amount) {
+  const std::lock_guard lock(mutex_);
+  total_ += amount;
+}
+
 void Progress::note(std::string_view line) {
-  clear();
+  const std::lock_guard lock(mutex_);
+  if (terminal_ && !quiet_) fmt::print(stderr, "\r\033[K");
   if (!quiet_) fmt::print(stderr, "{}\n", line);
   draw();
 }

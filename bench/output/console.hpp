@@ -4,33 +4,53 @@
 /// lines elsewhere.
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace hbench {
 
+/// Beside the calls of its user a thread of its own draws: a terminal's line each second, and elsewhere a line where
+/// there was none for ten seconds.
 class Progress {
  public:
-  /// `total` is the work ahead, in any unit (seconds serve well). 0: not known, and only what is being done is shown.
+  /// `total` is the work to do, in seconds as far as they are known. 0: not known, and only what is being done is
+  /// shown.
   Progress(double total, bool quiet);
   ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
   /// What is being done now; the live line shows how far and about how long still.
   void doing(std::string_view what);
   /// `amount` of the work is done. On a terminal the line stays live; elsewhere `what`, when given, is a line.
   void done(double amount, std::string_view what = {});
+  /// There is more work than was known.
+  void more(double amount);
   /// A line that stays, whatever the progress line shows.
   void note(std::string_view line);
+  /// Takes the live line away until the next call, so that something else can be printed.
+  void clear();
 
  private:
   void draw();
-  void clear();
+  void repeat(const std::stop_token& stop);
+  double seconds() const;
+  std::string line() const;
 
   double total_;
   double done_ = 0;
   bool quiet_;
   bool terminal_;
+  bool cleared_ = true;
   std::string what_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double last_line_ = 0;  ///< seconds since the start
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  ///< the last member: it ends before the others
 };
 
 }  // namespace hbench

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "bench/output/output_file.hpp"
 #include "bench/output/titles.hpp"
 #include "collectives/base/error.hpp"
+#include "reports/scaling/scaling.hpp"
 #include "reports/write_report.hpp"
 
 namespace hbench {
@@ -27,41 +29,76 @@ std::string with_interval(const Point& point) {
 
 bool usable(const Point& point, Evidence evidence) { return point.asked.evidence == evidence && !point.failed; }
 
-/// One row per workload and network at the largest simulated count, one column per strategy seen there.
-Table simulated_table(const std::vector<Point>& points) {
-  int most = 0;
-  for (const Point& point : points)
-    if (usable(point, Evidence::simulated)) most = std::max(most, point.asked.gpus);
-  std::vector<std::string> strategies;
+bool same_place(const Case& a, const Case& b) { return a.profile == b.profile && a.batch_per_gpu == b.batch_per_gpu; }
+
+/// The labels among `points` that every other network has at least: twins of published points have strategies of their
+/// own.
+std::vector<std::string> usual_labels(const Pointers& points, std::size_t networks) {
+  std::vector<std::string> labels;
   std::map<std::string, std::size_t> uses;
-  std::vector<std::pair<std::string, std::string>> rows;
-  std::map<std::tuple<std::string, std::string, std::string>, std::string> cells;
-  for (const Point& point : points) {
-    if (!usable(point, Evidence::simulated) || point.asked.gpus != most) continue;
-    const std::string label = point.asked.strategy.label();
-    const auto row = std::pair(point.asked.workload, point.asked.profile);
-    if (std::ranges::find(strategies, label) == strategies.end()) strategies.push_back(label);
-    if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
-    ++uses[label];
-    cells[{row.first, row.second, label}] = percent(point.efficiency);
-  }
-  // Twins of published points use strategies of their own; the table shows what every network has.
-  std::erase_if(strategies, [&](const std::string& label) { return uses[label] * 2 < rows.size(); });
+  for (const Point* point : points)
+    if (const std::string label = point->asked.strategy.label(); uses[label]++ == 0) labels.push_back(label);
+  std::erase_if(labels, [&](const std::string& label) { return uses[label] * 2 < networks; });
+  return labels;
+}
+
+/// Whether a narrow terminal shows the column of a strategy: of the ways that are compared, and of the same all-reduce
+/// with fewer bytes. Of servers one column has the best of them.
+bool comes_first(const Strategy& strategy, const Contest& contest, bool of_servers) {
+  return std::ranges::any_of(contest.matches, [&](const Match& match) {
+    return std::ranges::any_of(std::array{match.first, match.second}, [&](const Point* point) {
+      if (point == nullptr || (of_servers && strategy.uses_servers())) return false;
+      const Strategy& shown = point->asked.strategy;
+      return shown.label() == strategy.label() || (!shown.uses_servers() && shown.algorithm == strategy.algorithm);
+    });
+  });
+}
+
+/// `servers` of `the best parameter servers`.
+std::string brief(std::string way) {
+  for (const std::string_view word : {"the best ", "parameter "})
+    if (way.starts_with(word)) way.erase(0, word.size());
+  return way;
+}
+
+/// What was simulated of one workload on its most GPUs: a row per network, the most efficient first.
+Table matrix(const std::vector<Point>& all, const Subject& subject) {
+  const Pointers points = points_at_most_gpus(all, subject, Evidence::simulated);
   Table table;
-  table.caption = fmt::format("Simulated scaling efficiency on {} GPUs (of one GPU without communication)", most);
-  table.columns = {"workload", "network"};
-  table.columns.insert(table.columns.end(), strategies.begin(), strategies.end());
-  table.numeric.assign(table.columns.size(), true);
-  table.numeric[0] = table.numeric[1] = false;
-  std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.first; });
-  for (const auto& [workload, profile] : rows) {
-    std::vector<std::string> row{workload, profile};
-    for (const std::string& label : strategies) {
-      const auto cell = cells.find({workload, profile, label});
-      row.push_back(cell == cells.end() ? "-" : cell->second);
-    }
-    table.rows.push_back(row);
+  if (points.empty()) return table;
+  const Contest contest = contest_of(points);
+  const std::vector<std::string> labels = usual_labels(points, contest.matches.size());
+  const bool of_servers = std::ranges::any_of(contest.matches, [](const Match& match) {
+    return match.both() && match.second->asked.strategy.uses_servers() && !match.first->asked.strategy.uses_servers();
+  });
+  const auto column = [&](const std::string& name, bool numeric, int priority) {
+    table.columns.push_back(name);
+    table.numeric.push_back(numeric);
+    table.priority.push_back(priority);
+  };
+  table.caption = fmt::format("{}, {} GPUs, simulated: share of ideal speed; ahead: times as fast", subject.workload,
+                              points.front()->asked.gpus);
+  column("network", false, 0);
+  for (const std::string& label : labels) {
+    const auto point = std::ranges::find(points, label, [](const Point* each) { return each->asked.strategy.label(); });
+    column(label.starts_with(labels.front() + " + ") ? label.substr(labels.front().size() + 1) : label, true,
+           comes_first((*point)->asked.strategy, contest, of_servers) ? 0 : 1);
   }
+  if (of_servers) column("best servers", true, 0);
+  column("ahead", false, 0);
+  for (const Match& match : contest.matches) {
+    const Case& asked = match.better().asked;
+    std::vector<std::string>& row = table.rows.emplace_back(std::vector{asked.profile});
+    for (const std::string& label : labels) {
+      const auto point = std::ranges::find_if(points, [&](const Point* each) {
+        return each->asked.strategy.label() == label && same_place(each->asked, asked);
+      });
+      row.push_back(point == points.end() ? "-" : percent((*point)->efficiency));
+    }
+    if (of_servers) row.push_back(match.second ? percent(match.second->efficiency) : "-");
+    row.push_back(who_is_ahead(match, brief(contest.first), brief(contest.second)));
+  }
+  erase_if_empty(table, "ahead");
   return table;
 }
 
@@ -100,6 +137,7 @@ Table timed_table(const std::vector<Point>& points, Evidence evidence) {
                           fmt::format("{:.1f}", point.throughput_per_gpu), with_interval(point),
                           point.baseline_or_reason()});
   }
+  table.priority = {0, 0, 0, 0, 0, 2, 1, 0, 3};
   if (same) erase_column(table, "on");
   erase_if_empty(table, "nodes x ranks");
   return table;
@@ -157,10 +195,12 @@ Document summary(const std::vector<Point>& points, const Document& report) {
   for (const Block& block : report.blocks)
     if (std::holds_alternative<Verdict>(block) || std::holds_alternative<Warnings>(block))
       document.blocks.push_back(block);
-  for (const Table& table :
-       {simulated_table(points), timed_table(points, Evidence::measured), timed_table(points, Evidence::emulated),
-        emulated_pairs_table(compare_with_emulated(points)), failed_table(points)})
-    if (!table.rows.empty()) document.blocks.push_back(table);
+  std::vector<Table> tables;
+  for (const Subject& subject : subjects_by_spread(points)) tables.push_back(matrix(points, subject));
+  tables.insert(tables.end(), {timed_table(points, Evidence::measured), timed_table(points, Evidence::emulated),
+                               emulated_pairs_table(compare_with_emulated(points)), failed_table(points)});
+  for (Table& table : tables)
+    if (!table.rows.empty()) document.blocks.emplace_back(std::move(table));
   return document;
 }
 
@@ -168,7 +208,12 @@ void write_report_folder(const Document& document, const std::filesystem::path& 
   const std::string warning =
       write_report(document, folder, [](const std::vector<std::string>& argv, const std::string& input) {
         return run_process(
-                   {.argv = argv, .environment = {}, .on_line = {}, .input = input, .output_timeout = Seconds(120)})
+                   {.argv = argv,
+                    .environment = {},
+                    .on_line = {},
+                    .input = input,
+                    .output_timeout = Seconds(120),
+                    .despite_interrupts = true})
             .code;
       });
   if (!warning.empty()) fmt::print(stderr, "hbench: {}\n", warning);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "reports/document.hpp"
 
@@ -11,12 +12,16 @@ namespace hbench {
 
 inline constexpr std::size_t kUsualWidth = 80;
 
-/// Columns of the terminal that standard output is; `kUsualWidth` where it is a file or a pipe, so that output can be
-/// compared. At least 40.
-std::size_t terminal_width();
+/// Columns of the terminal that `file` is, at least 40; `kUsualWidth` where nobody knows how wide it is, and
+/// `kAnyWidth` where it is a file or a pipe. `COLUMNS` in the environment is used instead where it is set.
+std::size_t terminal_width(int file);
 
-/// The document as wide as the terminal, or with every column where `wide` (`--wide`).
+/// The document as wide as the terminal that standard output is, or with every column where `wide` (`--wide`). On a
+/// terminal verdicts (regressed, improved, failed) have colours, unless `NO_COLOR` is set.
 std::string terminal_text(const Document& document, bool wide = false);
+
+/// What fits in so many columns, all of it where `columns` is `kAnyWidth`. \pre no line break.
+std::string first_columns(std::string_view text, std::size_t columns);
 
 /// What `--wide` says in every `--help`.
 inline constexpr const char* kWideHelp = "all columns of every table, however wide";

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "reports/formats/formats.hpp"
-#include "reports/formats/prepare.hpp"
 #include "reports/formats/plain_text.hpp"
+#include "reports/formats/prepare.hpp"
 #include "reports/formats/text_table.hpp"
 
 /// For a terminal: tables with aligned columns and the verdict; charts are only pointed at.
@@ -20,6 +20,7 @@ std::string underlined(const std::string& text, char line) {
 struct TextWriter {
   std::size_t width;  ///< of tables
   std::string out{};
+  std::string left_out{};  ///< by the table before
 
   void operator()(const Heading& heading) { out += '\n' + underlined(heading.text, heading.level == 1 ? '=' : '-'); }
   void operator()(const Paragraph& paragraph) { add_text(paragraph.text); }
@@ -41,7 +42,13 @@ struct TextWriter {
   void operator()(const Table& table) {
     out += '\n';
     if (!table.caption.empty()) out += wrapped(table.caption);
-    out += text_table(table, width);
+    std::string text = text_table(table, width);
+    // Tables of like columns leave out the same ones.
+    const std::size_t note = text.rfind("\n(not shown in ");
+    const std::string columns = note == text.npos ? "" : text.substr(note + 1);
+    if (!columns.empty() && columns == left_out) text.resize(note + 1);
+    left_out = columns;
+    out += text;
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "reports/formats/text_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -72,7 +73,7 @@ class Layout {
     if (width_ == kAnyWidth) return;
     wrap_heads();
     wrap_cells(kReadable);
-    while (!fits() && leave_one_out()) {
+    while (!fits() && leave_out()) {
     }
     wrap_cells(0);
   }
@@ -93,12 +94,21 @@ class Layout {
     out += row_text(rule);
     for (const auto& row : table_.rows) out += row_text(row);
     if (!left_out_.empty())
-      out += wrapped_text(fmt::format("(not shown in {} columns: {}; --wide shows all)", width_, left_out_), width_) +
+      out += wrapped_text(fmt::format("(not shown in {} columns: {}; --wide shows all)", width_, names_left_out()),
+                          width_) +
              '\n';
     return out;
   }
 
  private:
+  /// The last ones went because they are wanted most.
+  std::string names_left_out() const {
+    constexpr std::size_t kNamed = 4;
+    const std::size_t named = std::min(left_out_.size(), kNamed), others = left_out_.size() - named;
+    return fmt::format("{}{}", fmt::join(left_out_.end() - static_cast<std::ptrdiff_t>(named), left_out_.end(), ", "),
+                       others > 0 ? fmt::format(" and {} more", others) : "");
+  }
+
   std::size_t total() const {
     return std::transform_reduce(columns_.begin(), columns_.end(), (columns_.size() - 1) * kGap, std::plus<>(),
                                  [](const Column& column) { return column.width; });
@@ -136,11 +146,13 @@ class Layout {
     }
   }
 
-  bool leave_one_out() {
+  bool leave_out() {
     const auto least = std::ranges::max_element(columns_, {}, &Column::priority);
     if (least == columns_.end() || least->priority == 0) return false;
-    left_out_ += (left_out_.empty() ? "" : ", ") + table_.columns[least->index];
-    columns_.erase(least);
+    std::erase_if(columns_, [&, priority = least->priority](const Column& column) {
+      if (column.priority == priority) left_out_.push_back(table_.columns[column.index]);
+      return column.priority == priority;
+    });
     return true;
   }
 
@@ -167,7 +179,7 @@ class Layout {
   const Table& table_;
   std::size_t width_;
   std::vector<Column> columns_;
-  std::string left_out_;
+  std::vector<std::string> left_out_;  ///< names of columns
 };
 
 /// The first cell of each row, and under it a line for each other that is not empty.

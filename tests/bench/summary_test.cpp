@@ -36,27 +36,53 @@ TEST(Summary, SaysWhatEachRankWasWhereTheyDiffered) {
   EXPECT_EQ(table.rows.at(1).at(3), "CPU core");
 }
 
-Point simulated(const char* workload, int gpus, const char* algorithm, double efficiency) {
+Point simulated(const char* workload, const char* network, const char* algorithm, double efficiency) {
   Point point;
   point.asked.workload = workload;
-  point.asked.gpus = gpus;
-  point.asked.profile = "a network";
+  point.asked.gpus = 8;
+  point.asked.profile = network;
   point.asked.strategy.algorithm = algorithm;
+  if (point.asked.strategy.uses_servers()) {
+    point.asked.strategy.placement = "sliced";
+    point.asked.strategy.server_mode = "colocated";
+  }
   point.efficiency = efficiency;
   return point;
 }
 
-// A strategy that only one of three networks' workloads has is left out: it is the twin of a published point.
-TEST(Summary, HasAColumnForEachSimulatedStrategyAtTheMostGpus) {
-  const Table table = table_of({simulated("vgg16", 4, "ring", 0.9), simulated("vgg16", 8, "ring", 0.8),
-                                simulated("vgg16", 8, "tree", 0.7), simulated("resnet50", 8, "ring", 0.6),
-                                simulated("resnet50", 8, "tree", 0.5), simulated("bert", 8, "ring", 0.4),
-                                simulated("bert", 8, "direct", 0.3)});
-  EXPECT_THAT(table.caption, testing::HasSubstr("on 8 GPUs"));
-  EXPECT_THAT(table.columns, ElementsAre("workload", "network", "ring", "tree"));
-  EXPECT_THAT(table.rows, ElementsAre(ElementsAre("bert", "a network", "40.0 %", "-"),
-                                      ElementsAre("resnet50", "a network", "60.0 %", "50.0 %"),
-                                      ElementsAre("vgg16", "a network", "80.0 %", "70.0 %")));
+std::vector<Point> small_sweep() {
+  std::vector<Point> points{simulated("vgg16", "slow", "ring", 0.4),    simulated("vgg16", "slow", "ps", 0.6),
+                            simulated("vgg16", "fast", "ring", 0.9),    simulated("vgg16", "fast", "ps", 0.5),
+                            simulated("resnet50", "fast", "ring", 0.8), simulated("resnet50", "fast", "ps", 0.78),
+                            simulated("vgg16", "fast", "tree", 0.3)};
+  Point fewer = simulated("vgg16", "fast", "ring", 0.99);
+  fewer.asked.gpus = 4;
+  points.push_back(fewer);
+  return points;
+}
+
+// A strategy that only one of several networks has is left out: it is the twin of a published point.
+TEST(Summary, HasAMatrixOfNetworksForEachWorkloadAtItsMostGpus) {
+  const Document document = summary(small_sweep(), {});
+  ASSERT_EQ(document.blocks.size(), 2);
+  const Table vgg16 = std::get<Table>(document.blocks[0]), resnet50 = std::get<Table>(document.blocks[1]);
+  EXPECT_EQ(vgg16.caption, "vgg16, 8 GPUs, simulated: share of ideal speed; ahead: times as fast");
+  EXPECT_EQ(vgg16.columns.front(), "network");
+  EXPECT_EQ(vgg16.columns.back(), "ahead");
+  std::vector<std::vector<std::string>> narrow;
+  for (const auto& row : vgg16.rows) narrow.push_back({row.front(), row[1], row[row.size() - 2], row.back()});
+  EXPECT_THAT(narrow, ElementsAre(ElementsAre("fast", "90.0 %", "50.0 %", "ring 1.8 (1.6 to 2.0)"),
+                                  ElementsAre("slow", "40.0 %", "60.0 %", "servers 1.5 (1.3 to 1.7)")));
+  EXPECT_EQ(resnet50.rows.at(0).back(), "level (0.91 to 1.16)");
+}
+
+TEST(Summary, ShowsWhatIsComparedFirstWhereThereIsLittleRoom) {
+  const Table table = std::get<Table>(summary(small_sweep(), {}).blocks[0]);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const std::string& name = table.columns[i];
+    const bool compared = name == "network" || name == "ring" || name == "best servers" || name == "ahead";
+    EXPECT_EQ(table.priority[i] == 0, compared) << name;
+  }
 }
 
 TEST(Summary, KeepsWhatIsEmulatedApartAndNamesItsNetwork) {

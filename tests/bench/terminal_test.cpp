@@ -1,14 +1,17 @@
 #include "bench/output/terminal.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <functional>
 
 #include "bench/output/console.hpp"
+#include "reports/formats/text_table.hpp"
 #include "tests/analysis/child_process.hpp"
 
 namespace hbench {
@@ -21,25 +24,74 @@ std::string width_on_terminal(unsigned short columns) {
     int ours = -1, theirs = -1;
     if (openpty(&ours, &theirs, nullptr, nullptr, &size) != 0) return std::string("no terminal can be made");
     dup2(theirs, STDOUT_FILENO);
-    return std::to_string(terminal_width());
+    return std::to_string(terminal_width(STDOUT_FILENO));
   });
 }
 
-TEST(TerminalWidth, IsThatOfTheTerminal) {
+/// The same where it is a pipe.
+std::string width_into_a_pipe() {
+  return in_child([] {
+    int ends[2];
+    if (pipe(ends) != 0) return std::string("no pipe");
+    dup2(ends[1], STDOUT_FILENO);
+    return std::to_string(terminal_width(STDOUT_FILENO));
+  });
+}
+
+class TerminalWidth : public testing::Test {
+ protected:
+  TerminalWidth() { unsetenv("COLUMNS"); }
+  ~TerminalWidth() override { unsetenv("COLUMNS"); }
+};
+
+TEST_F(TerminalWidth, IsThatOfTheTerminal) {
   EXPECT_EQ(width_on_terminal(133), "133");
   EXPECT_EQ(width_on_terminal(41), "41");
   EXPECT_EQ(width_on_terminal(20), "40");
 }
 
-TEST(TerminalWidth, IsTheUsualOneWhereNobodyKnowsIt) {
-  EXPECT_EQ(width_on_terminal(0), "80");
-  const auto into_a_pipe = [] {
-    int ends[2];
-    if (pipe(ends) != 0) return std::string("no pipe");
-    dup2(ends[1], STDOUT_FILENO);
-    return std::to_string(terminal_width());
-  };
-  EXPECT_EQ(in_child(into_a_pipe), "80");
+TEST_F(TerminalWidth, IsTheUsualOneWhereNobodyKnowsIt) { EXPECT_EQ(width_on_terminal(0), "80"); }
+
+// A CI log is always a pipe.
+TEST_F(TerminalWidth, HasNoLimitInAPipe) { EXPECT_EQ(width_into_a_pipe(), std::to_string(kAnyWidth)); }
+
+TEST_F(TerminalWidth, IsWhatColumnsSays) {
+  setenv("COLUMNS", "100", 1);
+  EXPECT_EQ(width_on_terminal(133), "100");
+  EXPECT_EQ(width_into_a_pipe(), "100");
+  for (const char* nothing : {"", "0", "-3", "wide"}) {
+    setenv("COLUMNS", nothing, 1);
+    EXPECT_EQ(width_on_terminal(133), "133") << nothing;
+  }
+}
+
+/// What is printed of a document of one cell, on a terminal or into a pipe.
+std::string printed(bool terminal, const std::string& cell) {
+  return in_child([&] {
+    int ours = -1, theirs = -1;
+    if (openpty(&ours, &theirs, nullptr, nullptr, nullptr) != 0) return std::string("no terminal can be made");
+    std::array<int, 2> ends{-1, -1};
+    if (pipe(ends.data()) != 0) return std::string("no pipe");
+    dup2(terminal ? theirs : ends[1], STDOUT_FILENO);
+    return terminal_text({.blocks = {Paragraph{cell}}});
+  });
+}
+
+TEST(Colours, AreForVerdictsOnATerminal) {
+  unsetenv("NO_COLOR");
+  EXPECT_EQ(printed(true, "vgg16 regressed, resnet50 improved"),
+            "vgg16 \033[31mregressed\033[0m, resnet50 \033[32mimproved\033[0m\n");
+  EXPECT_EQ(printed(true, "unregressed, failed_case2 passed"), "unregressed, failed_case2 passed\n");
+  EXPECT_EQ(printed(false, "vgg16 regressed"), "vgg16 regressed\n");
+  setenv("NO_COLOR", "1", 1);
+  EXPECT_EQ(printed(true, "vgg16 regressed"), "vgg16 regressed\n");
+  unsetenv("NO_COLOR");
+}
+
+TEST(FirstColumns, CountCharactersAndNotBytes) {
+  EXPECT_EQ(first_columns("12 \u00b5s left", 4), "12 \u00b5");
+  EXPECT_EQ(first_columns("short", 80), "short");
+  EXPECT_EQ(first_columns("all of it", kAnyWidth), "all of it");
 }
 
 /// What stands on standard error, a terminal or a pipe, after the work of `body`; escapes as they are. A terminal hands
@@ -84,6 +136,26 @@ TEST(ProgressLine, SaysOnlyWhatIsDoneWhereNobodyKnowsHowMuchThereIs) {
 
 TEST(ProgressLine, IsALineForEachThatIsDoneWhereThereIsNoTerminal) {
   EXPECT_EQ(standard_error(false, [] { work(false); }), "[ 50 %] first is done\na word\n");
+}
+
+TEST(ProgressLine, IsCutToTheWidthOfTheTerminal) {
+  setenv("COLUMNS", "40", 1);
+  const std::string text = standard_error(true, [] {
+    Progress progress(10, false);
+    progress.doing("measuring a case whose name is much longer than the terminal is wide");
+  });
+  unsetenv("COLUMNS");
+  EXPECT_EQ(text, "\r\033[K[  0 %] measuring a case whose name is \r\033[K");
+}
+
+TEST(ProgressLine, KnowsOfMoreWork) {
+  const auto late = [] {
+    Progress progress(1, false);
+    progress.done(1);
+    progress.more(1e6);
+    progress.doing("extra");
+  };
+  EXPECT_THAT(standard_error(true, late), testing::HasSubstr("[  0 %] extra, about"));
 }
 
 TEST(ProgressLine, IsNoneWhereQuietIsAskedFor) {

@@ -249,12 +249,14 @@ TEST(Listings, NameTheColumnThatIsAboutThisMachineAndLeaveItOutOfMarkdown) {
 }
 
 TEST(Listings, AreNoWiderThanATerminalLine) {
+  setenv("COLUMNS", std::to_string(kUsualWidth).c_str(), 1);
   for (const Listing& listing : listings()) {
     testing::internal::CaptureStdout();
     run({"list", std::string(listing.name)});
     std::istringstream text(testing::internal::GetCapturedStdout());
     for (std::string line; std::getline(text, line);) EXPECT_LE(text_width(line), kUsualWidth) << line;
   }
+  unsetenv("COLUMNS");
 }
 
 TEST(Help, FitsIntoEightyColumnsButForCommandsToCopy) {
