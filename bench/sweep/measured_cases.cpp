@@ -38,7 +38,9 @@ class Launches {
       : options_(options), first_(first), hooks_(hooks) {}
 
   LaunchOutcome launch(const Case& asked, int number) {
-    hooks_.doing(fmt::format("measuring {}, launch {} of {}", case_name(asked), number + 1, options_.launches));
+    hooks_.doing(fmt::format("measuring {}, {}", case_name(asked),
+                             number < options_.launches ? fmt::format("launch {} of {}", number + 1, options_.launches)
+                                                        : fmt::format("launch {}, once more", number + 1)));
     try {
       LaunchOutcome outcome =
           stopped_ ? lost_launch(ExitCode::lost_rank, first_ + number, "not launched, since a host was lost before")

@@ -26,6 +26,7 @@
 #include "bench/sweep/options.hpp"
 #include "bench/sweep/simulate.hpp"
 #include "reports/formats/formats.hpp"
+#include "reports/formats/text_table.hpp"
 #include "reports/report.hpp"
 #include "workloads/training.hpp"
 
@@ -63,8 +64,8 @@ class Sweep {
     Store store(options_.database);
     catch_interrupts();
     execute(store);
-    if (interrupted()) return report_interruption();
-    return publish(store);
+    const ExitCode code = publish(store);
+    return interrupted() ? report_interruption() : code;
   }
 
  private:
@@ -238,9 +239,15 @@ class Sweep {
       if (!is_finished(figure.asked, finished)) published.push_back(figure);
     store.append(run, published);
     simulate_all(store, run, plan_, simulated, progress);
+    // The answer does not wait for what takes minutes.
+    if (!simulated.empty() && !interrupted() && (!measured.empty() || !emulated.empty() || calibration_)) {
+      progress.clear();
+      publish(store);
+    }
     measure_all(store, run, measured, progress);
     emulate_all(store, run, emulated, progress);
     if (calibration_ && !interrupted()) extend(store, run, finished, progress);
+    done_ = true;
   }
 
   /// Simulates nodes like this machine. What fails of that is said, and costs nothing else.
@@ -312,7 +319,11 @@ class Sweep {
     std::map<const Case*, std::int64_t> stored;
     const MeasuredHooks hooks{
         .doing = [&](const std::string& what) { progress.doing(what); },
-        .launched = [&](bool extra) { progress.done(extra ? 0 : launch_cost()); },
+        .launched =
+            [&](bool extra) {
+              if (extra) progress.more(launch_cost());
+              progress.done(launch_cost());
+            },
         .keep =
             [&](const Case& asked, const CaseResult& addition) {
               if (const auto known = stored.find(&asked); known != stored.end())
@@ -348,7 +359,9 @@ class Sweep {
 
   ExitCode report_interruption() const {
     fmt::print(stderr,
-               "hbench: interrupted; every finished case is in {}\n  the same command with --resume does the rest\n",
+               "hbench: interrupted; every finished case is in {} and in the report\n  the same command with --resume "
+               "does the "
+               "rest\n",
                options_.database.string());
     return ExitCode::interrupted;
   }
@@ -370,16 +383,26 @@ class Sweep {
     for (const Plan* plan : {&plan_, &extension_}) describe(input, plan->catalog);
     const Document report = kScalingReport.build(input);
     write_report_folder(report, options_.report);
-    if (options_.json)
-      fmt::print("{}", points_json(input.points));
-    else
-      fmt::print("{}", terminal_text(summary(input.points, report), options_.wide));
-    if (!options_.json)
-      fmt::print("\nReport: {}\nResults: {}\n", (options_.report / "index.html").string(), options_.database.string());
+    print_answer(summary(input.points, report), input.points);
     ExitCode worst = worst_;
     for (const CaseResult& result : results)
       if (result.status == CaseStatus::failed) worst = std::max(worst, static_cast<ExitCode>(result.exit_code));
     return worst;
+  }
+
+  /// Once, or before what takes minutes and after it; then only what came since.
+  void print_answer(Document answer, const std::vector<Point>& points) {
+    if (options_.json) {
+      if (done_) fmt::print("{}", points_json(points));
+      return;
+    }
+    const Document whole = answer;
+    std::erase_if(answer.blocks,
+                  [&](const Block& block) { return printed_.contains(text_of({.blocks = {block}}, kAnyWidth)); });
+    for (const Block& block : whole.blocks) printed_.insert(text_of({.blocks = {block}}, kAnyWidth));
+    fmt::print("{}", terminal_text(answer, options_.wide));
+    fmt::print("\nReport: {}\nResults: {}\n", (options_.report / "index.html").string(), options_.database.string());
+    std::fflush(stdout);
   }
 
   SweepOptions options_;
@@ -393,6 +416,8 @@ class Sweep {
   Plan extension_;  ///< on nodes like this machine; empty without a calibration
   Run run_;
   ExitCode worst_ = ExitCode::good;  ///< of the launches of this run
+  bool done_ = false;                ///< nothing is to come
+  std::set<std::string> printed_;    ///< blocks of the answer, as text
 };
 
 ExitCode run_sweep(const Call& call) {

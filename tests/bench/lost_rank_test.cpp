@@ -153,6 +153,8 @@ TEST_F(Interrupted, ByCtrlCKeepsWhatIsDoneLeavesNoProcessAndDoesTheRestWithResum
   EXPECT_EQ(outcome.code, 130);
   EXPECT_THAT(outcome.err, HasSubstr("interrupted; every finished case is in hbench.db"));
   EXPECT_THAT(outcome.err, HasSubstr("--resume"));
+  EXPECT_THAT(outcome.out, testing::StartsWith("=> ")) << "the answer was there before anything was measured";
+  EXPECT_THAT(bytes_of(workplace_ / "hbench-report/report.md"), HasSubstr("of ideal speed"));
   EXPECT_TRUE(all_die(workers));
   expect_the_rest_can_be_done();
 }
