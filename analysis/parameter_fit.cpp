@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace hbench {
 namespace {
@@ -125,9 +126,11 @@ double misfit(const ParameterFit& fit, double noise) {
 double FittedParameter::half_width() const { return kNinetyPercent * deviation; }
 double FittedParameter::factor() const { return std::exp(half_width()); }
 
-ParameterFit fit_parameters(const std::vector<Prior>& priors, double noise, const LogErrors& errors) {
+namespace {
+
+/// As `fit_parameters`, from `x` on; `before` are the errors there.
+ParameterFit fit_from(Vector x, const std::vector<Prior>& priors, double noise, const LogErrors& errors) {
   ParameterFit fit{.parameters = std::vector<FittedParameter>(priors.size()), .priors = priors, .noise = noise};
-  Vector x(priors.size());
   fit.before = fit.after = errors(x);
   double lowest = cost(priors, noise, x, fit.after);
   Normal normal;
@@ -166,6 +169,116 @@ ParameterFit fit_parameters(const std::vector<Prior>& priors, double noise, cons
     fit.parameters[p] = {x[p], deviation, deviation < priors[p].deviation / 2};
   }
   return fit;
+}
+
+/// A fit of some of the parameters, while others are fixed.
+class Fixing {
+ public:
+  Fixing(const std::vector<Prior>& priors, double noise, const LogErrors& errors)
+      : priors_(priors), noise_(noise), errors_(errors), fixed_(priors.size()) {}
+
+  ParameterFit fit() {
+    ParameterFit fit = fit_free(Vector(priors_.size()));
+    const Vector before = fit.before;
+    std::vector<bool> asked_for(priors_.size());
+    for (std::size_t p = hardly_determined(fit, asked_for); p < priors_.size(); p = hardly_determined(fit, asked_for)) {
+      fixed_[p] = FittedParameter{0, fit.parameters[p].deviation};
+      if (nothing_depends_on(p, fit)) {
+        fit.parameters[p] = *fixed_[p];
+        continue;
+      }
+      ParameterFit without = fit_free(factors_of(fit));
+      // A likelihood that falls by less than this is no evidence against the figure as it was (95 %); where less noise
+      // is left than was expected, less is evidence.
+      constexpr double kEvidence = 1.92, kLeastScatter = 0.5;
+      asked_for[p] = height(without) - height(fit) > kEvidence * std::max(kLeastScatter, misfit(fit, noise_));
+      if (asked_for[p])
+        fixed_[p].reset();
+      else
+        fit = std::move(without);
+    }
+    for (std::size_t p = 0; p < priors_.size(); ++p) {
+      FittedParameter parameter = fit.parameters[p];
+      if (fixed_[p] || parameter.log_factor <= priors_[p].most) continue;
+      parameter.log_factor = priors_[p].most;
+      parameter.limited = parameter.determined;
+      fixed_[p] = parameter;
+      fit = fit_free(factors_of(fit));
+    }
+    fit.before = before;
+    return fit;
+  }
+
+ private:
+  static Vector factors_of(const ParameterFit& fit) {
+    Vector x;
+    for (const FittedParameter& parameter : fit.parameters) x.push_back(parameter.log_factor);
+    return x;
+  }
+
+  bool nothing_depends_on(std::size_t p, const ParameterFit& fit) const {
+    constexpr double kAll = 0.95, kNone = 1e-3;
+    return fit.parameters[p].deviation > kAll * priors_[p].deviation && std::fabs(fit.parameters[p].log_factor) < kNone;
+  }
+
+  /// Of all parameters, from `all` on; nothing depends on a fixed one any more.
+  ParameterFit fit_free(Vector all) const {
+    std::vector<std::size_t> indices;
+    std::vector<Prior> priors;
+    Vector start;
+    for (std::size_t p = 0; p < priors_.size(); ++p) {
+      if (fixed_[p]) {
+        all[p] = fixed_[p]->log_factor;
+        continue;
+      }
+      indices.push_back(p);
+      priors.push_back(priors_[p]);
+      start.push_back(all[p]);
+    }
+    ParameterFit fit = fit_from(std::move(start), priors, noise_, [&](std::span<const double> some) {
+      for (std::size_t i = 0; i < some.size(); ++i) all[indices[i]] = some[i];
+      return errors_(all);
+    });
+    std::vector<FittedParameter> parameters;
+    for (const auto& fixed : fixed_) parameters.push_back(fixed.value_or(FittedParameter()));
+    Matrix gradients(fit.after.size(), Vector(priors_.size()));
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      parameters[indices[i]] = fit.parameters[i];
+      for (std::size_t k = 0; k < gradients.size(); ++k) gradients[k][indices[i]] = fit.gradients[k][i];
+    }
+    fit.parameters = std::move(parameters);
+    fit.gradients = std::move(gradients);
+    fit.priors = priors_;
+    return fit;
+  }
+
+  /// The free parameter of which least is known; the number of parameters where all are determined or asked for.
+  std::size_t hardly_determined(const ParameterFit& fit, const std::vector<bool>& asked_for) const {
+    const auto share = [&](std::size_t p) { return fit.parameters[p].deviation / priors_[p].deviation; };
+    std::size_t least = priors_.size();
+    for (std::size_t p = 0; p < priors_.size(); ++p)
+      if (!fixed_[p] && !asked_for[p] && !fit.parameters[p].determined &&
+          (least == priors_.size() || share(p) > share(least)))
+        least = p;
+    return least;
+  }
+
+  double height(const ParameterFit& fit) const { return cost(priors_, noise_, factors_of(fit), fit.after); }
+
+  const std::vector<Prior>& priors_;
+  double noise_;
+  const LogErrors& errors_;
+  std::vector<std::optional<FittedParameter>> fixed_;
+};
+
+}  // namespace
+
+ParameterFit fit_parameters(const std::vector<Prior>& priors, double noise, const LogErrors& errors) {
+  return fit_from(Vector(priors.size()), priors, noise, errors);
+}
+
+ParameterFit fit_determined(const std::vector<Prior>& priors, double noise, const LogErrors& errors) {
+  return Fixing(priors, noise, errors).fit();
 }
 
 std::vector<double> ParameterFit::left_out(const std::vector<std::string>& groups) const {

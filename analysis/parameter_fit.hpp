@@ -5,6 +5,7 @@
 /// Parameters are factors of what a model states, on logarithms: 0 leaves it as it is. Each has a prior, a normal
 /// distribution around 0, so that what no observation depends on stays where it was.
 
+#include <cmath>
 #include <functional>
 #include <span>
 #include <string>
@@ -15,7 +16,8 @@ namespace hbench {
 /// One parameter of the model.
 struct Prior {
   std::string name;
-  double deviation = 0;  ///< of the logarithm of its factor, before any observation; > 0
+  double deviation = 0;    ///< of the logarithm of its factor, before any observation; > 0
+  double most = HUGE_VAL;  ///< the logarithm of the largest factor that is possible; at least 0
 };
 
 /// What is known of it afterwards.
@@ -24,6 +26,7 @@ struct FittedParameter {
   double deviation = 0;  ///< of `log_factor`
   /// Whether the observations say more of it than the prior: its deviation is less than half of what it was.
   bool determined = false;
+  bool limited = false;  ///< the observations ask for more than is possible
 
   /// `log_factor` lies within so much of its value with 90 %, as a normal distribution has it.
   double half_width() const;
@@ -53,5 +56,9 @@ struct ParameterFit {
 /// that noise does not explain, deviations grow with them, up to those of the priors. Calls `errors` about
 /// (parameters + 2) times for each of up to 20 iterations. \pre noise > 0; there are priors and observations.
 ParameterFit fit_parameters(const std::vector<Prior>& priors, double noise, const LogErrors& errors);
+
+/// The same, but what the observations hardly determine stays where it was (its factor is 1), and no factor exceeds
+/// what is possible: the others are fitted to the observations without it.
+ParameterFit fit_determined(const std::vector<Prior>& priors, double noise, const LogErrors& errors);
 
 }  // namespace hbench

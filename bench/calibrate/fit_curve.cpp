@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "bench/calibrate/explained.hpp"
 #include "bench/calibrate/profile_text.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
@@ -18,6 +19,8 @@ namespace {
 constexpr double kNoise = 0.2;
 /// A latency or rate of a data sheet, or of another machine, may be off by a factor of 2.
 const double kUnknown = std::log(2);
+/// Twice the time or half of it on average is of another cluster.
+const double kMostError = std::log(2);
 /// As far apart are two runs of the same machines.
 constexpr double kLeastUncertainty = 0.1;
 
@@ -72,20 +75,37 @@ void narrow_streams(CurveFit& fitted, const CurveFigure& figure, double range) {
                          fitted.base.stream_factor));
 }
 
+/// Whether only the network was between the GPUs.
+bool one_per_node(const MeasuredCurve& curve) { return curve.nodes > 1 && curve.ranks == curve.nodes; }
+
+/// The cluster as it was measured: of a node's GPUs one may have been used, with its share of the NICs.
+Profile as_measured(Profile profile, const MeasuredCurve& curve) {
+  if (!one_per_node(curve)) return profile;
+  profile.nics = std::max(1, profile.nics / profile.gpus_per_node);
+  profile.gpus_per_node = 1;
+  return profile;
+}
+
 void check_world(const Profile& base, const MeasuredCurve& curve) {
   if (base.most_gpus() > 0 && curve.ranks > base.most_gpus())
     throw Error(ExitCode::usage,
                 fmt::format("at most {} GPUs of {} work together, and {} were measured", base.most_gpus(), base.name,
                             curve.ranks),
                 "give the profile of the cluster that was measured");
-  if (base.nodes_of(curve.ranks) != curve.nodes)
+  if (base.nodes_of(curve.ranks) != curve.nodes && !one_per_node(curve))
     throw Error(ExitCode::usage,
                 fmt::format("{} GPUs were measured on {} node{}, and {} has {} per node", curve.ranks, curve.nodes,
                             curve.nodes == 1 ? "" : "s", base.name, base.gpus_per_node),
                 "give the profile of the cluster that was measured, or --ranks and --nodes");
 }
 
+/// Predictions use a curve where they are of as many GPUs of each node.
+bool is_kept(const Profile& profile, const MeasuredCurve& curve) {
+  return profile.nodes_of(curve.ranks) == curve.nodes;
+}
+
 void keep_curve(Profile& profile, const MeasuredCurve& curve) {
+  if (!is_kept(profile, curve)) return;
   std::erase_if(profile.curves, [&](const MeasuredCurve& known) {
     return known.collective == curve.collective && known.algorithm == curve.algorithm && known.ranks == curve.ranks &&
            known.nodes == curve.nodes;
@@ -99,9 +119,10 @@ void write_figures(CurveFit& fitted) {
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const CurveFigure& figure = *figures[i];
     const FittedParameter& parameter = fitted.fit.parameters[i];
+    if (!parameter.determined && parameter.log_factor == 0) continue;
     set_figure(profile, figure.key, figure.text(profile),
                fmt::format("fitted to a curve ({}), {} before; {}", fitted.curve.source, figure.text(fitted.base),
-                           parameter.determined ? "determined by it" : "hardly determined by it"));
+                           how_determined(parameter, "it")));
     if (!parameter.determined) continue;
     std::ranges::find(profile.figures, figure.key, &Figure::key)->assumed = 1;
     const double range = std::max(kLeastUncertainty, std::expm1(parameter.half_width()));
@@ -116,6 +137,29 @@ void write_figures(CurveFit& fitted) {
   profile.title = fmt::format("{}, with a measured {}", fitted.base.title, to_string(fitted.curve.collective));
 }
 
+/// What the curve does not say of the network, with the cure; empty where it determines it.
+std::string unknown_network(const CurveFit& fitted) {
+  std::string unknown;
+  for (std::size_t i = 0; i < fitted.fit.priors.size(); ++i)
+    if (!fitted.fit.parameters[i].determined && fitted.fit.parameters[i].log_factor == 0)
+      unknown += fmt::format("{}{}", unknown.empty() ? "" : " and ", fitted.fit.priors[i].name);
+  if (unknown.empty()) return "";
+  return fmt::format(
+      "These sizes hardly determine {} (kept as before): small messages (-b 1K) would determine a latency, and large "
+      "ones (-e 4G) a rate.",
+      unknown);
+}
+
+std::vector<std::string> all_notes(const CurveFit& fitted, std::vector<std::string> notes) {
+  if (std::string unknown = unknown_network(fitted); !unknown.empty()) notes.push_back(std::move(unknown));
+  if (!is_kept(fitted.base, fitted.curve))
+    notes.push_back(
+        fmt::format("One GPU of each node was measured: the network is fitted alone, and the curve is not "
+                    "kept, since {} has {} per node.",
+                    fitted.base.name, fitted.base.gpus_per_node));
+  return notes;
+}
+
 std::string logarithm(double value) { return fmt::format("{:.3f}", value); }
 
 }  // namespace
@@ -124,16 +168,18 @@ CurveFit fit_curve(const Profile& base, MeasuredCurve curve) {
   check_world(base, curve);
   const std::vector<const CurveFigure*> figures = figures_for(base, curve);
   std::vector<Prior> priors;
-  for (const CurveFigure* figure : figures) priors.push_back({std::string(figure->key), kUnknown});
+  for (const CurveFigure* figure : figures)
+    priors.push_back({std::string(figure->key), kUnknown, most_factor(base, figure->key)});
   const auto scaled = [&](std::span<const double> log_factors) {
     Profile profile = base;
     for (std::size_t i = 0; i < figures.size(); ++i) figures[i]->scale(profile, std::exp(log_factors[i]));
     return profile;
   };
   CurveFit fitted{.base = base, .profile = base, .curve = std::move(curve), .fit = {}};
-  fitted.fit = fit_parameters(priors, kNoise, [&](std::span<const double> log_factors) {
-    return model_errors(scaled(log_factors), fitted.curve).logarithms;
+  fitted.fit = fit_determined(priors, kNoise, [&](std::span<const double> log_factors) {
+    return model_errors(as_measured(scaled(log_factors), fitted.curve), fitted.curve).logarithms;
   });
+  check_explained(fitted.fit, kMostError, base.name, "times");
   std::vector<double> log_factors;
   for (const FittedParameter& parameter : fitted.fit.parameters) log_factors.push_back(parameter.log_factor);
   fitted.profile = scaled(log_factors);
@@ -156,19 +202,21 @@ Document curve_fit_document(const CurveFit& fitted, const std::vector<std::strin
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const FittedParameter& parameter = fitted.fit.parameters[i];
     table.rows.push_back({std::string(figures[i]->key), figures[i]->text(fitted.base), figures[i]->text(fitted.profile),
-                          fmt::format("x/ {:.2f}", parameter.factor()), parameter.determined ? "yes" : "hardly"});
+                          fmt::format("x/ {:.2f}", parameter.factor()), determined_text(parameter)});
   }
   document.blocks.emplace_back(std::move(table));
   document.blocks.emplace_back(Paragraph{fmt::format(
       "The model without the curve is {} off on average (mean |ln|), {} before; for other numbers of GPUs it is used. "
-      "For these {}, the curve is. Uncertainty of the profile: {:.2g}, {:.2g} before.",
-      logarithm(fitted.after().mean_size()), logarithm(fitted.before().mean_size()), curve.ranks,
+      "{}Uncertainty of the profile: {:.2g}, {:.2g} before.",
+      logarithm(fitted.after().mean_size()), logarithm(fitted.before().mean_size()),
+      is_kept(fitted.base, curve) ? fmt::format("For these {}, the curve is. ", curve.ranks) : "",
       fitted.profile.uncertainty, fitted.base.uncertainty)});
-  for (const std::string& note : notes) document.blocks.emplace_back(Paragraph{note});
+  for (const std::string& note : all_notes(fitted, notes)) document.blocks.emplace_back(Paragraph{note});
   return document;
 }
 
-std::string curve_fit_json(const CurveFit& fitted, const std::string& written_to) {
+std::string curve_fit_json(const CurveFit& fitted, const std::vector<std::string>& notes,
+                           const std::string& written_to) {
   nlohmann::ordered_json figures = nlohmann::ordered_json::array();
   const std::vector<const CurveFigure*> all = figures_for(fitted.base, fitted.curve);
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -185,6 +233,7 @@ std::string curve_fit_json(const CurveFit& fitted, const std::string& written_to
                                 {"mean_error_after", fitted.after().mean_size()},
                                 {"uncertainty_before", fitted.base.uncertainty},
                                 {"uncertainty", fitted.profile.uncertainty},
+                                {"notes", all_notes(fitted, notes)},
                                 {"written_to", written_to}}
              .dump(1) +
          "\n";

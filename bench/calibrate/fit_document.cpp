@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/statistics.hpp"
+#include "bench/calibrate/explained.hpp"
 #include "bench/calibrate/fit_profile.hpp"
 #include "bench/validate/percent.hpp"
 
@@ -60,8 +61,7 @@ Table figure_table(const FittedProfile& fitted) {
     const FittedParameter& parameter = fitted.fit.parameters[i];
     const double factor = parameter.factor();
     table.rows.push_back({prior.name, figure_text(fitted.base, prior), figure_text(fitted.profile, prior),
-                          fmt::format("x {:.2f} to {:.2f}", 1 / factor, factor),
-                          parameter.determined ? "yes" : "hardly"});
+                          fmt::format("x {:.2f} to {:.2f}", 1 / factor, factor), determined_text(parameter)});
   }
   return table;
 }
@@ -106,12 +106,12 @@ Table each_step(const FittedProfile& fitted, const FitErrors& errors) {
 std::string what_would_determine(const FittedProfile& fitted) {
   std::string text;
   for (std::size_t i = 0; i < fitted.fit.priors.size(); ++i)
-    if (!fitted.fit.parameters[i].determined)
+    if (fitted.fit.parameters[i].log_factor == 0 && !fitted.fit.parameters[i].determined)
       text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", fitted.fit.priors[i].name,
                           determined_by(fitted.fit.priors[i]));
   return text.empty() ? "The steps determine all of these figures."
                       : fmt::format(
-                            "The steps hardly determine these, which stay near what they were; in brackets what "
+                            "The steps hardly determine these, which stay what they were; in brackets what "
                             "would: {}.",
                             text);
 }

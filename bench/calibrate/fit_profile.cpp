@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "bench/calibrate/explained.hpp"
 #include "bench/calibrate/profile_text.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
@@ -20,6 +21,8 @@ const double kUnknown = std::log(2);
 /// What a transport reaches of a line whose rate is known.
 constexpr double kLine = 0.3;
 constexpr double kLeastUncertainty = 0.02, kMostUncertainty = 0.9;
+/// Steps that are half as long again on average are of another cluster, or in another unit.
+constexpr double kMostError = 0.4;
 constexpr std::size_t kFewestRows = 3;
 
 /// A figure of a profile that can be fitted.
@@ -107,9 +110,10 @@ void write_figures(FittedProfile& fitted) {
       all = all && parameter.determined;
       if (parameter.determined) half_width = std::max(half_width, parameter.half_width());
     }
+    if (!parameter.determined && parameter.log_factor == 0) continue;
     set_figure(fitted.profile, figure.key, figure.text(fitted.profile),
                fmt::format("fitted to {} measured steps, {} before; {}", fitted.rows.size(), figure.text(fitted.base),
-                           parameter.determined ? "determined by them" : "hardly determined by them"));
+                           how_determined(parameter, "them")));
     if (parameter.determined) std::ranges::find(fitted.profile.figures, figure.key, &Figure::key)->assumed = 1;
   }
   fitted.profile.title = fmt::format("{}, fitted to {} steps", fitted.base.title, fitted.rows.size());
@@ -136,14 +140,14 @@ FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, con
   Catalog catalog = catalog_of(fitted.rows, data, {.profiles = {{base.name, base}}, .traces = {}});
   std::vector<Prior> priors;
   for (const FittedFigure* figure : figures_for(base, fitted.rows))
-    priors.push_back({std::string(figure->key), figure->deviation});
+    priors.push_back({std::string(figure->key), figure->deviation, most_factor(base, figure->key)});
   const auto scaled = [&](std::span<const double> log_factors) {
     Profile profile = base;
     for (std::size_t i = 0; i < priors.size(); ++i) figure_of(priors[i]).scale(profile, std::exp(log_factors[i]));
     return profile;
   };
   int simulations = 0;
-  fitted.fit = fit_parameters(priors, kNoise, [&](std::span<const double> log_factors) {
+  fitted.fit = fit_determined(priors, kNoise, [&](std::span<const double> log_factors) {
     catalog.profiles.at(base.name) = scaled(log_factors);
     std::vector<double> errors;
     for (const Validation& each : validate(fitted.rows, catalog, stop))
@@ -151,6 +155,7 @@ FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, con
     if (simulated) simulated(++simulations);
     return errors;
   });
+  check_explained(fitted.fit, kMostError, base.name, "steps");
   std::vector<double> log_factors;
   for (const FittedParameter& parameter : fitted.fit.parameters) log_factors.push_back(parameter.log_factor);
   fitted.profile = scaled(log_factors);

@@ -22,9 +22,9 @@ struct FittedProfile {
 
 /// Fits the figures of `base` that are seldom known beforehand (rates of links, streams and servers, latencies, the
 /// scatter of ranks, the slowdown of compute beside communication) to `rows`, which are of this cluster. Figures that
-/// the rows do not determine stay near where they were. The uncertainty of the profile becomes that of the fitted
+/// the rows hardly determine stay where they were. The uncertainty of the profile becomes that of the fitted
 /// rates. Tells `simulated` how often it has simulated all rows, each time. \throws Error as `validate`, (usage) where
-/// there are too few rows.
+/// there are too few rows, and where no figures explain them.
 FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, const Data& data,
                           const StopRequested& stop = {}, const std::function<void(int)>& simulated = {});
 

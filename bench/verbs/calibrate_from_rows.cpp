@@ -75,7 +75,7 @@ ExitCode calibrate_from_curve(const Request& request, const Profile& profile, Im
   const CurveFit fitted = fit_curve(profile, std::move(parsed.curve));
   write_whole(request.file, format_profile(fitted.profile), "--out");
   if (request.json) {
-    fmt::print("{}", curve_fit_json(fitted, request.file.string()));
+    fmt::print("{}", curve_fit_json(fitted, parsed.notes, request.file.string()));
     return ExitCode::good;
   }
   fmt::print("{}", terminal_text(curve_fit_document(fitted, parsed.notes), request.wide));

@@ -80,6 +80,34 @@ TEST(FitParameters, IsNotLedAstrayByOneObservation) {
   EXPECT_EQ(fit.weights[0], 1);
 }
 
+// As above, but one of x and y explains what is seen, and z nothing.
+TEST(FitDetermined, LeavesWhatIsHardlyDeterminedWhereItWas) {
+  const ParameterFit fit =
+      fit_determined({{"x", 1}, {"y", 1}, {"z", 1}}, 0.01, linear({{1, 1, 0}, {1, 1, 0}}, {0.4, 0.4}));
+  EXPECT_EQ(fit.parameters[2].log_factor, 0);
+  EXPECT_EQ(std::min(fit.parameters[0].log_factor, fit.parameters[1].log_factor), 0);
+  EXPECT_NEAR(std::max(fit.parameters[0].log_factor, fit.parameters[1].log_factor), 0.4, 1e-3);
+  EXPECT_NE(fit.parameters[0].determined, fit.parameters[1].determined);
+  EXPECT_NEAR(fit.before[0], -0.4, 1e-12);
+  EXPECT_EQ(fit.gradients[0].size(), 3u);
+}
+
+// Two observations that are three priors away: they say little of the value, and much against 0.
+TEST(FitDetermined, MovesWhatTheObservationsContradict) {
+  const ParameterFit fit = fit_determined({{"x", 0.1}}, 0.1, linear({{1}, {1}}, {0.3, 0.3}));
+  EXPECT_FALSE(fit.parameters[0].determined);
+  EXPECT_NEAR(fit.parameters[0].log_factor, 0.2, 1e-6);
+}
+
+TEST(FitDetermined, ExceedsNoLimit) {
+  const ParameterFit fit =
+      fit_determined({{"x", 1, 0.1}, {"y", 1}}, 0.01, linear({{1, 0}, {1, 0}, {0, 1}, {1, 1}}, {0.4, 0.4, 0.2, 0.5}));
+  EXPECT_EQ(fit.parameters[0].log_factor, 0.1);
+  EXPECT_TRUE(fit.parameters[0].limited);
+  EXPECT_FALSE(fit.parameters[1].limited);
+  EXPECT_GT(fit.parameters[1].log_factor, 0.2) << "fitted to what the limit leaves";
+}
+
 // Of a linear model the estimate is exact: the same as a fit to the others.
 TEST(LeftOut, IsTheErrorOfAFitToTheOtherGroups) {
   const std::vector<std::vector<double>> a{{1, 0}, {1, 1}, {0, 1}, {1, 2}, {2, 1}};

@@ -114,6 +114,53 @@ TEST(FitCurve, KeepsTheCurveInTheFileOfTheProfileInPlaceOfAnOlderOne) {
   EXPECT_NEAR(again.line_rate / fitted.profile.line_rate, 1, 1e-3);
 }
 
+TEST(FitCurve, KeepsWhatTheCurveHardlyDetermines) {
+  MeasuredCurve large = curve_of(base(), 16);
+  large.points.erase(large.points.begin(), large.points.end() - 4);
+  for (auto& point : large.points) point.time = point.time * 1.5;
+  const CurveFit fitted = fit_curve(base(), large);
+  EXPECT_EQ(fitted.profile.network_latency.value, base().network_latency.value) << "large messages say nothing of it";
+  EXPECT_EQ(figure(fitted.profile, "network.latency").source, figure(base(), "network.latency").source);
+  EXPECT_NEAR(fitted.profile.line_rate / base().line_rate, 1 / 1.5, 0.05);
+  EXPECT_THAT(curve_fit_json(fitted, {}, ""), HasSubstr("hardly determine network.latency"));
+}
+
+TEST(FitCurve, PutsNoNicAboveItsLineRate) {
+  Profile faster = base();
+  faster.line_rate = faster.line_rate * 1.6;
+  const CurveFit fitted = fit_curve(base(), curve_of(faster, 16));
+  EXPECT_EQ(fitted.profile.line_rate.value, base().line_rate.value);
+  EXPECT_TRUE(fitted.fit.parameters[1].limited);
+  Profile assumed = base();
+  for (Figure& each : assumed.figures)
+    if (each.key == "network.line_rate") each.assumed = 4;
+  EXPECT_NEAR(fit_curve(assumed, curve_of(faster, 16)).profile.line_rate / faster.line_rate, 1, 0.05)
+      << "nobody stated it";
+  Profile nvlink = base();
+  nvlink.local_rate = nvlink.gpu_link_rate * 2;
+  EXPECT_LE(fit_curve(base(), curve_of(nvlink, 8)).profile.local_rate.value, base().gpu_link_rate.value * (1 + 1e-9));
+}
+
+TEST(FitCurve, RefusesTimesThatNoFiguresExplain) {
+  MeasuredCurve seconds = curve_of(base(), 16);
+  for (auto& point : seconds.points) point.time = point.time * 1e3;
+  expect_error([&] { fit_curve(base(), seconds); }, ExitCode::usage,
+               HasSubstr("times that of aws-p4d would explain these times"), HasSubstr("nothing is written"));
+}
+
+TEST(FitCurve, OfOneGpuPerNodeFitsTheNetworkAlone) {
+  Profile pairs = base();
+  pairs.nics = pairs.nics / pairs.gpus_per_node;
+  pairs.gpus_per_node = 1;
+  if (pairs.nics < 1) pairs.nics = 1;
+  pairs.line_rate = pairs.line_rate * 0.5;
+  const CurveFit fitted = fit_curve(base(), curve_of(pairs, 2));
+  EXPECT_NEAR(fitted.profile.line_rate / pairs.line_rate, 1, 0.1);
+  EXPECT_EQ(fitted.profile.gpus_per_node, base().gpus_per_node);
+  EXPECT_TRUE(fitted.profile.curves.empty()) << "the nodes of the profile have more GPUs";
+  EXPECT_THAT(curve_fit_json(fitted, {}, ""), HasSubstr("One GPU of each node was measured"));
+}
+
 TEST(FitCurve, RefusesACurveOfAnotherCluster) {
   MeasuredCurve other = curve_of(base(), 16);
   other.nodes = 4;
@@ -136,7 +183,7 @@ TEST(FitCurve, PrintsBothFiguresAndBothErrors) {
   EXPECT_EQ(table.rows[1][1], "100 Gbit/s");
   EXPECT_EQ(table.rows[1][4], "yes");
   EXPECT_EQ(std::get<Paragraph>(document.blocks.back()).text, "A note.");
-  const auto json = nlohmann::json::parse(curve_fit_json(fitted, "mine.toml"));
+  const auto json = nlohmann::json::parse(curve_fit_json(fitted, {"A note."}, "mine.toml"));
   EXPECT_EQ(json.at("written_to"), "mine.toml");
   EXPECT_EQ(json.at("figures").at(1).at("determined"), true);
   EXPECT_LT(json.at("mean_error_after"), json.at("mean_error_before"));

@@ -135,7 +135,7 @@ TEST(FitProfile, FitsWhatTheClusterAndTheStepsHave) {
   pairs.gpus_per_node = 2;
   pairs.stream_cap = pairs.line_rate * 0.5;
   pairs.straggler = 0;
-  EXPECT_THAT(figures_fitted(pairs, rings),
+  EXPECT_THAT(figures_fitted(pairs, measured_on(pairs, rings, data)),
               testing::ElementsAre("local.rate", "network.stream_cap", "network.line_rate", "network.latency",
                                    "compute.overlap_slowdown"));
 }
@@ -191,8 +191,25 @@ TEST(CalibrateFromRows, WritesAProfileThatOthersRead) {
   const std::string text = calibrate({"--from", rows, "--profile", kCluster, "--out", out, "--each"});
   EXPECT_THAT(text, AllOf(HasSubstr("fitted to 3 steps"), HasSubstr("local.rate"), HasSubstr("hardly"),
                           HasSubstr("Each step"), HasSubstr("Wrote " + out)));
-  EXPECT_THAT(read_file(out), HasSubstr("fitted to 3 measured steps, 4700 MB/s before"));
+  EXPECT_THAT(read_file(out), AllOf(HasSubstr("plain 10 GbE, fitted to 3 steps"), HasSubstr("\"4.7 GB/s\"")))
+      << "what they hardly determine stays as it was";
   EXPECT_EQ(load_data().profiles.load(out).name, "mine");
+}
+
+// Samples for each of 1,000 steps, say.
+TEST(CalibrateFromRows, RefusesStepsThatItCannotExplainAndWritesNothing) {
+  const TemporaryFolder folder;
+  const std::string out = (folder / "mine.toml").string(),
+                    rows = HBENCH_SOURCE_DIR "/tests/bench/import_cases/rows_throughput_x1000.csv";
+  expect_error(
+      [&] {
+        calibrate({"--from", rows, "--profile", kCluster, "--out", out});
+      },
+      ExitCode::usage,
+      HasSubstr("hkbu-10gbe cannot explain these steps: they are off by a factor of 995 on average after the fit"),
+      HasSubstr("check their unit"));
+  testing::internal::GetCapturedStdout();
+  EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 TEST(CalibrateFromRows, NamesTheFileInJson) {
