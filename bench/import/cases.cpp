@@ -1,5 +1,9 @@
 #include "bench/import/cases.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <set>
+
 namespace hbench {
 
 Case imported_case(std::string_view implementation) {
@@ -45,6 +49,28 @@ CaseResult& ImportedCases::result_of(const Case& asked) {
   const auto [known, is_new] = by_key_.try_emplace(asked.key(), results_.size());
   if (is_new) results_.push_back({.asked = asked, .failure = {}, .samples = {}});
   return results_[known->second];
+}
+
+ImportedOutput merged(std::vector<ImportedOutput> tests) {
+  std::vector<ImportedOutput> runs;
+  std::set<std::string> keys;  // of the last run
+  for (ImportedOutput& test : tests) {
+    const bool repeats =
+        std::ranges::any_of(test.cases, [&](const CaseResult& each) { return keys.contains(each.asked.key()); });
+    const bool begins = runs.empty() || repeats || test.environment != runs.back().environment;
+    if (begins) keys.clear();
+    for (const CaseResult& each : test.cases) keys.insert(each.asked.key());
+    if (begins) {
+      runs.push_back(std::move(test));
+      continue;
+    }
+    ImportedOutput& run = runs.back();
+    std::ranges::move(test.cases, std::back_inserter(run.cases));
+    std::ranges::move(test.left_out, std::back_inserter(run.left_out));
+  }
+  ImportedOutput first = std::move(runs.front());
+  first.later.assign(std::make_move_iterator(runs.begin() + 1), std::make_move_iterator(runs.end()));
+  return first;
 }
 
 std::vector<CaseResult> ImportedCases::take() { return std::exchange(results_, {}); }

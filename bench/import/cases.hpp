@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/records.hpp"
+#include "bench/import/format.hpp"
 
 namespace hbench {
 
@@ -36,5 +37,9 @@ class ImportedCases {
   std::map<std::string, std::size_t> by_key_;                      ///< of each case, its index
   std::map<std::pair<std::string, std::string>, int> iterations_;  ///< of each key and metric, how many there are
 };
+
+/// The tests of one file, in their order, as one run; a test that has a case of that run again, or was measured on
+/// another machine, begins a later one. \pre there is a test.
+ImportedOutput merged(std::vector<ImportedOutput> tests);
 
 }  // namespace hbench

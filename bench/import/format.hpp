@@ -26,27 +26,40 @@ struct ImportedOutput {
   /// or `metric::kBenchmarkRate`; a collective has those of `analysis/collectives.hpp`. What the program calls wrong is
   /// a failed case.
   std::vector<CaseResult> cases = {};
-  /// Whether `CollectiveTask::bytes` are what one rank gives: the buffer of an all-gather has as many times more as
-  /// there are ranks.
-  bool bytes_of_one_rank = false;
   std::vector<std::string> left_out = {};  ///< what is not imported, and why, in sentences
+  /// What the file has of later runs: cases that stand in it once more, or were measured on other machines.
+  std::vector<ImportedOutput> later = {};
 };
+
+/// What the user says of a file; empty or 0 where nothing is said. A format that needs it to understand the file uses
+/// it where the file does not say it itself.
+struct ImportHints {
+  std::string collective = {};
+  int ranks = 0, nodes = 0;
+};
+
+/// Takes from the hints what the collectives leave open. \throws Error (usage) where both differ, and where the number
+/// of ranks is not known.
+void complete_collectives(ImportedOutput& output, std::string_view file_name, const ImportHints& hints);
 
 struct ImportFormat {
   std::string_view name, summary;
   std::string_view example;  ///< a command that writes it
   /// Whether a text is of this format, as far as its beginning tells: also one that is cut off.
   bool (*recognises)(std::string_view text);
-  /// \throws Error (usage) with file and line, or the place in its JSON: for what is cut off, no number, a time that is
-  /// none, and where there is no case.
-  ImportedOutput (*parse)(std::string_view text, std::string_view file_name);
+  /// What cannot be read is left out where something else can. \throws Error (usage) with file and line, or the place
+  /// in its JSON: for what is cut off, or contradicts itself or the hints, and where there is no case.
+  ImportedOutput (*parse)(std::string_view text, std::string_view file_name, const ImportHints& hints);
 };
 
 /// In the order in which they are tried: what any text may hold comes last.
 std::span<const ImportFormat* const> import_formats();
 /// \throws Error (usage), with a suggestion.
 const ImportFormat& find_import_format(std::string_view name);
-/// The first format that recognises the text. \throws Error (usage) that lists all formats.
+/// The first format that recognises the text; null for none. \throws Error (usage) for traces of other programs, which
+/// hbench does not read.
+const ImportFormat* recognised(std::string_view text, std::string_view file_name);
+/// The same. \throws Error (usage) that lists all formats where there is none.
 const ImportFormat& recognise(std::string_view text, std::string_view file_name);
 
 }  // namespace hbench

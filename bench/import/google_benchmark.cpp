@@ -81,11 +81,17 @@ class Reader {
     const std::string name_of_unit = entry.has("time_unit") ? entry.at("time_unit").text() : "ns";
     const std::optional<MeasuredUnit> unit = measured_unit(name_of_unit);
     if (!unit || unit->is_rate) entry.at("time_unit").fail("is no unit of time", "s, ms, us or ns");
-    cases_.add(asked, metric::kBenchmarkSeconds, std::array{entry.at("real_time").positive() * unit->factor}, "s");
+    const JsonValue time = entry.at("real_time");
+    if (time.is_null() || (time.is_number() && time.number() == 0))
+      output_.left_out.push_back(fmt::format("{}: its time is {}", name, time.is_null() ? "no number" : "0"));
+    else
+      cases_.add(asked, metric::kBenchmarkSeconds, std::array{time.positive() * unit->factor}, "s");
   }
 
   /// \throws Error (usage) where there is no case.
   void finish(const JsonValue& benchmarks) {
+    if (cases_.empty() && !output_.left_out.empty())
+      benchmarks.fail("has none that was timed: " + output_.left_out.front());
     if (cases_.empty())
       benchmarks.fail(aggregates_ > 0 ? "has only aggregates" : "has no benchmark",
                       aggregates_ > 0 ? "run without --benchmark_report_aggregates_only"
@@ -99,7 +105,7 @@ class Reader {
   int aggregates_ = 0;
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name) {
+ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
   const nlohmann::json json = parse_json(text, file_name);
   const JsonValue root(json, file_name);
   ImportedOutput output;

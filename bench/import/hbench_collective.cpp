@@ -9,7 +9,7 @@
 namespace hbench {
 namespace {
 
-ImportedOutput parse(std::string_view text, std::string_view file_name) {
+ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
   CollectiveOutput read = read_collective_output(text, file_name);
   ImportedOutput output{.started_at = utc_of(read.started_at), .environment = std::move(read.environment)};
   std::size_t untimed = 0;

@@ -14,6 +14,7 @@
 #include "bench/producer.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -24,6 +25,9 @@ constexpr std::string_view kSeparator = ", ";
 
 /// So many figures of three digits and more are not equal by chance.
 constexpr std::size_t kManyFigures = 8;
+
+/// The machine of files that do not name it.
+constexpr const char* kUnnamed = "not named";
 
 [[noreturn]] void fail(std::string_view file, const std::string& what, std::string hint) {
   throw Error(ExitCode::usage, fmt::format("{}: {}", file, what), std::move(hint));
@@ -46,27 +50,37 @@ std::vector<std::string> remembered_by(const Run& run) {
   return files;
 }
 
-/// What the output leaves open, from the request.
-void complete(ImportedOutput& output, std::string_view file, const ImportRequest& request) {
+/// The machine, as far as it is known. Ranks and nodes are given where a collective's output says nothing of it.
+void complete_machine(ImportedOutput& output, std::string_view file, const ImportRequest& request) {
   if (!request.machine.empty()) output.environment[std::string(kMachineName)] = request.machine;
-  if (output.environment.empty())
+  if (!output.environment.empty()) return;
+  if (std::ranges::any_of(output.cases, [](const CaseResult& each) { return each.asked.is_benchmark(); }))
     fail(file, "it does not say on which machine it was measured",
          "add --machine NAME: runs of one name are taken to be of machines that compare");
+  output.environment[std::string(kMachineName)] = kUnnamed;
+}
+
+/// What the output leaves open, from the request.
+void complete(ImportedOutput& output, std::string_view file, const ImportRequest& request) {
+  complete_machine(output, file, request);
+  complete_collectives(output, file, request.hints);
   if (!request.program.empty()) output.program = request.program;
   for (CaseResult& result : output.cases) {
-    Case& asked = result.asked;
-    if (asked.is_benchmark()) {
-      if (output.program.empty()) fail(file, "it does not say which program it is of", "add --program NAME");
-      asked.benchmark = fmt::format("{} {}", output.program, asked.benchmark);
-      continue;
-    }
-    if (request.ranks > 0) asked.gpus = request.ranks;
-    if (request.nodes > 0) asked.nodes = request.nodes;
-    if (asked.gpus < 1) fail(file, "it does not say how many ranks it ran on", "add such as --ranks 16 --nodes 2");
-    if (asked.nodes > asked.gpus)
-      fail(file, fmt::format("{} ranks are not on {} nodes", asked.gpus, asked.nodes), "check --ranks and --nodes");
-    if (output.bytes_of_one_rank) asked.collective.bytes *= asked.gpus;
+    if (!result.asked.is_benchmark()) continue;
+    if (output.program.empty()) fail(file, "it does not say which program it is of", "add --program NAME");
+    result.asked.benchmark = fmt::format("{} {}", output.program, result.asked.benchmark);
   }
+}
+
+/// Whether an output holds so many figures, or its text so many decimal points between digits, that an equal one is a
+/// copy.
+bool holds_many_figures(const ImportedOutput& output, std::string_view text) {
+  std::size_t figures = 0, decimals = 0;
+  for (const CaseResult& each : output.cases) figures += each.samples.size();
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t i = 2; i < text.size(); ++i)
+    decimals += text[i - 1] == '.' && is_digit(text[i - 2]) && is_digit(text[i]) ? 1 : 0;
+  return std::max(figures, decimals) >= kManyFigures;
 }
 
 /// The cases of all files.
@@ -141,8 +155,8 @@ std::map<std::string, std::string> labels_of(const std::vector<ReadFile>& files,
 
 /// Of what it holds; the same again is the same run.
 std::string uuid_of_import(const Run& run, const ImportRequest& request) {
-  std::string contents =
-      fmt::format("import\n{}\n{}\n{}\n{}\n", request.machine, request.program, request.ranks, request.nodes);
+  std::string contents = fmt::format("import\n{}\n{}\n{}\n{}\n", request.machine, request.program, request.hints.ranks,
+                                     request.hints.nodes);
   std::vector<std::string> files = remembered_by(run);
   std::ranges::sort(files);
   for (const std::string& file : files) contents += file + "\n";
@@ -158,19 +172,42 @@ void refuse_implausible(const std::vector<CaseResult>& cases, std::string_view f
       fail(file, fault, "nothing is imported: is it as the program wrote it?");
 }
 
-std::vector<ReadFile> read_files(const std::vector<ImportFile>& files, const ImportRequest& request) {
-  std::vector<ReadFile> all;
+std::vector<std::vector<ReadFile>> read_files(const std::vector<ImportFile>& files, const ImportRequest& request) {
+  std::vector<std::vector<ReadFile>> runs;
   for (const ImportFile& file : files) {
     const ImportFormat& format =
         request.format.empty() ? recognise(file.text, file.name) : find_import_format(request.format);
-    ReadFile& read = all.emplace_back(ReadFile{.name = file.name,
-                                               .format = std::string(format.name),
-                                               .digest = digest_text(file.text),
-                                               .output = format.parse(file.text, file.name)});
-    complete(read.output, file.name, request);
-    refuse_implausible(read.output.cases, file.name);
+    ImportedOutput first = format.parse(file.text, file.name, request.hints);
+    std::vector<ImportedOutput> outputs = std::exchange(first.later, {});
+    outputs.insert(outputs.begin(), std::move(first));
+    const std::string digest = digest_text(file.text);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (runs.size() <= i) runs.emplace_back();
+      ReadFile& read = runs[i].emplace_back(ReadFile{.name = file.name,
+                                                     .format = std::string(format.name),
+                                                     .digest = i == 0 ? digest : fmt::format("{}-{}", digest, i + 1),
+                                                     .output = std::move(outputs[i])});
+      read.by_bytes = !read.output.started_at.empty() || holds_many_figures(read.output, file.text);
+      complete(read.output, file.name, request);
+      refuse_implausible(read.output.cases, file.name);
+    }
   }
-  return all;
+  return runs;
+}
+
+std::vector<std::string> remove_copies(std::vector<ReadFile>& files) {
+  std::map<std::string, std::string> names;  // of the first file with a digest
+  std::vector<std::string> notes;
+  std::erase_if(files, [&](const ReadFile& file) {
+    const auto [known, is_new] = names.try_emplace(file.digest, file.name);
+    if (!is_new)
+      notes.push_back(fmt::format("{} is equal to {}: {}", file.name, known->second,
+                                  file.by_bytes
+                                      ? "copies are one launch"
+                                      : "so few figures may be equal by chance, and each counts as a launch"));
+    return !is_new && file.by_bytes;
+  });
+  return notes;
 }
 
 std::vector<std::string> remove_known(std::vector<ReadFile>& files, const ImportRequest& request, const Store& store) {
@@ -181,10 +218,8 @@ std::vector<std::string> remove_known(std::vector<ReadFile>& files, const Import
       for (const std::string& file : remembered_by(run)) known.emplace(file, run.id);
   std::vector<std::string> notes;
   std::erase_if(files, [&](const ReadFile& file) {
-    std::size_t figures = 0;
-    for (const CaseResult& each : file.output.cases) figures += each.samples.size();
     const auto found = known.find(remembered(file));
-    if (found == known.end() || (file.output.started_at.empty() && figures < kManyFigures)) return false;
+    if (found == known.end() || !file.by_bytes) return false;
     notes.push_back(fmt::format("{}: run {} has it already", file.name, found->second));
     return true;
   });
@@ -217,6 +252,11 @@ ImportedRun imported_run(std::vector<ReadFile> files, const ImportRequest& reque
     for (const std::string& what : output.left_out) imported.left_out.push_back(fmt::format("{}: {}", file.name, what));
     merged.add(std::move(output.cases));
   }
+  if (const auto name = run.environment.find(std::string(kMachineName));
+      name != run.environment.end() && name->second == kUnnamed)
+    imported.notes.push_back(
+        "nothing says on which machine this was measured: add --machine NAME, so that it is not "
+        "compared with other machines");
   if (run.started_at.empty()) run.started_at = now;
   imported.cases = merged.take();
   for (CaseResult& each : imported.cases) place_on_this_machine(each.asked, run);

@@ -24,15 +24,16 @@ struct ImportRequest {
   std::string format;   ///< of all files; empty: each is recognised
   std::string machine;  ///< where they were measured
   std::string program;  ///< whose benchmarks they are
-  int ranks = 0, nodes = 0;
+  ImportHints hints;
   std::map<std::string, std::string> labels;
   std::string command;  ///< as typed
 };
 
-/// One file, read, with what the request says of it.
+/// What one file has of one run, with what the request says of it.
 struct ReadFile {
   std::string name, format;
-  std::string digest;  ///< of its bytes
+  std::string digest;     ///< of its bytes, and which of its runs it is from the second on
+  bool by_bytes = false;  ///< says when it was written, or holds many figures: an equal one is a copy
   ImportedOutput output;
 };
 
@@ -40,13 +41,17 @@ struct ReadFile {
 /// that names the file.
 void refuse_implausible(const std::vector<CaseResult>& cases, std::string_view file);
 
-/// \throws Error (usage): as the formats and `refuse_implausible`, and where the machine, the program or the number of
-/// ranks is not known.
-std::vector<ReadFile> read_files(const std::vector<ImportFile>& files, const ImportRequest& request);
+/// The files of each run: of files that hold the same cases several times, their first ones are a run, their second
+/// ones another. \throws Error (usage): as the formats and `refuse_implausible`, where the program or the number of
+/// ranks is not known, and where the request contradicts a file.
+std::vector<std::vector<ReadFile>> read_files(const std::vector<ImportFile>& files, const ImportRequest& request);
 
+/// Takes out copies of files of the same list; a sentence for each. Of files that may be equal by chance, only the
+/// sentence.
+std::vector<std::string> remove_copies(std::vector<ReadFile>& files);
 /// Takes out the files that a run with the same labels holds already, whatever they are called there; a sentence for
-/// each of them. Files that say when they were written, or hold many figures, are known by their bytes; others may be
-/// equal by chance, and are only known together with all files of their run (`Store::add_run`).
+/// each of them. Files that may be equal by chance are only known together with all files of their run
+/// (`Store::add_run`).
 std::vector<std::string> remove_known(std::vector<ReadFile>& files, const ImportRequest& request, const Store& store);
 
 /// A run that is ready to be stored. Each case has a launch for each file that has it, in the order of the files.
@@ -56,6 +61,7 @@ struct ImportedRun {
   std::size_t files = 0;
   std::vector<std::string> formats;   ///< by name, each once
   std::vector<std::string> left_out;  ///< what the run has not, and why, with its file
+  std::vector<std::string> notes;     ///< what else there is to know, in sentences
 };
 
 /// The files as one run. Its UUID follows from what the files hold, the labels and what else was asked, so the same

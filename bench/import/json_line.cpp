@@ -37,7 +37,7 @@ bool recognises(std::string_view text) {
 }
 
 /// `{"step_ms": 12.3, "tokens_per_s": 5e5}`, or `{"step": 12.3, "unit": "ms"}`.
-ImportedOutput parse(std::string_view text, std::string_view file_name) {
+ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
   const Line line = last_object(text);
   if (line.number == 0)
     throw Error(ExitCode::usage, fmt::format("{}: none of its lines is a JSON object", file_name),
@@ -49,6 +49,7 @@ ImportedOutput parse(std::string_view text, std::string_view file_name) {
   ImportedOutput output;
   ImportedCases cases;
   for (const auto& [name, value] : object.members()) {
+    if (value.is_null() && unit_of_name(name)) output.left_out.push_back(fmt::format("{}: it is no number", name));
     if (!value.is_number()) continue;
     const std::optional<MeasuredUnit> unit = common.empty() ? unit_of_name(name) : measured_unit(common);
     if (!unit) {
@@ -59,7 +60,11 @@ ImportedOutput parse(std::string_view text, std::string_view file_name) {
     cases.add(imported_benchmark("json-line", name), unit->metric(), std::array{value.positive() * unit->factor},
               unit->unit);
   }
-  if (cases.empty()) throw Error(ExitCode::usage, fmt::format("{}: it has no time and no rate", where), kUnitHint);
+  if (cases.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("{}: it has no time and no rate{}", where,
+                            output.left_out.empty() ? "" : fmt::format(" ({})", output.left_out.front())),
+                kUnitHint);
   output.cases = cases.take();
   return output;
 }

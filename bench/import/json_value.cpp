@@ -69,33 +69,19 @@ int JsonValue::whole(int least) const {
   return static_cast<int>(value);
 }
 
-void JsonValue::fail(const std::string& what, std::string hint) const {
+std::string JsonValue::shown() const {
   constexpr std::size_t kShown = 40;
-  std::string shown;
-  if (value_->is_primitive()) {
-    shown = value_->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    if (shown.size() > kShown) shown = shown.substr(0, kShown) + "...";
-    shown = fmt::format(" ({})", shown);
-  }
-  throw Error(ExitCode::usage, fmt::format("{}: {}{} {}", file_name_, path_.empty() ? "its JSON" : path_, shown, what),
-              std::move(hint));
+  if (!value_->is_primitive()) return "";
+  const std::string shown = value_->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return shown.size() > kShown ? shown.substr(0, kShown) + "..." : shown;
 }
 
-nlohmann::json parse_json(std::string_view text, std::string_view file_name, int first_line) {
-  using Json = nlohmann::json;
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    const std::size_t at = std::min(error.byte, text.size());
-    const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    const bool cut_off = error.byte > text.size();
-    throw Error(ExitCode::usage,
-                fmt::format("{}:{}: {}", file_name, first_line + lines,
-                            cut_off ? "its JSON is cut off here" : "this is no JSON"),
-                cut_off ? "was the program that wrote it stopped?" : "NaN and inf are no numbers of JSON either");
-  } catch (const Json::exception& error) {
-    throw Error(ExitCode::usage, fmt::format("{}: its JSON cannot be read", file_name), error.what());
-  }
+void JsonValue::fail(const std::string& what, std::string hint) const {
+  const std::string value = shown();
+  throw Error(ExitCode::usage,
+              fmt::format("{}: {}{} {}", file_name_, path_.empty() ? "its JSON" : path_,
+                          value.empty() ? "" : fmt::format(" ({})", value), what),
+              std::move(hint));
 }
 
 }  // namespace hbench

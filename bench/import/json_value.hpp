@@ -38,6 +38,8 @@ class JsonValue {
   /// A whole number from `least` to 10^9.
   int whole(int least) const;
 
+  /// A number, text, truth or null as it stands there, shortened; empty for arrays and objects.
+  std::string shown() const;
   [[noreturn]] void fail(const std::string& what, std::string hint = "is it as the program wrote it?") const;
 
  private:
@@ -46,8 +48,9 @@ class JsonValue {
   std::string path_;
 };
 
-/// Parses a text that begins in line `first_line` of its file. \throws Error (usage) with file and line: for what is no
-/// JSON, or is cut off.
+/// Parses the JSON of a text that begins in line `first_line` of its file; what a program prints before and after it is
+/// not read. Python's NaN and Infinity become null: who reads that number says so. \throws Error (usage) with file and
+/// line: for what is no JSON, is cut off, or has a name twice in one object.
 nlohmann::json parse_json(std::string_view text, std::string_view file_name, int first_line = 1);
 
 }  // namespace hbench

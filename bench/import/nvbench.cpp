@@ -109,7 +109,7 @@ class Reader {
   ImportedOutput output_;
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name) {
+ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
   const nlohmann::json json = parse_json(text, file_name);
   const JsonValue root(json, file_name), benchmarks = root.at("benchmarks");
   Reader reader(root);

@@ -2,17 +2,16 @@
 
 #include <array>
 
-#include "analysis/collectives.hpp"
-#include "bench/import/cases.hpp"
-#include "bench/import/collective_case.hpp"
 #include "bench/import/format.hpp"
+#include "bench/import/measured_unit.hpp"
+#include "bench/import/mpi_collective.hpp"
 #include "bench/import/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 
 /// Tables of the OSU micro-benchmarks' blocking collectives (mvapich.cse.ohio-state.edu/benchmarks): a title, the names
-/// of the columns, and a row for each size. `Avg Latency(us)` is the mean over ranks and iterations, with and without
-/// `-f`; nothing else is taken, so that outputs of both kinds compare. Ranks and machine are not in it.
+/// of the columns, and a row for each size. `Avg Latency` is the mean over ranks and iterations, with and without `-f`;
+/// nothing else is taken, so that outputs of both kinds compare. Ranks and machine are not in it.
 
 namespace hbench {
 namespace {
@@ -24,119 +23,126 @@ constexpr std::array<std::pair<std::string_view, CollectiveKind>, 4> kTests = {
      {"Allgather", CollectiveKind::all_gather},
      {"Broadcast", CollectiveKind::broadcast}}};
 
-/// Times a million ranks a number of bytes still.
-constexpr double kMostBytes = 1e12;
-constexpr std::string_view kAverage = "Avg Latency(us)", kEnd = " Latency Test";
+constexpr std::string_view kAverage = "Avg Latency", kEnd = " Latency Test",
+                           kHint = "osu_allreduce, osu_reduce_scatter, osu_allgather or osu_bcast can be imported";
 
-/// MPI's types by hbench's names; others stay as they are.
-std::string_view type_of(std::string_view mpi) {
-  if (mpi.ends_with('.')) mpi.remove_suffix(1);
-  if (mpi == "MPI_FLOAT") return "float32";
-  if (mpi == "MPI_DOUBLE") return "float64";
-  if (mpi == "MPI_INT") return "int32";
-  return mpi;
-}
-
-/// `# OSU MPI-CUDA Allreduce Latency Test v7.5`. Older versions print it without `#`.
+/// Where `OSU MPI-CUDA Allreduce Latency Test v7.5` begins; none in other lines.
 std::size_t title_of(std::string_view line) {
   const std::size_t at = line.find("OSU ");
-  return at != line.npos && at <= 2 && line.find(" Test") != line.npos ? at : line.npos;
+  return at != line.npos && line.find(" Test", at) != line.npos ? at : line.npos;
 }
 
 bool recognises(std::string_view text) {
-  for (std::size_t at = text.find("OSU "); at != text.npos; at = text.find("OSU ", at + 1)) {
-    const std::string_view line = text.substr(at, text.find('\n', at) - at);
-    if (line.find(" Test") != line.npos) return true;
-  }
+  for (const std::string_view line : lines_of(text))
+    if (title_of(line) != line.npos) return true;
   return false;
+}
+
+/// The names of columns, between which are two blanks or more.
+std::vector<std::string_view> names_of_columns(std::string_view line) {
+  std::vector<std::string_view> names;
+  for (line = trimmed(line); !line.empty();) {
+    const std::size_t end = std::min({line.find("  "), line.find('\t'), line.size()});
+    names.push_back(trimmed(line.substr(0, end)));
+    line = trimmed(line.substr(end));
+  }
+  return names;
 }
 
 class Reader {
  public:
-  explicit Reader(std::string_view file_name) : file_name_(file_name) {}
+  Reader(std::string_view file_name, const ImportHints& hints) : tables_(file_name), file_name_(file_name) {
+    table_.ranks = hints.ranks;
+  }
 
   ImportedOutput read(std::string_view text) {
-    for (const std::string_view line : printed_lines(text)) {
+    for (const std::string_view line : lines_of(text)) {
       ++line_;
       read_line(line);
     }
-    if (!kind_)
-      throw Error(ExitCode::usage, fmt::format("{}: no line is the title of an OSU test", file_name_),
-                  "give all that the test printed");
-    if (cases_.empty())
-      throw Error(ExitCode::usage, fmt::format("{}: it has no rows", file_name_), "did the test end before its table?");
-    ImportedOutput output{.cases = cases_.take()};
-    output.bytes_of_one_rank = *kind_ == CollectiveKind::all_gather;
-    return output;
+    return tables_.finish("it has no rows: did the test end before its table?", kHint);
   }
 
  private:
-  [[noreturn]] void fail_here(const std::string& what, std::string_view hint) const {
-    throw Error(ExitCode::usage, fmt::format("{}:{}: {}", file_name_, line_, what), std::string(hint));
-  }
-
   void read_line(std::string_view line) {
-    if (const std::size_t at = title_of(line); at != line.npos) return read_title(line.substr(at));
-    if (!kind_) return;
+    if (const std::size_t at = title_of(line); at != line.npos) return read_title(line, at);
+    if (!known_) return;
+    line = trimmed(without_label(line, label_));
     const std::vector<std::string_view> words = words_of(line);
     if (words.empty()) return;
     constexpr std::string_view kDatatype = "Datatype:";
-    if (words.size() > 2 && words[1] == kDatatype) type_ = type_of(words[2]);
+    if (words.size() > 2 && words[1] == kDatatype) table_.type = type_of_mpi(words[2]);
     if (words[0].starts_with('#') || words[0] == "Size") return read_head(line);
     if (finite_number(words[0])) read_row(words);
   }
 
-  void read_title(std::string_view title) {
-    if (kind_) fail_here("a second test begins", "give each test a file of its own");
+  void read_title(std::string_view line, std::size_t at) {
+    tables_.begin();
+    label_ = label_before(line, at);
+    known_ = false;
+    column_ = 0;
+    table_.type.clear();
+    const std::string_view title = trimmed(line.substr(at));
     const std::string_view before = title.substr(0, title.find(kEnd));
     const std::size_t blank = before.rfind(' ');
     const std::string_view name = before.substr(blank + 1), library = before.substr(0, blank);
-    for (const auto& [known, kind] : kTests)
-      if (name == known) kind_ = kind;
     // `OSU MPI Non-blocking Allreduce` has other columns.
-    if (!kind_ || title.find(kEnd) == title.npos || words_of(library).size() != 2)
-      fail_here(fmt::format("hbench knows no '{}'", title),
-                "osu_allreduce, osu_reduce_scatter, osu_allgather or osu_bcast");
-    on_gpu_ = library.find('-') != library.npos;
-    executor_ = library.find("NCCL") != library.npos ? "osu-nccl" : "osu";
+    if (title.find(kEnd) != title.npos && words_of(library).size() == 2)
+      for (const auto& [known, kind] : kTests)
+        if (name == known) {
+          table_.kind = kind;
+          known_ = true;
+        }
+    if (!known_) tables_.leave_out(fmt::format("line {}: hbench has no collective of '{}'", line_, title));
+    table_.on_gpu = library.find('-') != library.npos;
+    table_.executor = library.find("NCCL") != library.npos ? "osu-nccl" : "osu";
   }
 
   void read_head(std::string_view line) {
-    if (line.find("Size") == line.npos) return;
-    if (line.find(kAverage) == line.npos)
-      fail_here(fmt::format("it has no column '{}'", kAverage), "times of blocking collectives are imported");
-    validated_ = line.find("Validation") != line.npos;
-    head_ = true;
+    const std::size_t size = line.find("Size");
+    if (size == line.npos) return;
+    const std::vector<std::string_view> names = names_of_columns(line.substr(size));
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      const std::size_t bracket = names[i].find('(');
+      if (bracket == names[i].npos || trimmed(names[i].substr(0, bracket)) != kAverage) continue;
+      const auto unit = measured_unit(names[i].substr(bracket + 1, names[i].size() - bracket - 2));
+      if (!unit || unit->is_rate) continue;
+      column_ = i;
+      unit_ = unit->factor;
+    }
+    if (column_ == 0)
+      throw Error(ExitCode::usage, fmt::format("{}:{}: it has no column '{} (us)'", file_name_, line_, kAverage),
+                  "times of blocking collectives are imported");
+    validated_ = names.back() == "Validation";
   }
 
   void read_row(const std::vector<std::string_view>& words) {
-    const auto bytes = finite_number(words[0]);
-    const auto time = words.size() > 1 ? finite_number(words[1]) : std::nullopt;
-    if (!head_) fail_here("a row stands before the names of the columns", "give all that the test printed");
-    if (!time || *time * 1e-6 <= 0 || *bytes < 0 || *bytes > kMostBytes)
-      fail_here(fmt::format("'{}' is not a time in microseconds", words.size() > 1 ? words[1] : ""),
-                "a row has the size in bytes and the average latency first");
-    Case asked =
-        collective_case(executor_, *kind_, static_cast<std::int64_t>(*bytes), type_, reduces(*kind_) ? "sum" : "");
-    asked.gpus = 0;
-    if (on_gpu_) asked.training.device = kGpuDevice;
+    if (column_ == 0)
+      throw Error(ExitCode::usage,
+                  fmt::format("{}:{}: a row stands before the names of the columns", file_name_, line_),
+                  "give all that the test printed");
+    const MpiRow row = MpiRow::of(words[0], column_ < words.size() ? words[column_] : "", unit_);
+    if (!row.fault.empty()) return tables_.leave_out(fmt::format("line {}: {}", line_, row.fault));
+    const Case asked = case_of_row(table_, row.bytes);
     if (validated_ && words.back() == "Fail")
-      return cases_.fail(asked, fmt::format("{}:{}: its validation failed", file_name_, line_),
-                         static_cast<int>(ExitCode::wrong_data));
-    // A broadcast has one buffer; the others get their result in another.
-    const std::string_view metric = *kind_ == CollectiveKind::broadcast ? metric::kInPlace : metric::kOutOfPlace;
-    cases_.add(asked, metric, std::array{*time * 1e-6}, "s");
+      return tables_.cases().fail(asked, fmt::format("{}:{}: its validation failed", file_name_, line_),
+                                  static_cast<int>(ExitCode::wrong_data));
+    tables_.cases().add(asked, time_metric(table_.kind), std::array{row.seconds}, "s");
   }
 
+  MpiTables tables_;
   std::string_view file_name_;
+  std::string label_;
   int line_ = 0;
-  std::optional<CollectiveKind> kind_;
-  bool on_gpu_ = false, head_ = false, validated_ = false;
-  std::string_view executor_, type_;
-  ImportedCases cases_;
+  bool known_ = false, validated_ = false;
+  std::size_t column_ = 0;  ///< of the average; 0 before the names
+  double unit_ = 1e-6;
+  MpiTable table_;
 };
 
-ImportedOutput parse(std::string_view text, std::string_view file_name) { return Reader(file_name).read(text); }
+ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
+  return Reader(file_name, hints).read(text);
+}
 
 }  // namespace
 

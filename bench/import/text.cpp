@@ -23,7 +23,8 @@ std::string import_text(const ImportedRun& imported, const AddedRun& added, cons
   }
   for (const CaseResult& each : imported.cases)
     if (each.status == CaseStatus::failed) text += fmt::format("failed: {}\n", clean_text(each.failure));
-  for (const std::string& note : imported.left_out) text += fmt::format("left out: {}\n", clean_text(note));
+  for (const std::string& left : imported.left_out) text += fmt::format("left out: {}\n", clean_text(left));
+  for (const std::string& note : imported.notes) text += fmt::format("note: {}\n", clean_text(note));
   return text;
 }
 

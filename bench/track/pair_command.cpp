@@ -69,7 +69,10 @@ CommandLaunch understood(const PairCommand& command, const std::string& out) {
   const ImportFormat* format = nullptr;
   try {
     format = &recognise(out, name);
-    ImportedOutput output = format->parse(out, name);
+    ImportedOutput output = format->parse(out, name, {});
+    if (!output.later.empty())
+      throw Error(ExitCode::usage, fmt::format("{}: it has the same cases {} times", name, output.later.size() + 1),
+                  "print them once: each launch of the command is one");
     refuse_implausible(output.cases, name);
     return {.cases = std::move(output.cases), .environment = std::move(output.environment)};
   } catch (const Error& error) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <set>
 
@@ -10,16 +11,17 @@
 #include "bench/calibrate/collective_output.hpp"
 #include "bench/calibrate/fit_curve.hpp"
 #include "bench/calibrate/fit_profile.hpp"
-#include "bench/calibrate/nccl_tests.hpp"
 #include "bench/calibrate/profile_text.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/import/collective_output.hpp"
-#include "bench/import/nccl_tests_output.hpp"
+#include "bench/import/format.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/file.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -51,27 +53,52 @@ FittedProfile fit(const Profile& base, std::vector<CaseResult> rows, const Data&
 struct Request {
   std::string from, base;
   std::filesystem::path file;
-  int ranks = 0, nodes = 0;
+  ImportHints hints;
   bool json = false, each = false, wide = false, quiet = false;
 };
 
-/// A measured collective, where the text is one: what nccl-tests or hbench collective printed.
+/// A measured collective, where the text is one: what hbench collective printed, or what hbench import reads.
 std::optional<ImportedCurve> curve_in(const std::string& text, const Request& request) {
   std::optional<ImportedCurve> imported;
-  const char* by = "nccl-tests";
-  if (is_nccl_tests_output(text)) {
-    imported = parse_nccl_tests(text, request.from, request.ranks, request.nodes);
-  } else if (is_collective_output(text)) {
-    imported = parse_collective_output(text, request.from, request.ranks, request.nodes);
-    by = "hbench collective";
+  std::string by = "hbench collective";
+  if (is_collective_output(text)) {
+    imported = parse_collective_output(text, request.from, request.hints.ranks, request.hints.nodes);
+  } else if (const ImportFormat* format = recognised(text, request.from)) {
+    imported = curve_of(format->parse(text, request.from, request.hints), request.from, request.hints);
+    by = format->name;
   }
   if (imported)
     imported->curve.source = fmt::format("{}, {}", by, std::filesystem::path(request.from).filename().string());
   return imported;
 }
 
+/// Whether the name of a GPU's model has that of a profile's, `NVIDIA H100 80GB HBM3` that of `h100-sxm`.
+bool is_model(const std::string& model, const std::string& gpu) {
+  const std::string name = lower_case(gpu.substr(0, gpu.find('-')));
+  std::vector<std::string> words(1);
+  for (const char c : lower_case(model))
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      words.back() += c;
+    else
+      words.emplace_back();
+  for (std::size_t first = 0; first < words.size(); ++first) {
+    std::string joined;
+    for (std::size_t i = first; i < words.size() && joined.size() < name.size(); ++i)
+      if ((joined += words[i]) == name) return true;
+  }
+  return false;
+}
+
+void note_other_gpu(ImportedCurve& imported, const Profile& profile) {
+  if (imported.gpu.empty() || profile.gpu.empty() || is_model(imported.gpu, profile.gpu)) return;
+  imported.notes.push_back(fmt::format(
+      "Warning: {} was measured on {}, and {} has {}: its rates inside nodes and its workloads are of another GPU.",
+      imported.curve.source, imported.gpu, profile.name, profile.gpu));
+}
+
 /// The collective becomes a curve of the profile.
 ExitCode calibrate_from_curve(const Request& request, const Profile& profile, ImportedCurve parsed) {
+  note_other_gpu(parsed, profile);
   const CurveFit fitted = fit_curve(profile, std::move(parsed.curve));
   write_whole(request.file, format_profile(fitted.profile), "--out");
   if (request.json) {
@@ -110,15 +137,17 @@ ExitCode calibrate_from_rows(const Call& call) {
                  "table of measured steps, or what nccl-tests or hbench collective --json printed");
   app.add_option("--profile", request.base, "profile to start from: a name of hbench list profiles, or a TOML file");
   app.add_option("--out", request.file, "file of the fitted profile (default: NAME-fitted.toml)");
-  app.add_option("--ranks", request.ranks, "GPUs of a measured collective (default: as it says)")
+  app.add_option("--collective", request.hints.collective, "of a measured collective, where it does not say it");
+  app.add_option("--ranks", request.hints.ranks, "GPUs of a measured collective (default: as it says)")
       ->check(in_range(2, 1'000'000));
-  app.add_option("--nodes", request.nodes, "nodes of a measured collective (default: as it says)")
+  app.add_option("--nodes", request.hints.nodes, "nodes of a measured collective (default: as it says)")
       ->check(in_range(1, 1'000'000));
   app.add_flag("--each", request.each, "also print each step with its predictions");
   app.add_flag("--json", request.json, "print the fit as JSON")
       ->excludes(app.add_flag("--wide", request.wide, kWideHelp));
   app.add_flag("--quiet", request.quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
+  if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
   if (request.base.empty())
     throw Error(ExitCode::usage, "--from needs a profile to start from",
                 "add such as --profile hkbu-10gbe (hbench list profiles)");
@@ -128,7 +157,7 @@ ExitCode calibrate_from_rows(const Call& call) {
   check_writable(request.file, "--out");
   if (std::optional<ImportedCurve> imported = curve_in(read_file(request.from), request))
     return calibrate_from_curve(request, profile, std::move(*imported));
-  for (const char* flag : {"--ranks", "--nodes"})
+  for (const char* flag : {"--collective", "--ranks", "--nodes"})
     if (app.count(flag) > 0)
       throw Error(ExitCode::usage,
                   fmt::format("{} is for a measured collective, and {} is a table", flag, request.from),

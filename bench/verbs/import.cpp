@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include "analysis/store/merge.hpp"
 #include "bench/command/arguments.hpp"
@@ -10,6 +12,7 @@
 #include "bench/import/import.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/producer.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/formats/plain_text.hpp"
 
@@ -49,7 +52,10 @@ std::string formats_text() {
   return text + fmt::format("  {:17} {}\n", "(a database)", "runs of another hbench database, as hbench db merge");
 }
 
-void import_outputs(std::vector<ReadFile> files, const ImportRequest& request, const std::filesystem::path& database) {
+/// The files of one run.
+void import_outputs(std::vector<ReadFile> files, std::vector<std::string> notes, const ImportRequest& request,
+                    const std::filesystem::path& database) {
+  std::ranges::move(remove_copies(files), std::back_inserter(notes));
   std::vector<std::string> known;
   // Only what can be imported makes a database.
   if (std::filesystem::exists(database)) known = remove_known(files, request, Store(database, Store::Mode::read_only));
@@ -58,9 +64,23 @@ void import_outputs(std::vector<ReadFile> files, const ImportRequest& request, c
     return;
   }
   ImportedRun imported = imported_run(std::move(files), request, now_utc());
-  imported.left_out.insert(imported.left_out.end(), known.begin(), known.end());
+  std::ranges::move(known, std::back_inserter(imported.left_out));
+  std::ranges::move(notes, std::back_inserter(imported.notes));
   const AddedRun added = Store(database).add_run(imported.run, imported.cases);
   fmt::print("{}", import_text(imported, added, database.string()));
+}
+
+void import_runs(std::vector<std::vector<ReadFile>> runs, const ImportRequest& request,
+                 const std::filesystem::path& database) {
+  const std::size_t count = runs.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<std::string> notes;
+    if (i > 0)
+      notes.push_back(
+          fmt::format("{} has the same cases {} times, and each is a run: give launches of one run a file each",
+                      runs[i].front().name, count));
+    import_outputs(std::move(runs[i]), std::move(notes), request, database);
+  }
 }
 
 ExitCode run_import(const Call& call) {
@@ -77,6 +97,7 @@ ExitCode run_import(const Call& call) {
       "  hbench track check\n"
       "  hbench import all_reduce_*.txt --label branch=main --db nightly.db\n"
       "  hbench import osu_allreduce.txt --ranks 16 --nodes 2 --machine lab3\n"
+      "  hbench import table.txt --collective all-reduce --ranks 64 --nodes 8   (pasted without its heading)\n"
       "  hbench import step.log --program train.py --machine lab3   (its last line: {\"step_ms\": 12.3})\n"
       "  hbench import other.db\n"
       "What a run with the same labels holds is not stored again. Give runs with the oldest first: where a file does "
@@ -90,20 +111,23 @@ ExitCode run_import(const Call& call) {
   app.add_option("--machine", request.machine,
                  "where they were measured, in your words: only runs with the same words are compared");
   app.add_option("--program", request.program, "whose benchmarks they are (default: as the file says)");
-  app.add_option("--ranks", request.ranks, "of collectives (default: as the file says)")
+  app.add_option("--collective", request.hints.collective,
+                 "of tables that do not name it: all-reduce, reduce-scatter, all-gather or broadcast");
+  app.add_option("--ranks", request.hints.ranks, "of collectives, where the file does not say it")
       ->check(in_range(1, kMostRanks));
-  app.add_option("--nodes", request.nodes, "of collectives (default: as the file says)")
+  app.add_option("--nodes", request.hints.nodes, "of collectives, where the file does not say it")
       ->check(in_range(1, kMostRanks));
   if (app.parse(call)) return ExitCode::good;
   if (names.empty()) throw Error(ExitCode::usage, "no file to import", "hbench import results.json");
   request.labels = parse_labels(labels);
   if (!request.format.empty()) find_import_format(request.format);
-  std::vector<ReadFile> files = read_files(read_outputs(names), request);
-  for (const char* flag : {"--label", "--machine", "--program", "--ranks", "--nodes", "--format"})
-    if (files.empty() && app.count(flag) > 0)
+  if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
+  std::vector<std::vector<ReadFile>> runs = read_files(read_outputs(names), request);
+  for (const char* flag : {"--label", "--machine", "--program", "--collective", "--ranks", "--nodes", "--format"})
+    if (runs.empty() && app.count(flag) > 0)
       throw Error(ExitCode::usage, fmt::format("{} is for what other programs wrote", flag),
                   "runs of another database come as they are; leave it out");
-  if (!files.empty()) import_outputs(std::move(files), request, database);
+  import_runs(std::move(runs), request, database);
   for (const std::string& name : names)
     if (is_database(name)) fmt::print("{}", merge_text({.file = name, .result = merge_database(name, database)}));
   return ExitCode::good;

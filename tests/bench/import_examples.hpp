@@ -37,11 +37,11 @@ inline std::string nccl_tests_json_example(const std::string& wrong = "0.000000"
          R"("env":["PATH=\/usr\/bin"],"nccl_version":22807,"config":{"nthreads":1,"ngpus":2,"devices":[)"
          R"({"rank":0,"group":0,"pid":7,"hostname":"a","device":0,"device_hex":"0000:04:00","device_info":"NVIDIA L4"},)"
          R"({"rank":2,"group":0,"pid":8,"hostname":"b","device":0,"device_hex":"0000:04:00","device_info":"NVIDIA L4"}]},)"
-         R"("results":[{"size":4096,"count":256,"type":"half","redop":"none","root":"    -1","out_of_place":)"
-         R"({"time":12.500000,"alg_bw":0.33,"bus_bw":0.25,"nwrong":)" +
+         R"("results":[{"size":4096,"count":512,"type":"half","redop":"none","root":"    -1","out_of_place":)"
+         R"({"time":12.500000,"alg_bw":0.327680,"bus_bw":0.245760,"nwrong":)" +
          wrong +
          R"(},"out_of_place_per_iter":{"min_us":12.0,"times_us":[12.0,12.5,13.0]},"in_place":{"time":11.000000,)"
-         R"("alg_bw":0.37,"bus_bw":0.28,"nwrong":null},"actual_iterations":3,"experiment_name":"x"}],)"
+         R"("alg_bw":0.372364,"bus_bw":0.279273,"nwrong":null},"actual_iterations":3,"experiment_name":"x"}],)"
          R"("out_of_bounds":{"count":0,"okay":"true"},"end_time":"2026-11-20 08:31:00"})";
 }
 
@@ -172,6 +172,35 @@ inline std::string hbench_collective_example(const std::string& wrong = "0") {
  "started_at": "2026-11-20T08:30:00Z", "environment": {{"cpu": "some CPU", "cores": "2"}},
  "results": [{}, {}]}})",
       row(1024, "done", "0"), row(2048, wrong == "0" ? "done" : "failed", wrong));
+}
+
+/// Two sizes of an all-reduce on four GPUs, each in both ways.
+inline std::string rccl_tests_example() {
+  const auto record = [](int bytes, int in_place, double us) {
+    return fmt::format(
+        R"({{"#wrong":"0","algBw":{:.9f},"busBw":{:.9f},"gpus":4,"inPlace":{},"name":"AllReduce","redop":"sum","size":{},"time":{},"type":"float"}})"
+        "\n",
+        bytes / us / 1e3, 1.5 * bytes / us / 1e3, in_place, bytes, us);
+  };
+  return record(1024, 0, 20.5) + record(1024, 1, 19.5) + record(2048, 0, 21.5) + record(2048, 1, 20.25);
+}
+
+/// An all-reduce and an exchange of Intel's benchmarks.
+inline std::string imb_example() {
+  return "# MPI_Datatype                   :   MPI_BYTE\n# MPI_Datatype for reductions    :   MPI_FLOAT\n"
+         "# MPI_Op                         :   MPI_SUM\n# Benchmarking PingPong\n# #processes = 2\n"
+         "       #bytes #repetitions      t[usec]   Mbytes/sec\n            8         1000         0.50        16.00\n"
+         "# Benchmarking Allreduce\n# #processes = 4\n"
+         "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+         "            0         1000         0.03         0.03         0.03\n"
+         "         1024         1000         4.50        18.59        11.50\n"
+         "         2048         1000         5.39        17.63        12.25\n";
+}
+
+/// A heading and a total of tf_cnn_benchmarks.
+inline std::string tf_cnn_benchmarks_example() {
+  return "Model:       vgg16\nBatch size:  128 global\n             64 per device\n"
+         "Devices:     ['/gpu:0', '/gpu:1']\n1\timages/sec: 190.7 +/- 0.0\ntotal images/sec: 380.50\n";
 }
 
 }  // namespace hbench

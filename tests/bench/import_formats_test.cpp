@@ -21,8 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-ImportedOutput imported(const std::string& text, const std::string& file = "a.txt") {
-  return recognise(text, file).parse(text, file);
+ImportedOutput imported(const std::string& text, const std::string& file = "a.txt", const ImportHints& hints = {}) {
+  return recognise(text, file).parse(text, file, hints);
 }
 
 /// The first `from` in `text` as `to`.
@@ -44,6 +44,9 @@ TEST(ImportFormats, AreRecognisedByWhatTheyHold) {
   EXPECT_EQ(recognise(google_benchmark_example(), "a.txt").name, "google-benchmark");
   EXPECT_EQ(recognise(nvbench_example(), "a.txt").name, "nvbench");
   EXPECT_EQ(recognise(hbench_collective_example(), "a.txt").name, "hbench-collective");
+  EXPECT_EQ(recognise(rccl_tests_example(), "a.txt").name, "rccl-tests-records");
+  EXPECT_EQ(recognise(imb_example(), "a.txt").name, "imb");
+  EXPECT_EQ(recognise(tf_cnn_benchmarks_example(), "a.txt").name, "tf-cnn-benchmarks");
   EXPECT_EQ(recognise("epoch 1\n{\"step_ms\": 12.5}\n", "a.txt").name, "json-line");
   expect_error([] { recognise("hello\n", "a.txt"); }, ExitCode::usage, HasSubstr("a.txt: nothing known"),
                HasSubstr("nccl-tests"));
@@ -68,9 +71,13 @@ TEST(NcclTestsFormat, GivesACollectiveForEachSizeInPlaceAndOutOfPlace) {
   EXPECT_EQ(tracked_metric(first).name, "in_place_seconds");
 }
 
-TEST(NcclTestsFormat, LeavesTheRanksOpenWhereItsListOfDevicesHasGapsOrGroups) {
-  EXPECT_EQ(imported(replaced(nccl_tests_example(), "Rank  3", "Rank  7")).cases[0].asked.gpus, 0);
-  EXPECT_EQ(imported(replaced(nccl_tests_example(), "Group  0", "Group  1")).cases[0].asked.gpus, 0);
+TEST(NcclTestsFormat, NeedsTheRanksWhereItsListOfDevicesHasGapsOrGroups) {
+  for (const std::string& text :
+       {replaced(nccl_tests_example(), "Rank  3", "Rank  7"), replaced(nccl_tests_example(), "Group  0", "Group  1")}) {
+    expect_error([&] { imported(text); }, ExitCode::usage, HasSubstr("a.txt: its list of devices does not say"),
+                 HasSubstr("--ranks 16"));
+    EXPECT_EQ(imported(text, "a.txt", {.ranks = 4}).cases[0].asked.gpus, 4);
+  }
 }
 
 TEST(NcclTestsFormat, MakesAFailureOfWrongElementsAndTimesNone) {
@@ -107,9 +114,9 @@ TEST(NcclTestsJson, GivesTheIterationsWhereItHasThemAndTheRanksOfAllProcesses) {
 
 TEST(NcclTestsJson, RefusesTimesThatAreNone) {
   expect_error([] { imported(replaced(nccl_tests_json_example(), "12.500000", "\"nan\""), "a.json"); }, ExitCode::usage,
-               HasSubstr("a.json: results[0].out_of_place.time (\"nan\") is no number"));
+               HasSubstr("a.json: none of its rows can be read (results[0].out_of_place: its time is \"nan\")"));
   expect_error([] { imported(replaced(nccl_tests_json_example(), "11.000000", "-11"), "a.json"); }, ExitCode::usage,
-               HasSubstr("results[0].in_place.time (-11) is not above 0"));
+               HasSubstr("results[0].in_place: its time is -11"));
 }
 
 TEST(Osu, GivesTheAverageLatencyWithAndWithoutTheFullTable) {
@@ -122,7 +129,6 @@ TEST(Osu, GivesTheAverageLatencyWithAndWithoutTheFullTable) {
     EXPECT_THAT(values(output.cases[0], "out_of_place_seconds"), ElementsAre(DoubleEq(21.5e-6)));
     EXPECT_EQ(tracked_metric(output.cases[0]).name, "out_of_place_seconds");
     EXPECT_THAT(output.environment, IsEmpty()) << "it says nothing of the machine";
-    EXPECT_FALSE(output.bytes_of_one_rank);
   }
 }
 
@@ -135,21 +141,28 @@ TEST(Osu, KnowsItsCollectivesAndLibraries) {
   EXPECT_FALSE(first("Broadcast", "MPI").asked.training.on_gpu());
   EXPECT_EQ(first("Reduce_scatter", "MPI-ROCM").asked.collective.name, "reduce-scatter");
   EXPECT_EQ(first("Allreduce", "NCCL-CUDA").asked.collective.executor, "osu-nccl");
-  EXPECT_TRUE(imported(osu_example(false, "Allgather")).bytes_of_one_rank);
+  EXPECT_EQ(imported(osu_example(false, "Allgather"), "a.txt", {.ranks = 4}).cases[0].asked.collective.bytes, 4096);
   expect_error([&] { first("Alltoall", "MPI"); }, ExitCode::usage,
-               HasSubstr("a.txt:2: hbench knows no 'OSU MPI Alltoall Latency Test v7.5'"), HasSubstr("osu_bcast"));
-  expect_error([&] { first("Non-blocking Allreduce", "MPI"); }, ExitCode::usage, HasSubstr("hbench knows no"));
+               HasSubstr("a.txt: line 2: hbench has no collective of 'OSU MPI Alltoall Latency Test v7.5'"),
+               HasSubstr("osu_bcast"));
+  expect_error([&] { first("Non-blocking Allreduce", "MPI"); }, ExitCode::usage, HasSubstr("hbench has no"));
 }
 
 TEST(Osu, RefusesWhatIsNoTimeWithItsLineAndFailsWhatWasNotValid) {
   const auto refused = [](const std::string& text, const std::string& what) {
     expect_error([&] { imported(text); }, ExitCode::usage, HasSubstr(what));
   };
-  refused(replaced(osu_example(true), "22.50", "-1"), "a.txt:6: '-1' is not a time");
-  refused(replaced(osu_example(true), "22.50", "nan"), "a.txt:6: 'nan' is not a time");
-  refused(osu_example(true) + osu_example(true), "a.txt:8: a second test begins");
+  for (const char* none : {"-1", "nan", "0", "x"}) {
+    const ImportedOutput output = imported(replaced(osu_example(true), "22.50", none));
+    EXPECT_THAT(output.cases, SizeIs(1));
+    EXPECT_THAT(output.left_out, ElementsAre(fmt::format("line 6: its time is '{}'", none)));
+  }
+  EXPECT_THAT(imported(osu_example(true) + osu_example(true)).later, SizeIs(1)) << "the same again is another run";
+  EXPECT_THAT(imported(osu_example(true) + osu_example(true, "Allgather")).cases, SizeIs(4));
   refused(replaced(osu_example(false), "Avg Latency(us)", "Bandwidth (MB/s)"), "a.txt:4: it has no column");
   refused("# OSU MPI Allreduce Latency Test v7.5\n# Size       Avg Latency(us)\n", "a.txt: it has no rows");
+  EXPECT_DOUBLE_EQ(
+      imported(replaced(osu_example(false), "Avg Latency(us)", "Avg Latency(ms)")).cases[0].samples[0].value, 0.0215);
   const std::string validated =
       "# OSU MPI Allreduce Latency Test v7.5\n# Size       Avg Latency(us)        Validation\n4 2.5 Pass\n8 2.5 Fail\n";
   const ImportedOutput output = imported(validated);
@@ -176,7 +189,7 @@ TEST(GoogleBenchmark, RefusesWhatItCannotTrackWithItsPlace) {
     expect_error([&] { imported(text, "a.json"); }, ExitCode::usage, HasSubstr(what));
   };
   refused(google_benchmark_example("-2"), "a.json: benchmarks[0].real_time (-2) is not above 0");
-  refused(google_benchmark_example("NaN"), "a.json:28: this is no JSON");
+  refused(google_benchmark_example("1.5e"), "a.json:28: this is no JSON");
   refused(replaced(google_benchmark_example(), "\"us\"", "\"furlongs\""),
           "a.json: benchmarks[0].time_unit (\"furlongs\") is no unit of time");
   refused(google_benchmark_example().substr(0, 800), "its JSON is cut off here");
@@ -184,6 +197,30 @@ TEST(GoogleBenchmark, RefusesWhatItCannotTrackWithItsPlace) {
   for (const char* type : {"\"iteration\"", "\"iteration\"", "\"iteration\""})
     aggregates = replaced(aggregates, type, "\"aggregate\"");
   refused(aggregates, "a.json: benchmarks has only aggregates");
+}
+
+// Python's json module and Google Benchmark itself write and read them.
+TEST(GoogleBenchmark, LeavesOutTimesThatAreNoneAndReadsNoCounters) {
+  for (const char* none : {"NaN", "-Infinity", "0.0"}) {
+    const ImportedOutput output = imported(google_benchmark_example(none), "a.json");
+    EXPECT_THAT(values(output.cases.at(0), "seconds"), ElementsAre(DoubleEq(1.7e-3)));
+    EXPECT_THAT(output.left_out, ElementsAre(HasSubstr("BM_Sort/64: its time is ")));
+  }
+  const std::string counters = replaced(google_benchmark_example(), "\"cpu_time\"", "\"hits\": NaN, \"cpu_time\"");
+  EXPECT_THAT(imported(counters, "a.json").cases, SizeIs(2));
+}
+
+TEST(GoogleBenchmark, IsFoundInALog) {
+  const std::string log =
+      "Running ./a\nRun on (8 X 4000 MHz)\n***WARNING*** {x}\n" + google_benchmark_example() + "done\n";
+  EXPECT_THAT(imported(log, "a.json").cases, SizeIs(2));
+  expect_error([&] { imported(replaced(log, "\"real_time\": 1.5", "\"real_time\": x1.5"), "a.json"); }, ExitCode::usage,
+               HasSubstr("a.json:31: this is no JSON"));
+}
+
+TEST(GoogleBenchmark, RefusesNamesThatStandTwiceInOneObject) {
+  expect_error([] { imported(replaced(google_benchmark_example(), "\"iterations\"", "\"threads\""), "a.json"); },
+               ExitCode::usage, HasSubstr("a.json:27: its JSON has 'threads' twice"), HasSubstr("leave one out"));
 }
 
 TEST(GoogleBenchmark, OfOldVersionsHasAggregatesByName) {
@@ -231,6 +268,48 @@ TEST(HbenchCollective, GivesWhatTheDatabaseWouldHold) {
   EXPECT_EQ(wrong.cases[1].exit_code, 4);
 }
 
+TEST(RcclTests, GiveBothWaysOfEachSizeAsLinesArrayAndCsv) {
+  const std::string lines = rccl_tests_example();
+  std::string array = lines;
+  for (std::size_t at = array.find("}\n{"); at != array.npos; at = array.find("}\n{")) array.replace(at, 2, "},");
+  const std::string csv =
+      "numCycle,name,nodes,ranks,ranksPerNode,gpusPerRank,size,type,redop,inPlace,time,algBw,busBw,#wrong\n"
+      "0,AllReduce,1,4,4,1,1024,float,sum,0,20.5,0.049951,0.074927,0\n"
+      "0,AllReduce,1,4,4,1,1024,float,sum,1,19.5,0.052513,0.078769,0\n";
+  for (const std::string& text : {lines, "[" + array + "]", csv}) {
+    const ImportedOutput output = imported(text);
+    ASSERT_FALSE(output.cases.empty());
+    EXPECT_EQ(output.cases[0].asked.gpus, 4);
+    EXPECT_EQ(output.cases[0].asked.collective.name, "all-reduce");
+    EXPECT_THAT(values(output.cases[0], "out_of_place_seconds"), ElementsAre(DoubleEq(20.5e-6)));
+    EXPECT_THAT(values(output.cases[0], "in_place_seconds"), ElementsAre(DoubleEq(19.5e-6)));
+  }
+  EXPECT_THAT(imported(lines + lines).later, SizeIs(1)) << "a file to which a second run was added";
+  EXPECT_THAT(imported(replaced(lines, "AllReduce", "AlltoAll")).left_out,
+              ElementsAre("AlltoAll: hbench has no collective of AlltoAll"));
+  expect_error([&] { imported(replaced(lines, "\"time\":20.5", "\"time\":0.0205")); }, ExitCode::usage,
+               HasSubstr("a.txt:1: 1024 B in 0.0205 us"));
+}
+
+TEST(Imb, GivesTheAverageOfEachSizeAndNamesWhatItLeavesOut) {
+  const ImportedOutput output = imported(imb_example());
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_EQ(
+      output.cases[0].asked.question(),
+      "gpus=4;algorithm=vendor;compressor=none;overlap=yes;collective=all-reduce;bytes=1024;type=float32;redop=sum;"
+      "executor=imb");
+  EXPECT_THAT(values(output.cases[0], "out_of_place_seconds"), ElementsAre(DoubleEq(11.5e-6)));
+  EXPECT_THAT(output.left_out, ElementsAre("line 4: hbench has no collective of IMB's PingPong", "1 row of 0 bytes"));
+}
+
+TEST(TfCnnBenchmarks, TakesTheTotalOfOneRankAndTwoModelsAsTwoCases) {
+  const std::string one = tf_cnn_benchmarks_example();
+  const ImportedOutput output = imported(one + "total images/sec: 381.00\n" + replaced(one, "vgg16", "resnet50"));
+  ASSERT_THAT(output.cases, SizeIs(2));
+  EXPECT_EQ(output.cases[0].asked.benchmark, "vgg16 batch 64 on 2 devices");
+  EXPECT_THAT(values(output.cases[0], "rate"), ElementsAre(380.5));
+}
+
 TEST(Timestamps, AreTakenToUtc) {
   EXPECT_EQ(utc_of("2026-11-23T14:05:09+01:30"), "2026-11-23T12:35:09Z");
   EXPECT_EQ(utc_of("2026-01-01T00:05:09-00:10"), "2026-01-01T00:15:09Z");
@@ -249,13 +328,16 @@ TEST(ImportFormats, SurviveDamage) {
                                                     {"google-benchmark", google_benchmark_example()},
                                                     {"nvbench", nvbench_example()},
                                                     {"hbench-collective", hbench_collective_example()},
+                                                    {"rccl-tests-records", rccl_tests_example()},
+                                                    {"imb", imb_example()},
+                                                    {"tf-cnn-benchmarks", tf_cnn_benchmarks_example()},
                                                     {"json-line", "a\n{\"step_ms\": 12.5, \"tokens_per_s\": 4e5}\n"}};
   unsigned seed = 1;
   for (const ImportFormat* format : import_formats()) {
     SCOPED_TRACE(format->name);
     ASSERT_TRUE(examples.contains(std::string(format->name)));
     testing::survive_mutations(examples.at(std::string(format->name)), 2000, seed++, [&](const std::string& text) {
-      for (const CaseResult& result : format->parse(text, "a.toml").cases) {
+      for (const CaseResult& result : format->parse(text, "a.toml", {}).cases) {
         CaseResult placed = result;
         placed.asked.gpus = std::max(placed.asked.gpus, 1);
         try {
@@ -270,11 +352,12 @@ TEST(ImportFormats, SurviveDamage) {
 
 TEST(ImportFormats, AreReadOrRefusedWhereverTheyAreCut) {
   for (std::string text : {nccl_tests_json_example(), osu_example(true), google_benchmark_example(), nvbench_example(),
-                           hbench_collective_example()}) {
+                           hbench_collective_example(), nccl_tests_example(), rccl_tests_example(), imb_example(),
+                           tf_cnn_benchmarks_example()}) {
     const ImportFormat& format = recognise(text, "a.txt");
     for (; !text.empty(); text.pop_back()) {
       try {
-        EXPECT_FALSE(format.parse(text, "a.txt").cases.empty());
+        EXPECT_FALSE(format.parse(text, "a.txt", {}).cases.empty());
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ExitCode::usage);
         EXPECT_THAT(error.what(), HasSubstr("a.txt"));
@@ -313,19 +396,27 @@ TEST(MeasuredUnits, AreThoseOfTimesAndRates) {
   EXPECT_EQ(measured_unit("min").value().factor, 60);
   EXPECT_EQ(unit_of_name("train_images_per_second").value().unit, "images/s");
   EXPECT_EQ(unit_of_name("per_s").value().unit, "1/s");
-  EXPECT_TRUE(unit_of_name("GB/s").value().is_rate);
-  for (const char* none : {"latency_min", "loss", "steps", "", "_", "/s", "a/b", "accuracy_per_cent"})
+  for (const char* rate : {"GB/s", "tokens_per_ms", "bus_bw_gb_s", "tokens_per_min", "bandwidth_gbps", "net_mbit_s",
+                           "x_GB_s", "tokens_per_s_per_gpu", "kb_ms", "tokens/ms", "speed_tflops"})
+    EXPECT_TRUE(unit_of_name(rate).value().is_rate) << rate;
+  for (const char* time : {"ms_per_step", "sec_per_iter", "ms/step", "time_per_iter_ms", "step_s"})
+    EXPECT_FALSE(unit_of_name(time).value().is_rate) << time;
+  EXPECT_EQ(factor("ms_per_step"), 1e-3);
+  EXPECT_EQ(unit_of_name("tokens_per_ms").value().unit, "tokens/ms");
+  for (const char* none : {"tokens_s", "samples_ms", "samples_per_gpu", "bytes_per_token", "latency_min", "loss",
+                           "steps", "", "_", "/s", "a/b", "accuracy_per_cent"})
     EXPECT_FALSE(unit_of_name(none).has_value()) << none;
 }
 
 TEST(JsonLine, RefusesWhatIsNoTimeAndNoRateWithItsLine) {
   const auto refused = [](const std::string& line, const std::string& what) {
-    expect_error([&] { find_import_format("json-line").parse("one\n" + line + "\n", "a.txt"); }, ExitCode::usage,
+    expect_error([&] { find_import_format("json-line").parse("one\n" + line + "\n", "a.txt", {}); }, ExitCode::usage,
                  HasSubstr(what));
   };
   refused("{\"step_ms\": -3}", "a.txt:2: step_ms (-3) is not above 0");
   refused("{\"step_ms\": 0}", "a.txt:2: step_ms (0) is not above 0");
-  refused("{\"step_ms\": NaN}", "a.txt:2: this is no JSON");
+  refused("{\"step_ms\": NaN}", "a.txt:2: it has no time and no rate (step_ms: it is no number)");
+  refused("{\"step_ms\": 1, \"step_ms\": 2}", "a.txt:2: its JSON has 'step_ms' twice in one object");
   refused("{\"step_ms\": 12", "a.txt:2: its JSON is cut off here");
   refused("{\"loss\": 1}", "a.txt:2: it has no time and no rate");
   refused("{\"step\": 1, \"unit\": \"parsec\"}", "a.txt:2: unit (\"parsec\") is no unit");
