@@ -19,6 +19,8 @@ TrackedMetric tracked_metric(const CaseResult& result) {
   if (result.asked.is_benchmark()) {
     if (const Sample* rate = timed_sample(result, metric::kBenchmarkRate))
       return {.name = metric::kBenchmarkRate, .unit = rate->unit, .larger_is_worse = false};
+    if (const Sample* amount = timed_sample(result, metric::kBenchmarkAmount))
+      return {.name = metric::kBenchmarkAmount, .unit = amount->unit};
     return {.name = metric::kBenchmarkSeconds, .unit = "s"};
   }
   if (!result.asked.is_collective()) return {.name = metric::kStep, .unit = "s"};

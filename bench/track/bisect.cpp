@@ -74,10 +74,11 @@ BisectRange bisect_range(const std::vector<CaseHistory>& cases) {
 double BisectRequest::least_effect() const { return std::clamp(std::abs(range.shift) / 2, 0.001, 1.0); }
 
 std::string bisect_commands(const BisectRequest& request, const std::string& tree) {
-  const std::string build = request.build.empty() ? "true" : request.build;
+  const std::string build = request.build.text.empty() ? "true" : request.build.text;
   std::string pair = fmt::format("hbench track pair --fail-on inconclusive --least-effect {} --base {} --head {}",
-                                 share_text(request.least_effect()), shell_word(inside(tree, request.measure)),
-                                 shell_word(request.measure));
+                                 share_text(request.least_effect()), shell_word(inside(tree, request.measure.text)),
+                                 shell_word(request.measure.text));
+  pair += request.pattern.in_shell();
   if (!request.metric.empty()) pair += " --metric " + shell_word(request.metric);
   if (request.launches > 0) pair += fmt::format(" --launches {}", request.launches);
   // git takes 125 for a commit of which nothing can be said.

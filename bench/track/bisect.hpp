@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "analysis/track/paired.hpp"
+#include "bench/import/pattern_options.hpp"
 #include "bench/track/history.hpp"
+#include "bench/track/measured_command.hpp"
 #include "collectives/base/units.hpp"
 #include "reports/document.hpp"
 
@@ -27,10 +29,11 @@ BisectRange bisect_range(const std::vector<CaseHistory>& cases);
 
 struct BisectRequest {
   BisectRange range;
-  std::string build, measure;  ///< shell's commands, done in the current folder at each commit
-  std::string metric;          ///< only cases with this in their names; empty: all that `measure` prints
-  int launches = 0;            ///< as in `PairRequest`
-  Seconds timeout{600};        ///< without output of a command
+  MeasuredCommand build{.name = "--build"}, measure{.name = "--measure"};  ///< in this folder at each commit
+  PatternOptions pattern;                                                  ///< as `measure` has it
+  std::string metric;    ///< only cases with this in their names; empty: all that `measure` prints
+  int launches = 0;      ///< as in `PairRequest`
+  Seconds timeout{600};  ///< without output of a command
   /// That a commit must show to be bad. Half of the change is as far from the good commits as from the bad ones.
   double least_effect() const;
 };

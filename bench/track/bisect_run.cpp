@@ -112,8 +112,9 @@ class BisectDriver {
         bad_(commit_name(request.range.bad)),
         worktree_(good_) {
     report_.range = request.range;
-    pair_.base.text = in_good_tree(request.measure);
-    pair_.head.text = request.measure;
+    pair_.base.folder = fs::path(worktree_.tree()) / place_.prefix;
+    pair_.base.text = pair_.head.text = request.measure.text;
+    pair_.base.pattern = pair_.head.pattern = request.measure.pattern;
     pair_.metric = request.metric;
     pair_.launches = request.launches;
     pair_.rule.least_effect = request.least_effect();
@@ -121,10 +122,10 @@ class BisectDriver {
 
   BisectReport run() {
     note_(fmt::format("building {}, the good commit", short_commit(good_)));
-    if (const Exit exit = build(in_good_tree(request_.build)); exit.code != 0 && !interrupted())
-      throw Error(ExitCode::usage,
-                  fmt::format("--build ended with exit code {} at the good commit {}", exit.code, short_commit(good_)),
-                  exit.error_tail);
+    const CommandLaunch built = build(pair_.base.folder);
+    if (built.code != ExitCode::good && !interrupted())
+      throw Error(ExitCode::usage, fmt::format("{} at the good commit {}", built.reason, short_commit(good_)),
+                  built.said);
     const Bisection bisection(place_.top);
     bisection.check_out(bad_);
     const BisectAnswer end = measure(bad_);
@@ -144,17 +145,10 @@ class BisectDriver {
   }
 
  private:
-  std::string in_good_tree(const std::string& command) const {
-    const std::string folder = fs::path(worktree_.tree()) / place_.prefix;
-    return fmt::format("cd {} || exit; {}", shell_word(folder), command);
-  }
-
-  Exit build(const std::string& command) const {
-    return run_process({.argv = {"/bin/sh", "-c", command},
-                        .environment = {},
-                        .on_line = {},
-                        .input = {},
-                        .output_timeout = request_.timeout});
+  CommandLaunch build(const fs::path& folder) const {
+    MeasuredCommand command = request_.build;
+    command.folder = folder;
+    return run_command(command, request_.timeout);
   }
 
   /// Builds and measures what is checked out.
@@ -162,8 +156,8 @@ class BisectDriver {
     BisectStep& step = report_.steps.emplace_back();
     step.commit = commit;
     step.subject = subject_of(commit);
-    if (const Exit exit = build(request_.build); exit.code != 0)
-      step.reason = fmt::format("--build ended with exit code {}", exit.code);
+    if (const CommandLaunch built = build({}); built.code != ExitCode::good)
+      step.reason = built.reason;
     else
       judge(step);
     if (!interrupted())
@@ -173,7 +167,7 @@ class BisectDriver {
 
   void judge(BisectStep& step) {
     const PairHooks hooks{
-        .launch = [&](const PairCommand& command) { return launch_command(command, request_.timeout); },
+        .launch = [&](const MeasuredCommand& command) { return launch_command(command, request_.timeout); },
         .begins = [](std::size_t, const PairRule&, int) {},
         .keep = [](int, const PairLaunches&) {},
         .note = [](const std::string&) {},

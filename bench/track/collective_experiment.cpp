@@ -92,7 +92,7 @@ class CollectiveExperiment : public Experiment {
 constexpr std::array<std::string_view, 13> kRefused{"profile", "launches", "json", "csv",   "output-file", "J",    "db",
                                                     "label",   "dry-run",  "wide", "quiet", "link",        "mpich"};
 
-std::unique_ptr<Experiment> plan(const Call& call) {
+std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
   auto options = parse_collective_options(call);
   return options ? std::make_unique<CollectiveExperiment>(std::move(*options)) : nullptr;
 }

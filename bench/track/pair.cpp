@@ -146,7 +146,7 @@ class PairedTurns {
   }
 
   /// \throws Error where it fails.
-  CommandLaunch first_launch(const PairCommand& command) {
+  CommandLaunch first_launch(const MeasuredCommand& command) {
     CommandLaunch launch = hooks_.launch(command);
     if (launch.code != ExitCode::good && !hooks_.interrupted())
       throw Error(launch.code, launch.reason, indented(launch.said));

@@ -13,12 +13,12 @@
 
 #include "analysis/track/paired.hpp"
 #include "bench/track/check.hpp"
-#include "bench/track/pair_command.hpp"
+#include "bench/track/measured_command.hpp"
 
 namespace hbench {
 
 struct PairRequest {
-  PairCommand base{.side = "base", .text = {}}, head{.side = "head", .text = {}};
+  MeasuredCommand base{.name = "--base"}, head{.name = "--head"};
   std::string metric;     ///< only cases with this in their names; empty: all
   int launches = 0;       ///< pairs that decide; 0: `default_pairs`
   int most_launches = 0;  ///< pairs in all; 0: twice as many
@@ -32,7 +32,7 @@ struct PairLaunches {
 };
 
 struct PairHooks {
-  std::function<CommandLaunch(const PairCommand& command)> launch;
+  std::function<CommandLaunch(const MeasuredCommand& command)> launch;
   /// The cases that are compared are known, and so is how many pairs will be launched at most.
   std::function<void(std::size_t cases, const PairRule& rule, int most)> begins;
   /// A pair is complete; the first has the number 0.

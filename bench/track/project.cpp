@@ -34,7 +34,7 @@ class Reader {
     for (const auto& [key, node] : table_) read_section(key.str(), node);
     if (project_.experiments.empty() && project_.limits.empty())
       throw Error(ExitCode::usage, fmt::format("{}: it lists no experiment", name_),
-                  "add a [[sweep]] or a [[collective]], or write a new file with hbench track init");
+                  "add a [[command]], a [[sweep]] or a [[collective]], or write a new file with hbench track init");
     // As they stand in the file: TOML's tables are sorted by name.
     std::ranges::stable_sort(project_.experiments, {}, &ExperimentEntry::line);
     check_names();
@@ -214,6 +214,8 @@ class Reader {
       if (*given) entry.arguments.push_back(flag);
       return;
     }
+    if (!entry.kind->takes_lists && node.is_array())
+      fail(node, fmt::format("'{}' is one text", key), "write such as run = \"./my_benchmark --json\"");
     const std::string value = fmt::format("{}", fmt::join(list_of(node), ","));
     for (const std::string& each : list_of(node)) entry.places["'" + each + "'"] = place_in(name_, node);
     if (key == entry.kind->arguments)
@@ -251,10 +253,13 @@ class Reader {
 
 }  // namespace
 
-std::unique_ptr<Experiment> ExperimentEntry::plan() const {
-  const std::string command = fmt::format("hbench {}", kind->name);
+ExperimentCall ExperimentEntry::call(const std::filesystem::path& folder) const {
+  return {{arguments, fmt::format("hbench {}", kind->name)}, name, place, folder};
+}
+
+std::unique_ptr<Experiment> ExperimentEntry::plan(const std::filesystem::path& folder) const {
   try {
-    std::unique_ptr<Experiment> planned = kind->plan({arguments, command});
+    std::unique_ptr<Experiment> planned = kind->plan(call(folder));
     if (planned == nullptr) throw Error(ExitCode::usage, "'help' is no flag of an experiment", "leave it out");
     return planned;
   } catch (const Error& error) {

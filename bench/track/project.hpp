@@ -1,7 +1,7 @@
 #pragma once
 
 /// What a project tracks: the file `hbench.toml` in its repository. A table for each experiment, whose keys are the
-/// flags of the verb of the same name.
+/// flags of the verb of the same name; `[[command]]` is a program of the project.
 
 #include <filesystem>
 #include <map>
@@ -30,8 +30,10 @@ struct ExperimentEntry {
   std::uint32_t line = 0;
   std::map<std::string, std::string> places;  ///< of its keys, by flag, and of its values
 
-  /// \throws Error (usage) that names the line.
-  std::unique_ptr<Experiment> plan() const;
+  /// The entry as its kind gets it. \param folder that the file is in.
+  ExperimentCall call(const std::filesystem::path& folder) const;
+  /// \param folder that the file is in. \throws Error (usage) that names the line.
+  std::unique_ptr<Experiment> plan(const std::filesystem::path& folder) const;
 };
 
 /// Some of the experiments, judged together.

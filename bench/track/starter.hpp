@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "bench/import/pattern_options.hpp"
 #include "bench/sweep/plan.hpp"
 
 namespace hbench {
@@ -15,7 +16,18 @@ struct StarterMachine {
   std::string branch;  ///< that is checked out; empty: not known
 };
 
+/// A program of a project, as it was typed.
+struct StarterCommand {
+  std::string run, build;  ///< a shell's; `build` may be empty
+  PatternOptions pattern;
+
+  /// `my_benchmark` of `./bin/my_benchmark --json`, `train.py` of `mpirun -n 4 python3 train.py`.
+  std::string name() const;
+};
+
 /// The text of the file, with a comment for each choice. Pure.
 std::string starter_file(const StarterMachine& machine);
+/// The same for a program instead of what hbench itself can measure here.
+std::string starter_file(const StarterCommand& command, const std::string& branch);
 
 }  // namespace hbench

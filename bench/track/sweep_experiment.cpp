@@ -73,7 +73,7 @@ constexpr std::array<std::string_view, 13> kRefused{
     "evidence", "calibrate", "no-calibrate", "launches", "more-launches", "db",   "report",
     "label",    "resume",    "dry-run",      "json",     "wide",          "quiet"};
 
-std::unique_ptr<Experiment> plan(const Call& call) {
+std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
   auto options = parse_sweep_options(call);
   return options ? std::make_unique<SweepExperiment>(std::move(*options)) : nullptr;
 }

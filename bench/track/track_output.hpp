@@ -11,7 +11,8 @@
 
 namespace hbench {
 
-/// `--fail-on`, `--junit`, `--gitlab`, `--github` and those of `DocumentOutput`. Stays where it is from `add_options` on.
+/// `--fail-on`, `--junit`, `--gitlab`, `--github` and those of `DocumentOutput`. Stays where it is from `add_options`
+/// on.
 class TrackOutput {
  public:
   void add_options(Arguments& app);

@@ -18,18 +18,19 @@ namespace {
 /// Into which case of the database samples go, by question.
 class Keeper {
  public:
-  Keeper(Store& store, std::int64_t run) : store_(store), run_(run) {}
+  Keeper(Store& store, Run& run) : store_(store), run_(run) {}
 
   void keep(const CaseResult& addition) {
+    if (run_.id == 0) run_.id = store_.begin_run(run_);
     if (addition.status == CaseStatus::failed) {
-      store_.append(run_, addition);
+      store_.append(run_.id, addition);
       return;
     }
     const auto [known, is_new] = cases_.try_emplace(addition.asked.key());
     if (is_new) {
-      const auto stored = store_.find(run_, addition.asked);
+      const auto stored = store_.find(run_.id, addition.asked);
       if (!stored) {
-        known->second = store_.append(run_, addition);
+        known->second = store_.append(run_.id, addition);
         return;
       }
       known->second = *stored;
@@ -39,7 +40,7 @@ class Keeper {
 
  private:
   Store& store_;
-  std::int64_t run_;
+  Run& run_;
   std::map<std::string, std::int64_t> cases_;
 };
 
@@ -55,12 +56,17 @@ int next_launch(const Store& store, const Run& run, const std::set<std::string>&
 }  // namespace
 
 TrackedRun::TrackedRun(const Project& project, const Gate& gate) {
-  for (const ExperimentEntry* each : project.experiments_of(gate)) entries_.push_back({each->name, each->plan()});
+  for (const ExperimentEntry* each : project.experiments_of(gate))
+    entries_.push_back({each->name, each->plan(project.file.parent_path())});
 }
 
 void TrackedRun::place(Run& run) {
   run.environment = environment_facts(uses_gpu());
   for (Entry& each : entries_) each.experiment->place(run);
+}
+
+void TrackedRun::remember(const std::vector<CaseResult>& earlier) {
+  for (Entry& each : entries_) each.experiment->remember(earlier);
 }
 
 std::vector<const Case*> TrackedRun::cases() const {
@@ -82,7 +88,9 @@ double TrackedRun::seconds(const Launching& launching) const {
 std::string TrackedRun::in_words(const Launching& launching) const {
   std::string text;
   for (const Entry& each : entries_) {
-    text += fmt::format("{}: about {:.0f} s\n", each.name, each.experiment->seconds(launching));
+    const double seconds = each.experiment->seconds(launching);
+    text += fmt::format("{}: {}\n", each.name, seconds > 0 ? fmt::format("about {:.0f} s", seconds) : "not timed yet");
+    if (each.experiment->cases().empty()) text += "  what it prints once it has run\n";
     for (const Case* asked : each.experiment->cases()) text += fmt::format("  {}\n", tracked_name(*asked));
     for (const Refusal& refusal : each.experiment->refused())
       text += fmt::format("  left out: {}: {}\n", refusal.what, refusal.why);
@@ -90,7 +98,7 @@ std::string TrackedRun::in_words(const Launching& launching) const {
   return text;
 }
 
-ExitCode TrackedRun::launch(Store& store, std::int64_t run, const Launching& launching, bool quiet) {
+ExitCode TrackedRun::launch(Store& store, Run& run, const Launching& launching, bool quiet) {
   Progress progress(seconds(launching), quiet);
   Keeper keeper(store, run);
   ExitCode worst = ExitCode::good;
@@ -120,13 +128,15 @@ std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, con
     return fmt::format("commit {} was measured, and {} is checked out", commit->second, here.at("commit"));
   Run now;
   tracked.place(now);
+  tracked.remember(store.of_run(head.id));
   std::size_t found = 0;
   for (const Case* asked : tracked.cases())
     if (questions.contains(asked->question()) && store.find(head.id, *asked)) ++found;
   if (found < questions.size()) return "the run was measured on another machine, or by another file than this one";
   catch_interrupts();
   const Launching further{.questions = questions, .first = next_launch(store, head, questions), .count = count};
-  if (tracked.launch(store, head.id, further, quiet) == ExitCode::interrupted) return "interrupted";
+  Run same = head;
+  if (tracked.launch(store, same, further, quiet) == ExitCode::interrupted) return "interrupted";
   return "";
 }
 

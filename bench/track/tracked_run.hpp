@@ -19,6 +19,8 @@ class TrackedRun {
 
   /// Gives the cases the machine of the run, whose facts it fills in.
   void place(Run& run);
+  /// Cases of an earlier run: those of commands are known by them before a launch.
+  void remember(const std::vector<CaseResult>& earlier);
   std::vector<const Case*> cases() const;
   bool uses_gpu() const;
   /// The estimate for so many launches of each case.
@@ -26,9 +28,10 @@ class TrackedRun {
   /// The plan, in lines.
   std::string in_words(const Launching& launching) const;
 
-  /// Launches into a run that is there; what is over is stored at once. The worst code of a launch, and `interrupted`
-  /// after Ctrl-C. \throws Error (environment).
-  ExitCode launch(Store& store, std::int64_t run, const Launching& launching, bool quiet);
+  /// Launches into a run, which begins with its first case where it is not stored yet; what is over is stored at once.
+  /// The worst code of a launch, and `interrupted` after Ctrl-C. \throws Error (environment), and (usage) where a
+  /// command prints what nothing understands.
+  ExitCode launch(Store& store, Run& run, const Launching& launching, bool quiet);
 
  private:
   struct Entry {

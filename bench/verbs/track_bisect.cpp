@@ -10,6 +10,7 @@
 #include "bench/track/check.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/project.hpp"
+#include "bench/track/tracked_command.hpp"
 #include "bench/track/words.hpp"
 #include "bench/verbs/track.hpp"
 #include "collectives/base/error.hpp"
@@ -32,7 +33,22 @@ std::string printed_tree(const BisectRange& range) {
   return fmt::format("{}-{}", top.good() ? top.out : "../good", short_commit(range.good));
 }
 
+/// What is not given is that of the `[[command]]` which the case is of.
+void take_commands(BisectRequest& request, const std::optional<Project>& project) {
+  const auto command = project ? command_of(*project, request.range.name) : std::nullopt;
+  if (command && request.measure.text.empty()) {
+    request.measure.text = command->run.text;
+    if (request.pattern.expression.empty()) request.pattern = command->pattern;
+    if (request.build.text.empty()) request.build.text = command->build.text;
+  }
+  request.measure.pattern = request.pattern.pattern(request.range.name);
+}
+
 ExitCode drive(const BisectRequest& request, const DocumentOutput& output, bool quiet) {
+  for (const auto* command : {&request.build, &request.measure})
+    if (command->text.empty())
+      throw Error(ExitCode::usage, fmt::format("--run needs {}", command->name),
+                  "give it, or add it to a [[command]] of hbench.toml");
   catch_interrupts();
   try {
     Progress progress(0, quiet);
@@ -61,14 +77,16 @@ ExitCode run_bisect(const Call& call) {
   app.add_option("--case", history_request.match, "only changes of cases with this in their names");
   app.add_option("--label", label,
                  "only runs with it: a branch, or such as release=2.1 (default: the file's, or main)");
-  Option* build = app.add_option("--build", request.build, "a shell's command that builds a commit in this folder");
-  Option* measure =
-      app.add_option("--measure", request.measure, "a shell's command that prints what hbench track pair reads");
+  app.add_option("--build", request.build.text,
+                 "a shell's command that builds a commit in this folder (default: the file's)");
+  app.add_option("--measure", request.measure.text,
+                 "a shell's command that prints what hbench track pair reads (default: the file's)");
+  request.pattern.add_options(app);
   app.add_option("--metric", request.metric, "only cases of --measure with this in their names");
   app.add_option("--launches", request.launches, "pairs of launches that decide about a commit")
       ->check(in_range(1, 1000));
   app.add_option("--timeout", timeout, "stop a command that prints nothing for so long")->capture_default_str();
-  app.add_flag("--run", drives, "do it, in the repository of this folder")->needs(build)->needs(measure);
+  app.add_flag("--run", drives, "do it, in the repository of this folder");
   output.add_options(app);
   app.add_flag("--quiet", quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
@@ -78,11 +96,12 @@ ExitCode run_bisect(const Call& call) {
   request.timeout = time_flag(timeout, "--timeout");
   output.check();
   request.range = bisect_range(history(Store(database_of(project, database), Store::Mode::read_only), history_request));
+  take_commands(request, project);
   if (drives) return drive(request, output, quiet);
-  if (request.build.empty() || request.measure.empty())
+  if (request.build.text.empty() || request.measure.text.empty())
     fmt::print("# your commands take the place of BUILD and MEASURE; --build and --measure put them there\n");
-  if (request.build.empty()) request.build = "BUILD";
-  if (request.measure.empty()) request.measure = "MEASURE";
+  if (request.build.text.empty()) request.build.text = "BUILD";
+  if (request.measure.text.empty()) request.measure.text = "MEASURE";
   fmt::print("# {}: {} between {} and {}\n{}", request.range.name, signed_percent(request.range.shift),
              request.range.good, request.range.bad, bisect_commands(request, printed_tree(request.range)));
   return ExitCode::good;

@@ -7,6 +7,7 @@
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/import/pattern_options.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
@@ -56,7 +57,7 @@ class PairBench {
 
   TrackReport run() {
     progress_.emplace(0, options_.quiet);
-    PairHooks hooks{.launch = [&](const PairCommand& command) { return launch(command); },
+    PairHooks hooks{.launch = [&](const MeasuredCommand& command) { return launch(command); },
                     .begins = [&](std::size_t cases, const PairRule& rule, int most) { begin(cases, rule, most); },
                     .keep = [&](int number, const PairLaunches& pair) { keep(number, pair); },
                     .note = [&](const std::string& what) { progress_->note(what); },
@@ -70,10 +71,10 @@ class PairBench {
   }
 
  private:
-  CommandLaunch launch(const PairCommand& command) {
+  CommandLaunch launch(const MeasuredCommand& command) {
     const auto began = std::chrono::steady_clock::now();
     progress_->doing(
-        fmt::format("{} {}", command.side, pairs_ < 0 ? "to warm up" : fmt::format("of pair {}", pairs_ + 1)));
+        fmt::format("{} {}", command.name, pairs_ < 0 ? "to warm up" : fmt::format("of pair {}", pairs_ + 1)));
     CommandLaunch launch = launch_command(command, options_.timeout);
     seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return launch;
@@ -107,9 +108,9 @@ class PairBench {
 
 /// \throws Error (usage).
 void check_request(const PairRequest& request) {
-  for (const PairCommand* command : {&request.base, &request.head})
+  for (const MeasuredCommand* command : {&request.base, &request.head})
     if (command->text.find_first_not_of(" \t\r\n") == std::string::npos)
-      throw Error(ExitCode::usage, fmt::format("--{} is no command", command->side),
+      throw Error(ExitCode::usage, fmt::format("{} is no command", command->name),
                   "give both sides: --base './old/bench' --head './new/bench'");
   if (request.most_launches > 0 && request.most_launches < request.launches)
     throw Error(ExitCode::usage,
@@ -121,6 +122,7 @@ ExitCode run_pair(const Call& call) {
   PairOptions options;
   PairRequest& request = options.request;
   TrackOutput output;
+  PatternOptions pattern;
   std::string effect, timeout = "600 s";
   std::vector<std::string> labels;
   bool unconfirmed = false;
@@ -132,6 +134,7 @@ ExitCode run_pair(const Call& call) {
   app.footer(kFooter);
   app.add_option("--base", request.base.text, "a shell's command, or an experiment file: what the head is held to");
   app.add_option("--head", request.head.text, "a shell's command, or an experiment file: what is judged");
+  pattern.add_options(app);
   app.add_option("--launches", request.launches,
                  "pairs that decide (default: as many as the cases need, 12 for one and 16 for 20)")
       ->check(in_range(1, 1000));
@@ -148,6 +151,7 @@ ExitCode run_pair(const Call& call) {
   app.add_flag("--quiet", options.quiet, "no progress");
   if (app.parse(call)) return ExitCode::good;
   check_request(request);
+  request.base.pattern = request.head.pattern = pattern.pattern("number");
   options.timeout = time_flag(timeout, "--timeout");
   options.labels = parse_labels(labels);
   request.rule.confirm = !unconfirmed;

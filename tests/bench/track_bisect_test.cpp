@@ -84,8 +84,8 @@ TEST(BisectCommands, HaveEachNameOfACommitAsOneWord) {
 // Half of 10 % is as far from 0 as from 10.
 TEST(BisectCommands, HoldCommitsToTheGoodOneByHalfOfTheChange) {
   BisectRequest request{.range = {.name = "step", .good = "c0ffee", .bad = "badbad", .shift = 0.1}};
-  request.build = "make -j2";
-  request.measure = "./bench 'two words'";
+  request.build.text = "make -j2";
+  request.measure.text = "./bench 'two words'";
   request.metric = "step_ms";
   request.launches = 14;
   EXPECT_EQ(bisect_commands(request, "../app-good"),

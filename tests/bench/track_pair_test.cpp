@@ -75,7 +75,7 @@ struct Sides {
     request.head.text = "./new";
     std::map<std::string, int> launches;
     return measure_pairs(request, {.launch =
-                                       [&](const PairCommand& command) {
+                                       [&](const MeasuredCommand& command) {
                                          order += command.side == "head" ? 'H' : 'B';
                                          return answers(command.side, launches[command.side]++);
                                        },

@@ -146,7 +146,7 @@ TEST(TrackProject, NamesTheLineThatMakesNoSense) {
 
 TEST(TrackProject, NamesTheLineOfAFlagThatItsVerbRefuses) {
   const auto refused = [](const std::string& text, const char* what) {
-    expect_error([&] { parse_project(text, "hbench.toml").experiments.at(0).plan(); }, ExitCode::usage,
+    expect_error([&] { parse_project(text, "hbench.toml").experiments.at(0).plan({}); }, ExitCode::usage,
                  HasSubstr(what));
   };
   refused("[[sweep]]\nworkload = \"resnet18\"\ngpus = \"x\"\n", "hbench.toml:3: ");

@@ -1,4 +1,4 @@
-#include "bench/track/pair_command.hpp"
+#include "bench/track/measured_command.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,9 +8,11 @@
 
 #include "analysis/store/store.hpp"
 #include "bench/command/secrets.hpp"
+#include "bench/command/shell_word.hpp"
 #include "bench/import/import.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/scratch_folder.hpp"
+#include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -28,17 +30,15 @@ std::string last_lines(std::string_view text) {
   return std::string(begin == text.npos ? text : text.substr(begin + 1));
 }
 
-std::string quoted(const PairCommand& command) {
+std::string quoted(const MeasuredCommand& command) {
   constexpr std::size_t kMost = 60;
   const std::string line = without_secrets(one_line(command.text));
-  return fmt::format("--{} '{}'", command.side, line.size() > kMost ? line.substr(0, kMost) + "..." : line);
+  return fmt::format("{} '{}'", command.name, line.size() > kMost ? line.substr(0, kMost) + "..." : line);
 }
 
 std::string known_formats() {
-  std::vector<std::string> known;
-  for (const ImportFormat* format : import_formats())
-    known.push_back(fmt::format("{} ({})", format->name, format->summary));
-  return fmt::format("{}", fmt::join(known, "; "));
+  return fmt::format("print what hbench import reads ({}), or find a number in it by a pattern (--pattern)",
+                     fmt::join(names_of(import_formats()), ", "));
 }
 
 CommandLaunch failed(ExitCode code, std::string reason, std::string said = {}) {
@@ -50,7 +50,7 @@ CommandLaunch failed(ExitCode code, std::string reason, std::string said = {}) {
 }
 
 /// By its exit code. hbench's own code for wrong data stays what it is.
-CommandLaunch failed_by_exit(const PairCommand& command, const Exit& exit, const std::string& out) {
+CommandLaunch failed_by_exit(const MeasuredCommand& command, const Exit& exit, const std::string& out) {
   const std::string said = last_lines(exit.error_tail.empty() ? std::string_view(out) : exit.error_tail);
   if (exit.code == kNoSuchCommand || exit.code == kNoProgram)
     return failed(ExitCode::usage, fmt::format("{}: no such command (exit code {})", quoted(command), exit.code), said);
@@ -64,19 +64,20 @@ CommandLaunch failed_by_exit(const PairCommand& command, const Exit& exit, const
                 fmt::format("{} ended with exit code {}", quoted(command), exit.code), said);
 }
 
-CommandLaunch understood(const PairCommand& command, const std::string& out) {
-  const std::string name = fmt::format("the output of --{}", command.side);
+CommandLaunch understood(const MeasuredCommand& command, const std::string& out) {
+  const std::string name = fmt::format("the output of {}", command.name);
   const ImportFormat* format = nullptr;
   try {
-    format = &recognise(out, name);
-    ImportedOutput output = format->parse(out, name, {});
+    if (command.pattern == nullptr) format = &recognise(out, name);
+    ImportedOutput output = format == nullptr ? command.pattern->read(out, name) : format->parse(out, name, {});
     if (!output.later.empty())
       throw Error(ExitCode::usage, fmt::format("{}: it has the same cases {} times", name, output.later.size() + 1),
                   "print them once: each launch of the command is one");
     refuse_implausible(output.cases, name);
     return {.cases = std::move(output.cases), .environment = std::move(output.environment)};
   } catch (const Error& error) {
-    const std::string cure = format != nullptr ? error.hint() : "print what hbench import reads: " + known_formats();
+    const bool unknown = command.pattern == nullptr && format == nullptr;
+    const std::string cure = unknown ? known_formats() : error.hint();
     return failed(error.code(), error.what(), fmt::format("{}\n{}", last_lines(out), cure));
   }
 }
@@ -97,8 +98,13 @@ Ended run_argv(std::vector<std::string> argv, Seconds timeout) {
   return ended;
 }
 
+Ended run_in_shell(const MeasuredCommand& command, Seconds timeout) {
+  const std::string go = command.folder.empty() ? "" : fmt::format("cd {} || exit; ", shell_word(command.folder));
+  return run_argv({"/bin/sh", "-c", go + command.text}, timeout);
+}
+
 /// Why a launch means nothing; its code is good where it does.
-CommandLaunch failure_of(const PairCommand& command, const Ended& ended, Seconds timeout) {
+CommandLaunch failure_of(const MeasuredCommand& command, const Ended& ended, Seconds timeout) {
   if (ended.exit.interrupted) return failed(ExitCode::interrupted, "interrupted");
   if (ended.exit.timed_out)
     return failed(ExitCode::lost_rank,
@@ -114,7 +120,7 @@ bool is_experiment_file(const std::string& text) {
 }
 
 /// By this program, into a database of its own.
-CommandLaunch launch_experiments(const PairCommand& command, Seconds timeout) {
+CommandLaunch launch_experiments(const MeasuredCommand& command, Seconds timeout) {
   const ScratchFolder folder;
   const std::filesystem::path database = folder.path() / "launch.db";
   const Ended ended = run_argv({std::filesystem::read_symlink("/proc/self/exe"), "track", "run", "--file", command.text,
@@ -130,11 +136,15 @@ CommandLaunch launch_experiments(const PairCommand& command, Seconds timeout) {
 
 }  // namespace
 
-CommandLaunch launch_command(const PairCommand& command, Seconds timeout) {
+CommandLaunch launch_command(const MeasuredCommand& command, Seconds timeout) {
   if (is_experiment_file(command.text)) return launch_experiments(command, timeout);
-  const Ended ended = run_argv({"/bin/sh", "-c", command.text}, timeout);
+  const Ended ended = run_in_shell(command, timeout);
   CommandLaunch launch = failure_of(command, ended, timeout);
   return launch.code == ExitCode::good ? understood(command, ended.out) : launch;
+}
+
+CommandLaunch run_command(const MeasuredCommand& command, Seconds timeout) {
+  return failure_of(command, run_in_shell(command, timeout), timeout);
 }
 
 }  // namespace hbench

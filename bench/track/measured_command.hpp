@@ -1,0 +1,45 @@
+#pragma once
+
+/// One launch of a command that measures something: a shell's command and what it prints, or an experiment file of
+/// hbench. For `hbench track pair`, `hbench track bisect`, and the commands of `hbench.toml`.
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/records.hpp"
+#include "bench/import/number_pattern.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+struct MeasuredCommand {
+  std::string name;       ///< what messages call it: `--base`, `hbench.toml:3: run`
+  std::string text = {};  ///< for `sh -c`; or a file that ends with .toml, as `hbench track run --file` takes it
+  std::filesystem::path folder = {};  ///< in which it is run; empty: this one
+  /// How its output is read; null: by the first of `import_formats()` that recognises it.
+  std::shared_ptr<const NumberPattern> pattern = {};
+};
+
+/// How one launch of a command ended.
+struct CommandLaunch {
+  std::vector<CaseResult> cases = {};                   ///< launch 0 of each; empty where it failed
+  std::map<std::string, std::string> environment = {};  ///< facts that its output tells
+  ExitCode code = ExitCode::good;
+  std::string reason = {};  ///< why it failed, in one sentence
+  std::string said = {};    ///< the last lines that it wrote where it failed, or what to do about it
+};
+
+/// Runs the command in a process group of its own, of which nothing outlives the call; stops it when it prints nothing
+/// for `timeout`, and on Ctrl-C (`interrupted()`: then the launch means nothing). A command that is not found, and
+/// output that is not understood, are failures with the code `usage`. Of an experiment file every case is launched
+/// once.
+CommandLaunch launch_command(const MeasuredCommand& command, Seconds timeout);
+
+/// Runs a command for its effect, such as a build, in the same way; what it prints is only kept where it fails.
+CommandLaunch run_command(const MeasuredCommand& command, Seconds timeout);
+
+}  // namespace hbench

@@ -1,0 +1,94 @@
+#include "bench/import/number_pattern.hpp"
+
+#include <gmock/gmock.h>
+
+#include "analysis/tracked_metric.hpp"
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::AllOf;
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<Sample> samples_of(const NumberPatternRequest& request, std::string_view text) {
+  const ImportedOutput output = NumberPattern(request).read(text, "a.log");
+  EXPECT_EQ(output.cases.size(), 1u);
+  EXPECT_EQ(output.cases.front().asked.benchmark, "train");
+  return output.cases.front().samples;
+}
+
+NumberPatternRequest asked(std::string expression, std::string unit = "", TakeNumbers take = TakeNumbers::only) {
+  return {.name = "train", .expression = std::move(expression), .unit = std::move(unit), .better = {}, .take = take};
+}
+
+TEST(NumberPattern, IsATimeOrARateByItsUnit) {
+  const std::vector<Sample> time = samples_of(asked("step: ([0-9.]+) ms", "ms"), "begin\nstep: 12.5 ms\nend\n");
+  ASSERT_EQ(time.size(), 1u);
+  EXPECT_EQ(time[0].metric, metric::kBenchmarkSeconds);
+  EXPECT_EQ(time[0].unit, "s");
+  EXPECT_DOUBLE_EQ(time[0].value, 0.0125);
+  const std::vector<Sample> rate = samples_of(asked("([0-9.]+) (images/s)"), "total 812.5 images/s");
+  ASSERT_EQ(rate.size(), 1u);
+  EXPECT_EQ(rate[0].metric, metric::kBenchmarkRate);
+  EXPECT_EQ(rate[0].unit, "images/s");
+  EXPECT_DOUBLE_EQ(rate[0].value, 812.5);
+}
+
+TEST(NumberPattern, TakesTheUnitThatIsPrintedBesideTheNumber) {
+  EXPECT_DOUBLE_EQ(samples_of(asked("took ([0-9.]+) ?(ms|s)"), "took 2s\n")[0].value, 2);
+  EXPECT_DOUBLE_EQ(samples_of(asked("took ([0-9.]+) ?(ms|s)"), "took 250 ms\n")[0].value, 0.25);
+}
+
+TEST(NumberPattern, OfOtherUnitsSaysWhichWayIsBetter) {
+  NumberPatternRequest memory = asked("peak ([0-9]+)", "MiB");
+  memory.better = BetterValue::lower;
+  EXPECT_EQ(samples_of(memory, "peak 812")[0].metric, metric::kBenchmarkAmount);
+  memory.better = BetterValue::higher;
+  EXPECT_EQ(samples_of(memory, "peak 812")[0].metric, metric::kBenchmarkRate);
+  expect_error([] { NumberPattern(asked("peak ([0-9]+)", "MiB")); }, ExitCode::usage,
+               HasSubstr("unit 'MiB' is neither a time nor a rate"), HasSubstr("better = \"lower\""));
+}
+
+TEST(NumberPattern, OfSeveralNumbersTakesWhatIsAsked) {
+  const std::string text = "3 ms\n1 ms\n2 ms\n";
+  expect_error([&] { samples_of(asked("([0-9]+) ms", "ms"), text); }, ExitCode::usage,
+               HasSubstr("a.log: the pattern finds 3 numbers: 3 in line 1, 1 in line 2, 2 in line 3"),
+               HasSubstr("take = \"last\""));
+  EXPECT_DOUBLE_EQ(samples_of(asked("([0-9]+) ms", "ms", TakeNumbers::last), text)[0].value, 0.002);
+  const std::vector<Sample> all = samples_of(asked("([0-9]+) ms", "ms", TakeNumbers::median), text);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[2].iteration, 2);
+}
+
+TEST(NumberPattern, RefusesWhatIsNoFigure) {
+  const auto expect = [](std::string_view text, const std::string& what) {
+    expect_error([&] { samples_of(asked("step (\\S+)", "ms"), text); }, ExitCode::usage, HasSubstr(what));
+  };
+  expect("", "a.log: 'step (\\S+)' is in none of its 0 lines");
+  expect("step\n", "is in none of its 1 line");
+  expect("x\nstep nan\n", "a.log:2: 'nan' is no finite number above 0");
+  expect("step 0\n", "a.log:1: '0' is no finite number above 0");
+  expect("step -3\n", "'-3' is no finite number above 0");
+  expect("step 1,234.5\n", "'1,234.5' is no finite number above 0");
+  expect("step " + std::string(5000, '1'), "is in none of its 1 line");
+  expect_error([] { samples_of(asked("([0-9]+) (\\S+)", "", TakeNumbers::median), "1 ms\n2 images/s\n"); },
+               ExitCode::usage, HasSubstr("a.log:2: it is in images/s, and the number before it in s"));
+  expect_error([] { samples_of(asked("([0-9]+) (\\S+)"), "1 parsec\n"); }, ExitCode::usage,
+               HasSubstr("unit 'parsec' is neither"));
+}
+
+TEST(NumberPattern, RefusesExpressionsThatSayTooLittle) {
+  expect_error([] { NumberPattern(asked("step ([0-9", "ms")); }, ExitCode::usage,
+               HasSubstr("is no regular expression"));
+  expect_error([] { NumberPattern(asked("step [0-9]+", "ms")); }, ExitCode::usage, HasSubstr("has 0 groups"));
+  expect_error([] { NumberPattern(asked("(a)(b)(c)", "ms")); }, ExitCode::usage, HasSubstr("has 3 groups"));
+  expect_error([] { NumberPattern(asked("step ([0-9]+)")); }, ExitCode::usage, HasSubstr("a pattern without a unit"));
+  expect_error([] { NumberPattern(asked("([0-9]+) (ms)", "ms")); }, ExitCode::usage,
+               HasSubstr("stands in the second group of the pattern and beside it"));
+}
+
+}  // namespace
+}  // namespace hbench
