@@ -76,8 +76,9 @@ struct Sides {
     std::map<std::string, int> launches;
     return measure_pairs(request, {.launch =
                                        [&](const MeasuredCommand& command) {
-                                         order += command.side == "head" ? 'H' : 'B';
-                                         return answers(command.side, launches[command.side]++);
+                                         const std::string side = command.name.substr(2);
+                                         order += side == "head" ? 'H' : 'B';
+                                         return answers(side, launches[side]++);
                                        },
                                    .begins =
                                        [&](std::size_t known, const PairRule&, int pairs) {
