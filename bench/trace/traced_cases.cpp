@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "analysis/baseline.hpp"
+#include "analysis/plausible.hpp"
 #include "analysis/rank_hosts.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "analysis/trace/ledger_samples.hpp"
@@ -130,6 +131,7 @@ std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, 
   if (chosen.empty()) refuse(known, request);
   std::vector<TracedCase> cases;
   for (const CaseResult& result : chosen) {
+    check_plausible(result);
     TracedCase& traced = cases.emplace_back();
     traced.asked = result.asked;
     traced.name = name_of(result.asked);

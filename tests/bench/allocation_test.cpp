@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <map>
 
@@ -66,9 +66,9 @@ TEST(HostFile, WithUsersNamesTheirCure) {
 TEST(HostFile, OfAsManyHostsAsThereAreIsReadAtOnce) {
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += fmt::format("node{:06} slots=8\n", i);
-  const auto began = std::chrono::steady_clock::now();
+  const std::clock_t began = std::clock();
   const Allocation many = parse_hostfile(text, "f");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(hbench::testing::kSanitized ? 20 : 1));
+  EXPECT_LT(std::clock() - began, (hbench::testing::kSanitized ? 20 : 1) * CLOCKS_PER_SEC);
   EXPECT_EQ(many.slots(), 1'600'000);
   EXPECT_THAT(many.in_words(), AllOf(HasSubstr("node000015:8 and 199984 more (f)")));
   expect_error([] { parse_hostfile(fmt::format("{}\n", fmt::join(many_hosts(), "\n")), "f"); }, ExitCode::usage,

@@ -25,14 +25,15 @@ TEST(Secrets, AreMaskedInCommands) {
 TEST(Secrets, AreNoOtherWords) {
   for (const char* command :
        {"NCCL_ALGO=Ring ./all_reduce_perf -g 8", "TOKENIZERS_PARALLELISM=false python train.py --max-tokens 512",
-        "./x --metric tokens_per_s --key=7", "git clone https://host:8080/a@b", "./hf_ sk- --token", "", "://", "a=b=c"})
+        "./x --metric tokens_per_s --key=7", "git clone https://host:8080/a@b", "./hf_ sk- --token", "", "://",
+        "a=b=c"})
     EXPECT_EQ(masked(command), command);
 }
 
 TEST(Secrets, AreWholeArguments) {
-  const std::vector<std::string> words{"track", "pair", "--base", "TOKEN=a ./b", "--password", "two words",
-                                       "API_KEY=three words", "--gpus", "8"};
-  EXPECT_EQ(without_secrets(words), "track pair --base TOKEN=*** ./b --password *** API_KEY=*** --gpus 8");
+  const std::vector<std::string> words{
+      "track", "pair", "--base", "TOKEN=a ./b", "--password", "two words", "API_KEY=three words", "--gpus", "8"};
+  EXPECT_EQ(without_secrets(words), "track pair --base TOKEN=*** --password *** API_KEY=*** --gpus 8");
 }
 
 }  // namespace

@@ -166,6 +166,12 @@ TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
       ExitCode::usage, HasSubstr("are not stored"), HasSubstr("--trace 3"));
 }
 
+TEST_F(TraceVerb, RefusesRanksThatACaseHasNot) {
+  add_run({traced(training_case(2))});
+  run_sql(file_, "UPDATE sample SET rank = 2147483647 WHERE rank = 1");
+  expect_error([&] { printed({}); }, ExitCode::wrong_data, HasSubstr("the case has 2 ranks"), HasSubstr("copy of it"));
+}
+
 TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
   testing::internal::CaptureStdout();
   const std::vector<std::string> arguments{"--gpus",      "16",           "--workload",   "resnet50",
