@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 /// The JSON of a text: from the first line that begins an object or an array of objects to its end.
 struct JsonPart {
   std::string_view text;
-  std::size_t begin = 0;
+  std::size_t begin = 0, end = 0;
   bool cut_off = false;
 };
 
@@ -42,27 +42,31 @@ bool begins_json(std::string_view text, std::size_t at) {
   return text[at] == '{' ? follows == '"' || follows == '}' : text[at] == '[' && (follows == '{' || follows == ']');
 }
 
-JsonPart json_part(std::string_view text) {
-  JsonPart part{.text = text};
-  if (text.empty()) return part;
-  for (std::size_t line = 0; line < text.size(); line = std::min(text.find('\n', line), text.size() - 1) + 1) {
+/// Where the first line from `from` on begins JSON; the end of the text where none does.
+std::size_t find_json(std::string_view text, std::size_t from) {
+  for (std::size_t line = from; line < text.size(); line = std::min(text.find('\n', line), text.size() - 1) + 1) {
     const std::size_t at = std::min(text.find_first_not_of(" \t\r", line), text.size() - 1);
-    if (!begins_json(text, at)) continue;
-    part.begin = at;
-    break;
+    if (begins_json(text, at)) return at;
   }
-  if (!begins_json(text, std::min(part.begin, text.size() - 1))) return part;
-  int depth = 0;
-  std::size_t end = text.size();
+  return text.size();
+}
+
+/// All of a text in which nothing begins JSON.
+JsonPart json_part(std::string_view text) {
+  JsonPart part{.text = text, .end = text.size()};
+  const std::size_t begin = find_json(text, 0);
+  if (begin == text.size()) return part;
+  part.begin = begin;
   part.cut_off = true;
+  int depth = 0;
   for_structure(text, part.begin, [&](std::size_t at) {
     depth += (text[at] == '{' || text[at] == '[') - (text[at] == '}' || text[at] == ']');
     if (depth > 0) return true;
     part.cut_off = false;
-    end = at + 1;
+    part.end = at + 1;
     return false;
   });
-  part.text = text.substr(part.begin, end - part.begin);
+  part.text = text.substr(part.begin, part.end - part.begin);
   return part;
 }
 
@@ -133,6 +137,11 @@ Json parse_json(std::string_view text, std::string_view file_name, int first_lin
         "{}:{}", file_name,
         first_line + std::ranges::count(text.substr(0, part.begin), '\n') + std::ranges::count(before, '\n'));
   };
+  if (const std::size_t second = find_json(text, part.end); second < text.size())
+    throw Error(ExitCode::usage,
+                fmt::format("{}:{}: a second JSON document begins", file_name,
+                            first_line + std::ranges::count(text.substr(0, second), '\n')),
+                "give each a file of its own: a file is one launch");
   Names names;
   try {
     Json parsed = Json::parse(json, std::ref(names));

@@ -38,7 +38,8 @@ std::vector<std::string_view> values_of(std::string_view line) {
 /// A record and where it stands.
 struct Record {
   nlohmann::json json;
-  std::string where;
+  std::string place;  ///< in its file: `line 3`
+  std::string where;  ///< for errors: `a.json:3`
 };
 
 /// Reads the records of a text. What is none is left out.
@@ -59,7 +60,7 @@ class Records {
   void read_array(std::string_view text) {
     nlohmann::json all = parse_json(text, file_name_);
     for (std::size_t i = 0; i < all.size(); ++i)
-      records.push_back({std::move(all[i]), fmt::format("{}: [{}]", file_name_, i)});
+      records.push_back({std::move(all[i]), fmt::format("[{}]", i), fmt::format("{}: [{}]", file_name_, i)});
   }
 
   void read_lines(std::string_view text) {
@@ -70,18 +71,17 @@ class Records {
   }
 
   void read_line(std::string_view line) {
-    const std::string where = fmt::format("{}:{}", file_name_, line_);
+    const std::string place = fmt::format("line {}", line_), where = fmt::format("{}:{}", file_name_, line_);
     if (line.starts_with('{') && line.ends_with('}')) {
-      records.push_back({parse_json(line, file_name_, line_), where});
+      records.push_back({parse_json(line, file_name_, line_), place, where});
     } else if (line.starts_with('{')) {
-      left_out.push_back(fmt::format("line {}: it is cut off", line_));
+      left_out.push_back(place + ": it is cut off");
     } else if (recognises(line)) {
       names_ = values_of(line);
     } else if (!names_.empty() && !line.empty()) {
       const std::vector<std::string_view> values = values_of(line);
       if (values.size() != names_.size()) {
-        left_out.push_back(
-            fmt::format("line {}: it has {} values below {} names", line_, values.size(), names_.size()));
+        left_out.push_back(fmt::format("{}: it has {} values below {} names", place, values.size(), names_.size()));
         return;
       }
       nlohmann::json record;
@@ -89,7 +89,7 @@ class Records {
         const auto number = finite_number(values[i]);
         record[std::string(names_[i])] = number ? nlohmann::json(*number) : nlohmann::json(std::string(values[i]));
       }
-      records.push_back({std::move(record), where});
+      records.push_back({std::move(record), place, where});
     }
   }
 
@@ -110,13 +110,14 @@ std::string wrong_of(const JsonValue& record) {
 /// Records as tests: one begins with another program or number of ranks, and where one has a record again.
 class Tests {
  public:
-  void read(const JsonValue& record, const std::string& where) {
+  void read(const Record& read) {
+    const JsonValue record(read.json, read.where);
     const std::string name = record.at("name").text();
     const int ranks = record.has("gpus") ? record.at("gpus").whole(1)
                                          : record.at("ranks").whole(1) *
                                                (record.has("gpusPerRank") ? record.at("gpusPerRank").whole(1) : 1);
     const int nodes = record.has("nodes") ? record.at("nodes").whole(1) : 0;
-    NcclTestsRow row{.where = where,
+    NcclTestsRow row{.where = read.where,
                      .bytes = record.at("size").bytes(),
                      .type = record.at("type").text(),
                      .redop = operation_of(record.at("redop").text()),
@@ -136,8 +137,7 @@ class Tests {
     known_.insert(key);
     const JsonValue time = record.at("time");
     if (!time.is_number() || time.number() <= 0) {
-      tests.back().left_out.push_back(
-          fmt::format("{}: its time is {}", where.substr(where.find(':') + 1), time.shown()));
+      tests.back().left_out.push_back(fmt::format("{}: its time is {}", read.place, time.shown()));
       return;
     }
     (in_place ? row.in_place : row.out_of_place) = NcclTestsTiming{.seconds = printed(time, 1e-6),
@@ -156,7 +156,7 @@ class Tests {
 ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& hints) {
   const Records read(text, file_name);
   Tests tests;
-  for (const Record& record : read.records) tests.read(JsonValue(record.json, record.where), record.where);
+  for (const Record& record : read.records) tests.read(record);
   ImportedOutput output = cases_of(std::move(tests.tests), file_name, hints);
   output.left_out.insert(output.left_out.end(), read.left_out.begin(), read.left_out.end());
   return output;

@@ -217,6 +217,11 @@ TEST(GoogleBenchmark, IsFoundInALog) {
                HasSubstr("a.json:31: this is no JSON"));
 }
 
+TEST(GoogleBenchmark, RefusesASecondDocument) {
+  expect_error([] { imported(google_benchmark_example() + google_benchmark_example(), "a.json"); }, ExitCode::usage,
+               HasSubstr("a.json:73: a second JSON document begins"), HasSubstr("a file of its own"));
+}
+
 TEST(GoogleBenchmark, RefusesNamesThatStandTwiceInOneObject) {
   expect_error([] { imported(replaced(google_benchmark_example(), "\"iterations\"", "\"threads\""), "a.json"); },
                ExitCode::usage, HasSubstr("a.json:27: its JSON has 'threads' twice"), HasSubstr("leave one out"));
