@@ -94,7 +94,9 @@ std::string contest_sentence(const Contest& contest) {
   if (leads.size() == 1 && level == 0)
     return fmt::format("{} {} {} times as fast as {}.", way, is_plural(way) ? "are" : "is", leads[0].in_words(), other);
   if (leads.size() == 1) return fmt::format("{} and {} are level: {} times as fast.", way, other, leads[0].in_words());
-  if (level == std::ssize(leads)) return fmt::format("{} and {} are level on all {} networks.", way, other, level);
+  if (level == std::ssize(leads))
+    return fmt::format("{} and {} are level on {} networks.", way, other,
+                       level == 2 ? "both" : fmt::format("all {}", level));
   const std::size_t all = leads.size();
   std::erase_if(leads, [](const Lead& lead) { return lead.who() != Ahead::first; });
   return fmt::format("{} ahead of {} on {} of {} networks ({}){}{}.", way, other, leads.size(), all, range_of(leads),

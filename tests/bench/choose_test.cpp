@@ -13,6 +13,7 @@
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/own_timeline.hpp"
+#include "tests/bench/terminal_columns.hpp"
 
 namespace hbench {
 namespace {
@@ -298,7 +299,7 @@ TEST(ChooseVerb, GivesOneGpuAllOfItsSpeed) {
 TEST(ChooseVerb, ComparesNoClustersByAStepThatWasRecordedElsewhere) {
   const TemporaryFolder folder;
   write_bytes(folder / "mine.toml", kOwnTimeline);
-  std::vector<std::string> arguments{"--workload", (folder / "mine.toml").string(), "--gpus", "16", "--profile",
+  std::vector<std::string> arguments{"--workload",  (folder / "mine.toml").string(), "--gpus", "16", "--profile",
                                      "aws-p3-25gbe"};
   expect_error([&] { choose_by(arguments); }, ExitCode::usage, HasSubstr("nothing is left to choose from"),
                HasSubstr("not what the timeline was recorded on; give --single-gpu-rate"));
@@ -383,6 +384,7 @@ TEST(ChooseVerb, ShowsTheFirstClustersAndSaysHowManyThereAre) {
   const auto on_all = [](const char* flag) {
     return choose_by({"--workload", "resnet50", "--gpus", "8", "--algorithm", "ring", flag});
   };
+  const TerminalColumns columns;
   EXPECT_THAT(on_all("--quiet"), AllOf(HasSubstr("(12 of "), Not(HasSubstr("capped-2.5gbit"))));
   EXPECT_THAT(on_all("--wide"), AllOf(Not(HasSubstr("--wide shows all")), HasSubstr("capped-2.5gbit")));
 }

@@ -11,6 +11,7 @@
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
+#include "tests/bench/terminal_columns.hpp"
 
 namespace hbench {
 namespace {
@@ -100,6 +101,7 @@ class TraceVerb : public testing::Test {
 
 TEST_F(TraceVerb, NamesTheLateRankAndWhereTheTimeGoes) {
   add_run({traced(training_case(1)), traced(training_case(2))});
+  const TerminalColumns columns;
   const std::string text = printed({"--case", "2 ranks"});
   EXPECT_THAT(text, HasSubstr("resnet18, 2 ranks, ring, batch 16, measured"));
   EXPECT_THAT(text, HasSubstr("rank 1 is late in 12 of 12 steps, by 5 ms, in backward."));

@@ -16,6 +16,7 @@
 #include "collectives/base/file.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/hostile_text.hpp"
+#include "tests/bench/terminal_columns.hpp"
 #include "tests/bench/tracked_database.hpp"
 
 namespace hbench {
@@ -282,6 +283,7 @@ TEST_F(TrackCheck, PassesCasesWhoseTimesNeverDiffer) {
 }
 
 TEST_F(TrackCheck, EndsWithItsCodeHoweverManyCasesHaveRegressed) {
+  const TerminalColumns columns;
   std::vector<Case> cases;
   std::vector<CaseResult> slower;
   for (int i = 0; i < 300; ++i) {

@@ -11,6 +11,7 @@
 #include "reports/formats/plain_text.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
+#include "tests/bench/terminal_columns.hpp"
 
 namespace hbench {
 namespace {
@@ -249,14 +250,13 @@ TEST(Listings, NameTheColumnThatIsAboutThisMachineAndLeaveItOutOfMarkdown) {
 }
 
 TEST(Listings, AreNoWiderThanATerminalLine) {
-  setenv("COLUMNS", std::to_string(kUsualWidth).c_str(), 1);
+  const TerminalColumns columns(kUsualWidth);
   for (const Listing& listing : listings()) {
     testing::internal::CaptureStdout();
     run({"list", std::string(listing.name)});
     std::istringstream text(testing::internal::GetCapturedStdout());
     for (std::string line; std::getline(text, line);) EXPECT_LE(text_width(line), kUsualWidth) << line;
   }
-  unsetenv("COLUMNS");
 }
 
 TEST(Help, FitsIntoEightyColumnsButForCommandsToCopy) {

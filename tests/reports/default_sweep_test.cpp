@@ -110,7 +110,8 @@ std::string said_by_compare(const Match& match) {
                                 .points = {*match.first, *match.second},
                                 .titles = {{workload, workload}},
                                 .labels = {{profile, profile}}};
-  for (const auto& row : all_of<Table>(comparison_document(answer)).at(0).rows)
+  const Table table = all_of<Table>(comparison_document(answer)).at(0);
+  for (const auto& row : table.rows)
     if (row.back() != "-") return row.back();
   return "nothing";
 }

@@ -82,7 +82,7 @@ TEST(ScalingVerdict, CountsWhereEachWayIsAheadAndWhereTheyAreLevel) {
                "behind on 1."));
   EXPECT_THAT(verdicts_on({simulated("vgg16", "fast", 8, kRing, 0.95), simulated("vgg16", "fast", 8, kServers, 0.9),
                            simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 8, kServers, 0.48)}),
-              EndsWith("Ring and the best parameter servers are level on all 2 networks."));
+              EndsWith("Ring and the best parameter servers are level on both networks."));
 }
 
 // ResNet-101 on 10 GbE, as the default sweep has it: bands overlap by far, and one is ahead all the same.
