@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "analysis/points.hpp"
 #include "analysis/published.hpp"
@@ -40,6 +42,32 @@ bool comparable(const Point& point, Evidence evidence) {
   return point.asked.evidence == evidence && !point.failed && point.efficiency.has_value();
 }
 
+/// The comparable points of one evidence, in their order, by workload and GPUs, in which all pairs agree.
+class ComparablePoints {
+ public:
+  ComparablePoints(const std::vector<Point>& points, Evidence evidence) {
+    for (const Point& point : points)
+      if (comparable(point, evidence)) points_[{point.asked.workload, point.asked.gpus}].push_back(&point);
+  }
+
+  const std::vector<const Point*>& like(const Case& asked) const {
+    static const std::vector<const Point*> kNone;
+    const auto found = points_.find({asked.workload, asked.gpus});
+    return found == points_.end() ? kNone : found->second;
+  }
+
+  /// The first of these that `matches(Case)`; null where there is none.
+  template <class Matches>
+  const Point* first(const Case& asked, Matches matches) const {
+    const auto& all = like(asked);
+    const auto found = std::ranges::find_if(all, [&](const Point* point) { return matches(point->asked); });
+    return found == all.end() ? nullptr : *found;
+  }
+
+ private:
+  std::map<std::pair<std::string, int>, std::vector<const Point*>> points_;
+};
+
 template <class Pair>
 ComparisonSummary summary_of(const std::vector<Pair>& pairs) {
   ComparisonSummary summary;
@@ -56,61 +84,56 @@ ComparisonSummary summary_of(const std::vector<Pair>& pairs) {
 }  // namespace
 
 std::vector<Comparison> compare_with_published(const std::vector<Point>& points) {
+  const ComparablePoints published(points, Evidence::published);
   std::vector<Comparison> comparisons;
   for (const Point& simulated : points) {
     if (!comparable(simulated, Evidence::simulated)) continue;
-    for (const Point& published : points)
-      if (comparable(published, Evidence::published) && same_place(simulated.asked, published.asked))
+    for (const Point* known : published.like(simulated.asked))
+      if (same_place(simulated.asked, known->asked))
         comparisons.push_back(
-            {simulated, published, *simulated.efficiency - *published.efficiency, calibrated_with(published.asked)});
+            {simulated, *known, *simulated.efficiency - *known->efficiency, calibrated_with(known->asked)});
   }
   return comparisons;
 }
 
 std::vector<Prediction> compare_with_measured(const std::vector<Point>& points) {
+  const ComparablePoints simulated(points, Evidence::simulated);
   std::vector<Prediction> predictions;
   for (const Point& measured : points) {
     if (!comparable(measured, Evidence::measured) || !predictable(measured.asked)) continue;
-    const auto simulated = std::ranges::find_if(points, [&](const Point& point) {
-      return comparable(point, Evidence::simulated) && same_work(point.asked, measured.asked) &&
-             same_spread(point.asked, measured.asked);
+    const Point* same = simulated.first(measured.asked, [&](const Case& other) {
+      return same_work(other, measured.asked) && same_spread(other, measured.asked);
     });
-    if (simulated != points.end())
-      predictions.push_back({*simulated, measured, *simulated->efficiency - *measured.efficiency});
+    if (same != nullptr) predictions.push_back({*same, measured, *same->efficiency - *measured.efficiency});
   }
   return predictions;
 }
 
 std::vector<EmulatedPair> compare_with_emulated(const std::vector<Point>& points) {
-  const auto first = [&](Evidence evidence, auto matches) -> std::optional<Point> {
-    const auto found = std::ranges::find_if(
-        points, [&](const Point& point) { return comparable(point, evidence) && matches(point.asked); });
-    return found == points.end() ? std::nullopt : std::optional(*found);
-  };
+  const ComparablePoints simulated(points, Evidence::simulated), published(points, Evidence::published),
+      measured(points, Evidence::measured);
+  const auto copy_of = [](const Point* point) { return point == nullptr ? std::nullopt : std::optional(*point); };
   std::vector<EmulatedPair> pairs;
   for (const Point& emulated : points) {
     if (!comparable(emulated, Evidence::emulated) || emulated.throughput <= 0) continue;
     const Case& asked = emulated.asked;
-    const auto simulated = first(Evidence::simulated, [&](const Case& other) {
+    const Point* same = simulated.first(asked, [&](const Case& other) {
       return other.profile == asked.profile && other.question() == asked.question();
     });
-    if (!simulated) continue;
-    pairs.push_back({.simulated = *simulated,
+    if (same == nullptr) continue;
+    // What a framework costs its hosts is not emulated: the published figure is of all of it.
+    const Point* as_published = published.first(asked, [&](Case other) {
+      other.strategy.preset = asked.strategy.preset;
+      return same_place(other, asked);
+    });
+    const Point* as_measured = measured.first(asked, [&](const Case& other) {
+      return other.batch_per_gpu == asked.batch_per_gpu && same_strategy(other.strategy, asked.strategy);
+    });
+    pairs.push_back({.simulated = *same,
                      .emulated = emulated,
-                     .published = first(Evidence::published,
-                                        [&](Case other) {
-                                          // What a framework costs its hosts is not emulated: the figure is of all of
-                                          // it.
-                                          other.strategy.preset = asked.strategy.preset;
-                                          return same_place(other, asked);
-                                        }),
-                     .measured = first(Evidence::measured,
-                                       [&](const Case& other) {
-                                         return other.workload == asked.workload && other.gpus == asked.gpus &&
-                                                other.batch_per_gpu == asked.batch_per_gpu &&
-                                                same_strategy(other.strategy, asked.strategy);
-                                       }),
-                     .difference = simulated->throughput / emulated.throughput - 1});
+                     .published = copy_of(as_published),
+                     .measured = copy_of(as_measured),
+                     .difference = same->throughput / emulated.throughput - 1});
   }
   return pairs;
 }
