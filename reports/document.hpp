@@ -34,6 +34,13 @@ struct Warnings {
   std::vector<std::string> texts{};
 };
 
+/// The background of a cell: the colour of the series of this group, the stronger the clearer the case is.
+struct Tint {
+  std::string group{};
+  double strength = 0;  ///< 0 (none) to 1
+  std::string label{};  ///< what a page shows in the place of the cell's text; empty: that text
+};
+
 struct Table {
   std::string caption{};
   std::vector<std::string> columns{};
@@ -47,6 +54,10 @@ struct Table {
   std::vector<int> priority{};
   /// Rows that a terminal shows where it is not asked for all of them; 0: every row.
   std::size_t first_rows = 0;
+  /// Rows with the same first cell stand together and belong together: a page shows that cell once, above them.
+  bool grouped = false;
+  /// By row and column, of a map of what is best where; may be shorter than the rows. Only a page has colours.
+  std::vector<std::vector<Tint>> tints{};
 };
 
 /// Leaves a column out. \pre the table has it, and its `numeric` is complete.
@@ -62,6 +73,7 @@ struct ChartPoint {
   double y = 0;
   std::optional<double> low{}, high{};  ///< interval of y
   std::string note{};                   ///< shown on hover: source, baseline
+  std::string label{};                  ///< drawn beside the point, where there is room
 };
 
 struct Series {
@@ -76,6 +88,13 @@ struct Series {
   bool shown = true;
 };
 
+/// A line across a chart: a budget, a deadline, the rate of a network.
+struct ReferenceLine {
+  std::string label{};
+  double at = 0;
+  bool vertical = false;  ///< at an x; otherwise at a y
+};
+
 struct Chart {
   /// File name of its SVG and PNG, without extension: `efficiency-vgg16`. Letters, digits, `-` and `_`;
   /// unique in its document (`readable()` sees to both).
@@ -83,10 +102,14 @@ struct Chart {
   std::string title{};
   std::string x_title{}, y_title{};
   bool x_log2 = false;
+  bool x_dates = false;    ///< x is in seconds since 1970, shown as a date (UTC)
   bool y_log10 = false;    ///< points with a y of 0 and less are not drawn
   bool y_percent = false;  ///< y is a fraction, shown in per cent
   std::optional<double> y_min{}, y_max{};
+  bool panels = false;      ///< a small picture for each family; series without a family are in all of them
+  bool end_labels = false;  ///< lines are labelled at their right ends
   std::vector<Series> series{};
+  std::vector<ReferenceLine> lines{};
   std::string caption{};
 };
 

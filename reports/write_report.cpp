@@ -13,6 +13,7 @@
 #include "reports/formats/formats.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"
+#include "reports/formats/thin.hpp"
 
 namespace hbench {
 namespace {
@@ -121,7 +122,7 @@ std::string draw_charts(const std::vector<const Chart*>& charts, const fs::path&
 void check_report_files(const fs::path& folder) { check_files(folder, names_of_documents()); }
 
 std::string write_report(const Document& document, const fs::path& folder, const ProcessRunner& runner) {
-  const Document drawn = drawable(document);
+  const Document drawn = thinned(drawable(document));
   std::vector<std::string> names = names_of_documents();
   for (const Chart* chart : charts_of(drawn))
     for (const fs::path& path : chart_paths(kCharts, *chart)) names.push_back(path.string());

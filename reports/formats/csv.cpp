@@ -5,10 +5,12 @@
 #include "reports/formats/csv_field.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/prepare.hpp"
+#include "reports/formats/thin.hpp"
 
 /// Long form: every line has the same columns, so that one read_csv suffices. A point of a chart is one
-/// line. So is a cell of a table: `chart` is the caption, `series` the column, `mark` is `cell`, `x` the
-/// row from 1, `y` its number if it is one, and `note` its text. A warning has its text in `note` (`mark` = `warning`).
+/// line; so is a reference line (`mark` = `line`), at an x or a y, and a caption, in `note`. So is a cell of a table:
+/// `chart` is the caption, `series` the column, `mark` is `cell`, `x` the row from 1, `y` its number if it is one, and
+/// `note` its text. A warning has its text in `note` (`mark` = `warning`).
 
 namespace hbench {
 namespace {
@@ -24,11 +26,17 @@ void add_chart(std::string& out, const Chart& chart) {
     for (const ChartPoint& point : series.points) {
       const bool finite = std::isfinite(point.x) && std::isfinite(point.y);
       // Holes stay: whoever computes with the data must see that a point is missing.
-      const std::string note = finite ? point.note : point.note + (point.note.empty() ? "" : "; ") + "not finite";
+      std::string note = point.label;
+      for (const std::string& part : {point.note, std::string(finite ? "" : "not finite")})
+        if (!part.empty()) note += (note.empty() ? "" : "; ") + part;
       out +=
           fmt::format("{},{},{},{},{},{},{},{}\n", csv_field(chart.id), csv_field(series.label), to_string(series.mark),
                       number(point.x), number(point.y), number(point.low), number(point.high), csv_field(note));
     }
+  if (!chart.caption.empty()) out += fmt::format("{},,caption,,,,,{}\n", csv_field(chart.id), csv_field(chart.caption));
+  for (const ReferenceLine& line : chart.lines)
+    out += fmt::format("{},{},line,{},{},,,\n", csv_field(chart.id), csv_field(line.label),
+                       line.vertical ? number(line.at) : "", line.vertical ? "" : number(line.at));
 }
 
 void add_table(std::string& out, const Table& table) {
@@ -45,7 +53,7 @@ void add_warnings(std::string& out, const Warnings& warnings) {
 }
 
 std::string render_csv(const Document& given) {
-  const Document document = readable(given);
+  const Document document = thinned(readable(given));
   std::string out(kHeader);
   for (const Chart* chart : charts_of(document)) add_chart(out, *chart);
   for (const Block& block : document.blocks)

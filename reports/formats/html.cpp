@@ -1,21 +1,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <cmath>
 
 #include "reports/formats/chart_table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/html/assets.hpp"
+#include "reports/formats/html/chart_json.hpp"
+#include "reports/formats/plain_text.hpp"
 #include "reports/formats/prepare.hpp"
-#include "reports/formats/style.hpp"
+#include "reports/formats/thin.hpp"
 
 /// One file that needs no network: Chart.js, our script and our style sheet are inside. The page is whole
-/// without scripts too: each chart has its figures as a table.
+/// without scripts too: each chart has its figures as a table; only filters and sorting are the script's.
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -43,60 +43,11 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// JSON for a script element: nothing in it can end the element or start a comment there.
-std::string script_json(const Json& json) {
-  std::string out;
-  for (char c : json.dump(-1, ' ', true)) {
-    switch (c) {
-      case '<':
-        out += "\\u003c";
-        break;
-      case '>':
-        out += "\\u003e";
-        break;
-      case '&':
-        out += "\\u0026";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json series_json(const Series& series, const SeriesStyle& style) {
-  Json points = Json::array();
-  for (const ChartPoint& point : series.points)
-    points.push_back({{"x", point.x},
-                      {"y", point.y},
-                      {"low", optional_json(point.low)},
-                      {"high", optional_json(point.high)},
-                      {"note", point.note}});
-  return {{"label", series.label},     {"mark", to_string(series.mark)},
-          {"shown", series.shown},     {"light", style.colour.light},
-          {"dark", style.colour.dark}, {"dash", style.dash},
-          {"line", style.line},        {"small", style.small},
-          {"band", style.band},        {"points", points}};
-}
-
-Json chart_json(const Chart& chart, const Styles& styles) {
-  Json series = Json::array();
-  for (const Series& one : chart.series) series.push_back(series_json(one, styles.of(chart, one)));
-  return {{"xTitle", chart.x_title},
-          {"yTitle", chart.y_title},
-          {"log2", chart.x_log2},
-          {"yLog10", chart.y_log10},
-          {"percent", chart.y_percent},
-          {"yMin", optional_json(chart.y_min)},
-          {"yMax", optional_json(chart.y_max)},
-          {"series", series}};
-}
-
 class HtmlWriter {
  public:
   explicit HtmlWriter(const Document& document) : styles_(charts_of(document)) {
+    for (const Block& block : document.blocks)
+      if (const auto* table = std::get_if<Table>(&block)) styles_.add_tints(*table);
     for (const Block& block : document.blocks) std::visit(*this, block);
   }
 
@@ -111,10 +62,11 @@ class HtmlWriter {
     out_ += fmt::format("<p class=\"verdict\">{}</p>\n", escaped(verdict.text));
   }
 
+  /// Several are one line until they are opened: the first chart is to be on the first screen.
   void operator()(const Warnings& warnings) {
     if (warnings.texts.empty()) return;
     out_ += fmt::format("<details class=\"warnings\"{}><summary>Warnings ({})</summary>\n<ul>\n",
-                        warnings.texts.size() > kUnfoldedWarnings ? "" : " open", warnings.texts.size());
+                        warnings.texts.size() > 1 ? "" : " open", warnings.texts.size());
     for (const std::string& text : warnings.texts) out_ += fmt::format("<li>{}</li>\n", escaped(text));
     out_ += "</ul>\n</details>\n";
   }
@@ -152,11 +104,11 @@ class HtmlWriter {
   void add_chart(const Chart& chart) {
     const std::string title = escaped(chart.title);
     out_ += fmt::format(
-        "<figure class=\"chart\" id=\"chart-{0}\">\n<h3>{1}</h3>\n<div class=\"plot\">"
-        "<div class=\"canvas\"><canvas role=\"img\" aria-label=\"{1}: {2} over {3}, {4} series; the table below has "
-        "its figures\"></canvas></div><ul class=\"legend\" aria-label=\"Series; press to show or hide\"></ul></div>\n",
+        "<figure class=\"chart\" id=\"chart-{0}\">\n<h3>{1}</h3>\n<div class=\"plot\" aria-label=\"{1}: {2} over {3}, "
+        "{4} "
+        "series; the table below has its figures\"></div>\n",
         chart.id, title, escaped(chart.y_title), escaped(chart.x_title), chart.series.size());
-    out_ += fmt::format("<script type=\"application/json\">{}</script>\n", script_json(chart_json(chart, styles_)));
+    out_ += fmt::format("<script type=\"application/json\">{}</script>\n", chart_json(chart, styles_));
     if (!chart.caption.empty()) out_ += fmt::format("<figcaption>{}</figcaption>\n", escaped(chart.caption));
     const Table figures = chart_table(chart);
     add_folded(figures, "Figures: " + figures.caption);
@@ -170,20 +122,47 @@ class HtmlWriter {
   }
 
   void add_table(const Table& table) {
-    out_ += fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table>\n<thead>",
-                        escaped(table.caption));
-    add_row(table, table.columns, "th scope=\"col\"", "th");
-    out_ += "</thead>\n<tbody>\n";
-    for (const auto& row : table.rows) add_row(table, row, "td", "td");
+    out_ += fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n<thead>",
+                        escaped(table.caption), table.tints.empty() ? "" : " class=\"map\"");
+    add_row(table, table.columns, "th scope=\"col\"", {});
+    out_ += "</thead>\n";
+    if (!table.grouped) out_ += "<tbody>\n";
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      const auto& cells = table.rows[row];
+      if (table.grouped && (row == 0 || cells[0] != table.rows[row - 1][0]))
+        out_ += fmt::format("{}<tbody>\n<tr class=\"group\"><th colspan=\"{}\" scope=\"rowgroup\">{}</th></tr>\n",
+                            row == 0 ? "" : "</tbody>\n", cells.size() - 1, escaped(cells[0]));
+      add_row(table, cells, "td", row < table.tints.size() ? table.tints[row] : std::vector<Tint>());
+    }
     out_ += "</tbody>\n</table>\n</div>\n";
   }
 
+  /// The first cell of a grouped table stands above its rows.
   void add_row(const Table& table, const std::vector<std::string>& cells, std::string_view open,
-               std::string_view close) {
+               const std::vector<Tint>& tints) {
     out_ += "<tr>";
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      out_ += fmt::format("<{}{}>{}</{}>", open, table.numeric[i] ? " class=\"number\"" : "", escaped(cells[i]), close);
+    for (std::size_t i = table.grouped ? 1 : 0; i < cells.size(); ++i) {
+      const Tint tint = i < tints.size() ? tints[i] : Tint();
+      const std::string& text = tint.label.empty() ? cells[i] : tint.label;
+      out_ += fmt::format("<{}{}{}>{}</{}>", open, class_of(table.numeric[i], text), style_of(tint), escaped(text),
+                          open.substr(0, 2));
+    }
     out_ += "</tr>\n";
+  }
+
+  /// Short texts stay on one line.
+  static std::string_view class_of(bool numeric, const std::string& cell) {
+    constexpr std::size_t kLong = 96;
+    if (numeric) return " class=\"number\"";
+    return text_width(cell) > kLong ? " class=\"long\"" : "";
+  }
+
+  /// The colour, the clearer the less transparent, so that text on it stays readable.
+  std::string style_of(const Tint& tint) const {
+    if (tint.group.empty() || !(tint.strength > 0)) return {};
+    const Colour colour = styles_.colour_of(tint.group);
+    const int opacity = static_cast<int>(std::lround(35 + 125 * std::min(1.0, tint.strength)));
+    return fmt::format(" style=\"--light: {0}{2:02x}; --dark: {1}{2:02x}\"", colour.light, colour.dark, opacity);
   }
 
   Styles styles_;
@@ -199,14 +178,13 @@ constexpr std::string_view kHead =
     "<meta name=\"color-scheme\" content=\"light dark\">\n";
 
 std::string render_html(const Document& given) {
-  const Document document = drawable(given);
+  const Document document = thinned(drawable(given));
   std::string out(kHead);
   out += fmt::format("<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n", escaped(document.title),
                      kReportCss);
   out += fmt::format("<h1>{}</h1>\n{}</main>\n", escaped(document.title), HtmlWriter(document).body());
-  if (!charts_of(document).empty())
-    out += fmt::format("<script>{}</script>\n<script>\n{}</script>\n", kChartJs, kReportJs);
-  return out + "</body>\n</html>\n";
+  if (!charts_of(document).empty()) out += fmt::format("<script>{}</script>\n", kChartJs);
+  return out + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", kReportJs);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "reports/formats/chart_table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/prepare.hpp"
+#include "reports/formats/thin.hpp"
 
 /// GitHub's Markdown, for pull requests. Charts are the PNG files beside it, with their figures folded below.
 
@@ -113,7 +114,7 @@ struct MarkdownWriter {
 };
 
 std::string render_markdown(const Document& given) {
-  const Document document = drawable(given);
+  const Document document = thinned(drawable(given));
   MarkdownWriter writer;
   if (!document.title.empty()) writer.out = fmt::format("# {}\n", escaped(document.title));
   for (const Block& block : document.blocks) std::visit(writer, block);

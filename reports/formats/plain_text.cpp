@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <optional>
 
 namespace hbench {
@@ -80,6 +81,16 @@ std::string format_figure(double value, bool percent) {
   if (!std::isfinite(value)) return "-";
   if (percent) return fmt::format("{:.1f} %", value * 100);
   return std::fabs(value) >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
+
+std::string date_text(double seconds) {
+  constexpr double kYear9999 = 253402300799;
+  if (!(std::fabs(seconds) <= kYear9999)) return format_figure(seconds, false);
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm date{};
+  gmtime_r(&time, &date);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday, date.tm_hour,
+                     date.tm_min);
 }
 
 }  // namespace hbench

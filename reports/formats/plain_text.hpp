@@ -24,4 +24,7 @@ std::string file_stem(std::string_view text);
 /// A figure for people: `83.4 %` for the fraction 0.834 when `percent`, else four significant digits.
 std::string format_figure(double value, bool percent);
 
+/// `2026-01-02 03:04` of seconds since 1970, UTC.
+std::string date_text(double seconds);
+
 }  // namespace hbench

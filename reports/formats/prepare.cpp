@@ -12,23 +12,17 @@ namespace {
 
 void clean(std::string& text) { text = clean_text(text); }
 
-/// Calls `visit` with every chart of the document.
-template <class Blocks, class Visit>
-void for_each_chart(Blocks& blocks, Visit visit) {
-  for (auto& block : blocks) {
-    if (auto* chart = std::get_if<Chart>(&block)) visit(*chart);
-    if (auto* group = std::get_if<ChartGroup>(&block))
-      for (auto& chart : group->charts) visit(chart);
-  }
-}
-
 void clean_chart(Chart& chart) {
   for (std::string* text : {&chart.title, &chart.x_title, &chart.y_title, &chart.caption}) clean(*text);
   for (Series& series : chart.series) {
     if (series.group.empty()) series.group = series.label;
     for (std::string* text : {&series.label, &series.group, &series.family}) clean(*text);
-    for (ChartPoint& point : series.points) clean(point.note);
+    for (ChartPoint& point : series.points) {
+      clean(point.note);
+      clean(point.label);
+    }
   }
+  for (ReferenceLine& line : chart.lines) clean(line.label);
 }
 
 struct Cleaner {
@@ -47,6 +41,9 @@ struct Cleaner {
       row.resize(table.columns.size());
       for (std::string& cell : row) clean(cell);
     }
+    for (auto& row : table.tints)
+      for (Tint& tint : row)
+        for (std::string* text : {&tint.group, &tint.label}) clean(*text);
   }
   void operator()(Chart& chart) const { clean_chart(chart); }
   void operator()(ChartGroup& group) const {
@@ -57,7 +54,7 @@ struct Cleaner {
 
 void name_charts(Document& document) {
   std::set<std::string> taken;
-  for_each_chart(document.blocks, [&](Chart& chart) {
+  for_each_chart(document, [&](Chart& chart) {
     const std::string stem = file_stem(chart.id);
     chart.id = stem;
     for (int copy = 2; !taken.insert(chart.id).second; ++copy) chart.id = fmt::format("{}-{}", stem, copy);
@@ -77,13 +74,18 @@ void drop_undrawable_points(Chart& chart) {
       if (point.high && !std::isfinite(*point.high)) point.high.reset();
     }
   }
-  if (dropped == 0) return;
-  if (!chart.caption.empty()) chart.caption += ' ';
-  chart.caption += dropped == 1 ? "1 point without a finite place is not shown."
-                                : fmt::format("{} points without a finite place are not shown.", dropped);
+  std::erase_if(chart.lines, [&](const ReferenceLine& line) { return !std::isfinite(line.at); });
+  if (dropped > 0)
+    add_to_caption(chart, dropped == 1 ? "1 point without a finite place is not shown."
+                                       : fmt::format("{} points without a finite place are not shown.", dropped));
 }
 
 }  // namespace
+
+void add_to_caption(Chart& chart, std::string_view sentence) {
+  if (!chart.caption.empty()) chart.caption += ' ';
+  chart.caption += sentence;
+}
 
 Document readable(Document document) {
   clean(document.title);
@@ -94,13 +96,13 @@ Document readable(Document document) {
 
 Document drawable(Document document) {
   document = readable(std::move(document));
-  for_each_chart(document.blocks, drop_undrawable_points);
+  for_each_chart(document, drop_undrawable_points);
   return document;
 }
 
 std::vector<const Chart*> charts_of(const Document& document) {
   std::vector<const Chart*> charts;
-  for_each_chart(document.blocks, [&](const Chart& chart) { charts.push_back(&chart); });
+  for_each_chart(document, [&](const Chart& chart) { charts.push_back(&chart); });
   return charts;
 }
 

@@ -10,7 +10,7 @@
 
 namespace hbench {
 
-/// With more warnings than this a page folds them.
+/// With more warnings than this Markdown folds them.
 constexpr std::size_t kUnfoldedWarnings = 8;
 
 /// The same document with clean text (`clean_text`), rows as long as their table has columns, chart
@@ -21,6 +21,18 @@ Document readable(Document document);
 /// logarithmic axis. The caption says how many were left out; limits that are not finite are dropped
 /// with the interval. Idempotent.
 Document drawable(Document document);
+
+/// Calls `visit` with every chart, those of groups included, in reading order.
+template <class AnyDocument, class Visit>
+void for_each_chart(AnyDocument& document, Visit visit) {
+  for (auto& block : document.blocks) {
+    if (auto* chart = std::get_if<Chart>(&block)) visit(*chart);
+    if (auto* group = std::get_if<ChartGroup>(&block))
+      for (auto& chart : group->charts) visit(chart);
+  }
+}
+
+void add_to_caption(Chart& chart, std::string_view sentence);
 
 /// All charts, those of groups included, in reading order. They live as long as `document`.
 std::vector<const Chart*> charts_of(const Document& document);

@@ -45,13 +45,23 @@ Styles::Styles(const std::vector<const Chart*>& charts) {
     }
 }
 
+void Styles::add_tints(const Table& table) {
+  for (const auto& row : table.tints)
+    for (const Tint& tint : row)
+      if (!tint.group.empty()) add(groups_, tint.group);
+}
+
+Colour Styles::colour_of(const std::string& group) const {
+  return kColours[static_cast<std::size_t>(position(groups_, group)) % kColours.size()];
+}
+
 SeriesStyle Styles::of(const Chart& chart, const Series& series) const {
   if (series.mark == Mark::ideal) return {.colour = kIdealColour, .dash = 1, .line = true};
-  const int group = position(groups_, series.group);
-  const int colours = static_cast<int>(kColours.size());
+  const int repeats = position(groups_, series.group) / static_cast<int>(kColours.size());
   const bool simulated = series.mark == Mark::simulated;
-  return {.colour = kColours[static_cast<std::size_t>(group % colours)],
-          .dash = (position(families_, series.family) + group / colours) % kDashes,
+  // Panels tell families apart.
+  return {.colour = colour_of(series.group),
+          .dash = ((chart.panels ? 0 : position(families_, series.family)) + repeats) % kDashes,
           .line = simulated || (series.mark != Mark::published && !has_model_line(chart, series)),
           .small = simulated,
           .band = has_band(series)};

@@ -32,8 +32,12 @@ class Styles {
   /// \param charts of one document, prepared with `drawable()`.
   explicit Styles(const std::vector<const Chart*>& charts);
 
+  /// Gives the groups of a table's tints colours too, behind those of the charts.
+  void add_tints(const Table& table);
+
   /// The look of a series of `chart`, which is one of the charts above.
   SeriesStyle of(const Chart& chart, const Series& series) const;
+  Colour colour_of(const std::string& group) const;
 
  private:
   std::vector<std::string> groups_;

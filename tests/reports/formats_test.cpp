@@ -94,11 +94,11 @@ TEST(Html, CarriesItsAssetsByteForByte) {
   for (std::string_view script : {kChartJs, kReportJs}) EXPECT_EQ(script.find("</script"), std::string_view::npos);
 }
 
-/// Paper is narrow too: rules for small screens, which cut the legend, must not reach it.
+/// Paper is narrow too: rules for small screens, which cut filters, must not reach it.
 TEST(Html, KeepsRulesForSmallScreensOffPaper) {
   EXPECT_EQ(kReportCss.find("@media (max-width"), std::string_view::npos);
   EXPECT_NE(kReportCss.find("@media screen and (max-width"), std::string_view::npos);
-  EXPECT_NE(kReportCss.find(".printing .legend { columns: 2; max-height: none; overflow: visible;"),
+  EXPECT_NE(kReportCss.find(".printing .chips { flex-wrap: wrap; gap: 0 .6rem; overflow: visible; }"),
             std::string_view::npos);
   EXPECT_NE(kReportJs.find("classList.add(\"printing\")"), std::string_view::npos);
 }

@@ -58,7 +58,9 @@ TEST(Hostile, TextComesOutOfTheDataOfHtmlAsItWentIn) {
     const std::size_t begin = page.find(open) + open.size();
     const auto json = nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
     EXPECT_EQ(json["series"][0]["label"], clean_text(text));
-    EXPECT_EQ(json["series"][0]["points"][0]["note"], clean_text(text));
+    EXPECT_EQ(json["series"][0]["points"][0][5], clean_text(text));
+    EXPECT_EQ(json["series"][0]["notes"][0], clean_text(text));
+    EXPECT_EQ(json["lines"][0]["label"], clean_text(text));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/formats/style.hpp"
+#include "reports/formats/thin.hpp"
 #include "tests/reports/samples.hpp"
 
 namespace hbench {
@@ -86,6 +87,72 @@ TEST(ChartTable, HasARowPerSeriesAndAColumnPerPlace) {
   EXPECT_THAT(table.rows[1], ElementsAre("ring (simulated)", "simulated", "100.0 %", "", "", "75.0 % (70.0 to 80.0)"));
 }
 
+TEST(ChartTable, HasARowPerPointOfManyPlacesAndReferenceLinesAtItsEnd) {
+  Chart chart{.x_title = "date", .y_title = "ms", .x_dates = true, .lines = {{.label = "at most", .at = 3}}};
+  chart.lines.push_back({.label = "by then", .at = 86400, .vertical = true});
+  chart.series.push_back({.label = "runs", .mark = Mark::measured, .points = {}});
+  for (int day = 0; day < 41; ++day) chart.series[0].points.push_back({86400.0 * day, 2, {}, {}, ""});
+  const Table table = chart_table(chart);
+  EXPECT_THAT(table.columns, ElementsAre("series", "evidence", "date", "ms"));
+  ASSERT_EQ(table.rows.size(), 43u);
+  EXPECT_THAT(table.rows[1], ElementsAre("runs", "measured", "1970-01-02 00:00", "2"));
+  EXPECT_THAT(table.rows[41], ElementsAre("at most", "line at 3", "", ""));
+  EXPECT_THAT(table.rows[42], ElementsAre("by then", "line at 1970-01-02 00:00 date", "", ""));
+}
+
+Chart with_points(std::size_t series, std::size_t points) {
+  Chart chart{.id = "c", .title = "c"};
+  for (std::size_t i = 0; i < series; ++i) {
+    chart.series.push_back({.label = std::to_string(i), .points = {}, .shown = i == series - 1});
+    for (std::size_t x = 0; x < points; ++x) {
+      const double y = x == 777 ? 99 : x == 3333 ? -99 : static_cast<double>(x % 7);
+      chart.series.back().points.push_back({static_cast<double>(x), y, {}, {}, ""});
+    }
+  }
+  return chart;
+}
+
+TEST(Thin, KeepsThePeaksOfALongSeriesAndSaysSo) {
+  const Document document = thinned({.blocks = {with_points(1, 5000)}});
+  const Chart& chart = first_chart(document);
+  const auto& points = chart.series[0].points;
+  EXPECT_EQ(points.size(), 400u);
+  EXPECT_TRUE(std::ranges::is_sorted(points, {}, &ChartPoint::x));
+  EXPECT_EQ(std::ranges::max_element(points, {}, &ChartPoint::y)->x, 777);
+  EXPECT_EQ(std::ranges::min_element(points, {}, &ChartPoint::y)->x, 3333);
+  EXPECT_EQ(chart.caption, "400 of 5000 points are shown; hbench export writes all.");
+  EXPECT_EQ(first_chart(thinned(document)).caption, chart.caption);
+}
+
+TEST(Thin, DropsHiddenSeriesBeyondWhatAnybodyLooksAt) {
+  const Document document = thinned({.blocks = {with_points(100, 100)}});
+  const Chart& chart = first_chart(document);
+  EXPECT_EQ(chart.series.size(), 60u);
+  EXPECT_TRUE(chart.series.back().shown) << "the shown one is kept";
+  EXPECT_EQ(chart.caption, "6000 of 10000 points are shown; hbench export writes all.");
+}
+
+TEST(Thin, CutsLongTablesAndWarnings) {
+  const Document document =
+      thinned({.blocks = {Table{.caption = "t", .rows = std::vector(1001, std::vector<std::string>())},
+                          Warnings{std::vector<std::string>(1001, "w")}}});
+  const auto& table = std::get<Table>(document.blocks[0]);
+  EXPECT_EQ(table.rows.size(), 1000u);
+  EXPECT_EQ(table.caption, "t: the first 1000 of 1001 rows; hbench export writes all");
+  EXPECT_EQ(std::get<Warnings>(document.blocks[1]).texts.back(), "2 more");
+}
+
+TEST(Style, PanelsNeedNoDashesAndTintsHaveTheColoursOfSeries) {
+  const Chart chart{
+      .panels = true,
+      .series = {{.label = "a", .group = "ring", .family = "slow"}, {.label = "b", .group = "ring", .family = "fast"}}};
+  Styles styles({&chart});
+  styles.add_tints({.tints = {{{.group = "ring", .strength = 1}, {.group = "ps", .strength = 1}}}});
+  EXPECT_EQ(styles.of(chart, chart.series[1]).dash, 0);
+  EXPECT_EQ(styles.colour_of("ring").light, styles.of(chart, chart.series[0]).colour.light);
+  EXPECT_NE(styles.colour_of("ps").light, styles.colour_of("ring").light);
+}
+
 TEST(Style, GroupsShareAColourAndFamiliesADash) {
   Chart chart{.series = {{.label = "a", .group = "ring", .family = "slow"},
                          {.label = "b", .group = "ring", .family = "fast"},
@@ -150,6 +217,9 @@ TEST(Text, FormatsFiguresForPeople) {
   EXPECT_EQ(format_figure(123456.7, false), "123457");
   EXPECT_EQ(format_figure(128, false), "128");
   EXPECT_EQ(format_figure(NAN, true), "-");
+  EXPECT_EQ(date_text(1764086400), "2025-11-25 16:00");
+  EXPECT_EQ(date_text(-1), "1969-12-31 23:59");
+  EXPECT_EQ(date_text(1e30), "1000000000000000019884624838656");
 }
 
 TEST(Text, PadsByWhatIsSeen) {

@@ -155,6 +155,20 @@ Document small_document() {
   steps.title = "Step time";
   steps.y_title = "ms";
   steps.x_log2 = steps.y_percent = false;
+  steps.end_labels = true;
+  steps.lines = {{.label = "at most", .at = 0.8}, {.label = "by then", .at = 6, .vertical = true}};
+  const Chart panels{
+      .id = "panels",
+      .title = "On two networks",
+      .x_title = "date",
+      .y_title = "ms",
+      .x_dates = true,
+      .panels = true,
+      .series = {{.label = "ring on slow",
+                  .group = "ring",
+                  .family = "slow",
+                  .points = {{0, 1, {}, {}, ""}, {86400, 2, {}, {}, "", "3f2a91c"}}},
+                 {.label = "ring on fast", .group = "ring", .family = "fast", .points = {{0, 3, {}, {}, ""}}}}};
   return {.title = "Scaling of VGG-16",
           .blocks = {Verdict{"On 8 GPUs ring keeps 75 % (70 to 80)."},
                      Warnings{{"ring on 2 GPUs: the machine was busy", "ps: 3 < 4 launches"}},
@@ -167,7 +181,14 @@ Document small_document() {
                            {{"ring", "8", "75.0 %"}, {"ps", "128", "25.0 %"}}},
                      Heading{2, "What ran where"},
                      Table{"Machines", {"name", "cores"}, {false, true}, {{"a_b*c|d", "2"}}, true},
-                     Chart{.id = "empty", .title = "Nothing yet", .x_title = "x", .y_title = "y"}}};
+                     Table{.caption = "The fastest",
+                           .columns = {"workload", "GPUs", "10 Gbit/s"},
+                           .numeric = {false, true, false},
+                           .rows = {{"VGG-16", "8", "A"}, {"VGG-16", "16", "A~B"}, {"ResNet-50", "8", "all"}},
+                           .grouped = true,
+                           .tints = {{{}, {}, {.group = "ring", .strength = 1, .label = "ring"}},
+                                     {{}, {}, {.label = "ring ~ ps"}}}},
+                     panels, Chart{.id = "empty", .title = "Nothing yet", .x_title = "x", .y_title = "y"}}};
 }
 
 Document rich_document() {
@@ -191,16 +212,27 @@ Document rich_document() {
 }
 
 Document document_saying(const std::string& text) {
-  const Chart chart{.id = text,
-                    .title = text,
-                    .x_title = text,
-                    .y_title = text,
-                    .series = {{.label = text, .group = text, .family = text, .points = {{1, 2, 1.0, 3.0, text}}}},
-                    .caption = text};
+  const Chart chart{
+      .id = text,
+      .title = text,
+      .x_title = text,
+      .y_title = text,
+      .end_labels = true,
+      .series = {{.label = text, .group = text, .family = text, .points = {{1, 2, 1.0, 3.0, text, text}}}},
+      .lines = {{.label = text, .at = 2}},
+      .caption = text};
+  Chart panels = chart;
+  panels.panels = true;
   return {.title = text,
           .blocks = {Verdict{text}, Warnings{{text, text}}, Heading{1, text}, Paragraph{text},
-                     Table{text, {text}, {false}, {{text}}}, Table{text, {text}, {false}, {{text}}, true}, chart,
-                     ChartGroup{text, {chart, chart}}}};
+                     Table{text, {text}, {false}, {{text}}}, Table{text, {text}, {false}, {{text}}, true},
+                     Table{.caption = text,
+                           .columns = {text, text},
+                           .numeric = {false, false},
+                           .rows = {{text, text}},
+                           .grouped = true,
+                           .tints = {{{}, {.group = text, .strength = 1, .label = text}}}},
+                     chart, ChartGroup{text, {chart, panels}}}};
 }
 
 }  // namespace hbench

@@ -49,7 +49,7 @@ const std::set<std::string> kDocuments{"index.html", "report.md", "data.csv", ".
 TEST_F(WriteReport, WritesDocumentsAndPicturesAndLeavesNothingElse) {
   EXPECT_EQ(write_report(small_document(), folder_ / "new" / "report", obedient_gnuplot), "");
   std::set<std::string> expected = kDocuments;
-  for (const char* chart : {"efficiency", "step-time", "empty"})
+  for (const char* chart : {"efficiency", "step-time", "panels", "empty"})
     for (const char* extension : {".svg", ".png"}) expected.insert(std::string("charts/").append(chart) + extension);
   EXPECT_EQ(files_in(folder_ / "new" / "report"), expected);
 }
