@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
 
 #include "collectives/base/text.hpp"
 #include "reports/scaling/scaling.hpp"
@@ -13,10 +15,9 @@ class Sources {
  public:
   std::string reference(const std::string& source) {
     if (source.empty()) return "-";
-    for (std::size_t i = 0; i < sources_.size(); ++i)
-      if (sources_[i] == source) return number(i);
-    sources_.push_back(source);
-    return number(sources_.size() - 1);
+    const auto [place, added] = places_.try_emplace(source, sources_.size());
+    if (added) sources_.push_back(source);
+    return number(place->second);
   }
 
   Table table() const {
@@ -29,13 +30,15 @@ class Sources {
  private:
   static std::string number(std::size_t i) { return fmt::format("S{}", i + 1); }
   std::vector<std::string> sources_;
+  std::map<std::string, std::size_t> places_;
 };
 
 Table points_of(Evidence evidence, const Scaling& scaling, Sources& sources) {
   Table table{.columns = {"workload", "network", "strategy", "GPUs", "batch per GPU", "evidence", "samples/s",
                           "efficiency", "low to high", "baseline", "source"},
               .numeric = {false, false, false, true, true, false, true, true, true, false, false},
-              .folded = true};
+              .folded = true,
+              .grouped = true};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
     if (asked.evidence != evidence || point.failed) continue;
@@ -44,6 +47,7 @@ Table points_of(Evidence evidence, const Scaling& scaling, Sources& sources) {
                           std::string(to_string(evidence)), rate_cell(point.throughput), percent_cell(point.efficiency),
                           interval_cell(point), or_dash(point.baseline_or_reason()), sources.reference(asked.source)});
   }
+  std::ranges::stable_sort(table.rows, {}, [](const auto& row) { return row.front(); });
   table.caption = counted(table.rows.size(), fmt::format("{} point", to_string(evidence)));
   return table;
 }

@@ -39,7 +39,8 @@ Blocks best_of_either_side(const Scaling& scaling) {
                   "how many times as fast",
               .columns = {"workload", "network", "GPUs", "evidence", "best all-reduce", "efficiency", "best servers",
                           "efficiency of servers", "ahead"},
-              .numeric = {false, false, true, false, false, true, false, true, false}};
+              .numeric = {false, false, true, false, false, true, false, true, false},
+              .grouped = true};
   for (const Subject& subject : subjects_by_spread(scaling.input.points))
     for (const Match& sides : best_of_sides(speaking_points(scaling.input.points, subject)))
       if (sides.better().asked.gpus > 1) table.rows.push_back(row_of(sides, scaling.words));

@@ -27,7 +27,8 @@ std::string caption_of(const std::vector<Series>& all, const Quantity& quantity)
   std::string text = quantity.efficiency
                          ? "Throughput on N GPUs over N times that of one GPU without communication."
                          : "Networks come with different GPUs: compare how straight the lines are, not their heights.";
-  if (has(all, Mark::simulated)) text += " Lines with small dots are simulated; bands: where 9 of 10 real figures lie.";
+  if (has(all, Mark::simulated))
+    text += " Lines with small dots are simulated; the band of one at a time: where 9 of 10 real figures lie.";
   if (has(all, Mark::measured) || has(all, Mark::emulated))
     text += " Large dots are timed; whiskers: 95 % intervals for a repeat.";
   if (has(all, Mark::published)) text += " Marks without a line are published by others.";
@@ -88,6 +89,10 @@ double efficiency_limit(const std::vector<Series>& all) {
   return std::isfinite(highest) ? std::max(1.1, std::ceil(highest * 10) / 10) : 1.1;
 }
 
+bool on_several_networks(const std::vector<Series>& all) {
+  return std::ranges::any_of(all, [&](const Series& series) { return series.family != all.front().family; });
+}
+
 bool is_local(const std::vector<Curve>& curves) {
   return std::ranges::all_of(curves, [](const Curve& curve) { return curve.asked().is_local(); });
 }
@@ -103,6 +108,7 @@ std::optional<Chart> chart_of(const Scaling& scaling, const std::vector<Curve>& 
               .x_log2 = quantity.efficiency,
               .y_percent = quantity.efficiency,
               .y_min = 0,
+              .panels = on_several_networks(series),
               .series = std::move(series)};
   chart.caption = caption_of(chart.series, quantity);
   if (quantity.efficiency) {

@@ -52,7 +52,7 @@ Pointers scaling_points(const std::vector<Point>& points) {
 }
 
 Pointers of_subject(const Pointers& points, const Subject& subject) {
-  return filtered(points, [&](const Point* point) { return subject_of(point->asked) == subject; });
+  return filtered(points, [&](const Point* point) { return is_about(point->asked, subject); });
 }
 
 std::vector<Subject> subjects_of(const std::vector<Point>& points) {

@@ -36,6 +36,9 @@ struct Subject {
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 Subject subject_of(const Case& asked);
+inline bool is_about(const Case& asked, const Subject& subject) {
+  return asked.image_size == subject.image_size && asked.workload == subject.workload;
+}
 
 /// The evidence is what reaches the most GPUs, of two that reach as many the one nearer to reality; published
 /// figures only where there is nothing else. None without any efficiency of a strategy that communicates.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "reports/scaling/series.hpp"
 
@@ -42,17 +43,21 @@ std::vector<const Point*> last_points(const std::vector<Curve>& curves, bool sho
   return points;
 }
 
+/// Predictions by the key of what was measured.
+using Predicted = std::multimap<std::string, const Point*>;
+
 /// Each measured point is followed by what was simulated for nodes like this machine.
-std::vector<const Point*> beside_predictions(const std::vector<const Point*>& points,
-                                             const std::vector<Prediction>& predictions) {
+std::vector<const Point*> beside_predictions(const std::vector<const Point*>& points, const Predicted& predicted) {
   std::vector<const Point*> all;
+  std::set<std::string> known;
   for (const Point* point : points) {
-    const auto known = [&](const Point* other) { return other->asked.key() == point->asked.key(); };
-    if (std::ranges::any_of(all, known)) continue;
+    const std::string key = point->asked.key();
+    if (!known.insert(key).second) continue;
     all.push_back(point);
-    for (const Prediction& prediction : predictions)
-      if (prediction.measured.asked.key() == point->asked.key() && step_of(prediction.simulated) > 0)
-        all.push_back(&prediction.simulated);
+    for (auto [next, end] = predicted.equal_range(key); next != end; ++next) {
+      known.insert(next->second->asked.key());
+      all.push_back(next->second);
+    }
   }
   return all;
 }
@@ -88,7 +93,8 @@ std::vector<std::string> row_of(const Point& point, const std::vector<Part>& par
 Table table_of(std::string caption, const std::vector<const Point*>& points, const ScalingWords& words) {
   Table table{.caption = std::move(caption),
               .columns = {"workload", "GPUs", "network", "strategy", "evidence", "step, ms"},
-              .numeric = {false, true, false, false, false, true}};
+              .numeric = {false, true, false, false, false, true},
+              .grouped = true};
   const std::vector<Part> parts = parts_of(points);
   for (const Part& part : parts) {
     table.columns.emplace_back(part.column);
@@ -101,7 +107,9 @@ Table table_of(std::string caption, const std::vector<const Point*>& points, con
 }  // namespace
 
 Blocks step_ledger(const Scaling& scaling) {
-  const std::vector<Prediction> predictions = compare_with_measured(scaling.input.points);
+  Predicted predicted;
+  for (const Prediction& prediction : scaling.input.predictions)
+    if (step_of(prediction.simulated) > 0) predicted.emplace(prediction.measured.asked.key(), &prediction.simulated);
   std::vector<const Point*> of_chart, of_all;
   for (const Subject& subject : subjects_by_spread(scaling.input.points)) {
     std::vector<Curve> curves = curves_of(scaling, subject);
@@ -109,8 +117,8 @@ Blocks step_ledger(const Scaling& scaling) {
     if (of_chart.empty()) of_chart = last_points(curves, true);
     for (const Point* point : last_points(curves, false)) of_all.push_back(point);
   }
-  of_chart = beside_predictions(of_chart, predictions);
-  of_all = beside_predictions(of_all, predictions);
+  of_chart = beside_predictions(of_chart, predicted);
+  of_all = beside_predictions(of_all, predicted);
   if (of_all.empty()) return {};
   const bool measured = std::ranges::any_of(of_all, [](const Point* point) { return point->asked.is_timed(); });
   Blocks blocks{

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {
@@ -6,7 +8,8 @@ Blocks measured_points(const Scaling& scaling) {
   Table table{.caption = "",
               .columns = {"workload", "where", "ranks", "nodes x ranks", "strategy", "samples/s", "per rank",
                           "efficiency", "95 % interval", "baseline", "iterations", "launches"},
-              .numeric = {false, false, true, false, false, true, true, true, true, false, true, true}};
+              .numeric = {false, false, true, false, false, true, true, true, true, false, true, true},
+              .grouped = true};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
     if (!is_timed(point) || point.failed) continue;
@@ -17,6 +20,7 @@ Blocks measured_points(const Scaling& scaling) {
                           std::to_string(point.launches)});
   }
   if (table.rows.empty()) return {};
+  std::ranges::stable_sort(table.rows, {}, [](const auto& row) { return row.front(); });
   erase_if_empty(table, "nodes x ranks");
   return {Heading{1, "Measured on this machine"}, std::move(table)};
 }

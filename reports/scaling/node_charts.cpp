@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "reports/scaling/series.hpp"
 
@@ -10,22 +11,21 @@ namespace {
 /// Points that differ in their nodes only.
 using Spread = std::vector<const Point*>;
 
-bool differ_in_nodes_only(const Case& a, const Case& b) {
-  Case as_b = a;
-  as_b.nodes = b.nodes;
-  // Where it holds is the same as well, of one machine.
-  return as_b.key() == b.key();
+/// The key without the number of nodes: where it holds is the same as well, of one machine.
+std::string key_without_nodes(Case asked) {
+  asked.nodes = 0;
+  return asked.key();
 }
 
 /// Of one subject, those of two numbers of nodes and more, by rising nodes.
 std::vector<Spread> spreads_of(const std::vector<Point>& points, const Subject& subject) {
   std::vector<Spread> spreads;
+  std::map<std::string, std::size_t> places;
   for (const Point& point : points) {
-    if (!is_timed(point) || point.failed || !point.efficiency || subject_of(point.asked) != subject) continue;
-    auto known = std::ranges::find_if(
-        spreads, [&](const Spread& spread) { return differ_in_nodes_only(spread.front()->asked, point.asked); });
-    if (known == spreads.end()) known = spreads.insert(spreads.end(), Spread{});
-    known->push_back(&point);
+    if (!is_timed(point) || point.failed || !point.efficiency || !is_about(point.asked, subject)) continue;
+    const auto [place, added] = places.try_emplace(key_without_nodes(point.asked), spreads.size());
+    if (added) spreads.emplace_back();
+    spreads[place->second].push_back(&point);
   }
   std::erase_if(spreads, [](const Spread& spread) { return spread.size() < 2; });
   for (Spread& spread : spreads) std::ranges::sort(spread, {}, [](const Point* point) { return point->asked.nodes; });

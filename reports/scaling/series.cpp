@@ -5,52 +5,73 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace hbench {
 namespace {
 
-bool on_one_curve(const Case& a, const Case& b, const ScalingWords& words) {
-  return a.evidence == b.evidence && a.profile == b.profile && a.machine == b.machine &&
-         a.batch_per_gpu == b.batch_per_gpu && a.training == b.training && words.strategy(a) == words.strategy(b);
+/// What points of one curve share: all but their GPUs, as text. The words of a strategy leave out what does not matter.
+std::string place_and_strategy(const Case& asked, const ScalingWords& words) {
+  return fmt::format("{}\n{}\n{}\n{}\n{} {} {}\n{}", to_string(asked.evidence), asked.profile, asked.machine,
+                     asked.batch_per_gpu, asked.training.device, asked.training.executor, asked.training.precision,
+                     words.strategy(asked));
 }
 
-/// The nodes of a timed point where the same ranks ran on fewer as well; else 0.
-int extra_nodes(const Point& point, const Scaling& scaling) {
-  if (point.asked.nodes_label().empty()) return 0;
-  const bool fewer = std::ranges::any_of(scaling.input.points, [&](const Point& other) {
-    return !other.failed && other.asked.gpus == point.asked.gpus && other.asked.nodes < point.asked.nodes &&
-           subject_of(other.asked) == subject_of(point.asked) && on_one_curve(other.asked, point.asked, scaling.words);
-  });
-  return fewer ? point.asked.nodes : 0;
-}
+/// Curves of one subject, found by what their points share.
+class CurveMaker {
+ public:
+  CurveMaker(const Scaling& scaling, const Subject& subject) {
+    for (const Point& point : scaling.input.points)
+      if (is_about(point.asked, subject) && !point.failed)
+        entries_.push_back({&point, place_and_strategy(point.asked, scaling.words)});
+    for (const auto& [point, shared] : entries_) {
+      const auto [fewest, added] = fewest_nodes_.try_emplace({shared, point->asked.gpus}, point->asked.nodes);
+      fewest->second = std::min(fewest->second, point->asked.nodes);
+    }
+  }
 
-void add(std::vector<Curve>& curves, const Point& point, const Scaling& scaling) {
-  const int nodes = extra_nodes(point, scaling);
-  auto curve = std::ranges::find_if(curves, [&](const Curve& candidate) {
-    return candidate.nodes == nodes && on_one_curve(candidate.asked(), point.asked, scaling.words);
-  });
-  if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{.points = {}, .nodes = nodes, .series = {}});
-  curve->points.push_back(&point);
-}
+  std::vector<Curve> curves() const {
+    std::vector<Curve> curves;
+    std::map<std::pair<std::string, int>, std::size_t> places;
+    for (const auto& [point, shared] : entries_) {
+      if (!point->asked.strategy.communicates()) continue;
+      const int nodes = extra_nodes(*point, shared);
+      const auto [place, added] = places.try_emplace({shared, nodes}, curves.size());
+      if (added) curves.push_back({.points = {}, .nodes = nodes, .series = {}});
+      curves[place->second].points.push_back(point);
+    }
+    return curves;
+  }
 
-std::set<std::string> published_labels(const std::vector<Point>& points) {
-  std::set<std::string> labels;
-  for (const Point& point : points)
-    if (point.asked.evidence == Evidence::published) labels.insert(point.asked.strategy.label());
-  return labels;
-}
+ private:
+  struct Entry {
+    const Point* point;
+    std::string shared;
+  };
 
+  /// The nodes of a timed point where the same ranks ran on fewer as well; else 0.
+  int extra_nodes(const Point& point, const std::string& shared) const {
+    const bool fewer = fewest_nodes_.at({shared, point.asked.gpus}) < point.asked.nodes;
+    return fewer && !point.asked.nodes_label().empty() ? point.asked.nodes : 0;
+  }
+
+  std::vector<Entry> entries_;
+  std::map<std::pair<std::string, int>, int> fewest_nodes_;  ///< by what is shared and GPUs
+};
+
+/// The group of published figures: whatever framework and fusion policy, they belong beside the plain strategy.
 std::string plain_label(Strategy strategy) {
   strategy.fusion.clear();
+  strategy.preset.clear();
   strategy.overlap = true;
   return strategy.label();
 }
 
-Series series_of(const Case& asked, const ScalingWords& words, const std::set<std::string>& published) {
-  const std::string label = asked.strategy.label();
+Series series_of(const Case& asked, const ScalingWords& words) {
+  const bool published = asked.evidence == Evidence::published;
   Series series{.label = fmt::format("{} on {}", words.strategy(asked), words.place(asked)),
                 .mark = mark_of(asked.evidence),
-                .group = published.contains(label) ? plain_label(asked.strategy) : label,
+                .group = published ? plain_label(asked.strategy) : asked.strategy.label(),
                 .family = words.network_id(asked)};
   if (asked.evidence != Evidence::simulated) series.label += fmt::format(" ({})", to_string(asked.evidence));
   return series;
@@ -95,14 +116,10 @@ std::string chart_id(std::string_view quantity, const Case& asked) {
 }
 
 std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject) {
-  std::vector<Curve> curves;
-  for (const Point& point : scaling.input.points)
-    if (subject_of(point.asked) == subject && !point.failed && point.asked.strategy.communicates())
-      add(curves, point, scaling);
-  const std::set<std::string> published = published_labels(scaling.input.points);
+  std::vector<Curve> curves = CurveMaker(scaling, subject).curves();
   for (Curve& curve : curves) {
     std::ranges::stable_sort(curve.points, {}, [](const Point* point) { return point->asked.gpus; });
-    curve.series = series_of(curve.asked(), scaling.words, published);
+    curve.series = series_of(curve.asked(), scaling.words);
     if (curve.nodes > 0) curve.series.label += fmt::format(", {} nodes", curve.nodes);
   }
   label_batches(curves);

@@ -18,8 +18,8 @@ struct Curve {
   const Case& asked() const { return points.front()->asked; }
 };
 
-/// The curves of one subject. Points that failed and baselines are in none. Published strategies, and simulated
-/// ones that repeat them, have the colour of the plain strategy: what matters is whether they agree.
+/// The curves of one subject. Points that failed and baselines are in none. Published strategies have the colour of the
+/// plain strategy: what matters is whether they agree.
 std::vector<Curve> curves_of(const Scaling& scaling, const Subject& subject);
 
 /// How points of this evidence are drawn.
@@ -28,10 +28,10 @@ Mark mark_of(Evidence evidence);
 /// The name of a chart of this quantity in files and links: `efficiency-resnet18-64`.
 std::string chart_id(std::string_view quantity, const Case& asked);
 
-/// Decides which curves of one subject are shown at first, and puts these first. All, where all is little; else, on the
-/// few networks that differ most (the best, the worst, the one where the second way of the headline is furthest ahead,
-/// the one of which most is published), the best configuration of either side and the best servers of the other
-/// placement, what is published of these, and whatever was timed.
+/// Decides which curves of one subject are shown at first, and puts these first, those of the most efficient network
+/// before the others. All, where all is little; else, on six networks (the best, the worst, the one where the second
+/// way of the headline is furthest ahead, the one of which most is published, and the next), the best configuration of
+/// either side, the best with compressed gradients, what is published there, and whatever was timed.
 void choose_shown(std::vector<Curve>& curves, const Scaling& scaling);
 
 }  // namespace hbench

@@ -6,7 +6,7 @@
 namespace hbench {
 namespace {
 
-constexpr std::size_t kShownNetworks = 3;
+constexpr std::size_t kShownNetworks = 6;
 /// With no more curves than this none needs hiding.
 constexpr std::size_t kFewCurves = 8;
 
@@ -50,8 +50,8 @@ void want(Names& profiles, const Headline& headline) {
     if (match) profiles.push_back(match->better().asked.profile);
 }
 
-/// On one network, at the most GPUs that were simulated there: the best of either side, and of the servers that hold
-/// whole tensors and slices the better where that is not among them.
+/// On one network, at the most GPUs that were simulated there: the best of either side, and the best with compressed
+/// gradients.
 Pointers best_on(const std::string& profile, const std::vector<Curve>& curves) {
   Pointers last;
   for (const Curve& curve : curves)
@@ -62,11 +62,11 @@ Pointers best_on(const std::string& profile, const std::vector<Curve>& curves) {
   for (const Point* point : last) most = std::max(most, point->asked.gpus);
   std::erase_if(last, [&](const Point* point) { return point->asked.gpus < most; });
   Pointers best;
-  for (const Match& sides : best_of_sides(last)) {
-    for (const Point* point :
-         {sides.first, sides.second, sides.second ? other_placement(last, *sides.second) : nullptr})
+  for (const Match& sides : best_of_sides(last))
+    for (const Point* point : {sides.first, sides.second})
       if (point) best.push_back(point);
-  }
+  const Pointers compressed = filtered(last, [](const Point* point) { return point->asked.strategy.compresses(); });
+  if (!compressed.empty()) best.push_back(*std::ranges::max_element(compressed, {}, efficiency_of));
   return best;
 }
 
@@ -83,18 +83,11 @@ bool is_fullest_of_group(const Curve& published, const std::vector<Curve>& curve
   return fullest == &published;
 }
 
-/// What is published of lines that are shown.
+/// The strongest evidence there is.
 void show_published(std::vector<Curve>& curves, const Names& profiles) {
-  const auto has_line = [&](const Curve& published) {
-    return std::ranges::any_of(curves, [&](const Curve& line) {
-      return !is_published(line) && line.series.shown && line.series.group == published.series.group &&
-             line.asked().strategy.overlap == published.asked().strategy.overlap;
-    });
-  };
   for (Curve& curve : curves)
     if (is_published(curve))
-      curve.series.shown =
-          contains(profiles, profile_of(curve)) && has_line(curve) && is_fullest_of_group(curve, curves);
+      curve.series.shown = contains(profiles, profile_of(curve)) && is_fullest_of_group(curve, curves);
 }
 
 /// The report's headline comes first, so that all charts show the same networks where they can.
@@ -119,8 +112,16 @@ void show_few(std::vector<Curve>& curves, const Scaling& scaling, const Headline
   show_published(curves, profiles);
 }
 
-/// In the legend: what is shown, then the rest; in either, lines before single marks.
+/// What is shown, then the rest; in either, lines before single marks.
 int place(const Curve& curve) { return (curve.series.shown ? 0 : 2) + (is_published(curve) ? 1 : 0); }
+
+/// The most efficient network is the first.
+std::size_t rank(const Curve& curve, const Headline& headline) {
+  const std::vector<Match>& matches = headline.contest.matches;
+  const auto found =
+      std::ranges::find(matches, profile_of(curve), [](const Match& match) { return match.better().asked.profile; });
+  return static_cast<std::size_t>(found - matches.begin());
+}
 
 }  // namespace
 
@@ -128,8 +129,10 @@ void choose_shown(std::vector<Curve>& curves, const Scaling& scaling) {
   if (curves.empty()) return;
   const auto lines = curves.size() - static_cast<std::size_t>(std::ranges::count_if(curves, is_published));
   if (const auto own = find_headline(scaling.input.points, subject_of(curves.front().asked()));
-      own && lines > kFewCurves)
+      own && lines > kFewCurves) {
     show_few(curves, scaling, *own);
+    std::ranges::stable_sort(curves, {}, [&](const Curve& curve) { return rank(curve, *own); });
+  }
   std::ranges::stable_sort(curves, {}, place);
 }
 

@@ -138,13 +138,4 @@ Contest contest_of(const Pointers& points) {
   return {labels[0], labels[1], matches_of(points, of(label, labels[0]), of(label, labels[1]))};
 }
 
-const Point* other_placement(const Pointers& points, const Point& servers) {
-  return most_efficient(filtered(points, [&](const Point* point) {
-    const Strategy& strategy = point->asked.strategy;
-    return question_of(point->asked) == question_of(servers.asked) && strategy.uses_servers() &&
-           strategy.compressor == servers.asked.strategy.compressor &&
-           strategy.holds_slices() != servers.asked.strategy.holds_slices();
-  }));
-}
-
 }  // namespace hbench

@@ -42,8 +42,4 @@ std::vector<Match> best_of_sides(const Pointers& points);
 /// \pre every point has an efficiency.
 Contest contest_of(const Pointers& points);
 
-/// The most efficient point with servers of the other kind (slices or whole tensors) than `servers`; null where there
-/// is none.
-const Point* other_placement(const Pointers& points, const Point& servers);
-
 }  // namespace hbench

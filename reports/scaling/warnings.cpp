@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "reports/scaling/scaling.hpp"
 
@@ -21,12 +22,13 @@ std::string name_of(const Point& point, const ScalingWords& words) {
 
 std::vector<Doubt> doubts_of(const Scaling& scaling) {
   std::vector<Doubt> doubts;
+  std::map<std::string, std::size_t> places;
   for (const Point& point : scaling.input.points) {
     if (point.failed) continue;
     for (const std::string& sentence : point.warnings) {
-      auto same = std::ranges::find(doubts, sentence, &Doubt::sentence);
-      if (same == doubts.end()) same = doubts.insert(doubts.end(), {sentence, {}});
-      same->points.push_back(name_of(point, scaling.words));
+      const auto [place, added] = places.try_emplace(sentence, doubts.size());
+      if (added) doubts.push_back({sentence, {}});
+      doubts[place->second].points.push_back(name_of(point, scaling.words));
     }
   }
   return doubts;
