@@ -79,15 +79,28 @@ std::string verdict(const BandwidthAnswer& answer, const Axes& axes) {
   return text;
 }
 
+/// The first figure of the tables whose band has, or lacks, an upper end: `38 (21 to 90)`; empty where there is none.
+std::string example_of(const BandwidthAnswer& answer, bool with_end) {
+  const auto found = std::ranges::find_if(answer.required, [&](const RequiredBandwidth& each) {
+    return each.stated && each.least && each.most.has_value() == with_end;
+  });
+  return found == answer.required.end() ? "" : cell(*found);
+}
+
 std::string method(const BandwidthAnswer& answer) {
-  return fmt::format(
+  std::string text = fmt::format(
       "Gbit/s that reach the receiver, each way, between nodes like those of {} ({}); all but the rate of their "
-      "network "
-      "is kept, and nothing holds single streams back. In brackets the 90 % band of the prediction: 38 (21 to 90). "
-      "21+ has no upper end: at the worse end no network is fast enough, because published steps are up to {:.0f} % "
-      "slower than simulated ones for reasons that no network mends (hbench validate); lower targets have one. Never: "
-      "no network is.",
-      answer.base.name, answer.base.title, 100 * kModelError.compute);
+      "network is kept, and nothing holds single streams back. In brackets: the 90 % band of the prediction",
+      answer.base.name, answer.base.title);
+  if (const std::string example = example_of(answer, true); !example.empty())
+    text += fmt::format(", as in {}", example);
+  text += ".";
+  if (const std::string example = example_of(answer, false); !example.empty())
+    text += fmt::format(
+        " {} has no upper end: at the worse end no network is fast enough, because published steps are up to {:.0f} % "
+        "slower than simulated ones for reasons that no network mends (hbench validate); lower targets have one.",
+        example, 100 * kModelError.compute);
+  return text + " Never: no network is fast enough.";
 }
 
 Table required_table(const BandwidthAnswer& answer, const Axes& axes, const std::string& workload) {
@@ -138,7 +151,8 @@ Chart required_chart(const BandwidthAnswer& answer, const Axes& axes, const std:
               .x_title = "GPUs",
               .y_title = fmt::format("Gbit/s per node for {}", percent(answer.target)),
               .x_log2 = true,
-              .y_log10 = true};
+              .y_log10 = true,
+              .end_labels = true};
   double least = INFINITY, most = 0;
   for (const std::string& strategy : axes.strategies) {
     Series series{.label = strategy, .mark = Mark::simulated};
@@ -162,13 +176,10 @@ Chart required_chart(const BandwidthAnswer& answer, const Axes& axes, const std:
   }
   for (const NetworkLine& line : lines_of(answer))
     if (line.rate > least / kNear && line.rate < most * kNear)
-      chart.series.push_back({.label = line.label,
-                              .mark = Mark::ideal,
-                              .points = {{.x = static_cast<double>(axes.gpus.front()), .y = line.rate},
-                                         {.x = static_cast<double>(axes.gpus.back()), .y = line.rate}}});
+      chart.lines.push_back({.label = line.label, .at = line.rate});
   chart.caption =
-      "Shaded: the 90 % band; where it has no upper end it stops at the figure. Dashed: what networks of such GPUs "
-      "reach.";
+      "Shaded: the 90 % band of one line at a time; where it has no upper end it stops at the figure. Dashed: what "
+      "networks of such GPUs reach.";
   return chart;
 }
 
@@ -316,10 +327,10 @@ Document bandwidth_document(const BandwidthAnswer& answer) {
   for (const std::string& workload : axes.workloads) titles.push_back(answer.titles.at(workload));
   Document document{.title = fmt::format("The bandwidth that {} needs", fmt::join(titles, ", "))};
   document.blocks.emplace_back(Verdict{verdict(answer, axes)});
-  document.blocks.emplace_back(Paragraph{method(answer)});
   ChartGroup charts{.title = "Required bandwidth"};
   for (const std::string& workload : axes.workloads) charts.charts.push_back(required_chart(answer, axes, workload));
   document.blocks.emplace_back(std::move(charts));
+  document.blocks.emplace_back(Paragraph{method(answer)});
   for (const std::string& workload : axes.workloads)
     document.blocks.emplace_back(required_table(answer, axes, workload));
   if (Table never = never_table(answer); !never.rows.empty()) document.blocks.emplace_back(std::move(never));

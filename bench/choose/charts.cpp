@@ -39,35 +39,58 @@ Series efficiency_of(const std::vector<const Alternative*>& line, bool bands) {
   return series;
 }
 
+/// A point for each number of GPUs, which is its label.
 Series cost_of(const std::vector<const Alternative*>& line) {
   Series series{.label = line.front()->point.asked.profile};
   for (const Alternative* each : line)
     if (each->hours && each->cost)
-      series.points.push_back({.x = each->hours->stated, .y = each->cost->stated, .note = note_of(*each)});
+      series.points.push_back({.x = each->hours->stated,
+                               .y = each->cost->stated,
+                               .note = note_of(*each),
+                               .label = std::to_string(each->point.asked.gpus)});
   return series;
+}
+
+Chart efficiency_chart(const Goals& goals) {
+  Chart chart{.id = "efficiency",
+              .title = "Efficiency of the first clusters",
+              .x_title = "GPUs",
+              .y_title = "efficiency",
+              .x_log2 = true,
+              .y_percent = true,
+              .y_min = 0,
+              .y_max = 1,
+              .end_labels = true};
+  if (goals.efficiency > 0)
+    chart.lines.push_back({.label = fmt::format("at least {:.4g} %", 100 * goals.efficiency), .at = goals.efficiency});
+  return chart;
+}
+
+Chart cost_chart(const Goals& goals) {
+  Chart chart{.id = "cost",
+              .title = "Time and cost of the first clusters",
+              .x_title = "hours",
+              .y_title = goals.currency,
+              .x_log2 = true,
+              .y_min = 0,
+              .end_labels = true,
+              .caption = "A point for each number of GPUs. The bands are in the tables."};
+  if (goals.hours > 0)
+    chart.lines.push_back(
+        {.label = fmt::format("deadline: {:.3g} h", goals.hours), .at = goals.hours, .vertical = true});
+  if (goals.budget > 0)
+    chart.lines.push_back(
+        {.label = fmt::format("budget: {:.6g} {}", goals.budget, goals.currency), .at = goals.budget});
+  return chart;
 }
 
 }  // namespace
 
 std::vector<Chart> choice_charts(const Choice& choice, const std::vector<Alternative>& best) {
-  Chart efficiency{.id = "efficiency",
-                   .title = "Efficiency of the first clusters",
-                   .x_title = "GPUs",
-                   .y_title = "efficiency",
-                   .x_log2 = true,
-                   .y_percent = true,
-                   .y_min = 0,
-                   .y_max = 1};
-  Chart cost{.id = "cost",
-             .title = "Time and cost of the first clusters, a point for each number of GPUs",
-             .x_title = "hours",
-             .y_title = choice.goals.currency,
-             .x_log2 = true,
-             .y_min = 0,
-             .caption = "The bands are in the tables."};
+  Chart efficiency = efficiency_chart(choice.goals), cost = cost_chart(choice.goals);
   const std::size_t shown = std::min(best.size(), kMostClusters);
   const bool bands = shown <= kMostBands;
-  efficiency.caption = bands ? "Shaded: the 90 % band." : "The 90 % bands are in the table.";
+  efficiency.caption = bands ? "Shaded: the 90 % band of one line at a time." : "The 90 % bands are in the table.";
   bool several = false;
   for (const Alternative& each : best) {
     if (efficiency.series.size() == shown) break;

@@ -342,6 +342,7 @@ Document choice_document(const Choice& choice) {
   const std::vector<Alternative> best = best_by_cluster(choice.alternatives);
   Document document{.title = fmt::format("Where to train {}", choice.workload)};
   document.blocks.emplace_back(Verdict{verdict(choice, best)});
+  for (Chart& chart : choice_charts(choice, best)) document.blocks.emplace_back(std::move(chart));
   document.blocks.emplace_back(Paragraph{fmt::format(
       "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as published steps ask for (hbench "
       "validate): {:.0f} % at least, so that close cases stay likely until a run there decides them. Bands of times "
@@ -350,7 +351,6 @@ Document choice_document(const Choice& choice) {
       "figure does; hardly: only the better end does.",
       100 * kModelError.compute)});
   document.blocks.emplace_back(cluster_table(choice, best));
-  for (Chart& chart : choice_charts(choice, best)) document.blocks.emplace_back(std::move(chart));
   if (const std::vector<Alternative> front = pareto_front(choice.alternatives); !front.empty())
     document.blocks.emplace_back(front_table(choice, front));
   if (Table doubling = doubling_table(choice, best); !doubling.rows.empty())

@@ -66,7 +66,28 @@ Table legend(const Crossover& crossover) {
   return table;
 }
 
-Table map_table(const CrossoverMap& map, std::size_t candidates) {
+/// How far the first is ahead of the second: nothing is as clear as twice the efficiency.
+double clarity(const CrossoverMap& map, std::size_t row, std::size_t column) {
+  if (map.figures.empty()) return 0.5;
+  double first = 0, second = 0;
+  for (const auto& figure : map.figures[row][column]) {
+    const double value = figure ? figure->stated : 0;
+    second = std::max(second, std::min(first, value));
+    first = std::max(first, value);
+  }
+  return second > 0 ? std::min(1.0, first / second - 1) : 1;
+}
+
+/// A colour for whoever surely wins; a tie has none.
+Tint tint_of(const CrossoverMap& map, std::size_t row, std::size_t column, const std::vector<std::string>& candidates) {
+  const Fastest& fastest = map.fastest[row][column];
+  if (fastest.size() != 1 || candidates.size() == 1)
+    return {.label = fastest.size() == 2 ? fmt::format("{} ~ {}", candidates[fastest[0]], candidates[fastest[1]]) : ""};
+  const std::string& winner = candidates[fastest.front()];
+  return {.group = winner, .strength = clarity(map, row, column), .label = winner};
+}
+
+Table map_table(const CrossoverMap& map, const std::vector<std::string>& candidates) {
   Table table{.caption = fmt::format("{}: the fastest, {} down, {} across", map.title, map.row_title, map.column_title),
               .columns = {map.row_title},
               .numeric = {true}};
@@ -76,28 +97,39 @@ Table map_table(const CrossoverMap& map, std::size_t candidates) {
   }
   for (std::size_t row = 0; row < map.rows.size(); ++row) {
     std::vector<std::string>& cells = table.rows.emplace_back(std::vector{map.rows[row]});
-    for (const Fastest& fastest : map.fastest[row]) cells.push_back(cell(fastest, candidates));
+    std::vector<Tint>& tints = table.tints.emplace_back(1);
+    for (std::size_t column = 0; column < map.columns.size(); ++column) {
+      cells.push_back(cell(map.fastest[row][column], candidates.size()));
+      tints.push_back(tint_of(map, row, column, candidates));
+    }
   }
   return table;
 }
 
-Chart efficiency_chart(const CrossoverMap& map, std::size_t row, const std::vector<std::string>& candidates) {
-  Chart chart{.id = fmt::format("crossover-{}-{}", map.title, map.rows[row]),
-              .title = fmt::format("{}, {} {}", map.title, map.rows[row], map.row_title),
+/// A panel for each row of the map.
+Chart efficiency_chart(const CrossoverMap& map, const std::vector<std::string>& candidates) {
+  Chart chart{.id = fmt::format("crossover-{}", map.title),
+              .title = map.title,
               .x_title = map.column_title,
               .y_title = "efficiency",
               .x_log2 = true,
               .y_percent = true,
               .y_min = 0,
-              .y_max = 1};
-  for (std::size_t candidate = 0; candidate < candidates.size(); ++candidate) {
-    Series series{.label = fmt::format("{} {}", letter(candidate), candidates[candidate])};
-    for (std::size_t column = 0; column < map.columns.size(); ++column)
-      if (const auto& figure = map.figures[row][column][candidate])
-        series.points.push_back(
-            {.x = map.places[column], .y = figure->stated, .low = figure->low, .high = figure->high});
-    if (!series.points.empty()) chart.series.push_back(std::move(series));
-  }
+              .y_max = 1,
+              .panels = map.rows.size() > 1,
+              .caption = "Shaded: the 90 % band of one line at a time."};
+  for (std::size_t row = 0; row < map.figures.size(); ++row)
+    for (std::size_t candidate = 0; candidate < candidates.size(); ++candidate) {
+      const std::string where = fmt::format("{} {}", map.rows[row], map.row_title);
+      Series series{.label = fmt::format("{}, {}", candidates[candidate], where),
+                    .group = candidates[candidate],
+                    .family = where};
+      for (std::size_t column = 0; column < map.columns.size(); ++column)
+        if (const auto& figure = map.figures[row][column][candidate])
+          series.points.push_back(
+              {.x = map.places[column], .y = figure->stated, .low = figure->low, .high = figure->high});
+      if (!series.points.empty()) chart.series.push_back(std::move(series));
+    }
   return chart;
 }
 
@@ -125,14 +157,12 @@ Json map_json(const CrossoverMap& map, const std::vector<std::string>& candidate
 Document crossover_document(const Crossover& crossover) {
   Document document{.title = "Which strategy is the fastest where"};
   document.blocks.emplace_back(Verdict{verdict(crossover)});
-  document.blocks.emplace_back(Paragraph{crossover.method});
+  for (const CrossoverMap& map : crossover.maps) document.blocks.emplace_back(map_table(map, crossover.candidates));
   document.blocks.emplace_back(legend(crossover));
-  for (const CrossoverMap& map : crossover.maps)
-    document.blocks.emplace_back(map_table(map, crossover.candidates.size()));
+  document.blocks.emplace_back(Paragraph{crossover.method});
   ChartGroup charts{.title = "Efficiency over bandwidth"};
   for (const CrossoverMap& map : crossover.maps)
-    for (std::size_t row = map.figures.size(); row-- > 0;)
-      charts.charts.push_back(efficiency_chart(map, row, crossover.candidates));
+    if (!map.figures.empty()) charts.charts.push_back(efficiency_chart(map, crossover.candidates));
   if (!charts.charts.empty()) document.blocks.emplace_back(std::move(charts));
   if (!crossover.refused.empty())
     document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(crossover.refused))});

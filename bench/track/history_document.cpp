@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bench/command/words.hpp"
 #include "bench/track/history.hpp"
@@ -18,6 +21,12 @@ constexpr std::size_t kMostCharts = 12;
 std::string where(const Producer& producer) {
   const std::string commit = short_commit(producer.commit());
   return commit.empty() ? fmt::format("run {}", producer.run) : commit;
+}
+
+/// `run 7, commit 3f2a91c`
+std::string in_full(const Producer& producer) {
+  const std::string commit = short_commit(producer.commit());
+  return fmt::format("run {}{}", producer.run, commit.empty() ? "" : ", commit " + commit);
 }
 
 /// A change of one of the cases.
@@ -77,27 +86,49 @@ Table levels_table(const std::vector<CaseHistory>& cases) {
   return table;
 }
 
+std::optional<double> seconds_of(const std::string& utc) {
+  std::tm date{};
+  if (strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &date) == nullptr) return std::nullopt;
+  return static_cast<double>(timegm(&date));
+}
+
+/// The places of runs on the axis: their dates where all are known, and rise as their numbers do; else their numbers.
+struct Places {
+  bool dates = true;
+  std::vector<double> x;
+
+  explicit Places(const std::vector<HistoryPoint>& points) {
+    for (const HistoryPoint& point : points) x.push_back(seconds_of(point.producer.started_at).value_or(NAN));
+    dates = x.front() < x.back() && std::ranges::is_sorted(x) &&
+            std::ranges::none_of(x, [](double place) { return std::isnan(place); });
+    for (std::size_t i = 0; i < x.size() && !dates; ++i) x[i] = static_cast<double>(points[i].producer.run);
+  }
+};
+
 Chart chart_of(const CaseHistory& known, std::size_t number) {
+  const Places places(known.points);
   Chart chart{.id = fmt::format("history-{}", number),
               .title = known.name,
-              .x_title = "run",
+              .x_title = places.dates ? "date of the run" : "run",
               .y_title = known.unit == "s" ? "seconds" : known.unit,
-              .y_min = 0,
-              .caption = "Bars: the launches of a run. Dashed: levels."};
+              .x_dates = places.dates,
+              .caption = "Bars: the launches of a run. Dashed: levels, with the commit of their first run."};
   Series runs{.label = "runs", .mark = Mark::measured};
-  for (const HistoryPoint& point : known.points) {
+  for (std::size_t i = 0; i < known.points.size(); ++i) {
+    const HistoryPoint& point = known.points[i];
     const auto [low, high] = std::ranges::minmax(point.values);
-    runs.points.push_back({.x = static_cast<double>(point.producer.run),
+    runs.points.push_back({.x = places.x[i],
                            .y = point.value,
                            .low = low,
                            .high = high,
-                           .note = fmt::format("{}, {}", where(point.producer), point.producer.started_at)});
+                           .note = fmt::format("{}, {}", in_full(point.producer), point.producer.started_at),
+                           .label = i > 0 && known.level_begin(i) == i ? where(point.producer) : ""});
   }
   chart.series.push_back(std::move(runs));
   for (std::size_t begin = 0; begin < known.points.size(); begin = known.level_end(begin)) {
     Series level{.label = fmt::format("level {}", value_text(known.level(begin), known.unit)), .mark = Mark::ideal};
     for (const std::size_t end : {begin, known.level_end(begin) - 1})
-      level.points.push_back({.x = static_cast<double>(known.points[end].producer.run), .y = known.level(begin)});
+      level.points.push_back({.x = places.x[end], .y = known.level(begin)});
     chart.series.push_back(std::move(level));
   }
   return chart;
@@ -109,7 +140,6 @@ Document history_document(const std::vector<CaseHistory>& cases, const HistoryRe
   Document document{.title = "History", .blocks = {}};
   const std::vector<Event> events = events_of(cases);
   document.blocks.emplace_back(Verdict{verdict_text(cases, events)});
-  if (!events.empty()) document.blocks.emplace_back(changes_table(events));
   ChartGroup charts{.title = "Runs", .charts = {}};
   // What has changed is looked at first.
   std::vector<const CaseHistory*> shown;
@@ -118,6 +148,7 @@ Document history_document(const std::vector<CaseHistory>& cases, const HistoryRe
   for (const CaseHistory* each : shown)
     if (charts.charts.size() < kMostCharts) charts.charts.push_back(chart_of(*each, charts.charts.size() + 1));
   document.blocks.emplace_back(std::move(charts));
+  if (!events.empty()) document.blocks.emplace_back(changes_table(events));
   document.blocks.emplace_back(levels_table(cases));
   document.blocks.emplace_back(Paragraph{fmt::format(
       "Each run counts with the median of its launches. A level has {} runs at least and is {:.3g} % from its "

@@ -257,6 +257,18 @@ TEST(BandwidthDocument, ShowsEachRateWithItsBandAndWhereThereIsNone) {
                     HasSubstr("(10 per GPU), never reached with ps")));
 }
 
+TEST(BandwidthDocument, ExplainsItsTablesByTheirOwnFigures) {
+  const auto method = [](const BandwidthAnswer& answer) {
+    for (const Block& block : bandwidth_document(answer).blocks)
+      if (const auto* paragraph = std::get_if<Paragraph>(&block)) return paragraph->text;
+    return std::string();
+  };
+  BandwidthAnswer answer = small_answer();
+  EXPECT_THAT(method(answer), AllOf(HasSubstr("as in 38 (21 to 90)."), HasSubstr(" 40 (9.9+) has no upper end")));
+  std::erase_if(answer.required, [](const RequiredBandwidth& each) { return each.stated && !each.most; });
+  EXPECT_THAT(method(answer), Not(HasSubstr("no upper end")));
+}
+
 TEST(BandwidthDocument, SaysWhatHoldsBackAndForHowManyGpusANetworkIsEnough) {
   const Document document = bandwidth_document(small_answer());
   EXPECT_EQ(
@@ -271,12 +283,13 @@ TEST(BandwidthDocument, DrawsBandsOnlyBetweenEndsThatThereAre) {
     const auto* group = std::get_if<ChartGroup>(&block);
     if (group == nullptr) continue;
     const Chart& chart = group->charts.at(0);
-    ASSERT_EQ(chart.series.size(), 3);  // the ring, and a line for networks that are within 5 %
+    ASSERT_EQ(chart.series.size(), 1);
+    ASSERT_EQ(chart.lines.size(), 2);  // one for the networks that are within 5 %
     const std::vector<ChartPoint>& ring = chart.series[0].points;
     EXPECT_NEAR(ring.at(0).high.value(), 90, 1e-9);
     EXPECT_FALSE(ring.at(1).high);
     EXPECT_NEAR(ring.at(1).low.value(), 9.876, 1e-9);
-    EXPECT_EQ(chart.series[1].label, "38 Gbit/s: slow and 1 more");
+    EXPECT_EQ(chart.lines[0].label, "38 Gbit/s: slow and 1 more");
     EXPECT_TRUE(chart.y_log10);
     return;
   }

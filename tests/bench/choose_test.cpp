@@ -144,6 +144,23 @@ TEST(ChoiceCharts, DrawTimeAndCostAndEfficiencyByGpuCounts) {
   EXPECT_THAT(points(charts[1]), testing::ElementsAre(is(8, 0.9), is(16, 0.7)));
   EXPECT_EQ(charts[1].series[0].points[0].low, choice.alternatives[1].efficiency.low);
   EXPECT_EQ(charts[0].series[0].points[0].note, "8 GPUs, ring");
+  EXPECT_EQ(charts[0].series[0].points[1].label, "16");
+}
+
+TEST(ChoiceCharts, HaveLinesForWhatTheJobMayTake) {
+  Choice choice{.goals = {.efficiency = 0.8, .samples = 1, .hours = 6, .budget = 500, .currency = "USD"},
+                .workload = "VGG-16"};
+  choice.alternatives = {lab_alternative(16, 0.7), lab_alternative(8, 0.9)};
+  const std::vector<Chart> charts = choice_charts(choice, {choice.alternatives[1]});
+  ASSERT_EQ(charts.size(), 2U);
+  ASSERT_EQ(charts[0].lines.size(), 2U);
+  EXPECT_EQ(charts[0].lines[0].label, "deadline: 6 h");
+  EXPECT_TRUE(charts[0].lines[0].vertical);
+  EXPECT_EQ(charts[0].lines[1].label, "budget: 500 USD");
+  EXPECT_EQ(charts[0].lines[1].at, 500);
+  ASSERT_EQ(charts[1].lines.size(), 1U);
+  EXPECT_EQ(charts[1].lines[0].label, "at least 80 %");
+  for (const Chart& chart : charts) EXPECT_TRUE(chart.end_labels);
 }
 
 TEST(ChoiceCharts, HaveSixClustersAtMostAndNoneWithoutTwoCounts) {

@@ -136,6 +136,33 @@ TEST(CrossoverVerb, ShowsTiesAsLettersTogether) {
                           HasSubstr("8 GPUs: they are on one node")));
 }
 
+TEST(CrossoverDocument, ColoursWhoSurelyWinsTheClearerTheFurtherAhead) {
+  const CellFigure half{.stated = 0.5}, most{.stated = 0.9}, nearly{.stated = 0.6};
+  Crossover crossover{.candidates = {"ring", "ps"}};
+  crossover.maps.push_back({.title = "VGG-16",
+                            .row_title = "GPUs",
+                            .column_title = "Gbit/s per node",
+                            .rows = {"8", "16"},
+                            .columns = {"1", "10"},
+                            .places = {1, 10},
+                            .fastest = {{{0}, {1}}, {{1, 0}, {}}},
+                            .figures = {{{most, half}, {half, nearly}}, {{half, half}, {{}, {}}}}});
+  const Document document = crossover_document(crossover);
+  const auto& map = std::get<Table>(document.blocks.at(1));
+  EXPECT_THAT(map.rows.at(0), ElementsAre("8", "A", "B"));
+  EXPECT_EQ(map.tints.at(0).at(1).group, "ring");
+  EXPECT_NEAR(map.tints.at(0).at(1).strength, 0.8, 1e-9) << "0.9 is 80 % more than 0.5";
+  EXPECT_NEAR(map.tints.at(0).at(2).strength, 0.2, 1e-9);
+  EXPECT_EQ(map.tints.at(0).at(2).label, "ps");
+  EXPECT_EQ(map.tints.at(1).at(1).group, "") << "a tie";
+  EXPECT_EQ(map.tints.at(1).at(1).label, "ps ~ ring");
+  const Chart& chart = std::get<ChartGroup>(document.blocks.back()).charts.at(0);
+  EXPECT_TRUE(chart.panels);
+  EXPECT_EQ(chart.series.size(), 4U) << "two candidates in a panel for each number of GPUs";
+  EXPECT_EQ(chart.series.at(3).group, "ps");
+  EXPECT_EQ(chart.series.at(3).family, "16 GPUs");
+}
+
 TEST(CrossoverVerb, MapsSingleAllReducesOverRanksAndOverRates) {
   const auto map = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--collective", "all_reduce", "--profile", "hkbu-10gbe", "--json"});

@@ -134,6 +134,26 @@ TEST_F(TrackHistory, IsAPageWithAChartAndJson) {
   EXPECT_EQ(json.at("cases").at(0).at("points").at(0).at("launches").size(), 3);
 }
 
+TEST_F(TrackHistory, IsDrawnOverDatesWithTheCommitsOfNewLevels) {
+  add_twenty_runs();
+  const Document document = history_document(read("vgg"), {});
+  const Chart& chart = std::get<ChartGroup>(document.blocks.at(1)).charts.at(0);
+  EXPECT_TRUE(chart.x_dates);
+  const std::vector<ChartPoint>& points = chart.series.at(0).points;
+  EXPECT_EQ(points.at(0).x, 1793577600) << "2026-11-02, by date -u +%s";
+  EXPECT_EQ(points.at(0).note, "run 1, commit c1, 2026-11-02T00:00:00Z");
+  for (std::size_t i = 0; i < points.size(); ++i) EXPECT_EQ(points[i].label, i == 10 ? "c11" : "") << i;
+}
+
+TEST_F(TrackHistory, IsDrawnOverRunsWhereNoDatesPlaceThem) {
+  CaseHistory known{.name = "vgg16", .unit = "s"};
+  for (const int run : {3, 4}) known.points.push_back({{.run = run, .started_at = "once"}, 0.2, {0.2}});
+  const Document document = history_document({known}, {});
+  const Chart& chart = std::get<ChartGroup>(document.blocks.at(1)).charts.at(0);
+  EXPECT_FALSE(chart.x_dates);
+  EXPECT_EQ(chart.series.at(0).points.at(1).x, 4);
+}
+
 TEST_F(TrackHistory, SaysWhatThereIsNot) {
   const auto refused = [&](std::vector<std::string> arguments, const char* what, const char* hint) {
     expect_error([&] { printed(std::move(arguments)); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
