@@ -9,6 +9,19 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/ci DESTINATION share/hbench)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/submit/spark DESTINATION share/hbench FILES_MATCHING PATTERN "*.py")
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/hbench)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/hbench RENAME copyright)
+# Manual pages and completions are what the program prints.
+install(CODE "
+  set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+  file(MAKE_DIRECTORY \"\${prefix}/share/man/man1\")
+  execute_process(COMMAND \"$<TARGET_FILE:hbench>\" man --folder \"\${prefix}/share/man/man1\" COMMAND_ERROR_IS_FATAL ANY)
+  foreach(place bash:bash-completion/completions/hbench zsh:zsh/site-functions/_hbench
+      fish:fish/vendor_completions.d/hbench.fish)
+    string(REPLACE \":\" \";\" place \${place})
+    list(GET place 0 shell)
+    list(GET place 1 file)
+    execute_process(COMMAND \"$<TARGET_FILE:hbench>\" completion \${shell} OUTPUT_VARIABLE script COMMAND_ERROR_IS_FATAL ANY)
+    file(WRITE \"\${prefix}/share/\${file}\" \"\${script}\")
+  endforeach()")
 # A LibTorch or NCCL outside the system's folders is found there again.
 set_target_properties(hbench-worker PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 

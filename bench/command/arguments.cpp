@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "bench/command/description.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/text_table.hpp"
 
@@ -27,6 +28,7 @@ class CliOption final : public Option {
  public:
   explicit CliOption(CLI::Option* option) : option_(option) {}
   Option* check(Check rule) override {
+    choices_ = std::move(rule.choices);
     option_->check(CLI::Validator([refusal = std::move(rule.refusal)](std::string& text) { return refusal(text); },
                                   std::move(rule.in_help)));
     return this;
@@ -34,26 +36,58 @@ class CliOption final : public Option {
   Option* needs(Option* other) override { return option_->needs(inner(other)), this; }
   Option* excludes(Option* other) override { return option_->excludes(inner(other)), this; }
   Option* capture_default_str() override { return option_->capture_default_str(), this; }
+  OptionDescription description() const;
+  bool positional() const { return option_->get_positional(); }
 
  private:
   /// Every Option is one of these.
   static CLI::Option* inner(Option* option) { return static_cast<CliOption*>(option)->option_; }
   CLI::Option* option_;
+  std::vector<std::string> choices_;
 };
 
 Check check_of(const CLI::Validator& rule) {
   return {[rule](const std::string& text) { return rule(text); }, rule.get_description()};
 }
 
+/// The text of an option with its range and its default behind it.
+std::string explanation(const CLI::Option* option) {
+  std::vector<std::string> facts;
+  const std::string type = option->get_type_name();
+  if (const std::size_t range = type.find(" in ["); range != type.npos) {
+    const std::string bounds = type.substr(range + 5, type.size() - range - 6);  // 1 - 1000
+    const std::size_t dash = bounds.find(" - ");
+    facts.push_back(fmt::format("{} to {}", bounds.substr(0, dash), bounds.substr(dash + 3)));
+  }
+  if (!option->get_default_str().empty()) facts.push_back("default: " + option->get_default_str());
+  std::string text = option->get_description();
+  if (!facts.empty()) text += fmt::format(" ({})", fmt::join(facts, "; "));
+  return text;
+}
+
+/// `TEXT` of `TEXT:{cpu,gpu}`; empty for a flag.
+std::string value_name(const CLI::Option* option) {
+  if (option->get_type_size() == 0) return {};
+  const std::string type = option->get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
+OptionDescription CliOption::description() const {
+  OptionDescription described{
+      .names = {}, .value = value_name(option_), .choices = choices_, .help = explanation(option_)};
+  if (positional()) described.names = {option_->get_name(true)};
+  for (const std::string& name : option_->get_snames()) described.names.push_back("-" + name);
+  for (const std::string& name : option_->get_lnames()) described.names.push_back("--" + name);
+  return described;
+}
+
 /// Help in lines that a terminal of 80 columns shows whole; a rule and a default stand behind the text.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    const std::string type = option->get_type_name();
-    const std::string names =
-        "  " + make_option_name(option, is_positional) +
-        (option->get_type_size() == 0 || is_positional ? "" : " " + type.substr(0, type.find(':')));
-    const std::string text = wrapped_text(explanation(option, type), kWidth - kTextColumn, 0);
+    const std::string value = is_positional ? "" : value_name(option);
+    const std::string names = "  " + make_option_name(option, is_positional) + (value.empty() ? "" : " " + value);
+    const std::string text = wrapped_text(explanation(option), kWidth - kTextColumn, 0);
     std::string lines = names.size() + 2 <= kTextColumn ? fmt::format("{:{}}", names, kTextColumn)
                                                         : fmt::format("{}\n{:{}}", names, "", kTextColumn);
     for (const char c : text) lines += c == '\n' ? fmt::format("\n{:{}}", "", kTextColumn) : std::string(1, c);
@@ -64,19 +98,6 @@ class HelpFormatter final : public CLI::Formatter {
 
  private:
   static constexpr std::size_t kWidth = 80, kTextColumn = 26;
-
-  static std::string explanation(const CLI::Option* option, const std::string& type) {
-    std::vector<std::string> facts;
-    if (const std::size_t range = type.find(" in ["); range != type.npos) {
-      const std::string bounds = type.substr(range + 5, type.size() - range - 6);  // 1 - 1000
-      const std::size_t dash = bounds.find(" - ");
-      facts.push_back(fmt::format("{} to {}", bounds.substr(0, dash), bounds.substr(dash + 3)));
-    }
-    if (!option->get_default_str().empty()) facts.push_back("default: " + option->get_default_str());
-    std::string text = option->get_description();
-    if (!facts.empty()) text += fmt::format(" ({})", fmt::join(facts, "; "));
-    return text;
-  }
 
   /// Lines that begin with a space are commands and tables, and stay as they are.
   static std::string wrapped(const std::string& text) {
@@ -95,7 +116,11 @@ class HelpFormatter final : public CLI::Formatter {
 
 Check in_range(int smallest, int largest) { return check_of(CLI::Range(smallest, largest)); }
 Check in_range(double smallest, double largest) { return check_of(CLI::Range(smallest, largest)); }
-Check one_of(std::vector<std::string> names) { return check_of(CLI::IsMember(std::move(names))); }
+Check one_of(std::vector<std::string> names) {
+  Check rule = check_of(CLI::IsMember(names));
+  rule.choices = std::move(names);
+  return rule;
+}
 
 struct Arguments::State {
   CLI::App app;
@@ -157,7 +182,19 @@ std::size_t Arguments::count(const std::string& name) const { return state_->app
 
 std::string Arguments::help() const { return state_->app.help(); }
 
+void Arguments::describe(CommandDescription& description) const {
+  const CLI::App& app = state_->app;
+  description.name = app.get_name();
+  description.text = app.get_description();
+  description.footer = app.get_footer();
+  for (const CliOption& option : state_->options)
+    (option.positional() ? description.positionals : description.options).push_back(option.description());
+  description.options.push_back(
+      {.names = {"-h", "--help"}, .value = {}, .choices = {}, .help = app.get_help_ptr()->get_description()});
+}
+
 bool Arguments::parse(const Call& call) {
+  if (call.description != nullptr) return describe(*call.description), true;
   CLI::App& app = state_->app;
   // A script's unset variable must not come to mean the default.
   if (const auto empty = std::ranges::find(call.arguments, ""); empty != call.arguments.end())

@@ -27,6 +27,7 @@ struct Check {
   /// Why the text is refused; empty when it is not.
   std::function<std::string(const std::string& text)> refusal;
   std::string in_help;
+  std::vector<std::string> choices = {};  ///< all texts that it allows, where they are few
 };
 
 /// A number from `smallest` to `largest`, which are both allowed. Whole numbers where the bounds are.
@@ -73,13 +74,16 @@ class Arguments {
   /// Arguments that no option takes are another verb's: `parse` puts them there, in their order, and refuses none.
   void pass_on(std::vector<std::string>& others);
 
-  /// Sets the variables from `call.arguments`. True when help was asked for and printed. \throws Error (usage).
+  /// Sets the variables from `call.arguments`. True when help was asked for and printed, or a description was.
+  /// \throws Error (usage).
   bool parse(const Call& call);
   /// How often an option was given; after `parse`.
   std::size_t count(const std::string& name) const;
   std::string help() const;
 
  private:
+  void describe(CommandDescription& description) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

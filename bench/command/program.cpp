@@ -15,10 +15,6 @@
 namespace hbench {
 namespace {
 
-constexpr std::string_view kExitCodes =
-    "Exit codes: 0 good, 1 internal error, 2 wrong usage or input, 3 something is missing, read-only or full,\n"
-    "4 wrong data, 5 a rank was lost or timed out, 130 interrupted, 141 whoever read the output has gone.\n";
-
 /// As a shell has it when the signal for that ends a program, which may be ignored.
 constexpr int kClosedOutputExit = 141;
 
@@ -28,7 +24,7 @@ void print_help(std::span<const Verb* const> verbs) {
       "[options]\n\n");
   for (const Verb* verb : verbs)
     if (!verb->hidden) fmt::print("  {:10} {}\n", verb->name, verb->summary);
-  fmt::print("\nStart with: hbench sweep --gpus 1..128\nEach verb explains itself: hbench <verb> --help\n\n{}",
+  fmt::print("\nStart with: hbench sweep --gpus 1..128\nEach verb explains itself: hbench help <verb>\n\n{}",
              kExitCodes);
 }
 
@@ -49,11 +45,17 @@ bool asks_for_help(const Call& call) {
   return std::ranges::any_of(call.arguments, [](const std::string& word) { return word == "--help" || word == "-h"; });
 }
 
-ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, void (*leave)(char** argv)) {
-  const std::string_view first = argc > 1 ? argv[1] : "--help";
+ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version,
+             void (*leave)(char** argv)) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  // `help track run` is `track run --help`.
+  if (words.size() > 1 && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  const std::string first = words.empty() ? "help" : words.front();
   if (first == "--help" || first == "-h" || first == "help") return print_help(verbs), ExitCode::good;
-  if (first == "--version") return fmt::print("hbench {}\n", HBENCH_VERSION), ExitCode::good;
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (first == "--version") return fmt::print("{}", version), ExitCode::good;
   const Call call{{words.begin() + 1, words.end()}, "hbench " + without_secrets(words)};
   const Verb& verb = find_verb(verbs, first);
   if (leave != nullptr && verb.needs_libraries != nullptr && verb.needs_libraries(call) && !asks_for_help(call))
@@ -75,11 +77,12 @@ void complain(const std::string& message, const std::string& hint = {}) {
 
 }  // namespace
 
-int run_program(int argc, char** argv, std::span<const Verb* const> verbs, void (*leave)(char** argv)) {
+int run_program(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version,
+                void (*leave)(char** argv)) {
   // A limit on the size of files (ulimit -f) is an error of who writes, and no signal that ends us.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    const ExitCode code = run(argc, argv, verbs, leave);
+    const ExitCode code = run(argc, argv, verbs, version, leave);
     // What is printed last may still fail: on a full disk, say, or when a pager has gone.
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
     return static_cast<int>(code);

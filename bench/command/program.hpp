@@ -4,13 +4,21 @@
 /// an exit code.
 
 #include <span>
+#include <string_view>
 
 #include "bench/command/verb.hpp"
 
 namespace hbench {
 
-/// `leave` is called before a verb that cannot be run in this program (`Verb::needs_libraries`); null: all can be.
-/// The exit code of the program; whatever is wrong has been said on standard error.
-int run_program(int argc, char** argv, std::span<const Verb* const> verbs, void (*leave)(char** argv) = nullptr);
+inline constexpr std::string_view kExitCodes =
+    "Exit codes: 0 good, 1 internal error, 2 wrong usage or input, 3 something is missing, read-only or full,\n"
+    "4 wrong data, 5 a rank was lost or timed out, 130 interrupted, 141 whoever read the output has gone;\n"
+    "of hbench track: 10 regressed, 11 inconclusive, 12 not comparable.\n";
+
+/// `version` is what --version prints. `leave` is called before a verb that cannot be run in this program
+/// (`Verb::needs_libraries`); null: all can be. The exit code of the program; whatever is wrong has been said on
+/// standard error.
+int run_program(int argc, char** argv, std::span<const Verb* const> verbs, std::string_view version,
+                void (*leave)(char** argv) = nullptr);
 
 }  // namespace hbench

@@ -11,10 +11,14 @@
 
 namespace hbench {
 
+struct CommandDescription;
+
 /// What a verb was called with.
 struct Call {
   std::vector<std::string> arguments;  ///< after the verb
   std::string command;                 ///< the whole line as typed
+  /// Not null where only a description is asked for (`describe`): Arguments::parse fills it, and returns as after help.
+  CommandDescription* description = nullptr;
 };
 
 /// One entry of the table.

@@ -195,7 +195,7 @@ std::optional<SubmitOptions> parse_submit_options(const Call& call) {
   add_options(app, texts);
   if (engine != nullptr) add_engine_options(app, *engine, values, lists);
   const auto dashes = std::ranges::find(call.arguments, "--");
-  if (app.parse({{call.arguments.begin(), dashes}, call.command})) return std::nullopt;
+  if (app.parse({{call.arguments.begin(), dashes}, call.command, call.description})) return std::nullopt;
   if (engine == nullptr)
     throw Error(ExitCode::usage, "no engine is named", fmt::format("--engine {}", fmt::join(names_of(engines()), "|")));
   if (dashes != call.arguments.end()) texts.sweep.insert(texts.sweep.end(), dashes + 1, call.arguments.end());

@@ -5,13 +5,14 @@
 namespace hbench {
 
 extern const Verb kSweep, kSubmit, kCollective, kTune, kChoose, kBandwidth, kCrossover, kCompare, kImport, kTrack,
-    kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kEmulate;
+    kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kCompletion, kMan, kEmulate,
+    kCompleteWords;
 
 namespace {
-constexpr std::array kVerbs{&kSweep,   &kSubmit,  &kCollective, &kTune,     &kChoose, &kBandwidth, &kCrossover,
-                            &kCompare, &kImport,  &kTrack,      &kTrace,    &kReport, &kExport,    &kDb,
-                            &kList,    &kProfile, &kCalibrate,  &kValidate, &kDoctor};
-constexpr std::array kInnerVerbs{&kEmulate};
+constexpr std::array kVerbs{&kSweep,   &kSubmit,  &kCollective, &kTune,     &kChoose, &kBandwidth,  &kCrossover,
+                            &kCompare, &kImport,  &kTrack,      &kTrace,    &kReport, &kExport,     &kDb,
+                            &kList,    &kProfile, &kCalibrate,  &kValidate, &kDoctor, &kCompletion, &kMan};
+constexpr std::array kInnerVerbs{&kEmulate, &kCompleteWords};
 }  // namespace
 
 std::span<const Verb* const> verbs() { return kVerbs; }

@@ -3,6 +3,9 @@
 
 #include <sstream>
 
+#include "bench/command/description.hpp"
+#include "bench/command/man_page.hpp"
+#include "bench/command/program.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/output/listing.hpp"
 #include "bench/output/terminal.hpp"
@@ -269,6 +272,51 @@ TEST(Help, FitsIntoEightyColumnsButForCommandsToCopy) {
       EXPECT_TRUE(line.size() <= 80 || line.starts_with("  hbench ")) << line;
     EXPECT_GT(lines, 8) << verb->name;
   }
+}
+
+/// What the whole program prints for a command line.
+std::string printed(std::vector<std::string> words) {
+  words.insert(words.begin(), "hbench");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_program(static_cast<int>(words.size()), arguments.data(), verbs(), "hbench 1.2.3\n"), 0);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(Help, IsAVerbToo) {
+  EXPECT_EQ(printed({"help", "sweep"}), printed({"sweep", "--help"}));
+  EXPECT_EQ(printed({"help", "track", "check"}), printed({"track", "check", "--help"}));
+  EXPECT_EQ(printed({"help"}), printed({"--help"}));
+  EXPECT_EQ(printed({}), printed({"--help"}));
+  EXPECT_EQ(printed({"--version"}), "hbench 1.2.3\n");
+}
+
+TEST(Descriptions, NameWhatHelpNamesAndRunNothing) {
+  const Elsewhere elsewhere;
+  for (const Verb* verb : verbs()) {
+    const CommandDescription described = describe(*verb, {});
+    EXPECT_EQ(described.name, fmt::format("hbench {}", verb->name));
+    const std::string help = printed({std::string(verb->name), "--help"});
+    for (const OptionDescription& option : described.options) EXPECT_THAT(help, HasSubstr(option.names.back()));
+    for (const ActionDescription& action : described.actions)
+      EXPECT_EQ(describe(*verb, {action.name}).name, fmt::format("hbench {} {}", verb->name, action.name));
+  }
+  const CommandDescription sweep = describe(find_entry(verbs(), "sweep", "verb"), {});
+  const auto lost =
+      std::ranges::find(sweep.options, std::vector<std::string>{"--on-lost-host"}, &OptionDescription::names);
+  ASSERT_NE(lost, sweep.options.end());
+  EXPECT_EQ(lost->choices, (std::vector<std::string>{"shrink", "stop"}));
+  EXPECT_TRUE(std::filesystem::is_empty("."));
+}
+
+TEST(ManPages, HaveTheOptionsAndExamplesOfAllActions) {
+  const std::string page = man_page(find_entry(verbs(), "track", "verb"));
+  for (const char* part :
+       {".TH HBENCH\\-TRACK 1", "hbench\\-track \\- find what has become slower", ".SH HBENCH TRACK BISECT",
+        "\\fB\\-\\-least\\-effect\\fR \\fITEXT\\fR", ".nf\n  hbench track run && hbench track check\n"})
+    EXPECT_THAT(page, HasSubstr(part));
+  EXPECT_THAT(man_page(verbs()), HasSubstr("\\fBhbench\\-doctor\\fR(1)"));
 }
 
 TEST(Help, SaysOfAnOptionWhatItTakesAndWhatItIsWithoutIt) {

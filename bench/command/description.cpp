@@ -1,0 +1,11 @@
+#include "bench/command/description.hpp"
+
+namespace hbench {
+
+CommandDescription describe(const Verb& verb, const std::vector<std::string>& arguments) {
+  CommandDescription description;
+  verb.run({.arguments = arguments, .command = {}, .description = &description});
+  return description;
+}
+
+}  // namespace hbench
