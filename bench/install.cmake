@@ -7,6 +7,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/workloads/traces DESTINATION share/hbenc
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/schemas DESTINATION share/hbench FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/ci DESTINATION share/hbench)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/submit/spark DESTINATION share/hbench FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/examples DESTINATION share/hbench USE_SOURCE_PERMISSIONS)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/hbench)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/hbench RENAME copyright)
 # Manual pages and completions are what the program prints.

@@ -13,10 +13,8 @@ ExitCode run_export(const Call& call) {
   FilterTexts texts;
   Arguments app("Prints stored points for machines: all of them, or those that the options choose.", "hbench export");
   app.footer(
-      "Examples:\n  hbench export --csv --workload vgg16 --strategy ring,sliced\n  hbench export --csv --label "
-      "branch=main\n  hbench export --json --db hbench.db "
-      "| jq '.[] | select(.gpus == 16) | [.workload, .strategy, "
-      ".efficiency]'");
+      "Examples:\n  hbench export --csv --workload vgg16 --strategy ring,sliced\n"
+      "  hbench export --csv --label branch=main\n  hbench export --json --db hbench.db > points.json");
   app.add_option("--db", database, "results database")->capture_default_str();
   Option* as_json = app.add_flag("--json", json, "an array of objects (the default)");
   app.add_flag("--csv", csv, "a table with a header line")->excludes(as_json);

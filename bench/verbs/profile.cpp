@@ -22,7 +22,7 @@ ExitCode run_diff(const Call& call) {
       "where each is from.",
       "hbench profile diff");
   app.footer(
-      "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile diff dgx-a100 ./mine.toml --all\n"
+      "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile diff dgx-a100 ./my-cluster.toml --all\n"
       "What is derived comes first: rates per path, node and GPU, and the price of a GPU-hour. Ratios are given "
       "between quantities of one kind only, and between prices in one currency.\nNames: hbench list profiles");
   app.add_option("A", a, "a profile, or a TOML file of your own");
@@ -47,14 +47,14 @@ ExitCode run_check(const Call& call) {
       "taken for bytes, streams faster than their NICs, missing rates, old prices, figures that nobody states.",
       "hbench profile check");
   app.footer(
-      "Examples:\n  hbench profile check ./mine.toml\n  hbench profile check aws-p5 --json\n"
+      "Examples:\n  hbench profile check ./my-cluster.toml\n  hbench profile check aws-p5 --json\n"
       "A line for each finding: the file and line, how bad it is, and what. An error cannot be true, a warning makes "
       "predictions doubtful, a note should be known.\n"
       "Exit code: 0 without errors, 4 with errors, 2 for a file that is no profile.");
   app.add_option("FILE", name, "a TOML file of your own, or the name of a profile");
   app.add_flag("--json", json, "as JSON");
   if (app.parse(call)) return ExitCode::good;
-  if (name.empty()) throw Error(ExitCode::usage, "no profile to check", "hbench profile check ./mine.toml");
+  if (name.empty()) throw Error(ExitCode::usage, "no profile to check", "hbench profile check ./my-cluster.toml");
   const Profile profile = load_data().profiles.load(name);
   const std::string file = is_file_name(name) ? name : name + ".toml";
   const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
@@ -80,7 +80,7 @@ ExitCode run_profile(const Call& call) {
        .description = "Compares cluster profiles and checks your own.",
        .kind = "action on profiles",
        .footer =
-           "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile check ./mine.toml\n"
+           "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile check ./my-cluster.toml\n"
            "hbench profile diff --help and hbench profile check --help say more; hbench list profiles shows all."},
       kActions);
 }

@@ -30,7 +30,7 @@ ExitCode run_accept(const Call& call) {
       "hbench track accept");
   app.footer(
       "Examples:\n  hbench track accept --reason \"checks every gradient now\"\n"
-      "  hbench track accept 57 --reason \"new driver\" --db nightly.db");
+      "  hbench track accept 7 --reason \"new driver\" --db nightly.db");
   app.add_option("RUN", run, "the run (default: the newest)")->check(in_range(1, 1'000'000'000));
   app.add_option("--reason", reason, "why it is wanted");
   add_project_options(app, file, database);
@@ -56,7 +56,7 @@ ExitCode run_freeze(const Call& call) {
   Arguments app("Gives runs a name, by which later ones can be held to them for as long as the name stands.",
                 "hbench track freeze");
   app.footer(
-      "Examples:\n  hbench track freeze v2.1\n  hbench track freeze cluster-acceptance --run 12 --run 13\n"
+      "Examples:\n  hbench track freeze v2.1\n  hbench track freeze cluster-acceptance --run 11 --run 12\n"
       "  hbench track check --baseline v2.1\n  hbench track freeze v2.1 --remove\n"
       "Without a name it lists those that there are.");
   app.add_option("NAME", name, "the name; the runs that had it lose it");

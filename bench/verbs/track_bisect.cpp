@@ -21,8 +21,8 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  hbench track bisect --db nightly.db\n"
-    "  hbench track bisect --case vgg16 --build 'ninja -C build' --measure './build/bench --json'\n"
-    "  hbench track bisect --case vgg16 --build 'ninja -C build' --measure './build/bench --json' --run\n"
+    "  hbench track bisect --db nightly.db --case step_ms --build make --measure './my_benchmark --json'\n"
+    "  hbench track bisect --db nightly.db --case step_ms --build make --measure './my_benchmark --json' --run\n"
     "Without --run it prints the commands. With it, each commit that git bisect chooses is built and measured in turns "
     "with the good one, as hbench track pair does; git bisect reset ends it.\n"
     "Exit code: 0 where the first bad commit is found; 11 where it is not.";

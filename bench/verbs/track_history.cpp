@@ -20,7 +20,7 @@ ExitCode run_history(const Call& call) {
       "commits.",
       "hbench track history");
   app.footer(
-      "Examples:\n  hbench track history\n  hbench track history --case vgg16 --out history.html\n"
+      "Examples:\n  hbench track history\n  hbench track history --case step_ms --out history.html\n"
       "  hbench track history --label branch=main --json\n"
       "Cases are those of the newest run. Runs tell their commits by hbench sweep --label commit=$(git rev-parse "
       "HEAD).");

@@ -32,11 +32,11 @@ struct PairOptions {
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  hbench track pair --base ./build-main/bench --head ./build/bench\n"
+    "  hbench track pair --base './my_benchmark --json' --head 'THREADS=2 ./my_benchmark --json'\n"
     "  hbench track pair --base 'NCCL_ALGO=Ring ./all_reduce_perf -g 8' --head 'NCCL_ALGO=Tree ./all_reduce_perf -g "
     "8'\n"
-    "  hbench track pair --base 'python old/train.py' --head 'python new/train.py' --metric step_ms --db hbench.db\n"
-    "  hbench track pair --base old.toml --head new.toml    (experiment files, as hbench track run takes them)\n"
+    "  hbench track pair --base './my_benchmark' --head './my_benchmark' --metric step_ms --db pairs.db\n"
+    "  hbench track pair --base old.toml --head new.toml  # experiment files, as hbench track run takes them\n"
     "What either side prints is read as hbench import reads it: nccl-tests' table, Google Benchmark's JSON, or a last "
     "line such as {\"step_ms\": 12.3}.\n"
     "Exit code: 0 pass, new or improved; 10 regressed; 11 slower, but by too few pairs to be sure, and with --fail-on "

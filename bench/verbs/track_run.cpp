@@ -84,7 +84,7 @@ ExitCode run_init(const Call& call) {
       "hbench track init");
   app.footer(
       "Examples:\n  hbench track init -- ./my_benchmark --json\n"
-      "  hbench track init --build 'make -j4' --pattern 'step: ([0-9.]+) ms' --unit ms -- ./train --steps 100\n"
+      "  hbench track init --build make --pattern 'step: ([0-9.]+) ms' --unit ms -- ./my_benchmark --text\n"
       "  hbench track init\n"
       "Then: hbench track run, at least five times on the branch that is the baseline, and hbench track check.\n"
       "A program prints what hbench import reads (hbench list imports), or a number that --pattern finds.");

@@ -60,7 +60,7 @@ ExitCode run_validate(const Call& call) {
   Arguments app("Predicts published training throughputs and says how far the predictions are off.", "hbench validate");
   app.footer(
       "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --each\n  hbench validate --from "
-      "mine.csv --json\n  hbench validate --collectives");
+      "rows.csv --json\n  hbench validate --collectives");
   Option* table =
       app.add_option("--from", from, "table of figures instead of the built-in one (columns: analysis/README.md)");
   app.add_option("--profile", profiles, "only these clusters (comma list)");
