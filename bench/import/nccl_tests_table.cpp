@@ -22,6 +22,10 @@ constexpr std::array<std::string_view, 20> kTypes{
 /// Every time column is of its own way of timing.
 constexpr std::size_t kWays = 2;
 
+using Field = NcclTestsColumn::Field;
+using Columns = std::vector<NcclTestsColumn>;
+using Words = std::vector<std::string_view>;
+
 bool is_whole(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -51,9 +55,7 @@ std::optional<double> unit_of(std::string_view text) {
   return unit && !unit->is_rate ? std::optional(unit->factor) : std::nullopt;
 }
 
-}  // namespace
-
-NcclTestsTable::Field NcclTestsTable::field_of(std::string_view name) {
+Field field_of(std::string_view name) {
   static constexpr std::array<std::pair<std::string_view, Field>, 11> kNames{{{"size", Field::size},
                                                                               {"count", Field::count},
                                                                               {"type", Field::type},
@@ -70,19 +72,108 @@ NcclTestsTable::Field NcclTestsTable::field_of(std::string_view name) {
   return name == "cputime" ? Field::time : Field::other;
 }
 
-double NcclTestsTable::usual_unit(Field field) {
+double usual_unit(Field field) {
   if (field == Field::time) return 1e-6;
   return field == Field::algbw || field == Field::busbw ? 1e9 : 1;
 }
 
-std::vector<NcclTestsTable::Column> NcclTestsTable::columns_of(const Words& names) {
-  std::vector<Column> columns;
+Columns columns_of(const Words& names) {
+  Columns columns;
   for (const std::string_view name : names) {
     const Field field = field_of(name);
     columns.push_back({.field = field, .name = std::string(name), .unit = usual_unit(field)});
   }
   return columns;
 }
+
+/// Reads the words of one row into the fields of its columns.
+class RowReader {
+ public:
+  explicit RowReader(const Columns& columns) : columns_(columns) {}
+
+  /// Returns why the words are no row; nothing where they are.
+  std::string read(const Words& words) {
+    const auto last = std::ranges::find_if(columns_.rbegin(), columns_.rend(),
+                                           [](const NcclTestsColumn& column) { return column.field != Field::other; });
+    auto word = words.begin();
+    for (auto column = columns_.begin(); column != last.base(); ++column) {
+      if (word == words.end()) return "it is cut off";
+      // Older versions leave the operation blank where nothing is reduced.
+      const bool blank = column->field == Field::redop && finite_number(*word);
+      if (blank) row_.redop = "";
+      if (blank || column->field == Field::other) {
+        word += blank ? 0 : 1;
+        continue;
+      }
+      const std::string_view text = column == columns_.begin() ? digits_at_end(*word) : *word;
+      ++word;
+      if (std::string fault = read_field(*column, text); !fault.empty()) return fault;
+    }
+    return "";
+  }
+
+  NcclTestsRow take(bool in_place_only) && {
+    const bool both = seen_[static_cast<std::size_t>(Field::time)] > 1;
+    (in_place_only ? row_.in_place : row_.out_of_place) = std::move(ways_[0]);
+    if (both && !in_place_only) row_.in_place = std::move(ways_[1]);
+    return std::move(row_);
+  }
+
+ private:
+  std::string read_field(const NcclTestsColumn& column, std::string_view text) {
+    const std::size_t way = seen_[static_cast<std::size_t>(column.field)]++;
+    if (way >= kWays) return fmt::format("it has more than two of {}", column.name);
+    switch (column.field) {
+      case Field::type:
+        row_.type = text;
+        return "";
+      case Field::redop:
+        row_.redop = operation_of(text);
+        return "";
+      case Field::wrong:
+        // An asterisk marks what exceeds a threshold.
+        ways_[way].wrong = text.substr(0, text.find('*'));
+        return text == "N/A" || finite_number(ways_[way].wrong) ? "" : fmt::format("'{}' is no count", text);
+      case Field::size:
+      case Field::count:
+      case Field::root:
+        return read_whole(column, text);
+      default:
+        return read_measured(column, text, ways_[way]);
+    }
+  }
+
+  std::string read_whole(const NcclTestsColumn& column, std::string_view text) {
+    constexpr std::int64_t kMost = 1'000'000'000'000'000, kMostRanks = 1'000'000;
+    const auto whole = parse_number<std::int64_t>(text);
+    if (!whole || *whole < -1 || *whole > kMost) return fmt::format("'{}' is no {}", text, column.name);
+    if (column.field == Field::size) row_.bytes = *whole;
+    if (column.field == Field::count) row_.count = *whole;
+    if (column.field == Field::root) row_.root = static_cast<int>(std::min(*whole, kMostRanks));
+    return "";
+  }
+
+  static std::string read_measured(const NcclTestsColumn& column, std::string_view text, NcclTestsTiming& timing) {
+    const auto number = PrintedNumber::of(text);
+    if (!number && parse_number<double>(text)) return fmt::format("its {} is {}", column.name, text);
+    if (!number) return fmt::format("'{}' is no {}", text, column.name);
+    constexpr double kLeastSeconds = 1e-15;
+    if (column.field == Field::time && !(number->value * column.unit > kLeastSeconds))
+      return fmt::format("its time is {}", text);
+    PrintedNumber& figure = column.field == Field::time    ? timing.seconds
+                            : column.field == Field::algbw ? timing.algbw
+                                                           : timing.busbw;
+    figure = *number * column.unit;
+    return "";
+  }
+
+  const Columns& columns_;
+  NcclTestsRow row_;
+  std::array<NcclTestsTiming, kWays> ways_;
+  std::array<std::size_t, static_cast<std::size_t>(Field::other) + 1> seen_{};  ///< of each field, its columns
+};
+
+}  // namespace
 
 std::optional<NcclTestsTable> NcclTestsTable::of_names(std::string_view line, std::string_view above) {
   const Words words = words_of(line);
@@ -104,7 +195,7 @@ std::optional<NcclTestsTable> NcclTestsTable::of_names(std::string_view line, st
 std::string NcclTestsTable::read_units(std::string_view line) {
   const Words words = words_of(line);
   auto word = std::ranges::find(words, std::string_view("(B)"));
-  for (Column& column : columns_) {
+  for (NcclTestsColumn& column : columns_) {
     if (column.field != Field::size && column.field != Field::count && column.field != Field::time &&
         column.field != Field::algbw && column.field != Field::busbw && !column.name.starts_with("i_"))
       continue;
@@ -121,7 +212,7 @@ std::string NcclTestsTable::read_units(std::string_view line) {
 }
 
 /// Of a row without names: whether it has an operation and a root follows from the number of its words.
-std::vector<NcclTestsTable::Column> NcclTestsTable::columns_for(const Words& words, std::size_t type) const {
+NcclTestsTable::Columns NcclTestsTable::columns_for(const Words& words, std::size_t type) const {
   if (!columns_.empty()) return columns_;
   static constexpr std::size_t kTimings = 8;
   const std::size_t left = words.size() - type - 1;
@@ -133,74 +224,18 @@ std::vector<NcclTestsTable::Column> NcclTestsTable::columns_for(const Words& wor
   return columns_of(names);
 }
 
-NcclTestsTable::Read NcclTestsTable::read_columns(const Words& words, const std::vector<Column>& columns,
-                                                  bool in_place_only) {
-  Read read;
-  NcclTestsRow& row = read.row;
-  std::array<NcclTestsTiming, kWays> ways;
-  std::array<std::size_t, static_cast<std::size_t>(Field::other) + 1> seen{};
-  const auto last = std::ranges::find_if(columns.rbegin(), columns.rend(),
-                                         [](const Column& column) { return column.field != Field::other; });
-  auto word = words.begin();
-  for (auto column = columns.begin(); column != last.base(); ++column) {
-    if (word == words.end()) return {row, "it is cut off"};
-    const std::size_t way = seen[static_cast<std::size_t>(column->field)]++;
-    if (column->field == Field::redop) {
-      // Older versions leave it blank where nothing is reduced.
-      const bool blank = finite_number(*word).has_value();
-      row.redop = blank ? "" : operation_of(*word);
-      if (!blank) ++word;
-      continue;
-    }
-    const std::string_view text = *word++;
-    if (column->field == Field::type) row.type = text;
-    if (column->field == Field::type || column->field == Field::other) continue;
-    if (way >= kWays) return {row, "it has more than two times"};
-    if (column->field == Field::wrong) {
-      ways[way].wrong = text.substr(0, text.find('*'));
-      if (text != "N/A" && !finite_number(ways[way].wrong)) return {row, fmt::format("'{}' is no count", text)};
-      continue;
-    }
-    if (column->field == Field::size || column->field == Field::count || column->field == Field::root) {
-      const auto whole = parse_number<std::int64_t>(column == columns.begin() ? digits_at_end(text) : text);
-      constexpr std::int64_t kMost = 1'000'000'000'000'000;
-      if (!whole || *whole < -1 || *whole > kMost) return {row, fmt::format("'{}' is no {}", text, column->name)};
-      if (column->field == Field::size) row.bytes = *whole;
-      if (column->field == Field::count) row.count = *whole;
-      if (column->field == Field::root) row.root = static_cast<int>(std::min<std::int64_t>(*whole, 1'000'000));
-      continue;
-    }
-    const auto number = PrintedNumber::of(text);
-    if (!number) {
-      if (parse_number<double>(text)) return {row, fmt::format("its {} is {}", column->name, text)};
-      return {row, fmt::format("'{}' is no {}", text, column->name)};
-    }
-    if (column->field == Field::time && !(number->value * column->unit > 1e-15))
-      return {row, fmt::format("its time is {}", text)};
-    NcclTestsTiming& timing = ways[way];
-    (column->field == Field::time    ? timing.seconds
-     : column->field == Field::algbw ? timing.algbw
-                                     : timing.busbw) = *number * column->unit;
-  }
-  const std::size_t times = seen[static_cast<std::size_t>(Field::time)];
-  if (in_place_only) {
-    row.in_place = ways[0];
-  } else {
-    row.out_of_place = ways[0];
-    if (times > 1) row.in_place = ways[1];
-  }
-  return read;
-}
-
 std::optional<NcclTestsTable::Read> NcclTestsTable::read_words(const Words& words) const {
-  const auto is_type = [](const Column& column) { return column.field == Field::type; };
+  const auto is_type = [](const NcclTestsColumn& column) { return column.field == Field::type; };
   const auto before = columns_.empty()
                           ? std::size_t{2}
                           : static_cast<std::size_t>(std::ranges::find_if(columns_, is_type) - columns_.begin());
   const auto type = type_position(words, before);
   if (!type) return std::nullopt;
   const Words row(words.begin() + static_cast<std::ptrdiff_t>(*type - before), words.end());
-  return read_columns(row, columns_for(row, before), in_place_only_);
+  const Columns columns = columns_for(row, before);
+  RowReader reader(columns);
+  std::string fault = reader.read(row);
+  return Read{.row = std::move(reader).take(in_place_only_), .fault = std::move(fault)};
 }
 
 /// Why a line is no row that begins with a size and a count, or with a size and nothing; empty for other lines.

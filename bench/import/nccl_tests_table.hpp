@@ -11,6 +11,15 @@
 
 namespace hbench {
 
+/// A column, by its name.
+struct NcclTestsColumn {
+  enum class Field : std::uint8_t { size, count, type, redop, root, time, algbw, busbw, wrong, other };
+
+  Field field = Field::other;
+  std::string name;
+  double unit = 1;  ///< to seconds and B/s
+};
+
 class NcclTestsTable {
  public:
   /// The usual columns, for rows that stand without names.
@@ -33,24 +42,15 @@ class NcclTestsTable {
   bool has_cpu_times() const { return cpu_times_; }
 
  private:
-  enum class Field : std::uint8_t { size, count, type, redop, root, time, algbw, busbw, wrong, other };
-  struct Column {
-    Field field = Field::other;
-    std::string name;
-    double unit = 1;  ///< to seconds and B/s
-  };
+  using Columns = std::vector<NcclTestsColumn>;
   using Words = std::vector<std::string_view>;
 
-  static Field field_of(std::string_view name);
-  static double usual_unit(Field field);
-  static std::vector<Column> columns_of(const Words& names);
-  std::vector<Column> columns_for(const Words& words, std::size_t type) const;
+  Columns columns_for(const Words& words, std::size_t type) const;
   std::optional<Read> read_words(const Words& words) const;
-  static Read read_columns(const Words& words, const std::vector<Column>& columns, bool in_place_only);
   std::string fault_of_beginning(std::string_view line) const;
 
   std::string label_;  ///< of the launcher
-  std::vector<Column> columns_;
+  Columns columns_;
   bool in_place_only_ = false, cpu_times_ = false;
 };
 
