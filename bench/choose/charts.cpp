@@ -72,7 +72,7 @@ Chart cost_chart(const Goals& goals) {
               .x_title = "hours",
               .y_title = goals.currency,
               .x_log2 = true,
-              .y_min = 0,
+              .y_log10 = true,
               .end_labels = true,
               .caption = "A point for each number of GPUs. The bands are in the tables."};
   if (goals.hours > 0)

@@ -114,8 +114,9 @@
         if (line.vertical) ctx.rect(at, area.top, 0, area.height);
         else ctx.rect(area.left, at, area.width, 0);
         ctx.stroke();
-        const x = line.vertical ? at + 4 : area.left + 4, y = line.vertical ? area.top + 8 : at - 7;
-        chart.data.taken.push({x, y, width: labelWidth(line.label)});
+        const width = labelWidth(line.label), y = line.vertical ? area.top + 8 : at < area.top + 14 ? at + 8 : at - 7;
+        const x = !line.vertical ? area.left + 4 : at + width > chart.width ? at - width : at + 4;
+        chart.data.taken.push({x, y, width});
         write(chart, line.label, x, y);
       }
       ctx.restore();
@@ -123,11 +124,11 @@
   };
 
   // With a rim of the background's colour, so that lines below do not strike it out.
-  function write(chart, text, x, y, align = "left") {
+  function write(chart, text, x, y) {
     const ctx = chart.ctx;
     ctx.save();
     ctx.font = `11px ${Chart.defaults.font.family}`;
-    ctx.textAlign = align;
+    ctx.textAlign = "left";
     ctx.textBaseline = "middle";
     ctx.setLineDash([]);
     ctx.lineWidth = 3;
@@ -145,40 +146,41 @@
     id: "labels",
     afterDatasetsDraw(chart) {
       const {taken} = chart.data;
-      const isFree = (x, y, width) =>
+      const isFree = ({x, y, width}) =>
         taken.every(box => x > box.x + box.width || x + width < box.x || Math.abs(y - box.y) > 12);
-      const put = (text, x, y, align) => {
-        const width = labelWidth(text), left = align === "right" ? x - width : x;
-        if (!isFree(left, y, width)) return;
-        taken.push({x: left, y, width});
-        write(chart, text, x, y, align);
+      const place = (text, box) => {
+        taken.push(box);
+        write(chart, text, box.x, box.y);
       };
-      if (chart.data.spec.endLabels) labelEnds(chart, taken);
+      if (chart.data.spec.endLabels) labelEnds(chart, isFree, place);
       for (const dataset of visible(chart)) {
         chart.ctx.fillStyle = dataset.borderColor;
         for (const p of dataset.data) {
           if (!p.label) continue;
           // A label of an observation stands before its whiskers, where a step leaves room.
-          const right = p.low !== null || xPixel(chart, p) + labelWidth(p.label) > chart.width;
-          put(p.label, xPixel(chart, p) + (right ? -7 : 7), highPixel(chart, p) - 9, right ? "right" : "left");
+          const width = labelWidth(p.label), x = xPixel(chart, p);
+          const before = p.low !== null || x + width > chart.width;
+          const box = {x: before ? x - width - 3 : x + 7, y: highPixel(chart, p) - 9, width};
+          if (isFree(box)) place(p.label, box);
         }
       }
     },
   };
 
-  // Beside the right ends of the lines, from the top down, each below the one before; on a narrow screen within the chart.
-  function labelEnds(chart, taken) {
+  // Beside the right ends of the lines, as near to each as there is room; on a narrow screen within the chart.
+  function labelEnds(chart, isFree, place) {
+    const {top, bottom, left} = chart.chartArea;
     const ends = visible(chart).filter(dataset => dataset.series.line && dataset.data.length)
-      .map(dataset => ({dataset, p: dataset.data.reduce((a, b) => (b.x > a.x ? b : a))}))
-      .map(end => ({...end, x: xPixel(chart, end.p), y: yPixel(chart, end.p)}))
-      .sort((a, b) => a.y - b.y);
-    let last = -Infinity;
-    for (const {dataset, x, y} of ends) {
-      last = Math.max(y - (isNarrow() ? 9 : 0), last + 13);
+      .map(dataset => ({dataset, end: dataset.data.reduce((a, b) => (b.x > a.x ? b : a))}))
+      .sort((a, b) => b.end.y - a.end.y);
+    for (const {dataset, end} of ends) {
+      const width = labelWidth(dataset.label), x = xPixel(chart, end);
+      const right = isNarrow() && x - width > left;
+      const box = {x: right ? x - width - 2 : x + 8, y: yPixel(chart, end) - (isNarrow() ? 9 : 0), width};
+      const free = [0, 13, -13, 26, -26, 39, -39, 52, -52].map(shift => ({...box, y: box.y + shift}))
+        .find(one => one.y >= top && one.y <= bottom && isFree(one));
       chart.ctx.fillStyle = dataset.borderColor;
-      const width = labelWidth(dataset.label), beside = !isNarrow();
-      taken.push({x: beside ? x : x - width, y: last, width});
-      write(chart, dataset.label, beside ? x + 8 : x - 2, last, beside ? "left" : "right");
+      if (free) place(dataset.label, free);
     }
   }
 
