@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kStretches = 200;
 constexpr std::size_t kMostOfDocument = 40'000, kMostOfChart = 6000, kLeastOfChart = 500;  ///< points
 constexpr std::size_t kMostRows = 1000;                                                    ///< of a table
+constexpr std::size_t kPointsOfALabel = 5;  ///< as many bytes has what a series says of itself
 
 /// Keeps peaks: the lowest and the highest point of each stretch, in their order.
 void thin(std::vector<ChartPoint>& points) {
@@ -44,7 +45,7 @@ void thin_chart(Chart& chart, std::size_t most) {
   for (const bool shown : {true, false})
     for (Series& series : chart.series) {
       if (series.shown != shown) continue;
-      kept += series.points.size();
+      kept += series.points.size() + kPointsOfALabel;
       if (kept > most) series.points.clear();
     }
   std::erase_if(chart.series, [&](const Series& series) { return kept > most && series.points.empty(); });
