@@ -56,7 +56,7 @@ ExitCode run_freeze(const Call& call) {
   Arguments app("Gives runs a name, by which later ones can be held to them for as long as the name stands.",
                 "hbench track freeze");
   app.footer(
-      "Examples:\n  hbench track freeze v2.1\n  hbench track freeze cluster-acceptance --run 11 --run 12\n"
+      "Examples:\n  hbench track freeze v2.1\n  hbench track freeze cluster-acceptance --run 12 --run 13\n"
       "  hbench track check --baseline v2.1\n  hbench track freeze v2.1 --remove\n"
       "Without a name it lists those that there are.");
   app.add_option("NAME", name, "the name; the runs that had it lose it");

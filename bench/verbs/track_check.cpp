@@ -138,8 +138,8 @@ ExitCode run_check(const Call& call) {
       "hbench track check");
   app.footer(
       "Examples:\n  hbench track run && hbench track check\n"
-      "  hbench track check --head 12 --junit track.xml --github --fail-on inconclusive\n"
-      "  hbench track check --head 12 --baseline v2.1 --baseline-db nightly.db\n"
+      "  hbench track check --head 13 --junit track.xml --github --fail-on inconclusive\n"
+      "  hbench track check --head 13 --baseline v2.1 --baseline-db nightly.db\n"
       "  hbench track check --format markdown > comment.md\n"
       "The launch is the unit: the first 5 of a case decide, and 5 further ones confirm a change. Where the run is one "
       "of hbench track run on this machine, they are measured now; else give sweep and collective --launches 10, and "

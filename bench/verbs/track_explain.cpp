@@ -14,7 +14,7 @@ ExitCode run_explain(const Call& call) {
   Arguments app("Says how a verdict came about: the launches, the rule, and what the rule says of them now.",
                 "hbench track explain");
   app.footer(
-      "Examples:\n  hbench track explain\n  hbench track explain 1\n  hbench track explain --run 12\n"
+      "Examples:\n  hbench track explain\n  hbench track explain 1\n  hbench track explain --run 13\n"
       "Without a verdict it lists those of a run.");
   app.add_option("VERDICT", verdict, "the verdict, by its number")->check(in_range(1, 1'000'000'000));
   app.add_option("--run", run, "list the verdicts of this run (default: of the newest that was checked)")
