@@ -8,7 +8,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/schemas DESTINATION share/hbench
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reports/ci DESTINATION share/hbench)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/submit/spark DESTINATION share/hbench FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/examples DESTINATION share/hbench USE_SOURCE_PERMISSIONS)
-install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/hbench)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/guide DESTINATION share/doc/hbench)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION share/doc/hbench)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/hbench RENAME copyright)
 # Manual pages and completions are what the program prints.
 install(CODE "

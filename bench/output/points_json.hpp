@@ -7,7 +7,7 @@
 
 namespace hbench {
 
-/// An array with one object per point; `bench/README.md` documents the fields. Deterministic: nothing of when or
+/// An array with one object per point; `bench/guide/results.md` documents the fields. Deterministic: nothing of when or
 /// how often it ran.
 std::string points_json(const std::vector<Point>& points);
 /// The same as CSV with a header line; text that a spreadsheet would run as a formula is preceded by an apostrophe.
