@@ -25,8 +25,8 @@ constexpr double kMostSeconds = 1e10;
 constexpr double kLeastRate = 1 / kMostSeconds, kMostRate = 1e24;
 /// Of bytes and elements: an exabyte is more than any case sends.
 constexpr double kMostCount = 1e18;
-/// A hundred times as many as the largest cluster has.
-constexpr int kMostGpus = 10'000'000;
+/// Of GPUs, samples of a batch and whatever else a case counts, but bytes: flags take no more.
+constexpr double kMostOfACase = 1e6;
 
 struct Range {
   std::string_view metric;
@@ -72,12 +72,14 @@ std::string name_of(const CaseResult& result) {
 }
 
 std::string fault_of_fields(const Case& asked) {
-  if (asked.gpus < 1 || asked.gpus > kMostGpus) return fmt::format("{} GPUs", asked.gpus);
+  if (asked.gpus < 1) return fmt::format("{} GPUs", asked.gpus);
   for (const CaseField& field : case_fields()) {
     const FieldValue value = field.get(asked);
+    const double most = field.name == "bytes" ? kMostCount : kMostOfACase;
     const auto* whole = std::get_if<std::int64_t>(&value);
     const auto* real = std::get_if<double>(&value);
-    if ((whole != nullptr && *whole < 0) || (real != nullptr && !(*real >= 0 && *real < kMostRate)))
+    if ((whole != nullptr && (*whole < 0 || static_cast<double>(*whole) > most)) ||
+        (real != nullptr && !(*real >= 0 && *real <= kMostRate)))
       return std::visit([&](const auto& number) { return fmt::format("{} is {}", field.name, number); }, value);
   }
   return "";

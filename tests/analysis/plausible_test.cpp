@@ -123,6 +123,9 @@ TEST(AnImplausibleFigure, MayBeTheWorldItself) {
   CaseResult result = with("step_seconds", 1, "s");
   result.asked.gpus = 0;
   EXPECT_THAT(refusal(result), HasSubstr("0 GPUs"));
+  result.asked.gpus = 2;
+  result.asked.batch_per_gpu = 2'000'000'000;
+  EXPECT_THAT(refusal(result), HasSubstr("batch_per_gpu is 2000000000"));
 }
 
 TEST(AnImplausibleFigure, MakesNoPoints) {

@@ -35,7 +35,7 @@ std::int64_t add_run(Store& store, const std::string& started_at, std::int64_t* 
   of.started_at = started_at;
   const std::int64_t id = store.begin_run(of);
   if (run != nullptr) *run = id;
-  CaseResult result = example_result(0, 3);
+  CaseResult result = example_result(1, 3);
   result.traced = {traced_step(0, 20)};
   return store.append(id, result);
 }
@@ -79,7 +79,7 @@ TEST(StoreSpans, AreMergedAndPrunedWithTheirRun) {
   const Store merged(folder / "b.db", Store::Mode::read_only);
   const auto runs = merged.runs();
   ASSERT_THAT(runs, SizeIs(1));
-  const auto id = merged.find(runs.front().id, example_result(0, 3).asked);
+  const auto id = merged.find(runs.front().id, example_result(1, 3).asked);
   ASSERT_TRUE(id);
   expect_same(merged.traced(*id), {traced_step(0, 20)});
   EXPECT_THAT(merged.traced(*id - 1), IsEmpty()) << "of the run that was pruned";

@@ -109,7 +109,7 @@ TEST_F(DbVerb, ChecksAndSaysSoByItsExitCode) {
   run_sql(folder_ / "r.db", "DELETE FROM sample WHERE case_id = 2");
   const Ran bad = run({"check", "--db", path("r.db")});
   EXPECT_EQ(bad.code, ExitCode::wrong_data);
-  EXPECT_THAT(bad.out, AllOf(HasSubstr(path("r.db") + ": wrong: samples: "), HasSubstr("wrong 1, notes 0")));
+  EXPECT_THAT(bad.out, AllOf(HasSubstr(path("r.db") + ": wrong: plausibility: "), HasSubstr("wrong 1, notes 0")));
   const Ran as_json = run({"check", "--db", path("r.db"), "--json"});
   EXPECT_EQ(as_json.code, ExitCode::wrong_data);
   int wrong = 0;
