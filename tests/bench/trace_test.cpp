@@ -168,6 +168,16 @@ TEST_F(TraceVerb, ShowsTheLedgerAloneWhereNoSpanIsStored) {
       ExitCode::usage, HasSubstr("are not stored"), HasSubstr("--trace 3"));
 }
 
+TEST_F(TraceVerb, SimulatesNoProcessAlone) {
+  Case alone = training_case(1);
+  alone.evidence = Evidence::simulated;
+  alone.workload = "resnet50";
+  alone.profile = "hkbu-10gbe";
+  alone.machine.clear();
+  add_run({{.asked = alone, .samples = {{.metric = "step_seconds", .value = 0.1, .unit = "s"}}}});
+  expect_error([&] { printed({}); }, ExitCode::usage, HasSubstr("has no traced step"), HasSubstr("--trace 3"));
+}
+
 TEST_F(TraceVerb, RefusesRanksThatACaseHasNot) {
   add_run({traced(training_case(2))});
   run_sql(file_, "UPDATE sample SET rank = 2147483647 WHERE rank = 1");
