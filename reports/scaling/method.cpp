@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "reports/scaling/scaling.hpp"
@@ -49,8 +50,12 @@ Table networks(const Scaling& scaling) {
   for (const std::string& profile : profiles_of(scaling.input.points)) {
     const auto title = scaling.input.profile_titles.find(profile);
     const auto gpu = scaling.input.profile_gpus.find(profile);
+    const bool elsewhere = std::ranges::all_of(scaling.input.points, [&](const Point& point) {
+      return point.asked.profile != profile || has_recorded_rate(point.asked);
+    });
+    const bool unknown = elsewhere || gpu == scaling.input.profile_gpus.end();
     if (title != scaling.input.profile_titles.end())
-      table.rows.push_back({profile, title->second, gpu == scaling.input.profile_gpus.end() ? "-" : gpu->second});
+      table.rows.push_back({profile, title->second, unknown ? "-" : gpu->second});
   }
   return table;
 }

@@ -239,6 +239,7 @@ TEST(ScalingVerdict, NeverPutsAStepOntoAGpuThatItWasNotRecordedOn) {
   std::vector<std::string> networks;
   for (const auto& row : best_rows(document)) networks.push_back(row.at(1));
   EXPECT_THAT(networks, ElementsAre("all (Lab, 100 GbE)", "other", "slow (10 GbE)"));
+  for (const auto& row : rows_of(document, "Networks")) EXPECT_EQ(row.back(), "-") << row.front();
 }
 
 TEST(ScalingVerdict, HasNothingToScaleOnOneGpu) {
