@@ -14,10 +14,7 @@
 namespace hbench {
 namespace {
 
-/// A case that is done without a timed sample, which older versions imported, has nothing to be judged.
-bool is_tracked(const CaseResult& result) {
-  return result.asked.is_timed() && (result.status == CaseStatus::failed || has_figure(result));
-}
+bool is_tracked(const CaseResult& result) { return result.asked.is_timed(); }
 
 std::string words(const Case& asked, const CaseField& field) {
   const FieldValue value = field.get(asked);
