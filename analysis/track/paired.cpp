@@ -12,6 +12,9 @@
 namespace hbench {
 namespace {
 
+/// Pairs of which it is no chance that all agree: 1 / 2^5 = 3.1 % of pairs of equal code do. Fewer have no interval.
+constexpr int kFewestSuspected = 5;
+
 /// Of the interval that is printed, and of the test that confirms: one further set of pairs is one question.
 constexpr double kIntervalLevel = 0.95;
 constexpr double kConfirmed = 0.05;
@@ -77,7 +80,7 @@ class PairWeighing {
   void want_pairs(std::string reason, int pairs) {
     const bool relevant = tracked_.larger_is_worse ? result_.interval.low >= rule_.least_effect
                                                    : result_.interval.high <= -rule_.least_effect;
-    const bool few = std::ssize(differences_) < fewest_;
+    const bool few = std::ssize(differences_) < fewest_ && std::ssize(differences_) >= kFewestSuspected;
     result_.suspected = relevant && (few || result_.corrected <= kConfirmed);
     decide(TrackVerdict::inconclusive, std::move(reason), fmt::format("measure {} pairs: --launches {}", pairs, pairs));
   }

@@ -92,7 +92,7 @@ ExitCode run_import(const Call& call) {
       "one launch. The files of one command are launches of one run.",
       "hbench import");
   app.footer(
-      "Examples:\n  for i in $(seq 10); do ./bench --benchmark_format=json > run$i.json; done\n"
+      "Examples:\n  for i in $(seq 10); do ./my_benchmark --benchmark_format=json > run$i.json; done\n"
       "  hbench import run*.json --label branch=main --label commit=$(git rev-parse HEAD)\n"
       "  hbench track check\n"
       "  hbench import all_reduce_*.txt --label branch=main --db nightly.db\n"
