@@ -138,7 +138,7 @@ class Weighing {
     if (result_.suspected) result_.wanted = rule_.launches + rule_.confirming - static_cast<int>(tracked_.head.size());
   }
 
-  /// Inconclusive until the head has so many launches that decide.
+  /// Inconclusive until the head has `deciding` launches.
   void want_launches(std::string reason, int deciding) {
     if (std::abs(seen_) >= rule_.least_effect && is_large(seen_) && is_surely_relevant()) {
       if (is_excused()) return;

@@ -31,7 +31,7 @@ struct TrackRule {
   friend bool operator==(const TrackRule&, const TrackRule&) = default;
 };
 
-/// The launches of a head of so many that decide; those after them confirm.
+/// Returns how many of a head's launches decide; those after them confirm.
 std::size_t deciding_launches(std::size_t launches, const TrackRule& rule);
 
 /// What is known of a run of a baseline beside its launches.

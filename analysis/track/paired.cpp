@@ -76,7 +76,7 @@ class PairWeighing {
   bool is_large(double shift) const { return std::abs(shift) >= rule_.least_effect; }
   bool is_worse(double shift) const { return tracked_.larger_is_worse == (shift > 0); }
 
-  /// Inconclusive until so many pairs are measured; suspected where those that there are leave no doubt but chance.
+  /// Inconclusive until `pairs` are measured; suspected where those that there are leave no doubt but chance.
   void want_pairs(std::string reason, int pairs) {
     const bool relevant = tracked_.larger_is_worse ? result_.interval.low >= rule_.least_effect
                                                    : result_.interval.high <= -rule_.least_effect;

@@ -22,7 +22,7 @@ struct CurveFit {
 /// A curve of the same question in `base` is replaced. A figure that the curve determines is no longer assumed, and a
 /// profile whose network it determines becomes as certain as that, 0.1 at best, which is how far runs of one machine
 /// differ. What it hardly determines stays as it was. Of one GPU per node the network alone is fitted. \throws Error
-/// (usage) where the cluster does not have so many GPUs, or other nodes, and where no figures explain the curve.
+/// (usage) where the cluster has fewer GPUs, or other nodes, and where no figures explain the curve.
 CurveFit fit_curve(const Profile& base, MeasuredCurve curve);
 
 /// The figures before and after, and how far the model is from the curve; `notes` are printed below.

@@ -40,7 +40,7 @@ IdentifiedTest identify(const NcclTestsOutput& output, int ranks, std::string_vi
 
 /// \throws Error (usage) with the row's place where size / time is not its algbw.
 void check_row(const NcclTestsRow& row);
-/// \throws Error (usage) with the row's place where busbw / algbw is not the test's factor for so many ranks.
+/// \throws Error (usage) with the row's place where busbw / algbw is not the test's factor for these ranks.
 void check_bus_factor(const NcclTestsRow& row, const NcclTest& test, int ranks);
 
 }  // namespace hbench

@@ -20,7 +20,7 @@ std::size_t terminal_width(int file);
 /// terminal verdicts (regressed, improved, failed) have colours, unless `NO_COLOR` is set.
 std::string terminal_text(const Document& document, bool wide = false);
 
-/// What fits in so many columns, all of it where `columns` is `kAnyWidth`. \pre no line break.
+/// Returns what fits in `columns`, all of it where that is `kAnyWidth`. \pre no line break.
 std::string first_columns(std::string_view text, std::size_t columns);
 
 /// What `--wide` says in every `--help`.
