@@ -1,6 +1,6 @@
 #include "bench/import/timestamp.hpp"
 
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <charconv>
@@ -48,7 +48,13 @@ std::string utc_of(std::string_view written) {
                            std::chrono::day(static_cast<unsigned>(parts[2]))};
   if (!offset || !day.ok() || parts[3] > 23 || parts[4] > 59 || parts[5] > 60) return "";
   const sys_seconds time = sys_days(day) + hours(parts[3]) + minutes(parts[4]) + seconds(parts[5]) - minutes(*offset);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", time);
+  // By its parts: fmt takes a time through nanoseconds, of which 64 bits end in the year 2262.
+  const sys_days date = floor<days>(time);
+  const year_month_day utc{date};
+  const hh_mm_ss clock{time - date};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(utc.year()),
+                     static_cast<unsigned>(utc.month()), static_cast<unsigned>(utc.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count());
 }
 
 }  // namespace hbench
