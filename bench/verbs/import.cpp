@@ -92,8 +92,8 @@ ExitCode run_import(const Call& call) {
       "one launch. The files of one command are launches of one run.",
       "hbench import");
   app.footer(
-      "Examples:\n  for i in $(seq 10); do ./my_benchmark --benchmark_format=json > run$i.json; done\n"
-      "  hbench import run*.json --label branch=main --label commit=$(git rev-parse HEAD)\n"
+      "Examples:\n  for i in $(seq 10); do ./my_benchmark --benchmark_format=json >r$i.json; done\n"
+      "  hbench import r*.json --label branch=main --label commit=$(git rev-parse HEAD)\n"
       "  hbench track check\n"
       "  hbench import all_reduce_*.txt --label branch=main --db nightly.db\n"
       "  hbench import osu_allreduce.txt --ranks 16 --nodes 2 --machine lab3\n"
