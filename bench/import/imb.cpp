@@ -16,12 +16,6 @@
 namespace hbench {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, CollectiveKind>, 4> kTests = {
-    {{"Allreduce", CollectiveKind::all_reduce},
-     {"Reduce_scatter", CollectiveKind::reduce_scatter},
-     {"Allgather", CollectiveKind::all_gather},
-     {"Bcast", CollectiveKind::broadcast}}};
-
 constexpr std::string_view kBenchmarking = "# Benchmarking ", kAverage = "t_avg[", kSize = "#bytes";
 
 bool recognises(std::string_view text) {
@@ -69,9 +63,9 @@ class Reader {
     column_ = 0;
     table_.executor = "imb";
     table_.ranks = 0;
-    const auto found = std::ranges::find(kTests, name, &std::pair<std::string_view, CollectiveKind>::first);
-    known_ = found != kTests.end();
-    if (known_) table_.kind = found->second;
+    const std::optional<CollectiveKind> kind = kind_of_mpi(name);
+    known_ = kind.has_value();
+    if (kind) table_.kind = *kind;
     table_.type = reduces(table_.kind) ? reduced_type_ : type_;
     if (!known_) tables_.leave_out(fmt::format("line {}: hbench has no collective of IMB's {}", line_, name));
   }

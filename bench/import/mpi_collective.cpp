@@ -25,6 +25,14 @@ std::string_view type_of_mpi(std::string_view mpi) {
   return mpi;
 }
 
+std::optional<CollectiveKind> kind_of_mpi(std::string_view name) {
+  if (name == "Allreduce") return CollectiveKind::all_reduce;
+  if (name == "Reduce_scatter") return CollectiveKind::reduce_scatter;
+  if (name == "Allgather") return CollectiveKind::all_gather;
+  if (name == "Broadcast" || name == "Bcast") return CollectiveKind::broadcast;
+  return std::nullopt;
+}
+
 Case case_of_row(const MpiTable& table, std::int64_t bytes) {
   if (table.kind == CollectiveKind::all_gather) bytes *= std::max(table.ranks, 1);
   Case asked =

@@ -17,6 +17,10 @@ namespace hbench {
 /// MPI's types by hbench's names; others stay as they are.
 std::string_view type_of_mpi(std::string_view mpi);
 
+/// Returns the collective of the name that a benchmark of MPI gives it, such as `Allreduce`; none of others. OSU writes
+/// `Broadcast`, Intel `Bcast`.
+std::optional<CollectiveKind> kind_of_mpi(std::string_view name);
+
 /// One table, as it is read: what its heading says, and its rows.
 struct MpiTable {
   std::string_view executor;

@@ -16,13 +16,6 @@
 namespace hbench {
 namespace {
 
-/// The name in the title of a test, before ` Latency Test`.
-constexpr std::array<std::pair<std::string_view, CollectiveKind>, 4> kTests = {
-    {{"Allreduce", CollectiveKind::all_reduce},
-     {"Reduce_scatter", CollectiveKind::reduce_scatter},
-     {"Allgather", CollectiveKind::all_gather},
-     {"Broadcast", CollectiveKind::broadcast}}};
-
 constexpr std::string_view kAverage = "Avg Latency", kEnd = " Latency Test",
                            kHint = "osu_allreduce, osu_reduce_scatter, osu_allgather or osu_bcast can be imported";
 
@@ -88,11 +81,10 @@ class Reader {
     const std::string_view name = before.substr(blank + 1), library = before.substr(0, blank);
     // `OSU MPI Non-blocking Allreduce` has other columns.
     if (title.find(kEnd) != title.npos && words_of(library).size() == 2)
-      for (const auto& [known, kind] : kTests)
-        if (name == known) {
-          table_.kind = kind;
-          known_ = true;
-        }
+      if (const std::optional<CollectiveKind> kind = kind_of_mpi(name)) {
+        table_.kind = *kind;
+        known_ = true;
+      }
     if (!known_) tables_.leave_out(fmt::format("line {}: hbench has no collective of '{}'", line_, title));
     table_.on_gpu = library.find('-') != library.npos;
     table_.executor = library.find("NCCL") != library.npos ? "osu-nccl" : "osu";
