@@ -10,7 +10,8 @@
 namespace hbench {
 namespace {
 
-/// A figure that is so many deviations of its prior off is of another cluster, or the measurements are in another unit.
+/// A figure that is further off than this, in deviations of its prior, is of another cluster, or the measurements are
+/// in another unit.
 constexpr double kMostDeviations = 4;
 constexpr const char* kCure = "check their unit, and that they were measured on this cluster; nothing is written";
 

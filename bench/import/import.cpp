@@ -72,8 +72,7 @@ void complete(ImportedOutput& output, std::string_view file, const ImportRequest
   }
 }
 
-/// Whether an output holds so many figures, or its text so many decimal points between digits, that an equal one is a
-/// copy.
+/// Whether an output holds `kManyFigures`, or its text as many decimal points between digits: an equal one is a copy.
 bool holds_many_figures(const ImportedOutput& output, std::string_view text) {
   std::size_t figures = 0, decimals = 0;
   for (const CaseResult& each : output.cases) figures += each.samples.size();
