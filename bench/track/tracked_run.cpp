@@ -85,6 +85,11 @@ double TrackedRun::seconds(const Launching& launching) const {
   return sum;
 }
 
+std::string TrackedRun::time_in_words(const Launching& launching) const {
+  const double all = seconds(launching);
+  return all < 90 ? fmt::format("{:.0f} s", all) : fmt::format("{:.0f} min", all / 60);
+}
+
 std::string TrackedRun::in_words(const Launching& launching) const {
   std::string text;
   for (const Entry& each : entries_) {

@@ -25,6 +25,8 @@ class TrackedRun {
   bool uses_gpu() const;
   /// The estimate for so many launches of each case.
   double seconds(const Launching& launching) const;
+  /// The same for people: `40 s`, `3 min`.
+  std::string time_in_words(const Launching& launching) const;
   /// The plan, in lines.
   std::string in_words(const Launching& launching) const;
 
