@@ -54,7 +54,7 @@ struct Table {
   std::vector<int> priority{};
   /// Rows that a terminal shows where it is not asked for all of them; 0: every row.
   std::size_t first_rows = 0;
-  /// Rows with the same first cell stand together and belong together: a page shows that cell once, above them.
+  /// Rows with the same first cell stand together and belong together: pages and terminals show that cell once, above them.
   bool grouped = false;
   /// By row and column, of a map of what is best where; may be shorter than the rows. Only a page has colours.
   std::vector<std::vector<Tint>> tints{};

@@ -61,42 +61,84 @@ std::string brief(std::string way) {
   return way;
 }
 
-/// What was simulated of one workload on its most GPUs: a row per network, the most efficient first.
-Table matrix(const std::vector<Point>& all, const Subject& subject) {
-  const Pointers points = points_at_most_gpus(all, subject, Evidence::simulated);
-  Table table;
-  if (points.empty()) return table;
-  const Contest contest = contest_of(points);
-  const std::vector<std::string> labels = usual_labels(points, contest.matches.size());
-  const bool of_servers = std::ranges::any_of(contest.matches, [](const Match& match) {
-    return match.both() && match.second->asked.strategy.uses_servers() && !match.first->asked.strategy.uses_servers();
-  });
+/// What was simulated of one workload on its most GPUs.
+struct MatrixGroup {
+  explicit MatrixGroup(const std::vector<Point>& all, const Subject& subject)
+      : workload(subject.workload), points(points_at_most_gpus(all, subject, Evidence::simulated)) {
+    if (points.empty()) return;
+    contest = contest_of(points);
+    labels = usual_labels(points, contest.matches.size());
+    of_servers = std::ranges::any_of(contest.matches, [](const Match& match) {
+      return match.both() && match.second->asked.strategy.uses_servers() && !match.first->asked.strategy.uses_servers();
+    });
+  }
+
+  const Point* find(const std::string& label, const Case& place) const {
+    const auto point = std::ranges::find_if(points, [&](const Point* each) {
+      return each->asked.strategy.label() == label && same_place(each->asked, place);
+    });
+    return point == points.end() ? nullptr : *point;
+  }
+
+  /// Whether a narrow terminal shows the column of a strategy.
+  bool needs(const std::string& label) const {
+    return std::ranges::any_of(points, [&](const Point* point) {
+      return point->asked.strategy.label() == label && comes_first(point->asked.strategy, contest, of_servers);
+    });
+  }
+
+  std::string workload;
+  Pointers points;
+  Contest contest;
+  std::vector<std::string> labels;
+  bool of_servers = false;
+};
+
+/// What was simulated of each workload on its most GPUs: a row per network, the most efficient first.
+Table matrix(const std::vector<Point>& all) {
+  std::vector<MatrixGroup> groups;
+  for (const Subject& subject : subjects_by_spread(all)) groups.emplace_back(all, subject);
+  std::erase_if(groups, [](const MatrixGroup& group) { return group.points.empty(); });
+  Table table{.grouped = true};
+  if (groups.empty()) return table;
+
+  std::set<int> gpus;
+  std::vector<std::string> labels;
+  for (const MatrixGroup& group : groups) {
+    gpus.insert(group.points.front()->asked.gpus);
+    for (const std::string& label : group.labels)
+      if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
+  }
+  table.caption = fmt::format("{}simulated: share of ideal speed; ahead: times as fast",
+                              gpus.size() == 1 ? fmt::format("{} GPUs, ", *gpus.begin()) : "");
   const auto column = [&](const std::string& name, bool numeric, int priority) {
     table.columns.push_back(name);
     table.numeric.push_back(numeric);
     table.priority.push_back(priority);
   };
-  table.caption = fmt::format("{}, {} GPUs, simulated: share of ideal speed; ahead: times as fast", subject.workload,
-                              points.front()->asked.gpus);
+  column("workload", false, 0);
   column("network", false, 0);
+  if (gpus.size() > 1) column("GPUs", true, 0);
   for (const std::string& label : labels) {
-    const auto point = std::ranges::find(points, label, [](const Point* each) { return each->asked.strategy.label(); });
+    const bool needed = std::ranges::any_of(groups, [&](const MatrixGroup& group) { return group.needs(label); });
     column(label.starts_with(labels.front() + " + ") ? label.substr(labels.front().size() + 1) : label, true,
-           comes_first((*point)->asked.strategy, contest, of_servers) ? 0 : 1);
+           needed ? 0 : 1);
   }
+  const bool of_servers = std::ranges::any_of(groups, &MatrixGroup::of_servers);
   if (of_servers) column("best servers", true, 0);
   column("ahead", false, 0);
-  for (const Match& match : contest.matches) {
-    const Case& asked = match.better().asked;
-    std::vector<std::string>& row = table.rows.emplace_back(std::vector{asked.profile});
-    for (const std::string& label : labels) {
-      const auto point = std::ranges::find_if(points, [&](const Point* each) {
-        return each->asked.strategy.label() == label && same_place(each->asked, asked);
-      });
-      row.push_back(point == points.end() ? "-" : percent((*point)->efficiency));
+  for (const MatrixGroup& group : groups) {
+    for (const Match& match : group.contest.matches) {
+      const Case& asked = match.better().asked;
+      std::vector<std::string>& row = table.rows.emplace_back(std::vector{group.workload, asked.profile});
+      if (gpus.size() > 1) row.push_back(std::to_string(asked.gpus));
+      for (const std::string& label : labels) {
+        const Point* point = group.find(label, asked);
+        row.push_back(point == nullptr ? "-" : percent(point->efficiency));
+      }
+      if (of_servers) row.push_back(group.of_servers && match.second ? percent(match.second->efficiency) : "-");
+      row.push_back(who_is_ahead(match, brief(group.contest.first), brief(group.contest.second)));
     }
-    if (of_servers) row.push_back(match.second ? percent(match.second->efficiency) : "-");
-    row.push_back(who_is_ahead(match, brief(contest.first), brief(contest.second)));
   }
   erase_if_empty(table, "ahead");
   return table;
@@ -195,11 +237,9 @@ Document summary(const std::vector<Point>& points, const Document& report) {
   for (const Block& block : report.blocks)
     if (std::holds_alternative<Verdict>(block) || std::holds_alternative<Warnings>(block))
       document.blocks.push_back(block);
-  std::vector<Table> tables;
-  for (const Subject& subject : subjects_by_spread(points)) tables.push_back(matrix(points, subject));
-  tables.insert(tables.end(), {timed_table(points, Evidence::measured), timed_table(points, Evidence::emulated),
-                               emulated_pairs_table(compare_with_emulated(points)), failed_table(points)});
-  for (Table& table : tables)
+  for (Table& table :
+       std::vector{matrix(points), timed_table(points, Evidence::measured), timed_table(points, Evidence::emulated),
+                   emulated_pairs_table(compare_with_emulated(points)), failed_table(points)})
     if (!table.rows.empty()) document.blocks.emplace_back(std::move(table));
   return document;
 }
@@ -207,13 +247,12 @@ Document summary(const std::vector<Point>& points, const Document& report) {
 void write_report_folder(const Document& document, const std::filesystem::path& folder) {
   const std::string warning =
       write_report(document, folder, [](const std::vector<std::string>& argv, const std::string& input) {
-        return run_process(
-                   {.argv = argv,
-                    .environment = {},
-                    .on_line = {},
-                    .input = input,
-                    .output_timeout = Seconds(120),
-                    .despite_interrupts = true})
+        return run_process({.argv = argv,
+                            .environment = {},
+                            .on_line = {},
+                            .input = input,
+                            .output_timeout = Seconds(120),
+                            .despite_interrupts = true})
             .code;
       });
   if (!warning.empty()) fmt::print(stderr, "hbench: {}\n", warning);

@@ -16,8 +16,8 @@ namespace hbench {
 ReportInput report_input(const std::vector<CaseResult>& results, const std::vector<CaseResult>& baselines,
                          const std::vector<Run>& runs, const Data& data, const PointFilter& filter = {});
 
-/// What a terminal shows of a sweep: the verdict and warnings of `report`, a matrix of networks and strategies for each
-/// workload at its most GPUs, what was timed here, failures.
+/// What a terminal shows of a sweep: the verdict and warnings of `report`, a matrix of networks and strategies with
+/// each workload at its most GPUs, what was timed here, failures.
 Document summary(const std::vector<Point>& points, const Document& report);
 
 /// Writes the report's folder, drawing charts with gnuplot; prints a warning when that is missing.

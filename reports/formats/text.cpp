@@ -10,15 +10,12 @@
 namespace hbench {
 namespace {
 
-/// Of paragraphs where the terminal's is not known.
-constexpr std::size_t kLineWidth = 80;
-
 std::string underlined(const std::string& text, char line) {
   return fmt::format("{}\n{}\n", text, std::string(text_width(text), line));
 }
 
 struct TextWriter {
-  std::size_t width;  ///< of tables
+  std::size_t width;  ///< of all lines; `kAnyWidth`: a sentence is one line, so that a log can be searched for it
   std::string out{};
   std::string left_out{};  ///< by the table before
 
@@ -52,9 +49,7 @@ struct TextWriter {
   }
 
  private:
-  std::string wrapped(std::string_view text) const {
-    return wrapped_text(text, width == kAnyWidth ? kLineWidth : width) + '\n';
-  }
+  std::string wrapped(std::string_view text) const { return wrapped_text(text, width) + '\n'; }
   void add_text(std::string_view text) { out += '\n' + wrapped(text); }
   void point_at(const Chart& chart) { out += fmt::format("  chart: {} (charts/{}.svg)\n", chart.title, chart.id); }
 };

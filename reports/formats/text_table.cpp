@@ -69,11 +69,14 @@ Column column_of(const Table& table, std::size_t index) {
 class Layout {
  public:
   Layout(const Table& table, std::size_t width) : table_(table), width_(width) {
-    for (std::size_t index = 0; index < table.columns.size(); ++index) columns_.push_back(column_of(table, index));
+    for (std::size_t index = groups() ? 1 : 0; index < table.columns.size(); ++index)
+      columns_.push_back(column_of(table, index));
     if (width_ == kAnyWidth) return;
-    wrap_heads();
-    wrap_cells(kReadable);
-    while (!fits() && leave_out()) {
+    // What is left out makes room for the others: their heads need not wrap where they fit now.
+    for (const std::vector<Column> widest = columns_;; restore(widest)) {
+      wrap_heads();
+      wrap_cells(kReadable);
+      if (fits() || !leave_out()) break;
     }
     wrap_cells(0);
   }
@@ -92,7 +95,11 @@ class Layout {
     std::vector<std::string> rule(table_.columns.size());
     for (const Column& column : columns_) rule[column.index] = std::string(column.width, '-');
     out += row_text(rule);
-    for (const auto& row : table_.rows) out += row_text(row);
+    for (std::size_t row = 0; row < table_.rows.size(); ++row) {
+      const std::vector<std::string>& cells = table_.rows[row];
+      if (groups() && (row == 0 || cells.front() != table_.rows[row - 1].front())) out += cells.front() + '\n';
+      out += row_text(cells);
+    }
     if (!left_out_.empty())
       out += wrapped_text(fmt::format("(not shown in {} columns: {}; --wide shows all)", width_, names_left_out()),
                           width_) +
@@ -101,6 +108,14 @@ class Layout {
   }
 
  private:
+  /// Whether the first column stands above its rows. Where lines may be of any width each is complete: `grep` finds it.
+  bool groups() const { return table_.grouped && width_ != kAnyWidth; }
+  std::size_t indent() const { return groups() ? kGap : 0; }
+
+  void restore(const std::vector<Column>& widest) {
+    for (Column& column : columns_) column.width = std::ranges::find(widest, column.index, &Column::index)->width;
+  }
+
   /// The last ones went because they are wanted most.
   std::string names_left_out() const {
     constexpr std::size_t kNamed = 4;
@@ -110,7 +125,8 @@ class Layout {
   }
 
   std::size_t total() const {
-    return std::transform_reduce(columns_.begin(), columns_.end(), (columns_.size() - 1) * kGap, std::plus<>(),
+    const std::size_t gaps = indent() + (columns_.size() - 1) * kGap;
+    return std::transform_reduce(columns_.begin(), columns_.end(), gaps, std::plus<>(),
                                  [](const Column& column) { return column.width; });
   }
   bool fits() const { return width_ == kAnyWidth || columns_.empty() || total() <= width_; }
@@ -169,8 +185,9 @@ class Layout {
     for (std::size_t line = 0; line < height; ++line) {
       std::string row;
       for (std::size_t i = 0; i < columns_.size(); ++i)
-        row += std::string(i == 0 ? 0 : kGap, ' ') + padded(line < lines[i].size() ? lines[i][line] : "",
-                                                            columns_[i].width, table_.numeric[columns_[i].index]);
+        row +=
+            std::string(i == 0 ? indent() : kGap, ' ') +
+            padded(line < lines[i].size() ? lines[i][line] : "", columns_[i].width, table_.numeric[columns_[i].index]);
       out += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
     }
     return out;

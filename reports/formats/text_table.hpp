@@ -23,7 +23,8 @@ std::string wrapped_text(std::string_view text, std::size_t width, std::size_t i
 /// width; columns are left out, those with the largest `Table::priority` first and together, and a last line names
 /// them; text columns wrap down to their longest word. A table that would still be too wide, or have cells of many
 /// lines, becomes a paragraph for each row with a line for each of its cells. Of a table with `Table::first_rows` these
-/// are shown, and a last line says how many there are, unless the width is `kAnyWidth`.
+/// are shown, and a last line says how many there are, unless the width is `kAnyWidth`. The first cell of a grouped
+/// table stands once above its rows, unless the width is `kAnyWidth`.
 std::string text_table(const Table& table, std::size_t width);
 
 }  // namespace hbench

@@ -61,26 +61,36 @@ std::vector<Point> small_sweep() {
   return points;
 }
 
-// A strategy that only one of several networks has is left out: it is the twin of a published point.
-TEST(Summary, HasAMatrixOfNetworksForEachWorkloadAtItsMostGpus) {
+TEST(Summary, HasAMatrixOfWorkloadsAndNetworksAtTheMostGpusOfEach) {
   const Document document = summary(small_sweep(), {});
-  ASSERT_EQ(document.blocks.size(), 2);
-  const Table vgg16 = std::get<Table>(document.blocks[0]), resnet50 = std::get<Table>(document.blocks[1]);
-  EXPECT_EQ(vgg16.caption, "vgg16, 8 GPUs, simulated: share of ideal speed; ahead: times as fast");
-  EXPECT_EQ(vgg16.columns.front(), "network");
-  EXPECT_EQ(vgg16.columns.back(), "ahead");
-  std::vector<std::vector<std::string>> narrow;
-  for (const auto& row : vgg16.rows) narrow.push_back({row.front(), row[1], row[row.size() - 2], row.back()});
-  EXPECT_THAT(narrow, ElementsAre(ElementsAre("fast", "90.0 %", "50.0 %", "ring 1.8 (1.6 to 2.0)"),
-                                  ElementsAre("slow", "40.0 %", "60.0 %", "servers 1.5 (1.3 to 1.7)")));
-  EXPECT_EQ(resnet50.rows.at(0).back(), "level (0.91 to 1.16)");
+  ASSERT_EQ(document.blocks.size(), 1);
+  const Table table = std::get<Table>(document.blocks[0]);
+  EXPECT_EQ(table.caption, "8 GPUs, simulated: share of ideal speed; ahead: times as fast");
+  EXPECT_THAT(table.columns,
+              ElementsAre("workload", "network", "ring", "ps (sliced, colocated)", "tree", "best servers", "ahead"));
+  EXPECT_THAT(table.rows,
+              ElementsAre(ElementsAre("vgg16", "fast", "90.0 %", "50.0 %", "30.0 %", "50.0 %", "ring 1.8 (1.6 to 2.0)"),
+                          ElementsAre("vgg16", "slow", "40.0 %", "60.0 %", "-", "60.0 %", "servers 1.5 (1.3 to 1.7)"),
+                          ElementsAre("resnet50", "fast", "80.0 %", "78.0 %", "-", "78.0 %", "level (0.91 to 1.16)")));
+}
+
+TEST(Summary, SaysHowManyGpusWhereWorkloadsDiffer) {
+  std::vector<Point> points = small_sweep();
+  for (Point& point : points)
+    if (point.asked.workload == "resnet50") point.asked.gpus = 16;
+  const Table table = std::get<Table>(summary(points, {}).blocks.at(0));
+  EXPECT_EQ(table.caption, "simulated: share of ideal speed; ahead: times as fast");
+  EXPECT_EQ(table.columns.at(2), "GPUs");
+  EXPECT_EQ(table.rows.at(0).at(2), "16");
+  EXPECT_EQ(table.rows.at(1).at(2), "8");
 }
 
 TEST(Summary, ShowsWhatIsComparedFirstWhereThereIsLittleRoom) {
   const Table table = std::get<Table>(summary(small_sweep(), {}).blocks[0]);
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& name = table.columns[i];
-    const bool compared = name == "network" || name == "ring" || name == "best servers" || name == "ahead";
+    const bool compared =
+        name == "workload" || name == "network" || name == "ring" || name == "best servers" || name == "ahead";
     EXPECT_EQ(table.priority[i] == 0, compared) << name;
   }
 }

@@ -89,9 +89,9 @@ struct Compared {
   std::string report, terminal;  ///< the cells of the column `ahead`
 };
 
-std::string cell_of(const Table& table, const std::string& network) {
-  for (const auto& row : table.rows)
-    if (row.front() == network) return row.back();
+std::string ahead_in(const Table& matrix, const Case& asked) {
+  for (const auto& row : matrix.rows)
+    if (row[0] == asked.workload && row[1] == asked.profile) return row.back();
   return "no row";
 }
 
@@ -99,7 +99,7 @@ std::vector<Compared> compared(const ReportInput& input, const Document& report)
   std::vector<std::vector<std::string>> rows;
   for (const Table& table : all_of<Table>(report))
     if (table.caption.starts_with("All-reduce against parameter servers")) rows = table.rows;
-  const std::vector<Table> matrices = all_of<Table>(summary(input.points, report));
+  const Table matrix = all_of<Table>(summary(input.points, report)).at(0);
   std::vector<Compared> all;
   for (const Subject& subject : subjects_by_spread(input.points))
     for (const Match& match : best_of_sides(points_at_most_gpus(input.points, subject, Evidence::simulated))) {
@@ -109,8 +109,7 @@ std::vector<Compared> compared(const ReportInput& input, const Document& report)
       for (const auto& row : rows)
         if (row[0] == input.workload_titles.at(asked.workload) && row[1].starts_with(asked.profile + " "))
           each.report = row.back();
-      for (const Table& matrix : matrices)
-        if (matrix.caption.starts_with(asked.workload + ", ")) each.terminal = cell_of(matrix, asked.profile);
+      each.terminal = ahead_in(matrix, asked);
       all.push_back(std::move(each));
     }
   return all;

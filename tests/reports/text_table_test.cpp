@@ -53,6 +53,38 @@ TEST(TextTable, ShowsItsFirstRowsWhereAllAreNotAskedFor) {
   EXPECT_EQ(text_table(table, 80), text_table(small_table(), 80));
 }
 
+TEST(TextTable, ShowsTheFirstCellOfGroupedRowsOnceWhereLinesAreLimited) {
+  Table table = small_table();
+  table.columns.insert(table.columns.begin(), "group");
+  table.numeric.insert(table.numeric.begin(), false);
+  table.rows = {{"first", "ring", "12.5", "one"}, {"first", "ps", "7", "two"}, {"second", "ring", "8", "three"}};
+  table.grouped = true;
+  EXPECT_EQ(text_table(table, 80),
+            "  name  step time (us)  note\n"
+            "  ----  --------------  -----\n"
+            "first\n"
+            "  ring            12.5  one\n"
+            "  ps                 7  two\n"
+            "second\n"
+            "  ring               8  three\n");
+  EXPECT_THAT(text_table(table, kAnyWidth), HasSubstr("second  ring               8  three\n"));
+  EXPECT_EQ(widest_line(text_table(table, 28)), 28U);
+  EXPECT_LE(widest_line(text_table(table, 27)), 27U);
+}
+
+TEST(TextTable, WrapsNoHeadsThatFitOnceAColumnIsLeftOut) {
+  Table table = small_table();
+  table.priority = {0, 0, 1};
+  table.rows[0][2] = "a-note-of-one-long-word-that-does-not-wrap";
+  EXPECT_EQ(text_table(table, 42),
+            "name  step time (us)\n"
+            "----  --------------\n"
+            "ring            12.5\n"
+            "ps                 7\n"
+            "(not shown in 42 columns: note; --wide\n"
+            "shows all)\n");
+}
+
 TEST(TextTable, WrapsItsHeadsFirst) {
   // 4 + 2 + 9 ("step time", over "(us)") + 2 + 9 = 26 columns.
   EXPECT_EQ(text_table(small_table(), 26),
