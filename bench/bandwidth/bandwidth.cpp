@@ -7,6 +7,7 @@
 #include "bench/bandwidth/obstacle.hpp"
 #include "bench/bandwidth/plan_across_nodes.hpp"
 #include "bench/choose/choose.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/output/console.hpp"
 #include "bench/strategy.hpp"
 
@@ -130,7 +131,7 @@ BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNet
 }
 
 BandwidthAnswer required_bandwidth(const SweepRequest& request, double target, const Data& data,
-                                   const StopRequested& stop, bool quiet) {
+                                   const StopRequested& stop, Verbosity verbosity) {
   Plan plan = plan_across_nodes(request, data);
   BandwidthAnswer answer{.target = target, .base = plan.catalog.profiles.begin()->second};
   int most_gpus = 0;
@@ -141,7 +142,7 @@ BandwidthAnswer required_bandwidth(const SweepRequest& request, double target, c
   }
   for (const auto& [name, trace] : plan.catalog.traces) answer.titles[name] = trace.title;
   VariedNetwork network(plan.catalog, stop);
-  Progress progress(seconds, quiet);
+  Progress progress(seconds, verbosity);
   for (const Case& asked : plan.cases) {
     progress.doing(fmt::format("{} on {} GPUs", asked.workload, asked.gpus));
     answer.required.push_back(search_required(asked, target, network));

@@ -9,6 +9,7 @@
 
 #include "bench/bandwidth/search.hpp"
 #include "bench/bandwidth/varied_network.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/sweep/plan.hpp"
 #include "reports/document.hpp"
 
@@ -59,10 +60,10 @@ struct BandwidthAnswer {
 /// `90%`, `0.9`: above 0 and below 100 %. \throws Error (usage).
 double parse_target(const std::string& text);
 
-/// Simulates `request`, which names one profile, and shows how far it is unless it is to be `quiet`. \throws Error
+/// Simulates `request`, which names one profile, and shows how far it is as `verbosity` says. \throws Error
 /// (usage) as `plan_across_nodes`; (interrupted) after `stop`.
 BandwidthAnswer required_bandwidth(const SweepRequest& request, double target, const Data& data,
-                                   const StopRequested& stop = {}, bool quiet = true);
+                                   const StopRequested& stop = {}, Verbosity verbosity = Verbosity::quiet);
 
 /// One search. \pre `network` knows the case; it has more than one node.
 RequiredBandwidth search_required(const Case& asked, double target, VariedNetwork& network);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/points.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/output/console.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/simulate.hpp"
@@ -63,10 +64,10 @@ void refuse_recorded_rates(Plan& plan) {
   });
 }
 
-std::vector<CaseResult> simulate_all(const Plan& plan, const StopRequested& stop, bool quiet) {
+std::vector<CaseResult> simulate_all(const Plan& plan, const StopRequested& stop, Verbosity verbosity) {
   std::vector<double> seconds;
   for (const Case& asked : plan.cases) seconds.push_back(simulation_time(asked, plan.catalog).value);
-  Progress progress(std::accumulate(seconds.begin(), seconds.end(), 0.0), quiet);
+  Progress progress(std::accumulate(seconds.begin(), seconds.end(), 0.0), verbosity);
   SimulatedRunner runner(plan.catalog, stop);
   std::vector<CaseResult> results;
   for (std::size_t i = 0; i < plan.cases.size(); ++i) {
@@ -189,7 +190,7 @@ Goals parse_goals(const GoalTexts& texts) {
 }
 
 Choice choose(const SweepRequest& request, const Goals& asked_goals, const Data& data, const StopRequested& stop,
-              bool quiet) {
+              Verbosity verbosity) {
   Plan plan = make_plan(request, data, machine_that_simulates());
   refuse_servers_on_one_node(plan);
   refuse_recorded_rates(plan);
@@ -197,7 +198,7 @@ Choice choose(const SweepRequest& request, const Goals& asked_goals, const Data&
   if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);
   const std::map<std::string, Offer> offers = make_offers(plan, goals, request.single_gpu_rate > 0);
   check_possible(plan, goals, offers, request.single_gpu_rate);
-  const std::vector<CaseResult> results = simulate_all(plan, stop, quiet);
+  const std::vector<CaseResult> results = simulate_all(plan, stop, verbosity);
   return {.goals = goals,
           .workload = plan.catalog.traces.begin()->second.title,
           .timeline = plan.catalog.traces.begin()->first,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/choice.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/sweep/plan.hpp"
 #include "collectives/network/stop.hpp"
 #include "reports/document.hpp"
@@ -34,11 +35,11 @@ struct Choice {
   std::vector<Refusal> refused;
 };
 
-/// Simulates `request`, which has one workload and simulated evidence only, and shows how far it is unless it is to be
-/// `quiet`. \throws Error as `make_plan`, (interrupted) after `stop`, (usage) for goals that cannot be met at ideal
-/// speed.
+/// Simulates `request`, which has one workload and simulated evidence only, and shows how far it is as
+/// `verbosity` says. \throws Error as `make_plan`, (interrupted) after `stop`, (usage) for goals that cannot be met at
+/// ideal speed.
 Choice choose(const SweepRequest& request, const Goals& goals, const Data& data, const StopRequested& stop = {},
-              bool quiet = true);
+              Verbosity verbosity = Verbosity::quiet);
 
 Document choice_document(const Choice& choice);
 std::string choice_json(const Choice& choice);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/producer.hpp"
 #include "collectives/algorithms/algorithm.hpp"
@@ -258,7 +259,7 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   app.add_option("--label", texts.labels, kLabelHelp);
   app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
   app.add_flag("--wide", options.wide, kWideHelp);
-  app.add_flag("--quiet", options.quiet, "no progress");
+  add_verbosity(app, options.verbosity);
   if (app.parse(with_dashes(call))) return std::nullopt;
   understand(texts, options);
   options.labels = parse_labels(texts.labels);

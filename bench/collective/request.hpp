@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/command/verb.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/sweep/plan.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "collectives/arithmetic/data_type.hpp"
@@ -50,7 +51,8 @@ struct CollectiveOptions {
   std::map<std::string, std::string> labels;  ///< of the run
   std::filesystem::path mpich;                ///< the program built with MPICH; empty: beside this build
   std::optional<BytesPerSecond> link;         ///< what each rank's link carries, in one direction
-  bool json = false, csv = false, wide = false, quiet = false, dry_run = false;
+  bool json = false, csv = false, wide = false, dry_run = false;
+  Verbosity verbosity = Verbosity::usual;
 };
 
 /// Nothing when help was asked for and printed. \throws Error (usage).

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/output/console.hpp"
 #include "bench/sweep/gpu_range.hpp"
 #include "bench/sweep/local_machine.hpp"
@@ -50,7 +51,8 @@ Profile with_network_of(Profile nodes, const Profile& network) {
   return nodes;
 }
 
-ComparisonAnswer compare(const ReadyComparison& asked, const Data& data, const StopRequested& stop, bool quiet) {
+ComparisonAnswer compare(const ReadyComparison& asked, const Data& data, const StopRequested& stop,
+                         Verbosity verbosity) {
   ComparisonAnswer answer{.asked = &asked};
   std::vector<Plan> plans;
   double seconds = 0;
@@ -58,7 +60,7 @@ ComparisonAnswer compare(const ReadyComparison& asked, const Data& data, const S
     const Plan& plan = plans.emplace_back(plan_of(asked, place, data));
     for (const Case& each : plan.cases) seconds += simulation_time(each, plan.catalog).value;
   }
-  Progress progress(seconds, quiet);
+  Progress progress(seconds, verbosity);
   std::vector<CaseResult> results;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const ComparedPlace& place = asked.places[i];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/points.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/comparisons.hpp"
 #include "bench/sweep/plan.hpp"
 #include "collectives/network/stop.hpp"
@@ -26,10 +27,10 @@ struct ComparisonAnswer {
 /// the larger of both uncertainties.
 Profile with_network_of(Profile nodes, const Profile& network);
 
-/// Shows how far it is unless it is to be `quiet`. \throws Error (usage) where a profile has no rate of one GPU,
+/// Shows how far it is as `verbosity` says. \throws Error (usage) where a profile has no rate of one GPU,
 /// (interrupted) after `stop`.
 ComparisonAnswer compare(const ReadyComparison& asked, const Data& data, const StopRequested& stop = {},
-                         bool quiet = true);
+                         Verbosity verbosity = Verbosity::quiet);
 
 Document comparison_document(const ComparisonAnswer& answer);
 std::string comparison_json(const ComparisonAnswer& answer);

@@ -11,6 +11,7 @@
 #include "bench/bandwidth/rate_text.hpp"
 #include "bench/collective/request.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/output/console.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"
@@ -160,7 +161,7 @@ Fastest fastest_of(const std::vector<const SimulatedStep*>& steps) {
 }
 
 Crossover training_crossover(const SweepRequest& request, const std::vector<BytesPerSecond>& rates, const Data& data,
-                             const StopRequested& stop, bool quiet) {
+                             const StopRequested& stop, Verbosity verbosity) {
   Plan plan = plan_across_nodes(request, data);
   const Profile& base = plan.catalog.profiles.begin()->second;
   Crossover crossover;
@@ -169,7 +170,7 @@ Crossover training_crossover(const SweepRequest& request, const std::vector<Byte
   double seconds = 0;
   for (const Case& asked : plan.cases)
     seconds += static_cast<double>(rates.size()) * simulation_time(asked, plan.catalog).value;
-  Progress progress(seconds, quiet);
+  Progress progress(seconds, verbosity);
   VariedNetwork network(plan.catalog, stop);
   MapBuilder builder(plan.cases, crossover.candidates, network);
   std::vector<int> counts = distinct<int>(plan.cases, [](const Case& asked) { return asked.gpus; });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/bandwidth/varied_network.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/sweep/plan.hpp"
 #include "reports/document.hpp"
 
@@ -45,9 +46,9 @@ std::vector<BytesPerSecond> parse_bandwidths(const std::string& text);
 std::vector<std::int64_t> parse_message_sizes(const std::string& text);
 
 /// Training: a map for each workload, GPUs x `rates` per node of the one profile of `request`. Shows how far it is
-/// unless it is to be `quiet`. \throws Error (usage) as `plan_across_nodes`, (interrupted) after `stop`.
+/// as `verbosity` says. \throws Error (usage) as `plan_across_nodes`, (interrupted) after `stop`.
 Crossover training_crossover(const SweepRequest& request, const std::vector<BytesPerSecond>& rates, const Data& data,
-                             const StopRequested& stop = {}, bool quiet = true);
+                             const StopRequested& stop = {}, Verbosity verbosity = Verbosity::quiet);
 
 /// All-reduces alone on an idle network: ranks x sizes; or, with `rates`, rates x sizes for the one count in `gpus`.
 /// \throws Error (usage, environment) for what is too large, (interrupted) after `stop`.

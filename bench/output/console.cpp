@@ -22,15 +22,16 @@ std::string left_text(double seconds) {
 
 }  // namespace
 
-Progress::Progress(double total, bool quiet) : total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {
-  if (!quiet_) thread_ = std::jthread([this](const std::stop_token& stop) { repeat(stop); });
+Progress::Progress(double total, Verbosity verbosity)
+    : total_(total), verbosity_(verbosity), terminal_(isatty(STDERR_FILENO) != 0) {
+  if (!quiet()) thread_ = std::jthread([this](const std::stop_token& stop) { repeat(stop); });
 }
 
 Progress::~Progress() { clear(); }
 
 void Progress::clear() {
   const std::lock_guard lock(mutex_);
-  if (terminal_ && !quiet_) fmt::print(stderr, "\r\033[K");
+  if (terminal_ && !quiet()) fmt::print(stderr, "\r\033[K");
   cleared_ = true;
 }
 
@@ -51,7 +52,7 @@ std::string Progress::line() const {
 /// \pre the mutex is held.
 void Progress::draw() {
   cleared_ = false;
-  if (!terminal_ || quiet_) return;
+  if (!terminal_ || quiet()) return;
   fmt::print(stderr, "\r\033[K{}", first_columns(line(), terminal_width(STDERR_FILENO) - 1));
   std::fflush(stderr);
 }
@@ -75,13 +76,17 @@ void Progress::repeat(const std::stop_token& stop) {
 void Progress::doing(std::string_view what) {
   const std::lock_guard lock(mutex_);
   what_ = what;
+  if (verbosity_ == Verbosity::verbose) {
+    fmt::print(stderr, "{}{:8.2f} s  {}\n", terminal_ ? "\r\033[K" : "", seconds(), what);
+    last_line_ = seconds();
+  }
   draw();
 }
 
 void Progress::done(double amount, std::string_view what) {
   const std::lock_guard lock(mutex_);
   done_ += amount;
-  if (!terminal_ && !quiet_ && !what.empty()) {
+  if (!terminal_ && !quiet() && !what.empty()) {
     fmt::print(stderr, "[{:3.0f} %] {}\n", total_ > 0 ? 100 * std::min(1.0, done_ / total_) : 100, what);
     last_line_ = seconds();
   }
@@ -95,8 +100,8 @@ void Progress::more(double amount) {
 
 void Progress::note(std::string_view line) {
   const std::lock_guard lock(mutex_);
-  if (terminal_ && !quiet_) fmt::print(stderr, "\r\033[K");
-  if (!quiet_) fmt::print(stderr, "{}\n", line);
+  if (terminal_ && !quiet()) fmt::print(stderr, "\r\033[K");
+  if (!quiet()) fmt::print(stderr, "{}\n", line);
   draw();
 }
 

@@ -10,15 +10,17 @@
 #include <string_view>
 #include <thread>
 
+#include "bench/command/verbosity.hpp"
+
 namespace hbench {
 
 /// Beside the calls of its user a thread of its own draws: a terminal's line each second, and elsewhere a line where
-/// there was none for ten seconds.
+/// there was none for ten seconds. Who wants it verbose gets a line for each piece of work that begins.
 class Progress {
  public:
   /// `total` is the work to do, in seconds as far as they are known. 0: not known, and only what is being done is
   /// shown.
-  Progress(double total, bool quiet);
+  Progress(double total, Verbosity verbosity);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -37,12 +39,13 @@ class Progress {
  private:
   void draw();
   void repeat(const std::stop_token& stop);
+  bool quiet() const { return verbosity_ == Verbosity::quiet; }
   double seconds() const;
   std::string line() const;
 
   double total_;
   double done_ = 0;
-  bool quiet_;
+  Verbosity verbosity_;
   bool terminal_;
   bool cleared_ = true;
   std::string what_;

@@ -6,6 +6,7 @@
 
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/producer.hpp"
 #include "bench/sweep/gpu_range.hpp"
@@ -183,7 +184,7 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
   app.add_flag("--json", options.json, "print the points as JSON instead of a table");
   app.add_flag("--wide", options.wide, kWideHelp);
-  app.add_flag("-q,--quiet", options.quiet, "no progress");
+  add_verbosity(app, options.verbosity);
   if (app.parse(call)) return std::nullopt;
   options.measure.network = options.hosts.network;
   understand(texts, options);

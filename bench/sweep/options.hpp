@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bench/command/verb.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/hosts/host_options.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/plan.hpp"
@@ -25,7 +26,7 @@ struct SweepOptions {
   bool resume = false;
   bool dry_run = false;
   bool json = false;
-  bool quiet = false;
+  Verbosity verbosity = Verbosity::usual;
   bool wide = false;
 
   double dilation = 0;        ///< of emulated cases; 0: chosen for each

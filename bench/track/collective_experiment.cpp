@@ -89,8 +89,9 @@ class CollectiveExperiment : public Experiment {
   CollectivePlan plan_;
 };
 
-constexpr std::array<std::string_view, 13> kRefused{"profile", "launches", "json", "csv",   "output-file", "J",    "db",
-                                                    "label",   "dry-run",  "wide", "quiet", "link",        "mpich"};
+constexpr std::array<std::string_view, 14> kRefused{"profile", "launches", "json",  "csv",     "output-file",
+                                                    "J",       "db",       "label", "dry-run", "wide",
+                                                    "quiet",   "verbose",  "link",  "mpich"};
 
 std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
   auto options = parse_collective_options(call);

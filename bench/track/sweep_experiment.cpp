@@ -69,9 +69,9 @@ class SweepExperiment : public Experiment {
   Plan plan_;
 };
 
-constexpr std::array<std::string_view, 13> kRefused{
-    "evidence", "calibrate", "no-calibrate", "launches", "more-launches", "db",   "report",
-    "label",    "resume",    "dry-run",      "json",     "wide",          "quiet"};
+constexpr std::array<std::string_view, 14> kRefused{
+    "evidence", "calibrate", "no-calibrate", "launches", "more-launches", "db",    "report",
+    "label",    "resume",    "dry-run",      "json",     "wide",          "quiet", "verbose"};
 
 std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
   auto options = parse_sweep_options(call);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analysis/track/sides.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
@@ -103,8 +104,8 @@ std::string TrackedRun::in_words(const Launching& launching) const {
   return text;
 }
 
-ExitCode TrackedRun::launch(Store& store, Run& run, const Launching& launching, bool quiet) {
-  Progress progress(seconds(launching), quiet);
+ExitCode TrackedRun::launch(Store& store, Run& run, const Launching& launching, Verbosity verbosity) {
+  Progress progress(seconds(launching), verbosity);
   Keeper keeper(store, run);
   ExitCode worst = ExitCode::good;
   for (const Entry& each : entries_) {
@@ -124,7 +125,7 @@ ExitCode TrackedRun::launch(Store& store, Run& run, const Launching& launching, 
 }
 
 std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, const std::set<std::string>& questions,
-                         int count, bool quiet) {
+                         int count, Verbosity verbosity) {
   if (head.version != HBENCH_VERSION)
     return fmt::format("the run was measured by hbench {}, and this is {}", head.version, HBENCH_VERSION);
   const auto commit = head.labels.find("commit");
@@ -141,7 +142,7 @@ std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, con
   catch_interrupts();
   const Launching further{.questions = questions, .first = next_launch(store, head, questions), .count = count};
   Run same = head;
-  if (tracked.launch(store, same, further, quiet) == ExitCode::interrupted) return "interrupted";
+  if (tracked.launch(store, same, further, verbosity) == ExitCode::interrupted) return "interrupted";
   return "";
 }
 

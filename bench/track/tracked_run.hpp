@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/store/store.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/track/project.hpp"
 
 namespace hbench {
@@ -33,7 +34,7 @@ class TrackedRun {
   /// Launches into a run, which begins with its first case where it is not stored yet; what is over is stored at once.
   /// The worst code of a launch, and `interrupted` after Ctrl-C. \throws Error (environment), and (usage) where a
   /// command prints what nothing understands.
-  ExitCode launch(Store& store, Run& run, const Launching& launching, bool quiet);
+  ExitCode launch(Store& store, Run& run, const Launching& launching, Verbosity verbosity);
 
  private:
   struct Entry {
@@ -47,6 +48,6 @@ class TrackedRun {
 /// added to the run: as many as `count`. Why it cannot be done here, in words; empty where it was done.
 /// \throws Error as `TrackedRun`.
 std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, const std::set<std::string>& questions,
-                         int count, bool quiet);
+                         int count, Verbosity verbosity);
 
 }  // namespace hbench

@@ -1,6 +1,7 @@
 #include "bench/bandwidth/bandwidth.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/sweep/gpu_range.hpp"
@@ -15,7 +16,7 @@ ExitCode run_bandwidth(const Call& call) {
   std::string algorithms = "ring,ps", compressors = "none,fp16";
   SweepRequest request;
   DocumentOutput output;
-  bool quiet = false;
+  Verbosity verbosity = Verbosity::usual;
   Arguments app(
       "Says what the network between nodes must carry for training to reach an efficiency, and below which rate a "
       "compressor pays, by simulation.",
@@ -36,7 +37,7 @@ ExitCode run_bandwidth(const Call& call) {
   app.add_option("--batch", request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU")->check({check_rate, ""});
   output.add_options(app);
-  app.add_flag("--quiet", quiet, "no progress");
+  add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
   request.workloads = split_list(workloads, "--workload");
   request.gpus = parse_gpu_range(gpus);
@@ -48,7 +49,7 @@ ExitCode run_bandwidth(const Call& call) {
   const double efficiency = parse_target(target);
   output.check();
   catch_interrupts();
-  const BandwidthAnswer answer = required_bandwidth(request, efficiency, load_data(), interrupted, quiet);
+  const BandwidthAnswer answer = required_bandwidth(request, efficiency, load_data(), interrupted, verbosity);
   output.deliver(bandwidth_document(answer), [&] { return bandwidth_json(answer); });
   return ExitCode::good;
 }

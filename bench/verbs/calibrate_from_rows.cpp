@@ -13,6 +13,7 @@
 #include "bench/calibrate/fit_profile.hpp"
 #include "bench/calibrate/profile_text.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/import/collective_output.hpp"
 #include "bench/import/format.hpp"
 #include "bench/launch/process.hpp"
@@ -40,8 +41,8 @@ std::vector<CaseResult> rows_of(const std::string& file, const std::string& clus
 }
 
 /// Shows how often the rows have been simulated: how often they will be depends on the rows.
-FittedProfile fit(const Profile& base, std::vector<CaseResult> rows, const Data& data, bool quiet) {
-  Progress progress(0, quiet);
+FittedProfile fit(const Profile& base, std::vector<CaseResult> rows, const Data& data, Verbosity verbosity) {
+  Progress progress(0, verbosity);
   const std::string what = fmt::format("fitting {} to {} steps", base.name, rows.size());
   progress.doing(what);
   return fit_profile(base, std::move(rows), data, interrupted, [&](int simulations) {
@@ -54,7 +55,8 @@ struct Request {
   std::string from, base;
   std::filesystem::path file;
   ImportHints hints;
-  bool json = false, each = false, wide = false, quiet = false;
+  bool json = false, each = false, wide = false;
+  Verbosity verbosity = Verbosity::usual;
 };
 
 /// A measured collective, where the text is one: what hbench collective printed, or what hbench import reads.
@@ -145,7 +147,7 @@ ExitCode calibrate_from_rows(const Call& call) {
   app.add_flag("--each", request.each, "also print each step with its predictions");
   app.add_flag("--json", request.json, "print the fit as JSON")
       ->excludes(app.add_flag("--wide", request.wide, kWideHelp));
-  app.add_flag("--quiet", request.quiet, "no progress");
+  add_verbosity(app, request.verbosity);
   if (app.parse(call)) return ExitCode::good;
   if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
   if (request.base.empty())
@@ -165,7 +167,7 @@ ExitCode calibrate_from_rows(const Call& call) {
   std::size_t others = 0;
   std::vector<CaseResult> rows = rows_of(request.from, profile.name, others);
   catch_interrupts();
-  const FittedProfile fitted = fit(profile, std::move(rows), data, request.quiet);
+  const FittedProfile fitted = fit(profile, std::move(rows), data, request.verbosity);
   write_whole(request.file, format_profile(fitted.profile), "--out");
   if (request.json) {
     fmt::print("{}", fit_json(fitted, request.file.string()));

@@ -5,6 +5,7 @@
 #include "bench/catalogue/filter.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/sweep/gpu_range.hpp"
@@ -33,13 +34,13 @@ ExitCode run_choose(const Call& call) {
   CatalogueTexts conditions;
   SweepRequest request;
   DocumentOutput output;
-  bool quiet = false;
+  Verbosity verbosity = Verbosity::usual;
   Arguments app(
       "Says on which clusters a training job meets what is asked of it, on how many GPUs, in what time and for how "
       "much, by simulation.",
       "hbench choose");
   app.footer(
-      "Examples:\n  hbench choose --workload resnet50 --target 90%\n"
+      "Examples:\n  hbench choose --workload resnet50 --target 90% --gpus 8..64\n"
       "  hbench choose --workload vgg16 --gpus 1..64 --epochs 90 --deadline 24h --budget 2000usd\n"
       "  hbench choose --workload vgg16 --gpu a100,h100 --provider aws,google\n"
       "  hbench choose --workload gpt2_small --profile dgx-a100 --single-gpu-rate 45 --samples 10M --preset ddp\n"
@@ -61,7 +62,7 @@ ExitCode run_choose(const Call& call) {
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, the same on all clusters")
       ->check({check_rate, ""});
   output.add_options(app);
-  app.add_flag("--quiet", quiet, "no progress");
+  add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
   const Goals goals = parse_goals(texts);
   const CatalogueFilter filter = parse_catalogue_filter(conditions);
@@ -81,7 +82,7 @@ ExitCode run_choose(const Call& call) {
   request.evidence = {Evidence::simulated};
   output.check();
   catch_interrupts();
-  const Choice choice = choose(request, goals, data, interrupted, quiet);
+  const Choice choice = choose(request, goals, data, interrupted, verbosity);
   if (choice.alternatives.empty())
     throw Error(ExitCode::usage, "nothing is left to choose from", reasons(choice.refused));
   output.deliver(choice_document(choice), [&] { return choice_json(choice); });

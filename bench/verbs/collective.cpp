@@ -121,7 +121,7 @@ class CollectiveBench {
   }
 
   std::vector<CaseResult> run_there() {
-    Progress progress(seconds(), options_.quiet);
+    Progress progress(seconds(), options_.verbosity);
     note_refusals(progress);
     RunOptions run = setup_.run;
     run.loop = options_.loop;
@@ -142,7 +142,7 @@ class CollectiveBench {
   }
 
   std::vector<CaseResult> simulate() {
-    Progress progress(static_cast<double>(plan_.simulated.size()), options_.quiet);
+    Progress progress(static_cast<double>(plan_.simulated.size()), options_.verbosity);
     note_refusals(progress);
     return simulate_collectives(plan_.simulated, setup_.machine.clusters, interrupted, [&](const CaseResult& result) {
       if (store_) store_->append(run_id_, result);
@@ -154,7 +154,7 @@ class CollectiveBench {
   ExitCode run_here() {
     const bool first = started_.rank == 0;
     if (first) open_store();
-    Progress progress(seconds(), options_.quiet || !first);
+    Progress progress(seconds(), first ? options_.verbosity : Verbosity::quiet);
     if (first) note_refusals(progress);
     std::vector<CaseResult> results = run_as_started(plan_, options_.loop, started_, [&](const CaseResult& result) {
       if (store_) store_->append(run_id_, result);

@@ -1,4 +1,5 @@
 #include "bench/compare/compare.hpp"
+#include "bench/command/verbosity.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ namespace {
 ExitCode run_compare(const Call& call) {
   std::string name;
   DocumentOutput output;
-  bool quiet = false;
+  Verbosity verbosity = Verbosity::usual;
   Arguments app("Answers a comparison that is often asked for, by simulation, beside what was published of it.",
                 "hbench compare");
   std::string footer = "Comparisons:\n";
@@ -23,7 +24,7 @@ ExitCode run_compare(const Call& call) {
   app.footer(footer + "Examples:\n  hbench compare horovod-tensorflow\n  hbench compare v100-25-100 --out v100.html");
   app.add_option("comparison", name, "which one: hbench list comparisons");
   output.add_options(app);
-  app.add_flag("--quiet", quiet, "no progress");
+  add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
   if (name.empty()) {
     fmt::print("{}", app.help());
@@ -32,7 +33,7 @@ ExitCode run_compare(const Call& call) {
   const ReadyComparison& asked = find_comparison(name);
   output.check();
   catch_interrupts();
-  const ComparisonAnswer answer = compare(asked, load_data(), interrupted, quiet);
+  const ComparisonAnswer answer = compare(asked, load_data(), interrupted, verbosity);
   output.deliver(comparison_document(answer), [&] { return comparison_json(answer); });
   return ExitCode::good;
 }

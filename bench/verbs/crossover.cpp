@@ -1,4 +1,5 @@
 #include "bench/crossover/crossover.hpp"
+#include "bench/command/verbosity.hpp"
 
 #include <fmt/format.h>
 
@@ -39,7 +40,7 @@ Crossover of_collectives(const Texts& texts, const Data& data) {
       parse_message_sizes(texts.sizes), interrupted);
 }
 
-Crossover of_training(const Texts& texts, SweepRequest request, const Data& data, bool quiet) {
+Crossover of_training(const Texts& texts, SweepRequest request, const Data& data, Verbosity verbosity) {
   request.workloads = split_list(texts.workloads, "--workload");
   request.gpus = parse_gpu_range(texts.gpus);
   request.profiles = {texts.profile};
@@ -49,14 +50,14 @@ Crossover of_training(const Texts& texts, SweepRequest request, const Data& data
   if (texts.presets.empty() || texts.algorithms)
     request.algorithms = split_list(texts.algorithms.value_or(kUsualAlgorithms), "--algorithm");
   return training_crossover(request, parse_bandwidths(texts.bandwidths.empty() ? kUsualBandwidths : texts.bandwidths),
-                            data, interrupted, quiet);
+                            data, interrupted, verbosity);
 }
 
 ExitCode run_crossover(const Call& call) {
   Texts texts;
   SweepRequest request;
   DocumentOutput output;
-  bool quiet = false;
+  Verbosity verbosity = Verbosity::usual;
   Arguments app(
       "Maps which strategy is the fastest over GPUs and bandwidth, or which all-reduce over ranks and message size, by "
       "simulation.",
@@ -87,13 +88,13 @@ ExitCode run_crossover(const Call& call) {
       ->capture_default_str()
       ->needs(collective);
   output.add_options(app);
-  app.add_flag("--quiet", quiet, "no progress");
+  add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
   output.check();
   const Data data = load_data();
   catch_interrupts();
   const Crossover crossover =
-      texts.collective.empty() ? of_training(texts, std::move(request), data, quiet) : of_collectives(texts, data);
+      texts.collective.empty() ? of_training(texts, std::move(request), data, verbosity) : of_collectives(texts, data);
   output.deliver(crossover_document(crossover), [&] { return crossover_json(crossover); });
   return ExitCode::good;
 }

@@ -112,7 +112,7 @@ class SubmittedSweep {
 
   ExitCode follow(const std::string& job) const {
     catch_interrupts();
-    Progress progress(0, false);
+    Progress progress(0, Verbosity::usual);
     const JobState state =
         follow_job(engine_, submission_, job,
                    {.state = [&](const std::string& words) { progress.note(fmt::format("job {}: {}", job, words)); },

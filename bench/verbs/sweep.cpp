@@ -224,7 +224,7 @@ class Sweep {
       total += cost(asked, plan_);
     }
     if (calibration_) total += calibration_->seconds();
-    Progress progress(total, options_.quiet);
+    Progress progress(total, options_.verbosity);
     for (const Finding& difference : preflight_.problems.differences)
       progress.note(fmt::format("warning: {}: {} (fix: {})", difference.what, difference.state, difference.cure));
     for (const Refusal& refusal : plan_.refused)

@@ -2,6 +2,7 @@
 
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/command/words.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
@@ -44,14 +45,14 @@ void take_commands(BisectRequest& request, const std::optional<Project>& project
   request.measure.pattern = request.pattern.pattern(request.range.name);
 }
 
-ExitCode drive(const BisectRequest& request, const DocumentOutput& output, bool quiet) {
+ExitCode drive(const BisectRequest& request, const DocumentOutput& output, Verbosity verbosity) {
   for (const auto* command : {&request.build, &request.measure})
     if (command->text.empty())
       throw Error(ExitCode::usage, fmt::format("--run needs {}", command->name),
                   "give it, or add it to a [[command]] of hbench.toml");
   catch_interrupts();
   try {
-    Progress progress(0, quiet);
+    Progress progress(0, verbosity);
     const BisectReport report = bisect(request, [&](const std::string& what) { progress.note(what); });
     output.deliver(bisect_document(report), [&] { return bisect_json(report); });
     if (!interrupted()) return report.first_bad.size() == 1 ? ExitCode::good : ExitCode::inconclusive;
@@ -67,7 +68,8 @@ ExitCode run_bisect(const Call& call) {
   HistoryRequest history_request;
   BisectRequest request;
   DocumentOutput output;
-  bool drives = false, quiet = false;
+  bool drives = false;
+  Verbosity verbosity = Verbosity::usual;
   Arguments app(
       "Finds the commit that has made a case slower: takes the newest change that hbench track history dates, and "
       "searches the commits between its two runs.",
@@ -88,7 +90,7 @@ ExitCode run_bisect(const Call& call) {
   app.add_option("--timeout", timeout, "stop a command that prints nothing for so long")->capture_default_str();
   app.add_flag("--run", drives, "do it, in the repository of this folder");
   output.add_options(app);
-  app.add_flag("--quiet", quiet, "no progress");
+  add_verbosity(app, verbosity);
   if (app.parse(call)) return ExitCode::good;
   const std::optional<Project> project = find_project(file);
   history_request.labels = parse_baseline(baseline_of(project, label));
@@ -97,7 +99,7 @@ ExitCode run_bisect(const Call& call) {
   output.check();
   request.range = bisect_range(history(Store(database_of(project, database), Store::Mode::read_only), history_request));
   take_commands(request, project);
-  if (drives) return drive(request, output, quiet);
+  if (drives) return drive(request, output, verbosity);
   if (request.build.text.empty() || request.measure.text.empty())
     fmt::print("# your commands take the place of BUILD and MEASURE; --build and --measure put them there\n");
   if (request.build.text.empty()) request.build.text = "BUILD";

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/track/check.hpp"
 #include "bench/track/track_output.hpp"
 #include "bench/track/tracked_run.hpp"
@@ -18,7 +19,8 @@ struct CheckFlags {
   std::string gate;
   std::optional<std::string> baseline, effect;
   int max_launches = 0, max_runs = 0, min_runs = 0;
-  bool unconfirmed = false, quiet = false;
+  bool unconfirmed = false;
+  Verbosity verbosity = Verbosity::usual;
   TrackOutput output;
 };
 
@@ -42,7 +44,7 @@ void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
   app.add_flag("--no-confirm", flags.unconfirmed,
                "say regressed or improved without further launches that show it again");
   flags.output.add_options(app);
-  app.add_flag("--quiet", flags.quiet, "no progress");
+  add_verbosity(app, flags.verbosity);
 }
 
 /// What is asked, by the flags or else by the file; the baseline's name is looked up in `baselines`.
@@ -116,7 +118,7 @@ class Check {
     if (!project_) return fmt::format("there is no {}", kProjectFile);
     if (!read_only_.empty()) return read_only_;
     TrackedRun tracked(*project_, project_->all);
-    std::string why = confirm_here(tracked, database_, report.head, waiting, count, flags_.quiet);
+    std::string why = confirm_here(tracked, database_, report.head, waiting, count, flags_.verbosity);
     if (why.empty()) report = judged();
     return why;
   }

@@ -6,6 +6,7 @@
 #include "analysis/store/uuid.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/import/pattern_options.hpp"
 #include "bench/launch/process.hpp"
@@ -27,7 +28,7 @@ struct PairOptions {
   Seconds timeout{0};
   std::filesystem::path database;
   std::map<std::string, std::string> labels;
-  bool quiet = false;
+  Verbosity verbosity = Verbosity::usual;
 };
 
 constexpr const char* kFooter =
@@ -56,7 +57,7 @@ class PairBench {
   }
 
   TrackReport run() {
-    progress_.emplace(0, options_.quiet);
+    progress_.emplace(0, options_.verbosity);
     PairHooks hooks{.launch = [&](const MeasuredCommand& command) { return launch(command); },
                     .begins = [&](std::size_t cases, const PairRule& rule, int most) { begin(cases, rule, most); },
                     .keep = [&](int number, const PairLaunches& pair) { keep(number, pair); },
@@ -84,7 +85,7 @@ class PairBench {
   void begin(std::size_t cases, const PairRule& rule, int most) {
     pairs_ = 0;
     pair_seconds_ = seconds_;
-    progress_.emplace(rule.pairs * pair_seconds_, options_.quiet);
+    progress_.emplace(rule.pairs * pair_seconds_, options_.verbosity);
     progress_->note(fmt::format("{} case{}, {} pairs of launches, about {}; up to {} pairs where something is slower",
                                 cases, cases == 1 ? "" : "s", rule.pairs, format(Seconds(rule.pairs * pair_seconds_)),
                                 most));
@@ -148,7 +149,7 @@ ExitCode run_pair(const Call& call) {
   app.add_option("--db", options.database, "also store both sides in this database, as two runs");
   app.add_option("--label", labels, kLabelHelp);
   output.add_options(app);
-  app.add_flag("--quiet", options.quiet, "no progress");
+  add_verbosity(app, options.verbosity);
   if (app.parse(call)) return ExitCode::good;
   check_request(request);
   request.base.pattern = request.head.pattern = pattern.pattern("number");

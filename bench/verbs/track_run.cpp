@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/producer.hpp"
@@ -21,7 +22,8 @@ struct RunFlags {
   std::string gate;
   std::vector<std::string> labels;
   int launches = 0;
-  bool dry_run = false, json = false, quiet = false;
+  bool dry_run = false, json = false;
+  Verbosity verbosity = Verbosity::usual;
 };
 
 /// Those of the flags before those of the repository.
@@ -57,7 +59,7 @@ ExitCode measure(const Call& call, const RunFlags& flags, const Project& project
   tracked.place(run);
   Store store(database);
   catch_interrupts();
-  const ExitCode code = tracked.launch(store, run, launching, flags.quiet);
+  const ExitCode code = tracked.launch(store, run, launching, flags.verbosity);
   const std::int64_t id = run.id;
   if (code == ExitCode::interrupted) {
     const std::string kept = id == 0
@@ -96,7 +98,7 @@ ExitCode run_run(const Call& call) {
   app.add_option("--db", flags.database, "the database (default: the file's)");
   app.add_flag("--dry-run", flags.dry_run, "print the plan and its estimate, run nothing");
   app.add_flag("--json", flags.json, "print the run's number and labels as JSON");
-  app.add_flag("--quiet", flags.quiet, "no progress");
+  add_verbosity(app, flags.verbosity);
   if (app.parse(call)) return ExitCode::good;
   const std::optional<Project> project = find_project(flags.file);
   if (!project)

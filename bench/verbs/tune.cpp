@@ -10,6 +10,7 @@
 #include "analysis/timed_steps.hpp"
 #include "analysis/trial.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
@@ -42,7 +43,8 @@ struct TuneOptions {
   std::filesystem::path database = "hbench.db";
   double steps_seconds = 1.5;
   std::vector<std::string> labels;
-  bool json = false, quiet = false, wide = false;
+  bool json = false, wide = false;
+  Verbosity verbosity = Verbosity::usual;
 
   bool simulated() const { return !profile.empty(); }
 };
@@ -201,7 +203,7 @@ class Tuner {
     const Plan plan = plan_of(fusions);
     Race race(fusions.size(), static_cast<int>((budget - cost) / cost));
     std::vector<Launched> launched(fusions.size());
-    Progress progress(race.planned(), options_.quiet);
+    Progress progress(race.planned(), options_.verbosity);
     while (const auto setting = race.next()) {
       progress.doing(fmt::format("{}, launch {} of {}", fusions[*setting], race.launched() + 1, race.planned()));
       const double step = launch(case_of(plan, fusions[*setting]), launched[*setting], &store);
@@ -287,7 +289,7 @@ ExitCode run_tune(const Call& call) {
   app.add_option("--label", options.labels, kLabelHelp);
   app.add_flag("--json", options.json, "print the settings as JSON instead of a table");
   app.add_flag("--wide", options.wide, kWideHelp);
-  app.add_flag("--quiet", options.quiet, "no progress");
+  add_verbosity(app, options.verbosity);
   if (app.parse(call)) return ExitCode::good;
   if (options.workload.empty()) options.workload = options.simulated() ? "resnet50" : "resnet18";
   if (options.simulated() && options.gpus == 0) options.gpus = 16;

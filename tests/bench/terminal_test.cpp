@@ -111,8 +111,8 @@ std::string standard_error(bool terminal, const std::function<void()>& body) {
   });
 }
 
-void work(bool quiet) {
-  Progress progress(10, quiet);
+void work(Verbosity verbosity) {
+  Progress progress(10, verbosity);
   progress.doing("first");
   progress.done(5, "first is done");
   progress.note("a word");
@@ -120,14 +120,14 @@ void work(bool quiet) {
 
 TEST(ProgressLine, IsDrawnAnewOnATerminalAndGoesAtTheEnd) {
   const std::string again = "\r\033[K";
-  EXPECT_EQ(standard_error(true, [] { work(false); }), again + "[  0 %] first, about 10 s left" + again +
-                                                           "[ 50 %] first" + again + "a word\r\n" + again +
-                                                           "[ 50 %] first" + again);
+  EXPECT_EQ(standard_error(true, [] { work(Verbosity::usual); }), again + "[  0 %] first, about 10 s left" + again +
+                                                                      "[ 50 %] first" + again + "a word\r\n" + again +
+                                                                      "[ 50 %] first" + again);
 }
 
 TEST(ProgressLine, SaysOnlyWhatIsDoneWhereNobodyKnowsHowMuchThereIs) {
   const auto endless = [] {
-    Progress progress(0, false);
+    Progress progress(0, Verbosity::usual);
     progress.doing("first");
   };
   EXPECT_EQ(standard_error(true, endless), "\r\033[Kfirst\r\033[K");
@@ -135,13 +135,13 @@ TEST(ProgressLine, SaysOnlyWhatIsDoneWhereNobodyKnowsHowMuchThereIs) {
 }
 
 TEST(ProgressLine, IsALineForEachThatIsDoneWhereThereIsNoTerminal) {
-  EXPECT_EQ(standard_error(false, [] { work(false); }), "[ 50 %] first is done\na word\n");
+  EXPECT_EQ(standard_error(false, [] { work(Verbosity::usual); }), "[ 50 %] first is done\na word\n");
 }
 
 TEST(ProgressLine, IsCutToTheWidthOfTheTerminal) {
   setenv("COLUMNS", "40", 1);
   const std::string text = standard_error(true, [] {
-    Progress progress(10, false);
+    Progress progress(10, Verbosity::usual);
     progress.doing("measuring a case whose name is much longer than the terminal is wide");
   });
   unsetenv("COLUMNS");
@@ -150,7 +150,7 @@ TEST(ProgressLine, IsCutToTheWidthOfTheTerminal) {
 
 TEST(ProgressLine, KnowsOfMoreWork) {
   const auto late = [] {
-    Progress progress(1, false);
+    Progress progress(1, Verbosity::usual);
     progress.done(1);
     progress.more(1e6);
     progress.doing("extra");
@@ -158,9 +158,15 @@ TEST(ProgressLine, KnowsOfMoreWork) {
   EXPECT_THAT(standard_error(true, late), testing::HasSubstr("[  0 %] extra, about"));
 }
 
+TEST(ProgressLine, OfAVerboseVerbIsALineForEachPieceOfWork) {
+  EXPECT_THAT(standard_error(false, [] { work(Verbosity::verbose); }),
+              testing::MatchesRegex(" +0\\.0[0-9] s  first\n\\[ 50 %\\] first is done\na word\n"));
+  EXPECT_THAT(standard_error(true, [] { work(Verbosity::verbose); }), testing::HasSubstr(" s  first\r\n"));
+}
+
 TEST(ProgressLine, IsNoneWhereQuietIsAskedFor) {
   const auto quietly = [] {
-    work(true);
+    work(Verbosity::quiet);
     fmt::print(stderr, "end");
   };
   EXPECT_EQ(standard_error(true, quietly), "end");
