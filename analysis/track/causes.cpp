@@ -221,7 +221,7 @@ Causes find_causes(const CausesSide& baseline, const CausesSide& head) {
   Causes result{
       .grown = {}, .slow_rank = {}, .facts = changed_facts(baseline.environment, head.environment), .sentences = {}};
   if (std::string why = obstacle(before, after); !why.empty()) {
-    result.sentences.push_back(std::move(why));
+    if (head.has_steps) result.sentences.push_back(std::move(why));
   } else {
     result.grown = grown_parts(before, after);
     result.slow_rank = slow_rank(before, after);

@@ -17,6 +17,7 @@ struct CausesSide {
   /// By run: all samples of the case, of which those of traced steps are read (`analysis/trace/ledger_samples.hpp`).
   std::vector<std::vector<Sample>> runs;
   std::map<std::string, std::string> environment;  ///< of its newest run
+  bool has_steps = true;                           ///< whether it trains; else no part of a step is looked for
 };
 
 /// A part of the step that takes longer. Times are medians over launches; of a launch the mean over ranks of each

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <optional>
 
 #include "bench/command/shell_word.hpp"
 #include "bench/track/git.hpp"
@@ -42,7 +43,28 @@ std::string inside(const std::string& folder, const std::string& command) {
   return fmt::format("cd {} || exit; {}", shell_word(folder), command);
 }
 
+/// What the last check of `run` has said of a case; nothing where it was not checked.
+std::optional<StoredVerdict> last_verdict(const Store& store, std::int64_t run, const std::string& question) {
+  const std::vector<StoredJudgement> judgements = store.judgements(run);
+  if (judgements.empty()) return std::nullopt;
+  const auto verdict = std::ranges::find(judgements.back().verdicts, question, &StoredVerdict::question);
+  return verdict == judgements.back().verdicts.end() ? std::nullopt : std::optional(*verdict);
+}
+
 }  // namespace
+
+void add_regressions(std::vector<CaseHistory>& cases, const Store& store) {
+  for (CaseHistory& each : cases) {
+    std::optional<LevelChange> change;
+    for (std::size_t later = each.points.size(); later > 1; --later) {
+      const std::size_t first = later - 1;
+      const auto verdict = last_verdict(store, each.points[first].producer.run, each.question);
+      if (!verdict || verdict->verdict != to_string(TrackVerdict::regressed)) break;
+      change = LevelChange{.first = first, .shift = verdict->shift, .interval = verdict->interval};
+    }
+    if (change) each.changes.push_back(*change);
+  }
+}
 
 BisectRange bisect_range(const std::vector<CaseHistory>& cases) {
   const CaseHistory* of = nullptr;
@@ -60,7 +82,7 @@ BisectRange bisect_range(const std::vector<CaseHistory>& cases) {
   if (newest == nullptr)
     throw Error(ExitCode::usage,
                 fmt::format("none of {} case{} has become slower", cases.size(), cases.size() == 1 ? "" : "s"),
-                "hbench track history shows the levels; one needs three runs");
+                "hbench track check judges the newest run; hbench track history shows levels, of three runs at least");
   const Producer &before = of->points[newest->first - 1].producer, &after = of->points[newest->first].producer;
   BisectRange range{.name = of->name, .good = commit_of(before), .bad = commit_of(after), .shift = newest->shift};
   if (range.good == range.bad)

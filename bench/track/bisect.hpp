@@ -23,6 +23,10 @@ struct BisectRange {
   double shift = 0;       ///< by which fraction the new level is above the old one
 };
 
+/// Adds to `cases` what `hbench track check` has called regressed and what is too young for a level of its own: the
+/// newest runs of a case of which the last check of each says so.
+void add_regressions(std::vector<CaseHistory>& cases, const Store& store);
+
 /// The newest change for the worse. \throws Error (usage) where there is none, where a run tells no commit, and where
 /// both runs are of the same one.
 BisectRange bisect_range(const std::vector<CaseHistory>& cases);

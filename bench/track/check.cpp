@@ -99,7 +99,9 @@ void say_what_changed(const TrackedAnswers& answers, TrackReport& report) {
     if (verdict != TrackVerdict::regressed && verdict != TrackVerdict::improved) continue;
     const auto head = std::ranges::find_if(
         answers.head, [&](const CaseResult& each) { return each.asked.question() == result.sides.question; });
-    CausesSide before, after{.runs = {head->samples}, .environment = report.head.environment};
+    CausesSide before, after{.runs = {head->samples},
+                             .environment = report.head.environment,
+                             .has_steps = !head->asked.is_benchmark() && !head->asked.is_collective()};
     const Run *newest = nullptr, *first = &report.head;
     for (std::size_t i = 0; i < answers.baseline.size(); ++i) {
       if (report.runs[i].id == result.judgement.since) {

@@ -40,7 +40,8 @@ void take_commands(BisectRequest& request, const std::optional<Project>& project
   if (command && request.measure.text.empty()) {
     request.measure.text = command->run.text;
     if (request.pattern.expression.empty()) request.pattern = command->pattern;
-    if (request.build.text.empty()) request.build.text = command->build.text;
+    // A command without one needs none: it is a script, or builds itself.
+    if (request.build.text.empty()) request.build.text = command->build.text.empty() ? "true" : command->build.text;
   }
   request.measure.pattern = request.pattern.pattern(request.range.name);
 }
@@ -71,8 +72,8 @@ ExitCode run_bisect(const Call& call) {
   bool drives = false;
   Verbosity verbosity = Verbosity::usual;
   Arguments app(
-      "Finds the commit that has made a case slower: takes the newest change that hbench track history dates, and "
-      "searches the commits between its two runs.",
+      "Finds the commit that has made a case slower: takes the newest change that hbench track history dates, or that "
+      "hbench track check has found, and searches the commits between its two runs.",
       "hbench track bisect");
   app.footer(kFooter);
   add_project_options(app, file, database);
@@ -97,7 +98,10 @@ ExitCode run_bisect(const Call& call) {
   if (project) history_request.rule.least_effect = project->all.rule.least_effect;
   request.timeout = time_flag(timeout, "--timeout");
   output.check();
-  request.range = bisect_range(history(Store(database_of(project, database), Store::Mode::read_only), history_request));
+  const Store store(database_of(project, database), Store::Mode::read_only);
+  std::vector<CaseHistory> cases = history(store, history_request);
+  add_regressions(cases, store);
+  request.range = bisect_range(cases);
   take_commands(request, project);
   if (drives) return drive(request, output, verbosity);
   if (request.build.text.empty() || request.measure.text.empty())

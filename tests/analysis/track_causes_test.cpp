@@ -137,6 +137,10 @@ TEST(FindCauses, NamesFactsThatDiffer) {
                           "The fact test_delay differs: not stated before, '1:5 ms' now."));
 }
 
+TEST(FindCauses, LooksForNoPartsOfAStepWhereThereAreNoSteps) {
+  EXPECT_THAT(find_causes({}, {.runs = {}, .environment = {}, .has_steps = false}).sentences, IsEmpty());
+}
+
 TEST(FindCauses, SaysWhereLaunchesAreTooFew) {
   Launches launches(6);
   std::vector<Sample> one;

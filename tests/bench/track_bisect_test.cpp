@@ -1,15 +1,16 @@
 // hbench track bisect: the range that it takes from histories, and the commands that it prints.
 
-#include "bench/command/shell_word.hpp"
 #include "bench/track/bisect.hpp"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
+#include "bench/command/shell_word.hpp"
 #include "bench/track/git.hpp"
 #include "reports/formats/formats.hpp"
 #include "tests/bench/expect_error.hpp"
+#include "tests/bench/tracked_database.hpp"
 
 namespace hbench {
 namespace {
@@ -64,8 +65,11 @@ TEST(BisectRange, SaysWhyThereIsNone) {
       },
       ExitCode::usage, "run 2 does not tell its commit", HasSubstr("--label commit="));
   for (const char* commit : {"$(touch ./pwned)", "a;touch ./pwned2", "-x", "a b", "a`b`", "a'b", "a|b", "a\nb"})
-    expect_error([&] { bisect_range({history_of("vgg16", {"a", commit}, {change(1, 0.1)})}); }, ExitCode::usage,
-                 HasSubstr("the commit of run 2 is '"), HasSubstr("--label commit="));
+    expect_error(
+        [&] {
+          bisect_range({history_of("vgg16", {"a", commit}, {change(1, 0.1)})});
+        },
+        ExitCode::usage, HasSubstr("the commit of run 2 is '"), HasSubstr("--label commit="));
   expect_error(
       [] {
         bisect_range({history_of("vgg16", {"a", "a"}, {change(1, 0.1)})});
@@ -73,10 +77,32 @@ TEST(BisectRange, SaysWhyThereIsNone) {
       ExitCode::usage, HasSubstr("between runs 1 and 2, which are of the same commit"), HasSubstr("not the code"));
 }
 
+using BisectOfARun = TrackedDatabase;
+
+TEST_F(BisectOfARun, TakesWhatACheckHasFoundBeforeItIsALevel) {
+  const auto add = [&](const char* commit, double seconds) {
+    add_run({{"branch", "main"}, {"commit", commit}}, {answer(step_of("vgg16"), seconds)});
+  };
+  for (const char* commit : {"a1", "a2", "a3", "a4", "a5", "a6"}) add(commit, 0.1);
+  add("bad", 0.11);
+  expect_error(
+      [&] {
+        run({"--measure", "true"}, "bisect");
+      },
+      ExitCode::usage, "none of 1 case has become slower", HasSubstr("hbench track check"));
+  testing::internal::GetCapturedStdout();
+  EXPECT_EQ(run({}), ExitCode::regressed);
+  EXPECT_EQ(run({"--measure", "true"}, "bisect"), ExitCode::good);
+  EXPECT_THAT(printed_, HasSubstr("+10.0 % between a6 and bad"));
+  add("worse", 0.11);
+  EXPECT_EQ(run({}), ExitCode::regressed);
+  EXPECT_EQ(run({"--measure", "true"}, "bisect"), ExitCode::good);
+  EXPECT_THAT(printed_, HasSubstr("between a6 and bad")) << "it began with the first of them";
+}
+
 TEST(BisectCommands, HaveEachNameOfACommitAsOneWord) {
-  const std::string commands =
-      bisect_commands({.range = {.name = "step", .good = "v1^{}", .bad = "main@{1}", .shift = 0.1}, .measure = "./b"},
-                      "../good");
+  const std::string commands = bisect_commands(
+      {.range = {.name = "step", .good = "v1^{}", .bad = "main@{1}", .shift = 0.1}, .measure = "./b"}, "../good");
   EXPECT_THAT(commands, AllOf(HasSubstr("git worktree add --detach ../good \"v1^{}\"\n"),
                               HasSubstr("git bisect start \"main@{1}\" \"v1^{}\"\n")));
 }
