@@ -85,4 +85,11 @@ Fingerprint fingerprint(const std::map<std::string, std::string>& environment, b
 
 std::string environment_key(const std::string& digest) { return "machine " + digest; }
 
+void place_on_this_machine(Case& asked, Run& run) {
+  if (!asked.is_timed()) return;
+  const Fingerprint machine = fingerprint(run.environment, asked.training.on_gpu());
+  asked.machine = machine.digest;
+  run.environment[environment_key(machine.digest)] = machine.text;
+}
+
 }  // namespace hbench

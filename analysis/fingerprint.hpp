@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/records.hpp"
+
 namespace hbench {
 
 /// Two runs with one digest were timed on machines between which times may be compared.
@@ -24,5 +26,9 @@ inline constexpr std::string_view kMachineName = "machine_name";
 
 /// The key in `Run::environment` under which a run keeps a fingerprint's text.
 std::string environment_key(const std::string& digest);
+
+/// Gives a timed case the fingerprint of the machine of `run`, out of the run's environment, which then has it in words
+/// too.
+void place_on_this_machine(Case& asked, Run& run);
 
 }  // namespace hbench

@@ -38,7 +38,7 @@ inline constexpr const char* kLocalProfile = "local";
 std::string_view policy_of(std::string_view fusion);
 
 /// How gradients are exchanged, as it is stored: names that this version may not know. Empty or 0 where it does not
-/// apply. What is decided by it asks the questions below, or parses it (`bench/strategy.hpp`).
+/// apply. What is decided by it asks the questions below, or parses it (`analysis/prediction/case_strategy.hpp`).
 struct Strategy {
   std::string algorithm;    ///< `ring`, `ps`, `vendor`, or `none`: one process without communication
   std::string placement;    ///< `greedy`, `round-robin`, `sliced`; parameter servers only

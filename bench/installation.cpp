@@ -35,4 +35,9 @@ const Installation& installation() {
   return kFound;
 }
 
+Data load_data() {
+  const std::filesystem::path& data = installation().data;
+  return {ProfileLibrary(data / "cluster-profiles"), TraceLibrary(data / "traces")};
+}
+
 }  // namespace hbench

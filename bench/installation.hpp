@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "analysis/prediction/data.hpp"
+
 namespace hbench {
 
 struct Installation {
@@ -19,5 +21,8 @@ Installation find_installation(const std::filesystem::path& self, const char* (*
 
 /// Of this process's program.
 const Installation& installation();
+
+/// The profiles and timelines of this process's program. \throws Error (environment) when they are gone.
+Data load_data();
 
 }  // namespace hbench

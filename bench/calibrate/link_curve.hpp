@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/link_fit.hpp"
+#include "analysis/fit/link_fit.hpp"
 
 namespace hbench {
 

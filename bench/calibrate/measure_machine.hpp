@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "bench/calibrate/machine_profile.hpp"
+#include "analysis/fit/machine_profile.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/measured_place.hpp"
 

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/calibrate/own_verb.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/strategy.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {

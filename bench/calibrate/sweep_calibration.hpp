@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/calibrate/machine_profile.hpp"
+#include "analysis/fit/machine_profile.hpp"
 #include "bench/sweep/measured_place.hpp"
 
 namespace hbench {

@@ -7,6 +7,7 @@
 
 #include "collectives/arithmetic/data_type.hpp"
 #include "reports/formats/csv_field.hpp"
+#include "reports/prediction/comparison.hpp"
 
 namespace hbench {
 namespace {

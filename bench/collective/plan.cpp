@@ -6,8 +6,9 @@
 #include <climits>
 #include <numeric>
 
-#include "bench/collective/simulated.hpp"
-#include "bench/revision.hpp"
+#include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/simulated_collective.hpp"
+#include "analysis/revision.hpp"
 #include "bench/sweep/plan.hpp"
 #include "bench/worker/candidate.hpp"
 #include "bench/worker/pattern.hpp"

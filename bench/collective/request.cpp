@@ -7,11 +7,12 @@
 #include <cmath>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/labels.hpp"
 #include "bench/command/verbosity.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/producer.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/flag_values.hpp"
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/units_text.hpp"
 
@@ -142,26 +143,6 @@ void understand(const Texts& texts, CollectiveOptions& options) {
 }
 
 }  // namespace
-
-std::int64_t parse_size(std::string_view text, std::string_view flag) {
-  const auto fail = [&](std::string_view why) {
-    throw Error(ExitCode::usage, fmt::format("{} {}: {}", flag, text, why),
-                "write bytes, or such as 32K, 128M, 1G (2^10, 2^20, 2^30)");
-  };
-  std::int64_t size = 0;
-  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (status == std::errc::result_out_of_range) fail("more bytes than can be counted");
-  if (status != std::errc()) fail("not a size");
-  std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
-  int shift = 0;
-  for (const auto& [letter, bits] : {std::pair{'K', 10}, {'M', 20}, {'G', 30}})
-    if (!unit.empty() && std::toupper(static_cast<unsigned char>(unit.front())) == letter) shift = bits;
-  if (shift > 0) unit.remove_prefix(1);
-  if (!unit.empty() && unit != "B" && unit != "iB") fail("not a size");
-  if (size < 1) fail("a size is at least 1");
-  if (size > INT64_MAX >> shift) fail("more bytes than can be counted");
-  return size << shift;
-}
 
 std::vector<std::int64_t> sizes_of(const CollectiveRequest& request) {
   if (request.min_bytes > request.max_bytes)

@@ -58,10 +58,6 @@ struct CollectiveOptions {
 /// Nothing when help was asked for and printed. \throws Error (usage).
 std::optional<CollectiveOptions> parse_collective_options(const Call& call);
 
-/// nccl-tests' sizes: `8`, `32K`, `128M`, `1G`; K, M and G are 2^10, 2^20 and 2^30. `KiB` and so on mean the same.
-/// \throws Error (usage) that names `flag`.
-std::int64_t parse_size(std::string_view text, std::string_view flag);
-
 /// The sizes from the smallest to the largest. \throws Error (usage) when there would be none, or too many.
 std::vector<std::int64_t> sizes_of(const CollectiveRequest& request);
 

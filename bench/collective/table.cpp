@@ -387,11 +387,6 @@ void add_links(Document& document, const std::vector<CollectiveRow>& rows, Bytes
 
 }  // namespace
 
-std::string microseconds(double seconds) {
-  const double us = seconds * 1e6;
-  return us < 100 ? fmt::format("{:.2f}", us) : us < 1000 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
-}
-
 Document collective_document(const std::vector<CollectiveRow>& rows, const TableContext& context) {
   Document document;
   for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {

@@ -25,7 +25,4 @@ struct TableContext {
 /// failed, and comparisons with peers and bounds.
 Document collective_document(const std::vector<CollectiveRow>& rows, const TableContext& context);
 
-/// `4.00`, `128.31`, `1234567`: four digits or so, for a column of microseconds.
-std::string microseconds(double seconds);
-
 }  // namespace hbench

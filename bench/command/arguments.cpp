@@ -232,16 +232,4 @@ bool Arguments::parse(const Call& call) {
   }
 }
 
-std::vector<std::string> split_list(std::string_view text, std::string_view flag) {
-  std::vector<std::string> items;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    items.emplace_back(text.substr(begin, comma - begin));
-    if (items.back().empty())
-      throw Error(ExitCode::usage, fmt::format("{} '{}' has an empty item", flag, text), "write a,b,c without spaces");
-    begin = comma + 1;
-  }
-  return items;
-}
-
 }  // namespace hbench

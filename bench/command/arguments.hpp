@@ -88,7 +88,4 @@ class Arguments {
   std::unique_ptr<State> state_;
 };
 
-/// `a,b,c` -> {"a", "b", "c"}; `flag` names the flag in messages. \throws Error (usage) for an empty item.
-std::vector<std::string> split_list(std::string_view text, std::string_view flag);
-
 }  // namespace hbench

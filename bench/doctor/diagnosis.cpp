@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/output/table_json.hpp"
+#include "reports/prediction/table_json.hpp"
 
 namespace hbench {
 

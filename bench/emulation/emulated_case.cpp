@@ -1,7 +1,7 @@
 #include "bench/emulation/emulated_case.hpp"
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/strategy.hpp"
 
 namespace hbench {
 

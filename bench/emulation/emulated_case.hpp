@@ -1,8 +1,8 @@
 #pragma once
 
+#include "analysis/prediction/simulate.hpp"
 #include "bench/emulation/emulated_launch.hpp"
 #include "bench/sweep/plan.hpp"
-#include "bench/sweep/simulate.hpp"
 
 namespace hbench {
 

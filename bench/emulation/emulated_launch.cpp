@@ -9,10 +9,10 @@
 #include <iterator>
 
 #include "analysis/emulation.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "bench/launch/find_program.hpp"
 #include "bench/launch/start_ranks.hpp"
-#include "bench/strategy.hpp"
 #include "bench/sweep/launch_log.hpp"
 #include "bench/worker/protocol.hpp"
 

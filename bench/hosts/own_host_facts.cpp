@@ -8,11 +8,11 @@
 #include <fstream>
 #include <iterator>
 
+#include "analysis/revision.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/gpu_environment.hpp"
 #include "bench/hosts/host_facts.hpp"
-#include "bench/revision.hpp"
 #include "collectives/base/digest.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/host_name.hpp"

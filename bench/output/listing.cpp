@@ -4,10 +4,9 @@
 
 #include <array>
 
-#include "bench/catalogue/filter.hpp"
-#include "bench/catalogue/listing.hpp"
-#include "bench/comparisons.hpp"
-#include "bench/import/format.hpp"
+#include "analysis/catalogue/filter.hpp"
+#include "analysis/import/format.hpp"
+#include "analysis/prediction/comparisons.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/listing_families.hpp"
@@ -16,6 +15,7 @@
 #include "collectives/network/choose.hpp"
 #include "collectives/placement/placement.hpp"
 #include "reports/formats/formats.hpp"
+#include "reports/prediction/profiles.hpp"
 #include "reports/report.hpp"
 #include "workloads/models/models.hpp"
 

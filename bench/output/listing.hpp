@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "bench/data.hpp"
+#include "analysis/prediction/data.hpp"
 #include "reports/document.hpp"
 
 namespace hbench {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "bench/strategy.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/points.hpp"
-#include "bench/data.hpp"
+#include "analysis/prediction/data.hpp"
 #include "bench/output/point_filter.hpp"
 #include "reports/report.hpp"
 

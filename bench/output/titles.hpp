@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "bench/data.hpp"
+#include "analysis/prediction/data.hpp"
 #include "reports/report.hpp"
 
 namespace hbench {

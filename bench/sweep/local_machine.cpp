@@ -5,6 +5,7 @@
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/host.hpp"
+#include "bench/launch/process.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "workloads/models/models.hpp"
 
@@ -12,16 +13,17 @@ namespace hbench {
 
 LocalMachine machine_at_rest() {
   LocalMachine machine;
-  for (const ModelEntry* model : models()) machine.models.emplace_back(model->name);
-  machine.memory = available_memory();
+  for (const ModelEntry* model : models()) machine.limits.models.emplace_back(model->name);
+  machine.limits.memory = available_memory();
   return machine;
 }
 
-LocalMachine machine_that_simulates() {
-  LocalMachine machine;
-  machine.no_training = "only simulated";
-  machine.memory = available_memory();
-  return machine;
+SimulationMeans simulation_means(Progress& progress) {
+  return {.memory = available_memory(),
+          .stop = interrupted,
+          .more = [&](Seconds work) { progress.more(work.value); },
+          .begun = [&](std::string_view what) { progress.doing(what); },
+          .done = [&](Seconds work) { progress.done(work.value); }};
 }
 
 LocalMachine local_machine(int oversubscribe, Allocation allocation) {

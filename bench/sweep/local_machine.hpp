@@ -1,6 +1,8 @@
 #pragma once
 
+#include "analysis/prediction/means.hpp"
 #include "bench/hosts/compare_hosts.hpp"
+#include "bench/output/console.hpp"
 #include "bench/sweep/plan.hpp"
 
 namespace hbench {
@@ -15,7 +17,8 @@ LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostReport>& 
 LocalMachine machine_before_answers(LocalMachine here, const SweepRequest& request);
 /// The same for who measures nothing: no driver is asked for GPUs, which takes a moment.
 LocalMachine machine_at_rest();
-/// The same for plans that only simulate: nothing can be measured there, whatever the machine is.
-LocalMachine machine_that_simulates();
+
+/// What simulations may take here; Ctrl-C stops them, and `progress`, which outlives them, shows how far they are.
+SimulationMeans simulation_means(Progress& progress);
 
 }  // namespace hbench

@@ -8,13 +8,13 @@
 #include <map>
 
 #include "analysis/machine_load.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/rank_hosts.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/nccl_log.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/launch/start_ranks.hpp"
-#include "bench/strategy.hpp"
 #include "bench/sweep/launch_log.hpp"
 #include "bench/sweep/load_watch.hpp"
 #include "bench/sweep/nodes.hpp"

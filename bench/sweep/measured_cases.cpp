@@ -6,11 +6,11 @@
 #include <map>
 #include <utility>
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/trace/stragglers.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "bench/launch/job_outcome.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/strategy.hpp"
 #include "bench/sweep/nodes.hpp"
 #include "bench/sweep/turns.hpp"
 #include "collectives/base/text.hpp"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "bench/revision.hpp"
-#include "bench/strategy.hpp"
+#include "analysis/prediction/case_strategy.hpp"
+#include "analysis/revision.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/executors/executor.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "bench/sweep/gpu_range.hpp"
+#include "analysis/prediction/gpu_range.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {

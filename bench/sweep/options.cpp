@@ -4,14 +4,15 @@
 
 #include <cmath>
 
+#include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/command/labels.hpp"
 #include "bench/command/values.hpp"
 #include "bench/command/verbosity.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/producer.hpp"
-#include "bench/sweep/gpu_range.hpp"
 #include "bench/sweep/nodes.hpp"
 #include "collectives/base/file.hpp"
+#include "collectives/base/flag_values.hpp"
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"

@@ -9,11 +9,11 @@
 
 #include "analysis/baseline.hpp"
 #include "analysis/plausible.hpp"
+#include "analysis/prediction/simulate.hpp"
 #include "analysis/rank_hosts.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "analysis/track/sides.hpp"
-#include "bench/sweep/simulate.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/prediction/data.hpp"
 #include "analysis/store/store.hpp"
-#include "bench/data.hpp"
 
 namespace hbench {
 
@@ -30,8 +30,8 @@ struct TracedCase {
   std::string note;                       ///< what is odd about it; empty for nothing
 };
 
-/// Those of a run that are meant, measured ones first. \throws Error (usage) where there is none, with what there is, and
-/// as `check_plausible`.
+/// Those of a run that are meant, measured ones first. \throws Error (usage) where there is none, with what there is,
+/// and as `check_plausible`.
 std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, const TraceRequest& request);
 
 }  // namespace hbench

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "analysis/track/paired.hpp"
-#include "bench/import/pattern_options.hpp"
 #include "bench/track/history.hpp"
 #include "bench/track/measured_command.hpp"
+#include "bench/track/pattern_options.hpp"
 #include "collectives/base/units.hpp"
 #include "reports/document.hpp"
 

@@ -4,13 +4,13 @@
 #include <array>
 #include <filesystem>
 
+#include "analysis/percent.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/command/words.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/pair.hpp"
-#include "bench/validate/percent.hpp"
 #include "collectives/base/scratch_folder.hpp"
 #include "collectives/base/text.hpp"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/fingerprint.hpp"
 #include "bench/collective/machine.hpp"
 #include "bench/collective/run.hpp"
-#include "bench/data.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/producer.hpp"
 #include "bench/track/experiment.hpp"
 #include "collectives/executors/executor.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/fingerprint.hpp"
 #include "analysis/tracked_metric.hpp"
 #include "bench/launch/process.hpp"
-#include "bench/producer.hpp"
 #include "bench/track/experiment.hpp"
 #include "bench/track/tracked_command.hpp"
 #include "collectives/base/text.hpp"

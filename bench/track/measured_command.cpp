@@ -6,10 +6,10 @@
 
 #include <filesystem>
 
+#include "analysis/import/import.hpp"
 #include "analysis/store/store.hpp"
 #include "bench/command/secrets.hpp"
 #include "bench/command/shell_word.hpp"
-#include "bench/import/import.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/scratch_folder.hpp"
 #include "collectives/base/table.hpp"

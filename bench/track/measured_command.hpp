@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/import/number_pattern.hpp"
 #include "analysis/records.hpp"
-#include "bench/import/number_pattern.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "bench/import/pattern_options.hpp"
 #include "bench/sweep/plan.hpp"
+#include "bench/track/pattern_options.hpp"
 
 namespace hbench {
 

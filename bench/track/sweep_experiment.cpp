@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/fingerprint.hpp"
 #include "bench/installation.hpp"
-#include "bench/producer.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/measured_cases.hpp"
 #include "bench/sweep/options.hpp"

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "bench/import/pattern_options.hpp"
 #include "bench/track/experiment.hpp"
 #include "bench/track/measured_command.hpp"
+#include "bench/track/pattern_options.hpp"
 #include "bench/track/project.hpp"
 
 namespace hbench {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/percent.hpp"
 #include "analysis/statistics.hpp"
-#include "bench/validate/percent.hpp"
 
 namespace hbench {
 

@@ -1,12 +1,17 @@
-#include "bench/bandwidth/bandwidth.hpp"
+#include "analysis/prediction/bandwidth.hpp"
+#include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/command/verbosity.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
-#include "bench/sweep/gpu_range.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/options.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/flag_values.hpp"
+#include "reports/prediction/bandwidth.hpp"
 
 namespace hbench {
 namespace {
@@ -14,7 +19,7 @@ namespace {
 ExitCode run_bandwidth(const Call& call) {
   std::string workloads = "vgg16,resnet50", gpus = "16..128", target = "90%", profile = "aws-p3-25gbe", presets;
   std::string algorithms = "ring,ps", compressors = "none,fp16";
-  SweepRequest request;
+  PredictionRequest request;
   DocumentOutput output;
   Verbosity verbosity = Verbosity::usual;
   Arguments app(
@@ -49,7 +54,9 @@ ExitCode run_bandwidth(const Call& call) {
   const double efficiency = parse_target(target);
   output.check();
   catch_interrupts();
-  const BandwidthAnswer answer = required_bandwidth(request, efficiency, load_data(), interrupted, verbosity);
+  Progress progress(0, verbosity);
+  const BandwidthAnswer answer = required_bandwidth(request, efficiency, load_data(), simulation_means(progress));
+  progress.clear();
   output.deliver(bandwidth_document(answer), [&] { return bandwidth_json(answer); });
   return ExitCode::good;
 }

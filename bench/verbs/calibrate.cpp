@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/installation.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/strategy.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/verbs/calibrate_from_rows.hpp"
 #include "collectives/base/table.hpp"

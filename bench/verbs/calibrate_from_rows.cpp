@@ -7,22 +7,25 @@
 #include <optional>
 #include <set>
 
+#include "analysis/fit/collective_output.hpp"
+#include "analysis/fit/fit_curve.hpp"
+#include "analysis/fit/fit_profile.hpp"
+#include "analysis/fit/profile_text.hpp"
+#include "analysis/import/collective_output.hpp"
+#include "analysis/import/format.hpp"
 #include "analysis/published.hpp"
-#include "bench/calibrate/collective_output.hpp"
-#include "bench/calibrate/fit_curve.hpp"
-#include "bench/calibrate/fit_profile.hpp"
-#include "bench/calibrate/profile_text.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verbosity.hpp"
-#include "bench/import/collective_output.hpp"
-#include "bench/import/format.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/text.hpp"
+#include "reports/prediction/fits.hpp"
 
 namespace hbench {
 namespace {
@@ -43,11 +46,7 @@ std::vector<CaseResult> rows_of(const std::string& file, const std::string& clus
 /// Shows how often the rows have been simulated: how often they will be depends on the rows.
 FittedProfile fit(const Profile& base, std::vector<CaseResult> rows, const Data& data, Verbosity verbosity) {
   Progress progress(0, verbosity);
-  const std::string what = fmt::format("fitting {} to {} steps", base.name, rows.size());
-  progress.doing(what);
-  return fit_profile(base, std::move(rows), data, interrupted, [&](int simulations) {
-    progress.doing(fmt::format("{}: simulated {} time{}", what, simulations, simulations == 1 ? "" : "s"));
-  });
+  return fit_profile(base, std::move(rows), data, simulation_means(progress));
 }
 
 /// What was asked on the command line.

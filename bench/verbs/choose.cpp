@@ -1,16 +1,21 @@
-#include "bench/choose/choose.hpp"
+#include "analysis/prediction/choose.hpp"
 
 #include <fmt/format.h>
 
-#include "bench/catalogue/filter.hpp"
+#include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/command/verbosity.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
-#include "bench/sweep/gpu_range.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/options.hpp"
+#include "bench/verbs/catalogue_options.hpp"
+#include "collectives/base/flag_values.hpp"
 #include "collectives/base/table.hpp"
+#include "reports/prediction/choice.hpp"
 
 namespace hbench {
 namespace {
@@ -32,7 +37,7 @@ ExitCode run_choose(const Call& call) {
   std::string workload = "resnet50", gpus = "1..256", profiles, algorithms, compressors, presets;
   GoalTexts texts;
   CatalogueTexts conditions;
-  SweepRequest request;
+  PredictionRequest request;
   DocumentOutput output;
   Verbosity verbosity = Verbosity::usual;
   Arguments app(
@@ -82,7 +87,9 @@ ExitCode run_choose(const Call& call) {
   request.evidence = {Evidence::simulated};
   output.check();
   catch_interrupts();
-  const Choice choice = choose(request, goals, data, interrupted, verbosity);
+  Progress progress(0, verbosity);
+  const Choice choice = choose(request, goals, data, simulation_means(progress));
+  progress.clear();
   if (choice.alternatives.empty())
     throw Error(ExitCode::usage, "nothing is left to choose from", reasons(choice.refused));
   output.deliver(choice_document(choice), [&] { return choice_json(choice); });

@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/fingerprint.hpp"
+#include "analysis/prediction/simulated_collective.hpp"
 #include "analysis/store/store.hpp"
 #include "bench/collective/json.hpp"
 #include "bench/collective/machine.hpp"
 #include "bench/collective/run.hpp"
-#include "bench/collective/simulated.hpp"
 #include "bench/collective/started.hpp"
 #include "bench/collective/summary.hpp"
 #include "bench/collective/table.hpp"
-#include "bench/data.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/producer.hpp"
 #include "collectives/executors/executor.hpp"
 
 namespace hbench {

@@ -1,13 +1,17 @@
-#include "bench/compare/compare.hpp"
+#include "analysis/prediction/compare.hpp"
 #include "bench/command/verbosity.hpp"
 
 #include <fmt/format.h>
 
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "collectives/base/error.hpp"
+#include "reports/prediction/comparison.hpp"
 
 namespace hbench {
 namespace {
@@ -33,7 +37,9 @@ ExitCode run_compare(const Call& call) {
   const ReadyComparison& asked = find_comparison(name);
   output.check();
   catch_interrupts();
-  const ComparisonAnswer answer = compare(asked, load_data(), interrupted, verbosity);
+  Progress progress(0, verbosity);
+  const ComparisonAnswer answer = compare(asked, load_data(), simulation_means(progress));
+  progress.clear();
   output.deliver(comparison_document(answer), [&] { return comparison_json(answer); });
   return ExitCode::good;
 }

@@ -1,18 +1,23 @@
-#include "bench/crossover/crossover.hpp"
+#include "analysis/prediction/crossover.hpp"
 #include "bench/command/verbosity.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
-#include "bench/sweep/gpu_range.hpp"
+#include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/flag_values.hpp"
+#include "reports/prediction/crossover.hpp"
 
 namespace hbench {
 namespace {
@@ -40,7 +45,7 @@ Crossover of_collectives(const Texts& texts, const Data& data) {
       parse_message_sizes(texts.sizes), interrupted);
 }
 
-Crossover of_training(const Texts& texts, SweepRequest request, const Data& data, Verbosity verbosity) {
+Crossover of_training(const Texts& texts, PredictionRequest request, const Data& data, Verbosity verbosity) {
   request.workloads = split_list(texts.workloads, "--workload");
   request.gpus = parse_gpu_range(texts.gpus);
   request.profiles = {texts.profile};
@@ -49,13 +54,14 @@ Crossover of_training(const Texts& texts, SweepRequest request, const Data& data
   // Frameworks take the place of the usual algorithms; of those that are named they do not.
   if (texts.presets.empty() || texts.algorithms)
     request.algorithms = split_list(texts.algorithms.value_or(kUsualAlgorithms), "--algorithm");
+  Progress progress(0, verbosity);
   return training_crossover(request, parse_bandwidths(texts.bandwidths.empty() ? kUsualBandwidths : texts.bandwidths),
-                            data, interrupted, verbosity);
+                            data, simulation_means(progress));
 }
 
 ExitCode run_crossover(const Call& call) {
   Texts texts;
-  SweepRequest request;
+  PredictionRequest request;
   DocumentOutput output;
   Verbosity verbosity = Verbosity::usual;
   Arguments app(

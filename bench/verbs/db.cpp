@@ -6,9 +6,9 @@
 
 #include "bench/command/actions.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/command/labels.hpp"
 #include "bench/database/age.hpp"
 #include "bench/database/text.hpp"
-#include "bench/producer.hpp"
 
 namespace hbench {
 namespace {

@@ -4,19 +4,19 @@
 #include <filesystem>
 #include <iterator>
 
+#include "analysis/prediction/emulated_memory.hpp"
 #include "bench/command/arguments.hpp"
-#include "bench/data.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/finding.hpp"
 #include "bench/doctor/gpu_findings.hpp"
 #include "bench/emulation/emulated_launch.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/find_program.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/sweep/emulated_memory.hpp"
 #include "bench/verbs/doctor_hosts.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/executors/executor.hpp"

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <climits>
 
+#include "bench/command/labels.hpp"
 #include "bench/command/words.hpp"
-#include "bench/producer.hpp"
+#include "collectives/base/flag_values.hpp"
 
 namespace hbench {
 namespace {

@@ -4,17 +4,19 @@
 #include <fstream>
 #include <iterator>
 
+#include "analysis/import/format.hpp"
+#include "analysis/import/import.hpp"
 #include "analysis/store/merge.hpp"
+#include "analysis/store/store.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/command/labels.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/database/text.hpp"
-#include "bench/import/format.hpp"
-#include "bench/import/import.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/producer.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/formats/plain_text.hpp"
+#include "reports/track/imported.hpp"
 
 namespace hbench {
 namespace {
@@ -58,7 +60,8 @@ void import_outputs(std::vector<ReadFile> files, std::vector<std::string> notes,
   std::ranges::move(remove_copies(files), std::back_inserter(notes));
   std::vector<std::string> known;
   // Only what can be imported makes a database.
-  if (std::filesystem::exists(database)) known = remove_known(files, request, Store(database, Store::Mode::read_only));
+  if (std::filesystem::exists(database))
+    known = remove_known(files, request, Store(database, Store::Mode::read_only).runs());
   if (files.empty()) {
     for (const std::string& note : known) fmt::print("{}\n", clean_text(note));
     return;
@@ -67,7 +70,7 @@ void import_outputs(std::vector<ReadFile> files, std::vector<std::string> notes,
   std::ranges::move(known, std::back_inserter(imported.left_out));
   std::ranges::move(notes, std::back_inserter(imported.notes));
   const AddedRun added = Store(database).add_run(imported.run, imported.cases);
-  fmt::print("{}", import_text(imported, added, database.string()));
+  fmt::print("{}", import_text(imported, added.id, added.is_new, database.string()));
 }
 
 void import_runs(std::vector<std::vector<ReadFile>> runs, const ImportRequest& request,
@@ -86,7 +89,7 @@ void import_runs(std::vector<std::vector<ReadFile>> runs, const ImportRequest& r
 ExitCode run_import(const Call& call) {
   std::vector<std::string> names, labels;
   std::filesystem::path database = "hbench.db";
-  ImportRequest request{.command = call.command};
+  ImportRequest request{.command = call.command, .version = HBENCH_VERSION};
   Arguments app(
       "Stores what other programs have measured, so that hbench track judges it. Each file is what one process wrote: "
       "one launch. The files of one command are launches of one run.",

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
-#include "bench/catalogue/filter.hpp"
-#include "bench/catalogue/listing.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/installation.hpp"
 #include "bench/output/listing.hpp"
-#include "bench/output/table_json.hpp"
 #include "bench/output/terminal.hpp"
+#include "bench/verbs/catalogue_options.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
+#include "reports/prediction/profiles.hpp"
+#include "reports/prediction/table_json.hpp"
 
 namespace hbench {
 namespace {

@@ -3,13 +3,13 @@
 #include <array>
 #include <chrono>
 
-#include "bench/catalogue/check.hpp"
-#include "bench/catalogue/diff.hpp"
+#include "analysis/catalogue/check.hpp"
 #include "bench/command/actions.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/data.hpp"
+#include "bench/installation.hpp"
 #include "bench/output/terminal.hpp"
+#include "reports/prediction/profile_difference.hpp"
 
 namespace hbench {
 namespace {
@@ -22,7 +22,8 @@ ExitCode run_diff(const Call& call) {
       "where each is from.",
       "hbench profile diff");
   app.footer(
-      "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile diff dgx-a100 ./my-cluster.toml --all\n"
+      "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile diff dgx-a100 ./my-cluster.toml "
+      "--all\n"
       "What is derived comes first: rates per path, node and GPU, and the price of a GPU-hour. Ratios are given "
       "between quantities of one kind only, and between prices in one currency.\nNames: hbench list profiles");
   app.add_option("A", a, "a profile, or a TOML file of your own");

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <map>
 
+#include "analysis/fingerprint.hpp"
+#include "analysis/prediction/simulate.hpp"
 #include "analysis/rank_hosts.hpp"
 #include "analysis/store/store.hpp"
 #include "analysis/timed_steps.hpp"
@@ -20,11 +22,9 @@
 #include "bench/output/reporting.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/output/titles.hpp"
-#include "bench/producer.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/measured_cases.hpp"
 #include "bench/sweep/options.hpp"
-#include "bench/sweep/simulate.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
 #include "reports/report.hpp"
@@ -73,7 +73,7 @@ class Sweep {
     LocalMachine machine = options_.measures() ? machine_around() : machine_at_rest();
     if (!options_.emulates()) return machine;
     const Availability emulation = emulation_availability();
-    if (!emulation.available) machine.no_emulation = emulation.in_words();
+    if (!emulation.available) machine.limits.no_emulation = emulation.in_words();
     return machine;
   }
 

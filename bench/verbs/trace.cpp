@@ -4,9 +4,11 @@
 #include <climits>
 
 #include "bench/command/arguments.hpp"
+#include "bench/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/trace/document.hpp"
+#include "collectives/base/flag_values.hpp"
 #include "reports/formats/perfetto.hpp"
 
 namespace hbench {

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/command/arguments.hpp"
+#include "bench/command/labels.hpp"
 #include "bench/command/verbosity.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/producer.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/tracked_run.hpp"
 #include "bench/verbs/track.hpp"

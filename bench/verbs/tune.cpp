@@ -6,10 +6,13 @@
 #include <filesystem>
 #include <optional>
 
+#include "analysis/fingerprint.hpp"
+#include "analysis/prediction/simulate.hpp"
 #include "analysis/store/store.hpp"
 #include "analysis/timed_steps.hpp"
 #include "analysis/trial.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/command/labels.hpp"
 #include "bench/command/verbosity.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/installation.hpp"
@@ -17,13 +20,12 @@
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/producer.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/plan.hpp"
-#include "bench/sweep/simulate.hpp"
 #include "bench/tune/candidates.hpp"
 #include "bench/tune/report.hpp"
+#include "collectives/base/flag_values.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
 #include "workloads/models/models.hpp"

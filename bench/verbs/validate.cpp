@@ -1,16 +1,21 @@
-#include "bench/validate/validate.hpp"
+#include "analysis/prediction/validate.hpp"
 
 #include <fmt/format.h>
 
 #include <set>
 
+#include "analysis/prediction/validate_curves.hpp"
 #include "analysis/published.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/doctor/available_memory.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/validate/collectives.hpp"
+#include "collectives/base/flag_values.hpp"
 #include "collectives/base/table.hpp"
+#include "reports/prediction/validated_curves.hpp"
+#include "reports/prediction/validation.hpp"
 
 namespace hbench {
 namespace {
@@ -76,7 +81,8 @@ ExitCode run_validate(const Call& call) {
   select(published, profiles, &Case::profile, "profile");
   select(published, workloads, &Case::workload, "workload");
   catch_interrupts();
-  const std::vector<Validation> all = validate(published, load_data(), interrupted);
+  const std::vector<Validation> all =
+      validate(published, load_data(), {.memory = available_memory(), .stop = interrupted});
   if (json)
     fmt::print("{}", validation_json(all));
   else

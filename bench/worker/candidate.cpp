@@ -1,5 +1,7 @@
 #include "bench/worker/candidate.hpp"
 
+#include "analysis/prediction/case_strategy.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,18 +32,6 @@ std::int64_t plain_bytes_of(const Schedule& schedule, std::int64_t elements, std
       sent[static_cast<std::size_t>(transfer.src)] +=
           schedule.range(transfer.first_chunk, transfer.chunk_count, elements).size() * element_size;
   return std::ranges::max(sent);
-}
-
-World world_of_collective(const Case& asked) {
-  World world{asked.gpus, asked.strategy.servers, asked.strategy.colocated()};
-  if (asked.collective.ranks_per_node > 0) world.group = asked.collective.ranks_per_node;
-  return world;
-}
-
-AlgorithmChoice algorithm_of(const Case& asked, std::int64_t bytes) {
-  const CollectiveKind collective = parse_collective_kind(asked.collective.name);
-  if (collective != CollectiveKind::all_reduce) return parse_algorithm(asked.strategy.algorithm, collective);
-  return parse_algorithm_rule(asked.strategy.algorithm).at(bytes);
 }
 
 std::vector<ElementRange> parts_of(const Schedule* schedule, int workers, std::int64_t elements) {

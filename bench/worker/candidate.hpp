@@ -18,10 +18,6 @@ namespace hbench {
 /// Whether one of our executors runs it, and no other library.
 bool is_ours(const Case& asked);
 
-/// The world that a collective's case runs in.
-World world_of_collective(const Case& asked);
-/// The all-reduce of a rule for these bytes, or the algorithm of another collective. \pre no peer.
-AlgorithmChoice algorithm_of(const Case& asked, std::int64_t bytes);
 /// Sent by the busiest rank of an uncompressed collective.
 std::int64_t plain_bytes_of(const Schedule& schedule, std::int64_t elements, std::int64_t element_size);
 /// The elements of each worker's part of a buffer. A schedule decides; a library takes equal parts.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/strategy.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 #include "bench/worker/cores.hpp"
 #include "bench/worker/emulated.hpp"
 #include "bench/worker/gpu_observations.hpp"

@@ -1,6 +1,6 @@
 #include "bench/worker/training_request.hpp"
 
-#include "bench/strategy.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 
 namespace hbench {
 

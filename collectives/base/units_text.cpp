@@ -40,8 +40,8 @@ struct Kind {
 /// Beyond a year it is a slip of the pen; clocks of 64 bits count 292 years in nanoseconds.
 constexpr Kind kDuration{"duration", kTimes, "s, ms, us, ns or min", "30 s", 366 * 86400.0};
 constexpr Kind kSize{"size", kSizes, "B, KiB, MiB, GiB, kB, MB or GB", "64 MiB", std::numeric_limits<double>::max()};
-constexpr Kind kRate{"rate", kRates, "bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s or TB/s", "25 Gbit/s",
-                 std::numeric_limits<double>::max()};
+constexpr Kind kRate{"rate", kRates, "bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s or TB/s",
+                     "25 Gbit/s", std::numeric_limits<double>::max()};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -124,6 +124,11 @@ std::string format(BytesPerSecond rate) {
   static constexpr std::array kSteps{Step{1.25e11, 1.25e11, "Tbit/s"}, Step{1.25e8, 1.25e8, "Gbit/s"},
                                      Step{1.25e5, 1.25e5, "Mbit/s"}, Step{125, 125, "kbit/s"}, Step{0, 0.125, "bit/s"}};
   return format_in(rate.value, kSteps);
+}
+
+std::string microseconds(double seconds) {
+  const double us = seconds * 1e6;
+  return us < 100 ? fmt::format("{:.2f}", us) : us < 1000 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
 }
 
 }  // namespace hbench

@@ -32,4 +32,7 @@ std::string exact_text(Bytes size);
 /// `"23.9 Gbit/s"`, decimal.
 std::string format(BytesPerSecond rate);
 
+/// `4.00`, `128.31`, `1234567`: four digits or so, for a column of microseconds.
+std::string microseconds(double seconds);
+
 }  // namespace hbench

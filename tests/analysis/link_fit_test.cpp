@@ -1,4 +1,4 @@
-#include "analysis/link_fit.hpp"
+#include "analysis/fit/link_fit.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // Fits of linear models, whose solutions are known in closed form.
 
-#include "analysis/parameter_fit.hpp"
+#include "analysis/fit/parameter_fit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,18 +1,20 @@
 // hbench bandwidth: searched rates beside closed forms, what holds a step back, and the words for it.
 
-#include "bench/bandwidth/bandwidth.hpp"
+#include "analysis/prediction/bandwidth.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bench/bandwidth/obstacle.hpp"
+#include "analysis/prediction/obstacle.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/installation.hpp"
 #include "bench/launch/find_program.hpp"
 #include "bench/launch/host.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "reports/prediction/bandwidth.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/lab.hpp"
@@ -376,13 +378,13 @@ TEST(BandwidthVerb, DrawsItsFirstChart) {
 }
 
 TEST(BandwidthVerb, StopsWhereItIs) {
-  SweepRequest request;
+  PredictionRequest request;
   request.gpus = {16};
   request.workloads = {"vgg16"};
   request.profiles = {"aws-p3-25gbe"};
   request.algorithms = {"ring"};
   int asked = 0;
-  expect_error([&] { required_bandwidth(request, 0.9, load_data(), [&] { return ++asked > 3; }); },
+  expect_error([&] { required_bandwidth(request, 0.9, load_data(), {.stop = [&] { return ++asked > 3; }}); },
                ExitCode::interrupted, HasSubstr("interrupted"), testing::_);
 }
 

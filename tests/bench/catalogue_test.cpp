@@ -5,16 +5,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/catalogue/check.hpp"
-#include "bench/catalogue/diff.hpp"
-#include "bench/catalogue/figures.hpp"
-#include "bench/catalogue/filter.hpp"
-#include "bench/catalogue/listing.hpp"
+#include "analysis/catalogue/check.hpp"
+#include "analysis/catalogue/figures.hpp"
+#include "analysis/catalogue/filter.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/data.hpp"
+#include "bench/installation.hpp"
 #include "bench/output/terminal.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/text_table.hpp"
+#include "reports/prediction/profile_difference.hpp"
+#include "reports/prediction/profiles.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "workloads/simulation/step_simulator.hpp"
@@ -263,7 +263,7 @@ TEST(CatalogueFilter, RefusesWhatMakesNoSense) {
   const auto refused = [](const CatalogueTexts& texts, const char* message, const char* hint) {
     expect_error([&] { parse_catalogue_filter(texts); }, ExitCode::usage, HasSubstr(message), HasSubstr(hint));
   };
-  refused({.max_price = "cheap"}, "--max-price cheap makes no sense", "5usd");
+  refused({.max_price = "cheap"}, "--max-price cheap is no price", "5usd");
   refused({.max_price = "-1usd"}, "--max-price -1usd", "one GPU may cost for an hour");
   refused({.min_bandwidth = "5"}, "--min-bandwidth: invalid rate '5'", "25 Gbit/s");
   refused({.min_bandwidth = "-5Gbit/s"}, "--min-bandwidth -5Gbit/s is no bandwidth", "100Gbit/s");

@@ -1,15 +1,16 @@
 // hbench choose: the words of its flags, and answers of a buyer's size.
 
-#include "bench/choose/choose.hpp"
+#include "analysis/prediction/choose.hpp"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-#include "bench/choose/charts.hpp"
 #include "bench/command/verb.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "reports/prediction/choice.hpp"
+#include "reports/prediction/choice_charts.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/own_timeline.hpp"

@@ -1,13 +1,13 @@
 // What hbench collective printed, as a curve for a profile.
 
-#include "bench/calibrate/collective_output.hpp"
+#include "analysis/fit/collective_output.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-#include "bench/import/collective_output.hpp"
+#include "analysis/import/collective_output.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {

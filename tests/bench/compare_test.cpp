@@ -1,6 +1,6 @@
 // hbench compare: comparisons that are data, answered by simulation beside what was published.
 
-#include "bench/compare/compare.hpp"
+#include "analysis/prediction/compare.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,8 +8,10 @@
 #include <set>
 
 #include "bench/command/verb.hpp"
+#include "bench/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "reports/prediction/comparison.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 

@@ -1,17 +1,19 @@
 // hbench crossover: who is the fastest, and when that cannot be said.
 
-#include "bench/crossover/crossover.hpp"
+#include "analysis/prediction/crossover.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/prediction/validate.hpp"
 #include "analysis/published.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/validate/validate.hpp"
+#include "bench/installation.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/network/choose.hpp"
+#include "reports/prediction/crossover.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/lab.hpp"
 
@@ -185,13 +187,13 @@ TEST(CrossoverVerb, StopsWhereItIs) {
   const auto interrupted = [](auto call) {
     expect_error(call, ExitCode::interrupted, HasSubstr("interrupted"), testing::_);
   };
-  SweepRequest request;
+  PredictionRequest request;
   request.gpus = {16};
   request.workloads = {"vgg16"};
   request.profiles = {"aws-p3-25gbe"};
   request.algorithms = {"ring", "ps"};
   const StopRequested now = [] { return true; };
-  interrupted([&] { training_crossover(request, parse_bandwidths("10"), data, now); });
+  interrupted([&] { training_crossover(request, parse_bandwidths("10"), data, {.stop = now}); });
   const Profile profile = data.profiles.load("aws-p3-25gbe");
   interrupted([&] { all_reduce_crossover(profile, {16}, {}, {4096}, now); });
 }

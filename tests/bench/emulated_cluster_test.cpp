@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/data.hpp"
+#include "analysis/prediction/data.hpp"
 #include "bench/emulation/dilation.hpp"
 #include "collectives/base/text.hpp"
 #include "tests/bench/expect_error.hpp"

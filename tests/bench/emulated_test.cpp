@@ -58,10 +58,10 @@ TEST_F(SlowRank, IsRefusedBeforeAnythingIsMeasured) {
 
 TEST(LocalMachine, KnowsItsMemoryItsCoresAndEveryModel) {
   const LocalMachine rest = machine_at_rest(), asked = local_machine(0), more = local_machine(64);
-  EXPECT_LT(rest.memory, INT64_MAX);
-  EXPECT_GT(asked.memory, 1'000'000);
-  EXPECT_LT(asked.memory, INT64_MAX);
-  EXPECT_THAT(rest.models, ::testing::Contains("resnet50"));
+  EXPECT_LT(rest.limits.memory, INT64_MAX);
+  EXPECT_GT(asked.limits.memory, 1'000'000);
+  EXPECT_LT(asked.limits.memory, INT64_MAX);
+  EXPECT_THAT(rest.limits.models, ::testing::Contains("resnet50"));
   EXPECT_EQ(asked.ranks, asked.cores);
   EXPECT_FALSE(asked.asked_for);
   EXPECT_EQ(more.ranks, 64);

@@ -1,12 +1,13 @@
-#include "bench/calibrate/fit_curve.hpp"
+#include "analysis/fit/fit_curve.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bench/calibrate/profile_text.hpp"
-#include "bench/data.hpp"
+#include "analysis/fit/profile_text.hpp"
+#include "bench/installation.hpp"
+#include "reports/prediction/fits.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {

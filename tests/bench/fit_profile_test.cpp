@@ -1,17 +1,20 @@
 // Profiles fitted to steps: what made the steps is found again, and what they do not depend on is said to be unknown.
 
-#include "bench/calibrate/fit_profile.hpp"
+#include "analysis/fit/fit_profile.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/fit/profile_text.hpp"
 #include "analysis/published.hpp"
-#include "bench/calibrate/profile_text.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
+#include "reports/prediction/fits.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 
@@ -108,11 +111,12 @@ TEST(FitProfile, LeavesWhatTheStepsDoNotDependOnWhereItWas) {
 
 TEST(FitProfile, TellsHowOftenItHasSimulatedTheRows) {
   const Data data = load_data();
-  std::vector<int> told;
-  fit_profile(data.profiles.load(kCluster), rows_up_to(4), data, {},
-              [&](int simulations) { told.push_back(simulations); });
+  std::vector<std::string> told;
+  fit_profile(data.profiles.load(kCluster), rows_up_to(4), data,
+              {.begun = [&](std::string_view what) { told.emplace_back(what); }});
   ASSERT_GE(told.size(), 7u) << "once, and once beside it for each of six figures";
-  for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], static_cast<int>(i) + 1);
+  for (std::size_t i = 0; i < told.size(); ++i)
+    EXPECT_THAT(told[i], testing::EndsWith("simulated " + counted(static_cast<std::int64_t>(i) + 1, "time")));
 }
 
 std::vector<std::string> figures_fitted(const Profile& base, const std::vector<CaseResult>& rows) {

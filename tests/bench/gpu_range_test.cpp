@@ -1,4 +1,4 @@
-#include "bench/sweep/gpu_range.hpp"
+#include "analysis/prediction/gpu_range.hpp"
 
 #include <gmock/gmock.h>
 

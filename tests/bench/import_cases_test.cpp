@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/collectives.hpp"
-#include "bench/import/import.hpp"
+#include "analysis/import/import.hpp"
 #include "collectives/base/file.hpp"
 #include "tests/bench/expect_error.hpp"
 

@@ -3,11 +3,11 @@
 
 #include <map>
 
+#include "analysis/import/format.hpp"
+#include "analysis/import/import.hpp"
+#include "analysis/import/measured_unit.hpp"
+#include "analysis/import/timestamp.hpp"
 #include "analysis/tracked_metric.hpp"
-#include "bench/import/format.hpp"
-#include "bench/import/import.hpp"
-#include "bench/import/measured_unit.hpp"
-#include "bench/import/timestamp.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/import_examples.hpp"
 #include "tests/mutate.hpp"

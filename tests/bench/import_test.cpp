@@ -1,6 +1,6 @@
 // `hbench import`: what it stores, and what it says.
 
-#include "bench/import/import.hpp"
+#include "analysis/import/import.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -68,6 +68,7 @@ TEST_F(Import, MakesARunOfTheFilesOfOneCommandWithALaunchForEach) {
                              "failed: BM_Broken: no such file\n",
                              path("x.db")));
   ASSERT_THAT(store().runs(), SizeIs(1));
+  EXPECT_EQ(store().runs()[0].version, HBENCH_VERSION);
   EXPECT_EQ(store().runs()[0].labels,
             (std::map<std::string, std::string>{{"branch", "main"}, {"gate", "sort_benchmark"}}));
   const std::vector<CaseResult> results = store().of_run(1);

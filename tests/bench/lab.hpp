@@ -2,8 +2,8 @@
 
 /// A cluster and a workload whose steps can be computed by hand.
 
-#include "bench/data.hpp"
-#include "bench/strategy.hpp"
+#include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/data.hpp"
 
 namespace hbench {
 

@@ -1,11 +1,11 @@
-#include "bench/calibrate/machine_profile.hpp"
+#include "analysis/fit/machine_profile.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "bench/calibrate/link_curve.hpp"
-#include "bench/data.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/installation.hpp"
 #include "collectives/base/units_text.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"

@@ -1,9 +1,9 @@
-#include "bench/calibrate/imported_curve.hpp"
+#include "analysis/fit/imported_curve.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "bench/import/nccl_tests_output.hpp"
+#include "analysis/import/nccl_tests_output.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {

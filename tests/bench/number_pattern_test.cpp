@@ -1,4 +1,4 @@
-#include "bench/import/number_pattern.hpp"
+#include "analysis/import/number_pattern.hpp"
 
 #include <gmock/gmock.h>
 

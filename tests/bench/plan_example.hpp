@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bench/installation.hpp"
 #include "bench/sweep/plan.hpp"
 
 namespace hbench {
@@ -8,7 +9,7 @@ namespace hbench {
 inline LocalMachine machine_of_two() {
   LocalMachine machine;
   machine.cores = machine.ranks = 2;
-  machine.models = {"lenet5", "resnet50"};
+  machine.limits.models = {"lenet5", "resnet50"};
   machine.no_gpu = "a test's machine has no GPU; get one";
   for (const char* name : {"cuda", "nccl", "nccl-p2p"}) machine.absent[name] = machine.no_gpu;
   return machine;

@@ -1,12 +1,12 @@
 #include "bench/sweep/plan.hpp"
-#include "bench/strategy.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "bench/revision.hpp"
+#include "analysis/revision.hpp"
 #include "collectives/network/choose.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
@@ -161,7 +161,7 @@ TEST(SweepPlan, WithNothingGivenIsAGoodFirstSweep) {
   request.gpus = {1, 2, 4, 8, 16};
   request.evidence = {Evidence::measured, Evidence::simulated, Evidence::published};
   LocalMachine machine = machine_of_two();
-  machine.models.push_back("resnet18");
+  machine.limits.models.push_back("resnet18");
   const Plan plan = plan_of(request, machine);
   std::set<std::string> workloads, algorithms;
   std::set<Evidence> evidence;
@@ -313,7 +313,7 @@ TEST(SweepPlan, RefusesWorldsThatDoNotFitInMemoryAndDoesTheRest) {
   request.gpus = {8, 65'536};
   request.algorithms = {"direct"};
   LocalMachine machine = machine_of_two();
-  machine.memory = std::int64_t{12} << 30;
+  machine.limits.memory = std::int64_t{12} << 30;
   const Plan plan = plan_of(request, machine);
   EXPECT_THAT(names(plan), ElementsAre("resnet50 8 direct"));
   EXPECT_THAT(refusals(plan), ElementsAre(AllOf(HasSubstr("65536 GPUs"), HasSubstr("8,368 GPUs"))));
@@ -371,10 +371,10 @@ TEST(SweepPlan, SaysWhyACaseCannotBeEmulated) {
   EXPECT_THAT(refusals(machine_of_two()),
               HasSubstr("vendor on 8 GPUs, emulated: the vendor's library is the cluster's"));
   LocalMachine small = machine_of_two();
-  small.memory = 1'000'000'000;
+  small.limits.memory = 1'000'000'000;
   EXPECT_THAT(refusals(small), HasSubstr("8 ranks with gradients of 97.5 MiB"));
   LocalMachine without = machine_of_two();
-  without.no_emulation = "tc is missing; install it";
+  without.limits.no_emulation = "tc is missing; install it";
   expect_error([&] { plan_of(request, without); }, ExitCode::environment, HasSubstr("nothing to do"),
                HasSubstr("emulated runs: tc is missing; install it"));
 }
@@ -470,7 +470,7 @@ TEST(SweepPlan, IsTheSameTwice) {
   request.gpus = {1, 2, 16};
   request.evidence = {Evidence::measured, Evidence::simulated, Evidence::published};
   LocalMachine machine = machine_of_two();
-  machine.models.push_back("resnet18");
+  machine.limits.models.push_back("resnet18");
   const Plan first = plan_of(request, machine), second = plan_of(request, machine);
   EXPECT_EQ(names(first), names(second));
   EXPECT_EQ(keys(first), keys(second));

@@ -1,8 +1,8 @@
-#include "bench/sweep/simulate.hpp"
+#include "analysis/prediction/simulate.hpp"
 
 #include <gmock/gmock.h>
 
-#include "bench/strategy.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 #include "collectives/base/error.hpp"
 #include "tests/bench/plan_example.hpp"
 

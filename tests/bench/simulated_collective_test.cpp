@@ -1,6 +1,6 @@
 // `hbench collective --profile`: what is planned on clusters, and what comes of it.
 
-#include "bench/collective/simulated.hpp"
+#include "analysis/prediction/simulated_collective.hpp"
 
 #include <gmock/gmock.h>
 

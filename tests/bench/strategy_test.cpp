@@ -1,4 +1,4 @@
-#include "bench/strategy.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 
 #include <gmock/gmock.h>
 

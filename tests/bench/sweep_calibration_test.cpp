@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "bench/installation.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
@@ -48,7 +49,7 @@ TEST(SweepCalibration, IsDoneWhereItIsAskedForAndNotWhereItIsNotWanted) {
 TEST(SweepCalibration, TakesTimeForEachTimelineAndForLinksWhereThereAreAny) {
   LocalMachine one_core = machine_of_two();
   one_core.cores = one_core.ranks = 1;
-  one_core.models.push_back("vgg16");
+  one_core.limits.models.push_back("vgg16");
   const auto seconds = [](const LocalMachine& machine, std::vector<std::string> workloads) {
     SweepRequest request = both({1, 8});
     request.workloads = std::move(workloads);

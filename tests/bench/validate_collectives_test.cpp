@@ -1,11 +1,12 @@
-#include "bench/validate/collectives.hpp"
+#include "analysis/prediction/validate_curves.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bench/data.hpp"
+#include "analysis/prediction/data.hpp"
+#include "reports/prediction/validated_curves.hpp"
 
 namespace hbench {
 namespace {

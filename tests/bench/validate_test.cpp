@@ -1,6 +1,6 @@
 // Predictions beside the published table: the error of the model that bands promise is that of the table.
 
-#include "bench/validate/validate.hpp"
+#include "analysis/prediction/validate.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,10 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "analysis/percent.hpp"
 #include "analysis/published.hpp"
 #include "analysis/statistics.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/validate/percent.hpp"
+#include "bench/installation.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"

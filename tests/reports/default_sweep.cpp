@@ -2,9 +2,10 @@
 
 #include <iterator>
 
+#include "analysis/prediction/simulate.hpp"
+#include "bench/installation.hpp"
 #include "bench/output/reporting.hpp"
 #include "bench/sweep/plan.hpp"
-#include "bench/sweep/simulate.hpp"
 
 namespace hbench {
 namespace {

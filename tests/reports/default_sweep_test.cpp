@@ -8,11 +8,12 @@
 #include <sstream>
 
 #include "analysis/choice.hpp"
-#include "bench/compare/compare.hpp"
-#include "bench/crossover/crossover.hpp"
+#include "analysis/prediction/compare.hpp"
+#include "analysis/prediction/crossover.hpp"
 #include "bench/output/reporting.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
+#include "reports/prediction/comparison.hpp"
 #include "reports/scaling/scaling.hpp"
 #include "reports/short_form.hpp"
 #include "tests/reports/document_parts.hpp"

@@ -1,0 +1,36 @@
+#pragma once
+
+/// Whether the figures of a profile can be true: what a reader who knows the hardware would question. Pure.
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/network/profile.hpp"
+
+namespace hbench {
+
+/// How bad a finding is: an error cannot be true, a warning hardly is or makes predictions doubtful, a note tells what
+/// a reader should know.
+enum class Severity : std::uint8_t { error, warning, note };
+std::string_view to_string(Severity severity);
+
+/// One questionable figure.
+struct ProfileFinding {
+  Severity severity = Severity::note;
+  std::string place;  ///< `my.toml:12`; the file alone for what is missing
+  std::string what;   ///< the figure, what is wrong with it, and how to mend it, on one line
+};
+
+/// Errors first, then warnings, then notes. `file_name` names it where a figure is missing, `today` tells how old
+/// prices are.
+std::vector<ProfileFinding> check_profile(const Profile& profile, std::string_view file_name,
+                                          std::chrono::sys_days today);
+
+/// `my.toml:12: error: ...`, a line for each.
+std::string findings_text(const std::vector<ProfileFinding>& findings);
+/// An array of objects.
+std::string findings_json(const std::vector<ProfileFinding>& findings);
+
+}  // namespace hbench

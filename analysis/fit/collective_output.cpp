@@ -1,0 +1,78 @@
+#include "analysis/fit/collective_output.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/import/collective_output.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+class Reader {
+ public:
+  Reader(std::string_view file_name, int ranks, int nodes) : file_name_(file_name), ranks_(ranks), nodes_(nodes) {}
+
+  ImportedCurve read(const CollectiveOutput& output) {
+    for (const CollectiveOutputRow& row : output.rows)
+      if (!row.peer && (ranks_ == 0 || row.result.asked.gpus == ranks_)) add(row);
+    if (times_.empty()) fail("it has no rows of ours", "hbench collective --algorithm ring --json");
+    MeasuredCurve& curve = imported_.curve;
+    curve.algorithm = only(algorithms_, "algorithms", "--algorithm with one");
+    curve.collective = parse_collective_kind(only(collectives_, "collectives", "--collective with one"));
+    curve.ranks = std::stoi(only(counts_, "numbers of ranks", "--ranks with one"));
+    curve.nodes = nodes_ > 0 ? nodes_ : std::stoi(only(places_, "numbers of nodes", "--nodes"));
+    if (curve.ranks < 2 || curve.nodes > curve.ranks) fail("one rank measures no network", "");
+    if (const std::size_t sizes = keep_sizes(imported_, times_); sizes < kFewestSizes)
+      fail(fmt::format("{} of its sizes can be used, and a curve needs {}", sizes, kFewestSizes),
+           "measure more, such as -b 1K -e 1G -f 2");
+    return std::move(imported_);
+  }
+
+ private:
+  void add(const CollectiveOutputRow& row) {
+    const Case& asked = row.result.asked;
+    const std::int64_t bytes = asked.collective.bytes;
+    if (asked.evidence != Evidence::measured)
+      fail(fmt::format("its {} B are {}, and only what was measured tells of a cluster", bytes,
+                       to_string(asked.evidence)),
+           "");
+    if (row.result.status != CaseStatus::done || row.in_place_wrong != 0 || !row.in_place_seconds)
+      fail(fmt::format("its {} B have failed, were wrong, or were not checked", bytes), "measure them again");
+    if (asked.strategy.compresses() || asked.strategy.servers > 0)
+      fail("profiles have no curves of compressors and parameter servers", "measure without them");
+    algorithms_.insert(asked.strategy.algorithm);
+    collectives_.insert(asked.collective.name);
+    counts_.insert(std::to_string(asked.gpus));
+    places_.insert(std::to_string(std::max(asked.nodes, 1)));
+    times_[bytes] = *row.in_place_seconds;
+  }
+
+  std::string only(const std::set<std::string>& all, std::string_view what, std::string_view cure) const {
+    if (all.size() > 1)
+      fail(fmt::format("it has several {}: {}", what, fmt::join(all, ", ")), fmt::format("add {}", cure));
+    return *all.begin();
+  }
+
+  [[noreturn]] void fail(std::string_view message, std::string_view hint) const {
+    throw Error(ExitCode::usage, fmt::format("{}: {}", file_name_, message), std::string(hint));
+  }
+
+  std::string_view file_name_;
+  int ranks_, nodes_;
+  ImportedCurve imported_;
+  std::map<std::int64_t, double> times_;
+  std::set<std::string> algorithms_, collectives_, counts_, places_;
+};
+
+}  // namespace
+
+ImportedCurve parse_collective_output(std::string_view text, std::string_view file_name, int ranks, int nodes) {
+  return Reader(file_name, ranks, nodes).read(read_collective_output(text, file_name));
+}
+
+}  // namespace hbench

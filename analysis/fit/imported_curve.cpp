@@ -1,0 +1,92 @@
+#include "analysis/fit/imported_curve.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/collectives.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+[[noreturn]] void fail(std::string_view file, const std::string& what, std::string hint) {
+  throw Error(ExitCode::usage, fmt::format("{}: {}", file, what), std::move(hint));
+}
+
+/// Those of the collective that the hints name, where there are others.
+void choose_collective(ImportedOutput& output, std::string_view file, const ImportHints& hints) {
+  std::set<std::string> names;
+  for (const CaseResult& each : output.cases) names.insert(each.asked.collective.name);
+  if (names.size() < 2) return;
+  if (hints.collective.empty())
+    fail(file, fmt::format("it has several collectives: {}", fmt::join(names, ", ")), "add --collective with one");
+  const std::string_view chosen = to_string(parse_collective_kind(hints.collective));
+  if (names.contains(std::string(chosen)))
+    std::erase_if(output.cases, [&](const CaseResult& each) { return each.asked.collective.name != chosen; });
+}
+
+/// \throws Error (usage) where its data were wrong.
+double seconds_of(const CaseResult& result) {
+  if (result.status == CaseStatus::failed)
+    throw Error(ExitCode::usage, result.failure,
+                "wrong data are no measurement: repair the machine, and measure again");
+  const CollectiveFigures figures = collective_figures(result);
+  return std::min(figures.in_place.seconds.value_or(HUGE_VAL), figures.out_of_place.seconds.value_or(HUGE_VAL));
+}
+
+}  // namespace
+
+std::size_t keep_sizes(ImportedCurve& imported, const std::map<std::int64_t, double>& times) {
+  std::vector<std::string> disturbed;
+  auto& points = imported.curve.points;
+  for (const auto& [bytes, time] : times) {
+    while (!points.empty() && time < kMostFall * points.back().time.value) {
+      disturbed.push_back(exact_text(Bytes(static_cast<double>(points.back().bytes))));
+      points.pop_back();
+    }
+    points.push_back({bytes, Seconds(time)});
+  }
+  if (!disturbed.empty())
+    imported.notes.push_back(
+        fmt::format("Left out, since a larger size took less time: {}.", fmt::join(disturbed, ", ")));
+  return points.size();
+}
+
+ImportedCurve curve_of(ImportedOutput output, std::string_view file_name, const ImportHints& hints) {
+  if (!output.later.empty())
+    fail(file_name, fmt::format("it has the same test {} times", output.later.size() + 1), "give the file of one test");
+  std::erase_if(output.cases, [](const CaseResult& each) { return !each.asked.is_collective(); });
+  if (output.cases.empty()) fail(file_name, "it has no collective", "give what nccl-tests printed");
+  choose_collective(output, file_name, hints);
+  complete_collectives(output, file_name, hints);
+  ImportedCurve imported;
+  for (const std::string& what : output.left_out) imported.notes.push_back(fmt::format("Left out: {}.", what));
+  if (const auto gpu = output.environment.find("gpu"); gpu != output.environment.end()) imported.gpu = gpu->second;
+  const Case& first = output.cases.front().asked;
+  MeasuredCurve& curve = imported.curve;
+  curve.collective = parse_collective_kind(first.collective.name);
+  curve.algorithm = first.strategy.algorithm;
+  curve.ranks = first.gpus;
+  curve.nodes = first.nodes;
+  if (curve.ranks < 2 || curve.nodes < 1)
+    fail(file_name, "it does not say on how many GPUs of how many nodes it ran", "add such as --ranks 16 --nodes 2");
+  std::map<std::int64_t, double> times;  // seconds, by bytes
+  for (const CaseResult& each : output.cases) {
+    if (each.asked.gpus != curve.ranks || each.asked.nodes != curve.nodes)
+      fail(file_name, fmt::format("it has several numbers of ranks: {} and {}", curve.ranks, each.asked.gpus),
+           "give the file of one of them");
+    const auto [known, is_new] = times.try_emplace(each.asked.collective.bytes, seconds_of(each));
+    if (!is_new) known->second = std::min(known->second, seconds_of(each));
+  }
+  if (const std::size_t sizes = keep_sizes(imported, times); sizes < kFewestSizes)
+    fail(file_name, fmt::format("{} of its sizes can be used, and a curve needs {}", sizes, kFewestSizes),
+         "measure more, such as -b 1K -e 1G -f 2");
+  return imported;
+}
+
+}  // namespace hbench

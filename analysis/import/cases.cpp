@@ -1,0 +1,78 @@
+#include "analysis/import/cases.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+namespace hbench {
+
+Case imported_case(std::string_view implementation) {
+  Case asked;
+  asked.evidence = Evidence::measured;
+  asked.profile = kLocalProfile;
+  asked.implementation = implementation;
+  return asked;
+}
+
+Case imported_benchmark(std::string_view implementation, std::string name) {
+  Case asked = imported_case(implementation);
+  asked.benchmark = std::move(name);
+  asked.strategy.overlap = false;  // it has no strategy
+  return asked;
+}
+
+void ImportedCases::add(const Case& asked, std::string_view metric, std::span<const double> values,
+                        std::string_view unit) {
+  CaseResult& result = result_of(asked);
+  if (result.status == CaseStatus::failed) return;
+  int& iteration = iterations_[{result.asked.key(), std::string(metric)}];
+  for (const double value : values)
+    result.samples.push_back({.launch = 0,
+                              .rank = 0,
+                              .iteration = iteration++,
+                              .warmup = false,
+                              .metric = std::string(metric),
+                              .value = value,
+                              .unit = std::string(unit)});
+}
+
+void ImportedCases::fail(const Case& asked, std::string reason, int exit_code) {
+  CaseResult& result = result_of(asked);
+  if (result.status == CaseStatus::failed) return;
+  result.status = CaseStatus::failed;
+  result.failure = std::move(reason);
+  result.exit_code = exit_code;
+  result.samples.clear();
+}
+
+CaseResult& ImportedCases::result_of(const Case& asked) {
+  const auto [known, is_new] = by_key_.try_emplace(asked.key(), results_.size());
+  if (is_new) results_.push_back({.asked = asked, .failure = {}, .samples = {}});
+  return results_[known->second];
+}
+
+ImportedOutput merged(std::vector<ImportedOutput> tests) {
+  std::vector<ImportedOutput> runs;
+  std::set<std::string> keys;  // of the last run
+  for (ImportedOutput& test : tests) {
+    const bool repeats =
+        std::ranges::any_of(test.cases, [&](const CaseResult& each) { return keys.contains(each.asked.key()); });
+    const bool begins = runs.empty() || repeats || test.environment != runs.back().environment;
+    if (begins) keys.clear();
+    for (const CaseResult& each : test.cases) keys.insert(each.asked.key());
+    if (begins) {
+      runs.push_back(std::move(test));
+      continue;
+    }
+    ImportedOutput& run = runs.back();
+    std::ranges::move(test.cases, std::back_inserter(run.cases));
+    std::ranges::move(test.left_out, std::back_inserter(run.left_out));
+  }
+  ImportedOutput first = std::move(runs.front());
+  first.later.assign(std::make_move_iterator(runs.begin() + 1), std::make_move_iterator(runs.end()));
+  return first;
+}
+
+std::vector<CaseResult> ImportedCases::take() { return std::exchange(results_, {}); }
+
+}  // namespace hbench

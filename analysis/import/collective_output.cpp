@@ -1,0 +1,107 @@
+#include "analysis/import/collective_output.hpp"
+
+#include "analysis/collectives.hpp"
+#include "analysis/import/json_value.hpp"
+#include "analysis/plausible.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/executors/executor.hpp"
+
+namespace hbench {
+namespace {
+
+/// Null is what does not apply; older versions lack fields.
+bool is_set(const JsonValue& row, const char* name) { return row.has(name) && !row.at(name).is_null(); }
+std::string text_or_none(const JsonValue& row, const char* name) {
+  return is_set(row, name) ? row.at(name).text() : "";
+}
+int whole_or_0(const JsonValue& row, const char* name) { return is_set(row, name) ? row.at(name).whole(0) : 0; }
+std::optional<double> number_or_none(const JsonValue& row, const char* name) {
+  return is_set(row, name) ? std::optional(row.at(name).number()) : std::nullopt;
+}
+
+Evidence evidence_of(const JsonValue& word) {
+  for (const Evidence each : {Evidence::measured, Evidence::emulated, Evidence::simulated, Evidence::published})
+    if (to_string(each) == word.text()) return each;
+  word.fail("is no evidence");
+}
+
+Case case_of(const JsonValue& row) {
+  Case asked;
+  asked.evidence = evidence_of(row.at("evidence"));
+  asked.workload = text_or_none(row, "workload");
+  asked.gpus = row.at("ranks").whole(1);
+  asked.nodes = whole_or_0(row, "nodes");
+  asked.profile = asked.is_timed() ? kLocalProfile : text_or_none(row, "profile");
+  asked.strategy.algorithm = row.at("algorithm").text();
+  asked.strategy.compressor = row.at("compressor").text();
+  asked.strategy.servers = whole_or_0(row, "servers");
+  asked.strategy.server_mode = text_or_none(row, "server_mode");
+  asked.strategy.fusion = text_or_none(row, "fusion");
+  asked.collective.name = row.at("collective").text();
+  asked.collective.bytes = row.at("size").bytes();
+  asked.collective.data_type = text_or_none(row, "type");
+  asked.collective.operation = text_or_none(row, "redop");
+  asked.collective.executor = text_or_none(row, "executor");
+  asked.collective.ranks_per_node = whole_or_0(row, "ranks_per_node");
+  asked.collective.segments = whole_or_0(row, "segments");
+  if (works_on_gpu(asked.collective.executor)) asked.training.device = kGpuDevice;
+  asked.implementation = "hbench-collective";
+  return asked;
+}
+
+/// As `hbench collective` stores them: each value of a series is an iteration of a rank in a launch.
+std::vector<Sample> samples_of(const JsonValue& row) {
+  std::vector<Sample> samples;
+  if (!row.has("samples")) return samples;
+  for (const JsonValue& series : row.at("samples").elements()) {
+    const std::string metric = series.at("metric").text();
+    const bool seconds = metric.ends_with("seconds");
+    int iteration = 0;
+    for (const JsonValue& value : series.at("values").elements()) {
+      samples.push_back({.launch = series.at("launch").whole(0),
+                         .rank = series.at("rank").whole(0),
+                         .iteration = iteration++,
+                         .warmup = series.at("warmup").is_true(),
+                         .metric = metric,
+                         .value = value.number(),
+                         .unit = seconds ? "s" : ""});
+      if (const std::string_view fault = implausible(samples.back()); !fault.empty()) value.fail(std::string(fault));
+    }
+  }
+  return samples;
+}
+
+CollectiveOutputRow row_of(const JsonValue& row) {
+  CollectiveOutputRow read;
+  read.result.asked = case_of(row);
+  read.peer = row.at("peer").is_true();
+  read.in_place_seconds = number_or_none(row, "in_place_seconds");
+  read.in_place_wrong = number_or_none(row, "in_place_wrong");
+  if (row.at("status").text() == "done") {
+    read.result.samples = samples_of(row);
+    return read;
+  }
+  const bool wrong = read.in_place_wrong.value_or(0) > 0 || number_or_none(row, "out_of_place_wrong").value_or(0) > 0;
+  read.result.status = CaseStatus::failed;
+  read.result.failure = text_or_none(row, "failure");
+  read.result.exit_code = static_cast<int>(wrong ? ExitCode::wrong_data : ExitCode::lost_rank);
+  return read;
+}
+
+}  // namespace
+
+bool is_collective_output(std::string_view text) {
+  return text.starts_with('{') && text.find("\"hbench collective") != std::string_view::npos;
+}
+
+CollectiveOutput read_collective_output(std::string_view text, std::string_view file_name) {
+  const nlohmann::json json = parse_json(text, file_name);
+  const JsonValue root(json, file_name);
+  CollectiveOutput output{.started_at = text_or_none(root, "started_at")};
+  if (is_set(root, "environment"))
+    for (const auto& [key, value] : root.at("environment").members()) output.environment[key] = value.text();
+  for (const JsonValue& row : root.at("results").elements()) output.rows.push_back(row_of(row));
+  return output;
+}
+
+}  // namespace hbench

@@ -1,0 +1,244 @@
+#include "analysis/import/nccl_tests_output.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analysis/import/nccl_tests_table.hpp"
+#include "analysis/import/words.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
+
+namespace hbench {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+/// The programs that a line names: what ends with `_perf`.
+std::set<std::string> programs_in(std::string_view line) {
+  constexpr std::string_view kEnd = "_perf", kLetters = "abcdefghijklmnopqrstuvwxyz_";
+  std::set<std::string> names;
+  for (std::size_t at = line.find(kEnd); at != line.npos; at = line.find(kEnd, at + 1)) {
+    const std::size_t before = at == 0 ? line.npos : line.find_last_not_of(kLetters, at - 1);
+    const std::size_t begin = before == line.npos ? 0 : before + 1;
+    if (begin < at) names.emplace(line.substr(begin, at - begin + kEnd.size()));
+  }
+  return names;
+}
+
+/// A line of the list of devices, such as `#  Rank  0 Group  0 Pid 7100 on node-a device  0 [...] NVIDIA H100`.
+struct Device {
+  double rank = 0;
+  std::string host, process, group, model;
+
+  static std::optional<Device> of(std::string_view line, const Words& words) {
+    const auto index_of = [&](std::string_view name) {
+      return static_cast<std::size_t>(std::ranges::find(words, name) - words.begin());
+    };
+    const auto after = [&](std::string_view name) {
+      const std::size_t next = index_of(name) + 1;
+      return next < words.size() ? words[next] : std::string_view();
+    };
+    const std::size_t device = index_of("device");
+    const auto rank = finite_number(after("Rank"));
+    if (!rank || *rank < 0 || index_of("Rank") > index_of("on") || index_of("on") > device || after("device").empty())
+      return std::nullopt;
+    Device read{.rank = *rank,
+                .host = std::string(after("on")),
+                .process = std::string(after("Pid")),
+                .group = std::string(after("Group")),
+                .model = {}};
+    const std::size_t bracket = line.find(']', static_cast<std::size_t>(words[device].data() - line.data()));
+    if (bracket == line.npos) return read;
+    for (const std::string_view word : words_of(line.substr(bracket + 1)))
+      read.model += (read.model.empty() ? "" : " ") + std::string(word);
+    return read;
+  }
+};
+
+/// The list of devices of one test.
+class Devices {
+ public:
+  void add(const Device& device) {
+    last_ = std::max(last_, device.rank);
+    ranks_.insert(device.rank);
+    hosts_.insert(device.host);
+    groups_.insert(device.group);
+    if (device.rank == 0) first_ranks_.insert(device.process + " " + device.host);
+    if (!device.model.empty()) models_.insert(device.model);
+  }
+
+  void complete(NcclTestsOutput& test) && {
+    test.gpus = std::move(models_);
+    if (first_ranks_.size() > 1) test.alone = static_cast<int>(first_ranks_.size());
+    // A list with gaps was cut off, and of several groups each is a world of its own.
+    if (last_ + 1 != static_cast<double>(ranks_.size()) || groups_.size() > 1) return;
+    test.ranks = static_cast<int>(ranks_.size());
+    test.nodes = static_cast<int>(hosts_.size());
+  }
+
+ private:
+  std::set<double> ranks_;
+  std::set<std::string> hosts_, groups_, first_ranks_, models_;
+  double last_ = -1;
+};
+
+/// One pass over the lines.
+class Reader {
+ public:
+  explicit Reader(std::string_view file_name) : file_name_(file_name) {}
+
+  std::vector<NcclTestsOutput> read(std::string_view text) {
+    for (const std::string_view line : lines_of(text)) {
+      ++line_;
+      read_line(line);
+      above_ = line;
+    }
+    finish();
+    return std::move(tests_);
+  }
+
+ private:
+  std::string where() const { return fmt::format("{}:{}", file_name_, line_); }
+  [[noreturn]] void fail_here(const std::string& what, std::string_view hint) const {
+    throw Error(ExitCode::usage, fmt::format("{}: {}", where(), what), std::string(hint));
+  }
+
+  bool has_rows() const { return !test_.rows.empty() || !faults_.empty(); }
+
+  void begin() {
+    if (!has_rows()) return;
+    finish();
+    table_ = {};
+    test_.names = std::move(later_names_);
+    later_names_.clear();
+  }
+
+  void finish() {
+    std::move(devices_).complete(test_);
+    for (const auto& [fault, lines] : faults_) test_.left_out.push_back(note_of(fault, lines));
+    if (has_rows()) tests_.push_back(std::move(test_));
+    devices_ = {};
+    test_ = {};
+    faults_.clear();
+  }
+
+  void read_line(std::string_view line) {
+    const Words words = words_of(line);
+    const auto after = [&](std::string_view a, std::string_view b) {
+      const auto found = std::ranges::search(words, std::array{a, b}).begin();
+      return found != words.end();
+    };
+    if (after("test", "starting:") || std::ranges::find(words, "nThread") != words.end()) begin();
+    read_names(line, after("test", "concluded:"));
+    if (const auto device = Device::of(line, words)) {
+      begin();
+      devices_.add(*device);
+      return;
+    }
+    if (auto table = NcclTestsTable::of_names(line, above_)) {
+      begin();
+      if (table->has_cpu_times())
+        fail_here("its times are those of the CPU's calls", "measure without -C, so that it prints how long each took");
+      table_ = std::move(*table);
+    } else if (const std::string fault = table_.read_units(line); !fault.empty()) {
+      fail_here(fault, "nccl-tests prints times in us and bandwidths in GB/s");
+    } else if (auto read = table_.read(line)) {
+      add(std::move(*read), line);
+    }
+    constexpr std::string_view kLibrary = "nccl-library=";
+    for (const std::string_view word : words) {
+      if (!word.starts_with(kLibrary)) continue;
+      begin();
+      test_.nccl = nccl_version_text(word.substr(kLibrary.size()));
+    }
+  }
+
+  /// Names that follow rows are of the next test, unless that line says that the test has ended.
+  void read_names(std::string_view line, bool of_this_test) {
+    (has_rows() && !of_this_test ? later_names_ : test_.names).merge(programs_in(line));
+  }
+
+  void add(NcclTestsTable::Read read, std::string_view line) {
+    if (read.fault.empty()) {
+      read.row.where = where();
+      test_.rows.push_back(std::move(read.row));
+      return;
+    }
+    const bool broken = line.find(" NCCL ") != line.npos;
+    faults_[broken ? "broken by NCCL's messages: measure with NCCL_DEBUG_FILE" : std::move(read.fault)].push_back(
+        line_);
+  }
+
+  /// `line 9: it is cut off`, `lines 9, 12, 15 and 4 more: ...`.
+  static std::string note_of(const std::string& fault, const std::vector<int>& lines) {
+    constexpr std::size_t kNamed = 3;
+    const std::size_t named = std::min(lines.size(), kNamed);
+    return fmt::format("line{} {}{}: {}", lines.size() > 1 ? "s" : "",
+                       fmt::join(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                       lines.size() > named ? fmt::format(" and {} more", lines.size() - named) : "", fault);
+  }
+
+  std::string_view file_name_, above_;
+  int line_ = 0;
+  NcclTestsTable table_;
+  Devices devices_;
+  NcclTestsOutput test_;
+  std::map<std::string, std::vector<int>> faults_;  ///< of each fault of rows, their lines
+  std::set<std::string> later_names_;
+  std::vector<NcclTestsOutput> tests_;
+};
+
+}  // namespace
+
+std::optional<PrintedNumber> PrintedNumber::of(std::string_view word) {
+  const auto value = finite_number(word);
+  if (!value) return std::nullopt;
+  const std::string_view mantissa = word.substr(0, word.find_first_of("eE"));
+  const std::size_t point = mantissa.find('.');
+  const auto decimals = point == mantissa.npos ? 0.0 : static_cast<double>(mantissa.size() - point - 1);
+  std::string_view exponent = word.substr(std::min(mantissa.size() + 1, word.size()));
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  return PrintedNumber{.value = *value, .slack = 0.51 * std::pow(10, finite_number(exponent).value_or(0) - decimals)};
+}
+
+std::optional<double> NcclTestsTiming::wrong_elements() const {
+  const auto count = finite_number(wrong);
+  if (!count) return std::nullopt;
+  return *count >= 1 ? *count : 0;
+}
+
+std::vector<const NcclTestsTiming*> NcclTestsRow::timings() const {
+  std::vector<const NcclTestsTiming*> all;
+  for (const auto* timing : {&out_of_place, &in_place})
+    if (timing->has_value()) all.push_back(&**timing);
+  return all;
+}
+
+std::string operation_of(std::string_view redop) { return redop == "none" ? "" : std::string(redop); }
+
+// NCCL_VERSION_CODE is 10000 X + 100 Y + Z since 2.9, and was 1000 X + 100 Y + Z before.
+std::string nccl_version_text(std::string_view code) {
+  const auto number = finite_number(code);
+  if (!number || *number < 2000 || *number > 999999) return "";
+  const int whole = static_cast<int>(*number), major = whole < 10000 ? 1000 : 10000;
+  return fmt::format("{}.{}.{}", whole / major, whole % major / 100, whole % 100);
+}
+
+bool is_nccl_tests_output(std::string_view text) {
+  for (const std::string_view line : lines_of(text))
+    if (line.find("nThread ") != line.npos || line.find("out-of-place") != line.npos ||
+        NcclTestsTable::of_names(line, ""))
+      return true;
+  return false;
+}
+
+std::vector<NcclTestsOutput> read_nccl_tests(std::string_view text, std::string_view file_name) {
+  return Reader(file_name).read(text);
+}
+
+}  // namespace hbench

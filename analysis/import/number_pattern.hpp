@@ -1,0 +1,49 @@
+#pragma once
+
+/// A number that a program prints in words of its own: `epoch 3: 812.4 images/s`. Pure.
+
+#include <cstdint>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/import/format.hpp"
+
+namespace hbench {
+
+/// Which number counts where a text has several: none, so that the text is refused; the last one; or all, as iterations
+/// of one launch, of which the median counts.
+enum class TakeNumbers : std::uint8_t { only, last, median };
+/// Which of two values is the better one.
+enum class BetterValue : std::uint8_t { lower, higher };
+
+/// What is asked of a pattern, as people write it.
+struct NumberPatternRequest {
+  std::string name;                        ///< of the benchmark that the number is of
+  std::string expression;                  ///< ECMAScript; its first group is the number, a second one the unit
+  std::string unit = {};                   ///< `ms`, `images/s`, `MiB`; empty where the second group has it
+  std::optional<BetterValue> better = {};  ///< none: of times the lower one, of rates (`.../s`) the higher one
+  TakeNumbers take = TakeNumbers::only;
+};
+
+class NumberPattern {
+ public:
+  /// \throws Error (usage) for an expression that is none or has another number of groups, for a unit that is missing
+  /// or stands in both places, and where nothing says which value is better.
+  explicit NumberPattern(NumberPatternRequest request);
+
+  /// Returns the one case of a text, with its numbers as samples of launch 0. \throws Error (usage) that names the text
+  /// as `file_name`: for no number, several where one is taken, what is not above 0, and a unit that is none.
+  ImportedOutput read(std::string_view text, std::string_view file_name) const;
+
+ private:
+  struct Found;
+  std::vector<Found> find(std::string_view text) const;
+
+  NumberPatternRequest request_;
+  std::regex regex_;
+};
+
+}  // namespace hbench

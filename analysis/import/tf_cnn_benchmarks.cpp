@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/import/cases.hpp"
+#include "analysis/import/format.hpp"
+#include "analysis/import/words.hpp"
+#include "analysis/tracked_metric.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
+
+/// tf_cnn_benchmarks (github.com/tensorflow/benchmarks): a heading with model, batch and devices, and at the end `total
+/// images/sec` of all of them. Behind the labels of launchers every rank may print both.
+
+namespace hbench {
+namespace {
+
+constexpr std::string_view kTotal = "total images/sec:";
+
+bool recognises(std::string_view text) { return text.find(kTotal) != text.npos && text.find("Model:") != text.npos; }
+
+/// What follows a name in a line; empty where the name is not in it.
+std::string_view after(std::string_view line, std::string_view name) {
+  const std::size_t at = line.find(name);
+  return at == line.npos ? std::string_view() : trimmed(line.substr(at + name.size()));
+}
+
+class Reader {
+ public:
+  ImportedOutput read(std::string_view text, std::string_view file_name) {
+    for (const std::string_view line : lines_of(text)) {
+      ++line_;
+      read_line(line);
+    }
+    begin();
+    if (tests_.empty())
+      throw Error(
+          ExitCode::usage,
+          fmt::format("{}: {}", file_name, left_out_.empty() ? "it has no total images/sec" : left_out_.front()),
+          "did the benchmark end before its last line?");
+    ImportedOutput output = merged(std::move(tests_));
+    output.left_out.insert(output.left_out.end(), left_out_.begin(), left_out_.end());
+    output.program = "tf_cnn_benchmarks";
+    for (ImportedOutput& later : output.later) later.program = output.program;
+    return output;
+  }
+
+ private:
+  void begin() {
+    if (!cases_.empty()) tests_.push_back({.cases = cases_.take()});
+    cases_ = {};
+    totals_ = 0;
+  }
+
+  void read_line(std::string_view line) {
+    if (const std::string_view model = after(line, "Model:"); !model.empty()) {
+      if (totals_ > 0) begin();
+      model_ = model;
+    } else if (const std::size_t per = line.find(" per device"); per != line.npos) {
+      const auto words = words_of(line.substr(0, per));
+      batch_ = words.empty() ? "" : words.back();
+    } else if (const std::string_view devices = after(line, "Devices:"); !devices.empty()) {
+      gpus_ = static_cast<int>(std::ranges::count(devices, ',')) + 1;
+    } else if (const std::string_view total = after(line, kTotal); !total.empty()) {
+      read_total(total);
+    }
+  }
+
+  void read_total(std::string_view total) {
+    if (++totals_ > 1) return;  // the other ranks'
+    const auto rate = finite_number(words_of(total).front());
+    if (!rate || *rate <= 0 || model_.empty())
+      return left_out_.push_back(fmt::format("line {}: its total is '{}'", line_, total));
+    Case asked =
+        imported_benchmark("tf_cnn_benchmarks", model_ + (batch_.empty() ? "" : fmt::format(" batch {}", batch_)) +
+                                                    (gpus_ > 0 ? fmt::format(" on {} devices", gpus_) : ""));
+    asked.gpus = std::max(gpus_, 1);
+    cases_.add(asked, metric::kBenchmarkRate, std::array{*rate}, "images/s");
+  }
+
+  int line_ = 0, gpus_ = 0, totals_ = 0;
+  std::string model_, batch_;
+  ImportedCases cases_;
+  std::vector<ImportedOutput> tests_;
+  std::vector<std::string> left_out_;
+};
+
+ImportedOutput parse(std::string_view text, std::string_view file_name, const ImportHints& /*hints*/) {
+  return Reader().read(text, file_name);
+}
+
+}  // namespace
+
+extern const ImportFormat kTfCnnBenchmarksFormat;
+constinit const ImportFormat kTfCnnBenchmarksFormat{.name = "tf-cnn-benchmarks",
+                                                    .summary = "total images/sec of tf_cnn_benchmarks",
+                                                    .example = "python tf_cnn_benchmarks.py --model=vgg16 > 1.txt",
+                                                    .recognises = recognises,
+                                                    .parse = parse};
+
+}  // namespace hbench

@@ -1,0 +1,156 @@
+#include "analysis/prediction/bandwidth.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/choose.hpp"
+#include "analysis/prediction/obstacle.hpp"
+#include "analysis/prediction/plan_across_nodes.hpp"
+
+namespace hbench {
+namespace {
+
+/// Rates that a search tries, where searches share what they have tried: for the estimate of progress only.
+constexpr double kTriedRates = 25;
+
+double efficiency(Seconds step, const SimulatedStep& of) { return of.times.compute / step; }
+
+/// Passes of the coder over all gradients at the busiest GPU.
+double coding_passes(const TrainingStrategy& strategy, World world, std::int64_t elements) {
+  switch (strategy.compressor.compressor->exchange) {
+    case Exchange::gather:
+      return 1 + world.workers;
+    case Exchange::low_rank:
+      return 2;
+    case Exchange::per_hop:
+      break;
+  }
+  const AlgorithmChoice& choice = strategy.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
+  if (choice.algorithm->uses_servers) world.group = 1;
+  const Cost cost = choice.algorithm->cost({.world = world, .parameters = choice.parameters}, elements);
+  return static_cast<double>(cost.sent + cost.received) / static_cast<double>(elements);
+}
+
+std::int64_t elements_of(const StepTimeline& timeline) {
+  std::int64_t elements = 0;
+  for (const GradientEvent& gradient : timeline.gradients) elements += gradient.elements;
+  return elements;
+}
+
+/// The same case without a compressor, by the same fusion policy where that was asked for (PowerSGD has one of its
+/// own); null where there is none.
+const Case* plain_of(const Case& compressed, const std::vector<Case>& cases) {
+  const Case* plain = nullptr;
+  for (const Case& each : cases) {
+    Strategy strategy = each.strategy;
+    if (strategy.compresses() || each.workload != compressed.workload || each.gpus != compressed.gpus) continue;
+    strategy.compressor = compressed.strategy.compressor;
+    if (strategy == compressed.strategy) return &each;
+    strategy.fusion = compressed.strategy.fusion;
+    if (strategy == compressed.strategy) plain = &each;
+  }
+  return plain;
+}
+
+/// Profiles of several nodes with the GPU of `base`; without one, all.
+std::vector<KnownNetwork> networks_like(const Profile& base, const Data& data) {
+  std::vector<KnownNetwork> networks;
+  for (const std::string& name : data.profiles.names()) {
+    const Profile profile = data.profiles.load(name);
+    if (profile.most_nodes != 1 && (base.gpu.empty() || profile.gpu == base.gpu))
+      networks.push_back({name, profile.path_rate()});
+  }
+  std::ranges::stable_sort(networks, {}, &KnownNetwork::reaches);
+  return networks;
+}
+
+}  // namespace
+
+double parse_target(const std::string& text) {
+  const double target = parse_goals({.target = text}).efficiency;
+  if (target >= 1)
+    throw Error(ExitCode::usage, fmt::format("--target {} cannot be reached by any network", text),
+                "the last gradient leaves when the compute is over: ask for 99% at most");
+  return target;
+}
+
+RequiredBandwidth search_required(const Case& asked, double target, VariedNetwork& network) {
+  const auto search = [&](Seconds SimulatedStep::*end) {
+    return least_rate([&](BytesPerSecond rate) {
+      const SimulatedStep& step = network.step(asked, rate);
+      return efficiency(step.*end, step) >= target;
+    });
+  };
+  RequiredBandwidth found{.asked = asked};
+  found.least = search(&SimulatedStep::low);
+  found.stated = least_rate([&](BytesPerSecond rate) {
+    const SimulatedStep& step = network.step(asked, rate);
+    return efficiency(step.times.step, step) >= target;
+  });
+  found.most = search(&SimulatedStep::high);
+  const SimulatedStep& best = network.step(asked, kUnlimited);
+  found.best_efficiency = efficiency(best.times.step, best);
+  if (found.stated) return found;
+  const Obstacle obstacle = worst_obstacle(asked, network.catalog());
+  found.obstacle = obstacle.words;
+  found.without_obstacle = obstacle.efficiency_without;
+  return found;
+}
+
+BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNetwork& network) {
+  const Profile& cluster = network.catalog().profiles.at(compressed.profile);
+  const TrainingStrategy strategy = parse_strategy(compressed);
+  const std::int64_t elements = elements_of(network.catalog().traces.at(compressed.workload).timeline);
+  BreakEven found{.asked = compressed};
+  found.bits_per_element =
+      8.0 * static_cast<double>(strategy.compressor.codec->max_wire_bytes(elements)) / static_cast<double>(elements);
+  const Compressor& compressor = *strategy.compressor.compressor;
+  found.bits_vary = compressor.bytes_vary;
+  if (strategy.compressor.parameters == compressor.defaults) found.relative_error = compressor.relative_l2_error;
+  const World world = strategy.world(compressed.gpus, cluster.gpus_per_node);
+  const double traffic = static_cast<double>(elements) * sizeof(float) * compressor.memory_traffic;
+  if (cluster.memory_rate.value > 0)
+    found.coding = coding_passes(strategy, world, elements) * (Bytes(traffic) / cluster.memory_rate);
+  const auto below = [&](auto pays) -> std::optional<BytesPerSecond> {
+    // The least rate at which it pays no more.
+    const auto rate = least_rate(
+        [&](BytesPerSecond tried) { return !pays(network.step(compressed, tried), network.step(plain, tried)); });
+    if (!rate) return kUnlimited;
+    return rate == kLeastRate ? std::nullopt : rate;
+  };
+  found.ahead_below = below([](const SimulatedStep& with, const SimulatedStep& without) {
+    return lead_of(with.ends(), without.ends()).who() == Ahead::first;
+  });
+  found.even_at = below(
+      [](const SimulatedStep& with, const SimulatedStep& without) { return with.times.step < without.times.step; });
+  return found;
+}
+
+BandwidthAnswer required_bandwidth(const PredictionRequest& request, double target, const Data& data,
+                                   const SimulationMeans& means) {
+  Plan plan = plan_across_nodes(request, data, means.memory);
+  BandwidthAnswer answer{.target = target, .base = plan.catalog.profiles.begin()->second};
+  int most_gpus = 0;
+  for (const Case& asked : plan.cases) most_gpus = std::max(most_gpus, asked.gpus);
+  if (means.more) means.more(kTriedRates * simulation_time(plan.cases, plan.catalog));
+  for (const auto& [name, trace] : plan.catalog.traces) answer.titles[name] = trace.title;
+  VariedNetwork network(plan.catalog, means.stop);
+  for (const Case& asked : plan.cases) {
+    if (means.begun) means.begun(simulation_in_words(asked));
+    answer.required.push_back(search_required(asked, target, network));
+    const Case* plain = asked.strategy.compresses() ? plain_of(asked, plan.cases) : nullptr;
+    if (asked.strategy.compresses() && plain == nullptr)
+      refuse(plan.refused, fmt::format("the break-even of {}", asked.strategy.label()),
+             "there is nothing without a compressor to compare it with; add none to --compressor");
+    if (plain != nullptr && asked.gpus == most_gpus)
+      answer.break_even.push_back(search_break_even(asked, *plain, network));
+    if (means.done) means.done(kTriedRates * simulation_time(asked, plan.catalog));
+  }
+  answer.networks = networks_like(answer.base, data);
+  answer.refused = std::move(plan.refused);
+  return answer;
+}
+
+}  // namespace hbench

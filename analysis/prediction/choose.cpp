@@ -1,0 +1,195 @@
+#include "analysis/prediction/choose.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <numeric>
+
+#include "analysis/points.hpp"
+#include "analysis/prediction/simulate.hpp"
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+/// Training images of ILSVRC 2012.
+constexpr double kImageNet = 1'281'167;
+constexpr double kUsualTarget = 0.9;
+/// More samples or hours than anybody has.
+constexpr double kMostAmount = 1e15;
+
+/// What may follow a number, and what it is worth.
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+/// A number above 0 with one of the units. \throws Error (usage).
+double amount(std::string_view text, std::string_view flag, std::initializer_list<Unit> units, const char* example) {
+  auto [number, unit] = parse_leading_number<double>(text).value_or(std::pair(0.0, text));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  if (number > 0)
+    for (const Unit& known : units)
+      if (known.name == unit && number * known.factor < kMostAmount) return number * known.factor;
+  throw Error(ExitCode::usage, fmt::format("{} {} makes no sense", flag, text),
+              fmt::format("write such as {}", example));
+}
+
+/// Parameter servers are asked for on every cluster and GPU count, and in vain where nothing leaves the node.
+void refuse_servers_on_one_node(Plan& plan) {
+  std::erase_if(plan.cases, [&](const Case& asked) {
+    const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
+    const bool in_vain = one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty();
+    if (in_vain)
+      refuse(plan.refused, "parameter servers on one node",
+             "its ranks add up among themselves either way; take a ring");
+    return in_vain;
+  });
+}
+
+/// A step that was recorded elsewhere does not tell how fast the GPUs of a cluster are.
+void refuse_recorded_rates(Plan& plan) {
+  std::erase_if(plan.cases, [&](const Case& asked) {
+    if (!has_recorded_rate(asked)) return false;
+    refuse(plan.refused, asked.profile,
+           "its GPU is not what the timeline was recorded on; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] "
+           "entry");
+    return true;
+  });
+}
+
+/// Dollars, unless only other prices are known.
+std::string usual_currency(const Catalog& catalog) {
+  std::string known = "USD";
+  for (const auto& [name, profile] : catalog.profiles) {
+    if (!profile.price) continue;
+    known = profile.price->per_node_hour.currency;
+    if (known == "USD") break;
+  }
+  return known;
+}
+
+/// Refuses, where a budget is given, the clusters that it cannot be compared with.
+std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals, bool rate_given) {
+  const std::string& workload = plan.catalog.traces.begin()->first;
+  const auto rate_factor = [&](const Profile& profile) {
+    const auto rate = profile.rates.find(workload);
+    return rate_given || rate == profile.rates.end() ? 1 : rate->second.factor;
+  };
+  std::map<std::string, Offer> offers;
+  for (const auto& [name, profile] : plan.catalog.profiles) {
+    const bool comparable = profile.price && profile.price->per_node_hour.currency == goals.currency;
+    if (goals.budget > 0 && !profile.price)
+      refuse(plan.refused, name, "no price is known");
+    else if (goals.budget > 0 && !comparable)
+      refuse(plan.refused, name,
+             fmt::format("its price is in {} and the budget in {}, and no currency is converted",
+                         profile.price->per_node_hour.currency, goals.currency));
+    else
+      offers[name] = {profile.gpus_per_node,
+                      comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt,
+                      rate_factor(profile)};
+  }
+  return offers;
+}
+
+/// The least of a figure over all clusters and GPU counts, and where it is.
+struct Least {
+  double value = std::numeric_limits<double>::infinity();
+  std::string where;
+
+  void take(double other, const Case& asked) {
+    if (other >= value) return;
+    value = other;
+    where = fmt::format("{} of {}", counted(asked.gpus, "GPU"), asked.profile);
+  }
+};
+
+/// Refuses goals that are missed wherever GPUs lose nothing by being many, and are as fast as their rate may be.
+/// \throws Error (usage) with what it takes at least.
+void check_possible(const Plan& plan, const Goals& goals, const std::map<std::string, Offer>& offers,
+                    double given_rate) {
+  const std::string& workload = plan.catalog.traces.begin()->first;
+  Least hours, cost;
+  for (const Case& asked : plan.cases) {
+    const auto offer = offers.find(asked.profile);
+    if (offer == offers.end()) continue;
+    const Profile& profile = plan.catalog.profiles.at(asked.profile);
+    const auto known = profile.rates.find(workload);
+    const double rate = given_rate > 0 || known == profile.rates.end() ? given_rate : known->second.samples_per_second;
+    if (rate <= 0) return;
+    const double ideal = goals.samples / (asked.gpus * rate * offer->second.rate_factor) / 3600;
+    const int nodes = (asked.gpus + profile.gpus_per_node - 1) / profile.gpus_per_node;
+    hours.take(ideal, asked);
+    if (offer->second.per_node_hour) cost.take(ideal * nodes * *offer->second.per_node_hour, asked);
+  }
+  const auto refuse_goal = [&](const char* flag, const std::string& least, const Least& at, const char* cure) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} is impossible: {:.4g} samples take {} at least, at ideal speed on {}", flag,
+                            goals.samples, least, at.where),
+                cure);
+  };
+  if (goals.hours > 0 && !hours.where.empty() && hours.value > goals.hours)
+    refuse_goal("--deadline", format(Seconds(hours.value * 3600)), hours, "give more time, or more GPUs with --gpus");
+  if (goals.budget > 0 && !cost.where.empty() && cost.value > goals.budget)
+    refuse_goal("--budget", fmt::format("{:.4g} {}", cost.value, goals.currency), cost,
+                "give more money, or train on less with --samples");
+}
+
+}  // namespace
+
+Goals parse_goals(const GoalTexts& texts) {
+  Goals goals;
+  if (!texts.target.empty()) {
+    goals.efficiency = amount(texts.target, "--target", {{"", 1}, {"%", 0.01}}, "90% or 0.9");
+    if (goals.efficiency > 1)
+      throw Error(ExitCode::usage, fmt::format("--target {} is more than the ideal", texts.target),
+                  "it is an efficiency, such as 90% or 0.9");
+  }
+  if (!texts.samples.empty() && !texts.epochs.empty())
+    throw Error(ExitCode::usage, "--samples and --epochs both say how much to train", "give one of them");
+  if (!texts.samples.empty())
+    goals.samples = amount(texts.samples, "--samples", {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}}, "115M");
+  if (!texts.epochs.empty()) goals.samples = kImageNet * amount(texts.epochs, "--epochs", {{"", 1}}, "90");
+  if (!texts.deadline.empty())
+    goals.hours = amount(texts.deadline, "--deadline", {{"h", 1}, {"min", 1.0 / 60}, {"d", 24}, {"s", 1.0 / 3600}},
+                         "6h, 90min or 2d");
+  if (!texts.budget.empty()) {
+    const auto budget = parse_money(texts.budget);
+    if (!budget)
+      throw Error(ExitCode::usage, fmt::format("--budget {} makes no sense", texts.budget),
+                  "write such as 500usd: a number and the three letters of a currency");
+    goals.budget = budget->amount;
+    goals.currency = budget->currency;
+  }
+  if ((goals.hours > 0 || goals.budget > 0) && goals.samples == 0)
+    throw Error(ExitCode::usage, "a deadline or a budget needs to know how much to train",
+                "add --samples 115M, or --epochs 90 for ImageNet");
+  if (goals.efficiency == 0 && goals.hours == 0 && goals.budget == 0) goals.efficiency = kUsualTarget;
+  return goals;
+}
+
+Choice choose(const PredictionRequest& request, const Goals& asked_goals, const Data& data,
+              const SimulationMeans& means) {
+  Plan plan = plan_predictions(request, data, {.memory = means.memory});
+  refuse_servers_on_one_node(plan);
+  refuse_recorded_rates(plan);
+  Goals goals = asked_goals;
+  if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);
+  const std::map<std::string, Offer> offers = make_offers(plan, goals, request.single_gpu_rate > 0);
+  check_possible(plan, goals, offers, request.single_gpu_rate);
+  if (means.more) means.more(simulation_time(plan.cases, plan.catalog));
+  const std::vector<CaseResult> results = simulate_all(plan.cases, plan.catalog, means);
+  return {.goals = goals,
+          .workload = plan.catalog.traces.begin()->second.title,
+          .timeline = plan.catalog.traces.begin()->first,
+          .single_gpu_rate = request.single_gpu_rate,
+          .alternatives = best_strategies(make_alternatives(make_points(results), offers, goals)),
+          .catalog = std::move(plan.catalog),
+          .refused = std::move(plan.refused)};
+}
+
+}  // namespace hbench

@@ -1,0 +1,41 @@
+#pragma once
+
+/// `hbench choose`: simulates a training job on clusters, and says where it should run.
+
+#include <string>
+#include <vector>
+
+#include "analysis/choice.hpp"
+#include "analysis/prediction/means.hpp"
+#include "analysis/prediction/plan.hpp"
+
+namespace hbench {
+
+/// The job in the words of its flags; empty where nothing is said. \throws Error (usage) that names the flag.
+struct GoalTexts {
+  std::string target;    ///< `90%`, `0.9`
+  std::string samples;   ///< `115M`
+  std::string epochs;    ///< of ImageNet's 1,281,167 images
+  std::string deadline;  ///< `6h`, `90min`, `2d`
+  std::string budget;    ///< `500usd`, `40000inr`
+};
+/// Without any condition an efficiency of 90 % is asked for.
+Goals parse_goals(const GoalTexts& texts);
+
+/// Alternatives and what they were made of.
+struct Choice {
+  Goals goals;
+  std::string workload;                   ///< its title
+  std::string timeline;                   ///< its name
+  double single_gpu_rate = 0;             ///< samples/s of one GPU given for all clusters; 0: each has its own
+  std::vector<Alternative> alternatives;  ///< of each cluster and number of GPUs the strategy to take
+  Catalog catalog;
+  std::vector<Refusal> refused;
+};
+
+/// Simulates `request`, which has one workload and simulated evidence only. \throws Error as `plan_predictions`,
+/// (interrupted) after a stop, (usage) for goals that cannot be met at ideal speed.
+Choice choose(const PredictionRequest& request, const Goals& goals, const Data& data,
+              const SimulationMeans& means = {});
+
+}  // namespace hbench

@@ -1,0 +1,59 @@
+#include "analysis/prediction/doubts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace hbench {
+namespace {
+
+/// What nobody states of the cluster, as far as it counts for the alternative.
+std::optional<Doubt> doubt_of_assumptions(const Alternative& alternative, const Profile& profile) {
+  std::string keys;
+  double most = 1;
+  bool network = false;
+  for (const Figure& figure : profile.assumed()) {
+    const bool of_network = figure.key.starts_with("network.");
+    if (of_network && alternative.nodes == 1) continue;
+    keys += (keys.empty() ? "" : ", ") + figure.key;
+    most = std::max(most, figure.assumed);
+    network |= of_network;
+  }
+  if (keys.empty()) return std::nullopt;
+  return Doubt{fmt::format("nobody states {}: assumed, and up to {:g} times higher or lower", keys, most),
+               network ? "nccl-tests on two nodes, for hbench calibrate --from" : "hbench calibrate on one node"};
+}
+
+std::optional<Doubt> doubt_of_network(const Alternative& alternative, const Profile& profile) {
+  if (alternative.nodes == 1) return std::nullopt;
+  if (alternative.point.asked.strategy.uses_servers() && profile.server_factor > 1)
+    return Doubt{
+        fmt::format("what its parameter servers handle is known within a factor of {:g}", profile.server_factor),
+        "steps with servers on two nodes, for hbench calibrate --from"};
+  if (profile.stream_factor > 1)
+    return Doubt{fmt::format("what its TCP streams carry is known within a factor of {:g}", profile.stream_factor),
+                 "hbench collective, or nccl-tests, on two nodes"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+double uncertain_rate(const Choice& choice, const Profile& profile) {
+  const auto rate = profile.rates.find(choice.timeline);
+  const bool known = choice.single_gpu_rate > 0 || rate == profile.rates.end();
+  return known || rate->second.factor <= kUsualRateFactor ? 1 : rate->second.factor;
+}
+
+std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternative) {
+  const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
+  std::vector<Doubt> doubts;
+  if (auto doubt = doubt_of_network(alternative, profile)) doubts.push_back(std::move(*doubt));
+  if (auto doubt = doubt_of_assumptions(alternative, profile)) doubts.push_back(std::move(*doubt));
+  if (const double factor = uncertain_rate(choice, profile); factor > 1)
+    doubts.push_back({fmt::format("the samples/s of one GPU are known within a factor of {:g}", factor),
+                      "hbench calibrate on one GPU"});
+  return doubts;
+}
+
+}  // namespace hbench

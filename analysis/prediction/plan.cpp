@@ -1,0 +1,294 @@
+#include "analysis/prediction/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/emulated_memory.hpp"
+#include "analysis/prediction/simulate.hpp"
+#include "analysis/prediction/strategies_asked.hpp"
+#include "analysis/published.hpp"
+#include "analysis/revision.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/digest.hpp"
+#include "collectives/base/library.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/network/choose.hpp"
+#include "collectives/placement/placement.hpp"
+#include "workloads/presets/preset.hpp"
+
+namespace hbench {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const Names kDefaultWorkloads{"resnet50", "resnet101", "inception_v3", "vgg16"};
+const Names kDefaultProfiles{"uber-p100-25gbe-tcp", "uber-p100-25gbe-roce", "aws-p3-25gbe",
+                             "aws-p3dn-tcp",        "azure-nd96asr-v4",     "hkbu-10gbe"};
+
+bool contains(const std::vector<std::string>& list, std::string_view item) {
+  return std::ranges::find(list, item) != list.end();
+}
+
+/// `threshold` in a published row means: everything in one bucket.
+std::string canonical_fusion(const std::string& text) {
+  return parse_fusion(text == "threshold" ? "threshold:1GiB" : text).text();
+}
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(const PredictionRequest& request, const Data& data, const PlanLimits& limits)
+    : request_(request), data_(data), limits_(limits) {
+  check_names();
+  for (const std::string& name : request_.profiles) profiles_.push_back(add_profile(name));
+  for (const std::string& name : request_.workloads)
+    if (is_file_name(name) || contains(data_.traces.names(), name)) traces_.push_back(add_trace(name));
+  for (const std::string& name : request_.profiles)
+    if (is_file_name(name)) note_unused_rates(name);
+}
+
+/// Loads a profile or trace into the catalog; its name there.
+std::string PlanBuilder::add_profile(const std::string& name_or_file) {
+  Profile profile = data_.profiles.load(name_or_file);
+  std::string name = profile.name;
+  const auto [known, added] = plan_.catalog.profiles.try_emplace(name, std::move(profile));
+  if (!added && known->second.digest != data_.profiles.load(name_or_file).digest)
+    throw Error(ExitCode::usage, fmt::format("two different profiles are called '{}'", name),
+                "rename one of the files");
+  return name;
+}
+
+std::string PlanBuilder::add_trace(const std::string& name_or_file) {
+  Trace trace = data_.traces.load(name_or_file);
+  std::string name = trace.name;
+  if (is_file_name(name_or_file)) own_traces_.insert(name);
+  const std::string digest = digest_text(format_trace(trace));
+  plan_.catalog.traces.try_emplace(name, std::move(trace));
+  if (trace_digests_.try_emplace(name, digest).first->second != digest)
+    throw Error(ExitCode::usage, fmt::format("two different workloads are called '{}'", name),
+                "rename one of the files");
+  return name;
+}
+
+/// A rate in a file of the user's may be for a timeline of his own that this sweep does not have: no mistake for
+/// sure.
+void PlanBuilder::note_unused_rates(const std::string& file) {
+  std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
+  known.insert(known.end(), limits_.models.begin(), limits_.models.end());
+  known.insert(known.end(), own_traces_.begin(), own_traces_.end());
+  for (const auto& [workload, rate] : data_.profiles.load(file).rates) {
+    if (std::ranges::find(known, workload) != known.end()) continue;
+    const std::string meant = nearest_name(workload, known);
+    refuse(fmt::format("rates.{} of {}", workload, file),
+           fmt::format("not used: no workload of that name{}", meant.empty()
+                                                                   ? "; --workload FILE gives a timeline of your own"
+                                                                   : fmt::format("; did you mean '{}'?", meant)));
+  }
+}
+
+void PlanBuilder::check_names() const {
+  for (const std::string& name : request_.algorithms)
+    if (name != kAuto) parse_algorithm_rule(name);
+  for (const std::string& name : request_.compressors) parse_compressor(name);
+  for (const std::string& name : request_.placements) find_entry(placements(), name, "placement");
+  for (const std::string& text : request_.fusions) parse_fusion(text);
+  for (const std::string& name : request_.presets) find_entry(presets(), name, "preset");
+  for (const std::string& name : request_.workloads) {
+    if (is_file_name(name) || contains(data_.traces.names(), name) || contains(limits_.models, name)) continue;
+    std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
+    for (const std::string& model : limits_.models)
+      if (!contains(data_.traces.names(), model)) known.push_back(model);
+    throw unknown_name("workload", name, known);
+  }
+}
+
+/// Whether this machine has room for a case; the reason is kept where it has not.
+bool PlanBuilder::fits(const Case& asked, const TrainingStrategy& strategy, const World& world) {
+  std::string why_not;
+  if (asked.evidence == Evidence::simulated)
+    why_not = refuse_size(world, plan_.catalog.traces.at(asked.workload).timeline, strategy, limits_.memory);
+  else if (asked.evidence == Evidence::emulated && is_on_cluster(asked))
+    why_not = refuse_emulated(asked, strategy, world);
+  if (why_not.empty()) return true;
+  lacks(fmt::format("{} on {} GPUs, {}", asked.strategy.label(), asked.gpus, to_string(asked.evidence)),
+        std::move(why_not));
+  return false;
+}
+
+/// Lists may name one thing twice, and two choices of servers come to the same in a small world.
+void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
+  write_strategy(asked, strategy);
+  if (is_on_cluster(asked)) asked.nodes = (asked.gpus + gpus_per_node(asked) - 1) / gpus_per_node(asked);
+  if (strategy.communicates()) {
+    const World world = strategy.world(asked.workers(), gpus_per_node(asked));
+    std::string why = refuse_strategy(strategy, world);
+    if (!why.empty()) {
+      const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
+      unsuited_[{strategy.algorithm.text() + with, std::move(why)}].insert(asked.gpus);
+      return;
+    }
+    if (!fits(asked, strategy, world)) return;
+  }
+  if (keys_.insert(asked.key()).second) plan_.cases.push_back(std::move(asked));
+}
+
+int PlanBuilder::gpus_per_node(const Case& asked) const {
+  return is_on_cluster(asked) ? plan_.catalog.profiles.at(asked.profile).gpus_per_node : workers_per_node(asked);
+}
+
+bool PlanBuilder::is_on_cluster(const Case& asked) const {
+  return !asked.is_timed() || is_of_emulated_cluster(asked, plan_.catalog);
+}
+
+void PlanBuilder::lacks(std::string what, std::string why) {
+  machine_lacks_ = true;
+  refuse(std::move(what), std::move(why));
+}
+
+void PlanBuilder::nothing_left() const {
+  if (plan_.refused.empty())
+    throw Error(ExitCode::usage, "nothing to do: there is nothing of the evidence asked for in this range",
+                "published figures are few; add simulated, emulated or measured to --evidence");
+  throw Error(machine_lacks_ ? ExitCode::environment : ExitCode::usage, "nothing to do: every combination was refused",
+              reasons(plan_.refused));
+}
+
+/// What `auto` stands for on a cluster; empty where nobody asked.
+const std::string& PlanBuilder::auto_rule(const std::string& profile, int gpus) {
+  std::string& rule = auto_rules_[{profile, gpus}];
+  if (!rule.empty() || !contains(request_.algorithms, kAuto)) return rule;
+  if (std::string why = refuse_choice(plan_.catalog.profiles.at(profile), gpus, limits_.memory); !why.empty())
+    throw Error(ExitCode::environment, fmt::format("--algorithm auto on {} GPUs {}", gpus, why),
+                "name an algorithm, such as halving-doubling");
+  rule = choose_algorithm(plan_.catalog.profiles.at(profile), gpus, usual_sizes()).rule.text();
+  return rule;
+}
+
+void PlanBuilder::add_clusters(Evidence evidence) {
+  if (evidence == Evidence::emulated && !limits_.no_emulation.empty())
+    return lacks("emulated runs", limits_.no_emulation);
+  for (const std::string& name : request_.workloads)
+    if (!is_file_name(name) && !contains(data_.traces.names(), name))
+      refuse(fmt::format("{}, {}", name, to_string(evidence)),
+             fmt::format("no recorded timeline; hbench calibrate --model {} records one", name));
+  if (request_.workloads.empty() && traces_.empty())
+    for (const std::string& name : kDefaultWorkloads) traces_.push_back(add_trace(name));
+  if (request_.profiles.empty() && profiles_.empty())
+    for (const std::string& name : kDefaultProfiles) profiles_.push_back(add_profile(name));
+  for (const std::string& profile : profiles_)
+    // One world after the other: the simulator keeps what it knows of a world.
+    for (const int gpus : request_.gpus)
+      for (const std::string& trace : traces_) {
+        // One GPU exchanges nothing: its replay is the timeline.
+        if (evidence == Evidence::emulated && gpus == 1) continue;
+        const int per_node = plan_.catalog.profiles.at(profile).gpus_per_node;
+        const StrategiesOf of{evidence, (gpus + per_node - 1) / per_node, auto_rule(profile, gpus)};
+        for (const TrainingStrategy& strategy : strategies_asked(request_, of, plan_.refused))
+          add_on_cluster(evidence, trace, profile, gpus, strategy);
+      }
+}
+
+/// Why a cluster's ranks cannot be processes of this machine.
+std::string PlanBuilder::refuse_emulated(const Case& asked, const TrainingStrategy& strategy,
+                                         const World& world) const {
+  if (strategy.algorithm.is_vendor()) return "the vendor's library is the cluster's, and not here";
+  const int per_node = gpus_per_node(asked);
+  if (asked.gpus > per_node && asked.gpus % per_node != 0)
+    return fmt::format("emulated nodes are full, and a node has {} GPUs", per_node);
+  return refuse_emulated_memory(world.ranks(), plan_.catalog.traces.at(asked.workload).timeline, limits_.memory);
+}
+
+/// Keeps the case when a single GPU's speed is known.
+void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_name, const std::string& profile_name,
+                                 int gpus, TrainingStrategy strategy, int batch) {
+  const Trace& trace = plan_.catalog.traces.at(trace_name);
+  const Profile& profile = plan_.catalog.profiles.at(profile_name);
+  if (profile.most_gpus() > 0 && gpus > profile.most_gpus())
+    return refuse(
+        fmt::format("{} on more than {} GPUs", profile.name, profile.most_gpus()),
+        fmt::format("its profile has {} node{} at most", profile.most_nodes, profile.most_nodes == 1 ? "" : "s"));
+  const auto rate = profile.rates.find(trace.name);
+  if (request_.single_gpu_rate == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
+    return refuse(
+        fmt::format("{} on {}", trace.name, profile.name),
+        "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry");
+  }
+  Case asked;
+  asked.evidence = evidence;
+  asked.workload = trace.name;
+  asked.profile = profile.name;
+  asked.gpus = gpus;
+  strategy.set_servers(strategy.servers, gpus);
+  asked.single_gpu_rate = request_.single_gpu_rate;
+  asked.batch_per_gpu = batch > 0 ? batch : request_.batch;
+  if (asked.batch_per_gpu == 0 && rate != profile.rates.end()) asked.batch_per_gpu = rate->second.batch;
+  if (asked.batch_per_gpu == 0) asked.batch_per_gpu = trace.timeline.batch;
+  asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
+  asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); one GPU: {}", profile.name, profile.digest,
+                             trace.name, trace_digests_.at(trace.name), trace.source,
+                             request_.single_gpu_rate > 0  ? "given by --single-gpu-rate"
+                             : rate != profile.rates.end() ? rate->second.source
+                                                           : std::string(kRecordedRate));
+  add(asked, strategy);
+}
+
+bool PlanBuilder::in_range(const Case& figure) const {
+  if (figure.gpus < request_.gpus.front() || figure.gpus > request_.gpus.back()) return false;
+  if (!contains(request_.workloads.empty() ? kDefaultWorkloads : traces_, figure.workload)) return false;
+  if (!contains(request_.profiles.empty() ? kDefaultProfiles : profiles_, figure.profile)) return false;
+  if (contains(request_.presets, figure.strategy.preset)) return true;
+  return !only_presets(request_) &&
+         (request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm));
+}
+
+void PlanBuilder::add_published() {
+  std::vector<Case> twins;
+  for (CaseResult& figure : published_results()) {
+    if (!in_range(figure.asked)) continue;
+    if (!figure.asked.strategy.fusion.empty())
+      figure.asked.strategy.fusion = canonical_fusion(figure.asked.strategy.fusion);
+    twins.push_back(figure.asked);
+    plan_.published.push_back(std::move(figure));
+  }
+  if (!request_.evidence.contains(Evidence::simulated)) return;
+  for (const Case& twin : twins) {
+    if (!plan_.catalog.profiles.contains(twin.profile)) add_profile(twin.profile);
+    if (!plan_.catalog.traces.contains(twin.workload) || is_planned(twin)) continue;
+    add_on_cluster(Evidence::simulated, twin.workload, twin.profile, twin.gpus, parse_strategy(twin),
+                   twin.batch_per_gpu);
+  }
+}
+
+bool PlanBuilder::is_planned(const Case& twin) const {
+  return std::ranges::any_of(plan_.cases, [&](const Case& asked) {
+    return asked.evidence == Evidence::simulated && asked.workload == twin.workload && asked.gpus == twin.gpus &&
+           asked.profile == twin.profile && asked.strategy == twin.strategy &&
+           asked.batch_per_gpu == twin.batch_per_gpu;
+  });
+}
+
+Plan PlanBuilder::finish() {
+  // Pairs of algorithm and compressor that cannot be, or not in every world; once each.
+  for (const auto& [pair, gpus] : unsuited_)
+    refuse(fmt::format("{} on {} GPUs", pair.first, fmt::join(gpus, ", ")), pair.second);
+  if (plan_.cases.empty() && plan_.published.empty()) nothing_left();
+  return std::move(plan_);
+}
+
+Plan plan_predictions(const PredictionRequest& request, const Data& data, const PlanLimits& limits) {
+  PlanBuilder builder(request, data, limits);
+  for (const Evidence evidence : {Evidence::emulated, Evidence::simulated})
+    if (request.evidence.contains(evidence)) builder.add_clusters(evidence);
+  if (request.evidence.contains(Evidence::published)) builder.add_published();
+  return builder.finish();
+}
+
+bool is_of_emulated_cluster(const Case& asked, const Catalog& catalog) {
+  return asked.evidence == Evidence::emulated && catalog.profiles.contains(asked.profile);
+}
+
+}  // namespace hbench

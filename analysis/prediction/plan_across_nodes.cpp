@@ -1,0 +1,54 @@
+#include "analysis/prediction/plan_across_nodes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+void leave_out_single_nodes(Plan& plan, const Profile& base) {
+  const auto one_node = [&](const Case& asked) { return asked.gpus <= base.gpus_per_node; };
+  for (const Case& asked : plan.cases)
+    if (one_node(asked))
+      refuse(plan.refused, fmt::format("{} GPUs", asked.gpus),
+             fmt::format("they are on one node of {}, and use no network between nodes", base.name));
+  std::erase_if(plan.cases, one_node);
+  if (plan.cases.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("nothing to do: without more than one node of {} ({} GPUs) no network is used", base.name,
+                            base.gpus_per_node),
+                base.most_nodes == 1 ? "take another --profile: nothing joins these nodes"
+                                     : fmt::format("ask for more, such as --gpus {}..{}", 2 * base.gpus_per_node,
+                                                   16 * base.gpus_per_node));
+}
+
+/// In the order in which workloads were asked for.
+void sort_by_workload(std::vector<Case>& cases) {
+  std::map<std::string, std::size_t> places;
+  for (const Case& asked : cases) places.try_emplace(asked.workload, places.size());
+  std::ranges::stable_sort(cases, {}, [&](const Case& asked) { return places.at(asked.workload); });
+}
+
+}  // namespace
+
+Plan plan_across_nodes(PredictionRequest request, const Data& data, std::int64_t memory) {
+  if (request.profiles.size() != 1)
+    throw Error(ExitCode::usage, "the network of one cluster is varied at a time", "give --profile one name");
+  request.evidence = {Evidence::simulated};
+  // As frameworks place them, and as `hbench choose` does.
+  request.placements = {"sliced"};
+  request.servers = {{.colocated = true, .count = 0}};
+  Plan plan = plan_predictions(request, data, {.memory = memory});
+  Profile& base = plan.catalog.profiles.begin()->second;
+  leave_out_single_nodes(plan, base);
+  if (std::ranges::any_of(plan.cases, has_recorded_rate))
+    base.title = "with GPUs as fast as what the timeline was recorded on";
+  sort_by_workload(plan.cases);
+  return plan;
+}
+
+}  // namespace hbench

@@ -1,0 +1,49 @@
+#pragma once
+
+/// What is to be predicted, and what of it cannot be.
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/records.hpp"
+
+namespace hbench {
+
+/// How parameter servers are placed: `colocated`, `dedicated`, `4` (dedicated), `colocated:4`.
+struct ServerChoice {
+  bool colocated = false;
+  int count = 0;  ///< 0: one for each node
+};
+/// \throws Error (usage).
+ServerChoice parse_servers(std::string_view text);
+
+/// What was asked for. Empty lists take their defaults.
+struct PredictionRequest {
+  std::vector<int> gpus;
+  std::vector<std::string> workloads, profiles, algorithms, compressors, fusions, placements;
+  std::vector<std::string> presets;  ///< frameworks, which are only simulated; with no algorithms, nothing else is
+  std::vector<ServerChoice> servers;
+  std::set<Evidence> evidence;
+  int batch = 0;               ///< per GPU; 0: the profile's
+  double single_gpu_rate = 0;  ///< samples/s; 0: the profile's
+  bool overlap = true;
+};
+
+/// Whether frameworks were asked for, and nothing beside them.
+bool only_presets(const PredictionRequest& request);
+
+/// A combination that was not planned.
+struct Refusal {
+  std::string what;
+  std::string why;
+
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+/// Adds a refusal that is not there yet.
+void refuse(std::vector<Refusal>& refused, std::string what, std::string why);
+/// Returns `<what>, <what>: <why>; ...` on one line: each reason once, in the order of their first.
+std::string reasons(const std::vector<Refusal>& refused);
+
+}  // namespace hbench

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "analysis/lead.hpp"
+#include "analysis/model_error.hpp"
+#include "analysis/prediction/data.hpp"
+#include "analysis/prediction/means.hpp"
+#include "analysis/records.hpp"
+#include "workloads/simulation/step_simulator.hpp"
+
+namespace hbench {
+
+/// Why a simulated step of this strategy does not fit in `memory` bytes, and how many GPUs do; empty when it fits.
+std::string refuse_size(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy,
+                        std::int64_t memory);
+
+/// The same for choosing an algorithm (`--algorithm auto`) for a world of `workers`.
+std::string refuse_choice(const Profile& profile, int workers, std::int64_t memory);
+
+/// The step of the case's workload on one GPU of its cluster alone, at the case's batch.
+StepTimeline timeline_of(const Case& asked, const Catalog& catalog);
+
+/// About how long `SimulatedRunner::run` will take. `catalog` holds what the case names.
+Seconds simulation_time(const Case& asked, const Catalog& catalog);
+/// The same of all cases.
+Seconds simulation_time(const std::vector<Case>& cases, const Catalog& catalog);
+
+/// Returns `vgg16, 64 GPUs of aws-p3-25gbe, ring`: a simulation in words.
+std::string simulation_in_words(const Case& asked);
+
+/// A simulated step with its band.
+struct SimulatedStep {
+  StepTimes times;          ///< with the profile's figures
+  std::vector<Span> spans;  ///< of this step
+  /// With all of them better and worse by its uncertainty, and at the ends of its factors; the GPU slower and faster by
+  /// the factor of its rate. All are for the stated rate: times that one GPU takes alone at the other rate, over that.
+  Seconds fast, slow;
+  Seconds low, high;       ///< the 90 % band: the envelope of these, widened by the model's own error
+  double rate = 0;         ///< samples/s of one GPU alone
+  double rate_factor = 1;  ///< `GpuRate::factor`
+
+  StepEnds ends() const { return {times.step.value, fast.value, slow.value, times.communication / times.step}; }
+};
+
+/// Runs simulated cases. Keeps the simulators of the last profile and worker count, so that cases are quickest
+/// in the plan's order. `catalog` outlives it and holds what the cases name.
+class SimulatedRunner {
+ public:
+  /// Asks `stop` again and again while it runs. `error` widens the bands, which hold the profile's uncertainty.
+  explicit SimulatedRunner(const Catalog& catalog, StopRequested stop = {}, ModelError error = kModelError)
+      : catalog_(catalog), stop_(std::move(stop)), error_(error) {}
+  /// \throws Error (interrupted) when a stop was requested; later runs are as good as if this one had never been.
+  SimulatedStep step(const Case& asked);
+  /// The same as samples. \throws as `step`.
+  CaseResult run(const Case& asked);
+
+ private:
+  StepSimulator& simulator(const std::string& profile_name, const World& world, End end);
+  const Profile& profile(const std::string& name, End end);
+
+  const Catalog& catalog_;
+  StopRequested stop_;
+  ModelError error_;
+  std::string last_profile_;
+  int last_workers_ = 0;
+  std::map<std::pair<std::string, End>, Profile> varied_;  ///< by name, at an end that is not the stated one
+  /// Of the last profile and worker count, by servers, co-location, group and end.
+  std::map<std::tuple<int, bool, int, End>, StepSimulator> simulators_;
+};
+
+/// Simulates all cases in their order, and tells who follows of each. `SimulationMeans::more` is not called: the caller
+/// knows of further work. \throws Error (interrupted) when a stop was requested.
+std::vector<CaseResult> simulate_all(const std::vector<Case>& cases, const Catalog& catalog,
+                                     const SimulationMeans& means);
+
+}  // namespace hbench

@@ -1,0 +1,156 @@
+#include "analysis/prediction/simulated_collective.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analysis/collectives.hpp"
+#include "analysis/model_error.hpp"
+#include "analysis/prediction/case_strategy.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/units_text.hpp"
+#include "collectives/exchange/exchange.hpp"
+#include "collectives/network/collective_model.hpp"
+
+namespace hbench {
+namespace {
+
+const Profile& profile_of(const Case& asked, std::span<const Profile> clusters) {
+  return *std::ranges::find(clusters, asked.profile, &Profile::name);
+}
+
+/// Simulates the cases of one cluster and world after another, for which it keeps schedules.
+class Simulation {
+ public:
+  Simulation(std::span<const Profile> clusters, StopRequested stop) : clusters_(clusters), stop_(std::move(stop)) {}
+
+  CaseResult run(const Case& asked) {
+    const Profile& stated = profile_of(asked, clusters_);
+    const CollectiveModel::Answer answer = ask(stated, "", asked);
+    Seconds low = answer.time, high = answer.time;
+    double half_width = kCurveError;
+    if (answer.basis != TimeBasis::curve) {
+      half_width = kCollectiveError;
+      const auto [fast, slow] =
+          std::minmax({ask(stated.at(End::better).slowed(1 - stated.uncertainty), "fast", asked).time,
+                       ask(stated.at(End::worse).slowed(1 + stated.uncertainty), "slow", asked).time});
+      low = std::min(low, fast);
+      high = std::max(high, slow);
+    }
+    CaseResult result;
+    result.asked = asked;
+    const auto add = [&](std::string_view metric, double value) {
+      result.samples.push_back({.metric = std::string(metric), .value = value, .unit = "s"});
+    };
+    add(metric::kInPlace, answer.time.value);
+    add(metric::kInPlaceLow, low.value / std::exp(half_width));
+    add(metric::kInPlaceHigh, high.value * std::exp(half_width));
+    result.samples.push_back(
+        {.metric = fmt::format("{}{}", metric::kBasis, to_string(answer.basis)), .value = 1, .unit = ""});
+    return result;
+  }
+
+ private:
+  /// A model keeps a reference to its profile.
+  struct Kept {
+    Profile profile;
+    std::optional<CollectiveModel> model;
+  };
+
+  CollectiveModel::Answer ask(const Profile& profile, const std::string& which, const Case& asked) {
+    const World world = world_of_collective(asked);
+    const std::tuple key{profile.name, world.workers, world.servers, world.colocated, world.group};
+    if (key != last_) kept_.clear();
+    last_ = key;
+    Kept& kept = kept_[which];
+    if (!kept.model) {
+      kept.profile = profile;
+      kept.model.emplace(kept.profile, world, stop_);
+    }
+    const DataTypeEntry& type = entry_of(parse_data_type(asked.collective.data_type));
+    const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
+    Encoding encoding = compressor.encoding();
+    encoding.element_size = type.size;
+    const std::int64_t bytes = asked.collective.bytes;
+    return kept.model->answer(algorithm_of(asked, bytes), encoding, bytes / static_cast<std::int64_t>(type.size),
+                              asked.collective.segments);
+  }
+
+  std::span<const Profile> clusters_;
+  StopRequested stop_;
+  std::tuple<std::string, int, int, bool, int> last_;
+  std::map<std::string, Kept> kept_;
+};
+
+bool is_of(const MeasuredCurve& curve, const Case& asked) {
+  return curve.collective == parse_collective_kind(asked.collective.name) && curve.ranks == asked.gpus &&
+         curve.nodes == asked.nodes && curve.algorithm == asked.strategy.algorithm && !asked.strategy.compresses();
+}
+
+std::string percent(double logarithm) { return fmt::format("{:.0f} %", 100 * std::expm1(std::abs(logarithm))); }
+
+}  // namespace
+
+std::string refuse_to_simulate(const Case& asked, std::int64_t memory) {
+  const AlgorithmChoice choice = algorithm_of(asked, asked.collective.bytes);
+  const World world = world_of_collective(asked);
+  const CompressorChoice compressor = parse_compressor(asked.strategy.compressor);
+  if (compressor.compressor->exchange != Exchange::per_hop)
+    return fmt::format("{} is simulated in training steps only (hbench sweep)", compressor.text());
+  // Of GPUs' libraries all have a type for half precision.
+  if (choice.algorithm->is_vendor() && compressor.verbatim()) return choice.algorithm->refuses(world);
+  if (std::string why = refuse_exchange(choice, compressor, parse_data_type(asked.collective.data_type),
+                                        parse_reduce_op(asked.collective.operation), world);
+      !why.empty())
+    return why;
+  const int segments =
+      asked.collective.segments > 0 ? asked.collective.segments : choice.segments(world, asked.collective.bytes);
+  const Shape shape = choice.algorithm->shape({.world = world, .segments = segments, .parameters = choice.parameters});
+  const std::int64_t needed = bytes_of_plan(*choice.algorithm, shape) + bytes_of_times(world, shape);
+  if (memory <= 0 || needed <= memory) return {};
+  return fmt::format("it needs {} to be simulated, and this machine has {}", format(Bytes(static_cast<double>(needed))),
+                     format(Bytes(static_cast<double>(memory))));
+}
+
+std::vector<CaseResult> simulate_collectives(std::span<const Case> cases, std::span<const Profile> clusters,
+                                             const StopRequested& stop,
+                                             const std::function<void(const CaseResult&)>& done) {
+  Simulation simulation(clusters, stop);
+  std::vector<CaseResult> results;
+  for (const Case& asked : cases) {
+    try {
+      results.push_back(simulation.run(asked));
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::interrupted) break;
+      throw;
+    }
+    done(results.back());
+  }
+  return results;
+}
+
+std::vector<std::string> curve_notes(std::span<const Case> cases, std::span<const Profile> clusters) {
+  std::set<const MeasuredCurve*> asked_for;
+  std::vector<std::string> notes;
+  for (const Case& asked : cases) {
+    const Profile& profile = profile_of(asked, clusters);
+    for (const MeasuredCurve& curve : profile.curves) {
+      if (!is_of(curve, asked) || !asked_for.insert(&curve).second) continue;
+      const CurveErrors errors = model_errors(profile, curve);
+      notes.push_back(fmt::format(
+          "{} of {} ranks on {} was measured from {} to {} ({}). The model alone is {} off on average, at most {} too "
+          "{}.",
+          asked.collective.name, curve.ranks, profile.name,
+          exact_text(Bytes(static_cast<double>(curve.points.front().bytes))),
+          exact_text(Bytes(static_cast<double>(curve.points.back().bytes))), curve.source, percent(errors.mean_size()),
+          percent(errors.worst()), errors.worst() > 0 ? "slow" : "fast"));
+    }
+  }
+  return notes;
+}
+
+}  // namespace hbench

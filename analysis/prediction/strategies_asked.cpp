@@ -1,0 +1,111 @@
+#include "analysis/prediction/strategies_asked.hpp"
+
+#include <algorithm>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/table.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/network/choose.hpp"
+#include "collectives/placement/placement.hpp"
+#include "workloads/presets/preset.hpp"
+
+namespace hbench {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Each framework with each compressor.
+std::vector<TrainingStrategy> frameworks(const PredictionRequest& request, int nodes) {
+  std::vector<TrainingStrategy> all;
+  for (const std::string& name : request.presets)
+    for (const std::string& compressor : request.compressors.empty() ? Names{"none"} : request.compressors) {
+      TrainingStrategy strategy = strategy_of(find_entry(presets(), name, "preset"), nodes);
+      strategy.compressor = parse_compressor(compressor);
+      strategy.overlap = request.overlap;
+      all.push_back(strategy);
+    }
+  return all;
+}
+
+Names compressors_for(const PredictionRequest& request, const AlgorithmRule& algorithm, Evidence evidence) {
+  if (!request.compressors.empty()) return request.compressors;
+  if (algorithm.uses_servers() || evidence != Evidence::simulated) return {"none"};
+  return {"none", "fp16"};
+}
+
+Names fusions_for(const PredictionRequest& request, const AlgorithmRule& algorithm,
+                  const CompressorChoice& compressor) {
+  if (!request.fusions.empty()) return request.fusions;
+  if (algorithm.uses_servers()) return {"none"};
+  return {compressor.compressor->exchange == Exchange::low_rank ? "ddp" : "horovod"};
+}
+
+Names placements_for(const PredictionRequest& request, Evidence evidence) {
+  if (!request.placements.empty()) return request.placements;
+  if (evidence == Evidence::measured) return {"greedy"};
+  return {"greedy", "sliced"};
+}
+
+std::vector<ServerChoice> servers_for(const PredictionRequest& request, Evidence evidence) {
+  if (!request.servers.empty()) return request.servers;
+  if (evidence == Evidence::measured) return {{false, 0}};
+  return {{true, 0}, {false, 0}};
+}
+
+/// One strategy, or with servers one for each way to place them.
+void add_placed(const PredictionRequest& request, const StrategiesOf& of, TrainingStrategy strategy,
+                std::vector<TrainingStrategy>& all) {
+  strategy.overlap = request.overlap;
+  if (!strategy.algorithm.uses_servers()) {
+    all.push_back(strategy);
+    return;
+  }
+  for (const std::string& placement : placements_for(request, of.evidence))
+    for (const ServerChoice& servers : servers_for(request, of.evidence)) {
+      strategy.placement = &find_entry(placements(), placement, "placement");
+      strategy.servers = servers.count > 0 ? servers.count : of.nodes;
+      strategy.server_mode = servers.colocated ? ServerMode::colocated : ServerMode::dedicated;
+      all.push_back(strategy);
+    }
+}
+
+Names algorithms_for(const PredictionRequest& request, const StrategiesOf& of, std::vector<Refusal>& refused) {
+  Names names = request.algorithms;
+  if (names.empty()) {
+    names = {"ring", "ps"};
+    if (of.evidence == Evidence::measured) names.push_back("vendor");
+  }
+  if (!of.auto_rule.empty()) std::ranges::replace(names, std::string(kAuto), of.auto_rule);
+  if (std::erase(names, kAuto) > 0)
+    refuse(refused, "auto, measured",
+           "there is no model of this machine to choose by; give an algorithm, or a rule for sizes such as "
+           "recursive-doubling@16KiB/ring");
+  return names;
+}
+
+}  // namespace
+
+std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request, const StrategiesOf& of,
+                                               std::vector<Refusal>& refused) {
+  std::vector<TrainingStrategy> all;
+  if (of.evidence == Evidence::simulated) all = frameworks(request, of.nodes);
+  if (of.evidence == Evidence::emulated && !request.presets.empty())
+    refuse(refused, "presets, emulated",
+           "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
+  if (only_presets(request)) return all;
+  for (const std::string& name : algorithms_for(request, of, refused)) {
+    TrainingStrategy strategy;
+    strategy.algorithm = parse_algorithm_rule(name);
+    for (const std::string& given : compressors_for(request, strategy.algorithm, of.evidence)) {
+      strategy.compressor = parse_compressor(given);
+      for (const std::string& fusion : fusions_for(request, strategy.algorithm, strategy.compressor)) {
+        strategy.fusion = parse_fusion(fusion);
+        add_placed(request, of, strategy, all);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace hbench

@@ -1,0 +1,25 @@
+#pragma once
+
+/// The strategies that a request asks for: the product of its lists, each with its default where it was not given.
+/// Pure.
+
+#include <string>
+#include <vector>
+
+#include "analysis/prediction/request.hpp"
+#include "workloads/strategy.hpp"
+
+namespace hbench {
+
+/// Of which cases.
+struct StrategiesOf {
+  Evidence evidence = Evidence::simulated;
+  int nodes = 1;          ///< as many parameter servers where no number was given
+  std::string auto_rule;  ///< what `auto` stands for; empty: nothing here
+};
+
+/// What is left out is added to `refused`, with the reason.
+std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request, const StrategiesOf& of,
+                                               std::vector<Refusal>& refused);
+
+}  // namespace hbench

@@ -1,0 +1,19 @@
+#pragma once
+
+/// Labels of runs, as they are typed.
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hbench {
+
+/// `{"branch=main", "commit=abc"}`, as `--label` takes them. \throws Error (usage) for what is no pair, a key of other
+/// characters than letters, digits, `.`, `-` and `_`, an empty or unprintable value, and a key that is given twice.
+std::map<std::string, std::string> parse_labels(const std::vector<std::string>& pairs);
+
+/// The help text of `--label`.
+inline constexpr const char* kLabelHelp =
+    "KEY=VALUE to keep with the results, such as branch=main; commit=HASH names the measured code (repeatable)";
+
+}  // namespace hbench

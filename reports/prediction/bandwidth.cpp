@@ -1,0 +1,374 @@
+#include "reports/prediction/bandwidth.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "analysis/model_error.hpp"
+#include "analysis/prediction/rate_text.hpp"
+
+namespace hbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+/// `38 (21 to 90)`, `38 (21+)` where the worse end is not reached, `never (64+)`, `never`.
+std::string cell(const RequiredBandwidth& required) {
+  std::string text = required.stated ? gigabits(*required.stated) : "never";
+  if (!required.least) return text;
+  text += " (" + gigabits(*required.least);
+  return text + (required.most ? fmt::format(" to {})", gigabits(*required.most)) : "+)");
+}
+
+std::string nodes_in_words(const Profile& base) {
+  return base.gpus_per_node == 1 ? "node of 1 GPU" : fmt::format("node of {} GPUs", base.gpus_per_node);
+}
+
+/// What was asked about, each thing once and in order.
+struct Axes {
+  std::vector<std::string> workloads, strategies;
+  std::vector<int> gpus;
+};
+
+Axes axes_of(const BandwidthAnswer& answer) {
+  Axes axes;
+  const auto add = [](auto& list, const auto& item) {
+    if (std::ranges::find(list, item) == list.end()) list.push_back(item);
+  };
+  for (const RequiredBandwidth& each : answer.required) {
+    add(axes.workloads, each.asked.workload);
+    add(axes.strategies, each.asked.strategy.label());
+    add(axes.gpus, each.asked.gpus);
+  }
+  std::ranges::sort(axes.gpus);
+  return axes;
+}
+
+const RequiredBandwidth* find(const BandwidthAnswer& answer, const std::string& workload, const std::string& strategy,
+                              int gpus) {
+  for (const RequiredBandwidth& each : answer.required)
+    if (each.asked.workload == workload && each.asked.gpus == gpus && each.asked.strategy.label() == strategy)
+      return &each;
+  return nullptr;
+}
+
+std::string verdict(const BandwidthAnswer& answer, const Axes& axes) {
+  const int gpus = axes.gpus.back(), shared_by = answer.base.gpus_per_node;
+  std::string text =
+      fmt::format("Simulated: {} of ideal speed on {} GPUs takes, of the network of each {}:", percent(answer.target),
+                  gpus, nodes_in_words(answer.base));
+  for (const std::string& workload : axes.workloads) {
+    std::vector<std::string> parts;
+    for (const std::string& strategy : axes.strategies) {
+      const RequiredBandwidth* required = find(answer, workload, strategy, gpus);
+      if (required == nullptr) continue;
+      if (!required->stated) {
+        parts.push_back(fmt::format("never reached with {}", strategy));
+        continue;
+      }
+      parts.push_back(fmt::format("{} Gbit/s with {}", gigabits(*required->stated), strategy));
+      if (shared_by > 1) parts.back() += fmt::format(" ({} per GPU)", gigabits(*required->stated / shared_by));
+    }
+    text += fmt::format(" {} {}.", answer.titles.at(workload), fmt::join(parts, ", "));
+  }
+  return text;
+}
+
+/// The first figure of the tables whose band has, or lacks, an upper end: `38 (21 to 90)`; empty where there is none.
+std::string example_of(const BandwidthAnswer& answer, bool with_end) {
+  const auto found = std::ranges::find_if(answer.required, [&](const RequiredBandwidth& each) {
+    return each.stated && each.least && each.most.has_value() == with_end;
+  });
+  return found == answer.required.end() ? "" : cell(*found);
+}
+
+std::string method(const BandwidthAnswer& answer) {
+  std::string text = fmt::format(
+      "Gbit/s that reach the receiver, each way, between nodes like those of {} ({}); all but the rate of their "
+      "network is kept, and nothing holds single streams back. In brackets: the 90 % band of the prediction",
+      answer.base.name, answer.base.title);
+  if (const std::string example = example_of(answer, true); !example.empty())
+    text += fmt::format(", as in {}", example);
+  text += ".";
+  if (const std::string example = example_of(answer, false); !example.empty())
+    text += fmt::format(
+        " {} has no upper end: at the worse end no network is fast enough, because published steps are up to {:.0f} % "
+        "slower than simulated ones for reasons that no network mends (hbench validate); lower targets have one.",
+        example, 100 * kModelError.compute);
+  return text + " Never: no network is fast enough.";
+}
+
+Table required_table(const BandwidthAnswer& answer, const Axes& axes, const std::string& workload) {
+  Table table{.caption = fmt::format("{}: Gbit/s that a {} needs for {}", answer.titles.at(workload),
+                                     nodes_in_words(answer.base), percent(answer.target)),
+              .columns = {"GPUs"},
+              .numeric = {true},
+              .priority = {0}};
+  for (std::size_t i = 0; i < axes.strategies.size(); ++i) {
+    table.columns.push_back(axes.strategies[i]);
+    table.numeric.push_back(true);
+    table.priority.push_back(static_cast<int>(i));
+  }
+  for (const int gpus : axes.gpus) {
+    std::vector<std::string>& row = table.rows.emplace_back(std::vector{std::to_string(gpus)});
+    for (const std::string& strategy : axes.strategies) {
+      const RequiredBandwidth* required = find(answer, workload, strategy, gpus);
+      row.push_back(required == nullptr ? "-" : cell(*required));
+    }
+  }
+  return table;
+}
+
+/// Of networks that reach about the same one is enough.
+struct NetworkLine {
+  std::string label;
+  double rate;  ///< Gbit/s
+};
+
+std::vector<NetworkLine> lines_of(const BandwidthAnswer& answer) {
+  constexpr double kSame = 1.05;
+  std::vector<std::vector<const KnownNetwork*>> alike;
+  for (const KnownNetwork& network : answer.networks) {
+    if (alike.empty() || network.reaches > alike.back().front()->reaches * kSame) alike.emplace_back();
+    alike.back().push_back(&network);
+  }
+  std::vector<NetworkLine> lines;
+  for (const auto& group : alike)
+    lines.push_back({fmt::format("{} Gbit/s: {}{}", gigabits(group.front()->reaches), group.front()->profile,
+                                 group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : ""),
+                     in_gigabits(group.front()->reaches)});
+  return lines;
+}
+
+Chart required_chart(const BandwidthAnswer& answer, const Axes& axes, const std::string& workload) {
+  Chart chart{.id = "required-bandwidth-" + workload,
+              .title = answer.titles.at(workload),
+              .x_title = "GPUs",
+              .y_title = fmt::format("Gbit/s per node for {}", percent(answer.target)),
+              .x_log2 = true,
+              .y_log10 = true,
+              .end_labels = true};
+  double least = INFINITY, most = 0;
+  for (const std::string& strategy : axes.strategies) {
+    Series series{.label = strategy, .mark = Mark::simulated};
+    for (const int gpus : axes.gpus) {
+      const RequiredBandwidth* required = find(answer, workload, strategy, gpus);
+      if (required == nullptr || !required->stated) continue;
+      ChartPoint point{.x = static_cast<double>(gpus), .y = in_gigabits(*required->stated)};
+      if (required->least) point.low = in_gigabits(*required->least);
+      if (required->most) point.high = in_gigabits(*required->most);
+      point.note = required->most ? "" : "no upper end";
+      least = std::min(least, point.low.value_or(point.y));
+      most = std::max(most, point.high.value_or(point.y));
+      series.points.push_back(std::move(point));
+    }
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+  }
+  constexpr double kNear = 2;
+  if (most > 0) {
+    chart.y_min = least / kNear;
+    chart.y_max = most * kNear;
+  }
+  for (const NetworkLine& line : lines_of(answer))
+    if (line.rate > least / kNear && line.rate < most * kNear)
+      chart.lines.push_back({.label = line.label, .at = line.rate});
+  chart.caption =
+      "Shaded: the 90 % band of one line at a time; where it has no upper end it stops at the figure. Dashed: what "
+      "networks of such GPUs reach.";
+  return chart;
+}
+
+/// The most GPUs, of those asked for, up to which a network is enough.
+std::string enough_for(const BandwidthAnswer& answer, const Axes& axes, const std::string& workload,
+                       const std::string& strategy, BytesPerSecond reaches) {
+  std::string most = "-";
+  for (const int gpus : axes.gpus) {
+    const RequiredBandwidth* required = find(answer, workload, strategy, gpus);
+    if (required != nullptr && required->stated && *required->stated <= reaches) most = std::to_string(gpus);
+  }
+  return most;
+}
+
+Table network_table(const BandwidthAnswer& answer, const Axes& axes, const std::string& workload) {
+  Table table{.caption = fmt::format("{}: the most GPUs, of those asked for, for which the network of a cluster is "
+                                     "enough by its rate alone (Gbit/s that one path between two nodes reaches)",
+                                     answer.titles.at(workload)),
+              .columns = {"cluster", "reaches"},
+              .numeric = {false, true},
+              .priority = {0, 0}};
+  for (std::size_t i = 0; i < axes.strategies.size(); ++i) {
+    table.columns.push_back(axes.strategies[i]);
+    table.numeric.push_back(true);
+    table.priority.push_back(static_cast<int>(i));
+  }
+  for (const KnownNetwork& network : answer.networks) {
+    std::vector<std::string>& row = table.rows.emplace_back(std::vector{network.profile, gigabits(network.reaches)});
+    for (const std::string& strategy : axes.strategies)
+      row.push_back(enough_for(answer, axes, workload, strategy, network.reaches));
+  }
+  return table;
+}
+
+/// Cases of one workload, strategy and reason that no network helps.
+struct Never {
+  const RequiredBandwidth* first;
+  std::vector<int> gpus;
+  double least = 1, most = 0;                  ///< efficiency on an unlimited network
+  double least_without = 1, most_without = 0;  ///< and without the obstacle
+};
+
+std::vector<Never> nevers(const BandwidthAnswer& answer) {
+  std::vector<Never> all;
+  for (const RequiredBandwidth& each : answer.required) {
+    if (each.stated) continue;
+    const auto same = [&](const Never& known) {
+      return known.first->asked.workload == each.asked.workload && known.first->obstacle == each.obstacle &&
+             known.first->asked.strategy.label() == each.asked.strategy.label();
+    };
+    auto found = std::ranges::find_if(all, same);
+    if (found == all.end()) found = all.insert(all.end(), {.first = &each});
+    found->gpus.push_back(each.asked.gpus);
+    found->least = std::min(found->least, each.best_efficiency);
+    found->most = std::max(found->most, each.best_efficiency);
+    found->least_without = std::min(found->least_without, each.without_obstacle);
+    found->most_without = std::max(found->most_without, each.without_obstacle);
+  }
+  return all;
+}
+
+std::string percent_range(double least, double most) {
+  const std::string low = fmt::format("{:.1f}", 100 * least), high = fmt::format("{:.1f}", 100 * most);
+  return low == high ? low + " %" : fmt::format("{} to {} %", low, high);
+}
+
+Table never_table(const BandwidthAnswer& answer) {
+  Table table{.caption = fmt::format("Never {}: the efficiency on a network of unlimited rate, what holds it back most "
+                                     "there, and the efficiency without that",
+                                     percent(answer.target)),
+              .columns = {"workload", "strategy", "GPUs", "at best", "held back by", "without"},
+              .numeric = {false, false, true, true, false, true},
+              .priority = {0, 0, 0, 0, 0, 1}};
+  for (const Never& each : nevers(answer))
+    table.rows.push_back({each.first->asked.workload, each.first->asked.strategy.label(),
+                          fmt::format("{}", fmt::join(each.gpus, ", ")), percent_range(each.least, each.most),
+                          each.first->obstacle, percent_range(each.least_without, each.most_without)});
+  return table;
+}
+
+std::string below_text(const std::optional<BytesPerSecond>& rate) {
+  if (!rate) return "never";
+  return *rate >= kUnlimited ? "always" : gigabits(*rate);
+}
+
+Table break_even_table(const BandwidthAnswer& answer) {
+  Table table{.caption = fmt::format(
+                  "Compressors on {} GPUs: ahead of none (by more than the model's own error) below the first "
+                  "rate, slower above the break-even; Gbit/s per node",
+                  answer.break_even.front().asked.gpus),
+              .columns = {"workload", "strategy", "bits per element", "relative L2 error", "coding", "pays below",
+                          "break-even"},
+              .numeric = {false, false, true, true, true, true, true},
+              .priority = {0, 0, 2, 1, 0, 0, 0}};
+  for (const BreakEven& each : answer.break_even)
+    table.rows.push_back({each.asked.workload, each.asked.strategy.label(),
+                          fmt::format("{}{:.4g}", each.bits_vary ? "at most " : "", each.bits_per_element),
+                          each.relative_error ? fmt::format("{:.2g}", *each.relative_error) : "not known",
+                          each.coding.value > 0 ? fmt::format("{:.3g} ms", 1e3 * each.coding.value) : "not known",
+                          below_text(each.ahead_below), below_text(each.even_at)});
+  return table;
+}
+
+constexpr const char* kCodingNote =
+    "Coding: all gradients of a step at the busiest GPU, by the memory traffic of hbench's own kernels (hbench list "
+    "compressors). An implementation that takes k times as long, such as a chain of a framework's operators, breaks "
+    "even "
+    "at about a k-th of the rate: time it first. The error is that of normally distributed values; what it does to "
+    "training is not simulated. Always: fewer bytes on the links inside nodes save more than coding takes, too.";
+
+Json rate_json(const std::optional<BytesPerSecond>& rate, double share = 1) {
+  return rate ? Json(in_gigabits(*rate) * share) : Json();
+}
+
+Json band_json(const RequiredBandwidth& required, double share) {
+  return {{"least", rate_json(required.least, share)},
+          {"stated", rate_json(required.stated, share)},
+          {"most", rate_json(required.most, share)}};
+}
+
+Json required_json(const RequiredBandwidth& required, int gpus_per_node) {
+  Json json{{"workload", required.asked.workload},
+            {"gpus", required.asked.gpus},
+            {"nodes", required.asked.nodes},
+            {"strategy", required.asked.strategy.label()},
+            {"evidence", "simulated"},
+            {"gbit_per_second_per_node", band_json(required, 1)},
+            {"gbit_per_second_per_gpu", band_json(required, 1.0 / gpus_per_node)},
+            {"best_efficiency", required.best_efficiency}};
+  json["held_back_by"] = required.obstacle.empty() ? Json() : Json(required.obstacle);
+  json["efficiency_without_that"] = required.obstacle.empty() ? Json() : Json(required.without_obstacle);
+  return json;
+}
+
+/// null: on no network; `always` is said apart, because JSON has no infinity.
+Json below_json(const std::optional<BytesPerSecond>& rate) {
+  return rate && *rate >= kUnlimited ? Json("always") : rate_json(rate);
+}
+
+}  // namespace
+
+Document bandwidth_document(const BandwidthAnswer& answer) {
+  const Axes axes = axes_of(answer);
+  std::vector<std::string> titles;
+  for (const std::string& workload : axes.workloads) titles.push_back(answer.titles.at(workload));
+  Document document{.title = fmt::format("The bandwidth that {} needs", fmt::join(titles, ", "))};
+  document.blocks.emplace_back(Verdict{verdict(answer, axes)});
+  ChartGroup charts{.title = "Required bandwidth"};
+  for (const std::string& workload : axes.workloads) charts.charts.push_back(required_chart(answer, axes, workload));
+  document.blocks.emplace_back(std::move(charts));
+  document.blocks.emplace_back(Paragraph{method(answer)});
+  for (const std::string& workload : axes.workloads)
+    document.blocks.emplace_back(required_table(answer, axes, workload));
+  if (Table never = never_table(answer); !never.rows.empty()) document.blocks.emplace_back(std::move(never));
+  if (!answer.networks.empty())
+    for (const std::string& workload : axes.workloads)
+      document.blocks.emplace_back(network_table(answer, axes, workload));
+  if (!answer.break_even.empty()) {
+    document.blocks.emplace_back(break_even_table(answer));
+    document.blocks.emplace_back(Paragraph{kCodingNote});
+  }
+  if (!answer.refused.empty())
+    document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(answer.refused))});
+  return document;
+}
+
+std::string bandwidth_json(const BandwidthAnswer& answer) {
+  Json required = Json::array(), break_even = Json::array(), networks = Json::array(), left_out = Json::array();
+  for (const RequiredBandwidth& each : answer.required)
+    required.push_back(required_json(each, answer.base.gpus_per_node));
+  for (const BreakEven& each : answer.break_even)
+    break_even.push_back({{"workload", each.asked.workload},
+                          {"gpus", each.asked.gpus},
+                          {"strategy", each.asked.strategy.label()},
+                          {"bits_per_element", each.bits_per_element},
+                          {"bits_are_at_most", each.bits_vary},
+                          {"relative_l2_error", each.relative_error ? Json(*each.relative_error) : Json()},
+                          {"coding_seconds", each.coding.value > 0 ? Json(each.coding.value) : Json()},
+                          {"surely_faster_below_gbit_per_second_per_node", below_json(each.ahead_below)},
+                          {"break_even_gbit_per_second_per_node", below_json(each.even_at)}});
+  for (const KnownNetwork& network : answer.networks)
+    networks.push_back({{"profile", network.profile}, {"gbit_per_second_per_node", in_gigabits(network.reaches)}});
+  for (const Refusal& refusal : answer.refused) left_out.push_back({{"what", refusal.what}, {"why", refusal.why}});
+  return Json{{"target", answer.target}, {"profile", answer.base.name}, {"gpus_per_node", answer.base.gpus_per_node},
+              {"required", required},    {"break_even", break_even},    {"networks", networks},
+              {"left_out", left_out}}
+             .dump(1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace hbench

@@ -1,0 +1,390 @@
+#include "reports/prediction/choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ranges>
+#include <set>
+
+#include "analysis/model_error.hpp"
+#include "analysis/prediction/doubts.hpp"
+#include "reports/prediction/choice_charts.hpp"
+
+namespace hbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// As it was asked for.
+std::string percent(double share) { return fmt::format("{:.4g} %", 100 * share); }
+
+/// Whole numbers from 100 up to a million.
+std::string figure(double value) {
+  if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
+  return value >= 99.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+/// `94 % (90 to 97)`: in one unit, which is that many times smaller.
+std::string in_band(const Band& band, double units, int digits, std::string_view unit) {
+  return fmt::format("{:.{}f}{} ({:.{}f} to {:.{}f})", band.stated * units, digits, unit, band.low * units, digits,
+                     band.high * units, digits);
+}
+
+std::string percent_band(const Band& band) { return in_band(band, 100, 0, " %"); }
+
+/// What a time of so many hours is written in.
+struct TimeUnit {
+  double per_hour;
+  int digits;
+  std::string_view name;
+};
+
+TimeUnit time_unit(double hours) {
+  if (hours < 1.0 / 60) return {3600, 0, " s"};
+  if (hours < 1) return {60, 0, " min"};
+  return hours < 48 ? TimeUnit{1, 1, " h"} : TimeUnit{1 / 24.0, 1, " d"};
+}
+
+std::string hours_band(const Band& band) {
+  const TimeUnit unit = time_unit(band.stated);
+  return in_band(band, unit.per_hour, unit.digits, unit.name);
+}
+
+std::string hours_text(double hours) {
+  const TimeUnit unit = time_unit(hours);
+  return fmt::format("{:.3g}{}", hours * unit.per_hour, unit.name);
+}
+
+std::string cost_text(double cost) { return cost < 10 ? fmt::format("{:.2f}", cost) : figure(cost); }
+
+std::string cost_band(const Band& band) { return in_band(band, 1, band.stated < 10 ? 2 : 0, ""); }
+
+/// Behind sums of money: how they are bought where that is not by the hour at any time.
+std::string bought(const Profile& profile) {
+  const bool usual = !profile.price || profile.price->model == PurchaseModel::on_demand;
+  return usual ? "" : fmt::format(" {}", to_string(profile.price->model));
+}
+
+std::string_view to_string(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::surely:
+      return "surely";
+    case Certainty::likely:
+      return "likely";
+    case Certainty::unlikely:
+      return "hardly";
+    case Certainty::no:
+      break;
+  }
+  return "no";
+}
+
+std::string gpus_text(int gpus) { return gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus); }
+
+/// `94 % (90 to 97) of ideal speed, 4.2 h (4.0 h to 4.4 h), 412 (394 to 430) USD spot`
+std::string in_words(const Alternative& alternative, const Choice& choice) {
+  std::string text = fmt::format("{} of ideal speed", percent_band(alternative.efficiency));
+  if (alternative.hours) text += fmt::format(", {}", hours_band(*alternative.hours));
+  if (alternative.cost)
+    text += fmt::format(", {} {}{}", cost_band(*alternative.cost), choice.goals.currency,
+                        bought(choice.catalog.profiles.at(alternative.point.asked.profile)));
+  return text;
+}
+
+std::string goals_in_words(const Goals& goals) {
+  std::string text;
+  const auto add = [&](const std::string& goal) { text += (text.empty() ? "" : " and ") + goal; };
+  if (goals.efficiency > 0) add(fmt::format("an efficiency of {}", percent(goals.efficiency)));
+  if (goals.hours > 0) add(fmt::format("{} at most", hours_text(goals.hours)));
+  if (goals.budget > 0) add(fmt::format("{} {} at most", cost_text(goals.budget), goals.currency));
+  if (goals.samples > 0) text += fmt::format(" for {} samples", figure(goals.samples));
+  return text;
+}
+
+/// ` with ring (level with ps)`
+std::string strategy_in_words(const Alternative& alternative) {
+  std::string text = fmt::format(" with {}", alternative.point.asked.strategy.label());
+  if (!alternative.rivals.empty()) text += fmt::format(" (level with {})", fmt::join(alternative.rivals, ", "));
+  return text;
+}
+
+/// What would let `nearest`, which misses goals, meet them.
+std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
+  const Goals& goals = choice.goals;
+  const Case& asked = nearest.point.asked;
+  std::string text;
+  const auto add = [&](const std::string& what) { text += (text.empty() ? " It would take " : ", and ") + what; };
+  if (nearest.efficiency.stated < goals.efficiency)
+    add(nearest.nodes > 1
+            ? fmt::format("another network (hbench bandwidth --workload {} --profile {} --gpus {} --target "
+                          "{:.4g}% says which)",
+                          choice.timeline, asked.profile, asked.gpus, 100 * goals.efficiency)
+            : "other links between the GPUs of a node, or larger batches");
+  if (nearest.hours && goals.hours > 0 && nearest.hours->stated > goals.hours)
+    add(fmt::format("{:.2g} times the samples/s: as many more GPUs, where their efficiency holds",
+                    nearest.hours->stated / goals.hours));
+  if (nearest.cost && goals.budget > 0 && nearest.cost->stated > goals.budget)
+    add(fmt::format("a node for {} {} an hour, or {} samples",
+                    cost_text(*nearest.cost_per_hour / nearest.nodes * goals.budget / nearest.cost->stated),
+                    goals.currency, figure(goals.samples * goals.budget / nearest.cost->stated)));
+  return text.empty() ? text : text + ".";
+}
+
+std::string verdict(const Choice& choice, const std::vector<Alternative>& best) {
+  const Alternative& first = best.front();
+  const Case& asked = first.point.asked;
+  std::string where = fmt::format("{} of {} ({})", gpus_text(asked.gpus), asked.profile,
+                                  choice.catalog.profiles.at(asked.profile).title);
+  if (asked.gpus > 1) where += strategy_in_words(first);
+  const auto good = std::ranges::count_if(best, meets_goals);
+  if (good == 0)
+    return fmt::format("{}: none of {} clusters meets {}. The nearest is {}: {}. It misses by {:.2g} %.{}",
+                       choice.workload, best.size(), goals_in_words(choice.goals), where, in_words(first, choice),
+                       100 * (first.missed_by - 1), what_it_takes(choice, first));
+  return fmt::format("{}: {}: {} ({}). {} of {} clusters surely or likely {} {}.", choice.workload, where,
+                     in_words(first, choice), to_string(first.meets), good, best.size(), good == 1 ? "meets" : "meet",
+                     goals_in_words(choice.goals));
+}
+
+/// Why there is no cost in the currency of the goals.
+std::string no_cost(const Profile& profile) {
+  return profile.price ? fmt::format("in {}", profile.price->per_node_hour.currency) : "no price";
+}
+
+Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) {
+  Table table{.caption = "The best of each cluster, the best cluster first",
+              .columns = {"cluster", "GPUs", "strategy", "efficiency", "samples/s", "of one GPU"},
+              .numeric = {false, true, false, true, true, true},
+              .priority = {0, 0, 2, choice.goals.samples > 0 ? 1 : 0, 3, 4},
+              .first_rows = 12};
+  const auto column = [&](const std::string& name, bool numeric, int priority) {
+    table.columns.push_back(name);
+    table.numeric.push_back(numeric);
+    table.priority.push_back(priority);
+  };
+  if (choice.goals.samples > 0) {
+    column("time", true, 0);
+    column(choice.goals.currency, true, 0);
+  } else {
+    column(choice.goals.currency + "/h", true, 0);
+  }
+  column("meets", false, 0);
+  for (const Alternative& alternative : best) {
+    const Case& asked = alternative.point.asked;
+    const Profile& profile = choice.catalog.profiles.at(asked.profile);
+    std::vector<std::string> row{asked.profile,
+                                 std::to_string(asked.gpus),
+                                 asked.strategy.label(),
+                                 percent_band(alternative.efficiency),
+                                 figure(alternative.throughput.stated),
+                                 figure(alternative.throughput.stated / alternative.efficiency.stated / asked.gpus)};
+    if (alternative.hours) {
+      row.push_back(hours_band(*alternative.hours));
+      row.push_back(alternative.cost ? cost_band(*alternative.cost) + bought(profile) : no_cost(profile));
+    } else {
+      row.push_back(alternative.cost_per_hour ? cost_text(*alternative.cost_per_hour) + bought(profile)
+                                              : no_cost(profile));
+    }
+    row.emplace_back(to_string(alternative.meets));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table front_table(const Choice& choice, const std::vector<Alternative>& front) {
+  Table table{.caption = "Nothing is both quicker and cheaper than these",
+              .columns = {"cluster", "GPUs", "strategy", "time", choice.goals.currency},
+              .numeric = {false, true, false, true, true},
+              .priority = {0, 0, 1, 0, 0}};
+  for (const Alternative& alternative : front)
+    table.rows.push_back(
+        {alternative.point.asked.profile, std::to_string(alternative.point.asked.gpus),
+         alternative.point.asked.strategy.label(), hours_band(*alternative.hours),
+         cost_band(*alternative.cost) + bought(choice.catalog.profiles.at(alternative.point.asked.profile))});
+  return table;
+}
+
+/// What twice as many GPUs buy.
+Table doubling_table(const Choice& choice, const std::vector<Alternative>& best) {
+  const std::string one = choice.goals.currency == "USD" ? "dollar" : choice.goals.currency;
+  Table table{.caption = "What the next doubling of GPUs buys",
+              .columns = {"cluster", "GPUs", "samples/s", "more", "samples for a " + one, "for the next " + one},
+              .numeric = {false, true, true, true, true, true},
+              .priority = {0, 0, 1, 0, 0, 0},
+              .first_rows = 6};
+  for (const Alternative& alternative : best) {
+    const Alternative* more = doubled(alternative, choice.alternatives);
+    if (more == nullptr) continue;
+    const double gain = more->throughput.stated - alternative.throughput.stated;
+    std::string now = "-", next = "-";
+    if (alternative.cost_per_hour && more->cost_per_hour) {
+      const double price = *more->cost_per_hour - *alternative.cost_per_hour;
+      now = figure(samples_for_one(alternative.throughput.stated, *alternative.cost_per_hour));
+      next = more->nodes > alternative.nodes ? figure(std::max(0.0, samples_for_one(gain, price))) : "the same nodes";
+    }
+    table.rows.push_back(
+        {alternative.point.asked.profile, fmt::format("{} to {}", alternative.point.asked.gpus, more->point.asked.gpus),
+         fmt::format("{} to {}", figure(alternative.throughput.stated), figure(more->throughput.stated)),
+         fmt::format("{:+.0f} %", 100 * gain / alternative.throughput.stated), now, next});
+  }
+  return table;
+}
+
+Table doubts_table(const Choice& choice, const std::vector<Alternative>& best) {
+  Table table{.caption = "What is not known for sure, and which measurement would settle it",
+              .columns = {"cluster", "not known", "measurement"},
+              .numeric = {false, false, false},
+              .first_rows = 8};
+  for (const Alternative& alternative : best)
+    for (Doubt& doubt : doubts_of(choice, alternative))
+      table.rows.push_back({alternative.point.asked.profile, std::move(doubt.what), std::move(doubt.measurement)});
+  table.folded = table.rows.size() > table.first_rows;
+  return table;
+}
+
+/// On how many clusters the speed of a GPU is little more than a guess.
+std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>& best) {
+  if (choice.single_gpu_rate > 0)
+    return fmt::format("all clusters have the same {} samples/s of one GPU, as given: compare only those with that GPU",
+                       figure(choice.single_gpu_rate));
+  const auto uncertain = std::ranges::count_if(best, [&](const Alternative& alternative) {
+    return uncertain_rate(choice, choice.catalog.profiles.at(alternative.point.asked.profile)) > 1;
+  });
+  if (uncertain == 0) return {};
+  return fmt::format(
+      "on {} of the {} clusters the samples/s of one GPU are not known to a tenth, mostly because nobody measured "
+      "this workload there; the bands of times and costs are as wide as that asks for",
+      uncertain, best.size());
+}
+
+/// Efficiencies of different batches are not alike: larger ones communicate less often.
+std::string different_batches(const std::vector<Alternative>& best) {
+  const auto [least, most] = std::ranges::minmax(
+      best | std::views::transform([](const Alternative& each) { return each.point.asked.batch_per_gpu; }));
+  if (least == most) return {};
+  return fmt::format(
+      "samples per GPU and step are those at which each GPU's speed was measured, {} to {}, and more of "
+      "them mean a better efficiency: --batch N compares all clusters alike",
+      least, most);
+}
+
+/// Prices that may end a job, or that must be paid in advance, are no match for others.
+std::string different_purchases(const Choice& choice, const std::vector<Alternative>& best) {
+  std::string clusters;
+  for (const Alternative& alternative : best) {
+    const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
+    if (const std::string model = bought(profile); !model.empty())
+      clusters += fmt::format("{}{} ({})", clusters.empty() ? "" : ", ", profile.name, model.substr(1));
+  }
+  if (clusters.empty()) return {};
+  return fmt::format("not bought on demand, as the others are: {}", clusters);
+}
+
+std::vector<std::string> warnings(const Choice& choice, const std::vector<Alternative>& best) {
+  std::vector<std::string> texts{different_batches(best), doubtful_rates(choice, best),
+                                 different_purchases(choice, best)};
+  std::erase_if(texts, [](const std::string& text) { return text.empty(); });
+  return texts;
+}
+
+/// What is paid, how, where and when, and who says so.
+Table price_table(const Choice& choice, const std::vector<Alternative>& best) {
+  Table table{.caption = "What a node costs for an hour; whole nodes are paid",
+              .columns = {"cluster", "price", "bought", "region", "stated", "source"},
+              .numeric = {false, true, false, false, false, false},
+              .folded = true,
+              .priority = {0, 0, 0, 0, 0, 1},
+              .first_rows = 8};
+  for (const Alternative& alternative : best) {
+    const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
+    if (!profile.price) continue;
+    const Price& price = *profile.price;
+    table.rows.push_back({profile.name, format(price.per_node_hour), std::string(to_string(price.model)), price.region,
+                          price.retrieved, price.source});
+  }
+  return table;
+}
+
+Json price_json(const std::optional<Price>& price) {
+  if (!price) return {};
+  return {{"per_node_hour", price->per_node_hour.amount},
+          {"currency", price->per_node_hour.currency},
+          {"region", price->region},
+          {"retrieved", price->retrieved},
+          {"model", to_string(price->model)},
+          {"source", price->source}};
+}
+
+Json band_json(const Band& band) { return {{"low", band.low}, {"stated", band.stated}, {"high", band.high}}; }
+
+Json alternative_json(const Alternative& alternative, const Profile& profile) {
+  const Case& asked = alternative.point.asked;
+  Json json{{"cluster", asked.profile},
+            {"gpus", asked.gpus},
+            {"nodes", alternative.nodes},
+            {"strategy", asked.strategy.label()},
+            {"evidence", "simulated"},
+            {"efficiency", band_json(alternative.efficiency)},
+            {"samples_per_second", band_json(alternative.throughput)}};
+  json["hours"] = alternative.hours ? band_json(*alternative.hours) : Json();
+  json["cost"] = alternative.cost ? band_json(*alternative.cost) : Json();
+  json["cost_per_hour"] = alternative.cost_per_hour ? Json(*alternative.cost_per_hour) : Json();
+  json["price"] = price_json(profile.price);
+  json["meets"] = to_string(alternative.meets);
+  json["as_good"] = alternative.rivals;
+  return json;
+}
+
+}  // namespace
+
+Document choice_document(const Choice& choice) {
+  const std::vector<Alternative> best = best_by_cluster(choice.alternatives);
+  Document document{.title = fmt::format("Where to train {}", choice.workload)};
+  document.blocks.emplace_back(Verdict{verdict(choice, best)});
+  for (Chart& chart : choice_charts(choice, best)) document.blocks.emplace_back(std::move(chart));
+  document.blocks.emplace_back(Paragraph{fmt::format(
+      "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as published steps ask for (hbench "
+      "validate): {:.0f} % at least, so that close cases stay likely until a run there decides them. Bands of times "
+      "and costs are wider, by how far the samples/s of one GPU are known. Surely: all of the band meets the "
+      "conditions; likely: the "
+      "figure does; hardly: only the better end does.",
+      100 * kModelError.compute)});
+  document.blocks.emplace_back(cluster_table(choice, best));
+  if (const std::vector<Alternative> front = pareto_front(choice.alternatives); !front.empty())
+    document.blocks.emplace_back(front_table(choice, front));
+  if (Table doubling = doubling_table(choice, best); !doubling.rows.empty())
+    document.blocks.emplace_back(std::move(doubling));
+  if (Table doubts = doubts_table(choice, best); !doubts.rows.empty()) document.blocks.emplace_back(std::move(doubts));
+  if (std::vector<std::string> texts = warnings(choice, best); !texts.empty())
+    document.blocks.emplace_back(Warnings{std::move(texts)});
+  if (Table prices = price_table(choice, best); !prices.rows.empty()) document.blocks.emplace_back(std::move(prices));
+  if (!choice.refused.empty())
+    document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(choice.refused))});
+  return document;
+}
+
+std::string choice_json(const Choice& choice) {
+  Json clusters = Json::array(), front = Json::array(), left_out = Json::array();
+  const auto json_of = [&](const Alternative& alternative) {
+    Json json = alternative_json(alternative, choice.catalog.profiles.at(alternative.point.asked.profile));
+    for (const Doubt& doubt : doubts_of(choice, alternative))
+      json["not_known"].push_back({{"what", doubt.what}, {"measurement", doubt.measurement}});
+    return json;
+  };
+  for (const Alternative& alternative : best_by_cluster(choice.alternatives)) clusters.push_back(json_of(alternative));
+  for (const Alternative& alternative : pareto_front(choice.alternatives)) front.push_back(json_of(alternative));
+  for (const Refusal& refusal : choice.refused) left_out.push_back({{"what", refusal.what}, {"why", refusal.why}});
+  const Goals& asked = choice.goals;
+  const Json goals{{"efficiency", asked.efficiency > 0 ? Json(asked.efficiency) : Json()},
+                   {"samples", asked.samples > 0 ? Json(asked.samples) : Json()},
+                   {"hours", asked.hours > 0 ? Json(asked.hours) : Json()},
+                   {"budget", asked.budget > 0 ? Json(asked.budget) : Json()}};
+  return Json{{"workload", choice.workload}, {"goals", goals},        {"currency", asked.currency},
+              {"clusters", clusters},        {"pareto_front", front}, {"left_out", left_out}}
+             .dump(1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace hbench

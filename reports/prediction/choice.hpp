@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/prediction/choose.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+Document choice_document(const Choice& choice);
+std::string choice_json(const Choice& choice);
+
+}  // namespace hbench

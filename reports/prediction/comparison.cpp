@@ -1,0 +1,233 @@
+#include "reports/prediction/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace hbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Two digits at least.
+std::string percent(double share) {
+  const double value = 100 * share;
+  return value < 9.95 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
+}
+
+/// `78 (69 to 88)`.
+std::string cell(const Point& point) {
+  const double stated = *point.efficiency;
+  if (!point.efficiency_low || !point.efficiency_high) return percent(stated);
+  return fmt::format("{} ({} to {})", percent(stated), percent(*point.efficiency_low), percent(*point.efficiency_high));
+}
+
+/// The framework's name; published figures may have a strategy of no preset.
+std::string framework(const Case& asked) {
+  return asked.strategy.preset.empty() ? asked.strategy.label() : asked.strategy.preset;
+}
+
+/// One curve: a framework at a place.
+struct Row {
+  std::string place, strategy;
+  std::vector<const Point*> points;
+};
+
+bool is_shown(const Point& point, Evidence evidence) {
+  return point.asked.evidence == evidence && point.efficiency && !point.failed;
+}
+
+/// The curves of one workload, in the order in which places and frameworks were asked for.
+std::vector<Row> rows_of(const ComparisonAnswer& answer, const std::string& workload, Evidence evidence) {
+  std::vector<Row> rows;
+  for (const Point& point : answer.points) {
+    if (!is_shown(point, evidence) || point.asked.workload != workload) continue;
+    const std::string& place = answer.labels.at(point.asked.profile);
+    const std::string strategy = framework(point.asked);
+    auto row = std::ranges::find_if(
+        rows, [&](const Row& known) { return known.place == place && known.strategy == strategy; });
+    if (row == rows.end()) row = rows.insert(rows.end(), {.place = place, .strategy = strategy});
+    row->points.push_back(&point);
+  }
+  return rows;
+}
+
+std::vector<std::string> workloads_of(const ComparisonAnswer& answer) {
+  std::vector<std::string> workloads;
+  for (const Point& point : answer.points)
+    if (is_shown(point, Evidence::simulated) && std::ranges::find(workloads, point.asked.workload) == workloads.end())
+      workloads.push_back(point.asked.workload);
+  return workloads;
+}
+
+std::vector<int> counts_of(const ComparisonAnswer& answer) {
+  std::set<int> counts;
+  for (const Point& point : answer.points)
+    if (is_shown(point, Evidence::simulated)) counts.insert(point.asked.gpus);
+  return {counts.begin(), counts.end()};
+}
+
+const Point* at(const Row& row, int gpus) {
+  const auto found = std::ranges::find_if(row.points, [&](const Point* point) { return point->asked.gpus == gpus; });
+  return found == row.points.end() ? nullptr : *found;
+}
+
+/// The best and the worst on the most GPUs, of each workload.
+std::string verdict(const ComparisonAnswer& answer) {
+  const int most = counts_of(answer).back();
+  std::string text = fmt::format("Simulated efficiency on {} GPUs, best and worst:", most);
+  for (const std::string& workload : workloads_of(answer)) {
+    const Point *best = nullptr, *worst = nullptr;
+    for (const Row& row : rows_of(answer, workload, Evidence::simulated)) {
+      const Point* point = at(row, most);
+      if (point == nullptr) continue;
+      if (best == nullptr || *point->efficiency > *best->efficiency) best = point;
+      if (worst == nullptr || *point->efficiency < *worst->efficiency) worst = point;
+    }
+    if (best == nullptr) continue;
+    const auto words = [&](const Point& point) {
+      return fmt::format("{} % with {}, {}", cell(point), framework(point.asked),
+                         answer.labels.at(point.asked.profile));
+    };
+    text += fmt::format(" {}: {}; {}.", answer.titles.at(workload), words(*best), words(*worst));
+  }
+  return text;
+}
+
+/// How far the best framework of its place is ahead of a row on the most GPUs: `level`, `1.5 (1.3 to 1.8)`; `-` of the
+/// best itself.
+std::string behind_best(const Row& row, const std::vector<Row>& rows, int gpus) {
+  const Point *own = at(row, gpus), *best = own;
+  if (own == nullptr) return "-";
+  for (const Row& other : rows)
+    if (const Point* point = at(other, gpus);
+        point != nullptr && other.place == row.place && *point->efficiency > *best->efficiency)
+      best = point;
+  if (best == own) return "-";
+  const Lead lead = lead_of(*best, *own);
+  return lead.who() == Ahead::first ? lead.in_words() : "level";
+}
+
+Table efficiency_table(const ComparisonAnswer& answer, const std::string& workload) {
+  Table table{.caption = fmt::format("{}: simulated efficiency in per cent and its 90 % band, by GPUs",
+                                     answer.titles.at(workload)),
+              .columns = {"where", "framework"},
+              .numeric = {false, false},
+              .priority = {0, 0}};
+  const std::vector<int> counts = counts_of(answer);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    table.columns.push_back(std::to_string(counts[i]));
+    table.numeric.push_back(true);
+    // The most GPUs are what is asked about.
+    table.priority.push_back(static_cast<int>(counts.size() - 1 - i));
+  }
+  const std::vector<Row> rows = rows_of(answer, workload, Evidence::simulated);
+  table.columns.emplace_back("best there, times as fast");
+  table.numeric.push_back(false);
+  table.priority.push_back(0);
+  for (const Row& row : rows) {
+    std::vector<std::string>& cells = table.rows.emplace_back(std::vector{row.place, row.strategy});
+    for (const int gpus : counts) {
+      const Point* point = at(row, gpus);
+      cells.push_back(point == nullptr ? "-" : cell(*point));
+    }
+    cells.push_back(behind_best(row, rows, counts.back()));
+  }
+  return table;
+}
+
+Chart efficiency_chart(const ComparisonAnswer& answer, const std::string& workload) {
+  Chart chart{.id = fmt::format("{}-{}", answer.asked->name, workload),
+              .title = answer.titles.at(workload),
+              .x_title = "GPUs",
+              .y_title = "efficiency",
+              .x_log2 = true,
+              .y_percent = true,
+              .y_min = 0,
+              .y_max = 1};
+  // More of them on top of each other show nothing.
+  constexpr std::size_t kMostBands = 4;
+  const bool bands = rows_of(answer, workload, Evidence::simulated).size() <= kMostBands;
+  chart.caption = bands ? "Shaded: the 90 % band." : "The 90 % bands are in the table.";
+  for (const auto& [evidence, mark] :
+       {std::pair(Evidence::simulated, Mark::simulated), std::pair(Evidence::published, Mark::published)})
+    for (const Row& row : rows_of(answer, workload, evidence)) {
+      Series series{.label = fmt::format("{}, {}{}", row.place, row.strategy,
+                                         evidence == Evidence::published ? ", published" : ""),
+                    .mark = mark,
+                    .group = row.place,
+                    .family = row.strategy};
+      for (const Point* point : row.points)
+        series.points.push_back({.x = static_cast<double>(point->asked.gpus),
+                                 .y = *point->efficiency,
+                                 .low = bands ? point->efficiency_low : std::nullopt,
+                                 .high = bands ? point->efficiency_high : std::nullopt,
+                                 .note = evidence == Evidence::published ? point->asked.source : ""});
+      std::ranges::sort(series.points, {}, &ChartPoint::x);
+      chart.series.push_back(std::move(series));
+    }
+  return chart;
+}
+
+bool in_band(const Comparison& pair) {
+  const double seen = *pair.published.efficiency;
+  return seen >= pair.simulated.efficiency_low.value_or(0) && seen <= pair.simulated.efficiency_high.value_or(1);
+}
+
+Table published_table(const ComparisonAnswer& answer) {
+  Table table{.caption = "What was published, beside the simulation of the same (efficiency in per cent)",
+              .columns = {"workload", "where", "GPUs", "framework", "published", "simulated", "in band",
+                          "calibrated with it", "source"},
+              .numeric = {false, false, true, false, true, true, false, false, false},
+              .priority = {0, 0, 0, 0, 0, 0, 2, 1, 3}};
+  for (const Comparison& pair : compare_with_published(answer.points)) {
+    const Case& asked = pair.published.asked;
+    table.rows.push_back({asked.workload, answer.labels.at(asked.profile), std::to_string(asked.gpus), framework(asked),
+                          percent(*pair.published.efficiency), cell(pair.simulated), in_band(pair) ? "yes" : "no",
+                          pair.calibrated ? "yes" : "no", asked.source});
+  }
+  return table;
+}
+
+Json point_json(const Point& point, const std::string& where) {
+  const auto optional = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  return {{"where", where},
+          {"workload", point.asked.workload},
+          {"gpus", point.asked.gpus},
+          {"framework", framework(point.asked)},
+          {"evidence", to_string(point.asked.evidence)},
+          {"efficiency", optional(point.efficiency)},
+          {"efficiency_low", optional(point.efficiency_low)},
+          {"efficiency_high", optional(point.efficiency_high)},
+          {"source", point.asked.source}};
+}
+
+}  // namespace
+
+Document comparison_document(const ComparisonAnswer& answer) {
+  Document document{.title = std::string(answer.asked->summary)};
+  document.blocks.emplace_back(Verdict{verdict(answer)});
+  document.blocks.emplace_back(Paragraph{std::string(answer.asked->note)});
+  ChartGroup charts{.title = "Scaling efficiency"};
+  for (const std::string& workload : workloads_of(answer)) charts.charts.push_back(efficiency_chart(answer, workload));
+  document.blocks.emplace_back(std::move(charts));
+  for (const std::string& workload : workloads_of(answer))
+    document.blocks.emplace_back(efficiency_table(answer, workload));
+  if (Table published = published_table(answer); !published.rows.empty())
+    document.blocks.emplace_back(std::move(published));
+  if (!answer.refused.empty())
+    document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(answer.refused))});
+  return document;
+}
+
+std::string comparison_json(const ComparisonAnswer& answer) {
+  Json points = Json::array();
+  for (const Point& point : answer.points) points.push_back(point_json(point, answer.labels.at(point.asked.profile)));
+  return Json{{"comparison", answer.asked->name}, {"question", answer.asked->summary}, {"points", points}}.dump(
+             1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace hbench

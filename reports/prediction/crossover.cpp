@@ -1,0 +1,181 @@
+#include "reports/prediction/crossover.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace hbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+char letter(std::size_t candidate) { return static_cast<char>('A' + candidate); }
+
+std::string cell(const Fastest& fastest, std::size_t candidates) {
+  if (fastest.empty()) return "-";
+  if (fastest.size() == candidates) return "all";
+  std::string text;
+  for (const std::size_t each : fastest) text += fmt::format("{}{}", text.empty() ? "" : "~", letter(each));
+  return text;
+}
+
+/// `ring`, `ring or ps (level)`.
+std::string in_words(const Fastest& fastest, const std::vector<std::string>& candidates) {
+  if (fastest.empty()) return "nothing";
+  if (fastest.size() == candidates.size()) return "no matter which";
+  std::string text;
+  for (const std::size_t each : fastest) text += (text.empty() ? "" : " or ") + candidates[each];
+  return fastest.size() > 1 ? text + " (level)" : text;
+}
+
+/// Whether two cells say the same, in whatever order level ones are.
+bool alike(Fastest a, Fastest b) {
+  std::ranges::sort(a);
+  std::ranges::sort(b);
+  return a == b;
+}
+
+/// The last row in words: `1 to 10 Gbit/s per node, ring; 25 to 400, ring or ps (level)`.
+std::string last_row(const CrossoverMap& map, const std::vector<std::string>& candidates) {
+  const std::vector<Fastest>& row = map.fastest.back();
+  std::string text;
+  for (std::size_t from = 0; from < row.size();) {
+    std::size_t to = from;
+    while (to + 1 < row.size() && alike(row[to + 1], row[from])) ++to;
+    const std::string where = from == to ? map.columns[from] : map.columns[from] + " to " + map.columns[to];
+    text += text.empty() ? fmt::format("{} {}", where, map.column_title) : fmt::format("; {}", where);
+    text += ", " + in_words(row[from], candidates);
+    from = to + 1;
+  }
+  return text;
+}
+
+std::string verdict(const Crossover& crossover) {
+  std::string text = "Simulated, the fastest:";
+  for (const CrossoverMap& map : crossover.maps)
+    text +=
+        fmt::format(" {}, {} {}: {}.", map.title, map.rows.back(), map.row_title, last_row(map, crossover.candidates));
+  return text;
+}
+
+Table legend(const Crossover& crossover) {
+  Table table{.caption = "Who is who", .columns = {"letter", "strategy"}, .numeric = {false, false}};
+  for (std::size_t i = 0; i < crossover.candidates.size(); ++i)
+    table.rows.push_back({std::string(1, letter(i)), crossover.candidates[i]});
+  return table;
+}
+
+/// How far the first is ahead of the second: nothing is as clear as twice the efficiency.
+double clarity(const CrossoverMap& map, std::size_t row, std::size_t column) {
+  if (map.figures.empty()) return 0.5;
+  double first = 0, second = 0;
+  for (const auto& figure : map.figures[row][column]) {
+    const double value = figure ? figure->stated : 0;
+    second = std::max(second, std::min(first, value));
+    first = std::max(first, value);
+  }
+  return second > 0 ? std::min(1.0, first / second - 1) : 1;
+}
+
+/// A colour for whoever surely wins; a tie has none.
+Tint tint_of(const CrossoverMap& map, std::size_t row, std::size_t column, const std::vector<std::string>& candidates) {
+  const Fastest& fastest = map.fastest[row][column];
+  if (fastest.size() != 1 || candidates.size() == 1)
+    return {.label = fastest.size() == 2 ? fmt::format("{} ~ {}", candidates[fastest[0]], candidates[fastest[1]]) : ""};
+  const std::string& winner = candidates[fastest.front()];
+  return {.group = winner, .strength = clarity(map, row, column), .label = winner};
+}
+
+Table map_table(const CrossoverMap& map, const std::vector<std::string>& candidates) {
+  Table table{.caption = fmt::format("{}: the fastest, {} down, {} across", map.title, map.row_title, map.column_title),
+              .columns = {map.row_title},
+              .numeric = {true}};
+  for (const std::string& column : map.columns) {
+    table.columns.push_back(column);
+    table.numeric.push_back(false);
+  }
+  for (std::size_t row = 0; row < map.rows.size(); ++row) {
+    std::vector<std::string>& cells = table.rows.emplace_back(std::vector{map.rows[row]});
+    std::vector<Tint>& tints = table.tints.emplace_back(1);
+    for (std::size_t column = 0; column < map.columns.size(); ++column) {
+      cells.push_back(cell(map.fastest[row][column], candidates.size()));
+      tints.push_back(tint_of(map, row, column, candidates));
+    }
+  }
+  return table;
+}
+
+/// A panel for each row of the map.
+Chart efficiency_chart(const CrossoverMap& map, const std::vector<std::string>& candidates) {
+  Chart chart{.id = fmt::format("crossover-{}", map.title),
+              .title = map.title,
+              .x_title = map.column_title,
+              .y_title = "efficiency",
+              .x_log2 = true,
+              .y_percent = true,
+              .y_min = 0,
+              .y_max = 1,
+              .panels = map.rows.size() > 1,
+              .caption = "Shaded: the 90 % band of one line at a time."};
+  for (std::size_t row = 0; row < map.figures.size(); ++row)
+    for (std::size_t candidate = 0; candidate < candidates.size(); ++candidate) {
+      const std::string where = fmt::format("{} {}", map.rows[row], map.row_title);
+      Series series{.label = fmt::format("{}, {}", candidates[candidate], where),
+                    .group = candidates[candidate],
+                    .family = where};
+      for (std::size_t column = 0; column < map.columns.size(); ++column)
+        if (const auto& figure = map.figures[row][column][candidate])
+          series.points.push_back(
+              {.x = map.places[column], .y = figure->stated, .low = figure->low, .high = figure->high});
+      if (!series.points.empty()) chart.series.push_back(std::move(series));
+    }
+  return chart;
+}
+
+Json map_json(const CrossoverMap& map, const std::vector<std::string>& candidates) {
+  Json cells = Json::array();
+  for (std::size_t row = 0; row < map.rows.size(); ++row)
+    for (std::size_t column = 0; column < map.columns.size(); ++column) {
+      Json fastest = Json::array(), efficiency = Json::object();
+      for (const std::size_t each : map.fastest[row][column]) fastest.push_back(candidates[each]);
+      Json cell{{map.row_title, map.rows[row]}, {map.column_title, map.columns[column]}, {"fastest", fastest}};
+      cell["tie"] = fastest.size() > 1;
+      if (!map.figures.empty()) {
+        for (std::size_t each = 0; each < candidates.size(); ++each)
+          if (const auto& figure = map.figures[row][column][each])
+            efficiency[candidates[each]] = {{"low", figure->low}, {"stated", figure->stated}, {"high", figure->high}};
+        cell["efficiency"] = efficiency;
+      }
+      cells.push_back(std::move(cell));
+    }
+  return {{"title", map.title}, {"cells", cells}};
+}
+
+}  // namespace
+
+Document crossover_document(const Crossover& crossover) {
+  Document document{.title = "Which strategy is the fastest where"};
+  document.blocks.emplace_back(Verdict{verdict(crossover)});
+  for (const CrossoverMap& map : crossover.maps) document.blocks.emplace_back(map_table(map, crossover.candidates));
+  document.blocks.emplace_back(legend(crossover));
+  document.blocks.emplace_back(Paragraph{crossover.method});
+  ChartGroup charts{.title = "Efficiency over bandwidth"};
+  for (const CrossoverMap& map : crossover.maps)
+    if (!map.figures.empty()) charts.charts.push_back(efficiency_chart(map, crossover.candidates));
+  if (!charts.charts.empty()) document.blocks.emplace_back(std::move(charts));
+  if (!crossover.refused.empty())
+    document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(crossover.refused))});
+  return document;
+}
+
+std::string crossover_json(const Crossover& crossover) {
+  Json maps = Json::array(), left_out = Json::array();
+  for (const CrossoverMap& map : crossover.maps) maps.push_back(map_json(map, crossover.candidates));
+  for (const Refusal& refusal : crossover.refused) left_out.push_back({{"what", refusal.what}, {"why", refusal.why}});
+  return Json{{"candidates", crossover.candidates}, {"maps", maps}, {"left_out", left_out}}.dump(
+             1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace hbench

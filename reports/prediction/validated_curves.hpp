@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/prediction/validate_curves.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// A row for each curve and, with `each`, a table of its sizes; then what all of them say. \pre there are some.
+Document curves_document(const std::vector<CurveValidation>& all, bool each = false);
+/// The same for machines.
+std::string curves_json(const std::vector<CurveValidation>& all);
+
+}  // namespace hbench

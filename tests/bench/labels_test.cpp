@@ -1,0 +1,40 @@
+#include "bench/command/labels.hpp"
+#include "analysis/fingerprint.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/bench/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using Labels = std::map<std::string, std::string>;
+
+TEST(Labels, ArePairs) {
+  EXPECT_EQ(parse_labels({}), Labels());
+  EXPECT_EQ(parse_labels({"branch=main", "commit=abc", "note.1=a = b, c", "a-b=1", "a_b=2"}),
+            (Labels{{"branch", "main"}, {"commit", "abc"}, {"note.1", "a = b, c"}, {"a-b", "1"}, {"a_b", "2"}}));
+}
+
+TEST(Labels, ThatAreNoneAreAUsageError) {
+  for (const char* text : {"main", "=main", "branch=", "a b=c", "branch=two\nlines", "", "="})
+    expect_error([&] { parse_labels({text}); }, ExitCode::usage, testing::HasSubstr("--label"),
+                 testing::HasSubstr("KEY=VALUE"));
+  expect_error([] { parse_labels({"a=1", "a=2"}); }, ExitCode::usage, testing::HasSubstr("more than once"), testing::_);
+}
+
+TEST(ThePlace, OfATimedCaseIsTheMachineOfItsRun) {
+  hbench::Run run;
+  run.environment = {{"cpu", "some CPU"}, {"cores", "2"}};
+  Case timed;
+  timed.evidence = Evidence::measured;
+  Case simulated;
+  place_on_this_machine(timed, run);
+  place_on_this_machine(simulated, run);
+  EXPECT_EQ(simulated.machine, "");
+  EXPECT_NE(timed.machine, "");
+  EXPECT_EQ(run.environment.at("machine " + timed.machine), "2 cores of some CPU");
+}
+
+}  // namespace
+}  // namespace hbench
