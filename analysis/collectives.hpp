@@ -1,17 +1,6 @@
 #pragma once
 
 /// What one timed collective says: figures from a result whose case has a `CollectiveTask`. Pure.
-///
-/// Sample metrics: `in_place_seconds`, `out_of_place_seconds` (one per launch, rank and iteration, warm-up marked);
-/// `in_place_wrong`, `out_of_place_wrong` (elements that failed the check, of all ranks); `wire_bytes` and
-/// `plain_wire_bytes` (sent by the busiest rank, with and without the compressor); `encode_seconds`, `decode_seconds`
-/// (the whole buffer once, per rank and repetition); `encoded_elements`, `decoded_elements` (by the busiest rank, in
-/// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` and
-/// `bound_read_seconds` (all ranks read and write back a buffer of that size at once, or only read it).
-/// `nccl_transport/...` (connections by the transport that NCCL says it uses, of the case's processes since their
-/// start: a case has those of the cases before it). Of simulated collectives `in_place_seconds_low` and `_high` (the
-/// band, which holds 9 of 10 measured times) and `time_basis/...` (1, with `TimeBasis` in the name). What GPUs say of
-/// themselves meanwhile is in `analysis/throttling.hpp`.
 
 #include <cstdint>
 #include <map>
@@ -19,30 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/metrics.hpp"
 #include "analysis/records.hpp"
 #include "analysis/statistics.hpp"
 #include "analysis/throttling.hpp"
 
 namespace hbench {
-
-namespace metric {
-inline constexpr std::string_view kInPlace = "in_place_seconds";
-inline constexpr std::string_view kOutOfPlace = "out_of_place_seconds";
-inline constexpr std::string_view kInPlaceWrong = "in_place_wrong";
-inline constexpr std::string_view kOutOfPlaceWrong = "out_of_place_wrong";
-inline constexpr std::string_view kWireBytes = "wire_bytes";
-inline constexpr std::string_view kPlainWireBytes = "plain_wire_bytes";
-inline constexpr std::string_view kEncode = "encode_seconds";
-inline constexpr std::string_view kDecode = "decode_seconds";
-inline constexpr std::string_view kRelativeError = "relative_l2_error";
-inline constexpr std::string_view kCosine = "cosine";
-inline constexpr std::string_view kBound = "bound_seconds";
-inline constexpr std::string_view kBoundRead = "bound_read_seconds";
-inline constexpr std::string_view kTransport = "nccl_transport/";  ///< a prefix
-inline constexpr std::string_view kInPlaceLow = "in_place_seconds_low";
-inline constexpr std::string_view kInPlaceHigh = "in_place_seconds_high";
-inline constexpr std::string_view kBasis = "time_basis/";  ///< a prefix
-}  // namespace metric
 
 /// One way of timing: in place, or out of place.
 struct CollectiveTiming {

@@ -7,7 +7,6 @@
 
 #include "analysis/interval.hpp"
 #include "analysis/model_error.hpp"
-#include "analysis/points.hpp"
 
 namespace hbench {
 namespace {

@@ -10,15 +10,9 @@
 #include <initializer_list>
 #include <string>
 
+#include "analysis/point.hpp"
+
 namespace hbench {
-
-struct Point;
-
-/// Seconds of a simulated step with the stated figures of its cluster, and with those at their better and worse ends.
-struct StepEnds {
-  double stated = 0, better = 0, worse = 0;
-  double communication = 1;  ///< share of the step during which a collective is in flight
-};
 
 enum class Ahead : std::uint8_t { first, level, second };
 

@@ -27,4 +27,8 @@ std::vector<Sample> rank_host_samples(const std::vector<std::string>& hosts,
 /// value of `kHostsFact`
 std::vector<std::string> hosts_of_ranks(const std::vector<Sample>& samples, std::string_view hosts_fact);
 
+/// `reason` with the host of each rank that it names: `rank 3` becomes `rank 3 on n2`. \param host_of_rank by
+/// rank; empty where all ranks are on one host, which needs no name. Pure.
+std::string with_hosts(const std::string& reason, const std::vector<std::string>& host_of_rank);
+
 }  // namespace hbench

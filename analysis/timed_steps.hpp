@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "analysis/interval.hpp"
+#include "analysis/metrics.hpp"
 #include "analysis/records.hpp"
 #include "analysis/statistics.hpp"
-#include "analysis/tracked_metric.hpp"
 
 namespace hbench {
 

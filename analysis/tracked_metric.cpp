@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/collectives.hpp"
+#include "analysis/metrics.hpp"
 
 namespace hbench {
 namespace {

@@ -5,20 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/metrics.hpp"
 #include "analysis/records.hpp"
 
 namespace hbench {
-
-namespace metric {
-/// What a rank reports of each training step: the time from the end of the one before to its end.
-inline constexpr std::string_view kStep = "step_seconds";
-/// Of a benchmark of another program (`Case::benchmark`), one per launch and repetition: the time of what it repeats;
-/// or what is the better the higher it is, such as a rate, in a unit of its own (`items/s`, `B/s`); or another amount
-/// that is the better the lower it is (`MiB`).
-inline constexpr std::string_view kBenchmarkSeconds = "seconds";
-inline constexpr std::string_view kBenchmarkRate = "rate";
-inline constexpr std::string_view kBenchmarkAmount = "amount";
-}  // namespace metric
 
 struct TrackedMetric {
   std::string_view name;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/points.hpp"
+#include "analysis/point.hpp"
 
 namespace hbench {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/import/nccl_tests_output.hpp"
+#include "analysis/import/nccl_tests_row.hpp"
 
 namespace hbench {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/lead.hpp"
 #include "analysis/model_error.hpp"
 #include "analysis/prediction/plan_across_nodes.hpp"
 #include "analysis/prediction/rate_text.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/track/judge.hpp"
+#include "analysis/track/tracked_case.hpp"
 
 namespace hbench {
 

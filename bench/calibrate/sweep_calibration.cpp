@@ -10,6 +10,7 @@
 #include "bench/calibrate/own_verb.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
+#include "bench/sweep/plan.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {

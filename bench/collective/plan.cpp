@@ -9,7 +9,7 @@
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/simulated_collective.hpp"
 #include "analysis/revision.hpp"
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/measured_place.hpp"
 #include "bench/worker/candidate.hpp"
 #include "bench/worker/pattern.hpp"
 #include "collectives/base/table.hpp"

@@ -12,7 +12,7 @@
 
 #include "bench/command/verb.hpp"
 #include "bench/command/verbosity.hpp"
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/request.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "collectives/arithmetic/data_type.hpp"
 #include "collectives/schedule/schedule.hpp"

@@ -2,7 +2,7 @@
 
 #include "analysis/prediction/simulate.hpp"
 #include "bench/emulation/emulated_launch.hpp"
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/request.hpp"
 
 namespace hbench {
 

@@ -80,21 +80,4 @@ JobOutcome job_outcome(const RankReports& reports, const Exit& exit, int process
                                            words.empty() ? " and no message" : ": " + words)};
 }
 
-std::string with_hosts(const std::string& reason, const std::vector<std::string>& host_of_rank) {
-  if (host_of_rank.empty()) return reason;
-  // `rank 2`, and of a list such as `rank 2, 3` each.
-  static const std::regex kRanks(R"(\brank \d{1,6}(, \d{1,6})*\b)"), kNumber(R"(\d+)");
-  std::string text;
-  auto rest = reason.begin();
-  for (std::sregex_iterator ranks(reason.begin(), reason.end(), kRanks), none; ranks != none; ++ranks)
-    for (std::sregex_iterator number((*ranks)[0].first, (*ranks)[0].second, kNumber); number != none; ++number) {
-      const auto end = (*number)[0].second;
-      text.append(rest, end);
-      rest = end;
-      const auto rank = static_cast<std::size_t>(std::stoi((*number)[0].str()));
-      if (rank < host_of_rank.size()) text += " on " + host_of_rank[rank];
-    }
-  return text.append(rest, reason.end());
-}
-
 }  // namespace hbench

@@ -34,8 +34,4 @@ void record_process_states(RankReports& reports);
 /// rank reported in time, by the states of the processes. `timeout` is the one that the job ran into, if any.
 JobOutcome job_outcome(const RankReports& reports, const Exit& exit, int processes, Seconds timeout);
 
-/// The same text with the host of each rank that it names: `rank 3` becomes `rank 3 on n2`. \param host_of_rank by
-/// rank; empty where all ranks are on one host, which needs no name. Pure.
-std::string with_hosts(const std::string& reason, const std::vector<std::string>& host_of_rank);
-
 }  // namespace hbench

@@ -3,7 +3,7 @@
 #include "analysis/prediction/means.hpp"
 #include "bench/hosts/compare_hosts.hpp"
 #include "bench/output/console.hpp"
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/request.hpp"
 
 namespace hbench {
 

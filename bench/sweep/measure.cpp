@@ -18,7 +18,7 @@
 #include "bench/sweep/launch_log.hpp"
 #include "bench/sweep/load_watch.hpp"
 #include "bench/sweep/nodes.hpp"
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/request.hpp"
 #include "bench/worker/delay_sample.hpp"
 #include "bench/worker/protocol.hpp"
 

@@ -111,4 +111,9 @@ MeasuredPlace measured_place(const SweepRequest& request, const LocalMachine& ma
   return place;
 }
 
+void time_here(Case& asked, const std::string& emulated) {
+  asked.evidence = emulated.empty() ? Evidence::measured : Evidence::emulated;
+  asked.profile = emulated.empty() ? std::string(kLocalProfile) : emulated;
+}
+
 }  // namespace hbench

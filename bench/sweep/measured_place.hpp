@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/request.hpp"
 #include "workloads/strategy.hpp"
 
 namespace hbench {
@@ -48,5 +48,9 @@ bool chooses_gpus(const SweepRequest& request, const LocalMachine& machine);
 
 /// \throws Error (usage) for a device, executor or precision that nothing knows, or that do not go together.
 MeasuredPlace measured_place(const SweepRequest& request, const LocalMachine& machine);
+
+/// Makes a case one that is timed on this machine: measured, or emulated where its network is
+/// (`LocalMachine::emulated`).
+void time_here(Case& asked, const std::string& emulated);
 
 }  // namespace hbench

@@ -7,7 +7,7 @@
 
 #include "bench/launch/place_ranks.hpp"
 #include "bench/sweep/measured_place.hpp"
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/request.hpp"
 
 namespace hbench {
 

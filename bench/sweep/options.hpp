@@ -8,7 +8,7 @@
 #include "bench/command/verbosity.hpp"
 #include "bench/hosts/host_options.hpp"
 #include "bench/sweep/measure.hpp"
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/request.hpp"
 
 namespace hbench {
 

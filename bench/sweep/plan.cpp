@@ -113,9 +113,4 @@ Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine
   return plan.finish();
 }
 
-void time_here(Case& asked, const std::string& emulated) {
-  asked.evidence = emulated.empty() ? Evidence::measured : Evidence::emulated;
-  asked.profile = emulated.empty() ? std::string(kLocalProfile) : emulated;
-}
-
 }  // namespace hbench

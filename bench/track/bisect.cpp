@@ -3,37 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <optional>
 
 #include "bench/command/shell_word.hpp"
 #include "bench/track/git.hpp"
-#include "bench/track/words.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
 namespace {
-
-/// Whether git may know a text as a commit, and no shell or program takes it for more than one word.
-bool is_revision(std::string_view text) {
-  return text.front() != '-' && std::ranges::all_of(text, [](unsigned char c) {
-           return std::isalnum(c) != 0 ||
-                  std::string_view("._/~^@{}+-").find(static_cast<char>(c)) != std::string_view::npos;
-         });
-}
-
-/// \throws Error (usage) where it names none.
-std::string commit_of(const Producer& producer) {
-  const std::string commit = producer.commit();
-  if (!commit.empty() && is_revision(commit)) return commit;
-  if (!commit.empty())
-    throw Error(ExitCode::usage,
-                fmt::format("the commit of run {} is '{}', which is no name of a commit", producer.run, commit),
-                "measure with --label commit=$(git rev-parse HEAD)");
-  throw Error(ExitCode::usage, fmt::format("run {} does not tell its commit", producer.run),
-              "measure with --label commit=$(git rev-parse HEAD)");
-}
 
 /// A percentage that `--least-effect` takes.
 std::string share_text(double share) { return fmt::format("{:.2g}%", 100 * share); }
@@ -43,55 +20,7 @@ std::string inside(const std::string& folder, const std::string& command) {
   return fmt::format("cd {} || exit; {}", shell_word(folder), command);
 }
 
-/// What the last check of `run` has said of a case; nothing where it was not checked.
-std::optional<StoredVerdict> last_verdict(const Store& store, std::int64_t run, const std::string& question) {
-  const std::vector<StoredJudgement> judgements = store.judgements(run);
-  if (judgements.empty()) return std::nullopt;
-  const auto verdict = std::ranges::find(judgements.back().verdicts, question, &StoredVerdict::question);
-  return verdict == judgements.back().verdicts.end() ? std::nullopt : std::optional(*verdict);
-}
-
 }  // namespace
-
-void add_regressions(std::vector<CaseHistory>& cases, const Store& store) {
-  for (CaseHistory& each : cases) {
-    std::optional<LevelChange> change;
-    for (std::size_t later = each.points.size(); later > 1; --later) {
-      const std::size_t first = later - 1;
-      const auto verdict = last_verdict(store, each.points[first].producer.run, each.question);
-      if (!verdict || verdict->verdict != to_string(TrackVerdict::regressed)) break;
-      change = LevelChange{.first = first, .shift = verdict->shift, .interval = verdict->interval};
-    }
-    if (change) each.changes.push_back(*change);
-  }
-}
-
-BisectRange bisect_range(const std::vector<CaseHistory>& cases) {
-  const CaseHistory* of = nullptr;
-  const LevelChange* newest = nullptr;
-  for (const CaseHistory& each : cases)
-    for (const LevelChange& change : each.changes) {
-      const bool worse = each.larger_is_worse == (change.shift > 0);
-      const auto run = [](const CaseHistory& known, const LevelChange& begin) {
-        return known.points[begin.first].producer.run;
-      };
-      if (!worse || (newest != nullptr && run(each, change) <= run(*of, *newest))) continue;
-      of = &each;
-      newest = &change;
-    }
-  if (newest == nullptr)
-    throw Error(ExitCode::usage,
-                fmt::format("none of {} case{} has become slower", cases.size(), cases.size() == 1 ? "" : "s"),
-                "hbench track check judges the newest run; hbench track history shows levels, of three runs at least");
-  const Producer &before = of->points[newest->first - 1].producer, &after = of->points[newest->first].producer;
-  BisectRange range{.name = of->name, .good = commit_of(before), .bad = commit_of(after), .shift = newest->shift};
-  if (range.good == range.bad)
-    throw Error(ExitCode::usage,
-                fmt::format("{} has become slower between runs {} and {}, which are of the same commit", range.name,
-                            before.run, after.run),
-                "it is not the code: look for what else has changed (hbench doctor)");
-  return range;
-}
 
 double BisectRequest::least_effect() const { return std::clamp(std::abs(range.shift) / 2, 0.001, 1.0); }
 
@@ -111,18 +40,6 @@ std::string bisect_commands(const BisectRequest& request, const std::string& tre
       "git bisect reset\ngit worktree remove --force {}\n",
       shell_word(tree), shell_word(request.range.good), shell_word(tree), build, shell_word(request.range.bad),
       shell_word(request.range.good), shell_word(test), shell_word(tree));
-}
-
-std::string_view to_string(BisectAnswer answer) {
-  switch (answer) {
-    case BisectAnswer::good:
-      return "good";
-    case BisectAnswer::bad:
-      return "bad";
-    case BisectAnswer::skip:
-      break;
-  }
-  return "skip";
 }
 
 }  // namespace hbench

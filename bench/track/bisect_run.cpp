@@ -4,9 +4,8 @@
 #include <array>
 #include <filesystem>
 
-#include "analysis/percent.hpp"
+#include "analysis/words.hpp"
 #include "bench/command/shell_word.hpp"
-#include "bench/command/words.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"

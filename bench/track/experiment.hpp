@@ -13,7 +13,7 @@
 
 #include "analysis/records.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/request.hpp"
 
 namespace hbench {
 

@@ -11,8 +11,8 @@
 #include <functional>
 #include <string>
 
+#include "analysis/track/check.hpp"
 #include "analysis/track/paired.hpp"
-#include "bench/track/check.hpp"
 #include "bench/track/measured_command.hpp"
 
 namespace hbench {

@@ -7,7 +7,7 @@
 #include <array>
 #include <set>
 
-#include "bench/track/check.hpp"
+#include "analysis/track/check.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "bench/sweep/plan.hpp"
+#include "bench/sweep/request.hpp"
 #include "bench/track/pattern_options.hpp"
 
 namespace hbench {

@@ -6,6 +6,7 @@
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/measured_cases.hpp"
 #include "bench/sweep/options.hpp"
+#include "bench/sweep/plan.hpp"
 #include "bench/track/experiment.hpp"
 #include "workloads/training.hpp"
 

@@ -8,6 +8,7 @@
 #include "collectives/base/file.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/short_form.hpp"
+#include "reports/track/check.hpp"
 
 namespace hbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "analysis/track/check.hpp"
 #include "bench/output/document_output.hpp"
-#include "bench/track/check.hpp"
 
 namespace hbench {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <climits>
 
+#include "analysis/words.hpp"
 #include "bench/command/labels.hpp"
-#include "bench/command/words.hpp"
 #include "collectives/base/flag_values.hpp"
 
 namespace hbench {

@@ -12,6 +12,7 @@
 #include "bench/submit/slurm_time.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/options.hpp"
+#include "bench/sweep/plan.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {

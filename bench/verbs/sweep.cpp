@@ -25,6 +25,7 @@
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/measured_cases.hpp"
 #include "bench/sweep/options.hpp"
+#include "bench/sweep/plan.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/text_table.hpp"
 #include "reports/report.hpp"

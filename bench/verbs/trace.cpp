@@ -7,9 +7,9 @@
 #include "bench/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/trace/document.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "reports/formats/perfetto.hpp"
+#include "reports/track/traced.hpp"
 
 namespace hbench {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "analysis/track/check.hpp"
+#include "analysis/words.hpp"
 #include "bench/command/arguments.hpp"
-#include "bench/command/words.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/track/check.hpp"
 #include "bench/track/project.hpp"
 #include "bench/verbs/track.hpp"
 #include "collectives/base/text.hpp"
@@ -36,7 +36,7 @@ ExitCode run_accept(const Call& call) {
   add_project_options(app, file, database);
   if (app.parse(call)) return ExitCode::good;
   Store store = open_existing(file, database);
-  fmt::print("Accepted run {}: {}\n", accept(store, run, reason), reason);
+  fmt::print("Accepted run {}: {}\n", accept(store, run, reason, now_utc()), reason);
   return ExitCode::good;
 }
 

@@ -1,20 +1,21 @@
 #include <fmt/format.h>
 
+#include "analysis/track/bisection.hpp"
+#include "analysis/track/check.hpp"
+#include "analysis/words.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
 #include "bench/command/verbosity.hpp"
-#include "bench/command/words.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/track/bisect.hpp"
-#include "bench/track/check.hpp"
 #include "bench/track/git.hpp"
 #include "bench/track/project.hpp"
 #include "bench/track/tracked_command.hpp"
-#include "bench/track/words.hpp"
 #include "bench/verbs/track.hpp"
 #include "collectives/base/error.hpp"
+#include "reports/track/bisection.hpp"
 
 namespace hbench {
 namespace {

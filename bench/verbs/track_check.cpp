@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/track/check.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verbosity.hpp"
-#include "bench/track/check.hpp"
+#include "bench/output/output_file.hpp"
 #include "bench/track/track_output.hpp"
 #include "bench/track/tracked_run.hpp"
 #include "bench/verbs/track.hpp"
@@ -82,7 +83,7 @@ class Check {
     if (std::string why = confirm(report); !why.empty())
       report.notes.push_back(fmt::format("Launches that would confirm a change are not measured here: {}.", why));
     if (read_only_.empty())
-      keep_verdicts(database_, report);
+      keep_verdicts(database_, report, HBENCH_VERSION, now_utc());
     else
       report.notes.push_back(fmt::format("The verdicts are not stored: {}.", read_only_));
     return report;

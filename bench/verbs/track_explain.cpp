@@ -1,8 +1,9 @@
+#include "analysis/track/explain.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/output/document_output.hpp"
-#include "bench/track/explain.hpp"
 #include "bench/track/project.hpp"
 #include "bench/verbs/track.hpp"
+#include "reports/track/explanation.hpp"
 
 namespace hbench {
 namespace {
@@ -27,7 +28,7 @@ ExitCode run_explain(const Call& call) {
   if (database.empty()) database = database_of(find_project(file), database);
   const Store store(database, Store::Mode::read_only);
   if (verdict == 0) {
-    const Document document = verdicts_document(store, run);
+    const Document document = verdicts_document(checked_run(store, run));
     output.deliver(document, [&]() -> std::string {
       throw Error(ExitCode::usage, "--json is of one verdict", "hbench track explain VERDICT --json");
     });

@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
+#include "analysis/track/check.hpp"
+#include "analysis/track/history.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/output/document_output.hpp"
-#include "bench/track/check.hpp"
-#include "bench/track/history.hpp"
 #include "bench/track/project.hpp"
 #include "bench/verbs/track.hpp"
+#include "reports/track/history.hpp"
 
 namespace hbench {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "analysis/track/sides.hpp"
 #include "analysis/tracked_metric.hpp"
+#include "analysis/words.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/front/worker_program.hpp"
@@ -12,7 +13,6 @@
 #include "bench/track/starter.hpp"
 #include "bench/track/tracked_command.hpp"
 #include "bench/track/tracked_run.hpp"
-#include "bench/track/words.hpp"
 #include "bench/verbs/track.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "analysis/throttling.hpp"
-#include "bench/worker/rank_loop.hpp"
 #include "collectives/cuda/cuda.hpp"
 
 namespace hbench {

@@ -2,12 +2,15 @@
 
 /// What a rank sees of its GPU while one case is timed, as series of numbers that ranks can gather.
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collectives/cuda/gpu_facts.hpp"
+#include "collectives/device/device.hpp"
 
 namespace hbench {
 
@@ -32,5 +35,10 @@ class GpuObservations {
   std::vector<GpuState> looks_;
   std::map<std::string, std::vector<double>> reasons_;  ///< by metric, one for each iteration
 };
+
+/// Who looks at the GPU of a device; null where it is none, or nobody can.
+using WatchDevice = std::function<std::unique_ptr<GpuWatch>(Device& device)>;
+/// By the driver.
+std::unique_ptr<GpuWatch> watch_by_driver(Device& device);
 
 }  // namespace hbench

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/records.hpp"
+#include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/peer.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "collectives/base/test_delay.hpp"
@@ -52,11 +53,6 @@ struct LoopReport {
   std::function<void(int index)> working;
   std::function<void(const LoopResult& result)> end;
 };
-
-/// Who looks at the GPU of a device; null where it is none, or nobody can.
-using WatchDevice = std::function<std::unique_ptr<GpuWatch>(Device& device)>;
-/// By the driver.
-std::unique_ptr<GpuWatch> watch_by_driver(Device& device);
 
 /// Consecutive cases of one size take turns: A B, B A, A B, B A. Runs on all ranks with the same cases. GPUs are looked
 /// at before and after the timed iterations of each turn, never between them (`analysis/throttling.hpp`).

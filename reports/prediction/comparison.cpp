@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/lead.hpp"
+
 namespace hbench {
 namespace {
 

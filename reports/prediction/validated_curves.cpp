@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/percent.hpp"
+#include "analysis/words.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

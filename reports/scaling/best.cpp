@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "analysis/lead.hpp"
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/lead.hpp"
+
 namespace hbench {
 namespace {
 

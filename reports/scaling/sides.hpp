@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/lead.hpp"
 #include "reports/scaling/selection.hpp"
 
 namespace hbench {

@@ -9,7 +9,6 @@
 
 #include "collectives/base/text.hpp"
 #include "reports/formats/plain_text.hpp"
-#include "reports/scaling/sides.hpp"
 
 namespace hbench {
 namespace {

@@ -1,4 +1,5 @@
 #include "analysis/warnings.hpp"
+#include "analysis/points.hpp"
 
 #include <gmock/gmock.h>
 

@@ -7,10 +7,10 @@
 
 #include "analysis/points.hpp"
 #include "analysis/store/check.hpp"
+#include "analysis/track/check.hpp"
+#include "analysis/track/history.hpp"
 #include "analysis/track/sides.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/track/check.hpp"
-#include "bench/track/history.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"

@@ -1,4 +1,5 @@
 #include "bench/launch/job_outcome.hpp"
+#include "analysis/rank_hosts.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/track/explain.hpp"
-#include "bench/track/rule_json.hpp"
+#include "analysis/track/explain.hpp"
+#include "analysis/track/rule_json.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/tracked_database.hpp"
 
@@ -158,7 +158,7 @@ TEST_F(TrackExplain, KeepsNothingWhereNothingCanBeWritten) {
   TrackReport report = checked();
   EXPECT_EQ(report.results[0].id, 0);
   Store store(file_);
-  keep_verdicts(store, report);
+  keep_verdicts(store, report, HBENCH_VERSION, "2026-11-23T00:00:00Z");
   EXPECT_GT(report.results[0].id, 0);
   EXPECT_EQ(store.judgements(6).size(), 1U);
 }

@@ -6,9 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/track/bisection.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/track/git.hpp"
 #include "reports/formats/formats.hpp"
+#include "reports/track/bisection.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/tracked_database.hpp"
 

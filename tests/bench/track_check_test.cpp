@@ -1,6 +1,6 @@
 // hbench track check: runs of a database, their verdicts, and the forms in which they are told.
 
-#include "bench/track/check.hpp"
+#include "analysis/track/check.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -14,6 +14,7 @@
 
 #include "analysis/trial.hpp"
 #include "collectives/base/file.hpp"
+#include "reports/track/check.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/hostile_text.hpp"
 #include "tests/bench/terminal_columns.hpp"

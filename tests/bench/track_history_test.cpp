@@ -1,6 +1,6 @@
 // hbench track history: series of runs, and where their levels change.
 
-#include "bench/track/history.hpp"
+#include "analysis/track/history.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,6 +10,7 @@
 #include "bench/command/verb.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
+#include "reports/track/history.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/tracked_database.hpp"

@@ -8,9 +8,10 @@
 #include <regex>
 #include <sstream>
 
-#include "bench/track/check.hpp"
+#include "analysis/track/check.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
+#include "reports/track/check.hpp"
 #include "tests/bench/hostile_text.hpp"
 
 namespace hbench {

@@ -11,6 +11,7 @@
 #include "analysis/tracked_metric.hpp"
 #include "bench/track/pair_store.hpp"
 #include "reports/formats/formats.hpp"
+#include "reports/track/check.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/track/check.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/track/check.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 

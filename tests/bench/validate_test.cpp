@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "analysis/percent.hpp"
 #include "analysis/published.hpp"
 #include "analysis/statistics.hpp"
+#include "analysis/words.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/installation.hpp"
 #include "collectives/base/table.hpp"

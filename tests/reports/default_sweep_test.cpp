@@ -1,4 +1,5 @@
 #include "tests/reports/default_sweep.hpp"
+#include "analysis/lead.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "bench/track/check.hpp"
+#include "analysis/track/check.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,10 +7,9 @@
 #include <set>
 
 #include "analysis/track/causes.hpp"
+#include "analysis/track/rule_json.hpp"
 #include "analysis/trial.hpp"
-#include "bench/command/words.hpp"
-#include "bench/output/output_file.hpp"
-#include "bench/track/rule_json.hpp"
+#include "analysis/words.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 
@@ -162,47 +161,6 @@ BaselineRuns next_baseline(const Store& store, const TrackRequest& request) {
   return baseline_of(store, store.runs(), 0, request);
 }
 
-TrackJudgement without_figures(const TrackedSides& sides, TrackJudgement judgement) {
-  if (!sides.failure.empty()) {
-    judgement.suspected = false;
-    judgement.verdict = TrackVerdict::missing;
-    judgement.reason = fmt::format("it failed: {}", sides.failure);
-    judgement.next_step = "find out why it fails";
-  } else if (!sides.incomparable.empty()) {
-    judgement.verdict = TrackVerdict::incomparable;
-    judgement.reason = sides.incomparable;
-    judgement.next_step = "measure both sides in the same place";
-  }
-  return judgement;
-}
-
-std::string TrackReport::baseline_in_words() const {
-  if (!request.frozen.empty()) return fmt::format("the frozen baseline {}", request.frozen);
-  return labels_text(request.baseline);
-}
-
-std::size_t TrackReport::count(TrackVerdict verdict) const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(results, [&](const TrackedResult& each) { return each.judgement.verdict == verdict; }));
-}
-
-ExitCode TrackReport::exit_code() const {
-  for (const ExitCode code : {ExitCode::wrong_data, ExitCode::lost_rank})
-    if (std::ranges::any_of(
-            results, [&](const TrackedResult& each) { return each.sides.failure_code == static_cast<int>(code); }))
-      return code;
-  for (const TrackedResult& each : results)
-    if (each.sides.failure_code != 0) return static_cast<ExitCode>(each.sides.failure_code);
-  if (count(TrackVerdict::regressed) > 0) return ExitCode::regressed;
-  const auto fails = [&](const TrackedResult& each) {
-    const TrackJudgement& judged = each.judgement;
-    return judged.verdict == TrackVerdict::inconclusive && (request.fail_on_inconclusive || judged.suspected);
-  };
-  if (std::ranges::any_of(results, fails)) return ExitCode::inconclusive;
-  const bool none = std::ranges::none_of(results, [](const TrackedResult& each) { return each.judgement.compared(); });
-  return none || count(TrackVerdict::incomparable) > 0 ? ExitCode::not_comparable : ExitCode::good;
-}
-
 TrackReport check(const Store& store, const TrackRequest& request, const Store* baselines) {
   const std::vector<Run> runs = store.runs();
   TrackReport report{.request = request, .head = head_of(runs, request.head, "--head"), .runs = {}, .results = {}};
@@ -231,10 +189,10 @@ TrackReport check(const Store& store, const TrackRequest& request, const Store* 
   return report;
 }
 
-void keep_verdicts(Store& store, TrackReport& report) {
+void keep_verdicts(Store& store, TrackReport& report, const std::string& version, const std::string& now) {
   StoredJudgement judgement{.run = report.head.id,
-                            .judged_at = now_utc(),
-                            .version = HBENCH_VERSION,
+                            .judged_at = now,
+                            .version = version,
                             .baseline = report.baseline_in_words(),
                             .rule = rule_json(report.request.rule),
                             .runs = {},
@@ -260,11 +218,11 @@ void keep_verdicts(Store& store, TrackReport& report) {
   for (std::size_t i = 0; i < report.results.size(); ++i) report.results[i].id = kept.verdicts[i].id;
 }
 
-std::int64_t accept(Store& store, int run, const std::string& reason) {
+std::int64_t accept(Store& store, int run, const std::string& reason, const std::string& now) {
   if (reason.empty())
     throw Error(ExitCode::usage, "a change is accepted for a reason", "add --reason \"what made it slower, and why\"");
   const Run head = head_of(store.runs(), run, "RUN");
-  store.accept({.run = head.id, .reason = reason, .accepted_at = now_utc()});
+  store.accept({.run = head.id, .reason = reason, .accepted_at = now});
   return head.id;
 }
 

@@ -9,7 +9,6 @@
 #include "analysis/statistics.hpp"
 #include "analysis/store/store.hpp"
 #include "analysis/track/changes.hpp"
-#include "reports/document.hpp"
 
 namespace hbench {
 
@@ -50,9 +49,5 @@ struct CaseHistory {
 /// The timed cases of the newest run with the labels, in its order, with all answers to the same questions at the same
 /// places. \throws Error (usage) where no run has the labels, and where no case matches.
 std::vector<CaseHistory> history(const Store& store, const HistoryRequest& request);
-
-/// What changed when, newest first, the levels of today, and a chart for each of the first cases.
-Document history_document(const std::vector<CaseHistory>& cases, const HistoryRequest& request);
-std::string history_json(const std::vector<CaseHistory>& cases);
 
 }  // namespace hbench

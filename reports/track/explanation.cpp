@@ -1,47 +1,16 @@
-#include "bench/track/explain.hpp"
+#include "reports/track/explanation.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "bench/track/rule_json.hpp"
-#include "bench/track/words.hpp"
-#include "collectives/base/error.hpp"
+#include "analysis/words.hpp"
 
 namespace hbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// A run in one of several databases.
-struct StoredRun {
-  const Store* store = nullptr;
-  Run run;
-};
-
-/// By UUID; of those that several databases have, the first database's.
-std::map<std::string, StoredRun> runs_of(const std::vector<const Store*>& stores) {
-  std::map<std::string, StoredRun> known;
-  for (const Store* store : stores)
-    for (const Run& run : store->runs()) known.try_emplace(run.uuid, StoredRun{store, run});
-  return known;
-}
-
-/// The runs with these UUIDs, in their order, as answers; counts those that nobody has.
-std::vector<std::vector<CaseResult>> answers_of(const std::vector<std::string>& uuids,
-                                                const std::map<std::string, StoredRun>& known, std::size_t& lost) {
-  std::vector<std::vector<CaseResult>> all;
-  for (const std::string& uuid : uuids) {
-    const auto found = known.find(uuid);
-    if (found == known.end())
-      ++lost;
-    else
-      all.push_back(found->second.store->of_run(found->second.run.id));
-  }
-  return all;
-}
 
 /// The launches of a run, as `12.31 ms, 12.35 ms`.
 std::string launches_text(const Launch& launches, const std::string& unit) {
@@ -112,47 +81,6 @@ std::string verdict_text(const Explanation& explanation) {
 
 }  // namespace
 
-Explanation explain(const Store& store, std::int64_t verdict, const Store* baselines) {
-  std::optional<StoredJudgement> judgement = store.judgement_of(verdict);
-  if (!judgement)
-    throw Error(ExitCode::usage, fmt::format("there is no verdict {}", verdict),
-                "hbench track explain lists those of the newest run that was checked");
-  Explanation known{
-      .judgement = std::move(*judgement), .verdict = {}, .rule = {}, .name = {}, .unit = {}, .values = {}, .again = {}};
-  known.verdict = *std::ranges::find(known.judgement.verdicts, verdict, &StoredVerdict::id);
-  known.rule = parse_rule(known.judgement.rule);
-  std::vector<const Store*> stores{&store};
-  if (baselines != nullptr) stores.push_back(baselines);
-  const std::map<std::string, StoredRun> runs = runs_of(stores);
-  const TrackedAnswers answers{.baseline = answers_of(known.judgement.runs, runs, known.lost),
-                               .head = store.of_run(known.judgement.run),
-                               .earlier = answers_of(known.judgement.earlier, runs, known.lost)};
-  // Launches may have been added since.
-  std::map<std::string, std::size_t> judged_launches;
-  for (const StoredVerdict& each : known.judgement.verdicts)
-    judged_launches.emplace(each.question, static_cast<std::size_t>(each.launches));
-  std::vector<TrackedCase> gate;
-  std::vector<std::string> questions;
-  for (TrackedSides& each : pair_sides(answers)) {
-    Launch& head = each.values.head;
-    head.resize(std::min(head.size(), judged_launches[each.question]));
-    if (each.question == known.verdict.question) {
-      known.name = each.name;
-      known.unit = each.unit;
-      known.values = each.values;
-    }
-    questions.push_back(each.question);
-    gate.push_back(std::move(each.values));
-  }
-  if (known.name.empty()) known.name = known.verdict.question;
-  const auto at = std::ranges::find(questions, known.verdict.question);
-  // What was held to a limit, has failed or does not compare is no matter of launches.
-  const bool of_launches = known.verdict.compared && known.verdict.p < 1;
-  if (known.lost == 0 && at != questions.end() && of_launches)
-    known.again = judge(gate, known.rule)[static_cast<std::size_t>(at - questions.begin())];
-  return known;
-}
-
 Document explanation_document(const Explanation& explanation) {
   Document document{.title = fmt::format("Verdict {}", explanation.verdict.id), .blocks = {}};
   document.blocks.emplace_back(Verdict{verdict_text(explanation)});
@@ -185,19 +113,9 @@ std::string explanation_json(const Explanation& explanation) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Document verdicts_document(const Store& store, std::int64_t run) {
-  std::vector<StoredJudgement> judgements;
-  const std::vector<Run> runs = store.runs();
-  for (auto each = runs.rbegin(); each != runs.rend() && judgements.empty(); ++each)
-    if (run == 0 || each->id == run) judgements = store.judgements(each->id);
-  if (judgements.empty())
-    throw Error(ExitCode::usage, run == 0 ? "no run was checked yet" : fmt::format("run {} was not checked yet", run),
-                "hbench track check");
-  Document document{.title = fmt::format("Verdicts on run {}", judgements.front().run), .blocks = {}};
-  std::map<std::string, std::string> names;
-  for (const CaseResult& result : store.of_run(judgements.front().run))
-    names[result.asked.question()] = tracked_name(result.asked);
-  for (const StoredJudgement& judgement : judgements) {
+Document verdicts_document(const CheckedRun& checked) {
+  Document document{.title = fmt::format("Verdicts on run {}", checked.run), .blocks = {}};
+  for (const StoredJudgement& judgement : checked.judgements) {
     Table table{.caption = fmt::format("{}, against {}", judgement.judged_at, judgement.baseline),
                 .columns = {"verdict", "case", "says", "change", "why"},
                 .numeric = {true, false, false, true, false},
@@ -205,8 +123,8 @@ Document verdicts_document(const Store& store, std::int64_t run) {
                 .first_rows = 20};
     for (const StoredVerdict& each : judgement.verdicts)
       table.rows.push_back({fmt::format("{}", each.id),
-                            names.contains(each.question) ? names[each.question] : each.question, each.verdict,
-                            each.compared ? signed_percent(each.shift) : "-", each.reason});
+                            checked.names.contains(each.question) ? checked.names.at(each.question) : each.question,
+                            each.verdict, each.compared ? signed_percent(each.shift) : "-", each.reason});
     document.blocks.emplace_back(std::move(table));
   }
   document.blocks.emplace_back(Paragraph{"hbench track explain VERDICT says how one came about."});

@@ -1,4 +1,4 @@
-#include "bench/trace/traced_cases.hpp"
+#include "analysis/prediction/traced_cases.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "bench/track/rule_json.hpp"
+#include "analysis/track/rule_json.hpp"
 
 #include <fmt/format.h>
 

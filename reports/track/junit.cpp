@@ -1,9 +1,10 @@
+#include "reports/track/check.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
 
-#include "bench/track/check.hpp"
 #include "reports/formats/plain_text.hpp"
 
 /// JUnit's XML, which GitLab, Jenkins and many others show.

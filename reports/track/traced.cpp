@@ -1,9 +1,9 @@
-#include "bench/trace/document.hpp"
+#include "reports/track/traced.hpp"
 
 #include <fmt/format.h>
 
+#include "analysis/rank_hosts.hpp"
 #include "analysis/trace/summary.hpp"
-#include "bench/launch/job_outcome.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

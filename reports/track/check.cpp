@@ -1,11 +1,11 @@
+#include "reports/track/check.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "bench/command/words.hpp"
-#include "bench/track/check.hpp"
-#include "bench/track/words.hpp"
+#include "analysis/words.hpp"
 
 namespace hbench {
 namespace {

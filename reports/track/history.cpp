@@ -1,3 +1,5 @@
+#include "reports/track/history.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,9 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bench/command/words.hpp"
-#include "bench/track/history.hpp"
-#include "bench/track/words.hpp"
+#include "analysis/words.hpp"
 
 namespace hbench {
 namespace {

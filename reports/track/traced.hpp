@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "bench/trace/traced_cases.hpp"
+#include "analysis/prediction/traced_cases.hpp"
 #include "reports/document.hpp"
 
 namespace hbench {

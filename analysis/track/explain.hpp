@@ -2,13 +2,13 @@
 
 /// How a stored verdict came about: the launches that it was given by, and the rule on them once more.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/store/store.hpp"
 #include "analysis/track/sides.hpp"
-#include "reports/document.hpp"
 
 namespace hbench {
 
@@ -29,11 +29,14 @@ struct Explanation {
 /// \throws Error (usage) for a number that no verdict has.
 Explanation explain(const Store& store, std::int64_t verdict, const Store* baselines = nullptr);
 
-Document explanation_document(const Explanation& explanation);
-std::string explanation_json(const Explanation& explanation);
+/// The checks of a run, as they are stored.
+struct CheckedRun {
+  std::int64_t run = 0;
+  std::vector<StoredJudgement> judgements;   ///< the newest last
+  std::map<std::string, std::string> names;  ///< of cases, by question
+};
 
-/// The verdicts of a run (0: the newest that has some), the newest check last. \throws Error (usage) where there are
-/// none.
-Document verdicts_document(const Store& store, std::int64_t run);
+/// The checks of a run (0: the newest that has some). \throws Error (usage) where there are none.
+CheckedRun checked_run(const Store& store, std::int64_t run);
 
 }  // namespace hbench

@@ -1,7 +1,8 @@
+#include "reports/track/check.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include "bench/track/check.hpp"
-#include "bench/track/rule_json.hpp"
+#include "analysis/track/rule_json.hpp"
 
 /// For programs; `reports/schemas/track-check-1.json` says what is in it.
 

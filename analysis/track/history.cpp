@@ -1,4 +1,4 @@
-#include "bench/track/history.hpp"
+#include "analysis/track/history.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include "analysis/track/sides.hpp"
 #include "analysis/tracked_metric.hpp"
 #include "analysis/trial.hpp"
-#include "bench/command/words.hpp"
+#include "analysis/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

@@ -1,9 +1,10 @@
+#include "reports/track/check.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <random>
 
-#include "bench/track/check.hpp"
 #include "reports/formats/plain_text.hpp"
 
 /// What the runner of GitHub's actions reads in a job's log, on standard output and standard error alike.

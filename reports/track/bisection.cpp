@@ -1,11 +1,11 @@
+#include "reports/track/bisection.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
-#include "bench/command/words.hpp"
-#include "bench/track/bisect.hpp"
-#include "bench/track/words.hpp"
+#include "analysis/words.hpp"
 
 namespace hbench {
 namespace {

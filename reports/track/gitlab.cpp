@@ -1,10 +1,11 @@
+#include "reports/track/check.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 #include <optional>
 
-#include "bench/track/check.hpp"
 #include "reports/formats/plain_text.hpp"
 
 /// OpenMetrics (its text format 1.0.0), of which GitLab shows in a merge request what differs from the target branch.

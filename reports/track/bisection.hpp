@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/track/bisection.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+Document bisect_document(const BisectReport& report);
+std::string bisect_json(const BisectReport& report);
+
+}  // namespace hbench

@@ -1,0 +1,26 @@
+#pragma once
+
+/// What a check of tracked cases has found, in every form that people and CI read.
+
+#include <string>
+#include <utility>
+
+#include "analysis/track/report.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// For a terminal, a page, or the comment of a pull request: what has changed first, all cases folded.
+Document track_document(const TrackReport& report);
+std::string track_json(const TrackReport& report);
+/// JUnit's XML: a test for each case, a failure where it has regressed, skipped where nothing can be said.
+std::string track_junit(const TrackReport& report);
+/// GitHub's workflow commands, one line for each case that has regressed, failed or cannot be judged.
+std::string track_annotations(const TrackReport& report);
+/// The lines between which the runner of GitHub's actions takes no line for a command, whoever wrote it: the first, and
+/// the last, which nobody can foresee.
+std::pair<std::string, std::string> without_commands();
+/// GitLab's metrics report: times, changes and the number of each verdict, as OpenMetrics.
+std::string track_metrics(const TrackReport& report);
+
+}  // namespace hbench

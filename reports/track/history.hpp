@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/track/history.hpp"
+#include "reports/document.hpp"
+
+namespace hbench {
+
+/// What changed when, newest first, the levels of today, and a chart for each of the first cases.
+Document history_document(const std::vector<CaseHistory>& cases, const HistoryRequest& request);
+std::string history_json(const std::vector<CaseHistory>& cases);
+
+}  // namespace hbench
