@@ -336,6 +336,22 @@ TEST(StepSimulator, GivesTheSameTwice) {
     }
 }
 
+TEST(StepSimulator, RefusesAStepOfMoreCyclesThanAnybodyWaitsFor) {
+  const StepTimeline an_hour = three_tensors(5, 10, 20, 4e6);
+  EXPECT_NO_THROW(StepSimulator(round_cluster(), {.workers = 2}).run(an_hour, ring("horovod:64MiB:5ms")));
+  for (const double milliseconds : {4e8, 6.4e17}) {  // the last is so long that a cycle does not change the clock
+    const StepTimeline weeks = three_tensors(5, 10, 20, milliseconds);
+    try {
+      StepSimulator(round_cluster(), {.workers = 2}).run(weeks, ring("horovod:64MiB:1ms"));
+      FAIL() << milliseconds;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_NE(std::string(error.what()).find("more than 10000000 cycles of horovod:64MiB:1ms"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 // Tabulated expectations of the largest of n standard normal draws: 1/sqrt(pi), 3/(2 sqrt(pi)), then Harter 1961.
 TEST(ExpectedLargestNormal, MatchesTheTables) {
   EXPECT_EQ(expected_largest_normal(1), 0);

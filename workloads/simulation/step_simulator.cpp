@@ -1,5 +1,7 @@
 #include "workloads/simulation/step_simulator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -7,6 +9,7 @@
 #include <numbers>
 #include <optional>
 
+#include "collectives/base/error.hpp"
 #include "collectives/exchange/exchange_parts.hpp"
 #include "collectives/fusion/departures.hpp"
 #include "collectives/fusion/shards.hpp"
@@ -16,6 +19,8 @@ namespace hbench {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+/// Hours of the shortest usual cycle, and about a second of simulation.
+constexpr int kMostCycles = 10'000'000;
 
 /// Packing reads and writes every byte once; so does unpacking.
 constexpr double kPackTraffic = 4;
@@ -142,7 +147,7 @@ class StepRun {
       else if (next == network)
         network_event();
       else
-        tell({FusionEventKind::timer, Seconds(now_), 0});
+        tick();
     }
     slow_beside_compute();
     if (spans_ != nullptr) add_compute_spans();
@@ -184,6 +189,7 @@ class StepRun {
     launched_.begin_step();
     backward_told_ = false;
     buckets_ = completed_ = 0;
+    cycles_ = 0;
     stream_free_ = host_free_ = 0;
     periods_.clear();
     stream_.clear();
@@ -220,6 +226,16 @@ class StepRun {
   double next_network() const {
     if (!strategy_.algorithm.concurrent()) return stream_.empty() ? kNever : stream_end();
     return in_flight_->idle() ? kNever : std::max(now_, in_flight_->next_event().value);
+  }
+
+  /// A cycle of the policy: of a step of weeks they would take for ever.
+  void tick() {
+    if (++cycles_ > kMostCycles)
+      throw Error(ExitCode::usage,
+                  fmt::format("a step of {:.3g} s has more than {} cycles of {}", timeline_.step().value, kMostCycles,
+                              strategy_.fusion.text()),
+                  "is the rate of one GPU right (--single-gpu-rate)? If so, give --fusion a longer cycle");
+    tell({FusionEventKind::timer, Seconds(now_), 0});
   }
 
   double stream_end() const { return std::max(stream_.front().ready, stream_free_) + stream_.front().duration; }
@@ -392,6 +408,7 @@ class StepRun {
   double backward_at_ = 0;
   double communication_ = 0;
   std::size_t next_gradient_ = 0;
+  int cycles_ = 0;  ///< of the policy, in this step
   bool backward_told_ = false;
   int buckets_ = 0, completed_ = 0;
   double stream_free_ = 0, host_free_ = 0;
