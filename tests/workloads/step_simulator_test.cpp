@@ -337,10 +337,10 @@ TEST(StepSimulator, GivesTheSameTwice) {
 }
 
 TEST(StepSimulator, RefusesAStepOfMoreCyclesThanAnybodyWaitsFor) {
-  const StepTimeline an_hour = three_tensors(5, 10, 20, 4e6);
+  const StepTimeline an_hour = three_tensors(5, 10, 4e6, 4e6);
   EXPECT_NO_THROW(StepSimulator(round_cluster(), {.workers = 2}).run(an_hour, ring("horovod:64MiB:5ms")));
   for (const double milliseconds : {4e8, 6.4e17}) {  // the last is so long that a cycle does not change the clock
-    const StepTimeline weeks = three_tensors(5, 10, 20, milliseconds);
+    const StepTimeline weeks = three_tensors(5, 10, milliseconds, milliseconds);
     try {
       StepSimulator(round_cluster(), {.workers = 2}).run(weeks, ring("horovod:64MiB:1ms"));
       FAIL() << milliseconds;
