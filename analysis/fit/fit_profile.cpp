@@ -153,9 +153,8 @@ FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, con
     std::vector<double> errors;
     for (const Validation& each : validate(fitted.rows, catalog, means))
       errors.push_back(std::log(each.predicted / each.published));
-    if (means.begun)
-      means.begun(fmt::format("fitting {} to {}: simulated {}", base.name, counted(std::ssize(fitted.rows), "step"),
-                              counted(++simulations, "time")));
+    means.begun(fmt::format("fitting {} to {}: simulated {}", base.name, counted(std::ssize(fitted.rows), "step"),
+                            counted(++simulations, "time")));
     return errors;
   });
   check_explained(fitted.fit, kMostError, base.name, "steps");

@@ -24,7 +24,6 @@ struct NcclTestsOutput {
   std::vector<std::string> left_out;  ///< rows that cannot be read, and why, in sentences
 };
 
-
 /// `2.28.7` of NCCL_VERSION_CODE `22807`; empty for what is none.
 std::string nccl_version_text(std::string_view code);
 

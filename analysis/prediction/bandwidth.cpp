@@ -135,11 +135,11 @@ BandwidthAnswer required_bandwidth(const PredictionRequest& request, double targ
   BandwidthAnswer answer{.target = target, .base = plan.catalog.profiles.begin()->second};
   int most_gpus = 0;
   for (const Case& asked : plan.cases) most_gpus = std::max(most_gpus, asked.gpus);
-  if (means.more) means.more(kTriedRates * simulation_time(plan.cases, plan.catalog));
+  means.more(kTriedRates * simulation_time(plan.cases, plan.catalog));
   for (const auto& [name, trace] : plan.catalog.traces) answer.titles[name] = trace.title;
   VariedNetwork network(plan.catalog, means.stop);
   for (const Case& asked : plan.cases) {
-    if (means.begun) means.begun(simulation_in_words(asked));
+    means.begun(simulation_in_words(asked));
     answer.required.push_back(search_required(asked, target, network));
     const Case* plain = asked.strategy.compresses() ? plain_of(asked, plan.cases) : nullptr;
     if (asked.strategy.compresses() && plain == nullptr)
@@ -147,7 +147,7 @@ BandwidthAnswer required_bandwidth(const PredictionRequest& request, double targ
              "there is nothing without a compressor to compare it with; add none to --compressor");
     if (plain != nullptr && asked.gpus == most_gpus)
       answer.break_even.push_back(search_break_even(asked, *plain, network));
-    if (means.done) means.done(kTriedRates * simulation_time(asked, plan.catalog));
+    means.done(kTriedRates * simulation_time(asked, plan.catalog));
   }
   answer.networks = networks_like(answer.base, data);
   answer.refused = std::move(plan.refused);

@@ -181,7 +181,7 @@ Choice choose(const PredictionRequest& request, const Goals& asked_goals, const 
   if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);
   const std::map<std::string, Offer> offers = make_offers(plan, goals, request.single_gpu_rate > 0);
   check_possible(plan, goals, offers, request.single_gpu_rate);
-  if (means.more) means.more(simulation_time(plan.cases, plan.catalog));
+  means.more(simulation_time(plan.cases, plan.catalog));
   const std::vector<CaseResult> results = simulate_all(plan.cases, plan.catalog, means);
   return {.goals = goals,
           .workload = plan.catalog.traces.begin()->second.title,

@@ -54,7 +54,7 @@ ComparisonAnswer compare(const ReadyComparison& asked, const Data& data, const S
   std::vector<Plan> plans;
   for (const ComparedPlace& place : asked.places) {
     const Plan& plan = plans.emplace_back(plan_of(asked, place, data, means.memory));
-    if (means.more) means.more(simulation_time(plan.cases, plan.catalog));
+    means.more(simulation_time(plan.cases, plan.catalog));
   }
   std::vector<CaseResult> results;
   for (std::size_t i = 0; i < plans.size(); ++i) {

@@ -166,7 +166,7 @@ Crossover training_crossover(const PredictionRequest& request, const std::vector
   crossover.candidates = distinct<std::string>(plan.cases, [](const Case& asked) { return asked.strategy.label(); });
   check_candidates(crossover.candidates.size());
   const auto columns = static_cast<double>(rates.size());
-  if (means.more) means.more(columns * simulation_time(plan.cases, plan.catalog));
+  means.more(columns * simulation_time(plan.cases, plan.catalog));
   VariedNetwork network(plan.catalog, means.stop);
   MapBuilder builder(plan.cases, crossover.candidates, network);
   std::vector<int> counts = distinct<int>(plan.cases, [](const Case& asked) { return asked.gpus; });
@@ -179,11 +179,11 @@ Crossover training_crossover(const PredictionRequest& request, const std::vector
       map.places.push_back(in_gigabits(rate));
     }
     for (const int gpus : counts) {
-      if (means.begun) means.begun(fmt::format("{}, {} GPUs like those of {}", workload, gpus, base.name));
+      means.begun(fmt::format("{}, {} GPUs like those of {}", workload, gpus, base.name));
       map.rows.push_back(std::to_string(gpus));
       builder.add_row(map, workload, gpus, rates);
       for (const Case& asked : plan.cases)
-        if (means.done && asked.workload == workload && asked.gpus == gpus)
+        if (asked.workload == workload && asked.gpus == gpus)
           means.done(columns * simulation_time(asked, plan.catalog));
     }
     crossover.maps.push_back(std::move(map));

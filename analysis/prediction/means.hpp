@@ -9,13 +9,13 @@
 
 namespace hbench {
 
-/// What simulations may take, and who follows them. A function that is empty is not called.
+/// What simulations may take, and who follows them: nobody, where nothing is said.
 struct SimulationMeans {
-  std::int64_t memory = INT64_MAX;                   ///< bytes
-  StopRequested stop = {};                           ///< asked often
-  std::function<void(Seconds)> more = {};            ///< about so much work is still to be done
-  std::function<void(std::string_view)> begun = {};  ///< what is simulated now
-  std::function<void(Seconds)> done = {};            ///< so much of the work is over
+  std::int64_t memory = INT64_MAX;                                        ///< bytes
+  StopRequested stop = {};                                                ///< asked often
+  std::function<void(Seconds)> more = [](Seconds) {};                     ///< about so much work is still to be done
+  std::function<void(std::string_view)> begun = [](std::string_view) {};  ///< what is simulated now
+  std::function<void(Seconds)> done = [](Seconds) {};                     ///< so much of the work is over
 };
 
 }  // namespace hbench

@@ -168,6 +168,12 @@ const std::string& PlanBuilder::auto_rule(const std::string& profile, int gpus) 
   return rule;
 }
 
+void PlanBuilder::add_predictions() {
+  for (const Evidence evidence : {Evidence::emulated, Evidence::simulated})
+    if (request_.evidence.contains(evidence)) add_clusters(evidence);
+  if (request_.evidence.contains(Evidence::published)) add_published();
+}
+
 void PlanBuilder::add_clusters(Evidence evidence) {
   if (evidence == Evidence::emulated && !limits_.no_emulation.empty())
     return lacks("emulated runs", limits_.no_emulation);
@@ -245,6 +251,7 @@ bool PlanBuilder::in_range(const Case& figure) const {
          (request_.algorithms.empty() || contains(request_.algorithms, figure.strategy.algorithm));
 }
 
+/// Each published figure with a simulated twin of the very strategy it was measured with.
 void PlanBuilder::add_published() {
   std::vector<Case> twins;
   for (CaseResult& figure : published_results()) {
@@ -281,9 +288,7 @@ Plan PlanBuilder::finish() {
 
 Plan plan_predictions(const PredictionRequest& request, const Data& data, const PlanLimits& limits) {
   PlanBuilder builder(request, data, limits);
-  for (const Evidence evidence : {Evidence::emulated, Evidence::simulated})
-    if (request.evidence.contains(evidence)) builder.add_clusters(evidence);
-  if (request.evidence.contains(Evidence::published)) builder.add_published();
+  builder.add_predictions();
   return builder.finish();
 }
 

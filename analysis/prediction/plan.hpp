@@ -44,10 +44,8 @@ class PlanBuilder {
 
   /// Adds a case with its strategy, unless it is there or cannot be; then the reason is kept.
   void add(Case asked, const TrainingStrategy& strategy);
-  /// Adds what `evidence` (emulated or simulated) has of the clusters.
-  void add_clusters(Evidence evidence);
-  /// Adds published figures, each with a simulated twin of the very strategy it was measured with.
-  void add_published();
+  /// Adds what the request's evidence has of clusters: emulated and simulated cases, and published figures.
+  void add_predictions();
 
   void refuse(std::string what, std::string why) { hbench::refuse(plan_.refused, std::move(what), std::move(why)); }
   /// Refuses what the machine cannot do, rather than what cannot be anywhere.
@@ -58,6 +56,8 @@ class PlanBuilder {
   Plan finish();
 
  private:
+  void add_clusters(Evidence evidence);
+  void add_published();
   std::string add_profile(const std::string& name_or_file);
   std::string add_trace(const std::string& name_or_file);
   void note_unused_rates(const std::string& file);

@@ -161,9 +161,9 @@ std::vector<CaseResult> simulate_all(const std::vector<Case>& cases, const Catal
   SimulatedRunner runner(catalog, means.stop);
   std::vector<CaseResult> results;
   for (const Case& asked : cases) {
-    if (means.begun) means.begun(simulation_in_words(asked));
+    means.begun(simulation_in_words(asked));
     results.push_back(runner.run(asked));
-    if (means.done) means.done(simulation_time(asked, catalog));
+    means.done(simulation_time(asked, catalog));
   }
   return results;
 }

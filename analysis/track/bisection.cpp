@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
 
 #include "collectives/base/error.hpp"
@@ -31,23 +32,24 @@ std::string commit_of(const Producer& producer) {
               "measure with --label commit=$(git rev-parse HEAD)");
 }
 
-/// What the last check of `run` has said of a case; nothing where it was not checked.
-std::optional<StoredVerdict> last_verdict(const Store& store, std::int64_t run, const std::string& question) {
-  const std::vector<StoredJudgement> judgements = store.judgements(run);
-  if (judgements.empty()) return std::nullopt;
-  const auto verdict = std::ranges::find(judgements.back().verdicts, question, &StoredVerdict::question);
-  return verdict == judgements.back().verdicts.end() ? std::nullopt : std::optional(*verdict);
-}
-
 }  // namespace
 
 void add_regressions(std::vector<CaseHistory>& cases, const Store& store) {
+  std::map<std::int64_t, std::vector<StoredVerdict>> known;  // of the last check of each run
+  const auto verdict_of = [&](std::int64_t run, const std::string& question) -> const StoredVerdict* {
+    const auto [verdicts, is_new] = known.try_emplace(run);
+    if (is_new)
+      if (std::vector<StoredJudgement> checks = store.judgements(run); !checks.empty())
+        verdicts->second = std::move(checks.back().verdicts);
+    const auto found = std::ranges::find(verdicts->second, question, &StoredVerdict::question);
+    return found == verdicts->second.end() ? nullptr : &*found;
+  };
   for (CaseHistory& each : cases) {
     std::optional<LevelChange> change;
     for (std::size_t later = each.points.size(); later > 1; --later) {
       const std::size_t first = later - 1;
-      const auto verdict = last_verdict(store, each.points[first].producer.run, each.question);
-      if (!verdict || verdict->verdict != to_string(TrackVerdict::regressed)) break;
+      const StoredVerdict* verdict = verdict_of(each.points[first].producer.run, each.question);
+      if (verdict == nullptr || verdict->verdict != to_string(TrackVerdict::regressed)) break;
       change = LevelChange{.first = first, .shift = verdict->shift, .interval = verdict->interval};
     }
     if (change) each.changes.push_back(*change);

@@ -27,7 +27,7 @@ void add_regressions(std::vector<CaseHistory>& cases, const Store& store);
 /// both runs are of the same one.
 BisectRange bisect_range(const std::vector<CaseHistory>& cases);
 
-/// What git is told of a commit.
+/// The answer that `git bisect` takes for a commit.
 enum class BisectAnswer { good, bad, skip };
 
 /// A commit that was measured.

@@ -107,9 +107,7 @@ Plan make_plan(const SweepRequest& request, const Data& data, const LocalMachine
   if (!request.device.empty()) parse_on_gpu(request.device);
   PlanBuilder plan(request, data, machine.limits);
   if (request.evidence.contains(Evidence::measured)) MeasuredCases(request, machine, plan).add_all();
-  for (const Evidence evidence : {Evidence::emulated, Evidence::simulated})
-    if (request.evidence.contains(evidence)) plan.add_clusters(evidence);
-  if (request.evidence.contains(Evidence::published)) plan.add_published();
+  plan.add_predictions();
   return plan.finish();
 }
 

@@ -1,10 +1,10 @@
 #include "analysis/prediction/compare.hpp"
-#include "bench/command/verbosity.hpp"
 
 #include <fmt/format.h>
 
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"

@@ -1,5 +1,4 @@
 #include "analysis/prediction/crossover.hpp"
-#include "bench/command/verbosity.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/command/verbosity.hpp"
 #include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"

@@ -1,11 +1,10 @@
 #include "bench/worker/candidate.hpp"
 
-#include "analysis/prediction/case_strategy.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"

@@ -1,9 +1,9 @@
 #include "analysis/warnings.hpp"
-#include "analysis/points.hpp"
 
 #include <gmock/gmock.h>
 
 #include "analysis/machine_load.hpp"
+#include "analysis/points.hpp"
 #include "example_results.hpp"
 
 namespace hbench {

@@ -111,12 +111,12 @@ TEST(FitProfile, LeavesWhatTheStepsDoNotDependOnWhereItWas) {
 
 TEST(FitProfile, TellsHowOftenItHasSimulatedTheRows) {
   const Data data = load_data();
-  std::vector<std::string> told;
+  std::vector<std::string> begun;
   fit_profile(data.profiles.load(kCluster), rows_up_to(4), data,
-              {.begun = [&](std::string_view what) { told.emplace_back(what); }});
-  ASSERT_GE(told.size(), 7u) << "once, and once beside it for each of six figures";
-  for (std::size_t i = 0; i < told.size(); ++i)
-    EXPECT_THAT(told[i], testing::EndsWith("simulated " + counted(static_cast<std::int64_t>(i) + 1, "time")));
+              {.begun = [&](std::string_view what) { begun.emplace_back(what); }});
+  ASSERT_GE(begun.size(), 7u) << "once, and once beside it for each of six figures";
+  for (std::size_t i = 0; i < begun.size(); ++i)
+    EXPECT_THAT(begun[i], testing::EndsWith("simulated " + counted(static_cast<std::int64_t>(i) + 1, "time")));
 }
 
 std::vector<std::string> figures_fitted(const Profile& base, const std::vector<CaseResult>& rows) {

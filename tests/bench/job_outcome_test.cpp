@@ -1,7 +1,8 @@
 #include "bench/launch/job_outcome.hpp"
-#include "analysis/rank_hosts.hpp"
 
 #include <gmock/gmock.h>
+
+#include "analysis/rank_hosts.hpp"
 
 namespace hbench {
 namespace {

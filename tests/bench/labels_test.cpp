@@ -1,8 +1,8 @@
 #include "bench/command/labels.hpp"
-#include "analysis/fingerprint.hpp"
 
 #include <gmock/gmock.h>
 
+#include "analysis/fingerprint.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {

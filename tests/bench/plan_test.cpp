@@ -1,11 +1,11 @@
 #include "bench/sweep/plan.hpp"
-#include "analysis/prediction/case_strategy.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <set>
 
+#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/revision.hpp"
 #include "collectives/network/choose.hpp"
 #include "tests/analysis/temporary_folder.hpp"

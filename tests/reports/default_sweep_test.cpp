@@ -1,5 +1,4 @@
 #include "tests/reports/default_sweep.hpp"
-#include "analysis/lead.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include <sstream>
 
 #include "analysis/choice.hpp"
+#include "analysis/lead.hpp"
 #include "analysis/prediction/compare.hpp"
 #include "analysis/prediction/crossover.hpp"
 #include "bench/output/reporting.hpp"

@@ -234,7 +234,7 @@ class StepRun {
       throw Error(ExitCode::usage,
                   fmt::format("a step of {:.3g} s has more than {} cycles of {}", timeline_.step().value, kMostCycles,
                               strategy_.fusion.text()),
-                  "is the rate of one GPU right (--single-gpu-rate)? If so, give --fusion a longer cycle");
+                  "is the rate of one GPU right (--single-gpu-rate)? If so, take a fusion policy with a longer cycle");
     tell({FusionEventKind::timer, Seconds(now_), 0});
   }
 
