@@ -58,6 +58,25 @@ std::string clean_text(std::string_view text) {
   return clean;
 }
 
+std::string escaped_markup(std::string_view text, bool apostrophes) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (c == '\'' && apostrophes)
+      out += "&#39;";
+    else
+      out += c;
+  }
+  return out;
+}
+
 std::size_t text_width(std::string_view clean) {
   return static_cast<std::size_t>(std::ranges::count_if(clean, [](char c) { return (c & 0xC0) != 0x80; }));
 }

@@ -14,33 +14,11 @@ namespace {
 
 /// One line of characters that XML 1.0 has (its section 2.2): clean text without U+FFFE and U+FFFF.
 std::string xml(std::string_view text) {
-  const std::string clean = clean_text(text);
-  std::string out;
-  for (std::size_t i = 0; i < clean.size(); ++i) {
-    const std::string_view rest = std::string_view(clean).substr(i);
-    if (rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF")) {
-      out += "\xEF\xBF\xBD";
-      i += 2;
-      continue;
-    }
-    switch (clean[i]) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += clean[i];
-    }
-  }
-  return out;
+  std::string clean = clean_text(text);
+  for (const std::string_view absent : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
+    for (std::size_t at = 0; (at = clean.find(absent, at)) != clean.npos;)
+      clean.replace(at, absent.size(), "\xEF\xBF\xBD");
+  return escaped_markup(clean, false);
 }
 
 std::string testcase(const TrackedResult& result) {
