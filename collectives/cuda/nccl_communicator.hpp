@@ -52,7 +52,7 @@ struct NcclRank {
   Rank rank = 0;
   int ranks = 1;
   int gpu = 0;
-  bool shares_gpu = false;  ///< with another rank
+  int ranks_per_gpu = 1;  ///< on the host with most of them: the same for all ranks
 };
 
 /// The communicator of one rank; waits for the others. \throws as `make_nccl_communicators`.

@@ -53,7 +53,8 @@ std::unique_ptr<Endpoint> make_nccl_endpoint(Endpoint& home) {
   share_from_first(transport, as_message(job), kSetupTimeout);
   const int gpu = gpu_of(place.rank);
   auto communicator = cuda::make_nccl_communicator(
-      {job, transport.rank(), transport.size(), gpu, place.rank >= cuda_devices()}, kSetupTimeout);
+      {job, transport.rank(), transport.size(), gpu, (place.most + cuda_devices() - 1) / cuda_devices()},
+      kSetupTimeout);
   const std::shared_ptr<Endpoint> inner(&home, [](Endpoint*) {});
   return cuda::make_nccl_endpoint(inner, make_cuda_device(gpu), std::move(communicator));
 }

@@ -1,7 +1,9 @@
 #include "collectives/transport/host_place.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <ranges>
 #include <vector>
 
 #include "collectives/base/host_name.hpp"
@@ -31,9 +33,11 @@ HostPlace lead(Transport& transport, Seconds timeout) {
     complete(transport, transport.receive(rank, kTag, as_message(name)), rank, timeout, kWhat);
     places[static_cast<std::size_t>(rank)].rank = seen[name]++;
   }
+  const int most = std::ranges::max(std::views::values(seen));
   for (Rank rank = 0; rank < transport.size(); ++rank) {
     HostPlace& place = places[static_cast<std::size_t>(rank)];
     place.hosts = static_cast<int>(seen.size());
+    place.most = most;
     if (rank > 0) complete(transport, transport.send(rank, kTag, as_message(place)), rank, timeout, kWhat);
   }
   return places.front();

@@ -13,6 +13,7 @@ namespace hbench {
 struct HostPlace {
   int rank = 0;   ///< this rank's number among those of its host
   int hosts = 1;  ///< of the job
+  int most = 1;   ///< ranks on the host that has most of them
 };
 
 /// Hosts differ by their names. All ranks call it. \throws Error (lost_rank) when one does not within

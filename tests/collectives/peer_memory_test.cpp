@@ -168,6 +168,7 @@ TEST(HostPlace, CountsTheRanksOfOneHost) {
     const HostPlace place = find_host_place(endpoint.control(), kTimeout);
     EXPECT_EQ(place.rank, endpoint.transport().rank());
     EXPECT_EQ(place.hosts, 1);
+    EXPECT_EQ(place.most, 3);
     int message = endpoint.transport().rank() == 0 ? 42 : 0;
     share_from_first(endpoint.control(), as_message(message), kTimeout);
     EXPECT_EQ(message, 42);
