@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -92,8 +94,33 @@ void accumulate(benchmark::State& state, DataType type, ReduceOp op) {
           [&] { b.device->accumulate(type, op, Buffers::span(b.other), Buffers::span(b.work)); });
 }
 
+/// For its lifetime, the buffer that samples begin with holds ordinary halves: the halves of floats have any exponent.
+class HalvesInside {
+ public:
+  explicit HalvesInside(const char* codec) {
+    Buffers& b = buffers();
+    floats_ = b.device->allocate(kBytes);
+    b.device->copy(Buffers::span(b.origin), Buffers::span(floats_));
+    const std::span<std::byte> halves = Buffers::span(b.other).first(kBytes / 2);
+    codec_ = find_cuda_codec(codec)->make(*b.device, parse_compressor(codec));
+    codec_->encode(Buffers::floats(b.origin), {}, halves);
+    for (const std::size_t half : {0, 1})
+      b.device->copy(halves, Buffers::span(b.origin).subspan(half * kBytes / 2, kBytes / 2));
+  }
+  ~HalvesInside() { buffers().device->copy(Buffers::span(floats_), Buffers::span(buffers().origin)); }
+  HalvesInside(const HalvesInside&) = delete;
+  HalvesInside& operator=(const HalvesInside&) = delete;
+
+ private:
+  DeviceMemory floats_;
+  std::shared_ptr<const Codec> codec_;
+};
+
 void finish(benchmark::State& state, DataType type) {
   Buffers& b = buffers();
+  std::optional<HalvesInside> halves;
+  if (type == DataType::float16) halves.emplace("fp16");
+  if (type == DataType::bfloat16) halves.emplace("bf16");
   compare(state, 2.0 * kBytes, kBytes, [&] { b.device->finish(type, ReduceOp::average, 2, Buffers::span(b.work)); });
 }
 
@@ -157,8 +184,8 @@ std::vector<std::size_t> resnet50() {
   return elements;
 }
 
-/// Tensors of two models, which are more than any second-level cache holds, as a framework allocates them: each begins at
-/// a multiple of 512 bytes.
+/// Tensors of two models, which are more than any second-level cache holds, as a framework allocates them: each begins
+/// at a multiple of 512 bytes.
 void pack(benchmark::State& state, bool back) {
   Buffers& b = buffers();
   std::vector<std::span<std::byte>> tensors;

@@ -48,7 +48,7 @@ struct Divide {
   using Taken = Packed<Stored, kCount>;
 
   std::byte* buffer;
-  int divisor;
+  Divisor divisor;
 
   template <int kCount>
   HBENCH_ON_BOTH Taken<kCount> take(std::size_t element) const {
@@ -153,7 +153,7 @@ void with_finish(DataType type, ReduceOp op, int workers, std::byte* buffer, std
   with_element(type, [&]<class Element>(Element) {
     constexpr std::size_t kSize = sizeof(typename Element::Stored);
     const Side sides[] = {{buffer, kSize}};
-    run(Divide<Element>{buffer, workers}, extent_of(bytes / kSize, 16 / kSize, sides));
+    run(Divide<Element>{buffer, Divisor(workers)}, extent_of(bytes / kSize, 16 / kSize, sides));
   });
 }
 

@@ -55,7 +55,27 @@ TEST(CudaElements, DivideEveryByteByAnyNumberOfWorkers) {
   divisors.push_back(std::numeric_limits<int>::max());
   for (const int divisor : divisors)
     for (int byte = 0; byte < 256; ++byte)
-      ASSERT_EQ(cuda::divided(static_cast<std::uint8_t>(byte), divisor), byte / divisor) << byte << " / " << divisor;
+      ASSERT_EQ(cuda::divided(static_cast<std::uint8_t>(byte), cuda::Divisor(divisor)), byte / divisor)
+          << byte << " / " << divisor;
+}
+
+TEST(CudaElements, DivideFloatsOfAnySizeAsADivisionDoes) {
+  std::mt19937 random(std::random_device{}());
+  for (int i = 0; i < 4'000'000; ++i) {
+    const int divisor = 1 + static_cast<int>(random() >> (1 + random() % 31) & 0x7fff'ffff);
+    const float quotient = static_cast<float>(divisor);
+    // Any pattern of bits, and what is next to a multiple of the divisor, where rounding turns.
+    float value = cuda::same_bits<float>(static_cast<std::uint32_t>(random()));
+    if (i % 2 == 0) value = std::nextafter(value * quotient, i % 4 == 0 ? HUGE_VALF : -HUGE_VALF);
+    const float right = value / quotient;
+    const float divided = cuda::divided(value, cuda::Divisor(divisor));
+    if (std::isnan(right)) {
+      ASSERT_TRUE(std::isnan(divided));
+    } else {
+      ASSERT_EQ(cuda::same_bits<std::uint32_t>(divided), cuda::same_bits<std::uint32_t>(right))
+          << std::hexfloat << value << " / " << divisor;
+    }
+  }
 }
 
 TEST(CudaReductions, AccumulateAsTheHostDoesForEveryTypeAndOperation) {
