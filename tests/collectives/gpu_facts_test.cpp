@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "collectives/cuda/gpu_facts.hpp"
@@ -12,12 +13,20 @@ namespace {
 
 using ::testing::HasSubstr;
 
+/// Beside this program, wherever it was carried to.
+std::string beside(const char* library) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / library;
+}
+
+const std::string kFakeNvml = beside("fake_driver/libnvidia-ml.so.1");
+const std::string kFakeOldNvml = beside("libfake_old_nvml.so");
+
 class GpuFactsTest : public ::testing::Test {
  protected:
   ~GpuFactsTest() override { unsetenv("FAKE_NVML"); }
   static DriverFacts facts_when(const char* scenario) {
     setenv("FAKE_NVML", scenario, 1);
-    return driver_facts(HBENCH_FAKE_NVML);
+    return driver_facts(kFakeNvml.c_str());
   }
 };
 
@@ -106,7 +115,7 @@ TEST_F(GpuFactsTest, WhatDisturbsIsRead) {
 }
 
 TEST_F(GpuFactsTest, WhatAnOldDriverLacksIsLeftOut) {
-  const DriverFacts facts = driver_facts(HBENCH_FAKE_OLD_NVML);
+  const DriverFacts facts = driver_facts(kFakeOldNvml.c_str());
   EXPECT_EQ(facts.failure, "");
   EXPECT_EQ(facts.version, "");
   EXPECT_EQ(facts.cuda, 0);
@@ -123,21 +132,21 @@ TEST_F(GpuFactsTest, WhatAnOldDriverLacksIsLeftOut) {
   ASSERT_EQ(gpu.processes.size(), 2U) << "in the older, shorter form";
   EXPECT_EQ(gpu.processes[1].pid, 18);
   EXPECT_EQ(gpu.processes[1].memory, std::nullopt);
-  EXPECT_EQ(watch_gpu("0000:1b:00.0", HBENCH_FAKE_OLD_NVML), nullptr);
+  EXPECT_EQ(watch_gpu("0000:1b:00.0", kFakeOldNvml.c_str()), nullptr);
 }
 
 TEST_F(GpuFactsTest, AGpuIsWatchedByItsAddress) {
   setenv("FAKE_NVML", "capped", 1);
-  const auto watch = watch_gpu("0000:43:00.0", HBENCH_FAKE_NVML);
+  const auto watch = watch_gpu("0000:43:00.0", kFakeNvml.c_str());
   ASSERT_NE(watch, nullptr);
   EXPECT_EQ(watch->sample().clock_reasons, 0x4U);
   EXPECT_EQ(watch->sample().sm_clock, 1650e6);
-  EXPECT_EQ(watch_gpu("0000:99:00.0", HBENCH_FAKE_NVML), nullptr) << "no GPU is there";
+  EXPECT_EQ(watch_gpu("0000:99:00.0", kFakeNvml.c_str()), nullptr) << "no GPU is there";
 }
 
 TEST_F(GpuFactsTest, AGpuThatDoesNotAnswerTellsNothing) {
   setenv("FAKE_NVML", "silent", 1);
-  const auto watch = watch_gpu("0000:1b:00.0", HBENCH_FAKE_NVML);
+  const auto watch = watch_gpu("0000:1b:00.0", kFakeNvml.c_str());
   ASSERT_NE(watch, nullptr);
   const GpuState state = watch->sample();
   EXPECT_FALSE(state.sm_clock || state.memory_clock || state.power || state.temperature || state.clock_reasons);

@@ -107,6 +107,13 @@ def eager_rows(folder):
     return [Ratio("bare loop / PyTorch eager, ResNet-50 bf16", eager, "eager images/s", bare / eager, 0.95)]
 
 
+def rates_were_measured(log, folder):
+    with open(folder / "rates" / "rates.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    failed = [f"{row['workload']}: {row['error']}" for row in rows if row["error"]]
+    return "; ".join(failed[:3])[:300] if failed else None if rows else "nothing was measured"
+
+
 def nccl_rows(ours, theirs):
     """Both in place. Columns of nccl-tests: size, count, type, redop, root, then time (us), algbw, busbw, #wrong, out of
     place and in place."""

@@ -1,5 +1,6 @@
 """What this machine is, and what of it a step may need."""
 import functools
+import pathlib
 import re
 import shutil
 import subprocess
@@ -50,6 +51,15 @@ def count():
 @functools.lru_cache
 def has_torch():
     return output_of("python3", "-c", "import torch; print(torch.cuda.is_available())", seconds=120) == "True"
+
+
+def torch_libraries():
+    """Folders of the libraries that python3's torch brings: its own, and NVIDIA's beside it (cu13/lib, nccl/lib)."""
+    where = output_of("python3", "-c", "import importlib.util as u; print(u.find_spec('torch').origin)")
+    if not where:
+        return []
+    torch = pathlib.Path(where).parent
+    return [str(torch / "lib"), *map(str, sorted(torch.parent.glob("nvidia/*/lib")))]
 
 
 def lacks(need, configured, nccl=None):

@@ -16,6 +16,7 @@ import stat
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -98,6 +99,33 @@ class Runs(unittest.TestCase):
         with mock.patch.object(run, "digest_of_sources", lambda: "other"):
             self.call([tests("one", "x/good")])
         self.assertEqual(self.runs_of("good"), 3)
+
+    def test_a_stage_or_one_step_of_it_can_be_named(self):
+        self.script("good", GOOD)
+        steps = [tests("one", "x/good"), tests("two", "x/good")]
+        self.assertEqual(self.call(steps, "kernels/two")[0], 0)
+        self.assertEqual(self.runs_of("good"), 1)
+        self.assertEqual(self.call(steps, "kernels")[0], 0)
+        self.assertEqual(self.runs_of("good"), 3)
+
+    def test_a_bundle_brings_programs_and_libraries_and_is_unpacked_once(self):
+        self.script("carried", f'{GOOD}; echo "$LD_LIBRARY_PATH $PATH" > "{self.folder}/paths"')
+        bundle = self.folder / "bundle"
+        bundle.mkdir()
+        with tarfile.open(bundle / "tree.tar.xz", "w:xz") as tree:
+            tree.add(self.folder / "carried", "bin/carried")
+        (self.folder / "carried").unlink()
+        for _ in range(2):
+            with mock.patch.object(run, "STAGES", stages(tests("one", "x/carried"))), \
+                    mock.patch.dict(os.environ), contextlib.redirect_stdout(io.StringIO()), \
+                    contextlib.redirect_stderr(io.StringIO()):
+                self.assertEqual(run.main(["--bundle", str(bundle), "--again", "--results",
+                                           str(self.folder / "results.json")]), 0)
+        self.assertEqual(self.runs_of("carried"), 2)
+        place = self.folder / "build" / "bundle"
+        libraries, programs = (self.folder / "paths").read_text().split()
+        self.assertIn(str(place / "bin"), libraries)
+        self.assertTrue(programs.startswith(str(place / "mpi" / "bin")))
 
     def test_a_skipped_test_is_a_failure_and_the_next_step_goes_on(self):
         self.script("skips", SKIPS)

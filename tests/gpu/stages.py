@@ -3,12 +3,13 @@
 A step is one command with a limit in seconds. Each stage fits eight minutes, its build included, on 16 cores.
 """
 import dataclasses
+import re
 
 import checks
 from machine import NEWER_NCCL, SEVERAL_GPUS
 
 # Arguments may contain {logs} (the folder of logs), {source} (the repository), {gpus} (how many there are), {nccl} (the
-# folder of the NCCL that was brought) and the path of a program that is built, as {bench/hbench}.
+# folder of the NCCL that was brought), {libraries} (LD_LIBRARY_PATH) and the path of a program that is built, as {bench/hbench}.
 HBENCH = "bench/hbench"
 
 
@@ -38,6 +39,10 @@ class Stage:
     name: str
     about: str
     steps: tuple
+
+    def paths(self):
+        """STAGE/STEP of each step: names of steps alone are those of other stages too."""
+        return [f"{self.name}/{step.name}" for step in self.steps]
 
 
 def tests(name, program, *arguments, limit=180, **more):
@@ -100,7 +105,7 @@ STAGES = (
                "8", needs=("NCCL",)),
         hbench("nccl_on_one_gpu", *COLLECTIVE, "--executor", "nccl,nccl-p2p", "--ranks", "2,4", "-b", "1K", "-e", "16M",
                "-f", "8", needs=("NCCL", NEWER_NCCL),
-               environment=(("LD_LIBRARY_PATH", "{nccl}"), ("NCCL_MULTI_RANK_GPU_ENABLE", "1"),
+               environment=(("LD_LIBRARY_PATH", "{nccl}:{libraries}"), ("NCCL_MULTI_RANK_GPU_ENABLE", "1"),
                             ("CUDA_MODULE_LOADING", "EAGER"))),
         Step("nccl_tests", "all_reduce_perf", ("-b", "64M", "-e", "256M", "-f", "4", "-n", "50", "-t", "{gpus}", "-g",
                                                "1"), 120, (SEVERAL_GPUS, "all_reduce_perf")),
@@ -121,6 +126,10 @@ STAGES = (
                "--launches", "1", "--db", "{logs}/calibrated.db", "--report", "{logs}/calibrated", "--json", "--quiet",
                limit=420, needs=("LibTorch",), judge=checks.simulated_from_the_gpu),
     )),
+    Stage("rates", "what a step of well-known models costs here, with PyTorch alone: rates, memory, timelines", (
+        Step("rates", "python3", ("{source}/workloads/traces/measure", "{logs}/rates", "--time", "150"), 240, ("torch",),
+             judge=checks.rates_were_measured),
+    )),
     Stage("topk", "top-k beside LibTorch's", (
         benchmark("topk", "topk_cuda_benchmark", {"topk": 5}, unit="torch_ms", share="speed_up", needs=("LibTorch",)),
     )),
@@ -131,3 +140,16 @@ STAGES = (
               needs=("LibTorch",)),
     )),
 )
+
+
+def programs():
+    """Paths in the build folder of all that steps run or name in their arguments."""
+    found = set()
+    for step in (step for stage in STAGES for step in stage.steps):
+        texts = (f"{{{step.program}}}", *step.arguments)
+        found |= {name for text in texts for name in re.findall(r"\{((?:bench|tests)/[\w/]+)\}", text)}
+    return sorted(found)
+
+
+if __name__ == "__main__":
+    print("\n".join(programs()))
