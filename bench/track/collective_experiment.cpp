@@ -6,6 +6,7 @@
 #include "analysis/fingerprint.hpp"
 #include "bench/collective/machine.hpp"
 #include "bench/collective/run.hpp"
+#include "bench/collective/tensors.hpp"
 #include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/experiment.hpp"

@@ -6,19 +6,17 @@
 #include "analysis/fingerprint.hpp"
 #include "analysis/prediction/simulated_collective.hpp"
 #include "analysis/store/store.hpp"
-#include "bench/collective/json.hpp"
 #include "bench/collective/machine.hpp"
 #include "bench/collective/run.hpp"
 #include "bench/collective/started.hpp"
-#include "bench/collective/summary.hpp"
-#include "bench/collective/table.hpp"
+#include "bench/collective/tensors.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
-#include "bench/output/terminal.hpp"
+#include "bench/verbs/collective_answer.hpp"
 #include "collectives/executors/executor.hpp"
 
 namespace hbench {
@@ -48,15 +46,16 @@ class CollectiveBench {
 
   ExitCode run() {
     if (!options_.output_file.empty() && started_.rank == 0) check_writable(options_.output_file, "--output-file");
-    if (options_.dry_run) return started_.rank == 0 ? print_plan() : void(), ExitCode::good;
+    if (options_.dry_run)
+      return started_.rank == 0 ? fmt::print("{}", plan_in_words(plan_, seconds())) : void(), ExitCode::good;
     describe_run();
     if (started_.ranks > 0) return run_here();
     open_store();
     catch_interrupts();
     std::vector<CaseResult> results = options_.request.simulates() ? simulate() : run_there();
-    if (!interrupted()) return publish(results);
+    if (!interrupted()) return publish(answer(), results);
     std::erase_if(results, [](const CaseResult& result) { return !has_ended(result); });
-    if (!results.empty()) publish(results);
+    if (!results.empty()) publish(answer(), results);
     return report_interruption();
   }
 
@@ -88,26 +87,9 @@ class CollectiveBench {
     return result.status == CaseStatus::failed || !result.samples.empty();
   }
 
-  double seconds() const { return options_.launches * launch_seconds(plan_, options_.loop); }
+  CollectiveAnswer answer() const { return {options_, plan_, run_, setup_.machine.clusters}; }
 
-  void print_plan() const {
-    for (const ProcessSet& set : plan_.sets) {
-      fmt::print("{} rank{} {}\n", set.ranks, set.ranks == 1 ? "" : "s",
-                 set.threads                                 ? "as threads of one process"
-                 : set.program == ProcessSet::Program::peers ? "under mpirun, with the peers' libraries"
-                 : set.program == ProcessSet::Program::mpich ? "under MPICH's mpirun"
-                                                             : "under mpirun");
-      for (const LoopCase& each : set.cases)
-        fmt::print("{:>14} B  {} {} {}, {}{}\n", each.asked.collective.bytes, each.asked.collective.name,
-                   each.asked.collective.data_type, each.asked.collective.operation, candidate_label(each.asked),
-                   each.tensors.size() > 1 ? fmt::format(", {} buffers", each.tensors.size()) : "");
-    }
-    for (const Case& asked : plan_.simulated)
-      fmt::print("{:>14} B  {} {} {}, {} ranks, {}\n", asked.collective.bytes, asked.collective.name,
-                 asked.collective.data_type, asked.collective.operation, asked.gpus, candidate_label(asked));
-    for (const Refusal& refusal : plan_.refused) fmt::print("left out: {}: {}\n", refusal.what, refusal.why);
-    fmt::print("{} cases, about {:.0f} s\n", plan_.cases + std::ssize(plan_.simulated), seconds());
-  }
+  double seconds() const { return options_.launches * launch_seconds(plan_, options_.loop); }
 
   void note_refusals(Progress& progress) const {
     for (const Refusal& refusal : plan_.refused)
@@ -160,62 +142,13 @@ class CollectiveBench {
       if (store_) store_->append(run_id_, result);
       progress.done(seconds() / plan_.cases);
     });
-    return first ? publish(results) : ExitCode::good;
+    return first ? publish(answer(), results) : ExitCode::good;
   }
 
   ExitCode report_interruption() const {
     fmt::print(stderr, "hbench: interrupted{}\n",
                store_ ? fmt::format("; every finished case is in {}", options_.database.string()) : "");
     return ExitCode::interrupted;
-  }
-
-  ExitCode publish(const std::vector<CaseResult>& results) const {
-    const std::vector<CollectiveRow> rows = collective_rows(results);
-    const std::string json =
-        options_.json || !options_.output_file.empty() ? collective_json(rows, plan_.refused, run_, options_.link) : "";
-    if (options_.json)
-      fmt::print("{}", json);
-    else if (options_.csv)
-      fmt::print("{}", collective_csv(rows));
-    else
-      fmt::print("{}", terminal_text(collective_document(rows, context()), options_.wide));
-    // What cannot be written can still be read.
-    if (!options_.output_file.empty()) write_whole(options_.output_file, json, "--output-file");
-    return verdict(results);
-  }
-
-  TableContext context() const {
-    if (options_.request.simulates())
-      return {.machine = {},
-              .comparison = plan_.comparison,
-              .notes = curve_notes(plan_.simulated, setup_.machine.clusters)};
-    const auto& facts = run_.environment;
-    const std::string cores =
-        fmt::format("{} core{} of {}", facts.at("cores"), facts.at("cores") == "1" ? "" : "s", facts.at("cpu"));
-    return {.machine = facts.contains("gpu_uuid") ? facts.at("gpu") + " and " + cores : cores,
-            .comparison = plan_.comparison,
-            .launches = options_.launches,
-            .link = options_.link,
-            .notes = notes()};
-  }
-
-  std::vector<std::string> notes() const {
-    const auto delay = run_.environment.find("test_delay");
-    if (delay == run_.environment.end()) return {};
-    return {fmt::format("warning: no real figures: a test made a rank slower (HBENCH_TEST_DELAY={})", delay->second)};
-  }
-
-  /// The worst: a lost rank before wrong data, before what could not be done at all.
-  static ExitCode verdict(const std::vector<CaseResult>& results) {
-    ExitCode worst = ExitCode::good;
-    bool any = false;
-    for (const CaseResult& result : results) {
-      any = any || result.status == CaseStatus::done;
-      if (result.status != CaseStatus::failed) continue;
-      const auto code = static_cast<ExitCode>(result.exit_code);
-      if (code != ExitCode::usage) worst = std::max(worst, code);
-    }
-    return worst == ExitCode::good && !any ? ExitCode::usage : worst;
   }
 
   CollectiveOptions options_;

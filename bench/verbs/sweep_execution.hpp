@@ -1,0 +1,54 @@
+#pragma once
+
+/// A sweep while its cases run.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/store/store.hpp"
+#include "bench/output/console.hpp"
+#include "bench/verbs/sweep_preparation.hpp"
+
+namespace hbench {
+
+/// Runs what no earlier run has finished and stores each result when it is known: Ctrl-C and a crash lose one case at
+/// most.
+class SweepExecution {
+ public:
+  /// `sweep` and `store` outlive it. `early` is called once where minutes of measuring follow what was simulated.
+  SweepExecution(const SweepPreparation& sweep, Store& store, std::function<void()> early);
+
+  /// Simulates, measures, emulates, and simulates nodes like this machine. \throws Error.
+  void run();
+
+  /// Returns what the calibration added to the plan; empty without one.
+  const Plan& extension() const { return extension_; }
+  /// Returns the worst end of the launches of this run.
+  ExitCode worst() const { return worst_; }
+
+ private:
+  using Cases = std::vector<const Case*>;
+
+  void announce(std::size_t left);
+  void simulate(const Plan& plan, const Cases& cases);
+  void measure(const Cases& cases);
+  void emulate_all(const Cases& cases);
+  void extend();
+
+  const SweepPreparation& sweep_;
+  Store& store_;
+  std::function<void()> early_;
+  std::set<std::string> finished_;  ///< keys of answers
+  double total_ = 0;                ///< seconds of all that is left
+  Cases simulated_, emulated_, measured_;
+  Progress progress_;
+  std::int64_t run_ = 0;
+  Plan extension_;
+  ExitCode worst_ = ExitCode::good;
+};
+
+}  // namespace hbench

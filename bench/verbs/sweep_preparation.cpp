@@ -1,0 +1,190 @@
+#include "bench/verbs/sweep_preparation.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "analysis/fingerprint.hpp"
+#include "analysis/prediction/simulate.hpp"
+#include "analysis/rank_hosts.hpp"
+#include "bench/doctor/environment.hpp"
+#include "bench/installation.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/output_file.hpp"
+#include "bench/output/titles.hpp"
+#include "bench/sweep/local_machine.hpp"
+#include "workloads/training.hpp"
+
+namespace hbench {
+namespace {
+
+/// Timed steps of an emulated launch, at most: each takes as long as a hundred.
+constexpr int kEmulatedSteps = 1;
+
+LocalMachine machine_around(const SweepOptions& options) {
+  LocalMachine machine = local_machine(options.oversubscribe, allocation_of(options.hosts.named));
+  if (const std::string& note = machine.allocation.note; !note.empty()) fmt::print(stderr, "hbench: {}\n", note);
+  if (machine.allocation.is_local()) return machine;
+  return machine_before_answers(std::move(machine), options.request);
+}
+
+LocalMachine machine_for(const SweepOptions& options) {
+  LocalMachine machine = options.measures() ? machine_around(options) : machine_at_rest();
+  if (!options.emulates()) return machine;
+  const Availability emulation = emulation_availability();
+  if (!emulation.available) machine.limits.no_emulation = emulation.in_words();
+  return machine;
+}
+
+/// With what is known of the machine by now.
+void plan_again(SweepPreparation& sweep) {
+  sweep.plan = make_plan(sweep.options.request, sweep.data, sweep.machine);
+  sweep.calibration = plan_calibration(sweep.options.request, sweep.machine, sweep.plan, sweep.options.calibration);
+}
+
+bool measures_here(const SweepPreparation& sweep) {
+  return std::ranges::any_of(sweep.plan.cases, [&](const Case& asked) { return sweep.is_launched_here(asked); });
+}
+
+bool trains_on_gpus(const SweepPreparation& sweep) {
+  return std::ranges::any_of(sweep.plan.cases, [](const Case& asked) { return asked.training.on_gpu(); });
+}
+
+/// Without a worker that starts nothing is measured; the rest is done.
+void try_worker(SweepPreparation& sweep) {
+  if (!measures_here(sweep)) return;
+  const Availability training = training_availability();
+  if (training.available) return;
+  sweep.machine.no_training = training.in_words();
+  plan_again(sweep);
+}
+
+int most_sharing(const Plan& plan) {
+  int most = 1;
+  for (const Case& asked : plan.cases) most = std::max(most, asked.processes_per_gpu);
+  return most;
+}
+
+/// Hosts on which no job can run end the sweep before it begins; those that only differ are named. The plan is made
+/// again with what they have.
+void look_at_hosts_of(SweepPreparation& sweep) {
+  MeasureOptions& measure = sweep.options.measure;
+  const Allocation& hosts = measure.allocation;
+  if (hosts.is_local() || !sweep.options.preflight || !measures_here(sweep)) return;
+  sweep.preflight = look_at_hosts(hosts, measure.program, measure.network, measure.host);
+  if (!sweep.preflight.problems.obstacles.empty()) throw cannot_run(sweep.preflight);
+  measure.network = sweep.preflight.network;
+  sweep.machine = machine_of_hosts(std::move(sweep.machine), sweep.preflight.hosts);
+  plan_again(sweep);
+  if (trains_on_gpus(sweep) && !sweep.machine.asked_for)
+    require_gpus_for_slots(hosts, sweep.preflight.hosts, most_sharing(sweep.plan));
+}
+
+/// Of the first host; this machine may be another one.
+std::map<std::string, std::string> environment_of_hosts(const SweepPreparation& sweep) {
+  if (!sweep.preflight.hosts.empty()) return environment_of(sweep.preflight);
+  std::map<std::string, std::string> facts = environment_facts(trains_on_gpus(sweep));
+  if (const auto& hosts = sweep.options.measure.run_hosts; !hosts.empty())
+    facts[std::string(kHostsFact)] = fmt::format("{}", fmt::join(hosts, ", "));
+  return facts;
+}
+
+/// Who answers, and on what machine: its libraries are asked, which takes half a second.
+void describe_run(SweepPreparation& sweep) {
+  Run& run = sweep.run;
+  run = {run.command, HBENCH_VERSION, now_utc(), environment_of_hosts(sweep), sweep.options.labels};
+  remember_titles(run, sweep.plan.catalog, sweep.data);
+  for (Case& asked : sweep.plan.cases) place_on_this_machine(asked, run);
+  if (sweep.calibration)
+    for (Case& asked : sweep.calibration->baselines) place_on_this_machine(asked, run);
+}
+
+/// What measured cases may take beyond the estimate.
+std::string more_in_words(const SweepPreparation& sweep) {
+  const MeasureOptions& measure = sweep.options.measure;
+  const auto measured =
+      std::ranges::count_if(sweep.plan.cases, [&](const Case& asked) { return sweep.is_launched_here(asked); });
+  if (measured == 0 || measure.more == 0) return "";
+  return fmt::format(", and at most {:.0f} s more where figures scatter",
+                     static_cast<double>(measured * measure.more) * measure.launch_seconds());
+}
+
+}  // namespace
+
+bool SweepPreparation::is_launched_here(const Case& asked) const {
+  return asked.is_timed() && !is_of_emulated_cluster(asked, plan.catalog);
+}
+
+double SweepPreparation::cost(const Case& asked, const Plan& of) const {
+  if (asked.evidence == Evidence::simulated) return simulation_time(asked, of.catalog).value;
+  if (is_of_emulated_cluster(asked, of.catalog)) return emulated_times.at(&asked);
+  return options.measure.launches * options.measure.launch_seconds();
+}
+
+MeasureOptions SweepPreparation::emulation_launches() const {
+  MeasureOptions launches = options.measure;
+  launches.launches = options.emulated_launches;
+  launches.steps = std::min(launches.steps, kEmulatedSteps);
+  // Each step is stretched: their number bounds a launch.
+  launches.budget = Seconds(0);
+  return launches;
+}
+
+bool SweepPreparation::is_finished(const Case& asked, const std::set<std::string>& finished) const {
+  return finished.contains(answer_key(asked, run.producer()));
+}
+
+SweepPreparation plan_sweep(const Call& call, SweepOptions options) {
+  LocalMachine machine = machine_for(options);
+  SweepPreparation sweep{.options = std::move(options), .data = load_data(), .machine = std::move(machine), .plan = {}};
+  plan_again(sweep);
+  MeasureOptions& measure = sweep.options.measure;
+  measure.program = installation().worker.string();
+  measure.allocation = sweep.machine.allocation;
+  for (const AllocatedHost& host : measure.allocation.hosts) measure.run_hosts.push_back(host.name);
+  sweep.run.command = call.command;
+  return sweep;
+}
+
+void look_around(SweepPreparation& sweep) {
+  try_worker(sweep);
+  look_at_hosts_of(sweep);
+  describe_run(sweep);
+}
+
+void plan_emulations(SweepPreparation& sweep) {
+  SimulatedRunner simulated(sweep.plan.catalog, interrupted);
+  const EmulationOptions options{
+      .dilation = sweep.options.dilation, .cores = sweep.options.measure.host.cores, .faults = emulated_faults()};
+  const MeasureOptions launches = sweep.emulation_launches();
+  for (const Case& asked : sweep.plan.cases) {
+    if (!is_of_emulated_cluster(asked, sweep.plan.catalog)) continue;
+    const EmulatedCase& emulated =
+        sweep.emulated.emplace(&asked, emulated_case(asked, sweep.plan.catalog, simulated, options)).first->second;
+    sweep.emulated_times[&asked] = launches.launches * emulated_launch_time(emulated, launches).value;
+  }
+}
+
+std::string plan_in_words(const SweepPreparation& sweep) {
+  const Plan& plan = sweep.plan;
+  double seconds = 0;
+  std::string text;
+  for (const Case& asked : plan.cases) {
+    seconds += sweep.cost(asked, plan);
+    text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(asked.evidence), asked.workload, asked.gpus,
+                        asked.strategy_label(), asked.profile);
+    if (const auto emulated = sweep.emulated.find(&asked); emulated != sweep.emulated.end())
+      text += fmt::format(", dilated {:g} times, {:.0f} s", emulated->second.cluster.dilation, sweep.cost(asked, plan));
+    text += '\n';
+  }
+  for (const Refusal& refusal : plan.refused) text += fmt::format("left out  {}: {}\n", refusal.what, refusal.why);
+  if (sweep.calibration) {
+    seconds += sweep.calibration->seconds();
+    text += fmt::format("calibrate {}\n", sweep.calibration->in_words());
+  }
+  return text + fmt::format("{} cases and {} published points, about {:.0f} s{}\n", plan.cases.size(),
+                            plan.published.size(), seconds, more_in_words(sweep));
+}
+
+}  // namespace hbench

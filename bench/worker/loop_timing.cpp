@@ -1,0 +1,169 @@
+#include "bench/worker/loop_timing.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "analysis/collectives.hpp"
+#include "bench/worker/loop_check.hpp"
+#include "collectives/arithmetic/arithmetic.hpp"
+
+namespace hbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Timed iterations when nobody asks for a number: enough for a median, few enough to be kept one by one.
+constexpr int kFewest = 5, kMost = 400;
+/// One iteration that takes longer than the whole budget is repeated so often, and needs no warming up.
+constexpr int kOfSlow = 3;
+constexpr int kCodings = 5;
+/// Passes over memory of the bound that are timed together.
+constexpr int kPasses = 4;
+/// From which size on, and from how many times the last-level caches: what a cache holds is not bound by memory.
+constexpr std::size_t kBoundFrom = 64 << 20;
+constexpr std::size_t kTimesCaches = 4;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+}  // namespace
+
+/// What really travelled in some runs, from the busiest rank.
+void LoopTiming::note_traffic(LoopEntry& entry, std::int64_t bytes, int runs) {
+  const double sent = agreement_.largest(static_cast<double>(bytes));
+  if (sent <= 0 || runs == 0) return;
+  entry.add_figure(metric::kWireBytes, sent / runs, "B");
+  if (entry.lossy) entry.add_figure(metric::kPlainWireBytes, static_cast<double>(entry.candidate->plain_bytes()), "B");
+}
+
+/// By a candidate of its own, because its clock takes time.
+void LoopTiming::time_coding(LoopEntry& entry) {
+  CodecTimes times;
+  Candidate timed(entry.of->asked, entry.of->tensors, {*entry.endpoint, entry.buffer, nullptr, &times});
+  for (int i = -1; i < kCodings; ++i) {
+    memory_.put_normal(entry, entry.buffer);
+    times = {};
+    agreement_.meet();
+    timed.run(options_.timeout);
+    entry.add_time(metric::kEncode, times.encode.value, i < 0);
+    entry.add_time(metric::kDecode, times.decode.value, i < 0);
+  }
+}
+
+/// Puts data to be timed into the buffers. On GPUs varied data, since hardware is faster on zeros; sums in place grow
+/// from there. Elsewhere, where time does not depend on data, what repeating the collective leaves as it is.
+void LoopTiming::prepare(LoopEntry& entry) {
+  const Case& asked = entry.of->asked;
+  const bool product = asked.collective.operation == "product";
+  if (entry.lossy) return memory_.put_normal(entry, memory_.input(entry));
+  if (!entry.in_host_memory()) {
+    memory_.put_input(entry, entry.buffer);
+    if (options_.out_of_place) memory_.put_input(entry, memory_.input(entry));
+    return;
+  }
+  Device& device = entry.device();
+  device.fill_neutral(DataType::uint8, ReduceOp::sum, entry.buffer);
+  if (product) device.fill_neutral(parse_data_type(asked.collective.data_type), ReduceOp::product, entry.buffer);
+  if (options_.out_of_place) device.copy(entry.buffer, memory_.input(entry));
+  synchronize(entry.device());
+}
+
+bool LoopTiming::has_bound(const LoopEntry& entry) const {
+  return entry.endpoint->shares_memory() && is_ours(entry.of->asked) && !entry.void_in_place &&
+         entry.bytes() >= kBoundFrom &&
+         entry.bytes() * static_cast<std::size_t>(home_.transport().size()) >= kTimesCaches * caches_;
+}
+
+bool LoopTiming::timed(const LoopEntry& entry, std::string_view metric) const {
+  if (!entry.runs()) return false;
+  if (metric == metric::kInPlace) return !entry.void_in_place;
+  if (metric == metric::kOutOfPlace) return options_.out_of_place && !entry.void_out_of_place;
+  return has_bound(entry);
+}
+
+/// One iteration of this rank.
+double LoopTiming::iterate(LoopEntry& entry, std::string_view metric) {
+  working_(entry, false);
+  // A lossy collective in place would eat its own result: begin with real data each time, together.
+  if (entry.lossy && metric == metric::kInPlace) {
+    entry.device().copy(memory_.input(entry), entry.buffer);
+    synchronize(entry.device());
+    agreement_.meet();
+  }
+  const auto begin = Clock::now();
+  if (metric == metric::kInPlace || metric == metric::kOutOfPlace) options_.delay.sleep(home_.transport().rank());
+  if (metric == metric::kInPlace)
+    entry.candidate->run(options_.timeout);
+  else if (metric == metric::kOutOfPlace)
+    run_out_of_place(entry, memory_.input(entry), options_.timeout);
+  else
+    return pass_together(entry, metric == metric::kBound);
+  return seconds_since(begin);
+}
+
+/// All ranks read their own buffer, or read it and write it back, which is what a collective in shared memory must at
+/// least do with the buffers of all together: with its kernels, in one stream or in as many as it has, whichever this
+/// memory serves faster. From a common beginning to the last one's end, or ranks that share a core would each count
+/// their own turn only. \pre has_bound(entry)
+double LoopTiming::pass_together(LoopEntry& entry, bool writes) {
+  const std::size_t streams = entry.passes++ % 2 == 0 ? static_cast<std::size_t>(home_.transport().size()) : 1;
+  agreement_.meet();
+  const auto begin = Clock::now();
+  for (int i = 0; i < kPasses; ++i)
+    writes ? memory_pass_.rewrite(entry.buffer, streams) : memory_pass_.read(entry.buffer, streams);
+  agreement_.meet();
+  return seconds_since(begin) / kPasses;
+}
+
+void LoopTiming::warm_up(LoopEntry& entry) {
+  prepare(entry);
+  if (!timed(entry, metric::kInPlace) && !timed(entry, metric::kOutOfPlace)) return;
+  const std::string_view way = timed(entry, metric::kInPlace) ? metric::kInPlace : metric::kOutOfPlace;
+  agreement_.meet();
+  double last = 0;
+  const std::int64_t before = entry.candidate->bytes_sent();
+  int runs = 0;
+  while (runs < options_.warmups && !entry.slow) {
+    entry.add_time(way, last = iterate(entry, way), true);
+    // Asked once: asking takes longer than small collectives.
+    if (runs++ == 0) entry.slow = agreement_.largest(last) > options_.budget.value;
+  }
+  note_traffic(entry, entry.candidate->bytes_sent() - before, runs);
+  entry.iterations = options_.iterations;
+  if (entry.iterations > 0) return;
+  const double slowest = agreement_.largest(last);
+  const double fewest = entry.slow ? kOfSlow : kFewest;
+  entry.iterations =
+      static_cast<int>(std::clamp(options_.budget.value / std::max(slowest, 1e-9), fewest, double{kMost}));
+}
+
+void LoopTiming::time(std::vector<LoopEntry>& entries, int turns) {
+  for (int turn = 0; turn < turns; ++turn) {
+    for (LoopEntry& entry : entries) {
+      working_(entry, true);
+      const int begin = entry.iterations * turn / turns, end = entry.iterations * (turn + 1) / turns;
+      for (const std::string_view metric : {metric::kInPlace, metric::kOutOfPlace, metric::kBound, metric::kBoundRead})
+        if (timed(entry, metric)) time_block(entry, metric, end - begin);
+    }
+    std::ranges::reverse(entries);
+  }
+  if (turns % 2 == 1) std::ranges::reverse(entries);
+}
+
+/// The first one brings the caches and the ranks together, and is not counted, unless it would take too long.
+void LoopTiming::time_block(LoopEntry& entry, std::string_view metric, int iterations) {
+  if (iterations == 0) return;
+  const GpuState before = look(entry);
+  prepare(entry);  // another candidate may have used the memory
+  agreement_.meet();
+  for (int i = entry.slow ? 0 : -1; i < iterations; ++i) entry.add_time(metric, iterate(entry, metric), i < 0);
+  if (!entry.in_host_memory()) entry.looks.add(metric, iterations, before, look(entry));
+}
+
+GpuState LoopTiming::look(const LoopEntry& entry) {
+  if (entry.in_host_memory() || !watch_) return {};
+  const auto [found, added] = watches_.try_emplace(&entry.device());
+  if (added) found->second = watch_(entry.device());
+  return found->second ? found->second->sample() : GpuState();
+}
+
+}  // namespace hbench
