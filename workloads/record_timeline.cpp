@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "collectives/base/table.hpp"
-#include "workloads/engine/place.hpp"
 #include "workloads/engine/replica.hpp"
+#include "workloads/libtorch.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {

@@ -4,7 +4,7 @@
 /// through the fusion policy, collectives and transport of a real step. Needs no LibTorch and no GPU.
 
 #include "workloads/timeline.hpp"
-#include "workloads/training.hpp"
+#include "workloads/training_request.hpp"
 
 namespace hbench {
 

@@ -1,4 +1,5 @@
 #include "collectives/base/error.hpp"
+#include "workloads/libtorch.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {

@@ -5,9 +5,9 @@
 #include "collectives/base/table.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "workloads/engine/digest.hpp"
-#include "workloads/engine/place.hpp"
 #include "workloads/engine/replica.hpp"
 #include "workloads/engine/worker.hpp"
+#include "workloads/libtorch.hpp"
 #include "workloads/models/models.hpp"
 
 namespace hbench {
@@ -51,10 +51,6 @@ void check_request(const TrainingRequest& request, const ModelEntry& model, Endp
 }
 
 }  // namespace
-
-Availability torch_availability() { return {}; }
-
-Availability training_availability() { return {}; }
 
 std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
                     const std::function<void(const StepReport&)>& on_step) {

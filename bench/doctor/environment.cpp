@@ -19,7 +19,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

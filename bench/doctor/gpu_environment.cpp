@@ -10,7 +10,7 @@
 
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/nccl.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

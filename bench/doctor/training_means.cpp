@@ -2,7 +2,7 @@
 
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/executors/executor.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 

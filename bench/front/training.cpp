@@ -2,6 +2,7 @@
 
 #include "bench/front/worker_program.hpp"
 #include "collectives/cuda/cuda.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 

@@ -16,7 +16,7 @@
 #include "bench/micro/device_times.hpp"
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/cuda/cuda.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

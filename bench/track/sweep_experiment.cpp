@@ -8,7 +8,7 @@
 #include "bench/sweep/options.hpp"
 #include "bench/sweep/plan.hpp"
 #include "bench/track/experiment.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

@@ -10,6 +10,7 @@
 #include "bench/verbs/calibrate_from_rows.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
+#include "workloads/libtorch.hpp"
 #include "workloads/models/models.hpp"
 #include "workloads/trace.hpp"
 #include "workloads/training.hpp"

@@ -20,6 +20,7 @@
 #include "bench/verbs/doctor_hosts.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/executors/executor.hpp"
+#include "workloads/libtorch.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {

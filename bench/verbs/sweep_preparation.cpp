@@ -14,7 +14,7 @@
 #include "bench/output/output_file.hpp"
 #include "bench/output/titles.hpp"
 #include "bench/sweep/local_machine.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

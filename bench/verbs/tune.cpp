@@ -18,8 +18,8 @@
 #include "bench/verbs/tune_plan.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
+#include "workloads/libtorch.hpp"
 #include "workloads/models/models.hpp"
-#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {

@@ -1,7 +1,7 @@
 #include "bench/worker/facts.hpp"
 #include "collectives/cuda/nccl.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 

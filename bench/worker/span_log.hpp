@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bench/worker/rank.hpp"
-#include "workloads/training.hpp"
+#include "workloads/training_request.hpp"
 
 namespace hbench {
 

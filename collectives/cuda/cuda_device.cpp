@@ -224,10 +224,4 @@ void join_gpus(int gpus) {
       if (peer != gpu) reach(gpu, peer);
 }
 
-CudaDevice& cuda_device(Device& device) {
-  auto* const found = dynamic_cast<CudaDevice*>(&device);
-  if (found == nullptr) throw Error(ExitCode::internal, "a CUDA kernel was asked for memory that is on no GPU");
-  return *found;
-}
-
 }  // namespace hbench::cuda

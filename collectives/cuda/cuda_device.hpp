@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "collectives/cuda/events.hpp"
-#include "collectives/cuda/launch.hpp"
+#include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/shareable_memory.hpp"
 #include "collectives/device/device.hpp"
 
@@ -14,7 +14,7 @@ namespace hbench::cuda {
 
 /// A stream of its own waits for no other (non-blocking). Memory is allocated and freed in the stream's order, so that
 /// neither stops the GPU. Every call makes its GPU the thread's current one.
-class CudaDevice final : public Device {
+class CudaDevice final : public LaunchingDevice {
  public:
   /// \pre `gpu` is there. \throws Error (environment)
   /// With a stream of its own, or on the GPU's default stream.
@@ -42,8 +42,7 @@ class CudaDevice final : public Device {
   void wait(const Event& event) override;
   bool query(const Event& event) override;
 
-  /// Where kernels are launched; makes the GPU current.
-  const Queue& queue();
+  const Queue& queue() override;
   int gpu() const { return gpu_; }
 
  private:
@@ -63,8 +62,5 @@ class CudaDevice final : public Device {
 
 /// As hbench::join_gpus. \pre there are so many
 void join_gpus(int gpus);
-
-/// The CudaDevice that `device` is. \throws Error (internal) when it is none.
-CudaDevice& cuda_device(Device& device);
 
 }  // namespace hbench::cuda

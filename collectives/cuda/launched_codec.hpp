@@ -6,14 +6,15 @@
 #include <span>
 
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/cuda/cuda_device.hpp"
+#include "collectives/cuda/launching_device.hpp"
 
 namespace hbench::cuda {
 
 /// As long as on the host, and that always.
 class LaunchedCodec : public Codec {
  public:
-  LaunchedCodec(Device& device, const CompressorChoice& choice) : device_(cuda_device(device)), host_(choice.codec) {}
+  LaunchedCodec(Device& device, const CompressorChoice& choice)
+      : device_(launching_device(device)), host_(choice.codec) {}
 
   std::int64_t max_wire_bytes(std::int64_t elements) const final { return host_->max_wire_bytes(elements); }
 
@@ -31,7 +32,7 @@ class LaunchedCodec : public Codec {
   virtual void launch_decode(const Queue& queue, std::span<const std::byte> in, TransferKind kind,
                              std::span<float> out) const = 0;
 
-  CudaDevice& device_;
+  LaunchingDevice& device_;
   std::shared_ptr<const Codec> host_;
 };
 

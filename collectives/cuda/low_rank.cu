@@ -1,7 +1,7 @@
 #include "collectives/cuda/low_rank.hpp"
 
-#include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/launch.cuh"
+#include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/low_rank.cuh"
 #include "collectives/cuda/warp.cuh"
 #include "collectives/cuda/workspace.hpp"
@@ -97,7 +97,7 @@ void launched() { succeed(cudaGetLastError(), "launching a CUDA kernel"); }
 
 class CudaProducts final : public LowRankProducts {
  public:
-  explicit CudaProducts(Device& device) : device_(cuda_device(device)), workspace_(device) {}
+  explicit CudaProducts(Device& device) : device_(launching_device(device)), workspace_(device) {}
 
   void renew_lost_columns(const LowRankShape& shape, const Draw& draw, std::span<float> right) override {
     if (right.empty()) return;
@@ -148,7 +148,7 @@ class CudaProducts final : public LowRankProducts {
   }
 
  private:
-  CudaDevice& device_;
+  LaunchingDevice& device_;
   Workspace workspace_;
 };
 

@@ -4,9 +4,10 @@
 #include <optional>
 
 #include "collectives/base/error.hpp"
-#include "collectives/cuda/cuda_device.hpp"
+#include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/nccl_endpoint.hpp"
 #include "collectives/program/grouped_program.hpp"
+#include "collectives/program/rank_plan.hpp"
 
 namespace hbench {
 namespace cuda {
@@ -51,7 +52,8 @@ ncclRedOp_t nccl_operation(ReduceOp op) {
 /// Rounds of ncclSend and ncclRecv.
 class NcclMessages final : public GroupedMessages {
  public:
-  NcclMessages(CudaDevice& device, NcclCommunicator& communicator) : device_(device), communicator_(communicator) {}
+  NcclMessages(LaunchingDevice& device, NcclCommunicator& communicator)
+      : device_(device), communicator_(communicator) {}
 
   Device& device() override { return device_; }
   Turns& turns() override { return turns_; }
@@ -70,7 +72,7 @@ class NcclMessages final : public GroupedMessages {
   void cancel() override { communicator_.abort(); }
 
  private:
-  CudaDevice& device_;
+  LaunchingDevice& device_;
   NcclCommunicator& communicator_;
   Turns turns_;
 };
@@ -165,7 +167,7 @@ class NcclEndpoint final : public Endpoint {
       : inner_(std::move(inner)),
         device_(std::move(device)),
         communicator_(std::move(communicator)),
-        messages_(cuda_device(*device_), *communicator_) {}
+        messages_(launching_device(*device_), *communicator_) {}
 
   Transport& transport() override { return inner_->transport(); }
   Transport& control() override { return inner_->control(); }

@@ -1,7 +1,7 @@
 #include "collectives/cuda/pack.hpp"
 
-#include "collectives/cuda/cuda_device.hpp"
 #include "collectives/cuda/launch.cuh"
+#include "collectives/cuda/launching_device.hpp"
 #include "collectives/cuda/pack.cuh"
 
 namespace hbench {
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads) unpack(const Piece* pieces, std::siz
 template <auto kernel, class Buffer>
 void launch_pieces(Device& device, const CudaTensors& tensors, Buffer* buffer) {
   if (tensors.piece_count == 0) return;
-  const Queue& queue = cuda_device(device).queue();
+  const Queue& queue = launching_device(device).queue();
   const unsigned blocks = blocks_for<kernel>(queue, tensors.piece_count);
   kernel<<<blocks, kThreads, 0, queue.stream>>>(reinterpret_cast<const Piece*>(tensors.pieces.get()),
                                                 tensors.piece_count, buffer);

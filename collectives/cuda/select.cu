@@ -1,6 +1,5 @@
 #include "collectives/cuda/select.cuh"
 
-#include "collectives/cuda/counting.cuh"
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launched_codec.hpp"
 #include "collectives/cuda/select.hpp"
@@ -13,6 +12,48 @@ constexpr unsigned kWarps = kThreads / kWarp;
 /// Rows of a tile that a warp loads before it uses the first; of a list or a tile that is read again, lines of 32.
 constexpr unsigned kRowsInFlight = 4;
 constexpr unsigned kLinesInFlight = 4;
+
+// How blocks count; all threads of a block call these together.
+
+/// Counts of a block, in shared memory; later added to those of all.
+struct BlockCounts {
+  std::uint32_t at[kMostBins];
+
+  __device__ void clear() {
+    for (unsigned i = threadIdx.x; i < kMostBins; i += kThreads) at[i] = 0;
+    __syncthreads();
+  }
+  __device__ void add_to(std::uint32_t* counts) {
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < kMostBins; i += kThreads)
+      if (at[i] != 0) atomicAdd(counts + i, at[i]);
+  }
+};
+
+/// What the threads before this one have. One block; `shared` has kThreads numbers.
+__device__ std::uint32_t sum_before(std::uint32_t mine, std::uint32_t* shared) {
+  shared[threadIdx.x] = mine;
+  for (unsigned distance = 1; distance < kThreads; distance *= 2) {
+    __syncthreads();
+    const std::uint32_t other = threadIdx.x >= distance ? shared[threadIdx.x - distance] : 0;
+    __syncthreads();
+    shared[threadIdx.x] += other;
+  }
+  const std::uint32_t before = shared[threadIdx.x] - mine;
+  __syncthreads();
+  return before;
+}
+
+/// One block. Finds the bin of `rank`, and leaves the counts cleared. False in all threads but one.
+__device__ bool find_bin(std::uint32_t* counts, std::uint32_t bins, std::uint32_t rank, std::uint32_t& bin,
+                         std::uint32_t& above) {
+  __shared__ std::uint32_t sums[kThreads];
+  const BinSearch search{counts, bins, kThreads};
+  above = sum_before(search.sum(threadIdx.x), sums);
+  const bool found = search.find(threadIdx.x, rank, above, bin);
+  for (std::uint32_t i = 0; i < search.each(); ++i) counts[search.bin(threadIdx.x, i)] = 0;
+  return found;
+}
 
 __device__ std::size_t tile_of_warp() { return static_cast<std::size_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp; }
 

@@ -1,6 +1,7 @@
 #include "collectives/endpoints/endpoint.hpp"
 
 #include "collectives/base/error.hpp"
+#include "collectives/program/rank_plan.hpp"
 #include "collectives/program/rank_program.hpp"
 
 namespace hbench {

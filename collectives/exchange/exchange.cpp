@@ -7,13 +7,6 @@
 
 namespace hbench {
 
-ExchangeMemory::ExchangeMemory(const CompressorChoice& compressor, std::int64_t elements, std::uint64_t with_seed,
-                               Device& on_device)
-    : device(on_device), seed(with_seed), gradient(compressor.make_memory(elements, device)) {
-  if (compressor.compressor->exchange == Exchange::low_rank)
-    factors.emplace(make_low_rank_state(compressor, elements, seed, device));
-}
-
 std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRequest& asked) {
   const Operand& operand = asked.operand;
   const std::string refusal = refuse_exchange(asked.algorithm, asked.compressor, operand.type, operand.op, asked.world);

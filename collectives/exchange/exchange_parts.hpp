@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <memory>
-#include <string_view>
+#include <optional>
+#include <span>
 
-#include "collectives/exchange/exchange.hpp"
+#include "collectives/endpoints/endpoint.hpp"
+#include "collectives/exchange/exchange_request.hpp"
 
 namespace hbench {
 

@@ -4,6 +4,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/exchange/gathered_gradient.hpp"
+#include "collectives/program/rank_plan.hpp"
 #include "collectives/program/rank_program.hpp"
 
 namespace hbench {

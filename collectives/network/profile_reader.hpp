@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "collectives/base/toml_file.hpp"
-#include "collectives/network/profile.hpp"
+#include "collectives/network/figure.hpp"
+#include "collectives/network/price.hpp"
 
 namespace hbench {
 

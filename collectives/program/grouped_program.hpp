@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "collectives/arithmetic/operand.hpp"
-#include "collectives/program/rank_program.hpp"
+#include "collectives/device/device.hpp"
+#include "collectives/program/rank_plan.hpp"
 #include "collectives/transport/operation.hpp"
 #include "collectives/transport/turns.hpp"
 

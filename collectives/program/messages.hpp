@@ -19,7 +19,7 @@
 
 #include "collectives/arithmetic/operand.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/program/rank_program.hpp"
+#include "collectives/program/rank_plan.hpp"
 
 namespace hbench {
 

@@ -1,4 +1,4 @@
-#include "collectives/program/rank_program.hpp"
+#include "collectives/program/rank_plan.hpp"
 
 namespace hbench {
 

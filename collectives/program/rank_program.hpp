@@ -11,26 +11,11 @@
 
 #include "collectives/arithmetic/operand.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/schedule/schedule.hpp"
+#include "collectives/program/rank_plan.hpp"
 #include "collectives/transport/operation.hpp"
 #include "collectives/transport/transport.hpp"
 
 namespace hbench {
-
-/// The transfers of one rank, sorted by round: what `RankProgram` walks. Made once per schedule and rank.
-struct RankPlan {
-  struct Step {
-    std::vector<Transfer> sends;     ///< in posting order
-    std::vector<Transfer> receives;  ///< in posting order
-  };
-  Schedule schedule;  ///< without the transfers of other ranks
-  Rank rank = 0;
-  bool copies = false;      ///< some rank of the schedule copies to another
-  std::vector<Step> steps;  ///< one per round in which this rank takes part
-};
-
-/// Transfers from a rank to itself are dropped: the data is there.
-RankPlan plan_for(const Schedule& schedule, Rank rank);
 
 /// One rank's part of a collective. `codec` (null: elements travel as they are; else they are float32), `transport` and
 /// the operand's memory outlive it; `plan` is read by the constructor only. Once complete the buffer holds the result:

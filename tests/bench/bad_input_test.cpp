@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "tests/bench/program.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

@@ -4,7 +4,7 @@
 #include "bench/installation.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

@@ -9,7 +9,7 @@
 #include "bench/command/verb.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/expect_error.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/program.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

@@ -8,7 +8,7 @@
 #include "analysis/store/store.hpp"
 #include "collectives/base/file.hpp"
 #include "tests/bench/program.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "bench/sweep/measured_place.hpp"
 #include "tests/bench/program.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

@@ -2,8 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/expect_error.hpp"
-#include "workloads/training.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

@@ -4,7 +4,8 @@
 
 #include "collectives/executors/executor.hpp"
 #include "tests/workloads/training_cases.hpp"
-#include "workloads/engine/place.hpp"
+#include "workloads/libtorch.hpp"
+#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {

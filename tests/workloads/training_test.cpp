@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/workloads/training_cases.hpp"
+#include "workloads/libtorch.hpp"
 
 namespace hbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "collectives/transport/transport.hpp"
-#include "workloads/training.hpp"
+#include "workloads/training_request.hpp"
 
 namespace hbench {
 

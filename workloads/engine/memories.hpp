@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "collectives/exchange/exchange.hpp"
+#include "collectives/exchange/exchange_request.hpp"
 #include "workloads/engine/layout.hpp"
 
 namespace hbench {

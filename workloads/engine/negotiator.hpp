@@ -15,7 +15,7 @@
 #include "collectives/transport/transport.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/messages.hpp"
-#include "workloads/training.hpp"
+#include "workloads/training_request.hpp"
 
 namespace hbench {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collectives/exchange/exchange.hpp"
 #include "collectives/fusion/shards.hpp"
 
 namespace hbench {

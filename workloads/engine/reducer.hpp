@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "collectives/endpoints/endpoint.hpp"
-#include "collectives/exchange/exchange.hpp"
+#include "collectives/exchange/exchange_request.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/memories.hpp"
 #include "workloads/engine/step_trace.hpp"
-#include "workloads/training.hpp"
+#include "workloads/training_request.hpp"
 
 namespace hbench {
 

@@ -1,4 +1,4 @@
-#include "workloads/engine/place.hpp"
+#include "workloads/libtorch.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/detail/CUDAHooksInterface.h>
@@ -7,7 +7,6 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
-#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
@@ -19,6 +18,10 @@ std::string cudnn_version(long number) {
 }
 
 }  // namespace
+
+Availability torch_availability() { return {}; }
+
+Availability training_availability() { return {}; }
 
 Availability gpu_training_availability() {
   if (Availability gpus = cuda_availability(); !gpus.available) return gpus;
