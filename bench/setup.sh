@@ -8,7 +8,7 @@ program_packages=(
   libjs-chart.js gnuplot-nox)
 
 # What tests and benchmarks are built with besides.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev clang-format-14)
 
 say() { echo "hbench: $*" >&2; }
 

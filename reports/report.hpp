@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/points.hpp"
-#include "analysis/records.hpp"
-#include "reports/document.hpp"
+#include "analysis/points/points.hpp"
+#include "analysis/records/records.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

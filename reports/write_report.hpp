@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

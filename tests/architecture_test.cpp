@@ -30,24 +30,88 @@ const std::vector<Layer> kLayers{
     {"bench", {"collectives", "workloads", "analysis", "reports"}},
 };
 
-/// What each subfolder of `collectives` may include from, beside itself, lowest first.
-const std::vector<Layer> kCollectives{
-    {"base", {}},
-    {"schedule", {"base"}},
-    {"placement", {"base"}},
-    {"algorithms", {"base", "schedule", "placement"}},
-    {"fusion", {"base", "placement"}},
-    {"arithmetic", {"base"}},
-    {"device", {"base", "arithmetic"}},
-    {"compressors", {"base", "schedule", "arithmetic", "device"}},
-    {"host", {"base", "arithmetic", "device", "compressors"}},
-    {"network", {"base", "schedule", "algorithms", "compressors"}},
-    {"transport", {"base", "schedule", "arithmetic", "device"}},
-    {"program", {"base", "schedule", "arithmetic", "device", "compressors", "transport"}},
-    {"endpoints", {"base", "schedule", "algorithms", "arithmetic", "device", "compressors", "transport", "program"}},
-    {"exchange", {"base", "schedule", "algorithms", "arithmetic", "device", "compressors", "program", "endpoints"}},
-    {"cuda", {"base", "arithmetic", "device", "compressors", "transport", "program", "endpoints"}},
-    {"executors", {"base", "compressors", "endpoints", "cuda"}},
+/// The rooms of all top folders, lowest first, and which others of the same top folder each includes from. A room is a
+/// subfolder with all below it; loose files of a top folder are a room too.
+const std::vector<Layer> kRooms{
+    {"collectives/base", {}},
+    {"collectives/arithmetic", {"collectives/base"}},
+    {"collectives/device", {"collectives/base", "collectives/arithmetic"}},
+    {"collectives/placement", {}},
+    {"collectives/fusion", {"collectives/base", "collectives/placement"}},
+    {"collectives/schedule", {"collectives/base"}},
+    {"collectives/algorithms", {"collectives/base", "collectives/placement", "collectives/schedule"}},
+    {"collectives/compressors",
+     {"collectives/base", "collectives/arithmetic", "collectives/device", "collectives/schedule"}},
+    {"collectives/host",
+     {"collectives/base", "collectives/arithmetic", "collectives/device", "collectives/compressors"}},
+    {"collectives/network",
+     {"collectives/base", "collectives/schedule", "collectives/algorithms", "collectives/compressors"}},
+    {"collectives/transport",
+     {"collectives/base", "collectives/arithmetic", "collectives/device", "collectives/schedule"}},
+    {"collectives/program",
+     {"collectives/base", "collectives/arithmetic", "collectives/device", "collectives/schedule",
+      "collectives/compressors", "collectives/transport"}},
+    {"collectives/endpoints",
+     {"collectives/base", "collectives/arithmetic", "collectives/schedule", "collectives/algorithms",
+      "collectives/transport", "collectives/program"}},
+    {"collectives/cuda",
+     {"collectives/base", "collectives/arithmetic", "collectives/device", "collectives/compressors",
+      "collectives/transport", "collectives/program", "collectives/endpoints"}},
+    {"collectives/exchange",
+     {"collectives/base", "collectives/arithmetic", "collectives/device", "collectives/algorithms",
+      "collectives/compressors", "collectives/program", "collectives/endpoints"}},
+    {"collectives/executors",
+     {"collectives/base", "collectives/compressors", "collectives/endpoints", "collectives/cuda"}},
+    {"workloads/models", {}},
+    {"workloads/presets", {}},
+    {"workloads/step", {"workloads/presets"}},
+    {"workloads/simulation", {"workloads/step"}},
+    {"workloads/engine", {"workloads/models", "workloads/step", "workloads/simulation"}},
+    {"workloads", {"workloads/models", "workloads/step", "workloads/engine"}},
+    {"analysis/catalogue", {}},
+    {"analysis/statistics", {}},
+    {"analysis/records", {"analysis/statistics"}},
+    {"analysis/published", {"analysis/records"}},
+    {"analysis/trace", {"analysis/statistics", "analysis/records"}},
+    {"analysis/points", {"analysis/statistics", "analysis/records", "analysis/published", "analysis/trace"}},
+    {"analysis/store", {"analysis/records", "analysis/points"}},
+    {"analysis/track",
+     {"analysis/statistics", "analysis/records", "analysis/trace", "analysis/points", "analysis/store"}},
+    {"analysis/import", {"analysis/records", "analysis/points", "analysis/store", "analysis/track"}},
+    {"analysis/prediction",
+     {"analysis/statistics", "analysis/records", "analysis/published", "analysis/trace", "analysis/points",
+      "analysis/store", "analysis/track"}},
+    {"analysis/fit", {"analysis/points", "analysis/import", "analysis/prediction"}},
+    {"reports/document", {}},
+    {"reports/formats", {"reports/document"}},
+    {"reports", {"reports/document", "reports/formats"}},
+    {"reports/prediction", {"reports/document"}},
+    {"reports/scaling", {"reports/formats", "reports"}},
+    {"reports/track", {"reports/document", "reports/formats"}},
+    {"bench/command", {}},
+    {"bench/database", {}},
+    {"bench/tune", {}},
+    {"bench/worker", {}},
+    {"bench/launch", {"bench/worker"}},
+    {"bench/doctor", {"bench/worker", "bench/launch"}},
+    {"bench/front", {"bench/worker", "bench/launch"}},
+    {"bench/hosts", {"bench/command", "bench/worker", "bench/launch", "bench/doctor"}},
+    {"bench/submit", {"bench/command", "bench/launch"}},
+    {"bench/output", {"bench/command", "bench/launch", "bench/submit"}},
+    {"bench/sweep", {"bench/command", "bench/worker", "bench/launch", "bench/doctor", "bench/hosts", "bench/output"}},
+    {"bench/calibrate", {"bench/launch", "bench/doctor", "bench/output", "bench/sweep"}},
+    {"bench/collective",
+     {"bench/command", "bench/worker", "bench/launch", "bench/doctor", "bench/output", "bench/sweep"}},
+    {"bench/emulation", {"bench/worker", "bench/launch", "bench/sweep"}},
+    {"bench/micro", {"bench/worker", "bench/launch", "bench/sweep"}},
+    {"bench/track",
+     {"bench/command", "bench/launch", "bench/doctor", "bench/output", "bench/sweep", "bench/collective"}},
+    {"bench/verbs",
+     {"bench/command", "bench/database", "bench/tune", "bench/worker", "bench/launch", "bench/doctor", "bench/front",
+      "bench/hosts", "bench/submit", "bench/output", "bench/sweep", "bench/calibrate", "bench/collective",
+      "bench/emulation", "bench/track"}},
+    {"bench", {"bench/command", "bench/front", "bench/verbs"}},
+    {"bench/peers", {"bench/worker", "bench/verbs"}},
 };
 
 /// Headers of others, and where they are at home.
@@ -78,14 +142,15 @@ constexpr Home kHomes[] = {
 
 std::string_view folder_of(std::string_view path) { return path.substr(0, path.find('/')); }
 
-/// The subfolder of a file, with its top folder. A top folder's own headers are what its subfolders share, and its own
-/// sources are what puts them together: two places.
-std::string subfolder_of(std::string_view path) {
+/// The room of a file: a subfolder of a top folder with all below it, or, of loose files, the top folder.
+std::string_view room_of(std::string_view path) {
   const std::size_t top = path.find('/');
   const std::size_t sub = path.find('/', top + 1);
-  if (sub != std::string_view::npos) return std::string(path.substr(0, sub));
-  return std::string(path.substr(0, top)) + (path.ends_with(".hpp") ? "/*.hpp" : "/*.cpp");
+  return path.substr(0, sub == std::string_view::npos ? top : sub);
 }
+
+/// A source with its header: what is read, changed and built as one.
+std::string unit_of(std::string_view path) { return std::string(path.substr(0, path.rfind('.'))); }
 
 /// Why `file` may not include `header` (with its brackets or quotes); nothing when it may.
 std::optional<std::string> refusal(std::string_view file, std::string_view header) {
@@ -111,17 +176,15 @@ std::optional<std::string> refusal(std::string_view file, std::string_view heade
   return std::nullopt;
 }
 
-/// Why a file of `collectives` may not include the header `name` of `collectives`; nothing when it may.
-std::optional<std::string> refusal_in_collectives(std::string_view file, std::string_view name) {
-  constexpr std::string_view kTop = "collectives/";
-  const std::string_view from = folder_of(file.substr(kTop.size()));
-  const std::string_view to = folder_of(name.substr(kTop.size()));
+/// Why `file` may not include the header `name` of the same top folder; nothing when it may.
+std::optional<std::string> refusal_of_room(std::string_view file, std::string_view name) {
+  const std::string_view from = room_of(file), to = room_of(name);
   const std::string edge = std::string(file) + " includes " + std::string(name) + ": ";
-  const auto layer = std::ranges::find(kCollectives, from, &Layer::folder);
-  if (layer == kCollectives.end() || std::ranges::find(kCollectives, to, &Layer::folder) == kCollectives.end())
-    return edge + "a file of collectives lies in one of the subfolders of kCollectives";
+  const auto layer = std::ranges::find(kRooms, from, &Layer::folder);
+  if (layer == kRooms.end() || std::ranges::find(kRooms, to, &Layer::folder) == kRooms.end())
+    return edge + "a file lies in one of the rooms of kRooms";
   if (from != to && std::ranges::find(layer->below, to) == layer->below.end())
-    return edge + "a subfolder includes only from those below it";
+    return edge + std::string(from) + " does not include from " + std::string(to) + " (kRooms)";
   return std::nullopt;
 }
 
@@ -207,39 +270,50 @@ TEST(Architecture, FoldersIncludeOnlyWhatIsBelowThem) {
   EXPECT_GT(includes, 500) << "were the files found at all?";
 }
 
-TEST(Architecture, SubfoldersOfCollectivesIncludeOnlyWhatIsBelowThem) {
+TEST(Architecture, RoomsIncludeOnlyFromThoseThatTheyList) {
   int includes = 0;
-  for_each_include("collectives", [&](const std::string& file, const std::string& header) {
-    const auto name = header_in("collectives", header);
-    if (!name) return;
-    ++includes;
-    const auto why = refusal_in_collectives(file, *name);
-    EXPECT_FALSE(why.has_value()) << *why;
-  });
-  EXPECT_GT(includes, 200) << "were the files found at all?";
-}
-
-TEST(Architecture, SubfoldersOfCollectivesAreListedLowestFirst) {
-  std::set<std::string_view> lower;
-  for (const Layer& layer : kCollectives) {
-    for (const std::string_view below : layer.below)
-      EXPECT_TRUE(lower.contains(below)) << layer.folder << ", " << below;
-    lower.insert(layer.folder);
-    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(HBENCH_SOURCE_DIR) / "collectives" / layer.folder));
-  }
-}
-
-TEST(Architecture, NoSubfoldersIncludeEachOtherInACycle) {
-  for (const Layer& layer : kLayers) {
-    Graph graph;
+  for (const Layer& layer : kLayers)
     for_each_include(layer.folder, [&](const std::string& file, const std::string& header) {
       const auto name = header_in(layer.folder, header);
       if (!name) return;
-      const std::string from = subfolder_of(file), to = subfolder_of(*name);
-      if (from != to) graph[from].insert(to);
+      ++includes;
+      const auto why = refusal_of_room(file, *name);
+      EXPECT_FALSE(why.has_value()) << *why;
     });
-    EXPECT_EQ(cycle_of(graph), "");
+  EXPECT_GT(includes, 1000) << "were the files found at all?";
+}
+
+TEST(Architecture, RoomsListNoMoreThanTheyInclude) {
+  std::set<std::pair<std::string, std::string>> used;
+  for (const Layer& layer : kLayers)
+    for_each_include(layer.folder, [&](const std::string& file, const std::string& header) {
+      if (const auto name = header_in(layer.folder, header))
+        used.emplace(std::string(room_of(file)), std::string(room_of(*name)));
+    });
+  for (const Layer& room : kRooms)
+    for (const std::string_view below : room.below)
+      EXPECT_TRUE(used.contains({std::string(room.folder), std::string(below)})) << room.folder << ", " << below;
+}
+
+// Listed so, there is no circle of rooms.
+TEST(Architecture, RoomsAreListedLowestFirst) {
+  std::set<std::string_view> lower;
+  for (const Layer& room : kRooms) {
+    for (const std::string_view below : room.below) EXPECT_TRUE(lower.contains(below)) << room.folder << ", " << below;
+    EXPECT_TRUE(lower.insert(room.folder).second) << room.folder << " is listed twice";
+    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(HBENCH_SOURCE_DIR) / room.folder)) << room.folder;
   }
+}
+
+TEST(Architecture, NoFilesIncludeEachOtherInACircle) {
+  Graph graph;
+  for (const Layer& layer : kLayers)
+    for_each_include(layer.folder, [&](const std::string& file, const std::string& header) {
+      const auto name = header_in(layer.folder, header);
+      if (name && unit_of(file) != unit_of(*name)) graph[unit_of(file)].insert(unit_of(*name));
+    });
+  EXPECT_GT(graph.size(), 400U) << "were the files found at all?";
+  EXPECT_EQ(cycle_of(graph), "");
 }
 
 /// The name that a line declares for a table, such as kRing in "extern const Algorithm kRing;".
@@ -334,26 +408,26 @@ TEST(ArchitectureRule, FindsSuitesOfTests) {
 
 TEST(ArchitectureRule, AcceptsWhatIsBelow) {
   EXPECT_EQ(refusal("collectives/algorithms/cost.cpp", "\"collectives/schedule/schedule.hpp\""), std::nullopt);
-  EXPECT_EQ(refusal("reports/formats/text.cpp", "\"analysis/points.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("reports/formats/text.cpp", "\"analysis/points/points.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("bench/main.cpp", "\"reports/report.hpp\""), std::nullopt);
-  EXPECT_EQ(refusal("analysis/prediction/plan.cpp", "\"workloads/strategy.hpp\""), std::nullopt);
-  EXPECT_EQ(refusal("reports/prediction/choice.cpp", "\"workloads/trace.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("analysis/prediction/plan.cpp", "\"workloads/step/strategy.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("reports/prediction/choice.cpp", "\"workloads/step/trace.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("collectives/endpoints/mpi_endpoint.cpp", "<mpi.h>"), std::nullopt);
   EXPECT_EQ(refusal("collectives/cuda/check.cpp", "<cuda_runtime_api.h>"), std::nullopt);
   EXPECT_EQ(refusal("analysis/store/sqlite.cpp", "<sqlite3.h>"), std::nullopt);
-  EXPECT_EQ(refusal("analysis/csv.cpp", "<vector>"), std::nullopt);
+  EXPECT_EQ(refusal("analysis/published/csv.cpp", "<vector>"), std::nullopt);
 }
 
 TEST(ArchitectureRule, RefusesEveryOtherEdge) {
-  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"workloads/trace.hpp\""));
-  EXPECT_TRUE(refusal("workloads/trace.cpp", "\"analysis/records.hpp\""));
-  EXPECT_TRUE(refusal("analysis/points.cpp", "\"reports/document.hpp\""));
+  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"workloads/step/trace.hpp\""));
+  EXPECT_TRUE(refusal("workloads/step/trace.cpp", "\"analysis/records/records.hpp\""));
+  EXPECT_TRUE(refusal("analysis/points/points.cpp", "\"reports/document/document.hpp\""));
   EXPECT_TRUE(refusal("reports/formats/text.cpp", "\"bench/sweep/plan.hpp\""));
-  EXPECT_TRUE(refusal("workloads/strategy.cpp", "\"analysis/prediction/plan.hpp\""));
+  EXPECT_TRUE(refusal("workloads/step/strategy.cpp", "\"analysis/prediction/plan.hpp\""));
   EXPECT_TRUE(refusal("reports/formats/text.cpp", "\"analysis/store/store.hpp\""));
   EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"tests/mutate.hpp\""));
   EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"schedule.hpp\""));
-  EXPECT_TRUE(refusal("analysis/points.cpp", "<sqlite3.h>"));
+  EXPECT_TRUE(refusal("analysis/points/points.cpp", "<sqlite3.h>"));
   EXPECT_TRUE(refusal("bench/data.cpp", "<sqlite3.h>"));
   EXPECT_TRUE(refusal("bench/worker.cpp", "<mpi.h>"));
   EXPECT_TRUE(refusal("collectives/executors/executors.cpp", "<cuda_runtime.h>"));
@@ -362,15 +436,16 @@ TEST(ArchitectureRule, RefusesEveryOtherEdge) {
   EXPECT_TRUE(refusal("bench/verbs/list.cpp", "<CLI/CLI.hpp>"));
 }
 
-TEST(ArchitectureRule, KnowsTheLayersOfCollectives) {
-  EXPECT_EQ(refusal_in_collectives("collectives/algorithms/cost.cpp", "collectives/schedule/schedule.hpp"),
-            std::nullopt);
-  EXPECT_EQ(refusal_in_collectives("collectives/algorithms/cost.cpp", "collectives/algorithms/cost.hpp"), std::nullopt);
-  EXPECT_TRUE(refusal_in_collectives("collectives/schedule/checker.cpp", "collectives/algorithms/algorithm.hpp"));
-  EXPECT_TRUE(refusal_in_collectives("collectives/endpoints/endpoint.hpp", "collectives/executors/executor.hpp"));
-  EXPECT_TRUE(refusal_in_collectives("collectives/network/choose.cpp", "collectives/executors/executor.hpp"));
-  EXPECT_TRUE(refusal_in_collectives("collectives/schedule.cpp", "collectives/schedule/schedule.hpp"));
-  EXPECT_TRUE(refusal_in_collectives("collectives/elsewhere/file.cpp", "collectives/schedule/schedule.hpp"));
+TEST(ArchitectureRule, KnowsTheRooms) {
+  EXPECT_EQ(refusal_of_room("collectives/algorithms/cost.cpp", "collectives/schedule/schedule.hpp"), std::nullopt);
+  EXPECT_EQ(refusal_of_room("collectives/algorithms/cost.cpp", "collectives/algorithms/cost.hpp"), std::nullopt);
+  EXPECT_EQ(refusal_of_room("reports/formats/html/page.cpp", "reports/document/document.hpp"), std::nullopt);
+  EXPECT_TRUE(refusal_of_room("collectives/schedule/checker.cpp", "collectives/algorithms/algorithm.hpp"));
+  EXPECT_TRUE(refusal_of_room("collectives/endpoints/endpoint.hpp", "collectives/executors/executor.hpp"));
+  EXPECT_TRUE(refusal_of_room("collectives/schedule.cpp", "collectives/schedule/schedule.hpp"));
+  EXPECT_TRUE(refusal_of_room("analysis/elsewhere/file.cpp", "analysis/records/records.hpp"));
+  EXPECT_TRUE(refusal_of_room("analysis/records/records.cpp", "analysis/points/points.hpp"));
+  EXPECT_TRUE(refusal_of_room("workloads/engine/replica.cpp", "workloads/training.hpp"));
 }
 
 TEST(ArchitectureRule, FindsACycle) {
@@ -379,10 +454,10 @@ TEST(ArchitectureRule, FindsACycle) {
   EXPECT_EQ(cycle_of({{"a", {"b"}}, {"b", {"c", "d"}}, {"d", {"b"}}}), "b -> d -> b");
 }
 
-TEST(ArchitectureRule, TellsATopFoldersHeadersFromItsSources) {
-  EXPECT_EQ(subfolder_of("workloads/training.hpp"), "workloads/*.hpp");
-  EXPECT_EQ(subfolder_of("workloads/training.cpp"), "workloads/*.cpp");
-  EXPECT_EQ(subfolder_of("reports/formats/html/page.cpp"), "reports/formats");
+TEST(ArchitectureRule, TellsRoomsAndUnits) {
+  EXPECT_EQ(room_of("workloads/training.hpp"), "workloads");
+  EXPECT_EQ(room_of("reports/formats/html/page.cpp"), "reports/formats");
+  EXPECT_EQ(unit_of("reports/formats/html/page.cpp"), unit_of("reports/formats/html/page.hpp"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "collectives/base/availability.hpp"
-#include "workloads/precision.hpp"
+#include "workloads/step/precision.hpp"
 
 namespace hbench {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "collectives/endpoints/endpoint.hpp"
-#include "workloads/precision.hpp"
-#include "workloads/timeline.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/precision.hpp"
+#include "workloads/step/timeline.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/collectives.hpp"
+#include "analysis/points/collectives.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/import/format.hpp"
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 
 namespace hbench {

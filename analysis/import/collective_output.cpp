@@ -1,8 +1,8 @@
 #include "analysis/import/collective_output.hpp"
 
-#include "analysis/collectives.hpp"
 #include "analysis/import/json_value.hpp"
-#include "analysis/plausible.hpp"
+#include "analysis/points/collectives.hpp"
+#include "analysis/points/plausible.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/executors/executor.hpp"
 

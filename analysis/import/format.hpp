@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 
@@ -23,8 +23,8 @@ struct ImportedOutput {
   std::map<std::string, std::string> environment = {};
   /// Measured here (`kLocalProfile`), launch 0 (hbench's own output tells its launches), each key once; no machine yet.
   /// A benchmark (`Case::benchmark`) has its own name without the program's, and samples of `metric::kBenchmarkSeconds`
-  /// or `metric::kBenchmarkRate`; a collective has those of `analysis/collectives.hpp`. What the program calls wrong is
-  /// a failed case.
+  /// or `metric::kBenchmarkRate`; a collective has those of `analysis/points/collectives.hpp`. What the program calls
+  /// wrong is a failed case.
   std::vector<CaseResult> cases = {};
   std::vector<std::string> left_out = {};  ///< what is not imported, and why, in sentences
   /// What the file has of later runs: cases that stand in it once more, or were measured on other machines.

@@ -3,7 +3,7 @@
 #include "analysis/import/collective_output.hpp"
 #include "analysis/import/format.hpp"
 #include "analysis/import/timestamp.hpp"
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/fingerprint.hpp"
 #include "analysis/import/format.hpp"
-#include "analysis/plausible.hpp"
+#include "analysis/points/plausible.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "analysis/store/uuid.hpp"
 #include "analysis/track/causes.hpp"
 #include "collectives/base/digest.hpp"

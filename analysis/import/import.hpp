@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/import/format.hpp"
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 
@@ -37,8 +37,8 @@ struct ReadFile {
   ImportedOutput output;
 };
 
-/// Refuses cases that no program can have measured, by the check of `analysis/plausible.hpp`. \throws Error (usage)
-/// that names the file.
+/// Refuses cases that no program can have measured, by the check of `analysis/points/plausible.hpp`. \throws Error
+/// (usage) that names the file.
 void refuse_implausible(const std::vector<CaseResult>& cases, std::string_view file);
 
 /// The files of each run: of files that hold the same cases several times, their first ones are a run, their second

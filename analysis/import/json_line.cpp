@@ -6,7 +6,7 @@
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
 #include "analysis/import/measured_unit.hpp"
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

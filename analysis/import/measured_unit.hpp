@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/tracked_metric.hpp"
 
 namespace hbench {
 

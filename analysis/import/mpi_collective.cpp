@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analysis/collectives.hpp"
 #include "analysis/import/collective_case.hpp"
 #include "analysis/import/words.hpp"
+#include "analysis/points/collectives.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {

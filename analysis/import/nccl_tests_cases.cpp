@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/collectives.hpp"
 #include "analysis/import/cases.hpp"
 #include "analysis/import/collective_case.hpp"
 #include "analysis/import/nccl_tests_collective.hpp"
+#include "analysis/points/collectives.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

@@ -8,7 +8,7 @@
 #include "analysis/import/cases.hpp"
 #include "analysis/import/measured_unit.hpp"
 #include "analysis/import/words.hpp"
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

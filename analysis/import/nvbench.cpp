@@ -8,7 +8,7 @@
 #include "analysis/import/format.hpp"
 #include "analysis/import/json_value.hpp"
 #include "analysis/import/words.hpp"
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "collectives/base/error.hpp"
 
 /// nvbench's `--json` (github.com/NVIDIA/nvbench, nvbench/json_printer.cu): a state is a benchmark with a value of each

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/lead.hpp"
+#include "analysis/points/lead.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/choose.hpp"
 #include "analysis/prediction/obstacle.hpp"

@@ -2,8 +2,8 @@
 
 /// The edge between stored cases, which are text, and the value that everything else passes on.
 
-#include "analysis/records.hpp"
-#include "workloads/strategy.hpp"
+#include "analysis/records/records.hpp"
+#include "workloads/step/strategy.hpp"
 
 namespace hbench {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/choice.hpp"
+#include "analysis/prediction/choice.hpp"
 #include "analysis/prediction/means.hpp"
 #include "analysis/prediction/plan.hpp"
 

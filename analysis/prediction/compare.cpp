@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 #include "analysis/prediction/gpu_range.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "collectives/base/flag_values.hpp"

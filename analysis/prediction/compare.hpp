@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 #include "analysis/prediction/comparisons.hpp"
 #include "analysis/prediction/means.hpp"
 #include "analysis/prediction/plan.hpp"

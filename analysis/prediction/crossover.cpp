@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/lead.hpp"
-#include "analysis/model_error.hpp"
+#include "analysis/points/lead.hpp"
+#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/plan_across_nodes.hpp"
 #include "analysis/prediction/rate_text.hpp"
 #include "collectives/base/flag_values.hpp"

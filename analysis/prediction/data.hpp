@@ -7,7 +7,7 @@
 #include <string>
 
 #include "collectives/network/profile.hpp"
-#include "workloads/trace.hpp"
+#include "workloads/step/trace.hpp"
 
 namespace hbench {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "workloads/timeline.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 

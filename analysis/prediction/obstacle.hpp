@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/prediction/data.hpp"
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 

@@ -14,7 +14,7 @@
 
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/request.hpp"
-#include "workloads/strategy.hpp"
+#include "workloads/step/strategy.hpp"
 
 namespace hbench {
 

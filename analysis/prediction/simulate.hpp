@@ -4,11 +4,11 @@
 #include <string>
 #include <tuple>
 
-#include "analysis/lead.hpp"
-#include "analysis/model_error.hpp"
+#include "analysis/points/lead.hpp"
+#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/means.hpp"
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
 namespace hbench {

@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/collectives.hpp"
-#include "analysis/model_error.hpp"
+#include "analysis/points/collectives.hpp"
+#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "collectives/network/profile.hpp"
 #include "collectives/network/stop.hpp"
 
@@ -17,9 +17,9 @@ namespace hbench {
 /// it can be. \throws Error (usage) for names that nothing knows.
 std::string refuse_to_simulate(const Case& asked, std::int64_t memory);
 
-/// The results, in the order of the cases; each has one `in_place_seconds` with its band (`analysis/collectives.hpp`).
-/// `clusters` hold the profiles that cases name. `done` is told of each. Ends early, with what there is, when a stop
-/// was requested. \pre no case is refused.
+/// The results, in the order of the cases; each has one `in_place_seconds` with its band
+/// (`analysis/points/collectives.hpp`). `clusters` hold the profiles that cases name. `done` is told of each. Ends
+/// early, with what there is, when a stop was requested. \pre no case is refused.
 std::vector<CaseResult> simulate_collectives(std::span<const Case> cases, std::span<const Profile> clusters,
                                              const StopRequested& stop,
                                              const std::function<void(const CaseResult&)>& done);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/prediction/request.hpp"
-#include "workloads/strategy.hpp"
+#include "workloads/step/strategy.hpp"
 
 namespace hbench {
 

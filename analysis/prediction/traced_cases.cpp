@@ -7,10 +7,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "analysis/baseline.hpp"
-#include "analysis/plausible.hpp"
+#include "analysis/points/baseline.hpp"
+#include "analysis/points/plausible.hpp"
 #include "analysis/prediction/simulate.hpp"
-#include "analysis/rank_hosts.hpp"
+#include "analysis/records/rank_hosts.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "analysis/track/sides.hpp"

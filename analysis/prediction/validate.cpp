@@ -7,8 +7,8 @@
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/simulate.hpp"
-#include "analysis/published.hpp"
-#include "analysis/revision.hpp"
+#include "analysis/published/published.hpp"
+#include "analysis/records/revision.hpp"
 #include "collectives/base/file.hpp"
 
 namespace hbench {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/model_error.hpp"
+#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/means.hpp"
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "analysis/collectives.hpp"
-#include "analysis/model_error.hpp"
+#include "analysis/points/collectives.hpp"
+#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/simulated_collective.hpp"
-#include "analysis/revision.hpp"
-#include "analysis/statistics.hpp"
+#include "analysis/records/revision.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
 namespace {

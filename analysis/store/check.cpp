@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/plausible.hpp"
+#include "analysis/points/plausible.hpp"
 #include "analysis/store/file_system.hpp"
 #include "analysis/store/migrate.hpp"
 #include "analysis/store/open.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/judgements.hpp"
+#include "analysis/records/judgements.hpp"
 #include "analysis/store/sqlite.hpp"
 
 namespace hbench::store {

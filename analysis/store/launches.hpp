@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "analysis/store/sqlite.hpp"
 
 namespace hbench::store {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/plausible.hpp"
+#include "analysis/points/plausible.hpp"
 #include "analysis/store/judgement_rows.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"

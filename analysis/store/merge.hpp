@@ -20,7 +20,7 @@ struct MergeResult {
 /// is made when it is absent. Each run comes in a transaction of its own: what is interrupted is finished by doing it
 /// again, and two processes may merge the same runs at once. `from` is only read, of whatever older schema it is.
 /// \throws Error: as `Store`, usage when both are one file, and wrong_data for a run with what is implausible
-/// (`analysis/plausible.hpp`): runs before it, the oldest first, are merged.
+/// (`analysis/points/plausible.hpp`): runs before it, the oldest first, are merged.
 MergeResult merge_database(const std::filesystem::path& from, const std::filesystem::path& into,
                            std::chrono::milliseconds patience = std::chrono::seconds(5));
 

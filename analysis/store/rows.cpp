@@ -6,11 +6,11 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/case_fields.hpp"
-#include "analysis/fingerprint.hpp"
+#include "analysis/records/case_fields.hpp"
+#include "analysis/records/fingerprint.hpp"
+#include "analysis/records/trial.hpp"
 #include "analysis/store/span_rows.hpp"
 #include "analysis/store/uuid.hpp"
-#include "analysis/trial.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench::store {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "analysis/store/sqlite.hpp"
 
 namespace hbench::store {

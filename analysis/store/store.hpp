@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/judgements.hpp"
-#include "analysis/records.hpp"
+#include "analysis/records/judgements.hpp"
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "analysis/trace/ledger.hpp"
 
 namespace hbench {

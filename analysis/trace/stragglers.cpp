@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 
-#include "analysis/binomial.hpp"
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/binomial.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "analysis/trace/stragglers.hpp"
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "analysis/rank_test.hpp"
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/rank_test.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "collectives/base/units_text.hpp"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
 namespace {

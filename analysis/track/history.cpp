@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "analysis/plausible.hpp"
-#include "analysis/rank_test.hpp"
+#include "analysis/points/plausible.hpp"
+#include "analysis/points/tracked_metric.hpp"
+#include "analysis/records/trial.hpp"
+#include "analysis/records/words.hpp"
+#include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/sides.hpp"
-#include "analysis/tracked_metric.hpp"
-#include "analysis/trial.hpp"
-#include "analysis/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 

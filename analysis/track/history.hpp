@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "analysis/store/store.hpp"
 #include "analysis/track/changes.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-#include "analysis/rank_test.hpp"
+#include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/changes.hpp"
 #include "analysis/track/levels.hpp"
 
@@ -248,7 +248,8 @@ class Weighing {
         fmt::format("{}{}, {}", percent(result_.shift), before ? fmt::format(" since run {}", result_.since) : "", how);
     const std::string accept = fmt::format("hbench track accept{}", before ? fmt::format(" {}", result_.since) : "");
     if (is_worse(seen_))
-      return decide(TrackVerdict::regressed, what, fmt::format("hbench track bisect, or {} where it is wanted", accept));
+      return decide(TrackVerdict::regressed, what,
+                    fmt::format("hbench track bisect, or {} where it is wanted", accept));
     decide(TrackVerdict::improved, what, accept + ", so that it becomes what others are held to");
   }
 

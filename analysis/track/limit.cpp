@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analysis/collectives.hpp"
+#include "analysis/points/collectives.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "analysis/track/sides.hpp"
-#include "analysis/tracked_metric.hpp"
 
 namespace hbench {
 namespace {

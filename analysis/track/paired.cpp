@@ -6,8 +6,8 @@
 #include <cmath>
 #include <span>
 
-#include "analysis/rank_test.hpp"
-#include "analysis/signed_rank.hpp"
+#include "analysis/statistics/rank_test.hpp"
+#include "analysis/statistics/signed_rank.hpp"
 
 namespace hbench {
 namespace {

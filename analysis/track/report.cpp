@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
 
 namespace hbench {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "analysis/track/limit.hpp"
 #include "analysis/track/paired.hpp"
 #include "analysis/track/sides.hpp"

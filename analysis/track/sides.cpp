@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "analysis/case_fields.hpp"
-#include "analysis/plausible.hpp"
-#include "analysis/timed_steps.hpp"
-#include "analysis/tracked_metric.hpp"
-#include "analysis/trial.hpp"
+#include "analysis/points/plausible.hpp"
+#include "analysis/points/timed_steps.hpp"
+#include "analysis/points/tracked_metric.hpp"
+#include "analysis/records/case_fields.hpp"
+#include "analysis/records/trial.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "analysis/points.hpp"
-#include "analysis/timed_steps.hpp"
+#include "analysis/points/points.hpp"
+#include "analysis/points/timed_steps.hpp"
 #include "bench/calibrate/link_curve.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/output/output_file.hpp"

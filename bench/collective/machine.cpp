@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "bench/doctor/environment.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/launcher.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/table.hpp"

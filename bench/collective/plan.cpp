@@ -6,7 +6,7 @@
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/simulated_collective.hpp"
-#include "analysis/revision.hpp"
+#include "analysis/records/revision.hpp"
 #include "bench/collective/candidates.hpp"
 #include "bench/collective/refusals.hpp"
 #include "bench/sweep/measured_place.hpp"

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <set>
 
-#include "analysis/collectives.hpp"
+#include "analysis/points/collectives.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/nccl_log.hpp"
 #include "bench/launch/process.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/launch/host.hpp"
 

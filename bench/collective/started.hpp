@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "bench/collective/plan.hpp"
 
 namespace hbench {

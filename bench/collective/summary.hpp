@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/collectives.hpp"
-#include "analysis/records.hpp"
+#include "analysis/points/collectives.hpp"
+#include "analysis/records/records.hpp"
 #include "collectives/base/units.hpp"
 
 namespace hbench {

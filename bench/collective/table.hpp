@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/collective/summary.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collectives/arithmetic/data_type.hpp"
-#include "workloads/timeline.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 

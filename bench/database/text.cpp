@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"

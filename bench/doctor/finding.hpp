@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collectives/base/availability.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/throttling.hpp"
+#include "analysis/records/throttling.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

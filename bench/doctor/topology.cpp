@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/throttling.hpp"
+#include "analysis/records/throttling.hpp"
 #include "bench/doctor/gpu_findings.hpp"
 #include "collectives/base/units_text.hpp"
 

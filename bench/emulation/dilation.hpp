@@ -5,8 +5,8 @@
 #include <string>
 
 #include "collectives/network/profile.hpp"
-#include "workloads/strategy.hpp"
-#include "workloads/timeline.hpp"
+#include "workloads/step/strategy.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <iterator>
 
-#include "analysis/emulation.hpp"
 #include "analysis/prediction/case_strategy.hpp"
+#include "analysis/records/emulation.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "bench/launch/find_program.hpp"
 #include "bench/launch/start_ranks.hpp"

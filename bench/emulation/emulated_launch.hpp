@@ -6,7 +6,7 @@
 #include "bench/emulation/cluster.hpp"
 #include "bench/emulation/dilation.hpp"
 #include "bench/sweep/measure.hpp"
-#include "workloads/timeline.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "collectives/base/error.hpp"
 

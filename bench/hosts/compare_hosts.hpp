@@ -7,7 +7,7 @@
 
 #include "bench/doctor/finding.hpp"
 #include "bench/hosts/host_facts.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -14,7 +14,8 @@ struct HostOptions {
   std::string network;  ///< as `Job::network`
 };
 
-/// `-H`, `--hostfile`, `--network-interface` and `--launcher`, of which the first two exclude each other. `options` outlives `app`.
+/// `-H`, `--hostfile`, `--network-interface` and `--launcher`, of which the first two exclude each other. `options`
+/// outlives `app`.
 std::array<Option*, 4> add_host_options(Arguments& app, HostOptions& options);
 
 }  // namespace hbench

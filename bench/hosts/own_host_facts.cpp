@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/revision.hpp"
+#include "analysis/records/revision.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/gpu_environment.hpp"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/rank_hosts.hpp"
+#include "analysis/records/rank_hosts.hpp"
 #include "bench/hosts/ask_hosts.hpp"
 #include "collectives/base/text.hpp"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
-#include "analysis/binomial.hpp"
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/binomial.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
 namespace {

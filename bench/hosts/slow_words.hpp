@@ -6,7 +6,7 @@
 
 #include "bench/doctor/finding.hpp"
 #include "bench/hosts/slow_hosts.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

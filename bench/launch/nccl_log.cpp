@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/collectives.hpp"
+#include "analysis/points/collectives.hpp"
 
 namespace hbench {
 namespace {

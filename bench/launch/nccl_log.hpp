@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 
@@ -42,7 +42,7 @@ class NcclLog {
 /// Whether ranks of this case use NCCL.
 bool uses_nccl(const Case& asked);
 
-/// The same as samples of a case (`analysis/collectives.hpp`).
+/// The same as samples of a case (`analysis/points/collectives.hpp`).
 std::vector<Sample> transport_samples(const std::map<std::string, int>& transports, int launch);
 
 }  // namespace hbench

@@ -1,6 +1,6 @@
 #include "bench/launch/start_ranks.hpp"
 
-#include "analysis/rank_hosts.hpp"
+#include "analysis/records/rank_hosts.hpp"
 #include "bench/launch/job_spawn.hpp"
 #include "bench/launch/rank_lines.hpp"
 

@@ -15,7 +15,7 @@
 
 #include "collectives/endpoints/endpoint.hpp"
 #include "workloads/engine/communicator.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 namespace {

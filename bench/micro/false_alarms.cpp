@@ -16,7 +16,7 @@
 #include <functional>
 #include <numeric>
 
-#include "analysis/rank_test.hpp"
+#include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/judge.hpp"
 #include "bench/micro/noisy_machine.hpp"
 

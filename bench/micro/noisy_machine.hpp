@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <numbers>
 
-#include "analysis/random.hpp"
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/random.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
 

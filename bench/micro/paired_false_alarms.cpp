@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "analysis/rank_test.hpp"
+#include "analysis/statistics/rank_test.hpp"
 #include "analysis/track/paired.hpp"
 #include "bench/micro/noisy_machine.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "collectives/base/table.hpp"
 #include "workloads/simulation/step_simulator.hpp"
-#include "workloads/trace.hpp"
+#include "workloads/step/trace.hpp"
 
 namespace hbench {
 namespace {

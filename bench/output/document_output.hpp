@@ -8,7 +8,7 @@
 #include <string>
 
 #include "bench/command/arguments.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 #include "reports/formats/formats.hpp"
 
 namespace hbench {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analysis/prediction/data.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -1,12 +1,12 @@
 #pragma once
 
-/// The families of `collectives/` and `workloads/` as tables: a row for each entry with what it is, what it costs, what it cannot do and
-/// where it is from. Part of `listing.hpp`.
+/// The families of `collectives/` and `workloads/` as tables: a row for each entry with what it is, what it costs, what
+/// it cannot do and where it is from. Part of `listing.hpp`.
 
 #include <string>
 
 #include "collectives/executors/executor.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

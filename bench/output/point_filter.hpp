@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 
 namespace hbench {
 

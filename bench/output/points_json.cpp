@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/case_fields.hpp"
+#include "analysis/records/case_fields.hpp"
 #include "reports/formats/csv_field.hpp"
 
 namespace hbench {

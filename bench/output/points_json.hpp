@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 
 namespace hbench {
 

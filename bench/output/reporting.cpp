@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/titles.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 #include "analysis/prediction/data.hpp"
 #include "bench/output/point_filter.hpp"
 #include "reports/report.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

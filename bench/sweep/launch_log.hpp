@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "bench/launch/job_outcome.hpp"
 
 namespace hbench {

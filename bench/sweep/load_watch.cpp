@@ -11,7 +11,7 @@
 #include <iterator>
 #include <map>
 
-#include "analysis/machine_load.hpp"
+#include "analysis/records/machine_load.hpp"
 #include "collectives/base/wall_clock.hpp"
 
 namespace hbench {

@@ -1,13 +1,13 @@
 #pragma once
 
-/// How busy the machine is while a launch runs: what `analysis/machine_load.hpp` stores of it.
+/// How busy the machine is while a launch runs: what `analysis/records/machine_load.hpp` stores of it.
 
 #include <chrono>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 
 namespace hbench {
 

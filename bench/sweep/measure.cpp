@@ -7,9 +7,9 @@
 #include <iterator>
 #include <map>
 
-#include "analysis/machine_load.hpp"
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/rank_hosts.hpp"
+#include "analysis/records/machine_load.hpp"
+#include "analysis/records/rank_hosts.hpp"
 #include "analysis/trace/ledger_samples.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/nccl_log.hpp"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "bench/launch/allocation.hpp"
 #include "bench/launch/host.hpp"
 #include "collectives/base/error.hpp"

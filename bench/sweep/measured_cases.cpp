@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/rank_hosts.hpp"
+#include "analysis/records/rank_hosts.hpp"
 #include "analysis/trace/stragglers.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "bench/launch/job_outcome.hpp"

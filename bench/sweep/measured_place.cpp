@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/revision.hpp"
+#include "analysis/records/revision.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/executors/executor.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/sweep/request.hpp"
-#include "workloads/strategy.hpp"
+#include "workloads/step/strategy.hpp"
 
 namespace hbench {
 

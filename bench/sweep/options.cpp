@@ -16,7 +16,7 @@
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
-#include "workloads/precision.hpp"
+#include "workloads/step/precision.hpp"
 
 namespace hbench {
 namespace {
@@ -70,29 +70,8 @@ void understand(const Texts& texts, SweepOptions& options) {
   options.measure.timeout = time_flag(texts.timeout, "--timeout");
 }
 
-}  // namespace
-
-std::string check_rate(const std::string& text) {
-  const double rate = parse_number<double>(text).value_or(0);
-  return rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
-}
-
-std::optional<SweepOptions> parse_sweep_options(const Call& call) {
-  SweepOptions options;
-  Texts texts;
-  Arguments app(
-      "Sweeps GPU counts: measures what this machine can, simulates the rest, compares with what was published.",
-      "hbench sweep");
-  app.footer(
-      "Examples:\n"
-      "  hbench sweep --gpus 1..128\n"
-      "  hbench sweep --gpus 1..64 --workload vgg16 --profile aws-p3-25gbe --algorithm ring,ps --compressor none,fp16\n"
-      "  hbench sweep --gpus 8,16 --profile my-cluster.toml --workload resnet50 --single-gpu-rate 390 --evidence "
-      "simulated\n"
-      "  hbench sweep --gpus 1..64 --workload vgg16 --profile hkbu-10gbe --preset horovod,ddp,tf-ps,byteps\n"
-      "  hbench sweep --gpus 8 --nodes 1..4 -H a:8,b:8,c:8,d:8 --evidence measured\n"
-      "  hbench sweep --gpus 16 --workload resnet50 --profile aws-p3-25gbe --evidence emulated,simulated\n"
-      "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements|presets");
+/// Adds the flags of GPU counts and hosts.
+void add_places(Arguments& app, Texts& texts, SweepOptions& options) {
   Option* gpus = app.add_option("--gpus", texts.gpus, "GPU counts: 1..128 doubles, 1..12:1 counts, 1,2,4 lists")
                      ->capture_default_str();
   Option* nodes =
@@ -114,6 +93,10 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
       ->capture_default_str();
   app.add_flag_callback(
       "--no-preflight", [&] { options.preflight = false; }, "do not compare the hosts before measuring");
+}
+
+/// Adds the flags of workloads, clusters and strategies.
+void add_strategies(Arguments& app, Texts& texts, SweepOptions& options) {
   app.add_option("--workload", texts.workload, "models and timelines, or a timeline file of your own (comma list)");
   app.add_option("--profile", texts.profile, "clusters to simulate, or a TOML file of your own (comma list)");
   app.add_option("--algorithm", texts.algorithm, "ring, ps (parameter server), vendor, auto ... (comma list)");
@@ -128,6 +111,10 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_option("--batch", options.request.batch, "samples per GPU and step")->check(in_range(1, 1'000'000));
   app.add_option("--single-gpu-rate", options.request.single_gpu_rate, "samples/s of one GPU: rescales the timeline")
       ->check({check_rate, ""});
+}
+
+/// Adds the flags of evidence, and of what measured and emulated figures run on.
+void add_evidence(Arguments& app, Texts& texts, SweepOptions& options) {
   app.add_option("--evidence", texts.evidence, "comma list of measured, emulated, simulated, published")
       ->capture_default_str();
   app.add_option("--dilation", options.dilation,
@@ -155,6 +142,10 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_flag_callback(
          "--no-calibrate", [&] { options.calibration = CalibrationChoice::never; }, "disable calibration")
       ->excludes(calibrate);
+}
+
+/// Adds the flags of launches, steps and times.
+void add_measuring(Arguments& app, Texts& texts, SweepOptions& options) {
   app.add_option("--launches", options.measure.launches,
                  "number of independent launches per measured case, in turn with its baseline")
       ->check(in_range(1, 1000))
@@ -177,6 +168,10 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_option("--budget", texts.budget, "time for the timed steps of a launch")->capture_default_str();
   app.add_option("--timeout", texts.timeout, "time without an answer after which a rank counts as lost")
       ->capture_default_str();
+}
+
+/// Adds the flags of outputs.
+void add_outputs(Arguments& app, Texts& texts, SweepOptions& options) {
   app.add_option("--db", options.database, "results database")->capture_default_str();
   app.add_option("--report", options.report, "folder of the report")->capture_default_str();
   app.add_option("--label", texts.labels, kLabelHelp);
@@ -186,6 +181,36 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
   app.add_flag("--json", options.json, "print the points as JSON instead of a table");
   app.add_flag("--wide", options.wide, kWideHelp);
   add_verbosity(app, options.verbosity);
+}
+
+}  // namespace
+
+std::string check_rate(const std::string& text) {
+  const double rate = parse_number<double>(text).value_or(0);
+  return rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
+}
+
+std::optional<SweepOptions> parse_sweep_options(const Call& call) {
+  SweepOptions options;
+  Texts texts;
+  Arguments app(
+      "Sweeps GPU counts: measures what this machine can, simulates the rest, compares with what was published.",
+      "hbench sweep");
+  app.footer(
+      "Examples:\n"
+      "  hbench sweep --gpus 1..128\n"
+      "  hbench sweep --gpus 1..64 --workload vgg16 --profile aws-p3-25gbe --algorithm ring,ps --compressor none,fp16\n"
+      "  hbench sweep --gpus 8,16 --profile my-cluster.toml --workload resnet50 --single-gpu-rate 390 --evidence "
+      "simulated\n"
+      "  hbench sweep --gpus 1..64 --workload vgg16 --profile hkbu-10gbe --preset horovod,ddp,tf-ps,byteps\n"
+      "  hbench sweep --gpus 8 --nodes 1..4 -H a:8,b:8,c:8,d:8 --evidence measured\n"
+      "  hbench sweep --gpus 16 --workload resnet50 --profile aws-p3-25gbe --evidence emulated,simulated\n"
+      "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements|presets");
+  add_places(app, texts, options);
+  add_strategies(app, texts, options);
+  add_evidence(app, texts, options);
+  add_measuring(app, texts, options);
+  add_outputs(app, texts, options);
   if (app.parse(call)) return std::nullopt;
   options.measure.network = options.hosts.network;
   understand(texts, options);

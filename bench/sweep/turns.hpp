@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "bench/sweep/measure.hpp"
 
 namespace hbench {
@@ -42,7 +42,8 @@ struct TurnHooks {
 inline constexpr std::size_t kMostBesideABaseline = 6;
 
 /// A launch that fails is repeated in a later round; a case of which two fail is given up, and the others go on. The
-/// baseline (null: there is none) is launched in every round in which it has a partner, and, where it is not known, until it has its launches.
+/// baseline (null: there is none) is launched in every round in which it has a partner, and, where it is not known,
+/// until it has its launches.
 void take_turns(const Case* baseline, const std::vector<const Case*>& cases, const TurnLimits& limits,
                 const TurnHooks& hooks);
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <filesystem>
 
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/bisect.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/fingerprint.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "bench/collective/machine.hpp"
 #include "bench/collective/run.hpp"
 #include "bench/collective/tensors.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/experiment.hpp"
 #include "collectives/executors/executor.hpp"

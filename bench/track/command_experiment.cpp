@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/fingerprint.hpp"
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/tracked_metric.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/experiment.hpp"
 #include "bench/track/tracked_command.hpp"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/sweep/request.hpp"
 

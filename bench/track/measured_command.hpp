@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/import/number_pattern.hpp"
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units.hpp"
 

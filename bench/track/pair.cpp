@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
-#include "analysis/case_fields.hpp"
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/tracked_metric.hpp"
+#include "analysis/records/case_fields.hpp"
 #include "bench/command/secrets.hpp"
 
 namespace hbench {

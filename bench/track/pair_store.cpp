@@ -1,7 +1,7 @@
 #include "bench/track/pair_store.hpp"
 
-#include "analysis/fingerprint.hpp"
-#include "analysis/trial.hpp"
+#include "analysis/records/fingerprint.hpp"
+#include "analysis/records/trial.hpp"
 
 namespace hbench {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/fingerprint.hpp"
-#include "bench/installation.hpp"
+#include "analysis/records/fingerprint.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/measured_cases.hpp"
 #include "bench/sweep/options.hpp"

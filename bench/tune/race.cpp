@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analysis/interval.hpp"
-#include "analysis/rank_test.hpp"
+#include "analysis/statistics/interval.hpp"
+#include "analysis/statistics/rank_test.hpp"
 
 namespace hbench {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
 

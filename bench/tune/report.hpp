@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench/tune/race.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

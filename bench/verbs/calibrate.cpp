@@ -4,7 +4,7 @@
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/verbs/calibrate_from_rows.hpp"
@@ -12,7 +12,7 @@
 #include "collectives/base/units_text.hpp"
 #include "workloads/libtorch.hpp"
 #include "workloads/models/models.hpp"
-#include "workloads/trace.hpp"
+#include "workloads/step/trace.hpp"
 #include "workloads/training.hpp"
 
 namespace hbench {

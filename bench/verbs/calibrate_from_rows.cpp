@@ -13,10 +13,10 @@
 #include "analysis/fit/profile_text.hpp"
 #include "analysis/import/collective_output.hpp"
 #include "analysis/import/format.hpp"
-#include "analysis/published.hpp"
+#include "analysis/published/published.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verbosity.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
@@ -133,7 +133,8 @@ ExitCode calibrate_from_rows(const Call& call) {
       "  mpirun -n 16 -H a:8,b:8 hbench collective --algorithm ring --json > two.json\n"
       "  hbench calibrate --from two.json --profile aws-p5 --out mine.toml\n"
       "  hbench sweep --gpus 1..64 --profile ./mine.toml --evidence simulated\n"
-      "rows.csv has the columns of analysis/published.csv (analysis/README.md), one row for each measured throughput.");
+      "rows.csv has the columns of analysis/published/published.csv (analysis/README.md), one row for each measured "
+      "throughput.");
   app.add_option("--from", request.from,
                  "table of measured steps, or what nccl-tests or hbench collective --json printed");
   app.add_option("--profile", request.base, "profile to start from: a name of hbench list profiles, or a TOML file");

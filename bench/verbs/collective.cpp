@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/fingerprint.hpp"
 #include "analysis/prediction/simulated_collective.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "analysis/store/store.hpp"
 #include "bench/collective/machine.hpp"
 #include "bench/collective/run.hpp"
@@ -12,7 +12,7 @@
 #include "bench/collective/tensors.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"

@@ -5,7 +5,7 @@
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/command/verbosity.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/document_output.hpp"

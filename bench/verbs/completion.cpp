@@ -6,7 +6,7 @@
 
 #include "bench/command/arguments.hpp"
 #include "bench/command/suggestions.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/listing.hpp"
 
 namespace hbench {

@@ -9,7 +9,7 @@
 #include "bench/hosts/host_speeds.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "bench/hosts/slow_words.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/terminal.hpp"
 
 namespace hbench {

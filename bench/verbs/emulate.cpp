@@ -7,7 +7,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "analysis/emulation.hpp"
+#include "analysis/records/emulation.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/emulation/emulated_launch.hpp"
 #include "bench/emulation/link_check.hpp"
@@ -52,9 +52,7 @@ int run_to_end(const std::vector<std::string>& command) {
   }
 }
 
-bool kept(const LinkShares& shares) {
-  return shares.least >= 1 - kLinkTolerance && shares.most <= 1 + kLinkTolerance;
-}
+bool kept(const LinkShares& shares) { return shares.least >= 1 - kLinkTolerance && shares.most <= 1 + kLinkTolerance; }
 
 /// Says how well the links keep their rates; throws where one does not.
 void check(const EmulatedHosts& hosts, const EmulatedLinks& links) {

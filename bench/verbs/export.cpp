@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 #include "analysis/store/store.hpp"
 #include "bench/output/points_json.hpp"
 #include "bench/verbs/filter_options.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
 #include "bench/command/labels.hpp"
 #include "collectives/base/flag_values.hpp"
 

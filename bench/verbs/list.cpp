@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bench/command/arguments.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/listing.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/verbs/catalogue_options.hpp"

@@ -7,7 +7,7 @@
 #include "bench/command/actions.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/terminal.hpp"
 #include "reports/prediction/profile_difference.hpp"
 

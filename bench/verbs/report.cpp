@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "analysis/store/store.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/reporting.hpp"
 #include "bench/verbs/filter_options.hpp"
 #include "reports/formats/formats.hpp"

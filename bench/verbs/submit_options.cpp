@@ -8,7 +8,7 @@
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
 #include "bench/command/words.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/submit/slurm_time.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/options.hpp"

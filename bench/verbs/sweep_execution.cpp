@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/points/timed_steps.hpp"
 #include "analysis/prediction/simulate.hpp"
-#include "analysis/timed_steps.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/sweep/measured_cases.hpp"
 

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "analysis/fingerprint.hpp"
 #include "analysis/prediction/simulate.hpp"
-#include "analysis/rank_hosts.hpp"
+#include "analysis/records/fingerprint.hpp"
+#include "analysis/records/rank_hosts.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/titles.hpp"

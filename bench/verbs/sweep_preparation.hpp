@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "bench/calibrate/sweep_calibration.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/emulation/emulated_case.hpp"

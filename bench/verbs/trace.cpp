@@ -4,7 +4,7 @@
 #include <climits>
 
 #include "bench/command/arguments.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 #include "collectives/base/flag_values.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/records/words.hpp"
 #include "analysis/track/check.hpp"
-#include "analysis/words.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/track/project.hpp"

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "analysis/records/words.hpp"
 #include "analysis/track/bisection.hpp"
 #include "analysis/track/check.hpp"
-#include "analysis/words.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"
 #include "bench/command/verbosity.hpp"

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
+#include "analysis/points/tracked_metric.hpp"
+#include "analysis/records/words.hpp"
 #include "analysis/track/sides.hpp"
-#include "analysis/tracked_metric.hpp"
-#include "analysis/words.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/shell_word.hpp"
 #include "bench/front/worker_program.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/track/git.hpp"

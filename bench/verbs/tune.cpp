@@ -4,10 +4,10 @@
 #include <chrono>
 
 #include "analysis/prediction/simulate.hpp"
+#include "analysis/records/trial.hpp"
 #include "analysis/store/store.hpp"
-#include "analysis/trial.hpp"
 #include "bench/command/labels.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/fingerprint.hpp"
-#include "analysis/timed_steps.hpp"
+#include "analysis/points/timed_steps.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/process.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "analysis/store/store.hpp"
 #include "bench/sweep/measure.hpp"
 

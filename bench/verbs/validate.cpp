@@ -5,11 +5,11 @@
 #include <set>
 
 #include "analysis/prediction/validate_curves.hpp"
-#include "analysis/published.hpp"
+#include "analysis/published/published.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/doctor/available_memory.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/terminal.hpp"
 #include "collectives/base/flag_values.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "analysis/machine_load.hpp"
-#include "analysis/records.hpp"
+#include "analysis/records/machine_load.hpp"
+#include "analysis/records/records.hpp"
 #include "collectives/base/test_delay.hpp"
 
 namespace hbench {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/emulation.hpp"
+#include "analysis/records/emulation.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/span_log.hpp"
 #include "bench/worker/training_request.hpp"

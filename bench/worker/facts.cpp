@@ -28,8 +28,7 @@ WorkerFacts parse_worker_facts(std::string_view json) {
             .nccl = facts.at("nccl"),
             .gpu_training = {gpu.at("available"), gpu.at("reason"), gpu.at("cure")}};
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitCode::internal,
-                fmt::format("cannot parse the output of 'hbench-worker facts': {}", error.what()));
+    throw Error(ExitCode::internal, fmt::format("cannot parse the output of 'hbench-worker facts': {}", error.what()));
   }
 }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/throttling.hpp"
+#include "analysis/records/throttling.hpp"
 #include "collectives/cuda/cuda.hpp"
 
 namespace hbench {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
 

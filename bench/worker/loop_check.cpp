@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "analysis/collectives.hpp"
+#include "analysis/points/collectives.hpp"
 #include "bench/worker/lossy.hpp"
 #include "collectives/base/digest.hpp"
 

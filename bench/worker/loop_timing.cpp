@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "analysis/collectives.hpp"
+#include "analysis/points/collectives.hpp"
 #include "bench/worker/loop_check.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
 

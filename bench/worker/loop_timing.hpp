@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/throttling.hpp"
+#include "analysis/records/throttling.hpp"
 #include "bench/worker/agreement.hpp"
 #include "bench/worker/loop_memory.hpp"
 #include "bench/worker/memory_pass.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "analysis/random.hpp"
+#include "analysis/statistics/random.hpp"
 
 namespace hbench {
 namespace {

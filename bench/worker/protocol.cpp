@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/case_fields.hpp"
+#include "analysis/records/case_fields.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {

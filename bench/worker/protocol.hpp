@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "bench/worker/process_identity.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "bench/worker/speed_probe.hpp"
@@ -16,7 +16,7 @@
 #include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/transport/emulated_transport.hpp"
-#include "workloads/replay.hpp"
+#include "workloads/step/replay.hpp"
 
 namespace hbench {
 

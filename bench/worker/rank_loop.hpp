@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/loop_case.hpp"
 #include "bench/worker/peer.hpp"
@@ -36,7 +36,7 @@ struct LoopReport {
 };
 
 /// Consecutive cases of one size take turns: A B, B A, A B, B A. Runs on all ranks with the same cases. GPUs are looked
-/// at before and after the timed iterations of each turn, never between them (`analysis/throttling.hpp`).
+/// at before and after the timed iterations of each turn, never between them (`analysis/records/throttling.hpp`).
 /// \throws Error (lost_rank) that names who is late.
 void run_loop(const std::vector<LoopCase>& cases, const LoopOptions& options, RankEndpoints& endpoints,
               const PeerSet& peers, const LoopReport& report, const WatchDevice& watch = watch_by_driver);

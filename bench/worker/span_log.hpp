@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bench/worker/rank.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

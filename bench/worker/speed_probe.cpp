@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "bench/worker/cores.hpp"
 #include "bench/worker/pair_rounds.hpp"
 #include "collectives/transport/host_place.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bench/worker/protocol.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

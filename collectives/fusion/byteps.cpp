@@ -108,8 +108,8 @@ constinit const Fusion kByteps{
         "GPU/CPU Clusters, OSDI 2020; Peng et al., A Generic Communication Scheduler for Distributed DNN Training "
         "Acceleration, SOSP 2019 (priority and credit)",
     .fields = "partition:credit",
-    // BytePS's defaults: BYTEPS_PARTITION_BYTES is 4,096,000, its credit five of them (BYTEPS_NCCL_GROUP_SIZE + 1). There
-    // it bounds what is being added up inside a node; here, what is on its way until all have the sum.
+    // BytePS's defaults: BYTEPS_PARTITION_BYTES is 4,096,000, its credit five of them (BYTEPS_NCCL_GROUP_SIZE + 1).
+    // There it bounds what is being added up inside a node; here, what is on its way until all have the sum.
     .defaults = "4000KiB:20000KiB",
     .make = [](std::string_view parameters,
                std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {

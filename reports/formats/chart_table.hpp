@@ -2,7 +2,7 @@
 
 /// A chart as a table: for people who cannot or will not look at the picture.
 
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -12,7 +12,8 @@ namespace hbench {
 /// separators become a space. So no format meets a newline, a NUL or a terminal's escape code.
 std::string clean_text(std::string_view text);
 
-/// `text` with `&`, `<`, `>` and `"` as entities of XML and HTML, and with `'` as one where `apostrophes` are asked for.
+/// `text` with `&`, `<`, `>` and `"` as entities of XML and HTML, and with `'` as one where `apostrophes` are asked
+/// for.
 std::string escaped_markup(std::string_view text, bool apostrophes);
 
 /// Code points in clean text: its width on a terminal, near enough.

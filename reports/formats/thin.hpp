@@ -2,7 +2,7 @@
 
 /// What a page, a picture or a file for people can show of very many points and rows.
 
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/model_error.hpp"
+#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/rate_text.hpp"
 
 namespace hbench {

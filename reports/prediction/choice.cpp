@@ -8,7 +8,7 @@
 #include <ranges>
 #include <set>
 
-#include "analysis/model_error.hpp"
+#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/doubts.hpp"
 #include "reports/prediction/choice_charts.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/prediction/choose.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

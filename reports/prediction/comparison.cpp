@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/lead.hpp"
+#include "analysis/points/lead.hpp"
 
 namespace hbench {
 namespace {

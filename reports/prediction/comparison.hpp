@@ -3,7 +3,7 @@
 #include <string>
 
 #include "analysis/prediction/compare.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

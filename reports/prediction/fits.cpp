@@ -8,8 +8,8 @@
 #include <set>
 
 #include "analysis/fit/explained.hpp"
-#include "analysis/statistics.hpp"
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

@@ -5,7 +5,7 @@
 
 #include "analysis/fit/fit_curve.hpp"
 #include "analysis/fit/fit_profile.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {

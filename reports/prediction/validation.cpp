@@ -8,8 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/statistics.hpp"
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "reports/prediction/table_json.hpp"
 
 namespace hbench {

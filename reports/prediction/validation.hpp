@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis/prediction/validate.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

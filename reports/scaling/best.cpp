@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "analysis/lead.hpp"
+#include "analysis/points/lead.hpp"
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/lead.hpp"
+#include "analysis/points/lead.hpp"
 
 namespace hbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/lead.hpp"
+#include "analysis/points/lead.hpp"
 #include "reports/scaling/selection.hpp"
 
 namespace hbench {

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "analysis/lead.hpp"
+#include "analysis/points/lead.hpp"
 #include "reports/scaling/scaling.hpp"
 
 namespace hbench {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
 
 namespace hbench {
 namespace {

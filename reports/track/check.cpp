@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
 
 namespace hbench {
 namespace {

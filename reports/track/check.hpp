@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analysis/track/report.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "analysis/track/explain.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

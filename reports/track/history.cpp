@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "analysis/words.hpp"
+#include "analysis/records/words.hpp"
 
 namespace hbench {
 namespace {

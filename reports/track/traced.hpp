@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "analysis/prediction/traced_cases.hpp"
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

@@ -1,4 +1,4 @@
-#include "analysis/baseline.hpp"
+#include "analysis/points/baseline.hpp"
 
 #include <gmock/gmock.h>
 

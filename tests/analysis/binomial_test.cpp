@@ -1,4 +1,4 @@
-#include "analysis/binomial.hpp"
+#include "analysis/statistics/binomial.hpp"
 
 #include <gtest/gtest.h>
 

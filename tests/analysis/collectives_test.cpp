@@ -1,4 +1,4 @@
-#include "analysis/collectives.hpp"
+#include "analysis/points/collectives.hpp"
 
 #include <gtest/gtest.h>
 
@@ -104,8 +104,8 @@ TEST(StoreOfCollectives, GivesBackWhatWasAppended) {
   CaseResult result = example_collective();
   result.samples = {time_of(metric::kInPlace, 1, 2, 0.5)};
   Store store(folder / "results.db");
-  const std::int64_t run =
-      store.begin_run({.command = "hbench collective", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
+  const std::int64_t run = store.begin_run(
+      {.command = "hbench collective", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
   store.append(run, {result, example_result(1, 2)});
   const std::vector<CaseResult> read = store.results();
   EXPECT_EQ(texts_of(read), texts_of({result, example_result(1, 2)}));

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 #include "example_results.hpp"
 
 namespace hbench {

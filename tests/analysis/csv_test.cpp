@@ -1,10 +1,10 @@
-#include "analysis/csv.hpp"
+#include "analysis/published/csv.hpp"
 
 #include <gmock/gmock.h>
 
 #include <sstream>
 
-#include "analysis/random.hpp"
+#include "analysis/statistics/random.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {

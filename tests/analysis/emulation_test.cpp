@@ -1,10 +1,10 @@
-#include "analysis/emulation.hpp"
+#include "analysis/records/emulation.hpp"
 
 #include <gmock/gmock.h>
 
 #include <functional>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 
 namespace hbench {
 namespace {

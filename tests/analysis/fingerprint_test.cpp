@@ -1,4 +1,4 @@
-#include "analysis/fingerprint.hpp"
+#include "analysis/records/fingerprint.hpp"
 
 #include <gmock/gmock.h>
 
@@ -82,7 +82,8 @@ TEST(Fingerprint, StaysTheSameThroughUpdatesOfOneClass) {
 
 TEST(Fingerprint, LeavesOutALibraryThatIsAbsent) {
   EXPECT_EQ(
-      fingerprint({{"cpu", "c"}, {"cores", "2"}, {"torch", "not available: not built in 2026"}, {"mpi_library", "MPI"}}, false)
+      fingerprint({{"cpu", "c"}, {"cores", "2"}, {"torch", "not available: not built in 2026"}, {"mpi_library", "MPI"}},
+                  false)
           .text,
       "2 cores of c");
 }

@@ -1,12 +1,12 @@
 // Intervals of a few launches: tables, closed forms, and how often they hold what they promise.
 
-#include "analysis/interval.hpp"
+#include "analysis/statistics/interval.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "analysis/random.hpp"
+#include "analysis/statistics/random.hpp"
 
 namespace hbench {
 namespace {

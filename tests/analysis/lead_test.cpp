@@ -1,13 +1,13 @@
 // Who is ahead: the one rule.
 
-#include "analysis/lead.hpp"
+#include "analysis/points/lead.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "analysis/model_error.hpp"
-#include "analysis/points.hpp"
+#include "analysis/points/model_error.hpp"
+#include "analysis/points/points.hpp"
 
 namespace hbench {
 namespace {

@@ -1,6 +1,6 @@
 // The model's own error: closed forms of small tables, and how often bands hold what they promise.
 
-#include "analysis/model_error.hpp"
+#include "analysis/points/model_error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "analysis/plausible.hpp"
+#include "analysis/points/plausible.hpp"
 
 #include <gmock/gmock.h>
 
 #include <limits>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 

@@ -1,4 +1,4 @@
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 
 namespace hbench {
 namespace {

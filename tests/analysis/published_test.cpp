@@ -1,4 +1,4 @@
-#include "analysis/published.hpp"
+#include "analysis/published/published.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/points.hpp"
-#include "analysis/random.hpp"
+#include "analysis/points/points.hpp"
+#include "analysis/statistics/random.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 

@@ -1,4 +1,4 @@
-#include "analysis/rank_hosts.hpp"
+#include "analysis/records/rank_hosts.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/rank_test.hpp"
+#include "analysis/statistics/rank_test.hpp"
 
 #include <gmock/gmock.h>
 

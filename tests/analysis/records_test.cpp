@@ -1,4 +1,4 @@
-#include "analysis/records.hpp"
+#include "analysis/records/records.hpp"
 
 #include <gmock/gmock.h>
 

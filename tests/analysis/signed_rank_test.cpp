@@ -1,4 +1,4 @@
-#include "analysis/signed_rank.hpp"
+#include "analysis/statistics/signed_rank.hpp"
 
 #include <gmock/gmock.h>
 

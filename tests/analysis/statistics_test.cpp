@@ -1,10 +1,10 @@
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/statistics.hpp"
 
 #include <gmock/gmock.h>
 
 #include <numeric>
 
-#include "analysis/random.hpp"
+#include "analysis/statistics/random.hpp"
 
 namespace hbench {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "analysis/random.hpp"
+#include "analysis/statistics/random.hpp"
 #include "analysis/store/check.hpp"
 #include "analysis/store/migrations.hpp"
 #include "analysis/store/store.hpp"

@@ -82,7 +82,8 @@ TEST(ADatabaseInWalMode, IsUsedAloneAndWithoutSharedMemoryOnANetworkFileSystem) 
 
 TEST(ADatabaseWithARollbackJournal, IsSharedOnANetworkFileSystem) {
   const TemporaryFolder folder;
-  Store(folder / "r.db").begin_run({.command = "hbench", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
+  Store(folder / "r.db")
+      .begin_run({.command = "hbench", .version = "1", .started_at = "2026-01-01T00:00:00Z", .environment = {}});
   Database one = store::open_file(folder / "r.db", false, milliseconds(0), kNfs);
   Database two = store::open_file(folder / "r.db", false, milliseconds(0), kNfs);
   for (Database* database : {&one, &two, &one}) {

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "analysis/case_fields.hpp"
-#include "analysis/fingerprint.hpp"
+#include "analysis/records/case_fields.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "analysis/store/migrate.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/store.hpp"

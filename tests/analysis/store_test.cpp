@@ -4,8 +4,8 @@
 
 #include <limits>
 
+#include "analysis/records/trial.hpp"
 #include "analysis/store/uuid.hpp"
-#include "analysis/trial.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 #include "temporary_folder.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/throttling.hpp"
+#include "analysis/records/throttling.hpp"
 
 #include <gtest/gtest.h>
 

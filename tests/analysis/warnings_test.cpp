@@ -1,9 +1,9 @@
-#include "analysis/warnings.hpp"
+#include "analysis/points/warnings.hpp"
 
 #include <gmock/gmock.h>
 
-#include "analysis/machine_load.hpp"
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
+#include "analysis/records/machine_load.hpp"
 #include "example_results.hpp"
 
 namespace hbench {

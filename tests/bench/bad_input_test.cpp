@@ -45,8 +45,9 @@ TEST(Files, ThatAreNotRegularOrTooLongAreRefusedAtOnce) {
 
 TEST(Files, ThatMayNotGrowEndTheProgramWithOneLine) {
   const Workplace workplace;
-  for (const char* command : {"$HBENCH sweep --gpus 1..8 --workload resnet50 --profile hkbu-10gbe --evidence simulated --quiet",
-                              "$HBENCH list profiles --json > list", "$HBENCH choose --gpus 8 --profile dgx-a100 --quiet --out c.html"}) {
+  for (const char* command :
+       {"$HBENCH sweep --gpus 1..8 --workload resnet50 --profile hkbu-10gbe --evidence simulated --quiet",
+        "$HBENCH list profiles --json > list", "$HBENCH choose --gpus 8 --profile dgx-a100 --quiet --out c.html"}) {
     const Outcome outcome = workplace.shell(fmt::format("ulimit -f 1; {}", command));
     EXPECT_EQ(outcome.code, 3) << command << outcome.err;
     EXPECT_THAT(outcome.err, testing::StartsWith("hbench: ")) << command;

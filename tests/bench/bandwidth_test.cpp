@@ -9,9 +9,9 @@
 
 #include "analysis/prediction/obstacle.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/installation.hpp"
 #include "bench/launch/find_program.hpp"
 #include "bench/launch/host.hpp"
+#include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/prediction/bandwidth.hpp"

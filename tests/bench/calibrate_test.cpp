@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "collectives/endpoints/endpoint.hpp"
 #include "tests/bench/program.hpp"
 #include "workloads/libtorch.hpp"

@@ -9,7 +9,7 @@
 #include "analysis/catalogue/figures.hpp"
 #include "analysis/catalogue/filter.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/terminal.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/text_table.hpp"

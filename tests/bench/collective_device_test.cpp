@@ -7,9 +7,9 @@
 #include <optional>
 #include <thread>
 
-#include "analysis/collectives.hpp"
-#include "analysis/machine_load.hpp"
-#include "analysis/throttling.hpp"
+#include "analysis/points/collectives.hpp"
+#include "analysis/records/machine_load.hpp"
+#include "analysis/records/throttling.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/worker/rank_loop.hpp"
 #include "tests/collectives/lazy_device.hpp"

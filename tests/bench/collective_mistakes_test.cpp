@@ -56,7 +56,9 @@ TEST(CollectiveMistakes, OfNamesSayWhatWasMeant) {
 TEST(CollectiveMistakes, OfSimulatedCollectivesSayWhatGoesTogether) {
   expect_mistakes({
       {{"--executor", "simulate"}, "--executor simulate needs a cluster", "--profile NAME"},
-      {{"--profile", "dgx-a100", "--executor", "mpi"}, "--profile is for --executor simulate, not for mpi", "two commands"},
+      {{"--profile", "dgx-a100", "--executor", "mpi"},
+       "--profile is for --executor simulate, not for mpi",
+       "two commands"},
       {{"--profile", "dgx-a100", "--executor", "simulate,mpi"}, "not for simulate,mpi", "two commands"},
       {{"--profile", "dgx-a10"}, "no profile 'dgx-a10'; did you mean 'dgx-a100'?", "known: "},
       {{"--profile", "dgx-a100", "-n", "5"}, "--iters is for measured collectives", "leave out --iters or --profile"},

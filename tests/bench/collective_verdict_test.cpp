@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "analysis/collectives.hpp"
+#include "analysis/points/collectives.hpp"
 #include "bench/collective/json.hpp"
 #include "bench/collective/run.hpp"
 #include "bench/collective/summary.hpp"

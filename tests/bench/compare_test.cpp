@@ -8,7 +8,7 @@
 #include <set>
 
 #include "bench/command/verb.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/prediction/comparison.hpp"
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(All, ReadyComparisons, testing::ValuesIn(all_comparison
 });
 
 // Horovod's documentation: 90 % for Inception V3 and 68 % for VGG-16 on 512 GPUs, 79 % for VGG-16 on 128 (in
-// analysis/published.csv with their sources).
+// analysis/published/published.csv with their sources).
 TEST(CompareVerb, ShowsPublishedClaimsBesideTheSimulationOfTheSame) {
   const auto json = nlohmann::json::parse(compare_by({"horovod-tensorflow", "--json"}));
   const auto point = [&](const char* evidence, const char* workload, const char* framework, int gpus) {

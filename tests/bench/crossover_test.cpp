@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/prediction/validate.hpp"
-#include "analysis/published.hpp"
+#include "analysis/published/published.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/network/choose.hpp"
 #include "reports/prediction/crossover.hpp"

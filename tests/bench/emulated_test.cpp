@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "analysis/fingerprint.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/sweep/local_machine.hpp"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/fit/profile_text.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "reports/prediction/fits.hpp"
 #include "tests/bench/expect_error.hpp"
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/fit/profile_text.hpp"
-#include "analysis/published.hpp"
+#include "analysis/published/published.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "analysis/collectives.hpp"
 #include "analysis/import/import.hpp"
+#include "analysis/points/collectives.hpp"
 #include "collectives/base/file.hpp"
 #include "tests/bench/expect_error.hpp"
 

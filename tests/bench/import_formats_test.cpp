@@ -7,7 +7,7 @@
 #include "analysis/import/import.hpp"
 #include "analysis/import/measured_unit.hpp"
 #include "analysis/import/timestamp.hpp"
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/import_examples.hpp"
 #include "tests/mutate.hpp"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "analysis/points.hpp"
+#include "analysis/points/points.hpp"
 #include "analysis/store/check.hpp"
 #include "analysis/track/check.hpp"
 #include "analysis/track/history.hpp"

@@ -1,4 +1,4 @@
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 
 #include <gtest/gtest.h>
 

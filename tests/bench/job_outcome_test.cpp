@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "analysis/rank_hosts.hpp"
+#include "analysis/records/rank_hosts.hpp"
 
 namespace hbench {
 namespace {

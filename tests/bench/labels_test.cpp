@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "analysis/fingerprint.hpp"
+#include "analysis/records/fingerprint.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "analysis/machine_load.hpp"
+#include "analysis/records/machine_load.hpp"
 #include "bench/launch/process.hpp"
 
 namespace hbench {

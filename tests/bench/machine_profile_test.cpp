@@ -5,7 +5,7 @@
 
 #include "bench/calibrate/link_curve.hpp"
 #include "bench/doctor/environment.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "collectives/base/units_text.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"

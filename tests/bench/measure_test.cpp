@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "analysis/machine_load.hpp"
-#include "analysis/throttling.hpp"
+#include "analysis/records/machine_load.hpp"
+#include "analysis/records/throttling.hpp"
 #include "bench/sweep/measure.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 

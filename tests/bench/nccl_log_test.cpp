@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/collectives.hpp"
+#include "analysis/points/collectives.hpp"
 #include "bench/collective/json.hpp"
 #include "bench/collective/run.hpp"
 #include "bench/collective/table.hpp"

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "tests/bench/expect_error.hpp"
 
 namespace hbench {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/sweep/plan.hpp"
 
 namespace hbench {

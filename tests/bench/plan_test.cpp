@@ -6,7 +6,7 @@
 #include <set>
 
 #include "analysis/prediction/case_strategy.hpp"
-#include "analysis/revision.hpp"
+#include "analysis/records/revision.hpp"
 #include "collectives/network/choose.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/case_fields.hpp"
+#include "analysis/records/case_fields.hpp"
 
 namespace hbench {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "analysis/collectives.hpp"
-#include "analysis/model_error.hpp"
+#include "analysis/points/collectives.hpp"
+#include "analysis/points/model_error.hpp"
 #include "bench/collective/plan.hpp"
 #include "bench/collective/table.hpp"
 #include "collectives/network/choose.hpp"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <map>
 
-#include "analysis/statistics.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "tests/collectives/thread_ranks.hpp"
 
 namespace hbench::testing {

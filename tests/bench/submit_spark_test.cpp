@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/submission_example.hpp"

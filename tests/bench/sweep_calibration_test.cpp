@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
-#include "workloads/trace.hpp"
+#include "workloads/step/trace.hpp"
 
 namespace hbench {
 namespace {

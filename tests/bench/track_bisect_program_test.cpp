@@ -8,8 +8,8 @@
 #include <sstream>
 #include <thread>
 
+#include "analysis/points/tracked_metric.hpp"
 #include "analysis/store/store.hpp"
-#include "analysis/tracked_metric.hpp"
 #include "tests/bench/program.hpp"
 
 namespace hbench {
@@ -114,7 +114,8 @@ TEST_F(TrackBisect, SkipsWhatCannotBeBuilt) {
   EXPECT_EQ(outcome.code, 11) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("One of 2 commits is the first bad one"),
                                  HasSubstr(commits_[6].substr(0, 12)), HasSubstr(commits_[7].substr(0, 12))));
-  EXPECT_THAT(outcome.err, HasSubstr("skip: --build 'grep -q '# 6' source && exit 1; cp source program' ended with exit code 1"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("skip: --build 'grep -q '# 6' source && exit 1; cp source program' ended with exit code 1"));
   expect_as_before();
 }
 
@@ -166,7 +167,8 @@ TEST_F(TrackBisect, WorksInAFolderOfTheRepository) {
 
 TEST_F(TrackBisect, SaysWhatIsInItsWay) {
   add_nights({0, 2, 10, 11});
-  expect_mistake(drive("exit 7", kMeasure, {"--quiet"}), 2, "--build 'exit 7' ended with exit code 7 at the good commit", "");
+  expect_mistake(drive("exit 7", kMeasure, {"--quiet"}), 2,
+                 "--build 'exit 7' ended with exit code 7 at the good commit", "");
   const Outcome words = drive(kBuild, "echo nothing", {"--quiet"});
   EXPECT_EQ(words.code, 2);
   EXPECT_THAT(words.err, HasSubstr("the output of --base: nothing known has this format"));

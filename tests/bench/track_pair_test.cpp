@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/collectives.hpp"
-#include "analysis/tracked_metric.hpp"
+#include "analysis/points/collectives.hpp"
+#include "analysis/points/tracked_metric.hpp"
 #include "bench/track/pair_store.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/track/check.hpp"

@@ -7,9 +7,9 @@
 
 #include <map>
 
-#include "analysis/machine_load.hpp"
-#include "analysis/points.hpp"
-#include "analysis/timed_steps.hpp"
+#include "analysis/points/points.hpp"
+#include "analysis/points/timed_steps.hpp"
+#include "analysis/records/machine_load.hpp"
 
 namespace hbench {
 namespace {

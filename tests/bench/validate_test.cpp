@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "analysis/published.hpp"
-#include "analysis/statistics.hpp"
-#include "analysis/words.hpp"
+#include "analysis/published/published.hpp"
+#include "analysis/records/words.hpp"
+#include "analysis/statistics/statistics.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
 #include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/expect_error.hpp"

@@ -7,7 +7,7 @@
 #include "bench/command/man_page.hpp"
 #include "bench/command/program.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/listing.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/verbs/worker.hpp"

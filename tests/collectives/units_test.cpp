@@ -47,8 +47,7 @@ TEST(ParseRate, TakesBitsAndBytes) {
 
 TEST(ParseUnits, SaysWhatIsWrongAndHowToWriteIt) {
   expect_usage_error([] { parse_seconds("5"); },
-                     "invalid duration '5': it has no unit; expected a number and s, ms, us, ns or min",
-                     "30 s");
+                     "invalid duration '5': it has no unit; expected a number and s, ms, us, ns or min", "30 s");
   expect_usage_error([] { parse_bytes("64Mib"); },
                      "invalid size '64Mib': expected a number and B, KiB, MiB, GiB, kB, MB or GB", "MiB");
   expect_usage_error([] { parse_rate("25 GiB/s"); },

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "analysis/prediction/simulate.hpp"
-#include "bench/installation.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/reporting.hpp"
 #include "bench/sweep/plan.hpp"
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/choice.hpp"
-#include "analysis/lead.hpp"
+#include "analysis/points/lead.hpp"
+#include "analysis/prediction/choice.hpp"
 #include "analysis/prediction/compare.hpp"
 #include "analysis/prediction/crossover.hpp"
 #include "bench/output/reporting.hpp"

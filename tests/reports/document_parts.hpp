@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "reports/document.hpp"
+#include "reports/document/document.hpp"
 
 namespace hbench {
 

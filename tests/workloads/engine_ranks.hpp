@@ -11,7 +11,7 @@
 #include "workloads/engine/communicator.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/negotiator.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

@@ -44,8 +44,8 @@ TEST_P(GpuTraining, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
         request.strategy.fusion = parse_fusion(GetParam());
         request.strategy.overlap = overlap;
         const std::vector<float> expected = reference_parameters(request);
-        // cuDNN chooses an algorithm for each batch size, and each rounds otherwise: some 1e-4 of what a step changes. A
-        // gradient that were left out or added twice would change a fifth of it.
+        // cuDNN chooses an algorithm for each batch size, and each rounds otherwise: some 1e-4 of what a step changes.
+        // A gradient that were left out or added twice would change a fifth of it.
         const double moved = largest_difference(expected, make_replica(request, 0).parameters());
         ASSERT_GT(moved, 1e-3);
         for (const std::vector<float>& end : train_on_gpus(request, "cuda"))

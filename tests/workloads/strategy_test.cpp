@@ -1,4 +1,4 @@
-#include "workloads/strategy.hpp"
+#include "workloads/step/strategy.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/trace.hpp"
+#include "workloads/step/trace.hpp"
 
 #include <gtest/gtest.h>
 
@@ -133,14 +133,25 @@ TEST(Trace, SurvivesMutations) {
 
 TEST(TraceLibrary, ShippedTracesHaveTheParametersOfTheirModels) {
   // As counted by the models' authors' implementations; Inception V3 without its auxiliary classifier.
-  const std::map<std::string, std::int64_t> parameters{
-      {"alexnet", 61'100'840},         {"bert_base", 109'482'240},       {"bert_large", 335'141'888},
-      {"efficientnet_b0", 5'288'548},  {"efficientnet_b4", 19'341'616},  {"gpt2_large", 774'030'080},
-      {"gpt2_medium", 354'823'168},    {"gpt2_small", 124'439'808},      {"gpt2_xl", 1'557'611'200},
-      {"inception_v3", 23'834'568},    {"llama_7b", 6'738'415'616},      {"mobilenet_v2", 3'504'872},
-      {"resnet101", 44'549'160},       {"resnet152", 60'192'808},        {"resnet50", 25'557'032},
-      {"resnext101_32x4d", 44'177'704}, {"se_resnext101_32x4d", 48'955'416}, {"vgg16", 138'357'544},
-      {"vgg19", 143'667'240}};
+  const std::map<std::string, std::int64_t> parameters{{"alexnet", 61'100'840},
+                                                       {"bert_base", 109'482'240},
+                                                       {"bert_large", 335'141'888},
+                                                       {"efficientnet_b0", 5'288'548},
+                                                       {"efficientnet_b4", 19'341'616},
+                                                       {"gpt2_large", 774'030'080},
+                                                       {"gpt2_medium", 354'823'168},
+                                                       {"gpt2_small", 124'439'808},
+                                                       {"gpt2_xl", 1'557'611'200},
+                                                       {"inception_v3", 23'834'568},
+                                                       {"llama_7b", 6'738'415'616},
+                                                       {"mobilenet_v2", 3'504'872},
+                                                       {"resnet101", 44'549'160},
+                                                       {"resnet152", 60'192'808},
+                                                       {"resnet50", 25'557'032},
+                                                       {"resnext101_32x4d", 44'177'704},
+                                                       {"se_resnext101_32x4d", 48'955'416},
+                                                       {"vgg16", 138'357'544},
+                                                       {"vgg19", 143'667'240}};
   const TraceLibrary library(kTraces);
   EXPECT_EQ(library.names().size(), parameters.size());
   for (const auto& [name, count] : parameters) {

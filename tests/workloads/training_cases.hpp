@@ -15,7 +15,7 @@
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/replica.hpp"
 #include "workloads/engine/worker.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

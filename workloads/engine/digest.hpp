@@ -5,7 +5,7 @@
 #include <span>
 
 #include "collectives/transport/transport.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

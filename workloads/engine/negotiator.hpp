@@ -15,7 +15,7 @@
 #include "collectives/transport/transport.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/messages.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

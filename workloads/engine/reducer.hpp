@@ -15,7 +15,7 @@
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/memories.hpp"
 #include "workloads/engine/step_trace.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

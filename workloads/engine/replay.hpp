@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "workloads/engine/compute.hpp"
-#include "workloads/replay.hpp"
+#include "workloads/step/replay.hpp"
 
 namespace hbench {
 

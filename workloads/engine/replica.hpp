@@ -12,7 +12,7 @@
 
 #include "workloads/engine/compute.hpp"
 #include "workloads/models/models.hpp"
-#include "workloads/precision.hpp"
+#include "workloads/step/precision.hpp"
 
 namespace hbench {
 

@@ -7,7 +7,7 @@
 #include "collectives/endpoints/endpoint.hpp"
 #include "workloads/engine/compute.hpp"
 #include "workloads/engine/handover.hpp"
-#include "workloads/training_request.hpp"
+#include "workloads/step/training_request.hpp"
 
 namespace hbench {
 

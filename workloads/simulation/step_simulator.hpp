@@ -13,8 +13,8 @@
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/collective_model.hpp"
-#include "workloads/strategy.hpp"
-#include "workloads/timeline.hpp"
+#include "workloads/step/strategy.hpp"
+#include "workloads/step/timeline.hpp"
 
 namespace hbench {
 

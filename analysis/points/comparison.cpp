@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "analysis/points/points.hpp"
+#include "analysis/published/published.hpp"
+
+namespace hbench {
+namespace {
+
+/// Sources name the program, seldom the parameters of its policy. The number of servers is left out: sources count
+/// processes, a plan counts machines.
+bool same_strategy(const Strategy& a, const Strategy& b) {
+  return a.algorithm == b.algorithm && a.placement == b.placement && a.server_mode == b.server_mode &&
+         a.compressor == b.compressor && policy_of(a.fusion) == policy_of(b.fusion) && a.overlap == b.overlap &&
+         a.preset == b.preset;
+}
+
+bool same_place(const Case& a, const Case& b) {
+  return a.workload == b.workload && a.gpus == b.gpus && a.profile == b.profile && a.batch_per_gpu == b.batch_per_gpu &&
+         same_strategy(a.strategy, b.strategy);
+}
+
+bool predictable(const Case& measured) {
+  return measured.gpus > 1 && measured.processes_per_gpu <= 1 && measured.strategy.communicates() &&
+         !measured.strategy.dedicated() && measured.image_size > 0;
+}
+
+/// Whether simulated ranks are on as many nodes as measured ones, where these are on several.
+bool same_spread(const Case& simulated, const Case& measured) {
+  return measured.nodes_label().empty() || simulated.nodes == measured.nodes;
+}
+
+bool same_work(const Case& a, const Case& b) {
+  return a.workload == b.workload && a.image_size == b.image_size && a.gpus == b.gpus &&
+         a.batch_per_gpu == b.batch_per_gpu && a.training.device == b.training.device &&
+         a.training.precision == b.training.precision && same_strategy(a.strategy, b.strategy);
+}
+
+bool comparable(const Point& point, Evidence evidence) {
+  return point.asked.evidence == evidence && !point.failed && point.efficiency.has_value();
+}
+
+/// The comparable points of one evidence, in their order, by workload and GPUs, in which all pairs agree.
+class ComparablePoints {
+ public:
+  ComparablePoints(const std::vector<Point>& points, Evidence evidence) {
+    for (const Point& point : points)
+      if (comparable(point, evidence)) points_[{point.asked.workload, point.asked.gpus}].push_back(&point);
+  }
+
+  const std::vector<const Point*>& like(const Case& asked) const {
+    static const std::vector<const Point*> kNone;
+    const auto found = points_.find({asked.workload, asked.gpus});
+    return found == points_.end() ? kNone : found->second;
+  }
+
+  /// The first of these that `matches(Case)`; null where there is none.
+  template <class Matches>
+  const Point* first(const Case& asked, Matches matches) const {
+    const auto& all = like(asked);
+    const auto found = std::ranges::find_if(all, [&](const Point* point) { return matches(point->asked); });
+    return found == all.end() ? nullptr : *found;
+  }
+
+ private:
+  std::map<std::pair<std::string, int>, std::vector<const Point*>> points_;
+};
+
+template <class Pair>
+ComparisonSummary summary_of(const std::vector<Pair>& pairs) {
+  ComparisonSummary summary;
+  for (const Pair& pair : pairs) {
+    const double size = std::fabs(pair.difference);
+    summary.mean += size;
+    summary.maximum = std::max(summary.maximum, size);
+    ++summary.count;
+  }
+  if (summary.count > 0) summary.mean /= static_cast<double>(summary.count);
+  return summary;
+}
+
+}  // namespace
+
+std::vector<Comparison> compare_with_published(const std::vector<Point>& points) {
+  const ComparablePoints published(points, Evidence::published);
+  std::vector<Comparison> comparisons;
+  for (const Point& simulated : points) {
+    if (!comparable(simulated, Evidence::simulated)) continue;
+    for (const Point* known : published.like(simulated.asked))
+      if (same_place(simulated.asked, known->asked))
+        comparisons.push_back(
+            {simulated, *known, *simulated.efficiency - *known->efficiency, calibrated_with(known->asked)});
+  }
+  return comparisons;
+}
+
+std::vector<Prediction> compare_with_measured(const std::vector<Point>& points) {
+  const ComparablePoints simulated(points, Evidence::simulated);
+  std::vector<Prediction> predictions;
+  for (const Point& measured : points) {
+    if (!comparable(measured, Evidence::measured) || !predictable(measured.asked)) continue;
+    const Point* same = simulated.first(measured.asked, [&](const Case& other) {
+      return same_work(other, measured.asked) && same_spread(other, measured.asked);
+    });
+    if (same != nullptr) predictions.push_back({*same, measured, *same->efficiency - *measured.efficiency});
+  }
+  return predictions;
+}
+
+std::vector<EmulatedPair> compare_with_emulated(const std::vector<Point>& points) {
+  const ComparablePoints simulated(points, Evidence::simulated), published(points, Evidence::published),
+      measured(points, Evidence::measured);
+  const auto copy_of = [](const Point* point) { return point == nullptr ? std::nullopt : std::optional(*point); };
+  std::vector<EmulatedPair> pairs;
+  for (const Point& emulated : points) {
+    if (!comparable(emulated, Evidence::emulated) || emulated.throughput <= 0) continue;
+    const Case& asked = emulated.asked;
+    const Point* same = simulated.first(asked, [&](const Case& other) {
+      return other.profile == asked.profile && other.question() == asked.question();
+    });
+    if (same == nullptr) continue;
+    // What a framework costs its hosts is not emulated: the published figure is of all of it.
+    const Point* as_published = published.first(asked, [&](Case other) {
+      other.strategy.preset = asked.strategy.preset;
+      return same_place(other, asked);
+    });
+    const Point* as_measured = measured.first(asked, [&](const Case& other) {
+      return other.batch_per_gpu == asked.batch_per_gpu && same_strategy(other.strategy, asked.strategy);
+    });
+    pairs.push_back({.simulated = *same,
+                     .emulated = emulated,
+                     .published = copy_of(as_published),
+                     .measured = copy_of(as_measured),
+                     .difference = same->throughput / emulated.throughput - 1});
+  }
+  return pairs;
+}
+
+ComparisonSummary summarize_emulated(const std::vector<EmulatedPair>& pairs) { return summary_of(pairs); }
+ComparisonSummary summarize(const std::vector<Comparison>& comparisons) { return summary_of(comparisons); }
+ComparisonSummary summarize_predictions(const std::vector<Prediction>& predictions) { return summary_of(predictions); }
+
+}  // namespace hbench

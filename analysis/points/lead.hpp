@@ -1,0 +1,47 @@
+#pragma once
+
+/// Who is ahead of two ways to train: the one rule of reports, verdicts, maps and choices. Pure.
+///
+/// Two steps on one cluster share what is not known of it (what its network carries, how fast its GPU is), so they are
+/// compared end by end: with the stated figures, with all of them better, with all of them worse. What is left of a
+/// simulation is the model's own error, which a pair has once. Steps that were timed are compared by their launches.
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "analysis/points/point.hpp"
+
+namespace hbench {
+
+enum class Ahead : std::uint8_t { first, level, second };
+
+/// The number of times that the first is as fast as the second.
+struct Lead {
+  double ratio = 1;
+  double low = 1, high = 1;  ///< its band
+
+  /// Which of the two is ahead: by all of the band.
+  Ahead who() const { return low > 1 ? Ahead::first : high < 1 ? Ahead::second : Ahead::level; }
+  /// The second's over the first.
+  Lead inverse() const { return {1 / ratio, 1 / high, 1 / low}; }
+  /// `1.5 (1.3 to 1.8)`; with two decimals where one would read as 1.
+  std::string in_words() const;
+};
+
+/// The lead whose ratios are `ratios` at the ends of what is not known, the stated one first, and may each be off by
+/// `error` on logarithms. \pre not empty, above 0.
+Lead lead_within(std::initializer_list<double> ratios, double error);
+
+/// Of simulated steps that do equal work on one cluster. Of published pairs of one cluster and workload those that are
+/// predicted ahead have this order in 9 of 10 cases, and level ones in half of them
+/// (`tests/bench/crossover_test.cpp`).
+Lead lead_of(const StepEnds& first, const StepEnds& second);
+
+/// Of points of one workload. Simulated ones on different clusters share nothing: each end meets the other's opposite.
+/// Timed ones are compared launch by launch where they took turns, and else by the scatter of their launches; where
+/// that is not known, as with one launch each, and for published figures, less than a tenth is level. \pre none failed,
+/// both have a throughput or an efficiency.
+Lead lead_of(const Point& first, const Point& second);
+
+}  // namespace hbench

@@ -1,0 +1,61 @@
+#pragma once
+
+/// What reports and exports show of one result: a record alone.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/records/records.hpp"
+#include "analysis/records/throttling.hpp"
+
+namespace hbench {
+
+/// Seconds of a simulated step with the stated figures of its cluster, and with those at their better and worse ends.
+struct StepEnds {
+  double stated = 0, better = 0, worse = 0;
+  double communication = 1;  ///< share of the step during which a collective is in flight
+};
+
+/// The median step of a launch, and of the launch of its baseline that took turns with it; 0 where there is none.
+struct TimedLaunch {
+  double step = 0, baseline = 0;
+};
+
+/// One point of a scaling curve. Times in seconds, rates in samples/s.
+struct Point {
+  Case asked;
+  Producer producer;             ///< of the result
+  std::string machine_in_words;  ///< of a timed point
+  bool failed = false;
+  std::string failure;
+  double step_seconds = 0;  ///< the job's (`timed_steps.hpp`): median over iterations, then over launches
+  double throughput = 0;    ///< global
+  double throughput_per_gpu = 0;
+  /// `throughput / (gpus * baseline throughput)`; none without a baseline. Of a measured point whose baseline took
+  /// turns with it this is taken launch by launch, so it may differ a little from the ratio of the two medians.
+  std::optional<double> efficiency, efficiency_low, efficiency_high;
+  std::string baseline;     ///< in words, with its figure: `one process without communication, 61.2 samples/s`
+  std::string no_baseline;  ///< why a timed point has none, in one sentence; empty where it has one
+  /// What low and high mean: `95 % interval for a repeat, 5 paired launches`, `90 % band: ...`.
+  std::string interval;
+  std::size_t samples = 0;                   ///< raw observations behind it
+  std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only
+  StepEnds ends;                             ///< of a simulated point, for `lead_of`
+  std::vector<TimedLaunch> timed;            ///< of a timed one, for the same
+  std::string emulation;     ///< of a point on an emulated cluster: how (`analysis/records/emulation.hpp`)
+  ThrottledShare throttled;  ///< of these, or of a collective's iterations in place
+  /// Where the time of a typical step goes, in seconds by part: `compute`, `straggler`, `slowdown`, `exposed` ...
+  /// (`analysis/trace/ledger.hpp`). Of a measured point the medians over its traced steps and launches, which add up to
+  /// a step nearly; empty where none was traced. A part that is not known is left out.
+  std::map<std::string, double> ledger;
+  /// What makes this figure doubtful, a sentence each: a busy machine, launches that differ by more than the interval.
+  /// Empty where nothing is known against it.
+  std::vector<std::string> warnings;
+
+  /// For people: what it is relative to, or why that is not known.
+  const std::string& baseline_or_reason() const { return baseline.empty() ? no_baseline : baseline; }
+};
+
+}  // namespace hbench

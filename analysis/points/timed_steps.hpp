@@ -1,0 +1,37 @@
+#pragma once
+
+/// What a measured or emulated case says about its step, or another time that every rank reports per iteration.
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "analysis/records/metrics.hpp"
+#include "analysis/records/records.hpp"
+#include "analysis/statistics/interval.hpp"
+#include "analysis/statistics/statistics.hpp"
+
+namespace hbench {
+
+/// The samples of one metric of a case, warm-up left out.
+///
+/// Training steps follow each other without a barrier: a rank that has got all sums begins the next step, whose sums it
+/// gets no sooner than the last rank has contributed. So the job's step, from when all ranks have ended one to when all
+/// have ended the next, is the **mean over ranks** in the long run, also where one rank holds up all: all wait for it.
+/// The slowest rank's of each step is more: with parameter servers, which serve one worker after the other, it counts
+/// a worker that was served early at the step's begin and late at its end. What begins for all ranks together (a
+/// collective, after a barrier) takes as long as its slowest rank: nobody is done before the last is.
+struct TimedSteps {
+  /// Per launch and iteration.
+  Launches launches;
+  std::size_t observations = 0;  ///< raw samples, all ranks
+
+  std::size_t iterations() const;
+};
+TimedSteps timed_steps(const CaseResult& result, std::string_view metric = metric::kStep);
+
+/// The launches of a measured case for which steps of the baseline launch beside them are stored
+/// (`metric::kPairedBaseline`), in order. Empty for cases that were measured before launches took turns.
+std::vector<PairedLaunch> paired_launches(const CaseResult& result);
+
+}  // namespace hbench

@@ -1,0 +1,169 @@
+#include "analysis/prediction/choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "analysis/points/lead.hpp"
+#include "collectives/network/profile.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+/// Strategies whose speeds differ by less are as quick: repeated runs of one of them differ by more.
+constexpr double kSameSpeed = 0.02;
+
+Certainty at_least(const Band& band, double least) {
+  if (band.low >= least) return Certainty::surely;
+  if (band.stated >= least) return Certainty::likely;
+  return band.high >= least ? Certainty::unlikely : Certainty::no;
+}
+
+Certainty at_most(const Band& band, double most) {
+  if (band.high <= most) return Certainty::surely;
+  if (band.stated <= most) return Certainty::likely;
+  return band.low <= most ? Certainty::unlikely : Certainty::no;
+}
+
+void require(Alternative& alternative, Certainty certainty, double factor) {
+  alternative.meets = std::max(alternative.meets, certainty);
+  alternative.missed_by = std::max(alternative.missed_by, factor);
+}
+
+/// Fewer samples/s take longer: the ends change places.
+Band time_for(double amount, const Band& rate) {
+  return {amount / rate.high / kSecondsPerHour, amount / rate.stated / kSecondsPerHour,
+          amount / rate.low / kSecondsPerHour};
+}
+
+Band times(const Band& band, double factor) { return {band.low * factor, band.stated * factor, band.high * factor}; }
+
+/// `band` with an error of its own that may be so large either way.
+Band widened(const Band& band, double factor) {
+  const auto wider = [factor](double ratio) { return std::exp(std::hypot(std::log(ratio), std::log(factor))); };
+  return {band.stated / wider(band.stated / band.low), band.stated, band.stated * wider(band.high / band.stated)};
+}
+
+void weigh(Alternative& alternative, const Goals& goals) {
+  if (goals.efficiency > 0)
+    require(alternative, at_least(alternative.efficiency, goals.efficiency),
+            goals.efficiency / alternative.efficiency.stated);
+  if (goals.hours > 0 && alternative.hours)
+    require(alternative, at_most(*alternative.hours, goals.hours), alternative.hours->stated / goals.hours);
+  if (goals.budget > 0 && alternative.cost)
+    require(alternative, at_most(*alternative.cost, goals.budget), alternative.cost->stated / goals.budget);
+}
+
+/// Smaller is better: what meets the goals, what hardly does, what does not.
+int rank(const Alternative& alternative) {
+  if (meets_goals(alternative)) return 0;
+  return alternative.meets == Certainty::unlikely ? 1 : 2;
+}
+
+/// What is paid for where no price is known.
+double gpu_hours(const Alternative& alternative) { return alternative.paid_gpus * alternative.hours->stated; }
+
+/// The order of alternatives, the best first.
+bool better(const Alternative& a, const Alternative& b) {
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (rank(a) > 0 && a.missed_by != b.missed_by) return a.missed_by < b.missed_by;
+  if (a.cost.has_value() != b.cost.has_value()) return a.cost.has_value();
+  if (a.cost && a.cost->stated != b.cost->stated) return a.cost->stated < b.cost->stated;
+  if (!a.cost && a.hours && gpu_hours(a) != gpu_hours(b)) return gpu_hours(a) < gpu_hours(b);
+  return a.throughput.stated > b.throughput.stated;
+}
+
+using Rivals = std::vector<const Alternative*>;
+
+/// The one to take of strategies for as many GPUs of one cluster.
+Alternative best_of(const Rivals& strategies) {
+  const auto speed = [](const Alternative* each) { return each->throughput.stated; };
+  const Alternative& quickest = **std::ranges::max_element(strategies, {}, speed);
+  const Alternative& first = **std::ranges::find_if(strategies, [&](const Alternative* each) {
+    return speed(each) >= (1 - kSameSpeed) * speed(&quickest) && rank(*each) <= rank(quickest);
+  });
+  Alternative best = first;
+  for (const Alternative* each : strategies)
+    if (each != &first && lead_of(first.point, each->point).who() != Ahead::first)
+      best.rivals.push_back(each->point.asked.strategy.label());
+  return best;
+}
+
+}  // namespace
+
+std::vector<Alternative> make_alternatives(const std::vector<Point>& points, const std::map<std::string, Offer>& offers,
+                                           const Goals& goals) {
+  std::vector<Alternative> alternatives;
+  for (const Point& point : points) {
+    const auto offer = offers.find(point.asked.profile);
+    if (offer == offers.end() || !point.efficiency || point.failed) continue;
+    const double stated = *point.efficiency;
+    Alternative alternative{
+        .point = point,
+        .nodes = (point.asked.gpus + offer->second.gpus_per_node - 1) / offer->second.gpus_per_node,
+        .efficiency = {point.efficiency_low.value_or(stated), stated, point.efficiency_high.value_or(stated)}};
+    alternative.paid_gpus = alternative.nodes * offer->second.gpus_per_node;
+    alternative.throughput =
+        widened(times(alternative.efficiency, point.throughput / stated), offer->second.rate_factor);
+    if (offer->second.per_node_hour) alternative.cost_per_hour = alternative.nodes * *offer->second.per_node_hour;
+    if (goals.samples > 0) {
+      alternative.hours = time_for(goals.samples, alternative.throughput);
+      if (alternative.cost_per_hour) alternative.cost = times(*alternative.hours, *alternative.cost_per_hour);
+    }
+    weigh(alternative, goals);
+    if (offer->second.rate_factor > kUsualRateFactor)
+      alternative.meets = std::max(alternative.meets, Certainty::likely);
+    alternatives.push_back(std::move(alternative));
+  }
+  return alternatives;
+}
+
+std::vector<Alternative> best_strategies(const std::vector<Alternative>& alternatives) {
+  std::map<std::pair<std::string, int>, Rivals> by_count;
+  for (const Alternative& each : alternatives)
+    by_count[{each.point.asked.profile, each.point.asked.gpus}].push_back(&each);
+  std::vector<Alternative> best;
+  for (const auto& [count, strategies] : by_count) best.push_back(best_of(strategies));
+  return best;
+}
+
+std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives) {
+  std::map<std::string, const Alternative*> best;
+  for (const Alternative& alternative : alternatives) {
+    const Alternative*& known = best[alternative.point.asked.profile];
+    if (known == nullptr || better(alternative, *known)) known = &alternative;
+  }
+  std::vector<Alternative> ordered;
+  for (const auto& [cluster, alternative] : best) ordered.push_back(*alternative);
+  std::ranges::stable_sort(ordered, better);
+  return ordered;
+}
+
+std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives) {
+  std::vector<Alternative> candidates, front;
+  for (const Alternative& alternative : alternatives)
+    if (alternative.cost && meets_goals(alternative)) candidates.push_back(alternative);
+  std::ranges::stable_sort(candidates, {}, [](const Alternative& alternative) {
+    return std::tuple(alternative.hours->stated, alternative.cost->stated);
+  });
+  for (Alternative& alternative : candidates)
+    if (front.empty() || alternative.cost->stated < front.back().cost->stated) front.push_back(std::move(alternative));
+  return front;
+}
+
+double samples_for_one(double samples_per_second, double cost_per_hour) {
+  return cost_per_hour > 0 ? samples_per_second * kSecondsPerHour / cost_per_hour : 0;
+}
+
+const Alternative* doubled(const Alternative& alternative, const std::vector<Alternative>& alternatives) {
+  const Alternative* quickest = nullptr;
+  for (const Alternative& other : alternatives)
+    if (other.point.asked.profile == alternative.point.asked.profile &&
+        other.point.asked.gpus == 2 * alternative.point.asked.gpus &&
+        (quickest == nullptr || other.throughput.stated > quickest->throughput.stated))
+      quickest = &other;
+  return quickest;
+}
+
+}  // namespace hbench

@@ -1,0 +1,88 @@
+#pragma once
+
+/// Which of several clusters a training job should run on: simulated points with what they cost, weighed against what
+/// the job may take. Pure.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/points/points.hpp"
+
+namespace hbench {
+
+/// What a job may take, and what it has to do. 0: no condition.
+struct Goals {
+  double efficiency = 0;  ///< at least
+  double samples = 0;     ///< to train on, in all
+  double hours = 0;       ///< at most; needs `samples`
+  double budget = 0;      ///< at most; needs `samples`
+  /// Of the budget and of every cost: no currency is converted to another. Empty: that of the clusters' prices.
+  std::string currency{};
+};
+
+/// A figure with the band of its prediction.
+struct Band {
+  double low = 0, stated = 0, high = 0;
+};
+
+/// Whether a goal is met, by the band of the prediction.
+enum class Certainty : std::uint8_t {
+  surely,    ///< all of the band meets it, and the speed of one GPU is no assumption
+  likely,    ///< the stated figure does
+  unlikely,  ///< only the better end does
+  no,
+};
+
+/// A cluster as the choice sees it.
+struct Offer {
+  int gpus_per_node = 1;
+  std::optional<double> per_node_hour{};  ///< in the currency of the goals; empty where no such price is known
+  double rate_factor = 1;                 ///< the speed of one GPU may be so many times higher or lower
+};
+
+/// One way to run the job.
+struct Alternative {
+  Point point;
+  int nodes = 1;      ///< whole ones, which is what is paid
+  int paid_gpus = 1;  ///< all of these nodes
+  Band efficiency;
+  Band throughput;  ///< that of the efficiency, and of the speed of one GPU as an independent one, on logarithms
+  std::optional<Band> hours, cost;  ///< for all samples; a cost only where a price is known
+  std::optional<double> cost_per_hour;
+  Certainty meets = Certainty::surely;  ///< all goals: that of the hardest
+  /// By which factor the stated figures miss the hardest goal; 1 where none is missed.
+  double missed_by = 1;
+  /// Other strategies on as many GPUs of this cluster that no prediction tells apart from this one, by their labels.
+  std::vector<std::string> rivals{};
+};
+
+/// Surely or likely.
+inline bool meets_goals(const Alternative& alternative) { return alternative.meets <= Certainty::likely; }
+
+/// The alternatives among `points` (those with an efficiency and a known offer), in their order.
+std::vector<Alternative> make_alternatives(const std::vector<Point>& points, const std::map<std::string, Offer>& offers,
+                                           const Goals& goals);
+
+/// Of each cluster and number of GPUs the strategy to take, with its rivals: the first in the order of `alternatives`
+/// that is as quick as the quickest, within what no run would show, and meets the goals where that does. A rival is
+/// one that it is not ahead of (`lead_of`).
+std::vector<Alternative> best_strategies(const std::vector<Alternative>& alternatives);
+
+/// Of each cluster the best alternative, the best cluster first. What meets the goals, surely or likely, comes before
+/// what hardly does, and that before the rest, where the nearest is the best. Among those that meet them the best is,
+/// where samples are counted, the cheapest, or without a price what takes the fewest hours of GPUs; else the quickest.
+std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives);
+
+/// The alternatives that meet the goals, surely or likely, and of which no other is both quicker and cheaper: from the
+/// quickest to the cheapest. Empty where samples are not counted or no price is known.
+std::vector<Alternative> pareto_front(const std::vector<Alternative>& alternatives);
+
+/// Samples for a dollar, or for 1 of another currency; 0 where nothing is to be paid.
+double samples_for_one(double samples_per_second, double cost_per_hour);
+
+/// The same cluster with twice as many GPUs, by the alternative there that is the quickest; null where there is none.
+const Alternative* doubled(const Alternative& alternative, const std::vector<Alternative>& alternatives);
+
+}  // namespace hbench

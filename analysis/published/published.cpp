@@ -1,0 +1,215 @@
+#include "analysis/published/published.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <span>
+#include <sstream>
+
+#include "analysis/published/csv.hpp"
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+enum Column {
+  workload,
+  profile,
+  gpus,
+  batch_per_gpu,
+  algorithm,
+  placement,
+  server_mode,
+  servers,
+  compressor,
+  fusion,
+  overlap,
+  throughput,
+  efficiency,
+  baseline_throughput,
+  calibrated,
+  year,
+  source,
+  note,
+  preset
+};
+constexpr std::array<std::string_view, 19> kColumns{
+    "workload",   "profile",    "gpus",   "batch_per_gpu", "algorithm",  "placement",  "server_mode",
+    "servers",    "compressor", "fusion", "overlap",       "throughput", "efficiency", "baseline_throughput",
+    "calibrated", "year",       "source", "note",          "preset"};
+/// Of tables from before there were presets.
+constexpr std::size_t kLeastColumns = kColumns.size() - 1;
+
+/// A baseline that was disturbed makes more than 1 of it, but not much.
+constexpr double kMostEfficiency = 1.2;
+
+/// Revision of the reading of the table, not of its rows.
+constexpr std::string_view kImplementation = "published/1";
+
+/// A row with its place, for errors.
+class Row {
+ public:
+  Row(const CsvRow& row, std::string_view file) : row_(row), file_(file) {}
+
+  /// Empty in a column that the table does not have.
+  std::string_view text(Column column) const {
+    return column < row_.fields.size() ? std::string_view(row_.fields[column]) : std::string_view();
+  }
+
+  std::string required(Column column) const {
+    if (text(column).empty()) fail(fmt::format("no {}", kColumns[column]));
+    return std::string(text(column));
+  }
+
+  /// 0 when empty.
+  double number(Column column) const {
+    const std::string_view field = text(column);
+    if (field.empty()) return 0;
+    const double value = parse_number<double>(field).value_or(-1);
+    if (!std::isfinite(value) || value < 0)
+      fail(fmt::format("{} '{}' is not a number of at least 0", kColumns[column], field));
+    return value;
+  }
+
+  int count(Column column, int least) const {
+    const double value = number(column);
+    if (value != std::floor(value) || value < least || value > 1e9)
+      fail(fmt::format("{} '{}' is not a whole number of at least {}", kColumns[column], text(column), least));
+    return static_cast<int>(value);
+  }
+
+  bool yes(Column column) const {
+    if (text(column) != "yes" && text(column) != "no")
+      fail(fmt::format("{} is '{}', but must be 'yes' or 'no'", kColumns[column], text(column)));
+    return text(column) == "yes";
+  }
+
+  /// `rows.csv:3`
+  std::string place() const { return fmt::format("{}:{}", file_, row_.line); }
+
+  [[noreturn]] void fail(std::string_view what) const {
+    throw Error(ExitCode::usage, fmt::format("{}: {}", place(), what), "see analysis/README.md");
+  }
+
+ private:
+  const CsvRow& row_;
+  std::string_view file_;
+};
+
+void check_header(const CsvRow& header, std::string_view file) {
+  if (std::ranges::equal(header.fields, kColumns)) return;
+  if (std::ranges::equal(header.fields, std::span(kColumns).first(kLeastColumns))) return;
+  for (const std::string& name : header.fields)
+    if (std::ranges::find(kColumns, name) == kColumns.end())
+      throw Error(ExitCode::usage,
+                  fmt::format("{}:{}: {}", file, header.line, unknown_name("column", name, kColumns).what()),
+                  fmt::format("the columns are {}", fmt::join(kColumns, ",")));
+  throw Error(ExitCode::usage, fmt::format("{}:{}: a column is missing or in another place", file, header.line),
+              fmt::format("the columns are {}", fmt::join(kColumns, ",")));
+}
+
+std::string citation(const Row& row) {
+  const std::string_view remark = row.text(note);
+  return fmt::format("{} ({}{}{})", row.required(source), row.required(year), remark.empty() ? "" : "; ", remark);
+}
+
+Case case_of(const Row& row) {
+  Case asked;
+  asked.evidence = Evidence::published;
+  asked.workload = row.required(workload);
+  asked.gpus = row.count(gpus, 1);
+  asked.strategy = {.algorithm = row.required(algorithm),
+                    .placement = std::string(row.text(placement)),
+                    .servers = row.count(servers, 0),
+                    .server_mode = std::string(row.text(server_mode)),
+                    .compressor = row.required(compressor),
+                    .fusion = row.required(fusion),
+                    .overlap = row.yes(overlap),
+                    .preset = std::string(row.text(preset))};
+  asked.profile = row.required(profile);
+  asked.batch_per_gpu = row.count(batch_per_gpu, 1);
+  asked.implementation = kImplementation;
+  asked.source = citation(row);
+  return asked;
+}
+
+void add_sample(CaseResult& result, const Row& row, Column column, std::string_view unit) {
+  if (row.text(column).empty()) return;
+  const double value = row.number(column);
+  if (column == efficiency && value > kMostEfficiency)
+    row.fail(fmt::format("an efficiency of {} is impossible; it is a share, such as 0.9", row.text(column)));
+  if (value <= 0) row.fail(fmt::format("{} must be more than 0, or empty where it is not stated", kColumns[column]));
+  result.samples.push_back(Sample{.metric = std::string(kColumns[column]), .value = value, .unit = std::string(unit)});
+}
+
+CaseResult result_of(const Row& row) {
+  CaseResult result;
+  result.asked = case_of(row);
+  result.origin = row.place();
+  add_sample(result, row, throughput, "samples/s");
+  add_sample(result, row, efficiency, "1");
+  if (result.samples.empty()) row.fail("neither throughput nor efficiency");
+  add_sample(result, row, baseline_throughput, "samples/s");
+  return result;
+}
+
+struct PublishedRow {
+  CaseResult result;
+  bool calibrated = false;
+};
+
+std::vector<PublishedRow> read_rows(std::istream& in, std::string_view file_name) {
+  const std::vector<CsvRow> rows = read_csv(in, file_name);
+  if (rows.empty()) throw Error(ExitCode::usage, fmt::format("{}: empty", file_name), "see analysis/README.md");
+  check_header(rows.front(), file_name);
+  std::vector<PublishedRow> all;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const Row row(rows[i], file_name);
+    all.push_back({result_of(row), row.yes(calibrated)});
+  }
+  return all;
+}
+
+std::vector<PublishedRow> own_rows() {
+  std::istringstream table{std::string(published_table())};
+  return read_rows(table, "published.csv");
+}
+
+std::vector<CaseResult> results_of(std::vector<PublishedRow> rows) {
+  std::vector<CaseResult> results;
+  for (PublishedRow& row : rows) results.push_back(std::move(row.result));
+  return results;
+}
+
+/// Sources name a fusion policy without its parameters; a plan fills these in.
+std::string key_with_fusion_by_name(Case published) {
+  std::string& fusion = published.strategy.fusion;
+  fusion = fusion.substr(0, fusion.find(':'));
+  return published.key();
+}
+
+std::set<std::string> keys_of_calibration() {
+  std::set<std::string> keys;
+  for (const PublishedRow& row : own_rows())
+    if (row.calibrated) keys.insert(key_with_fusion_by_name(row.result.asked));
+  return keys;
+}
+
+}  // namespace
+
+std::vector<CaseResult> published_results(std::istream& in, std::string_view file_name) {
+  return results_of(read_rows(in, file_name));
+}
+
+std::vector<CaseResult> published_results() { return results_of(own_rows()); }
+
+bool calibrated_with(const Case& published) {
+  static const std::set<std::string> kKeys = keys_of_calibration();
+  return kKeys.contains(key_with_fusion_by_name(published));
+}
+
+}  // namespace hbench

@@ -1,0 +1,27 @@
+#pragma once
+
+/// Published scaling figures as results, to compare simulated points with.
+
+#include <istream>
+#include <string_view>
+#include <vector>
+
+#include "analysis/records/records.hpp"
+
+namespace hbench {
+
+/// Reads a table like `analysis/published/published.csv`; its columns are described in `analysis/README.md`. Each row
+/// becomes a case that is done, with the figures it states as samples and its line as origin.
+/// \throws Error (usage) that names `file_name` and the line: for a missing or an unknown column, a figure
+/// that is none, a row without a source, or a row that states neither throughput nor efficiency.
+std::vector<CaseResult> published_results(std::istream& in, std::string_view file_name);
+
+/// The project's own table, built into the program.
+std::vector<CaseResult> published_results();
+/// Whether something of a profile or of the model was taken from this published case, or from its neighbours in the
+/// same source, by the project's own table: predicting it again proves less than predicting one never used.
+bool calibrated_with(const Case& published);
+/// Its text, `analysis/published/published.csv`.
+std::string_view published_table();
+
+}  // namespace hbench

@@ -1,0 +1,46 @@
+#pragma once
+
+/// Names of samples.
+///
+/// Of collectives: `in_place_seconds`, `out_of_place_seconds` (one per launch, rank and iteration, warm-up marked);
+/// `in_place_wrong`, `out_of_place_wrong` (elements that failed the check, of all ranks); `wire_bytes` and
+/// `plain_wire_bytes` (sent by the busiest rank, with and without the compressor); `encode_seconds`, `decode_seconds`
+/// (the whole buffer once, per rank and repetition); `encoded_elements`, `decoded_elements` (by the busiest rank, in
+/// one collective); `relative_l2_error`, `cosine` (of the result against the exact one); `bound_seconds` and
+/// `bound_read_seconds` (all ranks read and write back a buffer of that size at once, or only read it).
+/// `nccl_transport/...` (connections by the transport that NCCL says it uses, of the case's processes since their
+/// start: a case has those of the cases before it). Of simulated collectives `in_place_seconds_low` and `_high` (the
+/// band, which holds 9 of 10 measured times) and `time_basis/...` (1, with `TimeBasis` in the name). What GPUs say of
+/// themselves meanwhile is in `analysis/records/throttling.hpp`.
+
+#include <string_view>
+
+namespace hbench::metric {
+
+/// What a rank reports of each training step: the time from the end of the one before to its end.
+inline constexpr std::string_view kStep = "step_seconds";
+/// Of a benchmark of another program (`Case::benchmark`), one per launch and repetition: the time of what it repeats;
+/// or what is the better the higher it is, such as a rate, in a unit of its own (`items/s`, `B/s`); or another amount
+/// that is the better the lower it is (`MiB`).
+inline constexpr std::string_view kBenchmarkSeconds = "seconds";
+inline constexpr std::string_view kBenchmarkRate = "rate";
+inline constexpr std::string_view kBenchmarkAmount = "amount";
+
+inline constexpr std::string_view kInPlace = "in_place_seconds";
+inline constexpr std::string_view kOutOfPlace = "out_of_place_seconds";
+inline constexpr std::string_view kInPlaceWrong = "in_place_wrong";
+inline constexpr std::string_view kOutOfPlaceWrong = "out_of_place_wrong";
+inline constexpr std::string_view kWireBytes = "wire_bytes";
+inline constexpr std::string_view kPlainWireBytes = "plain_wire_bytes";
+inline constexpr std::string_view kEncode = "encode_seconds";
+inline constexpr std::string_view kDecode = "decode_seconds";
+inline constexpr std::string_view kRelativeError = "relative_l2_error";
+inline constexpr std::string_view kCosine = "cosine";
+inline constexpr std::string_view kBound = "bound_seconds";
+inline constexpr std::string_view kBoundRead = "bound_read_seconds";
+inline constexpr std::string_view kTransport = "nccl_transport/";  ///< a prefix
+inline constexpr std::string_view kInPlaceLow = "in_place_seconds_low";
+inline constexpr std::string_view kInPlaceHigh = "in_place_seconds_high";
+inline constexpr std::string_view kBasis = "time_basis/";  ///< a prefix
+
+}  // namespace hbench::metric

@@ -1,0 +1,96 @@
+#include "analysis/records/records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::array<std::string_view, 4> kEvidence{"measured", "emulated", "simulated", "published"};
+
+/// What a strategy gets when nobody asks for a policy: servers take every tensor by itself, and a framework has the one
+/// that is called after it.
+bool is_default_fusion(const Strategy& strategy) {
+  if (strategy.fusion.empty()) return true;
+  if (!strategy.preset.empty() && policy_of(strategy.fusion) == strategy.preset) return true;
+  if (!strategy.server_mode.empty()) return strategy.fusion == kUnfused;
+  return strategy.fusion == "horovod" || strategy.fusion == "horovod:128MiB:1ms";
+}
+
+}  // namespace
+
+std::string_view to_string(Evidence evidence) { return kEvidence.at(static_cast<std::size_t>(evidence)); }
+
+Evidence parse_evidence(std::string_view text) {
+  for (std::size_t i = 0; i < kEvidence.size(); ++i)
+    if (kEvidence[i] == text) return static_cast<Evidence>(i);
+  throw unknown_name("evidence", text, kEvidence);
+}
+
+std::string_view policy_of(std::string_view fusion) { return fusion.substr(0, fusion.find(':')); }
+
+std::string Strategy::label() const {
+  std::string text = preset.empty() ? algorithm : fmt::format("{}: {}", preset, algorithm);
+  if (!placement.empty() && !server_mode.empty())
+    text += fmt::format(" ({}, {})", placement, server_mode);
+  else if (!placement.empty() || !server_mode.empty())
+    text += fmt::format(" ({}{})", placement, server_mode);
+  if (compresses()) text += fmt::format(" + {}", compressor);
+  if (!communicates()) return text;
+  if (!is_default_fusion(*this)) text += fusion == kUnfused ? ", no fusion" : fmt::format(", {}", fusion);
+  if (!overlap) text += ", no overlap";
+  return text;
+}
+
+std::string TrainingTask::label() const {
+  return fmt::format("{}{}{}", executor, executor.empty() || precision.empty() ? "" : ", ", precision);
+}
+
+std::string Case::strategy_label() const {
+  const std::string task = training.label();
+  const std::string shared =
+      processes_per_gpu > 1 ? fmt::format(", {} processes per GPU", processes_per_gpu) : std::string();
+  return strategy.label() + (task.empty() ? "" : ", " + task) + shared;
+}
+
+std::string Case::nodes_label() const {
+  return is_timed() && nodes > 1 ? fmt::format("{} x {}", nodes, workers() / nodes) : "";
+}
+
+std::string Producer::commit() const {
+  const auto found = labels.find("commit");
+  return found == labels.end() ? "" : found->second;
+}
+
+bool has_recorded_rate(const Case& asked) { return asked.source.ends_with(kRecordedRate); }
+
+bool same_code(const Case& a, const Producer& a_by, const Case& b, const Producer& b_by) {
+  return a.implementation == b.implementation && a_by.version == b_by.version && a_by.commit() == b_by.commit();
+}
+
+std::string answer_key(const Case& asked, const Producer& by) {
+  return fmt::format("{}\n{}\n{}\n{}", asked.key(), asked.implementation, by.version, by.commit());
+}
+
+namespace {
+
+bool has_all(const std::map<std::string, std::string>& labels, const std::map<std::string, std::string>& wanted) {
+  return std::ranges::all_of(wanted, [&](const auto& label) {
+    const auto found = labels.find(label.first);
+    return found != labels.end() && found->second == label.second;
+  });
+}
+
+}  // namespace
+
+bool RunFilter::accepts(const Run& asked) const {
+  return (run == 0 || asked.id == run) && has_all(asked.labels, labels);
+}
+
+bool RunFilter::accepts(const Producer& by) const { return (run == 0 || by.run == run) && has_all(by.labels, labels); }
+
+}  // namespace hbench

@@ -1,0 +1,42 @@
+#include "analysis/records/words.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace hbench {
+
+std::string percent(double share) {
+  return share < 100 ? fmt::format("{:.1f} %", 100 * share) : fmt::format("{:.3g} %", 100 * share);
+}
+
+std::string signed_percent(double share) { return (share < 0 ? "-" : "+") + percent(std::fabs(share)); }
+
+std::string interval_text(const Interval& interval) {
+  return fmt::format("{:+.1f} to {:+.1f} %", 100 * interval.low, 100 * interval.high);
+}
+
+std::string time_text(double seconds) {
+  for (const auto& [unit, factor] : {std::pair("s", 1.0), std::pair("ms", 1e3), std::pair("us", 1e6)})
+    if (seconds * factor >= 1) return fmt::format("{:.4g} {}", seconds * factor, unit);
+  return fmt::format("{:.4g} ns", seconds * 1e9);
+}
+
+std::string value_text(double value, std::string_view unit) {
+  if (unit == "s") return time_text(value);
+  if (unit == "B/s") return fmt::format("{:.4g} GB/s", value / 1e9);
+  return fmt::format("{:.4g} {}", value, unit);
+}
+
+std::string labels_text(const std::map<std::string, std::string>& labels) {
+  std::vector<std::string> all;
+  for (const auto& [key, value] : labels) all.push_back(fmt::format("{}={}", key, value));
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::string short_commit(const std::string& commit) { return commit.substr(0, 12); }
+
+}  // namespace hbench

@@ -1,0 +1,30 @@
+#pragma once
+
+/// Small pieces of sentences: shares, values, labels, commits.
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "analysis/statistics/statistics.hpp"
+
+namespace hbench {
+
+/// `4.9 %`; three digits from 10,000 % on, as errors may be huge where a figure is wrong. \pre share >= 0
+std::string percent(double share);
+/// `+4.9 %`
+std::string signed_percent(double share);
+/// `+4.1 to +5.9 %`.
+std::string interval_text(const Interval& interval);
+
+/// Four digits in the unit that fits: `12.34 ms`.
+std::string time_text(double seconds);
+/// The same of a value in `s`, `B/s` or another unit.
+std::string value_text(double value, std::string_view unit);
+
+/// `branch=main, commit=abc`; empty for none.
+std::string labels_text(const std::map<std::string, std::string>& labels);
+/// As much of a commit's name as people read.
+std::string short_commit(const std::string& commit);
+
+}  // namespace hbench

@@ -1,0 +1,128 @@
+#include "analysis/statistics/rank_test.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analysis/statistics/statistics.hpp"
+
+namespace hbench {
+namespace {
+
+/// Twice the rank of each value of `a` followed by `b`: whole numbers, also where equal values share a rank.
+std::vector<int> doubled_ranks(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> values(a.begin(), a.end());
+  values.insert(values.end(), b.begin(), b.end());
+  std::vector<int> ranks;
+  for (const double value : values) {
+    const auto below = std::ranges::count_if(values, [&](double other) { return other < value; });
+    const auto equal = std::ranges::count(values, value);
+    ranks.push_back(static_cast<int>(2 * below + equal + 1));
+  }
+  return ranks;
+}
+
+/// By sum: how many choices of `chosen` ranks have it.
+std::vector<double> choices_by_sum(std::vector<int> ranks, std::size_t chosen) {
+  std::ranges::sort(ranks);
+  const auto most =
+      static_cast<std::size_t>(std::accumulate(ranks.end() - static_cast<std::ptrdiff_t>(chosen), ranks.end(), 0));
+  std::vector<std::vector<double>> ways(chosen + 1, std::vector<double>(most + 1));
+  ways[0][0] = 1;
+  // Ranks ascend, so that so many of those so far have no larger sum than this.
+  for (const int rank : ranks) {
+    const auto added = static_cast<std::size_t>(rank);
+    for (std::size_t count = chosen; count > 0; --count)
+      for (std::size_t sum = std::min(most, count * added); sum >= added; --sum)
+        ways[count][sum] += ways[count - 1][sum - added];
+  }
+  return ways[chosen];
+}
+
+/// Logarithms of all ratios b / a.
+std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> logarithms;
+  logarithms.reserve(a.size() * b.size());
+  for (const double below : a)
+    for (const double above : b) logarithms.push_back(std::log(above / below));
+  return logarithms;
+}
+
+/// By how many deviations a normal distribution is above its mean with this probability.
+double normal_quantile(double above) {
+  double low = 0, high = 40;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erfc(middle / std::sqrt(2.0)) / 2 > above ? low : high) = middle;
+  }
+  return low;
+}
+
+/// How many of the ratios of `few` and `many` values lie outside of an interval of `level` on either side: the shift is
+/// below so many of them as seldom as Mann and Whitney's count is at most that. Exact for few values; the count of many
+/// is nearly normal, and to count their choices takes the cube of their number.
+std::size_t ratios_outside(std::size_t few, std::size_t many, double level) {
+  constexpr std::size_t kMostCounted = 25;
+  if (few > kMostCounted) {
+    const auto m = static_cast<double>(few), n = static_cast<double>(many);
+    const double deviations = normal_quantile((1 - level) / 2);
+    return static_cast<std::size_t>(std::max(0.0, m * n / 2 - deviations * std::sqrt(m * n * (m + n + 1) / 12) - 0.5));
+  }
+  std::vector<int> ranks(few + many);
+  std::iota(ranks.begin(), ranks.end(), 1);
+  const std::vector<double> ways = choices_by_sum(std::move(ranks), few);
+  const double total = std::accumulate(ways.begin(), ways.end(), 0.0);
+  const std::size_t least = few * (few + 1) / 2;
+  double below = ways[least];
+  std::size_t outside = 0;
+  while (below + ways[least + outside + 1] <= total * (1 - level) / 2) below += ways[least + ++outside];
+  return outside;
+}
+
+}  // namespace
+
+double rank_test(std::span<const double> a, std::span<const double> b) {
+  if (a.empty() || b.empty()) return 1;
+  // The test is the same either way, and choices of few are quicker counted.
+  if (a.size() > b.size()) return rank_test(b, a);
+  const std::vector<int> ranks = doubled_ranks(a, b);
+  const double all = std::accumulate(ranks.begin(), ranks.end(), 0.0);
+  const double expected = all * static_cast<double>(a.size()) / static_cast<double>(ranks.size());
+  const double seen = std::accumulate(ranks.begin(), ranks.begin() + std::ssize(a), 0.0);
+  const double distance = std::abs(seen - expected);
+  double total = 0, as_far = 0;
+  const std::vector<double> ways = choices_by_sum(ranks, a.size());
+  for (std::size_t sum = 0; sum < ways.size(); ++sum) {
+    total += ways[sum];
+    // Sums are whole numbers; the expectation may not be, by rounding.
+    if (std::abs(static_cast<double>(sum) - expected) >= distance - 1e-9) as_far += ways[sum];
+  }
+  return as_far / total;
+}
+
+double relative_shift(std::span<const double> a, std::span<const double> b) {
+  return std::expm1(median(log_ratios(a, b)));
+}
+
+Interval shift_interval(std::span<const double> a, std::span<const double> b, double level) {
+  std::vector<double> ratios = log_ratios(a, b);
+  std::ranges::sort(ratios);
+  const std::size_t outside = ratios_outside(std::min(a.size(), b.size()), std::max(a.size(), b.size()), level);
+  return {std::expm1(ratios[outside]), std::expm1(ratios[ratios.size() - 1 - outside])};
+}
+
+std::vector<double> holm_corrected(std::span<const double> p_values) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return p_values[i]; });
+  std::vector<double> corrected(p_values.size());
+  double largest = 0;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const double p = static_cast<double>(order.size() - place) * p_values[order[place]];
+    largest = std::max(largest, std::min(1.0, p));
+    corrected[order[place]] = largest;
+  }
+  return corrected;
+}
+
+}  // namespace hbench

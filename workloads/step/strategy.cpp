@@ -1,0 +1,51 @@
+#include "workloads/step/strategy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collectives/base/table.hpp"
+#include "collectives/exchange/exchange.hpp"
+
+namespace hbench {
+
+void TrainingStrategy::set_servers(int count, int workers) { servers = colocated() ? std::min(count, workers) : count; }
+
+World TrainingStrategy::world(int workers, int gpus_per_node) const {
+  World world{workers, servers, colocated()};
+  if (placement != nullptr && placement->groups_nodes) world.group = gpus_per_node;
+  if (algorithm.uses_groups()) world.group = std::min(gpus_per_node, workers);
+  return world;
+}
+
+TrainingStrategy strategy_of(const Preset& preset, int nodes) {
+  TrainingStrategy strategy;
+  strategy.algorithm = parse_algorithm_rule(preset.algorithm);
+  strategy.fusion = parse_fusion(preset.fusion);
+  strategy.preset = &preset;
+  if (preset.placement.empty()) return strategy;
+  strategy.placement = &find_entry(placements(), preset.placement, "placement");
+  strategy.servers = nodes;
+  strategy.server_mode = ServerMode::colocated;
+  return strategy;
+}
+
+std::string refuse_strategy(const TrainingStrategy& strategy, const World& world) {
+  const CompressorChoice& compressor = strategy.compressor;
+  for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
+    std::string why = refuse_exchange(choice, compressor, DataType::float32, ReduceOp::sum, world);
+    if (!why.empty()) return why;
+  }
+  if (compressor.compressor->exchange == Exchange::low_rank && strategy.fusion.fusion->varies)
+    return fmt::format(
+        "{} carries factors from step to step for each bucket, and the buckets of {} differ from step to step; take "
+        "ddp, mg-wfbp, byteps or none",
+        compressor.text(), strategy.fusion.fusion->name);
+  if (strategy.precision == Precision::fp16 &&
+      (compressor.error_feedback || compressor.compressor->make_memory != nullptr))
+    return fmt::format("{} carries gradients over to the next step, where fp16 may scale the loss otherwise; take bf16",
+                       compressor.text());
+  return {};
+}
+
+}  // namespace hbench

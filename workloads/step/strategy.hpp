@@ -1,0 +1,51 @@
+#pragma once
+
+/// How gradients travel in a training step, measured or simulated: one value that is made at the edges (flags, stored
+/// cases, orders to ranks) and passed on. Its choices point into the tables of their families.
+
+#include <string>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/executor.hpp"
+#include "collectives/fusion/fusion.hpp"
+#include "collectives/placement/placement.hpp"
+#include "workloads/presets/preset.hpp"
+#include "workloads/step/precision.hpp"
+
+namespace hbench {
+
+enum class ServerMode : std::uint8_t {
+  dedicated,  ///< on ranks of their own
+  colocated,  ///< on ranks that are workers too
+};
+
+struct TrainingStrategy {
+  AlgorithmRule algorithm;               ///< empty: one process without communication
+  const Placement* placement = nullptr;  ///< of tensors on parameter servers; null without servers
+  int servers = 0;                       ///< parameter servers; 0 without them
+  ServerMode server_mode = ServerMode::dedicated;
+  CompressorChoice compressor = parse_compressor("none");
+  FusionChoice fusion;
+  bool overlap = true;                     ///< gradients leave during the backward pass
+  const ExecutorKind* executor = nullptr;  ///< what carries the bytes; null where nothing is measured
+  bool on_gpu = false;                     ///< computed and exchanged on GPUs
+  Precision precision = Precision::float32;
+  const Preset* preset = nullptr;  ///< the framework whose costs on the host are simulated; null: none are
+
+  bool communicates() const { return !algorithm.empty(); }
+  bool colocated() const { return algorithm.uses_servers() && server_mode == ServerMode::colocated; }
+  /// So many servers, but of colocated ones no more than there are workers to share a rank with.
+  void set_servers(int count, int workers);
+  /// The world of a job of `workers`, of which `gpus_per_node` share a node.
+  World world(int workers, int gpus_per_node) const;
+};
+
+/// What a framework sends, uncompressed; of servers there is one on each of `nodes`.
+TrainingStrategy strategy_of(const Preset& preset, int nodes);
+
+/// Why gradients cannot travel so, measured or simulated: one sentence for a person; empty when they can. \pre the
+/// strategy communicates.
+std::string refuse_strategy(const TrainingStrategy& strategy, const World& world);
+
+}  // namespace hbench

@@ -1,0 +1,15 @@
+#include "workloads/step/timeline.hpp"
+
+namespace hbench {
+
+StepTimeline StepTimeline::rescaled(double rate, int new_batch) const {
+  StepTimeline scaled = *this;
+  scaled.batch = new_batch;
+  const double factor = new_batch / rate / step().value;
+  scaled.forward = forward * factor;
+  scaled.backward = backward * factor;
+  for (GradientEvent& gradient : scaled.gradients) gradient.ready = gradient.ready * factor;
+  return scaled;
+}
+
+}  // namespace hbench

@@ -1,0 +1,42 @@
+#pragma once
+
+/// Recorded timelines as workloads: a step measured once (or computed from a model's arithmetic) can be
+/// simulated anywhere. One TOML file per trace; `workloads/traces/README.md` documents the format.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/base/library.hpp"
+#include "workloads/step/timeline.hpp"
+
+namespace hbench {
+
+struct Trace {
+  std::string name;    ///< `resnet50`
+  std::string title;   ///< `ResNet-50`
+  std::string source;  ///< how its times are known
+  StepTimeline timeline;
+};
+
+/// Reads a trace. \throws Error (usage) that names `file_name` and the line.
+Trace parse_trace(std::string_view toml, std::string_view file_name);
+/// The file that `parse_trace` reads back as the same trace, to a nanosecond.
+std::string format_trace(const Trace& trace);
+
+/// The traces of a folder.
+class TraceLibrary {
+ public:
+  /// \throws Error (environment) when `folder` cannot be read.
+  explicit TraceLibrary(const std::filesystem::path& folder) : files_(folder, "workload") {}
+  /// Sorted.
+  const std::vector<std::string>& names() const { return files_.names(); }
+  /// A known name or a path to a trace file (recognised by `/` or `.toml`). \throws Error (usage).
+  Trace load(std::string_view name_or_file) const;
+
+ private:
+  TomlLibrary files_;
+};
+
+}  // namespace hbench

@@ -1,0 +1,65 @@
+#pragma once
+
+/// What a training job is asked for, and what it reports of each step: for those who ask and for the engine.
+
+#include <span>
+#include <string>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/span.hpp"
+#include "collectives/base/test_delay.hpp"
+#include "workloads/step/strategy.hpp"
+
+namespace hbench {
+
+/// What one rank trains, and how its gradients travel. Equal on all ranks.
+struct TrainingRequest {
+  std::string model;    ///< a name in `models()`
+  int batch = 16;       ///< samples per worker and step
+  int image_size = 64;  ///< pixels, square
+  World world;          ///< workers (and servers) of the job
+  /// Workers of each node, which have consecutive ranks; 0: all are on one.
+  int workers_per_node = 0;
+  /// On GPUs, a node's worker r trains on its GPU r modulo their number, with data in the order that tensor cores want;
+  /// the endpoint's collectives work there too. The endpoint stands for the executor, which is not looked at.
+  TrainingStrategy strategy;
+  int warmup_steps = 5;
+  int steps = 20;  ///< timed steps
+  /// Further steps, after the timed ones, of which each rank records its spans.
+  int traced_steps = 0;
+  /// Since the first step; rank 0 decides for all. Once it is spent the warm-up ends, and the job after the
+  /// current step, but never before one step was timed. 0: no limit.
+  Seconds budget{0};
+  Seconds timeout{60};  ///< a collective that takes longer names the late ranks and fails
+  unsigned seed = 1;
+  /// LibTorch's threads per rank. Whoever starts the ranks sets OMP_NUM_THREADS and OPENBLAS_NUM_THREADS to
+  /// the same number, because the libraries below LibTorch read them when the process begins.
+  int threads = 1;
+  double learning_rate = 0.01;
+  /// Batch normalisation with its running statistics: samples then do not see each other, and it makes no
+  /// difference how they are spread over workers.
+  bool freeze_batch_norm = false;
+  TestDelay delay;  ///< of one rank's backward passes
+  /// The clock of the job is so many times slower than that of what it stands for (emulation): what fusion policies
+  /// are told of the time is divided by it.
+  double dilation = 1;
+  /// How often a rank looks for messages that nothing announces. 0: as often as it can, as a rank stands for a GPU with
+  /// a core of its own; ranks that share cores take turns by it.
+  Seconds polling{0};
+
+  /// A worker's number among those of its node.
+  Rank local_rank(Rank worker) const { return workers_per_node > 0 ? worker % workers_per_node : worker; }
+};
+
+/// One step of one rank, as it ends.
+struct StepReport {
+  int iteration = 0;  ///< from 0, warm-up included
+  bool warmup = false;
+  Seconds step;     ///< from this step's beginning to the next one's
+  Seconds exposed;  ///< waiting for gradients after the backward pass
+  double loss = 0;
+  /// Of a traced step, which is no timed one; else empty. Valid during the call.
+  std::span<const Span> spans = {};
+};
+
+}  // namespace hbench
