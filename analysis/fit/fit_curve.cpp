@@ -23,40 +23,42 @@ const double kMostError = std::log(2);
 /// As far apart are two runs of the same machines.
 constexpr double kLeastUncertainty = 0.1;
 
-/// What a curve tells of.
-enum class Told : std::uint8_t { local, network, line, streams };
+/// The part of a cluster whose times a figure governs.
+enum class Governs : std::uint8_t { local, network, line, streams };
 
-/// A figure that a curve tells of.
+/// A figure of a profile that a curve can determine.
 struct CurveFigure {
   std::string_view key;
-  Told what;
+  Governs governs;
   bool is_rate;
   void (*scale)(Profile& profile, double factor);
   std::string (*text)(const Profile& profile);
 };
 
 const std::array kFigures{
-    CurveFigure{"local.latency", Told::local, false,
+    CurveFigure{"local.latency", Governs::local, false,
                 [](Profile& p, double f) { p.local_latency = p.local_latency * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} us", p.local_latency.value * 1e6); }},
-    CurveFigure{"local.rate", Told::local, true, [](Profile& p, double f) { p.local_rate = p.local_rate * f; },
+    CurveFigure{"local.rate", Governs::local, true, [](Profile& p, double f) { p.local_rate = p.local_rate * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} GB/s", p.local_rate.value / 1e9); }},
-    CurveFigure{"network.latency", Told::network, false,
+    CurveFigure{"network.latency", Governs::network, false,
                 [](Profile& p, double f) { p.network_latency = p.network_latency * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} us", p.network_latency.value * 1e6); }},
-    CurveFigure{"network.line_rate", Told::line, true, [](Profile& p, double f) { p.line_rate = p.line_rate * f; },
+    CurveFigure{"network.line_rate", Governs::line, true, [](Profile& p, double f) { p.line_rate = p.line_rate * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} Gbit/s", p.line_rate.value * 8 / 1e9); }},
-    CurveFigure{"network.stream_cap", Told::streams, true,
+    CurveFigure{"network.stream_cap", Governs::streams, true,
                 [](Profile& p, double f) { p.stream_cap = p.stream_cap * f; },
                 [](const Profile& p) { return fmt::format("{:.4g} Gbit/s", p.stream_cap.value * 8 / 1e9); }},
 };
 
-/// Of the links inside of one node; of several, of the network, and of what bounds a path there.
+/// Returns the figures that `curve` can determine: on one node those of its links; on several nodes those of the
+/// network, and of what bounds a path there.
 std::vector<const CurveFigure*> figures_for(const Profile& base, const MeasuredCurve& curve) {
-  const Told bound = base.bound_by_streams() ? Told::streams : Told::line;
+  const Governs bound = base.bound_by_streams() ? Governs::streams : Governs::line;
   std::vector<const CurveFigure*> figures;
   for (const CurveFigure& figure : kFigures)
-    if (curve.nodes == 1 ? figure.what == Told::local : figure.what == Told::network || figure.what == bound)
+    if (curve.nodes == 1 ? figure.governs == Governs::local
+                         : figure.governs == Governs::network || figure.governs == bound)
       figures.push_back(&figure);
   return figures;
 }
@@ -66,7 +68,7 @@ void narrow_streams(CurveFit& fitted, const CurveFigure& figure, double range) {
   Profile& profile = fitted.profile;
   if (profile.stream_factor <= 1) return;
   const double slack = profile.stream_cap * profile.streams / profile.line_rate;
-  const double factor = figure.what == Told::streams ? 1 + range : std::max(1.0, slack);
+  const double factor = figure.governs == Governs::streams ? 1 + range : std::max(1.0, slack);
   if (factor >= profile.stream_factor) return;
   profile.stream_factor = factor;
   set_figure(profile, "network.stream_factor", fmt::format("{:.4g}", factor),
@@ -125,7 +127,7 @@ void write_figures(CurveFit& fitted) {
     if (!parameter.determined) continue;
     std::ranges::find(profile.figures, figure.key, &Figure::key)->assumed = 1;
     const double range = std::max(kLeastUncertainty, std::expm1(parameter.half_width()));
-    if (figure.what == Told::local || !figure.is_rate) continue;
+    if (figure.governs == Governs::local || !figure.is_rate) continue;
     narrow_streams(fitted, figure, range);
     if (range >= profile.uncertainty) continue;
     profile.uncertainty = range;

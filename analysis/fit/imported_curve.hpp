@@ -19,7 +19,7 @@ struct ImportedCurve {
   std::string gpu;                 ///< the models that it was measured on; empty where it does not say
 };
 
-/// A curve needs so many sizes.
+/// The least number of sizes that a curve needs.
 inline constexpr std::size_t kFewestSizes = 4;
 
 /// Gives `imported` the times of each size, in seconds, but what took longer than a larger size (`kMostFall`), which

@@ -36,7 +36,7 @@ struct LinkFit {
 /// \throws Error (usage) for fewer than four sizes, (wrong_data) for times that are none or do not grow with the size.
 LinkFit fit_link(std::vector<TimedSize> timed, int ranks);
 
-/// What the fitted link says of an all-reduce of so many bytes.
+/// Returns the time of a ring all-reduce of `bytes` bytes among `ranks` ranks over the fitted link.
 Seconds ring_time(const LinkFit& link, int ranks, std::int64_t bytes);
 
 }  // namespace hbench

@@ -17,7 +17,7 @@ constexpr double kDifference = 0.02;
 constexpr double kLongestStep = 0.5;
 constexpr double kSmallStep = 1e-3;
 constexpr double kHuber = 2;
-/// Of a normal distribution 90 % are within so many deviations.
+/// The number of standard deviations around the mean within which 90 % of a normal distribution are.
 constexpr double kNinetyPercent = 1.645;
 
 /// The inverse of a symmetric positive definite matrix, by Cholesky's decomposition.

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kImported = "imported";
 constexpr std::string_view kSeparator = ", ";
 
-/// So many figures of three digits and more are not equal by chance.
+/// The least number of figures (of three digits and more) that are not equal by chance in two files.
 constexpr std::size_t kManyFigures = 8;
 
 /// The machine of files that do not name it.

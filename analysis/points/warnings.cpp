@@ -18,7 +18,7 @@ namespace {
 constexpr double kFarAboveIdeal = 1.05;
 /// Changes from the first launch to the last that are smaller are not worth a word.
 constexpr double kLeastDrift = 0.1;
-/// A launch, or a step, that takes so many times as long as the median one is slow.
+/// A launch, or a step, is slow that takes more than this multiple of the time of the median one.
 constexpr double kSlowLaunch = 1.5;
 constexpr double kSlowStep = 2;
 /// A share of slow steps up to this is usual.

@@ -39,7 +39,7 @@ enum class Certainty : std::uint8_t {
 struct Offer {
   int gpus_per_node = 1;
   std::optional<double> per_node_hour{};  ///< in the currency of the goals; empty where no such price is known
-  double rate_factor = 1;                 ///< the speed of one GPU may be so many times higher or lower
+  double rate_factor = 1;                 ///< the speed of one GPU may be higher or lower by this factor
 };
 
 /// One way to run the job.

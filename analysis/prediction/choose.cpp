@@ -34,8 +34,7 @@ double amount(std::string_view text, std::string_view flag, std::initializer_lis
   if (number > 0)
     for (const Unit& known : units)
       if (known.name == unit && number * known.factor < kMostAmount) return number * known.factor;
-  throw Error(ExitCode::usage, fmt::format("{} {} makes no sense", flag, text),
-              fmt::format("write such as {}", example));
+  throw Error(ExitCode::usage, fmt::format("{} {} is invalid", flag, text), fmt::format("write such as {}", example));
 }
 
 /// Parameter servers are asked for on every cluster and GPU count, and in vain where nothing leaves the node.
@@ -160,7 +159,7 @@ Goals parse_goals(const GoalTexts& texts) {
   if (!texts.budget.empty()) {
     const auto budget = parse_money(texts.budget);
     if (!budget)
-      throw Error(ExitCode::usage, fmt::format("--budget {} makes no sense", texts.budget),
+      throw Error(ExitCode::usage, fmt::format("--budget {} is invalid", texts.budget),
                   "write such as 500usd: a number and the three letters of a currency");
     goals.budget = budget->amount;
     goals.currency = budget->currency;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What is not known for sure of an alternative, and which measurement would settle it. Pure.
+/// The doubts about an alternative: what is not known for sure of it, and which measurement would decide it. Pure.
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace hbench {
 /// One thing that widens the band of an alternative, or moves it.
 struct Doubt {
   std::string what;         ///< `what its TCP streams carry is known within a factor of 4`
-  std::string measurement;  ///< that would settle it
+  std::string measurement;  ///< that would decide it
 };
 
 /// By what factor the speed of one GPU may be off, where that is more than usual; else 1.

@@ -17,9 +17,9 @@ namespace hbench {
 /// it can be. \throws Error (usage) for names that nothing knows.
 std::string refuse_to_simulate(const Case& asked, std::int64_t memory);
 
-/// The results, in the order of the cases; each has one `in_place_seconds` with its band
-/// (`analysis/points/collectives.hpp`). `clusters` hold the profiles that cases name. `done` is told of each. Ends
-/// early, with what there is, when a stop was requested. \pre no case is refused.
+/// Returns the results, in the order of the cases; each has one `in_place_seconds` with its band
+/// (`analysis/points/collectives.hpp`). `clusters` hold the profiles that cases name. `done` is called with each
+/// result. Ends early, with what there is, when a stop was requested. \pre no case is refused.
 std::vector<CaseResult> simulate_collectives(std::span<const Case> cases, std::span<const Profile> clusters,
                                              const StopRequested& stop,
                                              const std::function<void(const CaseResult&)>& done);

@@ -21,7 +21,7 @@ double value_of(const CaseResult& result, std::string_view metric) {
   return 0;
 }
 
-/// What is wrong with a row of a table is told with its place there.
+/// Calls `work` for `row`; an error that it throws names the place of the row in its table.
 template <class Work>
 void at_row(const CaseResult& row, const Work& work) {
   try {

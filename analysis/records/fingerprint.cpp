@@ -15,7 +15,7 @@ namespace {
 struct Trait {
   std::string_view fact;
   const char* words;  ///< with the fact's value
-  int version = 0;    ///< so many numbers of a version count; 0: the value is taken as it is
+  int version = 0;    ///< the number of a version's first numbers that count; 0: the value is taken as it is
   bool gpu = false;   ///< only where GPUs were used
 };
 constexpr std::string_view kGpuSettings = "gpu_settings";

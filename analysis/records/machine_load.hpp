@@ -25,7 +25,7 @@ inline constexpr std::string_view kOtherCores = "other_cores";    ///< used by a
 inline constexpr std::string_view kStolenCores = "stolen_cores";  ///< taken by the hypervisor for other guests
 /// Steps of the baseline launch that ran next to this one, in seconds, one sample per iteration.
 inline constexpr std::string_view kPairedBaseline = "paired_baseline_seconds";
-/// A test made `rank` slow on purpose, by so many seconds in each step or iteration (HBENCH_TEST_DELAY).
+/// The seconds by which a test made each step or iteration of `rank` slower on purpose (HBENCH_TEST_DELAY).
 inline constexpr std::string_view kTestDelay = "test_delay_seconds";
 }  // namespace metric
 

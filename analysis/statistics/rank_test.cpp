@@ -29,7 +29,7 @@ std::vector<double> choices_by_sum(std::vector<int> ranks, std::size_t chosen) {
       static_cast<std::size_t>(std::accumulate(ranks.end() - static_cast<std::ptrdiff_t>(chosen), ranks.end(), 0));
   std::vector<std::vector<double>> ways(chosen + 1, std::vector<double>(most + 1));
   ways[0][0] = 1;
-  // Ranks ascend, so that so many of those so far have no larger sum than this.
+  // Ranks ascend, so that no `count` of the ranks so far have a larger sum than `count` times this rank.
   for (const int rank : ranks) {
     const auto added = static_cast<std::size_t>(rank);
     for (std::size_t count = chosen; count > 0; --count)
@@ -58,9 +58,9 @@ double normal_quantile(double above) {
   return low;
 }
 
-/// How many of the ratios of `few` and `many` values lie outside of an interval of `level` on either side: the shift is
-/// below so many of them as seldom as Mann and Whitney's count is at most that. Exact for few values; the count of many
-/// is nearly normal, and to count their choices takes the cube of their number.
+/// Returns the number of ratios of `few` and `many` values that lie outside of an interval of `level` on either side:
+/// the shift is below that number of ratios as seldom as Mann and Whitney's count is at most that number. Exact for few
+/// values; the count of many is nearly normal, and to count their choices takes the cube of their number.
 std::size_t ratios_outside(std::size_t few, std::size_t many, double level) {
   constexpr std::size_t kMostCounted = 25;
   if (few > kMostCounted) {

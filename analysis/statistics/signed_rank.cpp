@@ -43,8 +43,8 @@ std::vector<double> walsh_averages(std::span<const double> differences) {
   return averages;
 }
 
-/// How many Walsh averages lie outside of an interval of `level` on either side: the middle is below so many of them as
-/// seldom as the sum of the positive ranks is at most that.
+/// Returns the number of Walsh averages that lie outside of an interval of `level` on either side: the middle is below
+/// that number of averages as seldom as the sum of the positive ranks is at most that number.
 std::size_t averages_outside(std::size_t count, double level) {
   std::vector<int> ranks(count);
   std::iota(ranks.begin(), ranks.end(), 1);

@@ -113,7 +113,7 @@ DatabaseFinding check_runs(Database& database) {
       listed(database, "SELECT id FROM run WHERE id NOT IN (SELECT run_id FROM scaling_case) ORDER BY id");
   if (empty.empty()) return {"runs", Health::good, fmt::format("{} runs, each with cases", runs)};
   return {"runs", Health::note,
-          fmt::format("{} runs, of which some have no cases: {} (interrupted, or under way)", runs, empty)};
+          fmt::format("{} runs, of which some have no cases: {} (interrupted, or still running)", runs, empty)};
 }
 
 DatabaseFinding check_identity(Database& database) {

@@ -27,7 +27,8 @@ void check_run(const Run& run, const std::vector<CaseResult>& cases, const std::
 
 /// One run, in a transaction of its own.
 void merge_run(Database& from, const Run& run, Database& into, MergeResult& result) {
-  // One moment of this run, which another process may be writing. Not of all runs: that would keep the writer waiting.
+  // Reads one state of this run, which another process may be writing. Not one state of all runs: that would keep the
+  // writer waiting.
   Transaction snapshot(from, Transaction::Kind::read);
   const RunSize size = store::size_of_run(from, run.id);
   Transaction transaction(into, Transaction::Kind::write);

@@ -82,7 +82,7 @@ Database open_for_writing(const fs::path& file, std::chrono::milliseconds patien
   share(database);
   database.run("PRAGMA synchronous = FULL");
   if (fresh || schema_version(database) < steps.back().version) migrate(database, steps);
-  // After the migration: a table that is made anew is gone for a moment.
+  // After the migration: a table that is made anew is missing for a short time.
   database.run("PRAGMA foreign_keys = ON");
   return database;
 }

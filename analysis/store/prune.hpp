@@ -16,7 +16,7 @@ namespace hbench {
 /// Which runs go. They meet every condition.
 struct PruneRule {
   std::string before;                         ///< they started before this time (ISO 8601, UTC); empty: at any
-  int keep = 1;                               ///< never the newest so many of those with these labels
+  int keep = 1;                               ///< the number of the newest runs with these labels that stay
   std::map<std::string, std::string> labels;  ///< they have them all
 };
 

@@ -123,7 +123,7 @@ std::set<std::string> Store::finished() const {
 
 std::vector<CaseResult> Store::results(const RunFilter& of) const {
   Database& database = connection_->database;
-  // One transaction, so that the cases and their samples are of one moment.
+  // One transaction, so that the cases and their samples are of the same point in time.
   Transaction snapshot(database, Transaction::Kind::read);
   store::check_health(database);
   return store::select_newest(database, of);

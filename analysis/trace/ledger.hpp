@@ -11,7 +11,8 @@
 
 namespace hbench {
 
-/// One step of one rank, cut into parts. Each moment of the step is in exactly one of them, so that they add up to it.
+/// One step of one rank, cut into parts. Each point in time of the step is in exactly one of them, so that they add up
+/// to it.
 struct Ledger {
   Seconds compute;      ///< forward and backward pass, as long as they take without communication where that is known
   Seconds straggler;    ///< done with its own, it waits for the backward pass of the slowest rank

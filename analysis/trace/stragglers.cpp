@@ -16,7 +16,8 @@ namespace {
 /// Of a step: less is noise, and nobody waits long for it.
 constexpr double kNoise = 0.02;
 constexpr double kLevel = 0.01;
-/// What needs no test where each of so many steps shows it.
+/// The share of a step by which a rank is late without need of a test, where at least `kFewestSteps` steps, and all,
+/// show it.
 constexpr double kGlaring = 0.1;
 constexpr std::size_t kFewestSteps = 3;
 

@@ -23,9 +23,9 @@ struct PairRule {
   bool confirm = true;         ///< whether a change must be found again by further pairs
 };
 
-/// The fewest pairs that can tell a change of one of so many cases from chance, at `level` (0.01): a coin falls to one
-/// side so often with a probability of 2 / 2^pairs, which Holm multiplies by the cases. Even, so that either side is
-/// first equally often. 8 for one case, 12 for 20.
+/// The fewest pairs that can distinguish a change of one of `cases` cases from chance, at `level` (0.01): a coin falls
+/// to the same side `pairs` times with a probability of 2 / 2^pairs, which Holm multiplies by the cases. Even, so that
+/// either side is first equally often. 8 for one case, 12 for 20.
 int fewest_pairs(std::size_t cases, double level);
 /// Four more, so that a few disturbed launches do not hide a change.
 int default_pairs(std::size_t cases, double level);

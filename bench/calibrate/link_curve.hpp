@@ -30,8 +30,8 @@ struct MeasuredLink {
   std::vector<TimedSize> timed;
 };
 
-/// Times a ring and fits it; up to three times while the times are no curve, as on a machine that is busy for a moment.
-/// \throws Error as the child complained, or as `fit_link` does of the last times.
+/// Times a ring and fits it; up to three times while the times are no curve, as on a machine that is busy for a short
+/// time. \throws Error as the child complained, or as `fit_link` does of the last times.
 MeasuredLink measure_link(const LinkRequest& request);
 
 }  // namespace hbench

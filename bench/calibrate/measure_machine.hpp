@@ -10,7 +10,7 @@
 
 namespace hbench {
 
-/// What times the ring of so many ranks at a place, or why nothing can.
+/// Returns the executor that times the ring of `ranks` ranks at a place, or why none can.
 ExecutorChoice link_executor(const MeasuredPlace& place, int ranks);
 
 /// The link between `ranks` ranks, and in words what was measured on what; rates are still to be added. With one rank

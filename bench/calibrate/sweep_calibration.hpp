@@ -40,7 +40,7 @@ struct CalibrationRun {
   std::filesystem::path folder;
   bool reuse = false;                                 ///< what is in the folder already
   std::vector<CaseResult> results;                    ///< among them those of the baselines
-  std::function<void(const std::string& now)> doing;  ///< told before each part
+  std::function<void(const std::string& now)> doing;  ///< called before each part
   std::function<void(const std::string& line)> note;  ///< what was found
 };
 

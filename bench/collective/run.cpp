@@ -41,7 +41,7 @@ class LaunchRecorder {
 
   RankReports reports;
   std::set<int> ended;  ///< cases
-  int working = -1;     ///< the case under way
+  int working = -1;     ///< the case that is running
 
  private:
   void add(const DoneLine&) { reports.complete = true; }
@@ -122,7 +122,7 @@ class Runner {
       if (interrupted()) return;
       std::set<int> over = recorder.ended;
       if (outcome.code != ExitCode::good) {
-        // Without a case under way the ranks did not even start: that will not change.
+        // Where no case was running, the ranks did not even start: that will not change.
         const bool hopeless = recorder.working < 0 || ++failures == kMostFailures;
         for (const LoopCase& each : open) {
           if (over.contains(each.index) || (!hopeless && each.index != recorder.working)) continue;

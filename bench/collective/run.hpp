@@ -21,17 +21,17 @@ struct RunOptions {
   Host host = this_host();
 };
 
-/// What the caller hears while it runs.
+/// The functions that report to the caller while it runs.
 struct RunProgress {
   std::function<void(const std::string& what)> doing;
-  /// A case has all its launches behind it, or has failed; told at once, while the other cases go on. May throw, which
-  /// stops the ranks.
+  /// Called at once when a case has all its launches behind it, or has failed, while the other cases go on. May throw,
+  /// which stops the ranks.
   std::function<void(const CaseResult& result)> done;
 };
 
-/// The results, by the plan's indices. A lost or hung rank fails the case that was under way, by name; the others are
-/// run again without it. Launches alternate the order of the process sets. Ends early on Ctrl-C, with what there is.
-/// \throws Error (environment) when a launcher is missing.
+/// Returns the results, by the plan's indices. A lost or hung rank fails the case that was running, by name; the others
+/// are run again without it. Launches alternate the order of the process sets. Ends early on Ctrl-C, with what there
+/// is. \throws Error (environment) when a launcher is missing.
 std::vector<CaseResult> run_collectives(const CollectivePlan& plan, const RunOptions& options,
                                         const RunProgress& progress);
 

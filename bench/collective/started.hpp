@@ -19,8 +19,8 @@ struct StartedRanks {
 /// From what Open MPI, MPICH and Slurm set (OMPI_COMM_WORLD_*, PMI_*, PMIX_*, SLURM_*).
 StartedRanks find_started_ranks();
 
-/// Runs the plan's cases on the ranks that are there. The results, on rank 0; nothing elsewhere. `on_done` is told on
-/// rank 0. A rank that fails says why and ends the job, which does not return.
+/// Runs the plan's cases on the ranks that are there. Returns the results on rank 0, and nothing elsewhere. `on_done`
+/// is called on rank 0, with each result. A rank that fails says why and ends the job, which does not return.
 std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOptions& options,
                                        const StartedRanks& started,
                                        const std::function<void(const CaseResult&)>& on_done);

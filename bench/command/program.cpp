@@ -63,7 +63,7 @@ ExitCode run(int argc, char** argv, std::span<const Verb* const> verbs, std::str
   return verb.run(call);
 }
 
-/// Whether an error is that of writing to a pager or to `head` that has ended: nobody is left to be told.
+/// Returns whether an error is that of writing to a pager or to `head` that has ended: nobody is left to read it.
 bool is_closed_output(const std::system_error& error) {
   return error.code() == std::errc::broken_pipe && (std::ferror(stdout) != 0 || std::ferror(stderr) != 0);
 }

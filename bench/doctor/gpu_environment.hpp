@@ -22,9 +22,9 @@ GpuLibraries gpu_libraries();
 /// The GPUs at these addresses alone: those that a process sees, of all that the driver does. Pure.
 DriverFacts only(DriverFacts driver, const std::vector<std::string>& addresses);
 
-/// Keys `gpu`, `gpu_driver`, `gpu_uuid`, `gpu_clocks`, `gpu_power_limit`, `gpu_modes`, `gpu_settings`, `cuda`,
-/// `cuda_driver`, `nccl` and `cudnn`, of which only those are there that are known. Of several GPUs that are alike a
-/// fact is told once. Pure.
+/// Returns the keys `gpu`, `gpu_driver`, `gpu_uuid`, `gpu_clocks`, `gpu_power_limit`, `gpu_modes`, `gpu_settings`,
+/// `cuda`, `cuda_driver`, `nccl` and `cudnn`, of which only those are there that are known. A fact in which several
+/// GPUs are alike is reported once. Pure.
 std::map<std::string, std::string> gpu_environment(const DriverFacts& driver, const GpuLibraries& libraries);
 
 }  // namespace hbench

@@ -14,7 +14,8 @@ struct CoreTimes {
   Seconds of_a_look;
 };
 constexpr CoreTimes kRings{1.2e-9, Seconds(12e-6)};
-/// To servers all send at once: hundreds of messages are under way, wait for each other and are looked at.
+/// The times with servers, to which all ranks send at once: hundreds of messages are in flight, wait for each other and
+/// are looked at.
 constexpr CoreTimes kServers{2.5e-9, Seconds(25e-6)};
 
 const CoreTimes& core_times(bool servers) { return servers ? kServers : kRings; }

@@ -18,8 +18,8 @@ struct EmulatedStep {
   const TrainingStrategy& strategy;
 };
 
-/// A step on a cluster whose links carry no more than so many cores can copy in dilated time, shared evenly by all
-/// ranks, and whose messages take no less than they take here. Not dilated.
+/// Returns the time of a step on a cluster whose links carry no more than `cores` cores can copy in dilated time,
+/// shared evenly by all ranks, and whose messages take no less than they take here. Not dilated.
 Seconds step_on_machine(const EmulatedStep& step, double dilation, int cores);
 
 /// The least of 1, 1.5, 2, 3, 5, 7, 10, 15 ... at which that step is at most a hundredth longer than the cluster's, and
@@ -33,8 +33,8 @@ struct SharedCores {
   bool servers = false;  ///< some are parameter servers, which have many messages to look at
 };
 
-/// How often each of so many ranks looks for messages: each half of a message's latency, but no more often than a fifth
-/// of the cores is enough for, and at least every two milliseconds where it is.
+/// Returns the interval at which each of `shared.ranks` ranks looks for messages: half of a message's latency, but no
+/// shorter than a fifth of the cores is enough for, and no longer than two milliseconds where that is enough.
 Seconds emulated_polling(Seconds latency, double dilation, const SharedCores& shared);
 
 }  // namespace hbench

@@ -71,7 +71,8 @@ Stream connect(const EmulatedHosts& hosts, const EmulatedLinks& links, Rank from
   return stream;
 }
 
-/// From each rank of a node to one of the next; with streams that are slower than links, so many fill one.
+/// Connects each rank of a node to one of the next node; where streams are slower than links, the streams of all ranks
+/// of a node fill its link together.
 std::vector<Stream> connect_all(const EmulatedHosts& hosts, const EmulatedLinks& links) {
   std::vector<std::vector<Rank>> ranks(static_cast<std::size_t>(links.nodes()));
   for (Rank rank = 0; rank < links.ranks(); ++rank)

@@ -12,7 +12,7 @@
 
 namespace hbench {
 
-/// What came of it.
+/// The result of a preflight.
 struct Preflight {
   std::vector<HostReport> hosts;  ///< as in the allocation
   HostProblems problems;          ///< hosts that do not reach each other are obstacles as well
@@ -28,7 +28,7 @@ Preflight look_at_hosts(const Allocation& allocation, const std::string& program
 /// The one line for obstacles. \pre there are some
 Error cannot_run(const Preflight& preflight);
 
-/// \throws Error (environment) that names a host with more slots than its GPUs take, each so many ranks.
+/// \throws Error (environment) that names a host with more slots than its GPUs take, each `processes_per_gpu` ranks.
 void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostReport>& hosts, int processes_per_gpu);
 
 /// `Run::environment` of a run on these hosts: the facts of the first, with the names of all and the network between

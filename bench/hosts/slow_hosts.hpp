@@ -1,6 +1,6 @@
 #pragma once
 
-/// Which host is slow, or which link, told from measurements of all hosts at once. Pure.
+/// Finds which host is slow, or which link, from measurements of all hosts at once. Pure.
 
 #include <cstdint>
 #include <string>
@@ -37,19 +37,20 @@ struct SlowPart {
   double confidence = 0;  ///< 1 less how often chance alone names any, were none slow
 };
 
-/// What a host computes, and what it sends by the middle one of its links (of an even number the faster of the two in
-/// the middle, so that one slow link of two is no slow host), is held to the median of the other hosts in the same
-/// pass; then each link between hosts whose network is not slow to the median of the other such links. Slow is what is
-/// more than `kSlowCompute`, or `kSlowLink`, below it in so many passes as chance gives seldom, were it as often less
-/// far below as more: the sign test, its p-values multiplied by the number of comparisons (Bonferroni), at most
-/// `kSlowLevel`. Where there is one link, or no other to hold it to, nothing is said of links. Computing first, then
-/// networks, then links.
+/// Returns what is slow: computing first, then networks, then links. What a host computes, and what it sends by the
+/// middle one of its links (of an even number the faster of the two in the middle, so that one slow link of two is no
+/// slow host), is held to the median of the other hosts in the same pass; then each link between hosts whose network is
+/// not slow to the median of the other such links. Slow is what is more than `kSlowCompute`, or `kSlowLink`, below it
+/// in a number of passes that chance seldom gives, were it as often less far below as more: the sign test, its p-values
+/// multiplied by the number of comparisons (Bonferroni), at most `kSlowLevel`. Where there is one link, or no other to
+/// hold it to, nothing is said of links.
 std::vector<SlowPart> slow_parts(const HostSpeeds& speeds);
 
 /// Whether there are enough hosts to tell a slow network or link: three.
 bool can_judge_links(const HostSpeeds& speeds);
 
-/// So many passes does it take to name something though one pass disagrees. \param hosts of which `links` are measured
+/// Returns the number of passes that it takes to name something though one pass disagrees. \param hosts the number of
+/// hosts, between which `links` links are measured
 int passes_needed(int hosts, int links);
 
 /// By pass, what the host sends by its middle link; empty where no link of it was measured.

@@ -62,7 +62,7 @@ Finding finding_of(const HostSpeeds& speeds, const SlowPart& part) {
           "look at the switches and routes between the two (ip route get, traceroute)"};
 }
 
-/// What is not slow, and what cannot be told.
+/// Returns findings of what is not slow, and of what cannot be judged.
 std::vector<Finding> calm_findings(const HostSpeeds& speeds, const std::vector<SlowPart>& slow) {
   const bool computes =
       std::ranges::none_of(slow, [](const SlowPart& part) { return part.kind == SlowPart::Kind::compute; });

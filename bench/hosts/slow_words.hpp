@@ -10,8 +10,8 @@
 
 namespace hbench {
 
-/// A finding with its cure for each slow part; what was compared and is as the others, or cannot be told, is a finding
-/// that needs none.
+/// Returns a finding with its cure for each slow part; what was compared and is as the others, or cannot be judged, is
+/// a finding that needs none.
 std::vector<Finding> slow_findings(const HostSpeeds& speeds);
 
 /// Hosts with what one core computes and what their middle link carries (medians over passes), and links, the slowest

@@ -66,12 +66,12 @@ JobOutcome job_outcome(const RankReports& reports, const Exit& exit, int process
     return {static_cast<ExitCode>(reports.failures.front().exit_code), reason};
   }
   if (exit.timed_out)
-    return {ExitCode::lost_rank,
-            fmt::format("no rank reported for {:.0f} s; last heard of {}", timeout.value, behind(reports, processes))};
+    return {ExitCode::lost_rank, fmt::format("no rank reported for {:.0f} s; last known state: {}", timeout.value,
+                                             behind(reports, processes))};
   if (exit.code == 0 && reports.complete) return {};
   const std::string lost = lost_rank(exit.error_tail, reports.processes);
   if (!lost.empty())
-    return {ExitCode::lost_rank, fmt::format("{}; last heard of {}", lost, behind(reports, processes))};
+    return {ExitCode::lost_rank, fmt::format("{}; last known state: {}", lost, behind(reports, processes))};
   // mpirun has exit codes above those of signals, 205 when it has lost a host's daemon.
   if (exit.code > 128 && exit.code <= 128 + kLastSignal)
     return {ExitCode::lost_rank, fmt::format("the process was ended by signal {}", exit.code - 128)};

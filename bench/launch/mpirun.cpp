@@ -42,7 +42,7 @@ Words mpirun_argv(const Job& job) {
   // Workers choose their cores themselves, the same way with and without a launcher.
   append(argv, {"--bind-to", "none"});
   if (here && job.oversubscribed) argv.push_back("--oversubscribe");
-  // Open MPI refuses root unless told; a container's only user is often root.
+  // Without this option Open MPI refuses to run as root; a container's only user is often root.
   if (job.as_root) argv.push_back("--allow-run-as-root");
   if (here) {
     append(argv, job.worker);

@@ -9,7 +9,7 @@
 namespace hbench {
 namespace {
 
-/// Ranks of node `node`: its share of the workers, and every so many-th server.
+/// Returns the number of ranks on node `node`: its share of the workers, and every `ranks.nodes`-th server.
 int ranks_on(const RankCount& ranks, int node) {
   return ranks.workers / ranks.nodes + ranks.servers / ranks.nodes + (node < ranks.servers % ranks.nodes ? 1 : 0);
 }

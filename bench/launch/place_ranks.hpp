@@ -24,8 +24,8 @@ struct RankPlaces {
 /// on the same hosts. Pure.
 RankPlaces place_ranks(const Allocation& allocation, const RankCount& ranks);
 
-/// The fewest nodes of the allocation on which so many workers, equally many on each, have slots; 0 where they have
-/// none. \pre the allocation is not local.
+/// Returns the fewest nodes of the allocation on which `workers` workers, equally many on each, have slots; 0 where
+/// they have none. \pre the allocation is not local.
 int fewest_nodes(const Allocation& allocation, int workers);
 
 }  // namespace hbench

@@ -91,7 +91,7 @@ class Program {
 [[noreturn]] void become(const Program& program, const Pipe& in, const Pipe& out, const Pipe& err, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(kNoProgram);  // it died before we asked to be told
+  if (getppid() != parent) _exit(kNoProgram);  // it died before prctl asked for a signal at its death
   dup2(in.read_end, STDIN_FILENO);
   dup2(out.write_end, STDOUT_FILENO);
   dup2(err.write_end, STDERR_FILENO);

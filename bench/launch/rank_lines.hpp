@@ -8,8 +8,9 @@
 namespace hbench {
 
 /// Puts the lines of ranks together again. A launcher passes on what a rank wrote in pieces (Open MPI 4: of at most
-/// 4096 bytes), and what another rank says meanwhile comes between two pieces of one line. Told to tag its output, it
-/// writes `[1,RANK]<stdout>:` before each line and each piece. Output without tags passes as it is.
+/// 4096 bytes), and what another rank writes meanwhile comes between two pieces of one line. A launcher that is started
+/// with the option to tag its output writes `[1,RANK]<stdout>:` before each line and each piece. Output without tags
+/// passes as it is.
 class RankLines {
  public:
   /// `on_line` is called with each whole line, without its end and without tags.

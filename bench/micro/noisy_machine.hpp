@@ -28,7 +28,7 @@ class NoisyMachine {
   /// By which factor the machine is slower during one run.
   double state() { return noise_.slow_runs > 0 && uniform() < noise_.slow_runs ? kSlow : 1; }
 
-  /// Times of the iterations of so many launches of one run of something that takes `time`.
+  /// Returns the times of the iterations of `launches` launches of one run of something that takes `time`.
   Launches run(double time, int launches) {
     const double today = time * std::exp(noise_.run * normal());
     Launches all;

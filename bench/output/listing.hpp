@@ -21,7 +21,7 @@ struct Listing {
 
 std::span<const Listing> listings();
 
-/// Why `auto` takes which all-reduce for which size, for so many workers on the cluster of `profile`.
+/// Explains which all-reduce `auto` takes for which size, and why, for `workers` workers on the cluster of `profile`.
 Document explain_algorithms(const Profile& profile, int workers);
 
 }  // namespace hbench

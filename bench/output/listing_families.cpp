@@ -84,7 +84,7 @@ std::string limits_of(const Fusion& fusion) {
   return limits;
 }
 
-/// `57 us (40 to 200)`, in so many units.
+/// Returns `57 us (40 to 200)`: the figure times `units`, in `unit`.
 std::string range_of(const PresetFigure& figure, double units, std::string_view unit) {
   if (figure.stated == 0) return "not known";
   std::string range = fmt::format("{:g} {}", figure.stated * units, unit);

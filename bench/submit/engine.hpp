@@ -79,7 +79,7 @@ struct Engine {
   std::vector<std::string> (*cancel)(const Submission& submission, const std::string& job) = nullptr;
   /// What the sweep writes while it runs, where this machine sees that file. Pure. Null: it sees none.
   std::filesystem::path (*log)(const Submission& submission, const std::string& job) = nullptr;
-  /// The same, among what `fetch` brings. Pure. Null: `log` has told it.
+  /// The same, among what `fetch` brings. Pure. Null: `log` has named it.
   std::filesystem::path (*fetched_log)(const Submission& submission) = nullptr;
   /// GPUs of each host as the engine's options say, where `--gpus-per-node` is not given; 0: they do not. Pure. Null:
   /// no option does.

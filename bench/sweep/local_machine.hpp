@@ -15,7 +15,7 @@ LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostReport>& 
 /// What those hosts can measure where nobody has asked them: as this machine, and with GPUs where the request is for
 /// those.
 LocalMachine machine_before_answers(LocalMachine here, const SweepRequest& request);
-/// The same for who measures nothing: no driver is asked for GPUs, which takes a moment.
+/// Returns the same for a caller that measures nothing: no driver is asked for GPUs, which takes time.
 LocalMachine machine_at_rest();
 
 /// What simulations may take here; Ctrl-C stops them, and `progress`, which outlives them, shows how far they are.

@@ -56,8 +56,8 @@ LaunchOutcome lost_launch(ExitCode code, int launch, const std::string& reason);
 /// is missing.
 LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, int launch);
 
-/// So many launches of a case that nothing takes turns with, one after the other until one fails; none after Ctrl-C.
-/// \throws what `launch` throws.
+/// Runs `launches` launches of a case that nothing takes turns with, one after the other until one fails; none after
+/// Ctrl-C. \throws what `launch` throws.
 CaseResult launch_all(const Case& asked, int launches, const std::function<LaunchOutcome(int launch)>& launch);
 
 /// All launches of such a case by `measure_launch`. `on_launch(n)` is called before launch n. \throws as

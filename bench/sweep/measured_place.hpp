@@ -37,8 +37,8 @@ struct MeasuredPlace {
   int gpus = 0;
   std::map<std::string, std::string, std::less<>> absent;  ///< as `LocalMachine`
 
-  /// For a job on so many nodes. \param shares_gpus whether several of its ranks, servers included, are on one GPU.
-  /// \pre the strategy communicates.
+  /// Returns the executor for a job on `nodes` nodes. \param shares_gpus whether several of its ranks, servers
+  /// included, are on one GPU. \pre the strategy communicates.
   ExecutorChoice executor_for(const TrainingStrategy& strategy, int nodes, bool shares_gpus) const;
 };
 

@@ -29,11 +29,12 @@ struct LayoutChoice {
   std::vector<Refusal> refused;
 };
 
-/// Of so many GPUs (or cores): those of `request.layouts`, or else one of each number of nodes (`choose_nodes`).
+/// Returns the layouts of `gpus` GPUs (or cores): those of `request.layouts`, or else one of each number of nodes
+/// (`choose_nodes`).
 LayoutChoice choose_layouts(int gpus, const SweepRequest& request, const MeasuredPlace& place,
                             const Allocation& allocation);
 
-/// The hosts of a timed case whose job has so many processes, servers included.
+/// Returns the hosts of a timed case whose job has `processes` processes, servers included.
 RankPlaces places_of(const Allocation& allocation, const Case& asked, int processes);
 
 }  // namespace hbench

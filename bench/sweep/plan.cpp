@@ -57,7 +57,7 @@ class MeasuredCases {
       plan_.refuse(fmt::format("measured with {} ranks", fmt::join(too_many, ", ")), bound_of(place));
   }
 
-  /// How so many GPUs are measured; what cannot be is refused.
+  /// Returns the layouts in which `gpus` GPUs are measured; what cannot be is refused.
   std::vector<NodeLayout> layouts_for(int gpus, const MeasuredPlace& place) {
     LayoutChoice choice = choose_layouts(gpus, request_, place, machine_.allocation);
     for (Refusal& refusal : choice.refused) plan_.refuse(std::move(refusal.what), std::move(refusal.why));

@@ -325,7 +325,7 @@ double parse_share(const std::string& text, std::string_view flag, double least)
   if (rest == "%" || rest == " %") share /= 100;
   const bool understood = end != text.c_str() && (rest.empty() || rest == "%" || rest == " %");
   if (!understood || !(share >= least && share <= 1))
-    throw Error(ExitCode::usage, fmt::format("{} {} makes no sense", flag, text), "write a share such as 3% or 0.03");
+    throw Error(ExitCode::usage, fmt::format("{} {} is invalid", flag, text), "write a share such as 3% or 0.03");
   return share;
 }
 

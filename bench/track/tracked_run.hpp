@@ -24,7 +24,7 @@ class TrackedRun {
   void remember(const std::vector<CaseResult>& earlier);
   std::vector<const Case*> cases() const;
   bool uses_gpu() const;
-  /// The estimate for so many launches of each case.
+  /// Returns the estimated time of the launches of all cases that `launching` asks for.
   double seconds(const Launching& launching) const;
   /// The same for people: `40 s`, `3 min`.
   std::string time_in_words(const Launching& launching) const;

@@ -9,7 +9,7 @@
 namespace hbench {
 namespace {
 
-/// Of so many, the reference among them, how many go on.
+/// Returns the number of candidates that go on, of `settings` candidates with the reference among them.
 std::size_t survivors(std::size_t settings) { return std::max((settings + 1) / 2, Race::kFinalists + 1); }
 
 }  // namespace
@@ -91,7 +91,7 @@ std::vector<Standing> Race::standings() const {
   return standings;
 }
 
-/// Finalists against the one with the least median; the others are only told how far behind they were.
+/// Judges finalists against the one with the least median; of the others it only notes how far behind they were.
 void Race::judge(std::vector<Standing>& standings) const {
   std::vector<std::size_t> judged;
   for (const std::size_t setting : left_)

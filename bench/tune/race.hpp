@@ -48,7 +48,7 @@ class Race {
 
   /// `launches` is how many there may be; the final gets what the selection leaves, but no less than it needs.
   Race(std::size_t settings, int launches);
-  /// How many launches a race of so many candidates takes at least.
+  /// Returns the least number of launches that a race of `settings` candidates takes.
   static int fewest_launches(std::size_t settings);
 
   /// The candidate to launch now; none when the race is over.

@@ -8,7 +8,7 @@
 
 namespace hbench {
 
-/// One setting of a fusion policy and what came of it.
+/// One setting of a fusion policy and its result.
 struct TunedSetting {
   std::string fusion;  ///< canonical text; the first of a list is the reference
   Standing standing;

@@ -158,7 +158,7 @@ ExitCode run_calibrate(const Call& call) {
   const RecordingRequest request = request_for(*asked);
   const auto file = asked->file.empty() ? std::filesystem::path(std::string(request.model) + ".toml") : asked->file;
   const std::string name = file.stem().string();
-  find_entry(models(), request.model, "model");  // an unknown model is told before anything is measured
+  find_entry(models(), request.model, "model");  // an unknown model is reported before anything is measured
   check_writable(file, "--out");
   std::optional<MachineCalibration> machine;
   if (!asked->network.empty()) {

@@ -79,7 +79,7 @@ ExitCode run_prune(const Call& call) {
       "were relative to a baseline of a pruned run have none afterwards. `hbench db vacuum` makes the file smaller.");
   add_db(app, database, "results database");
   app.add_option("--older-than", age, "runs that started longer ago: 36h, 90d, 12w");
-  app.add_option("--keep", keep, "never the newest so many runs (of those with the labels)")
+  app.add_option("--keep", keep, "number of the newest runs (of those with the labels) that are never removed")
       ->check(in_range(1, INT_MAX))
       ->capture_default_str();
   app.add_option("--label", labels, "KEY=VALUE: only runs with this label (repeatable: with all of them)");

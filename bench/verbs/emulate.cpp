@@ -33,7 +33,7 @@ void say_share(std::string_view metric, double share) {
                   .values = {share}});
 }
 
-/// As the first process of its namespace, which buries all others.
+/// Runs `command` as the first process of its namespace, which reaps all others. Returns the exit code of `command`.
 int run_to_end(const std::vector<std::string>& command) {
   const pid_t child = fork();
   if (child < 0) throw Error(ExitCode::environment, "no process can be started", "see ulimit -u");

@@ -90,7 +90,7 @@ class PairBench {
                                 cases, cases == 1 ? "" : "s", rule.pairs, format(Seconds(rule.pairs * pair_seconds_)),
                                 most));
     if (const int fewest = fewest_pairs(cases, rule.level); rule.pairs < fewest)
-      progress_->note(fmt::format("no change can be told from chance by so few: it takes --launches {}", fewest));
+      progress_->note(fmt::format("too few pairs to distinguish a change from chance: it takes --launches {}", fewest));
   }
 
   void keep(int number, const PairLaunches& pair) {

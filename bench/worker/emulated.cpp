@@ -85,7 +85,7 @@ class ProcessorWatch {
   mutable std::mutex mutex_;
   std::condition_variable_any ended_;
   std::vector<ProcessorTimes> slices_;  ///< since the last warm-up step ended
-  std::size_t timed_ = 0;               ///< so many until the last timed one did
+  std::size_t timed_ = 0;               ///< the number of slices until the last timed step ended
   std::jthread thread_{[this](const std::stop_token& stop) { watch(stop); }};
 };
 

@@ -6,7 +6,7 @@
 namespace hbench {
 namespace {
 
-/// Of so many hosts all pairs are measured.
+/// The most hosts of which all pairs are measured.
 constexpr int kAllPairs = 8;
 
 /// Of an odd number of hosts one is made up: who meets it has a break.

@@ -8,7 +8,7 @@ namespace hbench {
 /// at most one pair of a round and meets nobody twice. Up to eight hosts meet all others; of more each meets about
 /// 2 log2(n) others, so that all pairs are at most n log2(n), rounded up.
 
-/// So many rounds make a pass. \pre hosts > 0
+/// Returns the number of rounds that make a pass. \pre hosts > 0
 int pair_rounds(int hosts);
 
 /// Whom `host` meets in `round`; nobody where it has a break, which an odd number of hosts takes turns at. \pre

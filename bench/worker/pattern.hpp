@@ -25,7 +25,7 @@ struct Pattern {
   std::vector<ElementRange> parts = {};
 };
 
-/// Up to so many workers results are exact.
+/// Returns the most workers with which results are exact.
 int most_workers(DataType type, ReduceOp op);
 
 /// What `rank` brings. What it need not bring is filled with another value.

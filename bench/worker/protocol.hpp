@@ -1,6 +1,7 @@
 #pragma once
 
-/// What a worker is told and what it says: JSON, one object per line. Workers never see the database.
+/// The orders that a worker receives and the messages that it sends: JSON, one object per line. Workers never see the
+/// database.
 
 #include <optional>
 #include <string>
@@ -95,7 +96,7 @@ struct SizeLine {
   int rank = 0;
   std::vector<int> cases;
 };
-/// The one that is under way; of a probe the pass.
+/// The case that is running; of a probe the pass.
 struct WorkingLine {
   int rank = 0;
   int index = 0;

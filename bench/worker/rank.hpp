@@ -18,7 +18,8 @@ using Say = std::function<void(const WorkerLine& line)>;
 /// alone). How it ended.
 ExitCode run_rank(Endpoint* endpoint, const Say& say, const std::function<void()>& work);
 
-/// \throws Error (environment) where the job has not so many ranks: each process of a launcher of another MPI is alone.
+/// \throws Error (environment) where the job does not have `ranks` ranks: each process of a launcher of another MPI is
+/// alone.
 void require_ranks(const Transport& transport, int ranks);
 
 /// One thread for each rank of this process; the worst that one ended with. `run` gets a `Say` that threads may share.

@@ -37,8 +37,9 @@ void compute_block(std::array<double, kChains>& chains) {
   asm volatile("" : "+m"(chains));
 }
 
-/// Of this thread, by window. Windows follow each other at fixed times, so that a pass is the same time on all hosts:
-/// one that ends late, with the block under way, is at the cost of the next.
+/// Returns the operations per second of this thread, by window. Windows follow each other at fixed times, so that a
+/// pass is the same time on all hosts: one that ends late, because a block was still running, is at the cost of the
+/// next.
 std::vector<double> computed_by_thread(const ProbeOrder& order, Rank rank) {
   std::vector<double> speeds;
   std::array<double, kChains> chains{};
@@ -111,8 +112,8 @@ class Probe {
     return seconds;
   }
 
-  /// So many bytes does the middle pair exchange in the time of the order; found by a pass that also opens all
-  /// connections.
+  /// Returns the number of bytes that the middle pair exchanges in the time of the order; found by a pass that also
+  /// opens all connections.
   std::size_t agree_on_bytes() {
     buffers_ = {std::vector<std::byte>(kLeastBytes), std::vector<std::byte>(kLeastBytes)};
     const std::vector<std::vector<double>> all = gather(exchange_pass(kLeastBytes));

@@ -23,7 +23,7 @@ struct ProbeOrder {
   TestDelay delay;         ///< of one rank, in each window
 };
 
-/// What came of it, on rank 0.
+/// The functions that receive the results of a probe, on rank 0.
 struct ProbeReport {
   /// A pass begins: after the computing, which takes `passes * window`.
   std::function<void(int pass)> pass_begins;

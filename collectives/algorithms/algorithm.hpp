@@ -103,7 +103,7 @@ struct AlgorithmChoice {
   std::string text() const;
   /// What `Algorithm::segments` says for a buffer of `bytes`; 1 where nothing is pipelined.
   int segments(const World& world, std::int64_t bytes) const;
-  /// The schedule of `world` with so many segments. \pre not a vendor collective; the world is not refused.
+  /// Returns the schedule of `world` with `segments` segments. \pre not a vendor collective; the world is not refused.
   Schedule build(const World& world, int segments, std::span<const Shard> shards = {}) const;
   /// The same as runs, without writing it out where the algorithm can.
   RunSchedule runs(const World& world, int segments, std::span<const Shard> shards = {}) const;

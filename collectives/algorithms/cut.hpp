@@ -47,7 +47,8 @@ struct Shape {
   int chunks = 1;
   int rounds = 0;
   std::int64_t transfers = 0;
-  /// At most so many runs, which is what the simulator keeps of it; 0: nothing better than `transfers` is known.
+  /// The most runs that it can have, which is what the simulator keeps of it; 0: nothing better than `transfers` is
+  /// known.
   std::int64_t runs = 0;
   int parts = 1;         ///< as in `RunSchedule`
   bool carried = false;  ///< a chunk that is less than a part is always sent on by the rank that got it last

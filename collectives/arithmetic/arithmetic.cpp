@@ -13,7 +13,8 @@
 namespace hbench {
 namespace {
 
-/// Elements of 16 bits are combined in float32, so many at once: what is partial stays in the first-level cache.
+/// The number of elements of 16 bits that are combined in float32 at once: what is partial stays in the first-level
+/// cache.
 constexpr std::size_t kTile = 1024;
 
 arithmetic::Value value_of(DataType type) {

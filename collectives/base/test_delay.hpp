@@ -15,7 +15,7 @@ struct TestDelay {
   Seconds time;    ///< in each backward pass, or in each iteration of a collective
 
   bool is_set() const { return rank >= 0; }
-  /// Whether it is set for one of so many ranks.
+  /// Returns whether it is set for one of `ranks` ranks.
   bool is_among(int ranks) const { return is_set() && rank < ranks; }
   /// Sleeps where `own` is the rank that is delayed.
   void sleep(Rank own) const;

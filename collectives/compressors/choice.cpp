@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kErrorFeedback = "ef:";
 
-/// Why error feedback makes no sense with a compressor; empty where it does.
+/// Returns why error feedback cannot be combined with a compressor; an empty string where it can.
 std::string_view refusal_of_feedback(const Compressor& compressor) {
   if (compressor.exchange == Exchange::per_hop)
     return "it encodes partial sums, hop by hop, and no rank's own gradient";
@@ -26,7 +26,7 @@ void expect_feedback(const Compressor& compressor) {
   const std::string_view why = refusal_of_feedback(compressor);
   if (why.empty()) return;
   throw Error(ExitCode::usage,
-              fmt::format("error feedback makes no sense with compressor '{}': {}", compressor.name, why),
+              fmt::format("error feedback cannot be combined with compressor '{}': {}", compressor.name, why),
               fmt::format("write {}, or choose another compressor", compressor.name));
 }
 

@@ -37,7 +37,8 @@ struct Draw {
 class Codec {
  public:
   virtual ~Codec() = default;
-  /// Upper bound, in bytes, of the encoded form of `elements` elements. Per-hop codecs write exactly so many.
+  /// Upper bound, in bytes, of the encoded form of `elements` elements. Per-hop codecs write exactly this number of
+  /// bytes.
   virtual std::int64_t max_wire_bytes(std::int64_t elements) const = 0;
   /// Writes to `out`, of `max_wire_bytes(in.size())` bytes and any alignment; returns how many it wrote.
   virtual std::int64_t encode(std::span<const float> in, const Draw& draw, std::span<std::byte> out) const = 0;
@@ -60,7 +61,8 @@ class GradientMemory {
 struct NotFinite {
   std::string_view what = "kept";  ///< in words
   bool kept = true;                ///< the element decodes to the infinity or NaN that it was
-  /// It spoils nothing outside of the block of so many elements that it is in; 0: the block is the buffer.
+  /// The number of elements of the block that it is in, and outside of which it spoils nothing; 0: the block is the
+  /// buffer.
   std::int64_t block = 1;
 };
 
@@ -129,9 +131,9 @@ struct CompressorChoice {
   std::unique_ptr<GradientMemory> make_memory(std::int64_t elements, Device& device = host_device()) const;
 };
 
-/// `name`, `name:parameters`, or either after `ef:` for error feedback (Stich et al., Sparsified SGD with Memory,
+/// Reads `name`, `name:parameters`, or either after `ef:` for error feedback (Stich et al., Sparsified SGD with Memory,
 /// NeurIPS 2018; Karimireddy et al., Error Feedback Fixes SignSGD, ICML 2019). \throws Error (usage), with a
-/// suggestion; also where error feedback makes no sense.
+/// suggestion; also where error feedback cannot be combined with the compressor.
 CompressorChoice parse_compressor(std::string_view text);
 
 }  // namespace hbench

@@ -100,7 +100,7 @@ std::uint32_t likely_threshold(std::span<const float> in, std::size_t count, std
   return random[rank];
 }
 
-/// The elements that reach a likely threshold; nothing when those are too few, or so many that they are no help.
+/// Returns the elements that reach a likely threshold; nothing when those are too few, or too many to be of help.
 std::optional<std::vector<std::uint32_t>> by_sample(std::span<const float> in, std::size_t count) {
   constexpr std::size_t kSampled = 1 << 16;
   const std::uint32_t threshold = likely_threshold(in, count, kSampled);

@@ -60,7 +60,7 @@ class CudaDevice final : public LaunchingDevice {
   std::shared_ptr<EventPool> events_, timed_events_;
 };
 
-/// As hbench::join_gpus. \pre there are so many
+/// Does what hbench::join_gpus does. \pre there are at least `gpus` GPUs
 void join_gpus(int gpus);
 
 }  // namespace hbench::cuda

@@ -17,10 +17,10 @@ Availability nccl_availability();
 /// Of the NCCL that is loaded: `2.28.3`; empty without. Does not ask the driver.
 std::string nccl_version();
 
-/// Endpoints of ranks that are threads, rank r on GPU r modulo their number. Their `vendor` is NCCL's own collective;
-/// schedules run as rounds of ncclSend and ncclRecv. A job that one rank aborts, or leaves in the middle of a
-/// collective, is over for all: their communicators are aborted.
-/// \throws Error (environment) where NCCL is absent, or refuses as many ranks on so many GPUs.
+/// Returns the endpoints of ranks that are threads, rank r on GPU r modulo the number of GPUs. Their `vendor` is NCCL's
+/// own collective; schedules run as rounds of ncclSend and ncclRecv. A job that one rank aborts, or leaves in the
+/// middle of a collective, is over for all: their communicators are aborted. \throws Error (environment) where NCCL is
+/// absent, or refuses `ranks` ranks on the number of GPUs that there are.
 std::vector<std::unique_ptr<Endpoint>> make_nccl_endpoints(int ranks);
 
 /// The endpoint of this process, a rank of the job of `home`, which outlives it: on the GPU of its number among the

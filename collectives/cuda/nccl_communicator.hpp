@@ -42,8 +42,8 @@ class NcclCommunicator {
   NcclJobOver over_;
 };
 
-/// The communicators of all ranks of a job in this process; rank r on GPU r modulo `gpus`.
-/// \throws Error (environment) when NCCL does not take so many ranks, (lost_rank) when it takes longer than `timeout`.
+/// Returns the communicators of all ranks of a job in this process; rank r on GPU r modulo `gpus`. \throws Error
+/// (environment) when NCCL does not take `ranks` ranks, (lost_rank) when it takes longer than `timeout`.
 std::vector<std::shared_ptr<NcclCommunicator>> make_nccl_communicators(int ranks, int gpus, Seconds timeout);
 
 /// A rank of a job whose other ranks are in other processes.

@@ -132,7 +132,8 @@ struct WordOf<16> {
 };
 #endif
 
-/// One access of 4, 8 or 16 bytes. \pre `at` is aligned to so many; a group of one may lie anywhere.
+/// Loads a group by one access of 4, 8 or 16 bytes. \pre `at` is aligned to the bytes of the group; a group of one may
+/// lie anywhere.
 template <class T, int kCount>
 HBENCH_ON_BOTH Group<T, kCount> load(const std::byte* at) {
   Group<T, kCount> group;

@@ -22,7 +22,7 @@ class Random {
   HBENCH_ON_BOTH Random(const RandomKey& key, std::uint64_t first)
       : key_(key.key), first_(key.offset + first), mixed_(mixed(key.key ^ (first_ >> 32))) {}
 
-  /// Whether so many from the first on share the upper half of their positions. All but few do.
+  /// Returns whether the `count` numbers from the first on share the upper half of their positions. All but few do.
   HBENCH_ON_BOTH bool near(std::uint32_t count) const {
     return static_cast<std::uint32_t>(first_) <= 0xffff'ffffu - (count - 1);
   }

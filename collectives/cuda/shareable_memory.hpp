@@ -13,8 +13,8 @@
 namespace hbench::cuda {
 
 /// Memory of one GPU. Freed memory is kept for later allocations, in the order of the device's stream, and returned to
-/// the GPU with this object. What peers were told of is returned when the process ends: they may have it open for
-/// longer than this object lives, and freeing it then is undefined (CUDA runtime API, cudaIpcCloseMemHandle).
+/// the GPU with this object. Memory that was reported to peers is returned when the process ends: they may have it open
+/// for longer than this object lives, and freeing it then is undefined (CUDA runtime API, cudaIpcCloseMemHandle).
 class ShareableMemory final : public PeerMemory, public std::enable_shared_from_this<ShareableMemory> {
  public:
   explicit ShareableMemory(int gpu) : gpu_(gpu) {}

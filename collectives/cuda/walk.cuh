@@ -1,8 +1,9 @@
 #pragma once
 
-/// How the threads of a grid share elements. A kernel is a work item (what is loaded, what becomes of it) and a walk.
+/// Shares elements among the threads of a grid. A kernel is a work item (what is loaded, what becomes of it) and a
+/// walk.
 ///
-/// A work item `Work` has `kGroup`, the elements of a wide access; `Taken<kCount>`, what is loaded for so many
+/// A work item `Work` has `kGroup`, the elements of a wide access; `Taken<kCount>`, what is loaded for `kCount`
 /// elements; `take<kCount>(element)`, which loads; and `give<kCount>(element, taken)`, which stores. kCount is kGroup
 /// or 1. Only one thread touches an element, and loads all of it before it stores.
 

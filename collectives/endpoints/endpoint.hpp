@@ -77,8 +77,8 @@ Availability shm_availability();
 /// The same as `make_mpi_endpoint`, but ranks of one host reach each other by memory that they all have mapped, and
 /// only those of different hosts by MPI. On buffers from `allocate` nothing is copied between ranks of one host; others
 /// work, and are copied into shared memory first. All-reduces in which each chunk has one owner (`direct`, co-located
-/// parameter servers) take one pass over memory where all ranks are on one host. `ranks_per_host` > 0 takes so many
-/// consecutive ranks for a host, to try several hosts on one. \throws Error (environment).
+/// parameter servers) take one pass over memory where all ranks are on one host. `ranks_per_host` > 0 takes that number
+/// of consecutive ranks for a host, to try several hosts on one. \throws Error (environment).
 std::unique_ptr<Endpoint> make_shm_endpoint(int ranks_per_host);
 
 /// The same ranks on an emulated network: messages of `inner`, which outlives it, with the costs of a cluster that its

@@ -12,8 +12,8 @@
 
 namespace hbench {
 
-/// Why this combination makes no sense, for a person; empty when it does. Whether the transport can do it (a vendor
-/// collective between threads, say) is checked by its endpoint.
+/// Returns why this combination is invalid, for a person; an empty string when it is valid. Whether the transport can
+/// do it (a vendor collective between threads, say) is checked by its endpoint.
 std::string refuse_exchange(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, DataType type,
                             ReduceOp op, const World& world);
 

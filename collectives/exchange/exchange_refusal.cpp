@@ -34,7 +34,7 @@ std::string refuse_compressed(const AlgorithmChoice& choice, const CompressorCho
     return fmt::format("{} sends elements as they are: it cannot be combined with {}", algorithm.name, name);
   if (type != DataType::float32) return fmt::format("{} compresses float32, not {}", name, entry_of(type).name);
   if (op != ReduceOp::sum && op != ReduceOp::average)
-    return fmt::format("{} compresses gradients, which are added up: {} makes no sense with it", name,
+    return fmt::format("{} compresses gradients, which are added up: {} cannot be combined with it", name,
                        entry_of(op).name);
   if (exchange == Exchange::per_hop) return {};
   if (algorithm.collective != CollectiveKind::all_reduce)

@@ -101,8 +101,8 @@ extern const Fusion kByteps;
 constinit const Fusion kByteps{
     .name = "byteps",
     .summary =
-        "tensors leave in pieces of at most a partition, the front of the model first, with so many bytes in "
-        "flight at most",
+        "tensors leave in pieces of at most a partition, the front of the model first, with at most "
+        "credit bytes in flight",
     .citation =
         "Jiang et al., A Unified Architecture for Accelerating Distributed DNN Training in Heterogeneous "
         "GPU/CPU Clusters, OSDI 2020; Peng et al., A Generic Communication Scheduler for Distributed DNN Training "

@@ -5,7 +5,7 @@
 namespace hbench {
 namespace {
 
-/// The best way to reduce the first so many gradients.
+/// The best way to reduce the gradients up to one of them.
 struct Prefix {
   double finish = 0;
   std::size_t runs = 0;

@@ -23,8 +23,8 @@ struct ReadyGradient {
   std::int64_t bytes = 0;
 };
 
-/// When the last all-reduce ends if runs of so many gradients (in order) travel together, one all-reduce after the
-/// other.
+/// Returns when the last all-reduce ends if gradients (in order) travel together in runs, one all-reduce after the
+/// other; `runs` has the number of gradients of each run.
 Seconds merged_finish(std::span<const ReadyGradient> gradients, std::span<const std::size_t> runs,
                       const ReduceTime& cost);
 

@@ -38,7 +38,7 @@ class Accumulate final : public FusionPolicy {
 extern const Fusion kThreshold;
 constinit const Fusion kThreshold{
     .name = "threshold",
-    .summary = "gradients wait until so many bytes are ready; the rest leaves after the backward pass",
+    .summary = "gradients wait until threshold bytes are ready; the rest leaves after the backward pass",
     .citation =
         "Shi, Chu and Li, MG-WFBP: Efficient Data Communication for Distributed Synchronous SGD Algorithms, "
         "INFOCOM 2019 (why gradients are merged; this is the simplest rule)",

@@ -18,7 +18,7 @@ namespace hbench {
 enum class TimeBasis : std::uint8_t { model, scaled, curve };
 std::string_view to_string(TimeBasis basis);
 
-/// Sizes up to so many times beyond a curve are scaled by it; farther away it says nothing, and the model is alone.
+/// The factor up to which sizes beyond a curve are scaled by it; farther away it says nothing, and the model is alone.
 inline constexpr double kFarFromCurve = 64;
 
 /// Keeps plans of schedules that it has made. Not thread-safe. `profile` outlives it.

@@ -59,7 +59,7 @@ class ConcurrentCollectives {
   struct Collective {
     std::vector<std::int64_t> chunk_begin;  ///< in elements; one more for the end
     std::vector<Transfer> transfers;  ///< chunks' first rounds as the schedule lists them, then the others by chunk
-    std::size_t first_rounds = 0;     ///< so many
+    std::size_t first_rounds = 0;     ///< the number of transfers in first rounds
     std::vector<Chunk> chunks;
     std::vector<double> ready;  ///< by chunk and rank: when all that has come is there
     double finish;

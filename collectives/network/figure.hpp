@@ -14,7 +14,7 @@ struct Figure {
   std::string key;     ///< `network.line_rate`; of the GPU's file `gpu.memory_rate`
   std::string text;    ///< as written: `25 Gbit/s`
   std::string source;  ///< who says so; `stated in <file>` for a figure without one
-  /// Nobody states the figure: it is assumed, and may be so many times higher or lower. 1: it is stated.
+  /// The factor by which a figure that nobody states, and that is assumed, may be higher or lower. 1: it is stated.
   double assumed = 1;
   std::string place;  ///< where it is written, `my.toml:12`; empty for a figure that was not read
 };

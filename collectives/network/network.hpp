@@ -44,7 +44,7 @@ class Network {
   const World& world() const { return world_; }
   bool is_local(Rank src, Rank dst) const { return layout_.node[src] == layout_.node[dst]; }
 
-  /// Of so many elements, inside a node or across.
+  /// Returns a message of `elements` elements, inside a node or across.
   Message message(bool local, TransferKind kind, std::int64_t elements, const Encoding& encoding) const;
   /// When the links have passed a message that its sender holds from `start` on.
   double pass_links(Rank src, Rank dst, const Message& message, double start);

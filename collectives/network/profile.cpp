@@ -99,7 +99,7 @@ double read_rate_factor(const toml::node& node, std::string_view workload, std::
     throw Error(
         ExitCode::usage,
         fmt::format("{}: rates.{}: factor is not between 1 and {:g}", place_in(file_name, node), workload, kMost),
-        "the rate may be so many times higher or lower: 1 where it was measured on this very machine");
+        "the rate may be higher or lower by this factor: 1 where it was measured on this very machine");
   return *factor;
 }
 

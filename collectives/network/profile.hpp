@@ -26,7 +26,7 @@ struct GpuRate {
   double samples_per_second = 0;
   int batch = 0;  ///< samples per step at which it was measured; the default batch per GPU
   std::string source;
-  /// It may be so many times higher or lower: 1 where it was measured on the very machine.
+  /// The factor by which it may be higher or lower: 1 where it was measured on the very machine.
   double factor = 1;
 };
 /// Of a rate that does not say: another driver, framework or input on the same GPU. Published rates of ResNet-50 in
@@ -58,11 +58,11 @@ struct Profile {
   BytesPerSecond line_rate;        ///< of one NIC
   int nics = 1;                    ///< per node
   BytesPerSecond stream_cap;       ///< what one stream (TCP connection, say) reaches at most; 0: no cap
-  double stream_factor = 1;        ///< that cap may be so many times higher or lower; widens the band
+  double stream_factor = 1;        ///< that cap may be higher or lower by this factor; widens the band
   int streams = 1;                 ///< parallel streams between two ranks
   double protocol_efficiency = 1;  ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
   BytesPerSecond server_rate;      ///< of one parameter server on a network, in and out together; 0: no limit
-  double server_factor = 1;        ///< the servers' rate may be so many times higher or lower; widens the band
+  double server_factor = 1;        ///< the servers' rate may be higher or lower by this factor; widens the band
   /// From the call of a collective until its kernels run, where nothing is queued before it.
   Seconds call_latency;
   BytesPerSecond memory_rate;    ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
@@ -81,7 +81,7 @@ struct Profile {
 
   /// GPUs that work together at most; 0: any number.
   std::int64_t most_gpus() const { return std::int64_t{most_nodes} * gpus_per_node; }
-  /// On how many nodes so many workers are.
+  /// Returns the number of nodes that `workers` workers are on.
   int nodes_of(int workers) const { return (workers + gpus_per_node - 1) / gpus_per_node; }
   /// What one rank-to-rank path over the network carries: min(line, streams x cap) x efficiency.
   BytesPerSecond path_rate() const;

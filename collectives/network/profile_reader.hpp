@@ -14,8 +14,8 @@
 
 namespace hbench {
 
-/// How one key is read: `apply` takes the value (its text, and its number when it is one) and throws Error
-/// when that makes no sense.
+/// The way one key is read: `apply` takes the value (its text, and its number when it is one) and throws Error when
+/// that is invalid.
 struct FigureKey {
   std::string_view name;
   bool required = false;

@@ -43,7 +43,7 @@ struct Message {
   bool writes_back = false;
   /// A copy whose encoded form is sent on, so that the image must keep it.
   bool passed_on = false;
-  int waits = 0;    ///< for so many messages
+  int waits = 0;    ///< the number of messages that it waits for
   int before = -1;  ///< the message before it to, or from, the same peer: they are posted and tested in this order
   std::vector<int> successors;  ///< that wait for this one
 };

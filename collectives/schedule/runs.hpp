@@ -34,9 +34,9 @@ struct RunSchedule {
   CollectiveKind collective = CollectiveKind::all_reduce;
   int chunks = 1;
   int rounds = 0;
-  /// The chunks are so many equal parts, and outside the one part that a rank looks after it is never sent less than
-  /// whole parts. What the simulator keeps of other parts is then one time each. It checks this, and takes 1 for all
-  /// chunks where it does not hold.
+  /// The number of equal parts that the chunks are; outside the one part that a rank looks after it is never sent less
+  /// than whole parts. What the simulator keeps of other parts is then one time each. It checks this, and takes 1 for
+  /// all chunks where it does not hold.
   int parts = 1;
   std::vector<TransferRun> runs;      ///< sorted by round
   std::vector<std::int64_t> offsets;  ///< as in `Schedule`

@@ -58,7 +58,8 @@ struct World {
   int workers = 1;
   int servers = 0;         ///< parameter servers; 0 where the algorithm has none
   bool colocated = false;  ///< servers share ranks with workers
-  /// So many consecutive workers (those of a node) add up among themselves before one of them talks to a server.
+  /// The number of consecutive workers (those of a node) that add up among themselves before one of them talks to a
+  /// server.
   int group = 1;
 
   int ranks() const { return colocated ? workers : workers + servers; }

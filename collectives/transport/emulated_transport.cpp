@@ -109,7 +109,7 @@ class EmulatedTransport final : public Transport {
     return server_seconds_per_byte_ > 0 && kind_ == when && !(costs_.groups && is_local(peer));
   }
 
-  /// Of the server, with so many bytes.
+  /// Returns the time that the server takes for `bytes` bytes.
   Clock::duration work_of(std::size_t bytes) const {
     return in_ticks(Seconds(server_seconds_per_byte_ * static_cast<double>(bytes)));
   }

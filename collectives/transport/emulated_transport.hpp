@@ -32,8 +32,8 @@ struct EmulatedCosts {
 };
 
 /// One rank's end, carried by `inner`, which outlives it. A message is there for its receiver its latency after it has
-/// arrived. A server handles one message after the other while it is under way: it is there, or leaves, no sooner than
-/// the server has handled it. Costs no core: nobody spins, times are looked at by `test`.
+/// arrived. A server handles the messages in flight one after the other: each is there, or leaves, no sooner than the
+/// server has handled it. Costs no core: nobody spins, times are looked at by `test`.
 std::unique_ptr<Transport> make_emulated_transport(Transport& inner, EmulatedCosts costs);
 
 }  // namespace hbench

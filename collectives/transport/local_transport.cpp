@@ -121,7 +121,7 @@ class LocalTransport final : public Transport {
   };
   struct Message {
     std::vector<std::byte> bytes;
-    std::size_t there = 0;  ///< so many of them
+    std::size_t there = 0;  ///< the number of bytes that are there
     Clock::time_point due;
   };
 

@@ -18,8 +18,8 @@ namespace hbench {
 /// \throws Error (lost_rank) when an MPI call has failed.
 void succeed(int code, std::string_view what);
 
-/// `count` as MPI takes it, an `int`; `bytes` is the size of so many elements, for the message. \throws Error (usage)
-/// when there are more elements than an `int` counts.
+/// Returns `count` as MPI takes it, an `int`; `bytes` is the size of `count` elements, for the error message. \throws
+/// Error (usage) when there are more elements than an `int` counts.
 int mpi_count(std::size_t count, std::size_t bytes);
 
 /// Messages, and MPI's own collectives, on `communicator`, which outlives them.

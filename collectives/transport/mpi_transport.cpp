@@ -20,9 +20,9 @@ namespace {
 /// No power of two apart from another by a multiple of it (64 x 7 x 137): see `piece_of`.
 constexpr std::size_t kPiece = 61376;
 
-/// Who waits tests all of its messages in turn, and MPI looks at all of its connections each time that it is asked: a
-/// server with hundreds of messages under way took both cores for that. So one look serves a turn: MPI is asked when a
-/// message is tested that was tested since the last look.
+/// A rank that waits tests all of its messages in turn, and MPI looks at all of its connections each time that it is
+/// asked: a server with hundreds of messages in flight took both cores for that. So one look serves a turn: MPI is
+/// asked when a message is tested that was tested since the last look.
 class MpiTransport final : public Transport {
  public:
   explicit MpiTransport(MPI_Comm communicator) : communicator_(communicator) {
@@ -93,7 +93,7 @@ class MpiTransport final : public Transport {
  private:
   struct Slot {
     std::vector<MPI_Request> pieces;  ///< in the order in which they arrive
-    std::size_t done = 0;             ///< so many of them
+    std::size_t done = 0;             ///< the number of pieces that are done
     bool is_send = false;
     Rank from = 0;  ///< this and what follows: of a receive
     std::span<std::byte> landing;
@@ -123,7 +123,7 @@ class MpiTransport final : public Transport {
   }
 
   /// Asks MPI about all requests at once, and again while it has news. A call that finds none done moves messages on
-  /// but does not say what came of it (Open MPI), so that there is a second.
+  /// but does not report the result (Open MPI), so that there is a second.
   void look() {
     ++looks_;
     bool again = true;

@@ -101,7 +101,7 @@ std::span<std::byte> SharedSegment::allocate(std::size_t bytes) {
   }
   if (size >= kPage) next_ = rounded(next_, kPage);
   if (next_ + size > end_)
-    throw Error(ExitCode::environment, "the memory that ranks share has no room left for so many buffers",
+    throw Error(ExitCode::environment, "the memory that ranks share has no room left for another buffer",
                 "use smaller buffers, or fewer");
   std::byte* const memory = base_ + next_;
   SharedMemory::populate(memory, size);

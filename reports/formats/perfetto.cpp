@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Threads of a process: compute, then rows of buckets, of coding and of negotiation, of each at most so many.
+/// The threads of a process: compute, then rows of buckets, of coding and of negotiation, at most `kRowsOfAKind` of
+/// each.
 constexpr int kCompute = 1;
 constexpr int kRowsOfAKind = 1000;
 

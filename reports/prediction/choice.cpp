@@ -34,7 +34,7 @@ std::string in_band(const Band& band, double units, int digits, std::string_view
 
 std::string percent_band(const Band& band) { return in_band(band, 100, 0, " %"); }
 
-/// What a time of so many hours is written in.
+/// The unit in which a time is written.
 struct TimeUnit {
   double per_hour;
   int digits;
@@ -233,7 +233,7 @@ Table doubling_table(const Choice& choice, const std::vector<Alternative>& best)
 }
 
 Table doubts_table(const Choice& choice, const std::vector<Alternative>& best) {
-  Table table{.caption = "What is not known for sure, and which measurement would settle it",
+  Table table{.caption = "What is not known for sure, and which measurement would decide it",
               .columns = {"cluster", "not known", "measurement"},
               .numeric = {false, false, false},
               .first_rows = 8};

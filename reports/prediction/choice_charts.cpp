@@ -7,7 +7,7 @@
 namespace hbench {
 namespace {
 
-/// More lines cannot be told apart.
+/// The most clusters of a chart: more lines cannot be distinguished.
 constexpr std::size_t kMostClusters = 6;
 /// More bands on top of each other show nothing.
 constexpr std::size_t kMostBands = 3;

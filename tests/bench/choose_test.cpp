@@ -51,8 +51,8 @@ TEST(Goals, ThatMakeNoSenseAreRefusedWithAnExample) {
     expect_error([&] { parse_goals(texts); }, ExitCode::usage, HasSubstr(what), HasSubstr(hint));
   };
   refused({.target = "140%"}, "--target 140% is more than the ideal", "90%");
-  refused({.samples = "1e303"}, "--samples 1e303 makes no sense", "115M");
-  refused({.target = "fast"}, "--target fast makes no sense", "90%");
+  refused({.samples = "1e303"}, "--samples 1e303 is invalid", "115M");
+  refused({.target = "fast"}, "--target fast is invalid", "90%");
   refused({.samples = "-5"}, "--samples -5", "115M");
   refused({.samples = "5 apples"}, "--samples 5 apples", "115M");
   refused({.epochs = "nan"}, "--epochs nan", "90");

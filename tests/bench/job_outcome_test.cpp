@@ -43,7 +43,7 @@ TEST(JobOutcome, NamesWhoWasBehindWhenAllFellSilent) {
   reports.processes = {{0, {.pid = 100}}, {1, {.pid = 101}}};
   reports.last_step = {{0, 7}, {1, 5}};
   EXPECT_THAT(of({.code = 1, .timed_out = true}, reports).reason,
-              HasSubstr("for 30 s; last heard of rank 1 after step 5"));
+              HasSubstr("for 30 s; last known state: rank 1 after step 5"));
 }
 
 TEST(JobOutcome, NamesTheHostOfEachRankWhereThereAreSeveral) {

@@ -343,7 +343,7 @@ TEST_F(TrackCheck, SaysWhatIsWrongWithItsFlags) {
   refused({"--head", "7"}, "--head 7: there is no such run", "the newest is 1");
   refused({"--baseline", "=x"}, "--baseline =x: no label", "release=2.1");
   refused({"--baseline", "branch="}, "no label", "release=2.1");
-  refused({"--least-effect", "often"}, "--least-effect often makes no sense", "3%");
+  refused({"--least-effect", "often"}, "--least-effect often is invalid", "3%");
   refused({"--least-effect", "0"}, "--least-effect 0", "3%");
   refused({"--fail-on", "inconclusve"}, "inconclusve", "inconclusive");
 }

@@ -281,7 +281,7 @@ TEST(RefuseExchange, SaysInWordsWhatMakesNoSense) {
   EXPECT_EQ(refusal("ring", "fp16", DataType::int32), "fp16 compresses float32, not int32");
   EXPECT_EQ(refusal("ring", "fp16", DataType::float64), "fp16 compresses float32, not float64");
   EXPECT_EQ(refusal("ring", "fp16", DataType::float32, ReduceOp::min),
-            "fp16 compresses gradients, which are added up: min makes no sense with it");
+            "fp16 compresses gradients, which are added up: min cannot be combined with it");
   EXPECT_EQ(refusal("vendor", "fp16"), "vendor sends elements as they are: it cannot be combined with fp16");
   EXPECT_EQ(refusal("vendor", "none", DataType::bfloat16), "vendor is MPI's, which has no type for bfloat16");
   EXPECT_THAT(refusal("ps", "none"), HasSubstr("at least 1 parameter server"));

@@ -102,7 +102,7 @@ TEST(ErrorFeedback, IsRefusedWhereItMakesNoSense) {
       ADD_FAILURE() << name;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::usage);
-      EXPECT_THAT(error.what(), HasSubstr("error feedback makes no sense with compressor '" + std::string(name)));
+      EXPECT_THAT(error.what(), HasSubstr("error feedback cannot be combined with compressor '" + std::string(name)));
     }
   }
   EXPECT_EQ(parse_compressor("ef:topk").text(), "ef:topk:0.01");

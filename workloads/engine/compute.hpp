@@ -26,7 +26,7 @@ class Compute {
   virtual Device& device() = 0;
   /// One forward and backward pass that nobody uses: on a GPU, libraries look for their fastest kernels, load them and
   /// take their memory before a step is timed, and before another rank's collective would have to wait for that.
-  virtual void rehearse() = 0;
+  virtual void warm_up() = 0;
   /// Drops the gradients and computes the loss of the data of step `step`.
   virtual void forward(int step) = 0;
   /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, once all

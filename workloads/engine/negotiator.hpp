@@ -19,7 +19,8 @@
 
 namespace hbench {
 
-/// Rank 0 finds out first who is late, and reports it; the others wait so many times longer before they judge.
+/// The factor by which other ranks wait longer than rank 0, which finds out first who is late and reports it, before
+/// they judge.
 inline constexpr double kMorePatience = 2;
 
 /// Used by one thread at a time, step after step.

@@ -25,11 +25,12 @@ constexpr std::chrono::microseconds kSpin{50};
 /// How often a rank looks whether communication slows it.
 constexpr std::chrono::milliseconds kSlice{5};
 
-/// Contributions repeat after so many elements, a prime number: no chunk of a schedule is a multiple of it long.
+/// The number of elements after which contributions repeat, a prime number: no chunk of a schedule is a multiple of it
+/// long.
 constexpr std::int64_t kPeriod = 65521;
 /// The largest contribution of worker 0. Sums of up to 361 workers are below 2^24, and so exact in float32.
 constexpr int kMost = 251;
-/// Of each timed step this share is compared, in runs of `kRun` elements: one of so many runs.
+/// The share of each timed step that is compared, in runs of `kRun` elements: one of every `kSampled` runs.
 constexpr std::int64_t kSampled = 64, kRun = 4096;
 
 /// What worker 0 contributes to the first step; worker r contributes r + 1 times as much.

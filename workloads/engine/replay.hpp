@@ -28,7 +28,7 @@ class Replay final : public Compute {
   GradientLayout record_layout() override;
   void lay_out(const GradientLayout& layout, std::span<float> memory) override;
   Device& device() override;
-  void rehearse() override {}
+  void warm_up() override {}
   void forward(int step) override;
   void backward(const std::function<void(int)>& ready, double scale) override;
   bool gradients_are_finite() const override { return true; }

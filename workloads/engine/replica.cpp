@@ -280,7 +280,7 @@ std::vector<std::int64_t> Replica::tensor_elements() const {
 
 Device& Replica::device() { return *state_->device; }
 
-void Replica::rehearse() {
+void Replica::warm_up() {
   forward(0);
   backward({});
   synchronize(*state_->device);

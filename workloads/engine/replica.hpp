@@ -46,7 +46,7 @@ class Replica final : public Compute {
   std::vector<std::int64_t> tensor_elements() const;
   Device& device() override;
 
-  void rehearse() override;
+  void warm_up() override;
   void forward(int step) override;
   void backward(const std::function<void(int)>& ready, double scale = 1) override;
   bool gradients_are_finite() const override;

@@ -91,7 +91,7 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
   JobProgress progress;
   LossScale scale = loss_scale_of(request);
   StepTrace trace(0, Lane::compute, compute.device());
-  if (request.strategy.on_gpu) compute.rehearse();
+  if (request.strategy.on_gpu) compute.warm_up();
   const auto job_begin = Clock::now();
   auto begin = job_begin;
   for (Phase phase = next_phase(request, progress); phase != Phase::stop; phase = next_phase(request, progress)) {
@@ -127,7 +127,7 @@ void train_together(Compute& compute, const TrainingRequest& request, Endpoint& 
   const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
   const std::span<float> gradients = gradient_memory(endpoint, layout);
   compute.lay_out(layout, gradients);
-  if (request.strategy.on_gpu) compute.rehearse();
+  if (request.strategy.on_gpu) compute.warm_up();
   Communicator communicator(request, endpoint, layout, gradients);
   Handover handover(communicator.doorbell());
   if (begin_job) begin_job(handover);

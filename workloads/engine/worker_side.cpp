@@ -31,7 +31,7 @@ class WorkerSide final : public Negotiator {
     std::vector<Bucket> launch;
     while (const auto order = orders_.poll()) {
       last_order_ = Clock::now();
-      obey(*order, launch);
+      follow(*order, launch);
       if (!ended_) orders_.expect();
     }
     const double silence = std::chrono::duration<double>(Clock::now() - last_order_).count();
@@ -48,7 +48,7 @@ class WorkerSide final : public Negotiator {
   void abort(std::span<const Rank>) override {}
 
  private:
-  void obey(const Order& order, std::vector<Bucket>& launch) {
+  void follow(const Order& order, std::vector<Bucket>& launch) {
     const std::vector<std::int32_t> members = order.members.numbers();
     switch (order.kind) {
       case OrderKind::alive:

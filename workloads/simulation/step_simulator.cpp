@@ -108,7 +108,7 @@ Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int6
   return Bytes(passes * traffic) / profile_->memory_rate;
 }
 
-/// One run of one workload: virtual clock, compute, policy, and the collectives under way.
+/// One run of one workload: virtual clock, compute, policy, and the collectives in flight.
 class StepRun {
  public:
   StepRun(StepSimulator& simulator, const StepTimeline& timeline, const TrainingStrategy& strategy,
@@ -155,7 +155,7 @@ class StepRun {
   }
 
  private:
-  /// From a moment without communication to the next.
+  /// The period from a point in time without communication to the next.
   struct Period {
     double begin;
     double end;
@@ -219,7 +219,7 @@ class StepRun {
 
   double next_policy() const {
     const auto wakeup = policy_->wakeup();
-    // The coordinator is one thread: the next cycle begins when it has told everyone about the last one.
+    // The coordinator is one thread: the next cycle begins when it has notified everyone of the last one.
     return wakeup ? std::max({now_, wakeup->value, negotiated_}) : kNever;
   }
 
@@ -412,7 +412,7 @@ class StepRun {
   bool backward_told_ = false;
   int buckets_ = 0, completed_ = 0;
   double stream_free_ = 0, host_free_ = 0;
-  std::vector<Period> periods_;   ///< with communication under way, in order
+  std::vector<Period> periods_;   ///< with communication in flight, in order
   std::vector<double> ready_at_;  ///< by gradient
   std::vector<Span>* spans_;      ///< null: nobody asks
   std::deque<Queued> stream_;

@@ -23,9 +23,9 @@ struct StepTimes {
   Seconds step;
   Seconds compute;        ///< of one undisturbed GPU
   Seconds straggler;      ///< the slowest of all ranks needs longer
-  Seconds slowdown;       ///< compute disturbed by communication under way
+  Seconds slowdown;       ///< compute disturbed by communication in flight
   Seconds exposed;        ///< communication that nothing hid
-  Seconds communication;  ///< time with a collective under way, hidden or not (not a part of the sum)
+  Seconds communication;  ///< time with a collective in flight, hidden or not (not a part of the sum)
   int buckets = 0;
 };
 
@@ -62,7 +62,7 @@ class StepSimulator {
   /// Two all-reduces of a factor of half the bytes each.
   Seconds low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
   Seconds collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements);
-  /// So many passes over the gradients at the compressor's declared traffic.
+  /// Returns the time of `passes` passes over the gradients at the compressor's declared traffic.
   Seconds coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const;
 
   const Profile* profile_;

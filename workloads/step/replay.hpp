@@ -11,13 +11,14 @@ namespace hbench {
 /// What is replayed, and how fast. Equal on all ranks.
 struct ReplayRequest {
   StepTimeline timeline;
-  /// Every second of the timeline takes so many of the clock (`TrainingRequest::dilation` is the same).
+  /// The number of seconds of the clock that every second of the timeline takes (`TrainingRequest::dilation` is the
+  /// same).
   double dilation = 1;
   /// Relative standard deviation of a rank's compute time. In each step the ranks' deviations are the expected order
   /// statistics of as many normal draws, dealt out anew: the slowest is as late as is expected of the slowest.
   double straggler = 0;
   double overlap_slowdown = 0;  ///< compute takes 1 + this while a collective is in flight
-  /// By worker: so many times slower than the timeline, for faults that are planted; empty: none is.
+  /// By worker, the factor by which it is slower than the timeline, for faults that are planted; empty: none is.
   std::vector<double> slower;
 };
 

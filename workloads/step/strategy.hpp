@@ -35,7 +35,8 @@ struct TrainingStrategy {
 
   bool communicates() const { return !algorithm.empty(); }
   bool colocated() const { return algorithm.uses_servers() && server_mode == ServerMode::colocated; }
-  /// So many servers, but of colocated ones no more than there are workers to share a rank with.
+  /// Sets the number of servers to `count`, but of colocated ones to no more than there are workers to share a rank
+  /// with.
   void set_servers(int count, int workers);
   /// The world of a job of `workers`, of which `gpus_per_node` share a node.
   World world(int workers, int gpus_per_node) const;

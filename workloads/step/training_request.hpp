@@ -40,8 +40,8 @@ struct TrainingRequest {
   /// difference how they are spread over workers.
   bool freeze_batch_norm = false;
   TestDelay delay;  ///< of one rank's backward passes
-  /// The clock of the job is so many times slower than that of what it stands for (emulation): what fusion policies
-  /// are told of the time is divided by it.
+  /// The factor by which the clock of the job is slower than that of what it stands for (emulation): the times that
+  /// fusion policies are called with are divided by it.
   double dilation = 1;
   /// How often a rank looks for messages that nothing announces. 0: as often as it can, as a rank stands for a GPU with
   /// a core of its own; ranks that share cores take turns by it.
