@@ -42,7 +42,7 @@ struct CaseField {
 /// In the order of keys, columns and documentation. A later field may depend on an earlier one when it is set.
 std::span<const CaseField> case_fields();
 
-/// The list as the table of `analysis/store/README.md`.
+/// The list as the table of `analysis/store/fields.md`.
 std::string case_fields_table();
 
 }  // namespace hbench

@@ -4,7 +4,7 @@
 ///
 /// An interval here is a 95 % prediction interval for a repeat: another whole run, of as many launches in the same
 /// conditions, shows a value within it 95 times of 100. It is sqrt(2) times as wide as a confidence interval of the
-/// same level, since the repeat is as uncertain as what it repeats. `analysis/README.md` has the derivation.
+/// same level, since the repeat is as uncertain as what it repeats. `analysis/points/README.md` has the derivation.
 
 #include <optional>
 #include <span>

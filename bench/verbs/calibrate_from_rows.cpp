@@ -38,7 +38,7 @@ std::vector<CaseResult> rows_of(const std::string& file, const std::string& clus
   others = std::erase_if(rows, [&](const CaseResult& row) { return row.asked.profile != cluster; });
   if (rows.empty())
     throw Error(ExitCode::usage, fmt::format("{} has no rows of {}", file, cluster),
-                clusters.empty() ? "see analysis/README.md"
+                clusters.empty() ? "see analysis/published/README.md"
                                  : fmt::format("its column 'profile' has {}", fmt::join(clusters, ", ")));
   return rows;
 }
@@ -133,7 +133,8 @@ ExitCode calibrate_from_rows(const Call& call) {
       "  mpirun -n 16 -H a:8,b:8 hbench collective --algorithm ring --json > two.json\n"
       "  hbench calibrate --from two.json --profile aws-p5 --out mine.toml\n"
       "  hbench sweep --gpus 1..64 --profile ./mine.toml --evidence simulated\n"
-      "rows.csv has the columns of analysis/published/published.csv (analysis/README.md), one row for each measured "
+      "rows.csv has the columns of analysis/published/published.csv (analysis/published/README.md), one row for each "
+      "measured "
       "throughput.");
   app.add_option("--from", request.from,
                  "table of measured steps, or what nccl-tests or hbench collective --json printed");

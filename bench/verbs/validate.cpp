@@ -23,7 +23,8 @@ namespace {
 std::vector<CaseResult> figures(const std::string& file) {
   if (file.empty()) return published_results();
   std::vector<CaseResult> published = read_published(file);
-  if (published.empty()) throw Error(ExitCode::usage, fmt::format("{} has no figures", file), "see analysis/README.md");
+  if (published.empty())
+    throw Error(ExitCode::usage, fmt::format("{} has no figures", file), "see analysis/published/README.md");
   return published;
 }
 
@@ -66,8 +67,8 @@ ExitCode run_validate(const Call& call) {
   app.footer(
       "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --each\n  hbench validate --from "
       "rows.csv --json\n  hbench validate --collectives");
-  Option* table =
-      app.add_option("--from", from, "table of figures instead of the built-in one (columns: analysis/README.md)");
+  Option* table = app.add_option(
+      "--from", from, "table of figures instead of the built-in one (columns: analysis/published/README.md)");
   app.add_option("--profile", profiles, "only these clusters (comma list)");
   Option* of = app.add_option("--workload", workloads, "only these workloads (comma list)");
   app.add_flag("--collectives", collectives, "single collectives instead, beside the curves of the profiles")

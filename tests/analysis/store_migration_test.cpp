@@ -377,7 +377,7 @@ TEST(TheFieldsOfACase, AreColumnsSinceTheVersionThatTheListNames) {
 }
 
 TEST(TheFieldsOfACase, AreDocumented) {
-  EXPECT_THAT(bytes_of(kSource / "analysis/store/README.md"), testing::HasSubstr(case_fields_table()));
+  EXPECT_THAT(bytes_of(kSource / "analysis/store/fields.md"), testing::HasSubstr(case_fields_table()));
 }
 
 /// The text between the lines that begin and end the documented schema.
