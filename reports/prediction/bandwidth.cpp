@@ -58,25 +58,43 @@ const RequiredBandwidth* find(const BandwidthAnswer& answer, const std::string& 
   return nullptr;
 }
 
+/// `38 Gbit/s with ring (4.7 per GPU)`, in the order in which strategies were asked for; of more than two that reach
+/// the target, the one that needs least and the one that needs most. Those that never do have the last part.
+std::vector<std::string> needs_in_words(const BandwidthAnswer& answer, const Axes& axes, const std::string& workload) {
+  std::vector<const RequiredBandwidth*> reached;
+  std::vector<std::string> never;
+  for (const std::string& strategy : axes.strategies) {
+    const RequiredBandwidth* required = find(answer, workload, strategy, axes.gpus.back());
+    if (required == nullptr) continue;
+    if (required->stated)
+      reached.push_back(required);
+    else
+      never.push_back(strategy);
+  }
+  constexpr std::size_t kMostNamed = 2;
+  if (reached.size() > kMostNamed) {
+    std::ranges::stable_sort(reached, {}, [](const RequiredBandwidth* each) { return *each->stated; });
+    reached = {reached.front(), reached.back()};
+  }
+  std::vector<std::string> parts;
+  for (const RequiredBandwidth* required : reached) {
+    parts.push_back(fmt::format("{} Gbit/s with {}", gigabits(*required->stated), required->asked.strategy.label()));
+    if (const int shared_by = answer.base.gpus_per_node; shared_by > 1)
+      parts.back() += fmt::format(" ({} per GPU)", gigabits(*required->stated / shared_by));
+  }
+  if (!never.empty())
+    parts.push_back(fmt::format("never reached with {}", never.size() > kMostNamed
+                                                             ? fmt::format("{} others", never.size())
+                                                             : fmt::format("{}", fmt::join(never, ", "))));
+  return parts;
+}
+
 std::string verdict(const BandwidthAnswer& answer, const Axes& axes) {
-  const int gpus = axes.gpus.back(), shared_by = answer.base.gpus_per_node;
   std::string text =
       fmt::format("Simulated: {} of ideal speed on {} GPUs takes, of the network of each {}:", percent(answer.target),
-                  gpus, nodes_in_words(answer.base));
-  for (const std::string& workload : axes.workloads) {
-    std::vector<std::string> parts;
-    for (const std::string& strategy : axes.strategies) {
-      const RequiredBandwidth* required = find(answer, workload, strategy, gpus);
-      if (required == nullptr) continue;
-      if (!required->stated) {
-        parts.push_back(fmt::format("never reached with {}", strategy));
-        continue;
-      }
-      parts.push_back(fmt::format("{} Gbit/s with {}", gigabits(*required->stated), strategy));
-      if (shared_by > 1) parts.back() += fmt::format(" ({} per GPU)", gigabits(*required->stated / shared_by));
-    }
-    text += fmt::format(" {} {}.", answer.titles.at(workload), fmt::join(parts, ", "));
-  }
+                  axes.gpus.back(), nodes_in_words(answer.base));
+  for (const std::string& workload : axes.workloads)
+    text += fmt::format(" {} {}.", answer.titles.at(workload), fmt::join(needs_in_words(answer, axes, workload), ", "));
   return text;
 }
 

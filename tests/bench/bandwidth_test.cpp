@@ -259,6 +259,19 @@ TEST(BandwidthDocument, ShowsEachRateWithItsBandAndWhereThereIsNone) {
                     HasSubstr("(10 per GPU), never reached with ps")));
 }
 
+TEST(BandwidthDocument, NamesOfManyStrategiesTheTwoEnds) {
+  BandwidthAnswer answer = small_answer();
+  for (const auto& [strategy, needed] :
+       {std::pair("tree", 55.0), std::pair("direct", 12.0), std::pair("bcube", 44.0)}) {
+    answer.required.push_back(answer.required[0]);
+    answer.required.back().asked = lab_case(16, strategy);
+    answer.required.back().stated = gbit(needed);
+  }
+  const std::string text = std::get<Verdict>(bandwidth_document(answer).blocks.at(0)).text;
+  EXPECT_THAT(text, HasSubstr("12 Gbit/s with direct (3 per GPU), 55 Gbit/s with tree (14 per GPU), never reached"));
+  EXPECT_THAT(text, Not(AnyOf(HasSubstr("with ring"), HasSubstr("with bcube"))));
+}
+
 TEST(BandwidthDocument, ExplainsItsTablesByTheirOwnFigures) {
   const auto method = [](const BandwidthAnswer& answer) {
     for (const Block& block : bandwidth_document(answer).blocks)
