@@ -425,7 +425,7 @@ TEST(ArchitectureRule, RefusesEveryOtherEdge) {
   EXPECT_TRUE(refusal("reports/formats/text.cpp", "\"bench/sweep/plan.hpp\""));
   EXPECT_TRUE(refusal("workloads/step/strategy.cpp", "\"analysis/prediction/plan.hpp\""));
   EXPECT_TRUE(refusal("reports/formats/text.cpp", "\"analysis/store/store.hpp\""));
-  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"tests/mutate.hpp\""));
+  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"tests/support/mutate.hpp\""));
   EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"schedule.hpp\""));
   EXPECT_TRUE(refusal("analysis/points/points.cpp", "<sqlite3.h>"));
   EXPECT_TRUE(refusal("bench/data.cpp", "<sqlite3.h>"));

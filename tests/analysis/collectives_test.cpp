@@ -4,7 +4,7 @@
 
 #include "analysis/store/store.hpp"
 #include "example_results.hpp"
-#include "temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -8,7 +8,7 @@
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
 #include "frozen_schemas.hpp"
-#include "temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

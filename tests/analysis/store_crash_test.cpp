@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "analysis/store/store.hpp"
-#include "child_process.hpp"
 #include "example_results.hpp"
-#include "temporary_folder.hpp"
+#include "tests/support/child_process.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

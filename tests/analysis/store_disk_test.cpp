@@ -9,10 +9,10 @@
 #include <fstream>
 
 #include "analysis/store/store.hpp"
-#include "child_process.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
-#include "temporary_folder.hpp"
+#include "tests/support/child_process.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

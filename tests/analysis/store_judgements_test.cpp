@@ -6,7 +6,7 @@
 #include "analysis/store/prune.hpp"
 #include "analysis/store/store.hpp"
 #include "tests/analysis/example_results.hpp"
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -7,7 +7,7 @@
 #include "analysis/store/store.hpp"
 #include "collectives/base/error.hpp"
 #include "example_results.hpp"
-#include "temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -9,9 +9,9 @@
 #include <map>
 
 #include "collectives/base/host_name.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
-#include "tests/sanitized.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/sanitized.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

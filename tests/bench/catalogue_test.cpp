@@ -15,8 +15,8 @@
 #include "reports/formats/text_table.hpp"
 #include "reports/prediction/profile_difference.hpp"
 #include "reports/prediction/profiles.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
 namespace hbench {

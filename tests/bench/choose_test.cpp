@@ -11,10 +11,10 @@
 #include "collectives/base/table.hpp"
 #include "reports/prediction/choice.hpp"
 #include "reports/prediction/choice_charts.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/own_timeline.hpp"
-#include "tests/bench/terminal_columns.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/terminal_columns.hpp"
 
 namespace hbench {
 namespace {

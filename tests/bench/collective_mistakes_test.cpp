@@ -8,7 +8,7 @@
 #include "bench/collective/started.hpp"
 #include "bench/command/verb.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench {

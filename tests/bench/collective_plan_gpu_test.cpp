@@ -4,7 +4,7 @@
 
 #include "bench/collective/plan.hpp"
 #include "collectives/cuda/cuda.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "bench/hosts/preflight.hpp"
 #include "bench/hosts/reach.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

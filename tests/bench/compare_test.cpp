@@ -12,8 +12,8 @@
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/prediction/comparison.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

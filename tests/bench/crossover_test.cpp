@@ -14,8 +14,8 @@
 #include "collectives/base/table.hpp"
 #include "collectives/network/choose.hpp"
 #include "reports/prediction/crossover.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/lab.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

@@ -10,8 +10,8 @@
 #include "bench/database/age.hpp"
 #include "bench/database/text.hpp"
 #include "collectives/base/table.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

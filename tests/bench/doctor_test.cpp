@@ -9,7 +9,7 @@
 #include "bench/doctor/diagnosis.hpp"
 #include "bench/doctor/gpu_findings.hpp"
 #include "reports/formats/formats.hpp"
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -7,7 +7,7 @@
 #include "analysis/prediction/data.hpp"
 #include "bench/emulation/dilation.hpp"
 #include "collectives/base/text.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 #include "workloads/simulation/step_simulator.hpp"
 
 namespace hbench {

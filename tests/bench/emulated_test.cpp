@@ -8,8 +8,8 @@
 #include "bench/collective/plan.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/sweep/local_machine.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

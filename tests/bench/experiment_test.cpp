@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

@@ -8,7 +8,7 @@
 #include "analysis/fit/profile_text.hpp"
 #include "bench/launch/installation.hpp"
 #include "reports/prediction/fits.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

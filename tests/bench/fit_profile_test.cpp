@@ -15,8 +15,8 @@
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/prediction/fits.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

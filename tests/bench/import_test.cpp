@@ -13,9 +13,9 @@
 #include "bench/command/verb.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
-#include "tests/bench/import_examples.hpp"
+#include "tests/analysis/import_examples.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "bench/worker/backing_folders.hpp"
 #include "bench/worker/process_identity.hpp"
-#include "tests/analysis/child_process.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/child_process.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/records/fingerprint.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

@@ -4,7 +4,7 @@
 #include "bench/launch/find_program.hpp"
 #include "bench/launch/launcher.hpp"
 #include "collectives/base/table.hpp"
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "bench/hosts/preflight.hpp"
 #include "bench/sweep/local_machine.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

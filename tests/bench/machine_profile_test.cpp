@@ -7,8 +7,8 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/units_text.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -7,7 +7,7 @@
 #include "analysis/records/machine_load.hpp"
 #include "analysis/records/throttling.hpp"
 #include "bench/sweep/measure.hpp"
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "collectives/cuda/cuda.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

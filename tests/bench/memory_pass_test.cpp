@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "collectives/base/text.hpp"
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

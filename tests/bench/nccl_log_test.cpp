@@ -12,8 +12,8 @@
 #include "bench/collective/table.hpp"
 #include "bench/launch/nccl_log.hpp"
 #include "reports/formats/formats.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/mutate.hpp"
+#include "tests/support/mutate.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "bench/collective/machine.hpp"
 #include "bench/launch/host.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

@@ -3,10 +3,10 @@
 
 #include "bench/launch/installation.hpp"
 #include "bench/sweep/plan.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/own_timeline.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

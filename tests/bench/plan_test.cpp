@@ -8,9 +8,9 @@
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/revision.hpp"
 #include "collectives/network/choose.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <thread>
 
-#include "tests/analysis/child_process.hpp"
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/child_process.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 

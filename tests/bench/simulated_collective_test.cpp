@@ -12,7 +12,7 @@
 #include "bench/collective/table.hpp"
 #include "collectives/network/choose.hpp"
 #include "collectives/network/collective_model.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

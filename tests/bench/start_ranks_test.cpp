@@ -15,8 +15,8 @@
 #include <thread>
 
 #include "bench/launch/find_program.hpp"
-#include "tests/analysis/child_process.hpp"
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/child_process.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

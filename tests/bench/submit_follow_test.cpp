@@ -3,8 +3,8 @@
 
 #include "bench/submit/follow.hpp"
 #include "collectives/base/error.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

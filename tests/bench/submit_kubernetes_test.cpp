@@ -4,8 +4,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/kubernetes/submissions.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "bench/submit/kubernetes_names.hpp"
-#include "tests/bench/hostile_text.hpp"
 #include "tests/bench/kubernetes/submissions.hpp"
+#include "tests/support/hostile_text.hpp"
 
 namespace hbench {
 namespace {

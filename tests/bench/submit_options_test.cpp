@@ -2,7 +2,7 @@
 
 #include "bench/verbs/submit_options.hpp"
 #include "collectives/base/table.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstdlib>
 
 #include "bench/command/shell_word.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/hostile_text.hpp"
 #include "tests/bench/submission_example.hpp"
+#include "tests/support/hostile_text.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

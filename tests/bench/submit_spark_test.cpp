@@ -2,8 +2,8 @@
 
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
-#include "tests/analysis/temporary_folder.hpp"
 #include "tests/bench/submission_example.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 

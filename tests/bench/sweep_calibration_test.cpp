@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "bench/launch/installation.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/plan_example.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "workloads/step/trace.hpp"
 
 namespace hbench {

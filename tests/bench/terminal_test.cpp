@@ -12,7 +12,7 @@
 
 #include "bench/output/console.hpp"
 #include "reports/formats/text_table.hpp"
-#include "tests/analysis/child_process.hpp"
+#include "tests/support/child_process.hpp"
 
 namespace hbench {
 namespace {

@@ -9,9 +9,9 @@
 #include "bench/command/verb.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
-#include "tests/bench/terminal_columns.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/terminal_columns.hpp"
 
 namespace hbench {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "analysis/track/explain.hpp"
 #include "analysis/track/rule_json.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/tracked_database.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

@@ -11,8 +11,8 @@
 #include "bench/track/git.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/track/bisection.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/tracked_database.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

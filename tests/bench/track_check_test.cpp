@@ -15,10 +15,10 @@
 #include "analysis/records/trial.hpp"
 #include "collectives/base/file.hpp"
 #include "reports/track/check.hpp"
-#include "tests/bench/expect_error.hpp"
-#include "tests/bench/hostile_text.hpp"
-#include "tests/bench/terminal_columns.hpp"
 #include "tests/bench/tracked_database.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/hostile_text.hpp"
+#include "tests/support/terminal_columns.hpp"
 
 namespace hbench {
 namespace {

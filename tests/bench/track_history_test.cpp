@@ -11,9 +11,9 @@
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/track/history.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
 #include "tests/bench/tracked_database.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "analysis/store/store.hpp"
 #include "reports/formats/plain_text.hpp"
-#include "tests/bench/hostile_text.hpp"
 #include "tests/bench/program.hpp"
+#include "tests/support/hostile_text.hpp"
 
 namespace hbench {
 namespace {

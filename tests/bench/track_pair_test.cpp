@@ -12,8 +12,8 @@
 #include "bench/track/pair_store.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/track/check.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

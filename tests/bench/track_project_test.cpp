@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 
 #include "bench/track/starter.hpp"
-#include "tests/bench/expect_error.hpp"
-#include "tests/mutate.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/mutate.hpp"
 
 namespace hbench {
 namespace {

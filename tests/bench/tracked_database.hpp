@@ -11,7 +11,7 @@
 #include "analysis/track/check.hpp"
 #include "bench/command/verb.hpp"
 #include "collectives/base/table.hpp"
-#include "tests/analysis/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 

@@ -14,8 +14,8 @@
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "collectives/base/table.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

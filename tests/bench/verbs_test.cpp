@@ -13,9 +13,9 @@
 #include "bench/verbs/worker.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/plain_text.hpp"
-#include "tests/analysis/temporary_folder.hpp"
-#include "tests/bench/expect_error.hpp"
-#include "tests/bench/terminal_columns.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/terminal_columns.hpp"
 
 namespace hbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "collectives/endpoints/endpoint.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 #include "workloads/libtorch.hpp"
 
 namespace hbench {

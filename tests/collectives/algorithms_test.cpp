@@ -10,7 +10,7 @@
 #include "collectives/algorithms/cost.hpp"
 #include "collectives/schedule/checker.hpp"
 #include "tests/collectives/instances.hpp"
-#include "tests/sanitized.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hbench {
 namespace {

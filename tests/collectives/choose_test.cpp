@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/collectives/clusters.hpp"
-#include "tests/collectives/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {
 
-using ::hbench::testing::expect_usage_error;
+using ::hbench::expect_usage_error;
 using ::hbench::testing::round_cluster;
 
 AlgorithmTime at(std::int64_t bytes, std::string algorithm, double seconds) {

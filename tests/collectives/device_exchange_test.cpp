@@ -11,7 +11,7 @@
 #include "collectives/program/rank_plan.hpp"
 #include "tests/collectives/exchanged.hpp"
 #include "tests/collectives/posted_groups.hpp"
-#include "tests/sanitized.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hbench {
 namespace {

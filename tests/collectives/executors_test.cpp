@@ -5,7 +5,7 @@
 #include "collectives/transport/wait.hpp"
 #include "tests/collectives/conformance.hpp"
 #include "tests/collectives/thread_ranks.hpp"
-#include "tests/sanitized.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hbench {
 namespace {

@@ -4,12 +4,12 @@
 
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/fusion/parameters.hpp"
-#include "tests/collectives/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {
 
-using ::hbench::testing::expect_usage_error;
+using ::hbench::expect_usage_error;
 
 TEST(ParseFusion, FillsInDefaultsAndKeepsTheNameOfTheRow) {
   EXPECT_EQ(parse_fusion("none").text(), "none");

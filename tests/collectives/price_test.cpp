@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "collectives/network/profile.hpp"
-#include "tests/collectives/expect_error.hpp"
 #include "tests/collectives/profile_text.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

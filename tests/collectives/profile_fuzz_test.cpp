@@ -5,7 +5,7 @@
 #include "collectives/network/profile.hpp"
 #include "tests/collectives/clusters.hpp"
 #include "tests/collectives/profile_text.hpp"
-#include "tests/mutate.hpp"
+#include "tests/support/mutate.hpp"
 
 namespace hbench {
 namespace {

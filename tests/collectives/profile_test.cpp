@@ -5,8 +5,8 @@
 #include <set>
 
 #include "collectives/base/file.hpp"
-#include "tests/collectives/expect_error.hpp"
 #include "tests/collectives/profile_text.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {
@@ -227,7 +227,7 @@ TEST(Profile, RatesAreChecked) {
   EXPECT_EQ(parse(with("batch = 16", "batch = 16, factor = 100")).rates.at("mine").factor, 100);
   for (const char* factor : {"0.9", "101", "nan", "\"2\""})
     expect_refused(with("batch = 16", "batch = 16, factor = " + std::string(factor)),
-                   "my.toml:32: rates.mine: factor is not between 1 and 100", "so many times");
+                   "my.toml:32: rates.mine: factor is not between 1 and 100", "higher or lower by this factor");
   EXPECT_EQ(parse(with("batch = 16", "batch = 1")).rates.at("mine").batch, 1);
   EXPECT_EQ(parse(with("batch = 16", "batch = 1000000")).rates.at("mine").batch, 1'000'000);
   expect_refused(with("batch = 16", "batch = 1000001"), "my.toml:32: rates.mine: batch is not a count", "whole number");

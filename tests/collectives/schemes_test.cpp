@@ -11,12 +11,12 @@
 #include "collectives/algorithms/cost.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/schedule/checker.hpp"
-#include "tests/collectives/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {
 
-using ::hbench::testing::expect_usage_error;
+using ::hbench::expect_usage_error;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 

@@ -9,12 +9,12 @@
 #include "collectives/base/toml_text.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/placement/placement.hpp"
-#include "tests/collectives/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {
 
-using ::hbench::testing::expect_usage_error;
+using ::hbench::expect_usage_error;
 
 constexpr std::array<std::string_view, 5> kNames{"ring", "ps", "vendor", "horovod", "horovod-2018"};
 

@@ -6,12 +6,12 @@
 #include <functional>
 #include <random>
 
-#include "tests/collectives/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {
 
-using ::hbench::testing::expect_usage_error;
+using ::hbench::expect_usage_error;
 
 TEST(Units, ArithmeticKeepsTheDimension) {
   EXPECT_DOUBLE_EQ((Bytes(1e9) / BytesPerSecond(2e9)).value, 0.5);

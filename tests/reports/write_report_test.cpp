@@ -8,9 +8,9 @@
 #include <set>
 
 #include "collectives/base/error.hpp"
-#include "tests/analysis/temporary_folder.hpp"
 #include "tests/reports/run_gnuplot.hpp"
 #include "tests/reports/samples.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {

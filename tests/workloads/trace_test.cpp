@@ -6,8 +6,8 @@
 #include <set>
 
 #include "collectives/base/file.hpp"
-#include "tests/collectives/expect_error.hpp"
-#include "tests/mutate.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/mutate.hpp"
 
 namespace hbench {
 namespace {

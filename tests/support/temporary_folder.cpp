@@ -1,4 +1,4 @@
-#include "temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

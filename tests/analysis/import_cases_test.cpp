@@ -6,7 +6,7 @@
 #include "analysis/import/import.hpp"
 #include "analysis/points/collectives.hpp"
 #include "collectives/base/file.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

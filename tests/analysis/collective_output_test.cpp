@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/import/collective_output.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

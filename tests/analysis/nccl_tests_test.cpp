@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/import/nccl_tests_output.hpp"
-#include "tests/bench/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace hbench {
 namespace {

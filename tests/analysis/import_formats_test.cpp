@@ -8,9 +8,9 @@
 #include "analysis/import/measured_unit.hpp"
 #include "analysis/import/timestamp.hpp"
 #include "analysis/points/tracked_metric.hpp"
-#include "tests/bench/expect_error.hpp"
-#include "tests/bench/import_examples.hpp"
-#include "tests/mutate.hpp"
+#include "tests/analysis/import_examples.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/mutate.hpp"
 
 namespace hbench {
 namespace {

@@ -12,7 +12,7 @@
 #include "reports/formats/formats.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/track/check.hpp"
-#include "tests/bench/hostile_text.hpp"
+#include "tests/support/hostile_text.hpp"
 
 namespace hbench {
 namespace {
