@@ -18,8 +18,6 @@ bool needs_equal_parts(const CollectiveRequest& request) {
   return request.collective == CollectiveKind::reduce_scatter || request.collective == CollectiveKind::all_gather;
 }
 
-std::int64_t element_size(const CollectiveRequest& request) { return static_cast<std::int64_t>(size_of(request.type)); }
-
 std::vector<std::string> measured_executors() {
   std::vector<std::string> names;
   for (const ExecutorKind* kind : executors())
@@ -98,6 +96,8 @@ void check_options(const CollectiveRequest& request, const Takes& takes, bool of
 }
 
 }  // namespace
+
+std::int64_t element_size(const CollectiveRequest& request) { return static_cast<std::int64_t>(size_of(request.type)); }
 
 Candidates candidates_of(const CollectiveRequest& request, const CollectiveMachine& machine,
                          const std::vector<std::int64_t>& tensors) {

@@ -25,6 +25,9 @@ Candidates candidates_of(const CollectiveRequest& request, const CollectiveMachi
 std::vector<std::string> algorithms_on(const std::string& executor, const CollectiveRequest& request,
                                        const Candidates& chosen);
 
+/// Returns the bytes of an element.
+std::int64_t element_size(const CollectiveRequest& request);
+
 /// Returns the buffers of each size, in elements. Parts are equal where each worker has one.
 std::vector<std::vector<std::int64_t>> buffers_of(const CollectiveRequest& request,
                                                   const std::vector<std::int64_t>& tensors, int workers);

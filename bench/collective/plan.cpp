@@ -81,7 +81,7 @@ class Planner {
 
   void add_simulated(const Profile& cluster, int workers, const std::vector<std::int64_t>& buffers,
                      const std::string& algorithm, const std::string& compressor) {
-    const std::int64_t bytes = buffers.front() * static_cast<std::int64_t>(size_of(request_.type));
+    const std::int64_t bytes = buffers.front() * element_size(request_);
     Case asked = question_of(request_, workers, buffers);
     asked.evidence = Evidence::simulated;
     asked.profile = cluster.name;
@@ -128,8 +128,7 @@ class Planner {
       asked.source = "this machine's GPUs";
       asked.training.device = kGpuDevice;
     }
-    const AlgorithmChoice choice =
-        algorithm_of(asked, buffers.front() * static_cast<std::int64_t>(size_of(request_.type)));
+    const AlgorithmChoice choice = algorithm_of(asked, buffers.front() * element_size(request_));
     if (choice.algorithm->segments != nullptr) {
       asked.collective.segments = request_.segments;
       pipelined_ = true;

@@ -134,8 +134,7 @@ ExitCode calibrate_from_rows(const Call& call) {
       "  hbench calibrate --from two.json --profile aws-p5 --out mine.toml\n"
       "  hbench sweep --gpus 1..64 --profile ./mine.toml --evidence simulated\n"
       "rows.csv has the columns of analysis/published/published.csv (analysis/published/README.md), one row for each "
-      "measured "
-      "throughput.");
+      "measured throughput.");
   app.add_option("--from", request.from,
                  "table of measured steps, or what nccl-tests or hbench collective --json printed");
   app.add_option("--profile", request.base, "profile to start from: a name of hbench list profiles, or a TOML file");

@@ -37,10 +37,11 @@ std::vector<const Case*> left(const SweepPreparation& sweep, const Plan& plan, c
 
 bool is_simulated(const Case& asked) { return asked.evidence == Evidence::simulated; }
 
-double seconds_of(const SweepPreparation& sweep, const std::set<std::string>& finished) {
+/// Of all cases of the plan that are left, and of the calibration.
+double seconds_of(const SweepPreparation& sweep, std::initializer_list<const std::vector<const Case*>*> parts) {
   double seconds = sweep.calibration ? sweep.calibration->seconds() : 0;
-  for (const Case* asked : left(sweep, sweep.plan, finished, [](const Case&) { return true; }))
-    seconds += sweep.cost(*asked, sweep.plan);
+  for (const std::vector<const Case*>* part : parts)
+    for (const Case* asked : *part) seconds += sweep.cost(*asked, sweep.plan);
   return seconds;
 }
 
@@ -62,13 +63,12 @@ SweepExecution::SweepExecution(const SweepPreparation& sweep, Store& store, std:
       store_(store),
       early_(std::move(early)),
       finished_(finished_keys(sweep, store)),
-      total_(seconds_of(sweep, finished_)),
       simulated_(left(sweep, sweep.plan, finished_, is_simulated)),
       emulated_(left(sweep, sweep.plan, finished_,
                      [&](const Case& asked) { return !is_simulated(asked) && !sweep.is_launched_here(asked); })),
       measured_(left(sweep, sweep.plan, finished_,
                      [&](const Case& asked) { return !is_simulated(asked) && sweep.is_launched_here(asked); })),
-      progress_(total_, sweep.options.verbosity) {}
+      progress_(seconds_of(sweep, {&simulated_, &emulated_, &measured_}), sweep.options.verbosity) {}
 
 void SweepExecution::run() {
   announce(simulated_.size() + emulated_.size() + measured_.size());

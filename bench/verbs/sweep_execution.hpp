@@ -43,7 +43,6 @@ class SweepExecution {
   Store& store_;
   std::function<void()> early_;
   std::set<std::string> finished_;  ///< keys of answers
-  double total_ = 0;                ///< seconds of all that is left
   Cases simulated_, emulated_, measured_;
   Progress progress_;
   std::int64_t run_ = 0;
