@@ -78,6 +78,7 @@ const std::vector<Layer> kRooms{
     {"analysis/track",
      {"analysis/statistics", "analysis/records", "analysis/trace", "analysis/points", "analysis/store"}},
     {"analysis/import", {"analysis/records", "analysis/points", "analysis/store", "analysis/track"}},
+    {"analysis/jobs", {"analysis/import"}},
     {"analysis/prediction",
      {"analysis/statistics", "analysis/records", "analysis/published", "analysis/trace", "analysis/points",
       "analysis/store", "analysis/track"}},

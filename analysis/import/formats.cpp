@@ -36,8 +36,8 @@ void refuse_stranger(std::string_view text, std::string_view file_name) {
   for (const Stranger& stranger : kStrangers)
     if (text.find(stranger.mark) != text.npos && text.find(stranger.also) != text.npos)
       throw Error(ExitCode::usage,
-                  fmt::format("{}: this is {}, and hbench does not read traces yet", file_name, stranger.what),
-                  "print the time of a step, such as {\"step_ms\": 12.3}, and import that");
+                  fmt::format("{}: this is {}, and a trace is of a job, not of a benchmark", file_name, stranger.what),
+                  fmt::format("make a workload of it: hbench import-job {}", file_name));
 }
 
 }  // namespace

@@ -89,16 +89,17 @@ std::string rendered(const Document& document, const Format& format, std::size_t
 
 }  // namespace
 
-void DocumentOutput::add_options(Arguments& app) {
+void DocumentOutput::add_options(Arguments& app, const char* out_flag) {
+  out_ = out_flag;
   Option* as_format = app.add_option("--format", format_name_, "print html, markdown, csv or text");
   Option* out =
-      app.add_option("--out", file_, "write it there instead: FILE.html, .md, .csv, .txt, or .svg (its first chart)");
+      app.add_option(out_, file_, "write it there instead: FILE.html, .md, .csv, .txt, or .svg (its first chart)");
   Option* as_wide = app.add_flag("--wide", wide_, kWideHelp)->excludes(as_format)->excludes(out);
   app.add_flag("--json", json_, "print it as JSON")->excludes(as_format)->excludes(as_wide);
 }
 
 void DocumentOutput::check() {
-  if (!file_.empty()) check_writable(file_, "--out");
+  if (!file_.empty()) check_writable(file_, out_);
   if (!format_name_.empty())
     format_ = &find_format(format_name_);
   else if (!file_.empty() && !json_ && file_.extension() != kPicture)
@@ -116,7 +117,7 @@ void DocumentOutput::deliver(const Document& document, const std::function<std::
       fmt::print("{}", text);
       return;
     }
-    write_whole(file_, text, "--out");
+    write_whole(file_, text, out_);
   }
   fmt::print("{}\n", file_.string());
 }

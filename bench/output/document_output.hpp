@@ -13,11 +13,11 @@
 
 namespace hbench {
 
-/// The flags `--format`, `--out`, `--wide` and `--json`, the same in every verb that has them. Stays where it is from
-/// `add_options` on.
+/// The flags `--format`, `--out`, `--wide` and `--json`, the same in every verb that has them; where `--out` is for
+/// what the verb makes, the document's file has another name. Stays where it is from `add_options` on.
 class DocumentOutput {
  public:
-  void add_options(Arguments& app);
+  void add_options(Arguments& app, const char* out = "--out");
   /// Markdown that is longer loses rows: for a comment on a pull request.
   void keep_markdown_within(std::size_t bytes) { most_markdown_bytes_ = bytes; }
   /// Before long work. \throws Error (usage) for a format that there is not, (environment) where the file cannot be
@@ -30,6 +30,7 @@ class DocumentOutput {
   bool for_terminal() const { return !json_ && format_ == nullptr && file_.empty(); }
 
  private:
+  const char* out_ = "--out";
   std::string format_name_;
   std::filesystem::path file_;
   bool json_ = false, wide_ = false;

@@ -1,0 +1,70 @@
+#pragma once
+
+/// A training job as its recordings show it, and the workload that they make: what a step consists of, which exchanges
+/// carry gradients and what is not known. Pure: recordings in, plain data out.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/jobs/recording.hpp"
+#include "workloads/step/trace.hpp"
+
+namespace hbench {
+
+/// What the person says beside the files.
+struct JobRequest {
+  std::string title;  ///< empty: the name of the first file
+  int batch = 0;      ///< samples of one rank and step; 0: as the file says
+  int ranks = 0;      ///< of the job, where the files do not say it
+  std::string group;  ///< the ranks that exchange gradients, by the recorder's name; empty: the only one
+};
+
+/// Gradients that travelled together.
+struct JobBucket {
+  std::int64_t elements = 0;
+  int tensors = 0;                  ///< 0: not known
+  Seconds launched;                 ///< since the step began
+  std::optional<Seconds> duration;  ///< the shortest of all ranks, which waits least; the median of the steps
+};
+
+/// Exchanges that carry no gradients, of one kind.
+struct JobTraffic {
+  std::string operation;
+  int per_step = 0;
+  std::int64_t elements = 0;  ///< of one step; 0: not known
+};
+
+/// The rank for which the others wait.
+struct JobStraggler {
+  int rank = 0;
+  Seconds own, others;  ///< time in collectives per step: its own, and the median of the others
+};
+
+struct Job {
+  std::vector<Recording> recordings;
+  int ranks = 0;     ///< that exchange gradients with each other; 0: not known
+  std::string type;  ///< of a gradient on its way; empty: not known
+  // Medians over steps (of all ranks), since the step began.
+  Seconds step, fastest_step, slowest_step;
+  int steps = 0;        ///< that count
+  int other_steps = 0;  ///< of another shape, such as the first ones of DDP: they do not count
+  std::optional<Seconds> forward, backward, compute;
+  Seconds update;         ///< after the gradients have arrived
+  Seconds communication;  ///< exchanges of gradients, hidden or not
+  Seconds exposed;        ///< what of them the step waited for
+  std::vector<JobBucket> buckets;
+  std::vector<JobTraffic> others;
+  std::optional<JobStraggler> straggler;
+  /// What the step takes when the timeline is played with the buckets' own durations; absent where one is not known.
+  std::optional<Seconds> replayed;
+  std::optional<Trace> workload;     ///< absent where the sizes or times of gradients are not known
+  std::vector<std::string> unknown;  ///< in sentences, each with the measurement that is missing
+};
+
+/// Makes a job of the recordings of some or all of its ranks. \throws Error (usage) where they are no recordings of one
+/// job, where two groups exchange gradients and none was named, and where no step is left. \pre there is a recording,
+/// and each has a step.
+Job make_job(std::vector<Recording> recordings, const JobRequest& request);
+
+}  // namespace hbench

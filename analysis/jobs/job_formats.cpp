@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "analysis/jobs/job_format.hpp"
+#include "analysis/jobs/text_source.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+
+extern const JobFormat kKinetoFormat;
+
+namespace {
+
+constexpr std::array kFormats{&kKinetoFormat};
+
+constexpr std::size_t kHeadBytes = 1 << 16;
+
+std::string head_of(const std::string& file_name) {
+  TextSource source(file_name);
+  std::string head;
+  for (int byte = source.take(); byte >= 0 && head.size() < kHeadBytes; byte = source.take())
+    head.push_back(static_cast<char>(byte));
+  return head;
+}
+
+const JobFormat& format_of(const std::string& file_name) {
+  const std::string head = head_of(file_name);
+  if (head.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw Error(ExitCode::usage, fmt::format("{}: it is empty", file_name), "did the program that wrote it fail?");
+  for (const JobFormat* format : job_formats())
+    if (format->recognises(head)) return *format;
+  throw Error(ExitCode::usage, fmt::format("{}: no recording of a training job has this format", file_name),
+              fmt::format("known are {}; --format names one", fmt::join(names_of(job_formats()), ", ")));
+}
+
+}  // namespace
+
+std::span<const JobFormat* const> job_formats() { return kFormats; }
+
+const JobFormat& find_job_format(std::string_view name) {
+  return find_entry(job_formats(), name, "format of recordings");
+}
+
+std::vector<Recording> read_recordings(const std::string& file_name, std::string_view format) {
+  const JobFormat& chosen = format.empty() ? format_of(file_name) : find_job_format(format);
+  std::vector<Recording> recordings = chosen.read(file_name);
+  for (Recording& recording : recordings) recording.format = chosen.name;
+  return recordings;
+}
+
+}  // namespace hbench

@@ -1,0 +1,146 @@
+#include "analysis/jobs/json_elements.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/import/json_value.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::size_t kMostMemberBytes = std::size_t{64} << 20;
+
+bool is_blank(int byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
+
+/// Takes a file apart at the commas and brackets of its outermost levels.
+class Splitter {
+ public:
+  Splitter(TextSource& source, const JsonVisitor& visitor) : source_(source), visitor_(visitor) {}
+
+  bool run() {
+    const int first = next();
+    if (first == '[') return list();
+    if (first != '{') fail(first < 0 ? "it is empty" : "this is no JSON");
+    return object();
+  }
+
+ private:
+  /// Skips blanks; the byte after them stays.
+  int look() {
+    while (is_blank(source_.peek())) take();
+    return source_.peek();
+  }
+  int take() {
+    ++position_;
+    return source_.take();
+  }
+  int next() {
+    look();
+    return take();
+  }
+
+  bool object() {
+    for (int byte = look(); byte != '}'; byte = look()) {
+      if (byte == ',') {
+        take();
+        continue;
+      }
+      if (byte < 0) return false;
+      if (byte != '"') fail("this is no JSON");
+      if (!value()) return false;
+      const std::string name = parse(text_).get<std::string>();
+      if (next() != ':') fail("this is no JSON");
+      if (name == visitor_.list && look() == '[') {
+        take();
+        if (!list()) return false;
+        continue;
+      }
+      if (!value()) return false;
+      visitor_.member(name, parse(text_));
+    }
+    return true;
+  }
+
+  bool list() {
+    for (int byte = look(); byte != ']'; byte = look()) {
+      if (byte == ',') {
+        take();
+        continue;
+      }
+      if (byte < 0) return false;
+      // What is no object is no event; some writers end a list with `{}` or `null`.
+      if (!value()) return false;
+      if (text_.front() == '{') visitor_.element(text_);
+    }
+    take();
+    return true;
+  }
+
+  /// Reads one value into `text_`; false where the file ends in it.
+  bool value() {
+    text_.clear();
+    look();
+    int depth = 0;
+    do {
+      const int byte = take();
+      if (byte < 0) return false;
+      text_.push_back(static_cast<char>(byte));
+      if (text_.size() > kMostMemberBytes) fail("one of its values has more than 64 MiB");
+      if (byte == '"') {
+        if (!rest_of_string()) return false;
+      } else if (byte == '{' || byte == '[') {
+        ++depth;
+      } else if (byte == '}' || byte == ']') {
+        if (--depth < 0) fail("a bracket closes nothing");
+      } else if (depth == 0) {
+        return scalar();
+      }
+    } while (depth > 0);
+    return true;
+  }
+
+  bool rest_of_string() {
+    for (int byte = take(); byte >= 0; byte = take()) {
+      text_.push_back(static_cast<char>(byte));
+      if (byte == '"') return true;
+      if (byte != '\\') continue;
+      if ((byte = take()) < 0) return false;
+      text_.push_back(static_cast<char>(byte));
+    }
+    return false;
+  }
+
+  /// A number, or a word.
+  bool scalar() {
+    for (int byte = source_.peek(); byte >= 0 && !is_blank(byte) && byte != ',' && byte != '}' && byte != ']';
+         byte = source_.peek()) {
+      if (byte == '"' || byte == '{' || byte == '[') fail("this is no JSON");
+      text_.push_back(static_cast<char>(take()));
+    }
+    return true;
+  }
+
+  nlohmann::json parse(std::string_view text) const {
+    return parse_element(fmt::format("[{}]", text), source_.file_name()).at(0);
+  }
+
+  [[noreturn]] void fail(std::string_view why) const {
+    throw Error(ExitCode::usage, fmt::format("{}: {} (at byte {})", source_.file_name(), why, position_),
+                "is it as the program wrote it?");
+  }
+
+  TextSource& source_;
+  const JsonVisitor& visitor_;
+  std::string text_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace
+
+bool visit_json(TextSource& source, const JsonVisitor& visitor) { return Splitter(source, visitor).run(); }
+
+nlohmann::json parse_element(std::string_view text, std::string_view file_name) {
+  nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
+  return parsed.is_discarded() ? parse_json(text, file_name) : parsed;
+}
+
+}  // namespace hbench

@@ -1,0 +1,32 @@
+#pragma once
+
+/// Recordings are JSON of up to gigabytes: a list of small objects, alone or as a member of one object. They are read
+/// one element at a time, so that memory stays small.
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "analysis/jobs/text_source.hpp"
+
+namespace hbench {
+
+struct JsonVisitor {
+  /// The member whose array is not kept but visited: `traceEvents`. A list at the top is visited as well.
+  std::string_view list;
+  /// Called with each other member of the object at the top.
+  std::function<void(const std::string& name, const nlohmann::json& value)> member;
+  /// Called with the text of each element of the list: `{...}`.
+  std::function<void(std::string_view text)> element;
+};
+
+/// Reads a file's JSON to its end. Returns false where the list is never closed, as of a program that was stopped or
+/// still runs; what came before has been visited. \throws Error (usage) for what is no JSON, and for members of more
+/// than 64 MiB; it names the place in bytes.
+bool visit_json(TextSource& source, const JsonVisitor& visitor);
+
+/// Parses one element; NaN and Infinity, which Python writes, are null. \throws Error (usage) that names the file.
+nlohmann::json parse_element(std::string_view text, std::string_view file_name);
+
+}  // namespace hbench

@@ -1,0 +1,318 @@
+/// Traces of PyTorch's profiler: Kineto's of torch 1.8 and newer (an object with `traceEvents`), and the plain list of
+/// a PyTorch that was built without Kineto.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "analysis/jobs/job_format.hpp"
+#include "analysis/jobs/kineto_events.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+using Events = KinetoEvents;
+
+/// A part of the host's time that is one step.
+struct Window {
+  std::string name;
+  double begin = 0, end = 0;
+};
+
+template <class Event>
+void sort_by_begin(std::vector<Event>& events) {
+  std::ranges::stable_sort(events, {}, &Event::begin);
+}
+
+bool within(const Events::Interval& inner, const Events::Interval& outer) {
+  return inner.thread == outer.thread && inner.begin >= outer.begin && inner.end <= outer.end;
+}
+
+/// Takes over what `other`, which stands for the same exchange, knows and `exchange` does not.
+void complete(Events::Exchange& exchange, const Events::Exchange& other) {
+  if (exchange.operation.empty()) exchange.operation = other.operation;
+  if (exchange.type.empty()) exchange.type = other.type;
+  if (exchange.group.empty()) exchange.group = other.group;
+  if (exchange.elements == 0) exchange.elements = other.elements;
+  if (exchange.ranks == 0) exchange.ranks = other.ranks;
+}
+
+/// One collective is told three times by the host: `c10d::`, in it `record_param_comms`, in it `nccl:`. The outermost
+/// stands for all; a library's event that lies in none is the run of one, on a thread of the library's own.
+void join_calls(Events& events) {
+  sort_by_begin(events.calls);
+  sort_by_begin(events.runs);
+  std::vector<Events::Exchange> outermost, runs;
+  std::map<std::int64_t, std::size_t> last;  // of each thread
+  for (Events::Exchange& call : events.calls) {
+    const auto found = last.find(call.thread);
+    if (found != last.end() && within(call, outermost[found->second])) {
+      complete(outermost[found->second], call);
+      continue;
+    }
+    last[call.thread] = outermost.size();
+    outermost.push_back(std::move(call));
+  }
+  for (Events::Exchange& run : events.runs) {
+    const auto inside = [&](const Events::Exchange& call) { return run.correlation == 0 && within(run, call); };
+    const auto after = std::ranges::upper_bound(outermost, run.begin, {}, &Events::Exchange::begin);
+    // Calls of other threads may stand between a call and what lies in it.
+    auto call = std::find_if(
+        std::make_reverse_iterator(after),
+        std::make_reverse_iterator(after - std::min<std::ptrdiff_t>(after - outermost.begin(), 64)), inside);
+    if (call.base() != after - std::min<std::ptrdiff_t>(after - outermost.begin(), 64))
+      complete(*call, run);
+    else
+      runs.push_back(std::move(run));
+  }
+  events.calls = std::move(outermost);
+  events.runs = std::move(runs);
+}
+
+/// Steps as the profiler marks them; else from the end of one update of the parameters to that of the next.
+std::vector<Window> windows_of(Events& events) {
+  std::vector<Window> windows;
+  sort_by_begin(events.steps);
+  for (const Events::Mark& mark : events.steps)
+    if (windows.empty() || windows.back().name != mark.name) windows.push_back({mark.name, mark.begin, mark.end});
+  if (!windows.empty()) return windows;
+  sort_by_begin(events.optimizers);
+  for (std::size_t i = 1; i < events.optimizers.size(); ++i)
+    windows.push_back({fmt::format("step {}", i + 1), events.optimizers[i - 1].end, events.optimizers[i].end});
+  return windows;
+}
+
+/// Steps out of the events of one rank.
+class Steps {
+ public:
+  explicit Steps(Events events) : events_(std::move(events)) {
+    join_calls(events_);
+    std::ranges::sort(events_.tasks, {}, &Events::Interval::begin);
+    sort_by_begin(events_.gradients);
+    std::ranges::sort(events_.launches, {}, &Events::Launch::at);
+    std::ranges::sort(events_.kernels, {}, &Events::Kernel::begin);
+    for (const Events::Kernel& kernel : events_.kernels)
+      if (kernel.correlation > 0) kernel_of_.emplace(kernel.correlation, &kernel);
+    match_runs();
+  }
+
+  Recording recording() {
+    Recording recording = events_.facts;
+    recording.sharded = events_.sharded;
+    for (const Window& window : windows_of(events_)) recording.steps.push_back(step(window));
+    if (!events_.complete)
+      recording.unknown.push_back("the file ends before its list of events does: what came after is not known");
+    return recording;
+  }
+
+ private:
+  /// The run of each call: by what launched its kernel, else the first that began after the call and is of its kind.
+  void match_runs() {
+    run_of_.assign(events_.calls.size(), nullptr);
+    std::unordered_map<std::int64_t, const Events::Launch*> launch_of;
+    for (const Events::Launch& launch : events_.launches)
+      if (launch.correlation > 0) launch_of.emplace(launch.correlation, &launch);
+    std::vector<const Events::Exchange*> open;
+    for (const Events::Exchange& run : events_.runs) {
+      const auto launch = run.correlation > 0 ? launch_of.find(run.correlation) : launch_of.end();
+      if (launch == launch_of.end() || !assign(*launch->second, run)) open.push_back(&run);
+    }
+    std::vector<bool> used(open.size());
+    for (std::size_t i = 0; i < events_.calls.size(); ++i) {
+      if (run_of_[i] != nullptr) continue;
+      for (std::size_t k = 0; k < open.size(); ++k) {
+        if (used[k] || open[k]->begin < events_.calls[i].begin || !alike(*open[k], events_.calls[i])) continue;
+        used[k] = true;
+        run_of_[i] = open[k];
+        complete(events_.calls[i], *open[k]);
+        break;
+      }
+    }
+    // What nothing called stands for itself.
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      if (used[k]) continue;
+      events_.calls.push_back(*open[k]);
+      run_of_.push_back(open[k]);
+    }
+  }
+
+  static bool alike(const Events::Exchange& run, const Events::Exchange& call) {
+    return run.operation.empty() || call.operation.empty() || run.operation == call.operation;
+  }
+
+  bool assign(const Events::Launch& launch, const Events::Exchange& run) {
+    const auto after = std::ranges::upper_bound(events_.calls, launch.at, {}, &Events::Exchange::begin);
+    for (auto call = after; call != events_.calls.begin();) {
+      --call;
+      if (call->thread != launch.thread) continue;
+      const auto index = static_cast<std::size_t>(call - events_.calls.begin());
+      if (call->end < launch.at || run_of_[index] != nullptr) return false;
+      run_of_[index] = &run;
+      complete(*call, run);
+      return true;
+    }
+    return false;
+  }
+
+  RecordedStep step(const Window& window) {
+    RecordedStep step{.name = window.name, .time = Seconds(window.end - window.begin)};
+    const auto in_window = [&](const Events::Interval& each) {
+      return each.begin >= window.begin && each.begin < window.end;
+    };
+    bool any = false;
+    double begin = 0, end = 0;
+    std::int64_t thread = 0;
+    for (const Events::Interval& task : events_.tasks) {
+      if (!in_window(task)) continue;
+      if (!any) begin = task.begin, thread = task.thread;
+      any = true;
+      if (task.thread == thread) end = std::max(end, task.end);
+    }
+    begin_ = window.begin;
+    read_launches(thread, begin, window.end);
+    if (any) {
+      // Where the device is behind the host, its own first kernel is what begins the backward pass.
+      const double device_begin = launches_.empty() ? begin : std::max(begin, launches_.front().kernel_begin);
+      step.backward_began = Seconds(device_begin - window.begin);
+      for (const Events::Gradient& gradient : events_.gradients)
+        if (in_window(gradient))
+          step.gradients.push_back({.tensor = {},
+                                    .elements = gradient.elements,
+                                    .ready = Seconds(std::max(done_by(gradient.end), device_begin) - window.begin)});
+      // Two threads of the backward pass may end gradients in another order than they began them.
+      for (std::size_t i = 1; i < step.gradients.size(); ++i)
+        step.gradients[i].ready = std::max(step.gradients[i].ready, step.gradients[i - 1].ready);
+      step.backward_ended = Seconds(done_by(end) - window.begin);
+      if (!step.gradients.empty()) step.backward_ended = std::max(*step.backward_ended, step.gradients.back().ready);
+    }
+    read_collectives(step, in_window, begin, end);
+    step.compute = compute_in(window);
+    if (any) step.exposed = exposed(step, end);
+    return step;
+  }
+
+  struct LaunchedKernel {
+    double at = 0, kernel_begin = 0, last_end = 0;  ///< the latest end of this one and of all before it
+  };
+
+  /// The kernels that the backward pass's thread launched, in the order of their launches.
+  void read_launches(std::int64_t thread, double begin, double end) {
+    launches_.clear();
+    double last = 0;
+    for (auto launch = std::ranges::lower_bound(events_.launches, begin, {}, &Events::Launch::at);
+         launch != events_.launches.end() && launch->at < end; ++launch) {
+      const auto kernel = kernel_of_.find(launch->correlation);
+      if (launch->thread != thread || kernel == kernel_of_.end()) continue;
+      last = std::max(last, kernel->second->end);
+      launches_.push_back({launch->at, kernel->second->begin, last});
+    }
+  }
+
+  /// When all work was done that the backward pass had launched by a time of the host.
+  double done_by(double host) const {
+    const auto after = std::ranges::upper_bound(launches_, host, {}, &LaunchedKernel::at);
+    return after == launches_.begin() ? host : std::max(host, std::prev(after)->last_end);
+  }
+
+  int gradients_before(double host) const {
+    return static_cast<int>(std::ranges::count_if(events_.gradients, [&](const Events::Gradient& gradient) {
+      return gradient.begin >= begin_ && gradient.end <= host;
+    }));
+  }
+
+  template <class InWindow>
+  void read_collectives(RecordedStep& step, InWindow in_window, double backward_begin, double backward_end) {
+    for (std::size_t i = 0; i < events_.calls.size(); ++i) {
+      const Events::Exchange& call = events_.calls[i];
+      if (!in_window(call) || call.operation.empty() || call.operation == "barrier") continue;
+      RecordedCollective collective{.operation = call.operation,
+                                    .elements = call.elements,
+                                    .type = call.type,
+                                    .group = call.group,
+                                    .ranks = call.ranks,
+                                    .launched = Seconds(call.begin - begin_)};
+      collective.in_backward =
+          backward_end > backward_begin && call.begin >= backward_begin && call.begin <= backward_end;
+      if (collective.in_backward) collective.gradients_before = gradients_before(call.begin);
+      if (const Events::Exchange* run = run_of_[i]; run != nullptr) {
+        collective.began = Seconds(run->begin - begin_);
+        collective.duration = Seconds(run->end - run->begin);
+      }
+      step.collectives.push_back(std::move(collective));
+    }
+    std::ranges::stable_sort(step.collectives, {}, &RecordedCollective::launched);
+  }
+
+  /// With at least one kernel at work; absent without a device.
+  std::optional<Seconds> compute_in(const Window& window) const {
+    double sum = 0, until = window.begin;
+    bool any = false;
+    for (auto kernel = std::ranges::lower_bound(events_.kernels, window.begin, {}, &Events::Kernel::begin);
+         kernel != events_.kernels.end() && kernel->begin < window.end; ++kernel) {
+      any = true;
+      if (kernel->end <= until) continue;
+      sum += kernel->end - std::max(kernel->begin, until);
+      until = kernel->end;
+    }
+    return any ? std::optional(Seconds(sum)) : std::nullopt;
+  }
+
+  /// How long the step waited for its gradients. Where the host launches what follows only after they have arrived, a
+  /// device did not wait for them but for the host.
+  Seconds exposed(const RecordedStep& step, double host_end) const {
+    double arrived = 0;
+    for (const RecordedCollective& collective : step.collectives)
+      if (collective.in_backward && collective.duration)
+        arrived = std::max(arrived, (*collective.began + *collective.duration).value);
+    double from = step.backward_ended->value;
+    for (auto launch = std::ranges::lower_bound(events_.launches, host_end, {}, &Events::Launch::at);
+         launch != events_.launches.end(); ++launch) {
+      const auto kernel = kernel_of_.find(launch->correlation);
+      if (kernel == kernel_of_.end() || kernel->second->begin < arrived + begin_) continue;
+      from = std::max(from, launch->at - begin_);
+      break;
+    }
+    return Seconds(std::max(0.0, arrived - from));
+  }
+
+  Events events_;
+  std::unordered_map<std::int64_t, const Events::Kernel*> kernel_of_;
+  std::vector<const Events::Exchange*> run_of_;  ///< by call; null: not known
+  // Of the step that is being read.
+  double begin_ = 0;
+  std::vector<LaunchedKernel> launches_;
+};
+
+bool recognises(std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (first == head.npos) return false;
+  if (head[first] == '{')
+    return head.find("\"traceEvents\"") != head.npos || head.find("\"schemaVersion\"") != head.npos ||
+           head.find("\"deviceProperties\"") != head.npos;
+  // The list of a PyTorch without Kineto: of Chrome's events, and of PyTorch's operators.
+  return head[first] == '[' && head.find("\"ph\"") != head.npos &&
+         (head.find("aten::") != head.npos || head.find("ProfilerStep#") != head.npos);
+}
+
+std::vector<Recording> read(const std::string& file_name) {
+  Recording recording = Steps(read_kineto_events(file_name)).recording();
+  if (recording.steps.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: it marks no step", file_name),
+                "call profiler.step() after each step (torch.profiler.profile with a schedule), and record some steps");
+  return {std::move(recording)};
+}
+
+}  // namespace
+
+extern const JobFormat kKinetoFormat;
+constinit const JobFormat kKinetoFormat{.name = "kineto",
+                                        .summary = "a trace of torch.profiler (Chrome's format), packed or not",
+                                        .example = "torch.profiler.profile(...).export_chrome_trace(\"trace.json.gz\")",
+                                        .recognises = recognises,
+                                        .read = read};
+
+}  // namespace hbench

@@ -1,0 +1,175 @@
+#include "analysis/jobs/kineto_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/jobs/json_elements.hpp"
+#include "analysis/jobs/words.hpp"
+
+namespace hbench {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kBackwardTask = "autograd::engine::evaluate_function: ";
+constexpr std::string_view kGradient = "torch::autograd::AccumulateGrad";
+constexpr std::string_view kLibraries[] = {"nccl:", "gloo:", "mpi:", "ucc:", "rccl:", "xccl:"};
+/// Beyond it, sums of bytes would be lost.
+constexpr double kMostElements = 1e12;
+
+const Json* member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+std::string text_of(const Json& object, const char* name) {
+  const Json* value = member(object, name);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+double number_of(const Json& object, const char* name) {
+  const Json* value = member(object, name);
+  return value != nullptr && value->is_number() ? value->get<double>() : NAN;
+}
+
+/// Returns the elements of one tensor's shape, or of all in a list of shapes; 0 where they are not known.
+double elements_of(const Json& shape) {
+  if (!shape.is_array() || shape.empty()) return 0;
+  double product = 1, sum = 0;
+  for (const Json& each : shape) {
+    if (each.is_array())
+      sum += elements_of(each);
+    else
+      product *= each.is_number() ? each.get<double>() : 0;
+  }
+  return shape.front().is_array() ? sum : product;
+}
+
+std::int64_t first_shape(const Json& arguments) {
+  const Json* dims = member(arguments, "Input Dims");
+  if (dims == nullptr || !dims->is_array() || dims->empty()) return 0;
+  const double elements = elements_of(dims->front());
+  return elements > 0 && elements <= kMostElements ? static_cast<std::int64_t>(elements) : 0;
+}
+
+std::string first_type(const Json& arguments) {
+  const Json* types = member(arguments, "Input type");
+  if (types == nullptr || !types->is_array() || types->empty() || !types->front().is_string()) return {};
+  return type_word(types->front().get_ref<const std::string&>());
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& file_name) : file_name_(file_name) { events_.facts.file = file_name; }
+
+  KinetoEvents run() {
+    TextSource source(file_name_);
+    const JsonVisitor visitor{.list = "traceEvents",
+                              .member = [&](const std::string& name, const Json& value) { head(name, value); },
+                              .element = [&](std::string_view text) { element(text); }};
+    events_.complete = visit_json(source, visitor);
+    return std::move(events_);
+  }
+
+ private:
+  void head(const std::string& name, const Json& value) {
+    if (name == "deviceProperties" && value.is_array() && !value.empty() && value.front().is_object()) {
+      events_.facts.gpu = text_of(value.front(), "name");
+      const double memory = number_of(value.front(), "totalGlobalMem");
+      if (memory > 0) events_.facts.gpu_memory = Bytes(memory);
+    }
+    if (name != "distributedInfo" || !value.is_object()) return;
+    events_.facts.backend = text_of(value, "backend");
+    const double rank = number_of(value, "rank"), world = number_of(value, "world_size");
+    if (rank >= 0 && rank < 1e7) events_.facts.rank = static_cast<int>(rank);
+    if (world >= 1 && world < 1e7) events_.facts.world = static_cast<int>(world);
+  }
+
+  /// Most events are flows, names of threads and calls of Python: they are not worth being parsed.
+  void element(std::string_view text) {
+    if (text.find("\"dur\"") == text.npos || text.find("python_function") != text.npos) return;
+    const Json event = parse_element(text, file_name_);
+    const double at = number_of(event, "ts"), duration = number_of(event, "dur");
+    if (text_of(event, "ph") != "X" || !std::isfinite(at) || !(duration >= 0)) return;
+    static const Json kNone = Json::object();
+    const Json* arguments = member(event, "args");
+    event_at(event, arguments != nullptr && arguments->is_object() ? *arguments : kNone,
+             {at * 1e-6, (at + duration) * 1e-6, thread_of(event)});
+  }
+
+  static std::int64_t thread_of(const Json& event) {
+    const double thread = number_of(event, "tid");
+    return std::isfinite(thread) && std::abs(thread) < 1e15 ? static_cast<std::int64_t>(thread) : 0;
+  }
+
+  void event_at(const Json& event, const Json& arguments, const KinetoEvents::Interval& when) {
+    const std::string category = text_of(event, "cat"), name = text_of(event, "name");
+    if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset")
+      return on_device(name, arguments, when);
+    if (category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime") {
+      events_.launches.push_back({when.begin, when.thread, correlation_of(arguments)});
+      return;
+    }
+    // The device's copies of the program's marks; and the whole recording as one event.
+    if (category == "gpu_user_annotation" || category == "Trace" || category == "overhead") return;
+    on_host(name, arguments, when);
+  }
+
+  static std::int64_t correlation_of(const Json& arguments) {
+    const double correlation = number_of(arguments, "correlation");
+    return correlation > 0 && correlation < 1e15 ? static_cast<std::int64_t>(correlation) : 0;
+  }
+
+  void on_device(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
+    events_.last = std::max(events_.last, when.end);
+    if (name.find("nccl") == std::string::npos) {
+      events_.kernels.push_back({when.begin, when.end, correlation_of(arguments)});
+      return;
+    }
+    KinetoEvents::Exchange run = exchange(name, arguments, when);
+    run.correlation = correlation_of(arguments);
+    events_.runs.push_back(std::move(run));
+  }
+
+  void on_host(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
+    events_.last = std::max(events_.last, when.end);
+    if (name.starts_with("ProfilerStep#")) events_.steps.push_back({when, name});
+    if (name.starts_with("Optimizer.step#")) events_.optimizers.push_back({when, name});
+    if (name.starts_with("FSDP::")) events_.sharded = true;
+    if (name.starts_with(kBackwardTask)) events_.tasks.push_back(when);
+    if (name == kGradient) events_.gradients.push_back({when, first_shape(arguments)});
+    const bool library = std::ranges::any_of(kLibraries, [&](auto word) { return name.starts_with(word); });
+    if (name == "record_param_comms" || (name.starts_with("c10d::") && !operation_word(name).empty()))
+      events_.calls.push_back(exchange(name, arguments, when));
+    else if (library)
+      events_.runs.push_back(exchange(name, arguments, when));
+  }
+
+  static KinetoEvents::Exchange exchange(const std::string& name, const Json& arguments,
+                                         const KinetoEvents::Interval& when) {
+    KinetoEvents::Exchange exchange{when};
+    const std::string called = text_of(arguments, "Collective name");
+    exchange.operation = operation_word(called.empty() ? name : called);
+    exchange.type = type_word(text_of(arguments, "dtype"));
+    if (exchange.type.empty()) exchange.type = first_type(arguments);
+    exchange.group = text_of(arguments, "Process Group Name");
+    const double elements = number_of(arguments, "In msg nelems"), ranks = number_of(arguments, "Group size");
+    if (elements > 0 && elements <= kMostElements)
+      exchange.elements = static_cast<std::int64_t>(elements);
+    else
+      exchange.elements = first_shape(arguments);
+    if (ranks >= 1 && ranks < 1e7) exchange.ranks = static_cast<int>(ranks);
+    return exchange;
+  }
+
+  std::string file_name_;
+  KinetoEvents events_;
+};
+
+}  // namespace
+
+KinetoEvents read_kineto_events(const std::string& file_name) { return Reader(file_name).run(); }
+
+}  // namespace hbench

@@ -1,0 +1,60 @@
+#pragma once
+
+/// The events of a trace of PyTorch's profiler that say where a step's time goes, taken out of the millions that do
+/// not. Names of events and of their arguments: pytorch/kineto `libkineto/src/output_json.cpp`, and what
+/// torch.profiler 1.13 to 2.x write.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/jobs/recording.hpp"
+
+namespace hbench {
+
+struct KinetoEvents {
+  struct Interval {
+    double begin = 0, end = 0;  ///< seconds; all events of a file have one origin
+    std::int64_t thread = 0;
+  };
+  struct Mark : Interval {
+    std::string name;
+  };
+  struct Gradient : Interval {
+    std::int64_t elements = 0;  ///< 0: shapes were not recorded
+  };
+  struct Kernel {
+    double begin = 0, end = 0;
+    std::int64_t correlation = 0;
+  };
+  struct Launch {
+    double at = 0;
+    std::int64_t thread = 0, correlation = 0;
+  };
+  /// A call of a collective by the program, or its run on a device or a thread of the library.
+  struct Exchange : Interval {
+    std::string operation, type, group;
+    std::int64_t elements = 0;
+    int ranks = 0;
+    std::int64_t correlation = 0;  ///< of a kernel
+  };
+
+  std::vector<Mark> steps;       ///< `ProfilerStep#N`
+  std::vector<Mark> optimizers;  ///< `Optimizer.step#NAME`
+  std::vector<Interval> tasks;   ///< of the backward pass
+  std::vector<Gradient> gradients;
+  std::vector<Exchange> calls, runs;
+  std::vector<Kernel> kernels;  ///< of the model: those of collectives are `runs`
+  std::vector<Launch> launches;
+  double last = 0;
+  bool sharded = false;  ///< an event of FSDP was seen
+  /// Facts of the head of the file; rank, world, backend, GPU and its memory are filled in.
+  Recording facts;
+  bool complete = true;  ///< the file ends where its list does
+};
+
+/// Reads a file. \throws Error (usage) for what is no JSON.
+KinetoEvents read_kineto_events(const std::string& file_name);
+
+}  // namespace hbench

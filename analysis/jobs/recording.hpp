@@ -1,0 +1,66 @@
+#pragma once
+
+/// What a training job's own recording says about it: plain data, one process (rank) of the job each. Formats fill it
+/// in; `job.hpp` makes a workload of it. What a format does not know stays empty or 0, and is never guessed.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// One exchange between ranks. Times count from the beginning of its step.
+struct RecordedCollective {
+  std::string
+      operation;  ///< `all-reduce`, `all-gather`, `reduce-scatter`, `all-to-all`, `broadcast`, `send-receive` ..
+  std::int64_t elements = 0;  ///< that one rank puts in; 0: not known
+  std::string type;           ///< of an element: `float32`, `bfloat16` ..; empty: not known
+  std::string group;          ///< the recorder's name of the ranks that take part; empty: not known
+  int ranks = 0;              ///< that take part; 0: not known
+  bool in_backward = false;   ///< launched by the backward pass: it carries gradients
+  /// Of its step's gradients, those that had been announced when it was launched; absent where that is not known.
+  std::optional<int> gradients_before;
+  Seconds launched;                 ///< when the program asked for it
+  std::optional<Seconds> began;     ///< when it began on its device or thread
+  std::optional<Seconds> duration;  ///< from there to its end; waiting for other ranks is a part of it
+};
+
+/// A gradient in the order in which they became ready.
+struct RecordedGradient {
+  std::string tensor;         ///< empty: not named
+  std::int64_t elements = 0;  ///< 0: not known
+  Seconds ready;              ///< since the step began
+};
+
+/// One step of one rank.
+struct RecordedStep {
+  std::string name;  ///< as the recorder calls it
+  Seconds time;
+  /// Since the step began: the backward pass. Absent where the recording does not show it.
+  std::optional<Seconds> backward_began, backward_ended;
+  std::optional<Seconds> compute;  ///< with a kernel of the model at work (GPUs), or a thread (processors)
+  /// After the backward pass until what was still on its way had arrived.
+  Seconds exposed;
+  std::vector<RecordedGradient> gradients;
+  std::vector<RecordedCollective> collectives;
+};
+
+/// One file, or one rank of a file that has several.
+struct Recording {
+  std::string file;    ///< as the user named it
+  std::string format;  ///< its name in the table of formats
+  std::optional<int> rank;
+  int world = 0;         ///< ranks of the job; 0: not known
+  std::string backend;   ///< `nccl`, `gloo` ..
+  std::string gpu;       ///< as the driver calls it; empty: none, or not known
+  Bytes gpu_memory;      ///< of one; 0: not known
+  bool sharded = false;  ///< parameters are gathered before they are used (FSDP, ZeRO-3)
+  int batch = 0;         ///< samples of one rank and step; 0: not known
+  std::vector<RecordedStep> steps;
+  std::vector<std::string> unknown;  ///< what the file does not say, in sentences, each with its cure
+};
+
+}  // namespace hbench

@@ -1,0 +1,44 @@
+#include "analysis/jobs/text_source.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <filesystem>
+
+namespace hbench {
+
+struct TextSource::Packed {
+  gzFile file = nullptr;
+};
+
+TextSource::TextSource(const std::string& file_name) : file_name_(file_name), packed_(std::make_unique<Packed>()) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file_name, ignored))
+    throw Error(ExitCode::usage, fmt::format("{}: there is no such file", file_name), "is the path right?");
+  // A pipe would be waited for, and a device never ends.
+  if (!std::filesystem::is_regular_file(file_name, ignored))
+    throw Error(ExitCode::usage, fmt::format("{} is no regular file", file_name), "give a file");
+  packed_->file = gzopen(file_name.c_str(), "rb");
+  if (packed_->file == nullptr)
+    throw Error(ExitCode::usage, fmt::format("{} cannot be read", file_name), "may you read it?");
+  gzbuffer(packed_->file, 1 << 18);
+}
+
+TextSource::~TextSource() {
+  if (packed_->file != nullptr) gzclose(packed_->file);
+}
+
+bool TextSource::refill() {
+  const int read = gzread(packed_->file, buffer_.data(), static_cast<unsigned>(buffer_.size()));
+  int state = Z_OK;
+  const char* why = gzerror(packed_->file, &state);
+  // A shortened file gives what it has, and says that it is shortened only at its end.
+  if (read < 0 || (read == 0 && state != Z_OK && state != Z_STREAM_END))
+    throw Error(ExitCode::usage, fmt::format("{}: its gzip data end too early or are damaged ({})", file_name_, why),
+                "copy it again; was the program that wrote it stopped?");
+  at_ = 0;
+  size_ = static_cast<std::size_t>(read);
+  return size_ > 0;
+}
+
+}  // namespace hbench

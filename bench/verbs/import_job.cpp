@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "analysis/jobs/job_format.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/output/document_output.hpp"
+#include "bench/output/output_file.hpp"
+#include "reports/prediction/job.hpp"
+
+namespace hbench {
+namespace {
+
+std::string formats_text() {
+  std::string text = "Formats:\n";
+  for (const JobFormat* format : job_formats()) text += fmt::format("  {:17} {}\n", format->name, format->summary);
+  return text;
+}
+
+ExitCode run_import_job(const Call& call) {
+  std::vector<std::string> files;
+  std::string format;
+  std::filesystem::path workload;
+  JobRequest request;
+  DocumentOutput output;
+  Arguments app(
+      "Reads recordings of a training job, shows where its steps' time goes, and makes a workload of them that every "
+      "other command takes. Each file is of one rank; one is enough.",
+      "hbench import-job");
+  app.footer(
+      "Examples:\n  hbench import-job trace.json.gz\n"
+      "  hbench import-job trace.json.gz --batch 32 --out my_model.toml\n"
+      "  hbench import-job rank0.json rank1.json --json\n"
+      "  hbench sweep --workload ./my_model.toml --gpus 8..64 --evidence simulated\n" +
+      formats_text());
+  app.add_option("FILE", files, "recordings, each of one rank of the job");
+  app.add_option("--out", workload, "the workload is written to this file, FILE.toml");
+  app.add_option("--batch", request.batch, "samples that one rank takes per step")->check(in_range(1, 1'000'000));
+  app.add_option("--ranks", request.ranks, "of the job, where the files do not say it")->check(in_range(1, 1'000'000));
+  app.add_option("--title", request.title, "of the workload (default: the name of the file)");
+  app.add_option("--group", request.group, "the ranks that exchange gradients, by the recorder's name of them");
+  app.add_option("--from", format, "the format of all files (default: what each looks like)");
+  output.add_options(app, "--page");
+  if (app.parse(call)) return ExitCode::good;
+  if (files.empty()) throw Error(ExitCode::usage, "no file to read", "hbench import-job trace.json.gz");
+  output.check();
+  if (!workload.empty()) {
+    if (workload.extension() != ".toml")
+      throw Error(ExitCode::usage, fmt::format("--out {}: a workload is a TOML file", workload.string()),
+                  "end its name with .toml; the page of what was read is --page FILE.html");
+    check_writable(workload, "--out");
+  }
+  std::vector<Recording> recordings;
+  for (const std::string& file : files)
+    std::ranges::move(read_recordings(file, format), std::back_inserter(recordings));
+  const Job job = make_job(std::move(recordings), request);
+  if (!workload.empty() && !job.workload)
+    throw Error(ExitCode::usage, fmt::format("{} holds too little for a workload", files.front()),
+                job.unknown.empty() ? "record whole steps" : job.unknown.back());
+  if (!workload.empty()) write_whole(workload, format_trace(*job.workload), "--out");
+  output.deliver(job_document(job, workload.string()), [&] { return job_json(job, workload.string()); });
+  return ExitCode::good;
+}
+
+}  // namespace
+
+extern const Verb kImportJob;
+constinit const Verb kImportJob{
+    .name = "import-job", .summary = "make a workload of a recorded training job", .run = run_import_job};
+
+}  // namespace hbench

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/jobs/job.hpp"
+#include "reports/document/document.hpp"
+
+namespace hbench {
+
+/// Returns what was understood of a job's recordings, for a person who checks it: times of a step, buckets, the rank
+/// that is late, and which measurement is missing. `workload_file` is where the workload was written; empty: nowhere.
+Document job_document(const Job& job, const std::string& workload_file);
+/// The same as JSON; times in seconds, absent facts as null.
+std::string job_json(const Job& job, const std::string& workload_file);
+
+}  // namespace hbench
