@@ -1,348 +1,256 @@
 #include "analysis/jobs/job.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <numeric>
-#include <set>
 
-#include "analysis/jobs/words.hpp"
+#include "analysis/jobs/job_steps.hpp"
+#include "analysis/jobs/job_tensors.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
 
-/// \pre not empty.
-Seconds median(std::vector<Seconds> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-/// Of what carries gradients: an all-reduce, or the reduce-scatter of sharded jobs.
-bool carries_gradients(const RecordedCollective& collective) {
-  return collective.in_backward && (collective.operation == "all-reduce" || collective.operation == "reduce-scatter");
-}
-
-/// The exchanges of a step's gradients, in the order in which they were launched.
-std::vector<RecordedCollective> exchanges_of(const RecordedStep& step, const std::string& group) {
-  std::vector<RecordedCollective> exchanges;
-  for (const RecordedCollective& each : step.collectives)
-    if (carries_gradients(each) && (group.empty() || each.group == group)) exchanges.push_back(each);
-  return exchanges;
-}
-
-/// What has to be alike for steps to be compared: the sizes of the exchanges and the number of gradients.
-using Shape = std::vector<std::int64_t>;
-
-Shape shape_of(const RecordedStep& step, const std::string& group) {
-  Shape shape{static_cast<std::int64_t>(step.gradients.size())};
-  for (const RecordedCollective& each : exchanges_of(step, group)) shape.push_back(each.elements);
-  return shape;
-}
-
-class Builder {
- public:
-  Builder(std::vector<Recording> recordings, const JobRequest& request) : request_(request) {
-    job_.recordings = std::move(recordings);
-    for (const Recording& recording : job_.recordings)
-      job_.unknown.insert(job_.unknown.end(), recording.unknown.begin(), recording.unknown.end());
-  }
-
-  Job build() {
-    check_ranks();
-    choose_group();
-    choose_steps();
-    read_times();
-    read_buckets();
-    read_others();
-    find_straggler();
-    replay();
-    make_workload();
-    note_unknown();
-    return std::move(job_);
-  }
-
- private:
-  const Recording& first() const { return job_.recordings.front(); }
-
-  void check_ranks() const {
-    std::map<int, std::string> files;
-    for (const Recording& recording : job_.recordings) {
-      if (recording.world != first().world)
-        throw Error(
-            ExitCode::usage,
-            fmt::format("{} is of {} ranks and {} of {}", first().file, first().world, recording.file, recording.world),
-            "give the recordings of one job");
-      if (job_.recordings.size() > 1 && !recording.rank)
-        throw Error(ExitCode::usage, fmt::format("{} does not say which rank it is of", recording.file),
-                    "give that file alone");
-      if (!recording.rank) continue;
-      const auto [known, added] = files.try_emplace(*recording.rank, recording.file);
-      if (!added)
-        throw Error(ExitCode::usage,
-                    fmt::format("{} and {} are both of rank {}", known->second, recording.file, *recording.rank),
-                    "give each rank once, all of one job");
-    }
-  }
-
-  void choose_group() {
-    std::map<std::string, int> groups;  // with the number of their exchanges
-    for (const Recording& recording : job_.recordings)
-      for (const RecordedStep& step : recording.steps)
-        for (const RecordedCollective& each : step.collectives)
-          if (carries_gradients(each)) ++groups[each.group];
-    std::vector<std::string> names;
-    for (const auto& [name, count] : groups) names.push_back(fmt::format("'{}'", name));
-    if (!request_.group.empty() && !groups.contains(request_.group))
-      throw Error(ExitCode::usage, fmt::format("no group '{}' exchanges gradients", request_.group),
-                  names.empty() ? "leave --group out" : fmt::format("the groups are {}", fmt::join(names, ", ")));
-    if (request_.group.empty() && groups.size() > 1)
+void check_ranks(const std::vector<Recording>& recordings) {
+  const Recording& first = recordings.front();
+  std::map<int, std::string> files;
+  for (const Recording& recording : recordings) {
+    if (recording.world != first.world)
+      throw Error(
+          ExitCode::usage,
+          fmt::format("{} is of {} ranks and {} of {}", first.file, first.world, recording.file, recording.world),
+          "give the recordings of one job");
+    if (recordings.size() > 1 && !recording.rank)
+      throw Error(ExitCode::usage, fmt::format("{} does not say which rank it is of", recording.file),
+                  "give that file alone");
+    if (!recording.rank) continue;
+    const auto [known, added] = files.try_emplace(*recording.rank, recording.file);
+    if (!added)
       throw Error(ExitCode::usage,
-                  fmt::format("{}: {} groups of ranks exchange something in the backward pass: {}", first().file,
-                              groups.size(), fmt::join(names, ", ")),
-                  "name the one that data parallelism has by --group");
-    if (groups.size() == 1) group_ = groups.begin()->first;
-    if (!request_.group.empty()) group_ = request_.group;
+                  fmt::format("{} and {} are both of rank {}", known->second, recording.file, *recording.rank),
+                  "give each rank once, all of one job");
   }
+}
 
-  /// The steps of the shape that most steps have, of ranks that have one: DDP's first steps have other buckets.
-  void choose_steps() {
-    std::map<Shape, int> shapes;
-    for (const Recording& recording : job_.recordings)
-      for (const RecordedStep& step : recording.steps) ++shapes[shape_of(step, group_)];
-    // Of two that are as frequent, the one with more in it: a step at the edge of a recording is cut off.
-    const auto most = std::ranges::max_element(shapes, [](const auto& a, const auto& b) {
-      return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+/// Where no file says its rank, they are as they were given.
+void number_ranks(Job& job) {
+  if (job.recordings.size() < 2) return;
+  if (std::ranges::any_of(job.recordings, [](const Recording& each) { return each.rank.has_value(); })) return;
+  for (std::size_t i = 0; i < job.recordings.size(); ++i) job.recordings[i].rank = static_cast<int>(i);
+  job.unknown.push_back("The files do not say their ranks: they are numbered in the order in which they were given.");
+}
+
+/// The rank for which all others wait is shown: in a blocking collective it is the one that waits least itself.
+void choose_rank(Job& job, const JobSteps& steps) {
+  std::vector<std::pair<Seconds, std::size_t>> waiting;  // time in collectives, by rank
+  for (std::size_t i = 0; i < steps.ranks.size(); ++i) {
+    if (steps.ranks[i].empty()) continue;
+    Seconds sum;
+    const std::size_t count = gradient_exchanges(*steps.ranks[i].front(), steps.group).size();
+    for (std::size_t place = 0; place < count; ++place)
+      sum += exchange_duration(steps.ranks[i], steps.group, place).value_or(Seconds(0));
+    waiting.emplace_back(sum, i);
+  }
+  std::ranges::sort(waiting);
+  const auto [own, last] = waiting.front();
+  job.shown = last;
+  if (waiting.size() < 2 || waiting.back().first.value <= 0) return;
+  std::vector<Seconds> others;
+  for (std::size_t i = 1; i < waiting.size(); ++i) others.push_back(waiting[i].first);
+  const Seconds usual = median(others);
+  constexpr double kClear = 0.8;
+  if (own.value < kClear * usual.value) job.straggler = {*job.recordings[last].rank, own, usual};
+}
+
+void read_buckets(Job& job, const JobSteps& steps) {
+  const auto& shown = steps.ranks[job.shown];
+  int before = 0;
+  const std::vector<RecordedCollective> model = gradient_exchanges(*shown.front(), steps.group);
+  for (std::size_t place = 0; place < model.size(); ++place) {
+    const RecordedCollective& each = model[place];
+    JobBucket bucket{.elements = each.elements};
+    bucket.launched = *median_of(shown, [&](const RecordedStep& step) {
+      return std::optional(gradient_exchanges(step, steps.group)[place].launched);
     });
-    for (const Recording& recording : job_.recordings) {
-      ranks_.emplace_back();
-      for (const RecordedStep& step : recording.steps) {
-        if (shape_of(step, group_) != most->first) {
-          ++job_.other_steps;
-          continue;
-        }
-        ranks_.back().push_back(&step);
-        steps_.push_back(&step);
-      }
+    for (const auto& rank : steps.ranks)
+      if (const auto duration = rank.empty() ? std::nullopt : exchange_duration(rank, steps.group, place))
+        bucket.duration = bucket.duration ? std::min(*bucket.duration, *duration) : *duration;
+    if (each.gradients_before) {
+      bucket.tensors = *each.gradients_before - before;
+      before = *each.gradients_before;
     }
-    job_.steps = static_cast<int>(steps_.size());
+    if (bucket.duration) job.communication += *bucket.duration;
+    if (job.type.empty()) job.type = each.type;
+    if (job.ranks == 0) job.ranks = each.ranks;
+    job.buckets.push_back(bucket);
   }
+}
 
-  /// The median over all steps of what a function gives; absent where it is absent in one of them.
-  template <class Value>
-  std::optional<Seconds> median_of(Value value) const {
-    std::vector<Seconds> values;
-    for (const RecordedStep* step : steps_) {
-      const std::optional<Seconds> each = value(*step);
-      if (!each) return std::nullopt;
-      values.push_back(*each);
-    }
-    return median(std::move(values));
+/// Sizes of buckets that only another file of the job has.
+void complete_buckets(Job& job, const std::vector<Recording>& sizes) {
+  for (const Recording& file : sizes) {
+    if (file.bucket_elements.size() != job.buckets.size()) continue;
+    for (std::size_t i = 0; i < job.buckets.size(); ++i)
+      if (job.buckets[i].elements == 0) job.buckets[i].elements = file.bucket_elements[i];
   }
+}
 
-  void read_times() {
-    const auto times = [](const RecordedStep& step) { return std::optional(step.time); };
-    job_.step = *median_of(times);
-    const auto [least, most] = std::ranges::minmax(steps_, {}, [](const RecordedStep* step) { return step->time; });
-    job_.fastest_step = least->time;
-    job_.slowest_step = most->time;
-    job_.forward = median_of([](const RecordedStep& step) { return step.backward_began; });
-    job_.backward = median_of([](const RecordedStep& step) -> std::optional<Seconds> {
-      if (!step.backward_began || !step.backward_ended) return std::nullopt;
-      return *step.backward_ended - *step.backward_began;
-    });
-    job_.compute = median_of([](const RecordedStep& step) { return step.compute; });
-    job_.exposed = *median_of([](const RecordedStep& step) { return std::optional(step.exposed); });
-    if (job_.forward && job_.backward)
-      job_.update = std::max(Seconds(0), job_.step - *job_.forward - *job_.backward - job_.exposed);
+void read_times(Job& job, const std::vector<const RecordedStep*>& steps) {
+  job.steps = static_cast<int>(steps.size());
+  job.step = *median_of(steps, [](const RecordedStep& step) { return std::optional(step.time); });
+  const auto [least, most] = std::ranges::minmax(steps, {}, [](const RecordedStep* step) { return step->time; });
+  job.fastest_step = least->time;
+  job.slowest_step = most->time;
+  job.forward = median_of(steps, [](const RecordedStep& step) { return step.backward_began; });
+  job.backward = median_of(steps, [](const RecordedStep& step) -> std::optional<Seconds> {
+    if (!step.backward_began || !step.backward_ended) return std::nullopt;
+    return *step.backward_ended - *step.backward_began;
+  });
+  job.compute = median_of(steps, [](const RecordedStep& step) { return step.compute; });
+  job.exposed = *median_of(steps, [](const RecordedStep& step) { return std::optional(step.exposed); });
+  if (job.forward && job.backward)
+    job.update = std::max(Seconds(0), job.step - *job.forward - *job.backward - job.exposed);
+}
+
+void read_others(Job& job, const RecordedStep& step, const std::string& group) {
+  std::map<std::string, JobTraffic> kinds;
+  for (const RecordedCollective& each : step.collectives) {
+    if (each.in_backward && each.group == group &&
+        (each.operation == "all-reduce" || each.operation == "reduce-scatter"))
+      continue;
+    JobTraffic& kind = kinds[each.operation];
+    kind.operation = each.operation;
+    ++kind.per_step;
+    kind.elements += each.elements;
   }
+  for (auto& [name, kind] : kinds) job.others.push_back(std::move(kind));
+}
 
-  /// One exchange of all steps of a rank: by its place in the step.
-  std::optional<Seconds> duration_of(const std::vector<const RecordedStep*>& steps, std::size_t place) const {
-    std::vector<Seconds> values;
-    for (const RecordedStep* step : steps)
-      if (const auto duration = exchanges_of(*step, group_)[place].duration) values.push_back(*duration);
-    return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
+/// One exchange after the other, each as long as it took.
+void replay(Job& job) {
+  if (!job.forward || !job.backward) return;
+  Seconds end;
+  for (const JobBucket& bucket : job.buckets) {
+    if (!bucket.duration) return;
+    end = std::max(end, bucket.launched) + *bucket.duration;
   }
+  job.replayed = std::max(*job.forward + *job.backward, end) + job.update;
+}
 
-  void read_buckets() {
-    const std::vector<RecordedCollective> model = exchanges_of(*steps_.front(), group_);
-    int before = 0;
-    for (std::size_t place = 0; place < model.size(); ++place) {
-      const RecordedCollective& each = model[place];
-      JobBucket bucket{.elements = each.elements};
-      bucket.launched = *median_of(
-          [&](const RecordedStep& step) { return std::optional(exchanges_of(step, group_)[place].launched); });
-      for (const auto& rank : ranks_)
-        if (const auto duration = rank.empty() ? std::nullopt : duration_of(rank, place))
-          bucket.duration = bucket.duration ? std::min(*bucket.duration, *duration) : *duration;
-      if (each.gradients_before) {
-        bucket.tensors = *each.gradients_before - before;
-        before = *each.gradients_before;
-      }
-      if (bucket.duration) job_.communication += *bucket.duration;
-      if (job_.type.empty()) job_.type = each.type;
-      if (job_.ranks == 0) job_.ranks = each.ranks;
-      job_.buckets.push_back(bucket);
-    }
-    if (job_.ranks == 0) job_.ranks = first().world > 0 ? first().world : request_.ranks;
+std::string source(const Job& job, const JobTensors& tensors) {
+  const Recording& shown = job.recordings[job.shown];
+  std::string text = fmt::format("recorded: {}, {}", shown.format, counted(job.steps, "step"));
+  if (shown.rank) text += fmt::format(" of rank {}", *shown.rank);
+  if (job.ranks > 0) text += fmt::format(" of {}", job.ranks);
+  if (!shown.gpu.empty()) text += fmt::format(" on {}", shown.gpu);
+  if (!tensors.known_as.empty()) text += fmt::format("; sizes of tensors: {}'s, which fit", tensors.known_as);
+  if (tensors.list.empty()) text += "; its gradients are the buckets that travelled, since tensors are not known";
+  return text;
+}
+
+/// Since the backward pass began.
+Seconds ready_at(const std::vector<const RecordedStep*>& steps, std::size_t gradient) {
+  return *median_of(steps, [&](const RecordedStep& step) -> std::optional<Seconds> {
+    return step.gradients[gradient].ready - *step.backward_began;
+  });
+}
+
+/// Empty where not even the sizes of buckets are known.
+std::vector<GradientEvent> gradient_events(const Job& job, const std::vector<const RecordedStep*>& steps,
+                                           const JobTensors& tensors) {
+  std::vector<GradientEvent> events;
+  for (std::size_t i = 0; i < tensors.list.size(); ++i) {
+    const auto& [name, elements] = tensors.list[i];
+    events.push_back({name.empty() ? fmt::format("gradient{}", i + 1) : name, elements, ready_at(steps, i)});
   }
-
-  void read_others() {
-    std::map<std::string, JobTraffic> kinds;
-    for (const RecordedCollective& each : steps_.front()->collectives) {
-      if (carries_gradients(each) && (group_.empty() || each.group == group_)) continue;
-      JobTraffic& kind = kinds[each.operation];
-      kind.operation = each.operation;
-      ++kind.per_step;
-      kind.elements += each.elements;
-    }
-    for (auto& [name, kind] : kinds) job_.others.push_back(std::move(kind));
+  if (!events.empty()) return events;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < job.buckets.size(); ++i) {
+    const JobBucket& bucket = job.buckets[i];
+    if (bucket.elements < 1) return {};
+    last += static_cast<std::size_t>(std::max(0, bucket.tensors));
+    const Seconds ready = bucket.tensors > 0 && last <= steps.front()->gradients.size()
+                              ? ready_at(steps, last - 1)
+                              : std::max(Seconds(0), bucket.launched - *job.forward);
+    events.push_back({fmt::format("bucket{}", i + 1), bucket.elements, ready});
   }
+  return events;
+}
 
-  /// In a blocking collective the rank that all wait for is the one that waits least itself.
-  void find_straggler() {
-    std::vector<std::pair<Seconds, int>> in_collectives;
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      if (!job_.recordings[i].rank || ranks_[i].empty()) continue;
-      Seconds sum;
-      for (std::size_t place = 0; place < job_.buckets.size(); ++place)
-        sum += duration_of(ranks_[i], place).value_or(Seconds(0));
-      in_collectives.emplace_back(sum, *job_.recordings[i].rank);
-    }
-    if (in_collectives.size() < 2 || job_.communication.value <= 0) return;
-    std::ranges::sort(in_collectives);
-    std::vector<Seconds> others;
-    for (std::size_t i = 1; i < in_collectives.size(); ++i) others.push_back(in_collectives[i].first);
-    const Seconds usual = median(others);
-    constexpr double kClear = 0.8;
-    if (in_collectives.front().first.value < kClear * usual.value)
-      job_.straggler = {in_collectives.front().second, in_collectives.front().first, usual};
-  }
+void make_workload(Job& job, const std::vector<const RecordedStep*>& steps, const JobTensors& tensors,
+                   const JobRequest& request) {
+  StepTimeline timeline;
+  timeline.gradients = gradient_events(job, steps, tensors);
+  if (timeline.gradients.empty()) return;
+  const Recording& shown = job.recordings[job.shown];
+  timeline.batch = std::max(1, request.batch > 0 ? request.batch : shown.batch);
+  timeline.forward = *job.forward;
+  timeline.backward = *job.backward + job.update;
+  Seconds last;  // medians of single gradients may leave their order
+  for (GradientEvent& gradient : timeline.gradients) last = gradient.ready = std::max(last, gradient.ready);
+  timeline.backward = std::max(timeline.backward, last);
+  job.workload =
+      Trace{.name = {},
+            .title = request.title.empty() ? std::filesystem::path(shown.file).filename().string() : request.title,
+            .source = source(job, tensors),
+            .timeline = std::move(timeline),
+            .buckets = {}};
+  for (const JobBucket& bucket : job.buckets)
+    job.workload->buckets.push_back(tensors.list.empty() ? 1 : bucket.tensors);
+}
 
-  /// One exchange after the other, each as long as it took.
-  void replay() {
-    if (!job_.forward || !job_.backward) return;
-    const Seconds computed = *job_.forward + *job_.backward;
-    Seconds end;
-    for (const JobBucket& bucket : job_.buckets) {
-      if (!bucket.duration) return;
-      end = std::max(end, bucket.launched) + *bucket.duration;
-    }
-    job_.replayed = std::max(computed, end) + job_.update;
-  }
-
-  /// Whether the gradients' own sizes are known, and add up to those of the buckets where there are buckets.
-  bool sizes_agree() const {
-    const std::vector<RecordedGradient>& gradients = steps_.front()->gradients;
-    if (gradients.empty() || std::ranges::any_of(gradients, [](const auto& each) { return each.elements < 1; }))
-      return false;
-    auto next = gradients.begin();
-    for (const JobBucket& bucket : job_.buckets) {
-      if (bucket.tensors < 1 || gradients.end() - next < bucket.tensors) return false;
-      const auto end = next + bucket.tensors;
-      if (std::accumulate(next, end, std::int64_t{0}, [](auto sum, const auto& each) { return sum + each.elements; }) !=
-          bucket.elements)
-        return false;
-      next = end;
-    }
-    return job_.buckets.empty() || next == gradients.end();
-  }
-
-  Seconds ready_of(std::size_t gradient) const {
-    return *median_of([&](const RecordedStep& step) -> std::optional<Seconds> {
-      return step.gradients[gradient].ready - *step.backward_began;
-    });
-  }
-
-  void make_workload() {
-    if (!job_.forward || !job_.backward) return;
-    StepTimeline timeline;
-    timeline.forward = *job_.forward;
-    timeline.backward = *job_.backward + job_.update;
-    const std::vector<RecordedGradient>& gradients = steps_.front()->gradients;
-    if (sizes_agree()) {
-      for (std::size_t i = 0; i < gradients.size(); ++i)
-        timeline.gradients.push_back(
-            {gradients[i].tensor.empty() ? fmt::format("gradient{}", i + 1) : gradients[i].tensor,
-             gradients[i].elements, ready_of(i)});
-    } else {
-      std::size_t last = 0;
-      for (std::size_t i = 0; i < job_.buckets.size(); ++i) {
-        const JobBucket& bucket = job_.buckets[i];
-        if (bucket.elements < 1) return;
-        last += static_cast<std::size_t>(bucket.tensors);
-        const Seconds ready = bucket.tensors > 0 && last <= gradients.size()
-                                  ? ready_of(last - 1)
-                                  : std::max(Seconds(0), bucket.launched - *job_.forward);
-        timeline.gradients.push_back({fmt::format("bucket{}", i + 1), bucket.elements, ready});
-      }
-      of_buckets_ = !timeline.gradients.empty();
-    }
-    if (timeline.gradients.empty()) return;
-    finish(timeline);
-  }
-
-  /// Medians of single gradients may leave their order.
-  void finish(StepTimeline& timeline) {
-    Seconds last;
-    for (GradientEvent& gradient : timeline.gradients) last = gradient.ready = std::max(last, gradient.ready);
-    timeline.backward = std::max(timeline.backward, last);
-    timeline.batch = std::max(1, request_.batch > 0 ? request_.batch : first().batch);
-    Trace workload;
-    workload.title = request_.title.empty() ? std::filesystem::path(first().file).filename().string() : request_.title;
-    workload.source = source();
-    workload.timeline = std::move(timeline);
-    job_.workload = std::move(workload);
-  }
-
-  std::string source() const {
-    std::string text = fmt::format("recorded: {}, {} of {}", first().format, counted(job_.steps, "step"),
-                                   counted(static_cast<std::int64_t>(job_.recordings.size()), "rank"));
-    if (first().world > 0) text += fmt::format(" (of {})", first().world);
-    if (!first().gpu.empty()) text += fmt::format(" on {}", first().gpu);
-    if (of_buckets_) text += "; its gradients are the buckets that travelled, since single tensors are not known";
-    return text;
-  }
-
-  void note_unknown() {
-    const auto note = [&](std::string text) { job_.unknown.push_back(std::move(text)); };
-    if (first().world == 0 && !job_.buckets.empty() && job_.ranks == 0)
-      note("The number of ranks is not in the file: give it by --ranks.");
-    if (request_.batch == 0 && first().batch == 0)
-      note("The batch is not in the file: a sample is a step until --batch says how many samples a rank takes.");
-    if (!job_.backward) note("No backward pass was recorded: record the whole step, with the CPU's activities.");
-    if (job_.backward && !job_.workload)
-      note("The sizes of the gradients are not in the file: record with record_shapes=True.");
-    if (of_buckets_)
-      note(
-          "Single tensors are not known, only buckets: other fusion policies cannot be tried; record with "
-          "record_shapes=True.");
-    if (first().sharded || std::ranges::any_of(steps_.front()->collectives, [](const RecordedCollective& each) {
-          return each.in_backward && each.operation == "reduce-scatter";
-        }))
-      note(
-          "This job shards its parameters: its all-gathers are left out, and what is predicted is the all-reduce of "
-          "the same gradients.");
-  }
-
-  JobRequest request_;
-  Job job_;
-  std::string group_;
-  std::vector<std::vector<const RecordedStep*>> ranks_;  ///< by recording: the steps that count
-  std::vector<const RecordedStep*> steps_;               ///< of all ranks
-  bool of_buckets_ = false;
-};
+void note_unknown(Job& job, const JobTensors& tensors, const JobRequest& request) {
+  const auto note = [&](std::string text) { job.unknown.push_back(std::move(text)); };
+  const Recording& shown = job.recordings[job.shown];
+  const bool exchanges = !job.buckets.empty() || !job.others.empty();
+  if (exchanges && job.ranks == 0) note("The number of ranks is not in the file: give it by --ranks.");
+  if (request.batch == 0 && shown.batch == 0)
+    note("The batch is not in the file: a sample is a step until --batch says how many samples a rank takes.");
+  if (!job.backward) note("No backward pass was recorded: record whole steps, with ProfilerActivity.CPU.");
+  if (job.backward && !job.workload)
+    note(
+        "The sizes of the gradients are not in the file: record with record_shapes=True, or name the workload that has "
+        "them by --tensors.");
+  if (job.workload && tensors.list.empty())
+    note("Tensors are not known, only buckets: other fusion policies cannot be tried; record with record_shapes=True.");
+  if (shown.sharded || std::ranges::any_of(job.others, [](const JobTraffic& kind) {
+        return kind.operation != "broadcast" && kind.operation != "all-reduce";
+      }))
+    note("This job is not data parallelism alone: the exchanges in the last table are left out of what is predicted.");
+}
 
 }  // namespace
 
 Job make_job(std::vector<Recording> recordings, const JobRequest& request) {
-  return Builder(std::move(recordings), request).build();
+  Job job;
+  std::vector<Recording> sizes;
+  for (Recording& recording : recordings) {
+    job.unknown.insert(job.unknown.end(), recording.unknown.begin(), recording.unknown.end());
+    (recording.steps.empty() ? sizes : job.recordings).push_back(std::move(recording));
+  }
+  if (job.recordings.empty())
+    throw Error(ExitCode::usage, fmt::format("{} has sizes and no times", sizes.front().file),
+                "give a trace of the same job's torch.profiler beside it");
+  number_ranks(job);
+  check_ranks(job.recordings);
+  const JobSteps steps = comparable_steps(job.recordings, request.group);
+  job.other_steps = steps.others;
+  choose_rank(job, steps);
+  read_buckets(job, steps);
+  complete_buckets(job, sizes);
+  if (job.ranks == 0) job.ranks = job.recordings[job.shown].world > 0 ? job.recordings[job.shown].world : request.ranks;
+  const auto& shown = steps.ranks[job.shown];
+  read_times(job, shown);
+  read_others(job, *shown.front(), steps.group);
+  replay(job);
+  const JobTensors tensors = job_tensors(job, *shown.front(), sizes, request);
+  job.tensors_of = tensors.known_as;
+  if (job.forward && job.backward) make_workload(job, shown, tensors, request);
+  note_unknown(job, tensors, request);
+  return job;
 }
 
 }  // namespace hbench

@@ -18,6 +18,10 @@ struct JobRequest {
   int batch = 0;      ///< samples of one rank and step; 0: as the file says
   int ranks = 0;      ///< of the job, where the files do not say it
   std::string group;  ///< the ranks that exchange gradients, by the recorder's name; empty: the only one
+  /// Timelines whose tensors a recording without sizes may have.
+  std::vector<Trace> known;
+  /// The one of `known` whose tensors these are; empty: the one whose sizes add up to those of the buckets.
+  std::string tensors;
 };
 
 /// Gradients that travelled together.
@@ -25,7 +29,7 @@ struct JobBucket {
   std::int64_t elements = 0;
   int tensors = 0;                  ///< 0: not known
   Seconds launched;                 ///< since the step began
-  std::optional<Seconds> duration;  ///< the shortest of all ranks, which waits least; the median of the steps
+  std::optional<Seconds> duration;  ///< the shortest of all ranks: who comes last does not wait; a median of steps
 };
 
 /// Exchanges that carry no gradients, of one kind.
@@ -45,7 +49,9 @@ struct Job {
   std::vector<Recording> recordings;
   int ranks = 0;     ///< that exchange gradients with each other; 0: not known
   std::string type;  ///< of a gradient on its way; empty: not known
-  // Medians over steps (of all ranks), since the step began.
+  /// By its place in `recordings`: the rank whose steps are shown, since all wait for it.
+  std::size_t shown = 0;
+  // Medians over the steps of that rank, since the step began.
   Seconds step, fastest_step, slowest_step;
   int steps = 0;        ///< that count
   int other_steps = 0;  ///< of another shape, such as the first ones of DDP: they do not count
@@ -56,6 +62,7 @@ struct Job {
   std::vector<JobBucket> buckets;
   std::vector<JobTraffic> others;
   std::optional<JobStraggler> straggler;
+  std::string tensors_of;  ///< the known timeline that the names and sizes of tensors were taken from; empty: none
   /// What the step takes when the timeline is played with the buckets' own durations; absent where one is not known.
   std::optional<Seconds> replayed;
   std::optional<Trace> workload;     ///< absent where the sizes or times of gradients are not known
@@ -63,8 +70,8 @@ struct Job {
 };
 
 /// Makes a job of the recordings of some or all of its ranks. \throws Error (usage) where they are no recordings of one
-/// job, where two groups exchange gradients and none was named, and where no step is left. \pre there is a recording,
-/// and each has a step.
+/// job, where two groups exchange gradients and none was named, where no file has a step, and for tensors that cannot
+/// be those of the recording. \pre there is a recording.
 Job make_job(std::vector<Recording> recordings, const JobRequest& request);
 
 }  // namespace hbench

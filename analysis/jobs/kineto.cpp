@@ -172,27 +172,44 @@ class Steps {
       any = true;
       if (task.thread == thread) end = std::max(end, task.end);
     }
-    begin_ = window.begin;
+    window_begin_ = window.begin;
+    begin_ = begin_on_device(window);
     read_launches(thread, begin, window.end);
     if (any) {
       // Where the device is behind the host, its own first kernel is what begins the backward pass.
       const double device_begin = launches_.empty() ? begin : std::max(begin, launches_.front().kernel_begin);
-      step.backward_began = Seconds(device_begin - window.begin);
+      step.backward_began = since(device_begin);
       for (const Events::Gradient& gradient : events_.gradients)
         if (in_window(gradient))
           step.gradients.push_back({.tensor = {},
                                     .elements = gradient.elements,
-                                    .ready = Seconds(std::max(done_by(gradient.end), device_begin) - window.begin)});
+                                    .ready = since(std::max(done_by(gradient.end), device_begin))});
       // Two threads of the backward pass may end gradients in another order than they began them.
       for (std::size_t i = 1; i < step.gradients.size(); ++i)
         step.gradients[i].ready = std::max(step.gradients[i].ready, step.gradients[i - 1].ready);
-      step.backward_ended = Seconds(done_by(end) - window.begin);
+      step.backward_ended = since(done_by(end));
       if (!step.gradients.empty()) step.backward_ended = std::max(*step.backward_ended, step.gradients.back().ready);
     }
     read_collectives(step, in_window, begin, end);
     step.compute = compute_in(window);
     if (any) step.exposed = exposed(step, end);
     return step;
+  }
+
+  Seconds since(double at) const { return Seconds(std::max(0.0, at - begin_)); }
+
+  /// A host that runs ahead of its device begins a step while the device still works on the one before: then the step
+  /// begins when the device is done with that.
+  double begin_on_device(const Window& window) const {
+    double done = window.begin;
+    const auto first = std::ranges::lower_bound(events_.launches, window.begin, {}, &Events::Launch::at);
+    // A kernel that runs for longer than 256 others take to be launched is none of a step's.
+    for (auto launch = std::make_reverse_iterator(first); launch != events_.launches.rend(); ++launch) {
+      if (std::distance(std::make_reverse_iterator(first), launch) > 256) break;
+      if (const auto kernel = kernel_of_.find(launch->correlation); kernel != kernel_of_.end())
+        done = std::max(done, kernel->second->end);
+    }
+    return done;
   }
 
   struct LaunchedKernel {
@@ -220,7 +237,7 @@ class Steps {
 
   int gradients_before(double host) const {
     return static_cast<int>(std::ranges::count_if(events_.gradients, [&](const Events::Gradient& gradient) {
-      return gradient.begin >= begin_ && gradient.end <= host;
+      return gradient.begin >= window_begin_ && gradient.end <= host;
     }));
   }
 
@@ -234,12 +251,13 @@ class Steps {
                                     .type = call.type,
                                     .group = call.group,
                                     .ranks = call.ranks,
-                                    .launched = Seconds(call.begin - begin_)};
+                                    .launched = since(call.begin)};
       collective.in_backward =
           backward_end > backward_begin && call.begin >= backward_begin && call.begin <= backward_end;
       if (collective.in_backward) collective.gradients_before = gradients_before(call.begin);
       if (const Events::Exchange* run = run_of_[i]; run != nullptr) {
-        collective.began = Seconds(run->begin - begin_);
+        if (run->correlation > 0) collective.launched = since(done_by(call.begin));
+        collective.began = since(run->begin);
         collective.duration = Seconds(run->end - run->begin);
       }
       step.collectives.push_back(std::move(collective));
@@ -283,7 +301,7 @@ class Steps {
   std::unordered_map<std::int64_t, const Events::Kernel*> kernel_of_;
   std::vector<const Events::Exchange*> run_of_;  ///< by call; null: not known
   // Of the step that is being read.
-  double begin_ = 0;
+  double window_begin_ = 0, begin_ = 0;  ///< of the host, and of the device
   std::vector<LaunchedKernel> launches_;
 };
 

@@ -106,14 +106,13 @@ class Reader {
 
   void event_at(const Json& event, const Json& arguments, const KinetoEvents::Interval& when) {
     const std::string category = text_of(event, "cat"), name = text_of(event, "name");
-    if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset")
-      return on_device(name, arguments, when);
+    if (category == "kernel") return on_device(name, arguments, when);
     if (category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime") {
       events_.launches.push_back({when.begin, when.thread, correlation_of(arguments)});
       return;
     }
-    // The device's copies of the program's marks; and the whole recording as one event.
-    if (category == "gpu_user_annotation" || category == "Trace" || category == "overhead") return;
+    // The device's copies of data and of the program's marks; and the whole recording as one event.
+    if (category.starts_with("gpu_") || category == "Trace" || category == "overhead") return;
     on_host(name, arguments, when);
   }
 

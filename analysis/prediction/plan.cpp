@@ -194,8 +194,24 @@ void PlanBuilder::add_clusters(Evidence evidence) {
         const int per_node = plan_.catalog.profiles.at(profile).gpus_per_node;
         const StrategiesOf of{evidence, (gpus + per_node - 1) / per_node, auto_rule(profile, gpus)};
         for (const TrainingStrategy& strategy : strategies_asked(request_, of, plan_.refused))
-          add_on_cluster(evidence, trace, profile, gpus, strategy);
+          add_as_recorded(evidence, trace, profile, gpus, strategy);
       }
+}
+
+/// `recorded` without sizes stands for the buckets of the workload; where nobody asked for a policy, a recorded job
+/// keeps its own.
+void PlanBuilder::add_as_recorded(Evidence evidence, const std::string& trace_name, const std::string& profile,
+                                  int gpus, TrainingStrategy strategy) {
+  const Trace& trace = plan_.catalog.traces.at(trace_name);
+  const bool own = request_.fusions.empty() && strategy.preset == nullptr && !trace.buckets.empty() &&
+                   !strategy.algorithm.uses_servers() && strategy.compressor.compressor->exchange != Exchange::low_rank;
+  if (strategy.communicates() && (own || strategy.fusion.text() == "recorded")) {
+    if (trace.buckets.empty())
+      return refuse(fmt::format("{}, recorded buckets", trace.name),
+                    "its file has none; hbench import-job writes them where a recording shows them");
+    strategy.fusion = parse_fusion(trace.recorded_fusion());
+  }
+  add_on_cluster(evidence, trace_name, profile, gpus, std::move(strategy));
 }
 
 /// Why a cluster's ranks cannot be processes of this machine.

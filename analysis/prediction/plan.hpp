@@ -69,6 +69,8 @@ class PlanBuilder {
   std::string refuse_emulated(const Case& asked, const TrainingStrategy& strategy, const World& world) const;
   void add_on_cluster(Evidence evidence, const std::string& trace, const std::string& profile, int gpus,
                       TrainingStrategy strategy, int batch = 0);
+  void add_as_recorded(Evidence evidence, const std::string& trace, const std::string& profile, int gpus,
+                       TrainingStrategy strategy);
   bool in_range(const Case& figure) const;
   bool is_planned(const Case& twin) const;
   [[noreturn]] void nothing_left() const;

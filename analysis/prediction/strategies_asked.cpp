@@ -101,6 +101,11 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
       strategy.compressor = parse_compressor(given);
       for (const std::string& fusion : fusions_for(request, strategy.algorithm, strategy.compressor)) {
         strategy.fusion = parse_fusion(fusion);
+        if (of.evidence == Evidence::measured && strategy.fusion.text() == "recorded") {
+          refuse(refused, "recorded buckets, measured",
+                 "a model has none; give their numbers of tensors: recorded:2-15-12");
+          continue;
+        }
         add_placed(request, of, strategy, all);
       }
     }

@@ -6,6 +6,7 @@
 #include "analysis/jobs/job_format.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/output_file.hpp"
 #include "reports/prediction/job.hpp"
@@ -19,6 +20,12 @@ std::string formats_text() {
   return text;
 }
 
+/// The name of the timeline whose tensors were asked for: a known one, or a file of the user's own.
+std::string known_tensors(JobRequest& request, const Data& data) {
+  request.known.push_back(data.traces.load(request.tensors));
+  return request.known.back().name;
+}
+
 ExitCode run_import_job(const Call& call) {
   std::vector<std::string> files;
   std::string format;
@@ -30,10 +37,10 @@ ExitCode run_import_job(const Call& call) {
       "other command takes. Each file is of one rank; one is enough.",
       "hbench import-job");
   app.footer(
-      "Examples:\n  hbench import-job trace.json.gz\n"
-      "  hbench import-job trace.json.gz --batch 32 --out my_model.toml\n"
-      "  hbench import-job rank0.json rank1.json --json\n"
-      "  hbench sweep --workload ./my_model.toml --gpus 8..64 --evidence simulated\n" +
+      "Examples:\n  hbench import-job rank0.json\n"
+      "  hbench import-job rank0.json rank1.json --batch 32 --out my_job.toml\n"
+      "  hbench import-job rank0.json --json\n"
+      "  hbench sweep --workload my_job.toml --profile my-cluster.toml --gpus 8..64 --evidence simulated\n" +
       formats_text());
   app.add_option("FILE", files, "recordings, each of one rank of the job");
   app.add_option("--out", workload, "the workload is written to this file, FILE.toml");
@@ -41,6 +48,8 @@ ExitCode run_import_job(const Call& call) {
   app.add_option("--ranks", request.ranks, "of the job, where the files do not say it")->check(in_range(1, 1'000'000));
   app.add_option("--title", request.title, "of the workload (default: the name of the file)");
   app.add_option("--group", request.group, "the ranks that exchange gradients, by the recorder's name of them");
+  app.add_option("--tensors", request.tensors,
+                 "the workload whose tensors these are, where the recording has no sizes");
   app.add_option("--from", format, "the format of all files (default: what each looks like)");
   output.add_options(app, "--page");
   if (app.parse(call)) return ExitCode::good;
@@ -55,6 +64,9 @@ ExitCode run_import_job(const Call& call) {
   std::vector<Recording> recordings;
   for (const std::string& file : files)
     std::ranges::move(read_recordings(file, format), std::back_inserter(recordings));
+  const Data data = load_data();
+  for (const std::string& name : data.traces.names()) request.known.push_back(data.traces.load(name));
+  if (!request.tensors.empty()) request.tensors = known_tensors(request, data);
   const Job job = make_job(std::move(recordings), request);
   if (!workload.empty() && !job.workload)
     throw Error(ExitCode::usage, fmt::format("{} holds too little for a workload", files.front()),

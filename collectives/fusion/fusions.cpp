@@ -15,9 +15,11 @@ extern const Fusion kHorovod2018;
 extern const Fusion kDdp;
 extern const Fusion kByteps;
 extern const Fusion kMgWfbp;
+extern const Fusion kRecorded;
 
 std::span<const Fusion* const> fusions() {
-  static constexpr std::array kTable{&kNone, &kThreshold, &kHorovod, &kHorovod2018, &kDdp, &kByteps, &kMgWfbp};
+  static constexpr std::array kTable{&kNone, &kThreshold, &kHorovod, &kHorovod2018,
+                                     &kDdp,  &kByteps,    &kMgWfbp,  &kRecorded};
   return kTable;
 }
 
@@ -44,14 +46,22 @@ std::unique_ptr<FusionPolicy> FusionChoice::make(std::span<const std::int64_t> t
   return fusion->make(parameters, tensor_bytes);
 }
 
+namespace {
+
+FusionChoice chosen(const Fusion& fusion, std::string_view given) {
+  return {&fusion, fusion.canonical != nullptr ? fusion.canonical(given) : canonical_parameters(fusion, given)};
+}
+
+}  // namespace
+
 FusionChoice parse_fusion(std::string_view text) {
   const std::size_t colon = text.find(':');
   const Fusion& fusion = find_entry(fusions(), text.substr(0, colon), "fusion policy");
-  if (colon == std::string_view::npos) return {&fusion, canonical_parameters(fusion, {})};
+  if (colon == std::string_view::npos) return chosen(fusion, {});
   const std::string_view given = text.substr(colon + 1);
   if (given.empty())
     throw Error(ExitCode::usage, "nothing follows the colon of '" + std::string(text) + "'", "leave the colon out");
-  return {&fusion, canonical_parameters(fusion, given)};
+  return chosen(fusion, given);
 }
 
 }  // namespace hbench

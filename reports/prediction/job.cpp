@@ -26,7 +26,7 @@ std::int64_t gradient_elements(const Job& job) {
 }
 
 std::string place(const Job& job) {
-  const Recording& recording = job.recordings.front();
+  const Recording& recording = job.recordings[job.shown];
   std::string text = job.ranks > 0 ? counted(job.ranks, "rank") : "a number of ranks that is not known";
   if (job.ranks == 0 && job.buckets.empty()) text = "one rank";
   if (!recording.gpu.empty()) text += fmt::format(", {}", recording.gpu);
@@ -120,6 +120,9 @@ Document job_document(const Job& job, const std::string& workload_file) {
   document.blocks.emplace_back(times_table(job));
   if (!job.buckets.empty()) document.blocks.emplace_back(bucket_table(job));
   if (!job.others.empty()) document.blocks.emplace_back(traffic_table(job));
+  if (!job.tensors_of.empty())
+    document.blocks.emplace_back(Paragraph{
+        fmt::format("The sizes of its tensors are those of {}: they fit its gradients and buckets.", job.tensors_of)});
   if (job.straggler) document.blocks.emplace_back(Paragraph{straggler_text(*job.straggler)});
   if (job.other_steps > 0)
     document.blocks.emplace_back(Paragraph{
@@ -132,7 +135,7 @@ Document job_document(const Job& job, const std::string& workload_file) {
 }
 
 std::string job_json(const Job& job, const std::string& workload_file) {
-  const Recording& first = job.recordings.front();
+  const Recording& first = job.recordings[job.shown];
   Json out{{"schema", "hbench-job-1"},
            {"format", first.format},
            {"files", Json::array()},
@@ -141,6 +144,7 @@ std::string job_json(const Job& job, const std::string& workload_file) {
            {"backend", text_or_null(first.backend)},
            {"gradient_type", text_or_null(job.type)},
            {"gradient_elements", or_null(gradient_elements(job))},
+           {"tensors_of", text_or_null(job.tensors_of)},
            {"steps", job.steps},
            {"other_steps", job.other_steps},
            {"step_seconds", job.step.value},

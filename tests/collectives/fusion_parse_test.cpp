@@ -44,6 +44,18 @@ TEST(ParseFusion, DefaultsAreCanonical) {
   }
 }
 
+TEST(ParseFusion, ShortensAlikeNeighboursOfRecordedBuckets) {
+  EXPECT_EQ(parse_fusion("recorded:2-15-15-15-1").text(), "recorded:2-3x15-1");
+  EXPECT_EQ(parse_fusion("recorded:2x15-15").text(), "recorded:3x15");
+  EXPECT_EQ(parse_fusion("recorded").text(), "recorded");
+}
+
+TEST(ParseFusion, RefusesRecordedBucketsThatAreNoNumbersOfTensors) {
+  for (const char* text : {"recorded:0", "recorded:2-", "recorded:-2", "recorded:2--3", "recorded:2.5", "recorded:0x3",
+                           "recorded:3x", "recorded:9999999x1", "recorded:two"})
+    EXPECT_THROW(parse_fusion(text), Error) << text;
+}
+
 TEST(ParseFusion, GivesValuesInBytesAndSeconds) {
   const Fusion& horovod = *parse_fusion("horovod").fusion;
   EXPECT_EQ(read_parameters(horovod, "1KiB:5ms"), (std::vector<double>{1024, 0.005}));

@@ -43,11 +43,14 @@ const std::vector<std::string> kChoices{"none",
                                         "mg-wfbp",
                                         "mg-wfbp:100us:8Mbit/s",
                                         "mg-wfbp:1s",
-                                        "mg-wfbp:1ns:1GB/s"};
+                                        "mg-wfbp:1ns:1GB/s",
+                                        "recorded",
+                                        "recorded:1-3-2",
+                                        "recorded:3x2-1"};
 
 TEST(Fusions, AreListedInTheDocumentedOrder) {
   EXPECT_THAT(names_of(fusions()),
-              ElementsAre("none", "threshold", "horovod", "horovod-2018", "ddp", "byteps", "mg-wfbp"));
+              ElementsAre("none", "threshold", "horovod", "horovod-2018", "ddp", "byteps", "mg-wfbp", "recorded"));
   for (const Fusion* fusion : fusions()) {
     EXPECT_THAT(fusion->summary, Not(IsEmpty())) << fusion->name;
     EXPECT_THAT(fusion->citation, Not(IsEmpty())) << fusion->name;

@@ -1,6 +1,7 @@
 #include "workloads/step/trace.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -9,6 +10,7 @@
 #include "collectives/base/toml_file.hpp"
 #include "collectives/base/toml_text.hpp"
 #include "collectives/base/units_text.hpp"
+#include "collectives/fusion/fusion.hpp"
 
 namespace hbench {
 namespace {
@@ -72,9 +74,26 @@ class Reader {
     return {*name, *elements, std::min(at, latest)};
   }
 
+  std::vector<int> buckets(std::size_t gradients) const {
+    const toml::node& node = required("buckets");
+    const toml::array* counts = node.as_array();
+    if (counts == nullptr) fail(node, "'buckets' must list how many gradients each bucket has");
+    std::vector<int> buckets;
+    std::size_t sum = 0;
+    for (const toml::node& each : *counts) {
+      const std::int64_t count = each.value_exact<std::int64_t>().value_or(0);
+      if (count < 1 || count > kMostElements) fail(each, "a bucket has a whole number of gradients, at least 1");
+      sum += static_cast<std::size_t>(count);
+      if (sum > gradients) fail(each, fmt::format("the buckets have more gradients than there are ({})", gradients));
+      buckets.push_back(static_cast<int>(count));
+    }
+    if (sum != gradients) fail(node, fmt::format("the buckets have {} of {} gradients", sum, gradients));
+    return buckets;
+  }
+
   void refuse_unknown_keys() const {
-    static constexpr std::string_view kKeys[] = {"format",  "title",    "source",   "batch",
-                                                 "forward", "backward", "gradients"};
+    static constexpr std::string_view kKeys[] = {"format",  "title",    "source",    "batch",
+                                                 "forward", "backward", "gradients", "buckets"};
     for (const auto& [key, node] : table_)
       if (std::ranges::find(kKeys, key.str()) == std::end(kKeys))
         fail(node, fmt::format("unknown key '{}'", key.str()));
@@ -115,7 +134,12 @@ Trace parse_trace(std::string_view text, std::string_view file_name) {
     last = gradient.ready;
     if (!names.insert(gradient.tensor).second) read.fail(node, fmt::format("'{}' is listed twice", gradient.tensor));
   }
+  if (table.contains("buckets")) trace.buckets = read.buckets(trace.timeline.gradients.size());
   return trace;
+}
+
+std::string Trace::recorded_fusion() const {
+  return buckets.empty() ? std::string() : parse_fusion(fmt::format("recorded:{}", fmt::join(buckets, "-"))).text();
 }
 
 std::string format_trace(const Trace& trace) {
@@ -123,6 +147,9 @@ std::string format_trace(const Trace& trace) {
       "format = 1\ntitle = {}\nsource = {}\nbatch = {}\nforward = \"{:.3f} us\"\nbackward = \"{:.3f} us\"\n",
       toml_text(trace.title), toml_text(trace.source), trace.timeline.batch, trace.timeline.forward.value * 1e6,
       trace.timeline.backward.value * 1e6);
+  if (!trace.buckets.empty())
+    out += fmt::format("# Gradients that travelled together when it was recorded: --fusion recorded\nbuckets = [{}]\n",
+                       fmt::join(trace.buckets, ", "));
   out +=
       "\n# In the order in which gradients become ready: tensor, elements, microseconds since the backward pass "
       "began.\ngradients = [\n";

@@ -18,6 +18,11 @@ struct Trace {
   std::string title;   ///< `ResNet-50`
   std::string source;  ///< how its times are known
   StepTimeline timeline;
+  /// Of a recorded job: how many gradients travelled together, in their order; the policy `recorded`. Empty: not known.
+  std::vector<int> buckets;
+
+  /// The fusion policy of the recorded buckets: `recorded:2-15-12`; empty where they are not known.
+  std::string recorded_fusion() const;
 };
 
 /// Reads a trace. \throws Error (usage) that names `file_name` and the line.

@@ -1,0 +1,89 @@
+#include "analysis/jobs/job_steps.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+bool carries_gradients(const RecordedCollective& collective) {
+  return collective.in_backward && (collective.operation == "all-reduce" || collective.operation == "reduce-scatter");
+}
+
+std::string group_of(const std::vector<Recording>& recordings, const std::string& asked) {
+  std::map<std::string, int> groups;
+  for (const Recording& recording : recordings)
+    for (const RecordedStep& step : recording.steps)
+      for (const RecordedCollective& each : step.collectives)
+        if (carries_gradients(each)) ++groups[each.group];
+  std::vector<std::string> names;
+  for (const auto& [name, count] : groups) names.push_back(fmt::format("'{}'", name));
+  if (!asked.empty() && !groups.contains(asked))
+    throw Error(ExitCode::usage, fmt::format("no group '{}' exchanges gradients", asked),
+                names.empty() ? "leave --group out" : fmt::format("the groups are {}", fmt::join(names, ", ")));
+  if (asked.empty() && groups.size() > 1)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: {} groups of ranks exchange something in the backward pass: {}",
+                            recordings.front().file, groups.size(), fmt::join(names, ", ")),
+                "name the one that data parallelism has by --group");
+  return asked.empty() && !groups.empty() ? groups.begin()->first : asked;
+}
+
+/// What has to be alike for steps to be compared: the number of gradients and the sizes of the exchanges.
+using Shape = std::vector<std::int64_t>;
+
+Shape shape_of(const RecordedStep& step, const std::string& group) {
+  Shape shape{static_cast<std::int64_t>(step.gradients.size())};
+  for (const RecordedCollective& each : gradient_exchanges(step, group)) shape.push_back(each.elements);
+  return shape;
+}
+
+}  // namespace
+
+std::vector<RecordedCollective> gradient_exchanges(const RecordedStep& step, const std::string& group) {
+  std::vector<RecordedCollective> exchanges;
+  for (const RecordedCollective& each : step.collectives)
+    if (carries_gradients(each) && each.group == group) exchanges.push_back(each);
+  return exchanges;
+}
+
+JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::string& group) {
+  JobSteps steps{.group = group_of(recordings, group)};
+  std::map<Shape, int> shapes;
+  for (const Recording& recording : recordings)
+    for (const RecordedStep& step : recording.steps) ++shapes[shape_of(step, steps.group)];
+  // Of two that are as frequent, the one with more in it: a step at the edge of a recording is cut off.
+  const auto most = std::ranges::max_element(
+      shapes, [](const auto& a, const auto& b) { return std::pair(a.second, a.first) < std::pair(b.second, b.first); });
+  for (const Recording& recording : recordings) {
+    steps.ranks.emplace_back();
+    for (const RecordedStep& step : recording.steps) {
+      if (shape_of(step, steps.group) == most->first)
+        steps.ranks.back().push_back(&step);
+      else
+        ++steps.others;
+    }
+  }
+  return steps;
+}
+
+Seconds median(std::vector<Seconds> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::optional<Seconds> exchange_duration(const std::vector<const RecordedStep*>& steps, const std::string& group,
+                                         std::size_t place) {
+  std::vector<Seconds> values;
+  for (const RecordedStep* step : steps)
+    if (const auto duration = gradient_exchanges(*step, group)[place].duration) values.push_back(*duration);
+  return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
+}
+
+}  // namespace hbench

@@ -1,0 +1,85 @@
+// Files that are no recording of a training job, or a damaged one: understood as far as they go, or refused in a line.
+
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include "tests/analysis/jobs_recording.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+class BrokenJob : public ::testing::Test {
+ protected:
+  void expect_refused(const std::string& text, const std::string& why) {
+    const std::string file = file_of(folder_, "broken.json", text);
+    expect_error([&] { job_of({file}); }, ExitCode::usage, HasSubstr(why));
+  }
+  TemporaryFolder folder_;
+};
+
+std::string packed(const TemporaryFolder& folder, const std::string& text) {
+  const std::string file = (folder.path() / "packed.json.gz").string();
+  const gzFile out = gzopen(file.c_str(), "wb");
+  gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(out);
+  return file;
+}
+
+TEST_F(BrokenJob, IsNoJobWithoutAFileAndWithoutText) {
+  expect_error([] { job_of({"nowhere.json"}); }, ExitCode::usage, HasSubstr("there is no such file"));
+  expect_error([] { job_of({"/dev/null"}); }, ExitCode::usage, HasSubstr("no regular file"));
+  expect_refused("", "it is empty");
+  expect_refused("  \n", "it is empty");
+}
+
+TEST_F(BrokenJob, MayBePackedButNotShortened) {
+  const std::string file = packed(folder_, gloo_steps().text());
+  EXPECT_EQ(job_of({file}).steps, 2);
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 20);
+  expect_error([&] { job_of({file}); }, ExitCode::usage, HasSubstr("gzip data end too early"));
+}
+
+TEST_F(BrokenJob, OfAProgramThatWasStoppedIsReadAsFarAsItGoes) {
+  const std::string text = gloo_steps().text();
+  const Job job = job_of({file_of(folder_, "cut.json", text.substr(0, text.size() - 60))});
+  EXPECT_EQ(job.steps, 2);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("ends before its list of events does")));
+}
+
+TEST_F(BrokenJob, OfAnotherToolIsNoTraceOfTraining) {
+  expect_refused(R"({"traceEvents": [{"name": "frame", "ph": "X", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]})",
+                 "marks no step");
+  expect_refused(R"([{"name": "frame", "ph": "B", "ts": 1, "pid": 1, "tid": 1}])", "no recording of a training job");
+  expect_refused("size time algbw\n", "no recording of a training job");
+}
+
+TEST_F(BrokenJob, ThatIsNoJsonNamesTheFile) {
+  expect_refused(R"({"schemaVersion": 1, "traceEvents": [{"name": "ProfilerStep#1", "dur": }]})", "broken.json");
+  expect_refused(R"({"schemaVersion": 1, "traceEvents": ]})", "broken.json");
+  expect_refused(R"({"schemaVersion" 1})", "no JSON");
+  expect_refused(R"({"schemaVersion": 1, "traceEvents": [{"name": "k", "dur": 1e999}]})", "cannot be read");
+}
+
+TEST_F(BrokenJob, TakesNoTimesThatAreNoNumbers) {
+  TraceText trace = gloo_steps();
+  trace.raw(R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#9", "tid": 1, "ts": NaN, "dur": 5},)");
+  trace.raw(R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#10", "tid": 1, "ts": 5, "dur": -5},)");
+  trace.raw(R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#11", "tid": 1, "ts": "5", "dur": 5},)");
+  trace.raw(R"({"ph": "X", "cat": "kernel", "name": "k", "tid": "stream", "ts": 5, "dur": null},)");
+  EXPECT_EQ(job_of({file_of(folder_, "nan.json", trace.text())}).steps, 2);
+}
+
+TEST_F(BrokenJob, NumbersFilesThatDoNotSayTheirRanks) {
+  const std::string first = file_of(folder_, "a.json", gloo_steps(9).text(0, 0));
+  const std::string second = file_of(folder_, "b.json", gloo_steps().text(0, 0));
+  const Job job = job_of({first, second});
+  EXPECT_EQ(job.straggler->rank, 1);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("numbered in the order")));
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,211 @@
+// What a trace of torch.profiler says about a step.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "collectives/base/error.hpp"
+#include "tests/analysis/jobs_recording.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr double kTolerance = 1e-7;
+
+class Kineto : public ::testing::Test {
+ protected:
+  Job job(const TraceText& trace, int world = 2, const std::string& backend = "gloo", const JobRequest& request = {}) {
+    return job_of({file_of(folder_, "trace.json", trace.text(0, world, backend))}, request);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Kineto, GivesThePartsOfAStepThatAddUp) {
+  const Job job = this->job(gloo_steps());
+  EXPECT_EQ(job.steps, 2);
+  EXPECT_EQ(job.ranks, 2);
+  EXPECT_NEAR(job.step.value, 0.1, kTolerance);
+  EXPECT_NEAR(job.forward->value, 0.02, kTolerance);
+  EXPECT_NEAR(job.backward->value, 0.04, kTolerance);
+  EXPECT_NEAR(job.exposed.value, 0.01, kTolerance);
+  EXPECT_NEAR(job.update.value, 0.03, kTolerance);
+  EXPECT_NEAR(job.communication.value, 0.02, kTolerance);
+  EXPECT_NEAR(job.replayed->value, 0.1, kTolerance);
+}
+
+TEST_F(Kineto, GivesBucketsWithTheirTensorsSizesAndTimes) {
+  const Job job = this->job(gloo_steps());
+  ASSERT_EQ(job.buckets.size(), 2U);
+  EXPECT_EQ(job.buckets[0].elements, 30);
+  EXPECT_EQ(job.buckets[0].tensors, 2);
+  EXPECT_NEAR(job.buckets[0].launched.value, 0.04, kTolerance);
+  EXPECT_NEAR(job.buckets[0].duration->value, 0.01, kTolerance);
+  EXPECT_EQ(job.buckets[1].elements, 30);
+  EXPECT_EQ(job.buckets[1].tensors, 1);
+  EXPECT_EQ(job.type, "float32");
+}
+
+TEST_F(Kineto, MakesAWorkloadWhoseGradientsAreReadyWhenTheyWere) {
+  JobRequest request;
+  request.batch = 8;
+  const Job job = this->job(gloo_steps(), 2, "gloo", request);
+  ASSERT_TRUE(job.workload);
+  const StepTimeline& timeline = job.workload->timeline;
+  EXPECT_EQ(timeline.batch, 8);
+  EXPECT_NEAR(timeline.forward.value, 0.02, kTolerance);
+  EXPECT_NEAR(timeline.step().value, 0.09, kTolerance) << "without what it waited";
+  ASSERT_EQ(timeline.gradients.size(), 3U);
+  EXPECT_EQ(timeline.gradients[1].elements, 20);
+  EXPECT_NEAR(timeline.gradients[1].ready.value, 0.02, kTolerance);
+  EXPECT_THAT(job.workload->buckets, ElementsAre(2, 1));
+  EXPECT_EQ(parse_trace(format_trace(*job.workload), "my.toml").recorded_fusion(), "recorded:2-1");
+}
+
+/// A step of one GPU whose host is 50 ms ahead of it: launches within 10 ms, kernels of 30 and 60 ms.
+TraceText steps_of_a_host_that_runs_ahead() {
+  TraceText trace;
+  trace.kernel("warm_up", -5, 1, -5, 50);
+  for (int step = 0; step < 3; ++step) {
+    const double host = 100.0 * step, device = host + 50;
+    trace.mark(fmt::format("ProfilerStep#{}", step), host, host + 100);
+    trace.kernel("forward", host + 1, 1, device, device + 30);
+    trace.host("autograd::engine::evaluate_function: ConvBackward0", host + 5, host + 6, 2);
+    trace.kernel("backward", host + 5.5, 2, device + 30, device + 60);
+    trace.gradient(host + 6, host + 6.5, 10);
+    trace.host("autograd::engine::evaluate_function: ConvBackward0", host + 7, host + 8, 2);
+    trace.kernel("backward", host + 7.5, 2, device + 60, device + 90);
+    trace.gradient(host + 8, host + 8.5, 20);
+    trace.kernel("sgd", host + 9, 1, device + 90, device + 100);
+  }
+  return trace;
+}
+
+TEST_F(Kineto, TakesTheTimesOfTheDeviceWhereTheHostRunsAhead) {
+  const Job job = this->job(steps_of_a_host_that_runs_ahead(), 0, "");
+  EXPECT_NEAR(job.forward->value, 0.03, kTolerance);
+  EXPECT_NEAR(job.backward->value, 0.06, kTolerance);
+  EXPECT_NEAR(job.update.value, 0.01, kTolerance);
+  ASSERT_TRUE(job.workload);
+  EXPECT_NEAR(job.workload->timeline.gradients[0].ready.value, 0.03, kTolerance);
+  EXPECT_NEAR(job.workload->timeline.gradients[1].ready.value, 0.06, kTolerance);
+  EXPECT_THAT(job.buckets, IsEmpty());
+}
+
+/// An all-reduce of NCCL by its three events of the host and its kernel.
+void add_nccl(TraceText& trace, double at, double begin, double end, int elements, const std::string& group = "0") {
+  const std::string arguments =
+      fmt::format(R"("Collective name": "allreduce", "In msg nelems": {}, "dtype": "BFloat16", "Group size": 4, )"
+                  R"("Process Group Name": "{}")",
+                  elements, group);
+  trace.host("c10d::allreduce_", at, at + 1, 2);
+  trace.host("record_param_comms", at + 0.1, at + 0.9, 2, arguments);
+  trace.mark("nccl:all_reduce", at + 0.1, at + 0.9, 2);
+  trace.kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", at + 0.5, 2, begin, end);
+}
+
+/// One step of one rank with NCCL; the optimizer's kernel is launched at `next`.
+TraceText nccl_step(double next, const std::string& second_group = "0") {
+  TraceText trace;
+  trace.mark("ProfilerStep#1", 0, 100);
+  trace.kernel("forward", 1, 1, 1, 20);
+  trace.host("autograd::engine::evaluate_function: ConvBackward0", 20, 29, 2);
+  trace.kernel("backward", 20, 2, 20, 30);
+  trace.gradient(29, 30, 0);
+  add_nccl(trace, 31, 32, 40, 500);
+  trace.gradient(49, 50, 0);
+  add_nccl(trace, 51, 52, 70, 700, second_group);
+  trace.host("autograd::engine::evaluate_function: ConvBackward0", 52, 53, 2);
+  trace.kernel("sgd", next, 1, std::max(next, 71.0), 90);
+  return trace;
+}
+
+TEST_F(Kineto, KnowsACollectiveByItsEventsOfTheHostAndItsKernel) {
+  const Job job = this->job(nccl_step(54), 8, "nccl");
+  ASSERT_EQ(job.buckets.size(), 2U);
+  EXPECT_EQ(job.buckets[0].elements, 500);
+  EXPECT_EQ(job.buckets[1].elements, 700);
+  EXPECT_EQ(job.buckets[1].tensors, 1);
+  EXPECT_NEAR(job.buckets[1].duration->value, 0.018, kTolerance);
+  EXPECT_EQ(job.type, "bfloat16");
+  EXPECT_EQ(job.ranks, 4) << "those of the group, not of the job";
+  EXPECT_EQ(job.recordings[0].gpu, "NVIDIA A100");
+  EXPECT_THAT(job.others, IsEmpty());
+}
+
+TEST_F(Kineto, CountsAsExposedWhatTheDeviceWaitedForAndNotWhatTheHostWasLate) {
+  EXPECT_NEAR(job(nccl_step(54), 8, "nccl").exposed.value, 0.016, kTolerance) << "from 54 to 70 ms";
+  EXPECT_NEAR(job(nccl_step(80), 8, "nccl").exposed.value, 0, kTolerance);
+}
+
+TEST_F(Kineto, WithoutShapesTakesBucketsForGradientsAndSaysSo) {
+  const Job job = this->job(nccl_step(54), 8, "nccl");
+  ASSERT_TRUE(job.workload);
+  ASSERT_EQ(job.workload->timeline.gradients.size(), 2U);
+  EXPECT_EQ(job.workload->timeline.gradients[1].elements, 700);
+  EXPECT_THAT(job.workload->buckets, ElementsAre(1, 1));
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("record_shapes=True")));
+}
+
+TEST_F(Kineto, AsksForTheGroupWhereTwoExchangeInTheBackwardPass) {
+  EXPECT_THROW(job(nccl_step(54, "tensor"), 8, "nccl"), Error);
+  JobRequest request;
+  request.group = "0";
+  EXPECT_EQ(job(nccl_step(54, "tensor"), 8, "nccl", request).buckets.size(), 1U);
+  request.group = "pipeline";
+  EXPECT_THROW(job(nccl_step(54, "tensor"), 8, "nccl", request), Error);
+}
+
+TEST_F(Kineto, NamesExchangesThatAreNotDataParallelism) {
+  TraceText trace = nccl_step(54);
+  trace.host("record_param_comms", 5, 6, 1, R"("Collective name": "all_to_allv", "In msg nelems": 4096)");
+  const Job job = this->job(trace, 8, "nccl");
+  ASSERT_EQ(job.others.size(), 1U);
+  EXPECT_EQ(job.others[0].operation, "all-to-all");
+  EXPECT_EQ(job.others[0].elements, 4096);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("not data parallelism alone")));
+}
+
+TEST_F(Kineto, FindsStepsByTheOptimizerWhereNoneAreMarked) {
+  TraceText trace;
+  for (int step = 0; step < 4; ++step) {
+    const double at = 100.0 * step;
+    trace.host("autograd::engine::evaluate_function: ConvBackward0", at + 30, at + 40, 1);
+    trace.mark("Optimizer.step#Adam.step", at + 80, at + 90);
+  }
+  const Job job = this->job(trace, 0, "");
+  EXPECT_EQ(job.steps, 3) << "the first one began before the recording";
+  EXPECT_NEAR(job.step.value, 0.1, kTolerance);
+}
+
+TEST_F(Kineto, ShowsTheRankThatTheOthersWaitFor) {
+  const Job job =
+      job_of({file_of(folder_, "0.json", gloo_steps(9).text(0)), file_of(folder_, "1.json", gloo_steps().text(1))});
+  ASSERT_TRUE(job.straggler);
+  EXPECT_EQ(job.straggler->rank, 1) << "who comes last waits least";
+  EXPECT_EQ(job.shown, 1U);
+  EXPECT_NEAR(job.communication.value, 0.02, kTolerance) << "without waiting";
+}
+
+TEST_F(Kineto, ReadsTheListOfAPyTorchWithoutKineto) {
+  const std::string text =
+      R"([{"name": "ProfilerStep#1", "ph": "X", "ts": 0, "dur": 90000, "tid": 1, "pid": "CPU functions", "args": {}},
+{"name": "aten::conv2d", "ph": "X", "ts": 10, "dur": 20, "tid": 1, "pid": "CPU functions", "args": {}},
+{"name": "autograd::engine::evaluate_function: AddmmBackward0", "ph": "X", "ts": 30000, "dur": 20000, "tid": 1, "args": {}},
+{"name": "torch::autograd::AccumulateGrad", "ph": "X", "ts": 49000, "dur": 10, "tid": 1, "args": {}},
+{"name": "c10d::allreduce_", "ph": "X", "ts": 49500, "dur": 10, "tid": 1, "pid": "CPU functions", "args": {}}
+])";
+  const Job job = job_of({file_of(folder_, "list.json", text)});
+  EXPECT_NEAR(job.step.value, 0.09, kTolerance);
+  EXPECT_NEAR(job.forward->value, 0.03, kTolerance);
+  EXPECT_EQ(job.buckets.size(), 1U);
+  EXPECT_FALSE(job.workload);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("sizes of the gradients are not in the file")));
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("--ranks")));
+}
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,114 @@
+// Sizes of tensors that a recording does not have: where they may come from, and where they may not.
+
+#include <gmock/gmock.h>
+
+#include "tests/analysis/jobs_recording.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Two buckets, of two tensors and of one, whose sizes are the only ones that are known.
+Recording without_shapes() {
+  RecordedStep step{
+      .name = "1", .time = Seconds(0.1), .backward_began = Seconds(0.02), .backward_ended = Seconds(0.06)};
+  for (const double ready : {0.03, 0.04, 0.06})
+    step.gradients.push_back({.tensor = {}, .elements = 0, .ready = Seconds(ready)});
+  for (const int before : {2, 3})
+    step.collectives.push_back({.operation = "all-reduce",
+                                .elements = 30,
+                                .type = "float32",
+                                .in_backward = true,
+                                .gradients_before = before,
+                                .launched = Seconds(before == 2 ? 0.04 : 0.06)});
+  Recording recording{.file = "trace.json", .format = "kineto", .rank = 0, .world = 2};
+  recording.steps = {step, step};
+  return recording;
+}
+
+Trace known(const std::string& name, const std::vector<std::int64_t>& sizes) {
+  Trace trace{.name = name, .title = name, .source = "test", .timeline = {}, .buckets = {}};
+  for (const std::int64_t elements : sizes)
+    trace.timeline.gradients.push_back(
+        {"tensor" + std::to_string(trace.timeline.gradients.size()), elements, Seconds(0)});
+  return trace;
+}
+
+TEST(JobTensors, AreThoseOfAKnownTimelineWhoseSizesAddUpToAllBuckets) {
+  JobRequest request;
+  request.known = {known("other", {11, 20, 29}), known("mine", {10, 20, 30}), known("longer", {10, 20, 30, 1})};
+  const Job job = make_job({without_shapes()}, request);
+  EXPECT_EQ(job.tensors_of, "mine");
+  ASSERT_TRUE(job.workload);
+  EXPECT_EQ(job.workload->timeline.gradients[1].tensor, "tensor1");
+  EXPECT_EQ(job.workload->timeline.gradients[1].elements, 20);
+  EXPECT_THAT(job.workload->buckets, ElementsAre(2, 1));
+}
+
+TEST(JobTensors, AreNotGuessedByTheirNumberAlone) {
+  Recording recording = without_shapes();
+  for (RecordedStep& step : recording.steps) step.collectives.clear();
+  JobRequest request;
+  request.known = {known("same_number", {10, 20, 30})};
+  EXPECT_FALSE(make_job({recording}, request).workload);
+  request.tensors = "same_number";
+  const Job job = make_job({recording}, request);
+  ASSERT_TRUE(job.workload);
+  EXPECT_EQ(job.workload->timeline.gradients[2].elements, 30);
+}
+
+TEST(JobTensors, OfAnotherModelAreRefused) {
+  JobRequest request;
+  request.known = {known("fewer", {10, 50}), known("bigger", {10, 20, 31})};
+  request.tensors = "fewer";
+  expect_error([&] { make_job({without_shapes()}, request); }, ExitCode::usage,
+               HasSubstr("fewer has 2 tensors, the recording 3 gradients"));
+  request.tensors = "bigger";
+  expect_error([&] { make_job({without_shapes()}, request); }, ExitCode::usage, HasSubstr("bigger"),
+               HasSubstr("another model"));
+}
+
+TEST(JobTensors, AreCompletedByAFileThatHasSizesAndNoTimes) {
+  Recording times = without_shapes();
+  for (RecordedStep& step : times.steps)
+    for (RecordedCollective& each : step.collectives) each.elements = 0;
+  Recording sizes{.file = "execution_trace.json", .format = "execution-trace"};
+  sizes.gradient_elements = {10, 20, 30};
+  sizes.bucket_elements = {30, 30};
+  const Job job = make_job({times, sizes}, {});
+  ASSERT_TRUE(job.workload);
+  EXPECT_EQ(job.workload->timeline.gradients[0].elements, 10);
+  EXPECT_EQ(job.buckets[0].elements, 30);
+  expect_error([&] { make_job({sizes}, {}); }, ExitCode::usage, HasSubstr("has sizes and no times"));
+}
+
+TEST(Job, IsOfRecordingsOfOneJobAlone) {
+  Recording first = without_shapes(), second = without_shapes();
+  second.file = "other.json";
+  expect_error([&] { make_job({first, second}, {}); }, ExitCode::usage, HasSubstr("both of rank 0"));
+  second.rank = 1;
+  second.world = 4;
+  expect_error(
+      [&] {
+        make_job({first, second}, {});
+      },
+      ExitCode::usage, HasSubstr("trace.json is of 2 ranks and other.json of 4"));
+}
+
+TEST(Job, LeavesOutStepsOfAnotherShape) {
+  Recording recording = without_shapes();
+  RecordedStep first = recording.steps[0];
+  first.time = Seconds(7);
+  first.collectives.pop_back();
+  recording.steps.insert(recording.steps.begin(), first);
+  const Job job = make_job({recording}, {});
+  EXPECT_EQ(job.steps, 2);
+  EXPECT_EQ(job.other_steps, 1);
+  EXPECT_EQ(job.slowest_step, Seconds(0.1));
+}
+
+}  // namespace
+}  // namespace hbench
