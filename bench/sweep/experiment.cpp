@@ -12,7 +12,7 @@
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
-#include "collectives/base/toml_file.hpp"
+#include "collectives/base/toml_reader.hpp"
 
 namespace hbench {
 namespace {
@@ -40,9 +40,8 @@ void add(Knobs& knobs, const std::string& place, std::string_view key, std::int6
 
 Knobs read_toml(std::string_view text, const std::string& file) {
   Knobs knobs;
-  const toml::table table = parse_toml(text, file);
-  for (const auto& [key, node] : table) {
-    const std::string place = place_in(file, node);
+  for (const auto& [key, node] : parse_toml(text, file)) {
+    const std::string place = TomlReader(file).place(node);
     check_key(place, key.str());
     const auto take = [&](const toml::node& each) {
       const auto number = each.value_exact<std::int64_t>();

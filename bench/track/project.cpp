@@ -11,7 +11,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/base/toml_file.hpp"
+#include "collectives/base/toml_reader.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -21,11 +21,129 @@ constexpr std::array<std::string_view, 9> kRuleKeys{"database", "baseline", "lau
                                                     "min_runs", "max_runs", "fail_on",  "experiments"};
 constexpr std::array<std::string_view, 6> kLimitKeys{"case", "value", "worse", "better", "warn", "name"};
 
+const toml::table& table_of(const TomlReader& read, const toml::node& node, std::string_view form) {
+  return read.table(node, "this is no table", fmt::format("write {} on a line of its own", form));
+}
+
+std::vector<const toml::table*> tables_of(const TomlReader& read, const toml::node& node, std::string_view name) {
+  const std::string form = fmt::format("[[{}]]", name);
+  std::vector<const toml::table*> all;
+  for (const toml::node& each : read.array(node, 0, "there may be several of these", fmt::format("write {}", form)))
+    all.push_back(&table_of(read, each, form));
+  return all;
+}
+
+std::string text_of(const TomlReader& read, const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto number = node.value_exact<std::int64_t>()) return fmt::format("{}", *number);
+  if (const auto number = node.value_exact<double>()) return fmt::format("{}", *number);
+  read.fail(node, "this is neither a text nor a number", "write a value in quotes");
+}
+
+std::vector<std::string> list_of(const TomlReader& read, const toml::node& node) {
+  if (!node.is_array()) return {text_of(read, node)};
+  std::vector<std::string> all;
+  for (const toml::node& each : read.array(node, 1, "an empty list", "leave it out, or write what it lists"))
+    all.push_back(text_of(read, each));
+  return all;
+}
+
+double share_of(const TomlReader& read, const toml::node& node, std::string_view key) {
+  return read.at(node, [&] { return parse_share(text_of(read, node), key); });
+}
+
+void check_key(const TomlReader& read, const toml::node& node, std::string_view key,
+               std::span<const std::string_view> known) {
+  if (std::ranges::find(known, key) == known.end()) read.at(node, [&] { throw unknown_name("key", key, known); });
+}
+
+void parse_limit_value(const std::string& text, TrackLimit& limit) {
+  constexpr std::string_view kSamples = "samples/s";
+  if (text.ends_with(kSamples)) {
+    limit.metric = LimitMetric::samples_per_second;
+    limit.value = std::strtod(text.c_str(), nullptr);
+  } else if (text.ends_with("/s")) {
+    limit.metric = LimitMetric::bus_bandwidth;
+    limit.value = parse_rate(text).value;
+  } else {
+    limit.metric = LimitMetric::seconds;
+    limit.value = parse_seconds(text).value;
+  }
+  if (!(limit.value > 0))
+    throw Error(ExitCode::usage, fmt::format("'{}' is no value above 0", text),
+                "write such as \"2.1 ms\", \"390 samples/s\" or \"11 GB/s\" (bus bandwidth)");
+}
+
+TrackLimit read_limit(const TomlReader& read, const toml::table& table) {
+  TrackLimit limit;
+  limit.place = read.place(table);
+  for (const auto& [name, node] : table) {
+    const std::string_view key = name.str();
+    check_key(read, node, key, kLimitKeys);
+    if (key == "case") limit.match = text_of(read, node);
+    if (key == "value") read.at(node, [&] { parse_limit_value(text_of(read, node), limit); });
+    if (key == "worse") limit.worse = share_of(read, node, key);
+    if (key == "better") limit.better = share_of(read, node, key);
+    if (key == "warn") limit.warn = share_of(read, node, key);
+  }
+  if (limit.match.empty()) read.fail(table, "a limit without a case", "add such as case = \"all-reduce of 16MiB\"");
+  if (limit.value <= 0) read.fail(table, "a limit without a value", "add such as value = \"2.1 ms\"");
+  if (limit.warn >= limit.worse)
+    read.fail(
+        table,
+        fmt::format("it warns from {:g} % on, and {:g} % are beyond the limit", 100 * limit.warn, 100 * limit.worse),
+        "give warn less than worse");
+  return limit;
+}
+
+/// Adds a key of an experiment as a flag of the verb of the same name.
+void add_argument(const TomlReader& read, ExperimentEntry& entry, const std::string& key, const toml::node& node) {
+  const std::string flag = (key.size() == 1 ? "-" : "--") + key;
+  entry.places[flag] = read.place(node);
+  if (const auto given = node.value_exact<bool>()) {
+    if (*given) entry.arguments.push_back(flag);
+    return;
+  }
+  if (!entry.kind->takes_lists && node.is_array())
+    read.fail(node, fmt::format("'{}' is one text", key), "write such as run = \"./my_benchmark --json\"");
+  const std::vector<std::string> values = list_of(read, node);
+  for (const std::string& each : values) entry.places["'" + each + "'"] = read.place(node);
+  const std::string value = fmt::format("{}", fmt::join(values, ","));
+  if (key == entry.kind->arguments)
+    entry.arguments.insert(entry.arguments.begin(), value);
+  else if (key.size() == 1)
+    entry.arguments.insert(entry.arguments.end(), {flag, value});
+  else
+    entry.arguments.push_back(flag + "=" + value);
+}
+
+ExperimentEntry read_experiment(const TomlReader& read, const ExperimentKind& kind, const toml::table& table) {
+  ExperimentEntry entry{.kind = &kind,
+                        .name = {},
+                        .arguments = {},
+                        .place = read.place(table),
+                        .line = table.source().begin.line,
+                        .places = {}};
+  for (const auto& [name, node] : table) {
+    std::string key(name.str());
+    if (key == "name") {
+      entry.name = text_of(read, node);
+      continue;
+    }
+    std::ranges::replace(key, '_', '-');
+    if (std::ranges::find(kind.refused, key) != kind.refused.end())
+      read.fail(node, fmt::format("'{}' has no meaning here", name.str()),
+                "launches, database and limits are in [track]; labels are given to hbench track run");
+    add_argument(read, entry, key, node);
+  }
+  return entry;
+}
+
 /// Reads one file; every error has its line.
-class Reader {
+class ProjectReader {
  public:
-  Reader(std::string_view text, const std::filesystem::path& file)
-      : name_(file.string()), table_(parse_toml(text, name_)) {
+  ProjectReader(std::string_view text, const std::filesystem::path& file)
+      : read_(file.string()), table_(parse_toml(text, file.string())) {
     project_.file = file;
     project_.database = file.parent_path() / "hbench.db";
   }
@@ -33,222 +151,96 @@ class Reader {
   Project read() {
     for (const auto& [key, node] : table_) read_section(key.str(), node);
     if (project_.experiments.empty() && project_.limits.empty())
-      throw Error(ExitCode::usage, fmt::format("{}: it lists no experiment", name_),
+      throw Error(ExitCode::usage, fmt::format("{}: it lists no experiment", read_.file()),
                   "add a [[command]], a [[sweep]] or a [[collective]], or write a new file with hbench track init");
     // As they stand in the file: TOML's tables are sorted by name.
     std::ranges::stable_sort(project_.experiments, {}, &ExperimentEntry::line);
-    check_names();
+    read_gates(names());
     return std::move(project_);
   }
 
  private:
-  [[noreturn]] void fail(const toml::node& node, const std::string& what, const std::string& hint) const {
-    throw Error(ExitCode::usage, fmt::format("{}: {}", place_in(name_, node), what), hint);
-  }
-  /// Errors of `body` with the line of `node` in front.
-  template <class Body>
-  auto at(const toml::node& node, Body body) const {
-    try {
-      return body();
-    } catch (const Error& error) {
-      fail(node, error.what(), error.hint());
-    }
-  }
-
   void read_section(std::string_view key, const toml::node& node) {
-    if (key == "track") return read_rule(table_of(node, "[track]"), project_.all, true);
-    if (key == "gate") {
-      for (const auto& [name, gate] : table_of(node, "[gate.NAME]")) read_gate(std::string(name.str()), gate);
-      return;
-    }
+    if (key == "track") return read_rule(table_of(read_, node, "[track]"), project_.all, true);
+    // Gates are read when the rule of [track] and all experiments are known.
+    if (key == "gate") return;
     if (key == "limit") {
-      for (const toml::table* each : tables_of(node, "[[limit]]")) read_limit(*each);
+      for (const toml::table* each : tables_of(read_, node, key)) project_.limits.push_back(read_limit(read_, *each));
       return;
     }
-    std::vector<std::string_view> known = names_of(experiment_kinds());
-    const auto kind = std::ranges::find(known, key);
-    if (kind != known.end()) {
-      const ExperimentKind& found = *experiment_kinds()[static_cast<std::size_t>(kind - known.begin())];
-      for (const toml::table* each : tables_of(node, fmt::format("[[{}]]", key))) read_experiment(found, *each);
-      return;
+    const auto kinds = experiment_kinds();
+    const auto kind = std::ranges::find(kinds, key, [](const ExperimentKind* each) { return each->name; });
+    if (kind == kinds.end()) {
+      std::vector<std::string_view> known = names_of(kinds);
+      known.insert(known.end(), {"track", "gate", "limit"});
+      read_.at(node, [&] { throw unknown_name("section", key, known); });
     }
-    known.insert(known.end(), {"track", "gate", "limit"});
-    at(node, [&] { throw unknown_name("section", key, known); });
-  }
-
-  const toml::table& table_of(const toml::node& node, std::string_view form) const {
-    if (const toml::table* table = node.as_table()) return *table;
-    fail(node, "this is no table", fmt::format("write {} on a line of its own", form));
-  }
-  std::vector<const toml::table*> tables_of(const toml::node& node, std::string_view form) const {
-    std::vector<const toml::table*> all;
-    if (const toml::array* array = node.as_array())
-      for (const toml::node& each : *array) all.push_back(&table_of(each, form));
-    else
-      fail(node, "there may be several of these", fmt::format("write {}", form));
-    return all;
-  }
-
-  std::string text_of(const toml::node& node) const {
-    if (const auto text = node.value_exact<std::string>()) return *text;
-    if (const auto number = node.value_exact<std::int64_t>()) return fmt::format("{}", *number);
-    if (const auto number = node.value_exact<double>()) return fmt::format("{}", *number);
-    fail(node, "this is neither a text nor a number", "write a value in quotes");
-  }
-  std::vector<std::string> list_of(const toml::node& node) const {
-    std::vector<std::string> all;
-    const toml::array* array = node.as_array();
-    if (array == nullptr) return {text_of(node)};
-    for (const toml::node& each : *array) all.push_back(text_of(each));
-    if (all.empty()) fail(node, "an empty list", "leave it out, or write what it lists");
-    return all;
-  }
-  int count_of(const toml::node& node, int least, int most) const {
-    const auto number = node.value_exact<std::int64_t>();
-    if (!number || *number < least || *number > most)
-      fail(node, fmt::format("this is no number from {} to {}", least, most), "write such as 5");
-    return static_cast<int>(*number);
-  }
-
-  void check_key(const toml::node& node, std::string_view key, std::span<const std::string_view> known) const {
-    if (std::ranges::find(known, key) == known.end()) at(node, [&] { throw unknown_name("key", key, known); });
+    int unnamed = 0;
+    for (const toml::table* each : tables_of(read_, node, key)) {
+      ExperimentEntry& entry = project_.experiments.emplace_back(read_experiment(read_, **kind, *each));
+      if (entry.name.empty()) entry.name = fmt::format("{}-{}", key, ++unnamed);
+    }
   }
 
   void read_rule(const toml::table& table, Gate& gate, bool of_project) {
+    const auto count = [&](const toml::node& node) {
+      return read_.whole(node, 1, 1000, "this is no number from 1 to 1000", "write such as 5");
+    };
     std::optional<int> most;
     for (const auto& [name, node] : table) {
       const std::string_view key = name.str();
-      check_key(node, key, kRuleKeys);
+      check_key(read_, node, key, kRuleKeys);
       const bool misplaced = of_project ? key == "experiments" : key == "database" || key == "baseline";
       if (misplaced)
-        fail(node, fmt::format("'{}' belongs into {}", key, of_project ? "a [gate.NAME]" : "[track]"), "move it there");
-      if (key == "database") project_.database = project_.file.parent_path() / text_of(node);
-      if (key == "baseline") at(node, [&] { return parse_baseline(project_.baseline = text_of(node)); });
-      if (key == "launches") gate.rule.launches = count_of(node, 1, 1000);
-      if (key == "max_launches") most = count_of(node, 1, 1000);
-      if (key == "least_effect")
-        gate.rule.least_effect = at(node, [&] { return parse_share(text_of(node), "least_effect"); });
-      if (key == "min_runs") gate.rule.fewest_runs = count_of(node, 1, 1000);
-      if (key == "max_runs") gate.rule.most_runs = count_of(node, 1, 1000);
-      if (key == "experiments") gate.experiments = list_of(node);
-      if (key == "fail_on") gate.fail_on_inconclusive = at(node, [&] { return parse_fail_on(text_of(node)); });
+        read_.fail(node, fmt::format("'{}' belongs into {}", key, of_project ? "a [gate.NAME]" : "[track]"),
+                   "move it there");
+      if (key == "database") project_.database = project_.file.parent_path() / text_of(read_, node);
+      if (key == "baseline") read_.at(node, [&] { return parse_baseline(project_.baseline = text_of(read_, node)); });
+      if (key == "launches") gate.rule.launches = count(node);
+      if (key == "max_launches") most = count(node);
+      if (key == "least_effect") gate.rule.least_effect = share_of(read_, node, key);
+      if (key == "min_runs") gate.rule.fewest_runs = count(node);
+      if (key == "max_runs") gate.rule.most_runs = count(node);
+      if (key == "experiments") gate.experiments = list_of(read_, node);
+      if (key == "fail_on")
+        gate.fail_on_inconclusive = read_.at(node, [&] { return parse_fail_on(text_of(read_, node)); });
     }
     if (!most) return;
     if (*most < gate.rule.launches)
-      fail(*table.get("max_launches"),
-           fmt::format("{} launches are fewer than the first {}", *most, gate.rule.launches),
-           "max_launches counts the first ones and those that confirm a regression");
+      read_.fail(*table.get("max_launches"),
+                 fmt::format("{} launches are fewer than the first {}", *most, gate.rule.launches),
+                 "max_launches counts the first ones and those that confirm a regression");
     gate.rule.confirming = *most - gate.rule.launches;
   }
 
-  void read_gate(std::string name, const toml::node& node) {
-    gates_.emplace_back(&node, Gate{.name = std::move(name), .experiments = {}, .rule = {}});
-  }
-
-  void read_limit(const toml::table& table) {
-    TrackLimit limit;
-    limit.place = place_in(name_, table);
-    for (const auto& [name, node] : table) {
-      const std::string_view key = name.str();
-      check_key(node, key, kLimitKeys);
-      const auto share = [&] { return at(node, [&] { return parse_share(text_of(node), key); }); };
-      if (key == "case") limit.match = text_of(node);
-      if (key == "value") at(node, [&] { parse_limit_value(text_of(node), limit); });
-      if (key == "worse") limit.worse = share();
-      if (key == "better") limit.better = share();
-      if (key == "warn") limit.warn = share();
-    }
-    if (limit.match.empty()) fail(table, "a limit without a case", "add such as case = \"all-reduce of 16MiB\"");
-    if (limit.value <= 0) fail(table, "a limit without a value", "add such as value = \"2.1 ms\"");
-    if (limit.warn >= limit.worse)
-      fail(table,
-           fmt::format("it warns from {:g} % on, and {:g} % are beyond the limit", 100 * limit.warn, 100 * limit.worse),
-           "give warn less than worse");
-    project_.limits.push_back(std::move(limit));
-  }
-
-  static void parse_limit_value(const std::string& text, TrackLimit& limit) {
-    constexpr std::string_view kSamples = "samples/s";
-    if (text.ends_with(kSamples)) {
-      limit.metric = LimitMetric::samples_per_second;
-      limit.value = std::strtod(text.c_str(), nullptr);
-    } else if (text.ends_with("/s")) {
-      limit.metric = LimitMetric::bus_bandwidth;
-      limit.value = parse_rate(text).value;
-    } else {
-      limit.metric = LimitMetric::seconds;
-      limit.value = parse_seconds(text).value;
-    }
-    if (!(limit.value > 0))
-      throw Error(ExitCode::usage, fmt::format("'{}' is no value above 0", text),
-                  "write such as \"2.1 ms\", \"390 samples/s\" or \"11 GB/s\" (bus bandwidth)");
-  }
-
-  void read_experiment(const ExperimentKind& kind, const toml::table& table) {
-    ExperimentEntry entry{.kind = &kind,
-                          .name = {},
-                          .arguments = {},
-                          .place = place_in(name_, table),
-                          .line = table.source().begin.line,
-                          .places = {}};
-    for (const auto& [name, node] : table) {
-      std::string key(name.str());
-      if (key == "name") {
-        entry.name = text_of(node);
-        continue;
-      }
-      std::ranges::replace(key, '_', '-');
-      if (std::ranges::find(kind.refused, key) != kind.refused.end())
-        fail(node, fmt::format("'{}' has no meaning here", name.str()),
-             "launches, database and limits are in [track]; labels are given to hbench track run");
-      add_argument(entry, key, node);
-    }
-    if (entry.name.empty()) entry.name = fmt::format("{}-{}", kind.name, ++unnamed_[std::string(kind.name)]);
-    project_.experiments.push_back(std::move(entry));
-  }
-
-  void add_argument(ExperimentEntry& entry, const std::string& key, const toml::node& node) const {
-    const std::string flag = (key.size() == 1 ? "-" : "--") + key;
-    entry.places[flag] = place_in(name_, node);
-    if (const auto given = node.value_exact<bool>()) {
-      if (*given) entry.arguments.push_back(flag);
-      return;
-    }
-    if (!entry.kind->takes_lists && node.is_array())
-      fail(node, fmt::format("'{}' is one text", key), "write such as run = \"./my_benchmark --json\"");
-    const std::string value = fmt::format("{}", fmt::join(list_of(node), ","));
-    for (const std::string& each : list_of(node)) entry.places["'" + each + "'"] = place_in(name_, node);
-    if (key == entry.kind->arguments)
-      entry.arguments.insert(entry.arguments.begin(), value);
-    else if (key.size() == 1)
-      entry.arguments.insert(entry.arguments.end(), {flag, value});
-    else
-      entry.arguments.push_back(flag + "=" + value);
-  }
-
-  void check_names() {
-    std::set<std::string> names;
+  /// Of the experiments, sorted, each of which must differ.
+  std::vector<std::string_view> names() const {
+    std::set<std::string_view> names;
     for (const ExperimentEntry& each : project_.experiments)
       if (!names.insert(each.name).second)
         throw Error(ExitCode::usage, fmt::format("{}: there is an experiment '{}' already", each.place, each.name),
                     "give each a name of its own");
-    // A gate takes what it does not say from [track], wherever that stands.
-    for (auto& [node, gate] : gates_) {
-      gate.rule = project_.all.rule;
-      gate.fail_on_inconclusive = project_.all.fail_on_inconclusive;
-      read_rule(table_of(*node, "[gate.NAME]"), gate, false);
-      const std::vector<std::string_view> known(names.begin(), names.end());
+    return {names.begin(), names.end()};
+  }
+
+  /// A gate takes what it does not say from [track], wherever that stands.
+  void read_gates(const std::vector<std::string_view>& known) {
+    const toml::node* gates = table_.get("gate");
+    if (gates == nullptr) return;
+    for (const auto& [name, node] : table_of(read_, *gates, "[gate.NAME]")) {
+      Gate gate = project_.all;
+      gate.name = name.str();
+      read_rule(table_of(read_, node, "[gate.NAME]"), gate, false);
       for (const std::string& each : gate.experiments)
-        if (!names.contains(each)) at(*node, [&] { throw unknown_name("experiment", each, known); });
+        if (std::ranges::find(known, each) == known.end())
+          read_.at(node, [&] { throw unknown_name("experiment", each, known); });
       project_.gates.push_back(std::move(gate));
     }
   }
 
-  std::string name_;
+  TomlReader read_;
   toml::table table_;
   Project project_;
-  std::vector<std::pair<const toml::node*, Gate>> gates_;
-  std::map<std::string, int> unnamed_;
 };
 
 }  // namespace
@@ -291,7 +283,9 @@ std::vector<const ExperimentEntry*> Project::experiments_of(const Gate& gate) co
   return chosen;
 }
 
-Project parse_project(std::string_view text, const std::filesystem::path& file) { return Reader(text, file).read(); }
+Project parse_project(std::string_view text, const std::filesystem::path& file) {
+  return ProjectReader(text, file).read();
+}
 
 void add_project_options(Arguments& app, std::filesystem::path& file, std::filesystem::path& database) {
   app.add_option("--file", file, "what is tracked (default: hbench.toml in this folder, where there is one)");

@@ -1,15 +1,11 @@
-#include "collectives/network/curve_reader.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/base/error.hpp"
-#include "collectives/base/table.hpp"
 #include "collectives/base/units_text.hpp"
+#include "collectives/network/profile_reader.hpp"
 
 namespace hbench {
 namespace {
@@ -21,103 +17,60 @@ constexpr int kMostRanks = 1'000'000;
 /// One `[[collectives]]`.
 class CurveReader {
  public:
-  CurveReader(const toml::table& table, std::string_view file_name) : table_(table), file_name_(file_name) {}
+  CurveReader(const TomlReader& read, const toml::table& table) : read_(read), table_(table) {}
 
   MeasuredCurve read() {
-    check_keys();
-    curve_.collective = named("operation", parse_collective_kind);
+    read_.check_keys(table_, kKeys);
+    for (const std::string_view key : kKeys) read_.required(table_, key, {}, kProfileHelp);
+    curve_.collective = read_.at(value("operation"), [&] { return parse_collective_kind(text("operation")); });
     curve_.algorithm =
-        named("algorithm", [&](std::string_view text) { return parse_algorithm(text, curve_.collective).text(); });
+        read_.at(value("algorithm"), [&] { return parse_algorithm(text("algorithm"), curve_.collective).text(); });
     curve_.ranks = count("ranks", 2);
     curve_.nodes = count("nodes", 1);
-    if (curve_.nodes > curve_.ranks) fail(table_, "there are more nodes than ranks");
+    if (curve_.nodes > curve_.ranks) read_.fail(table_, "there are more nodes than ranks");
     curve_.source = text("source");
-    read_times();
+    for (const toml::node& pair : read_.array(value("times"), 2, "'times' must list two sizes or more", kPairs))
+      add(pair);
     return std::move(curve_);
   }
 
  private:
-  [[noreturn]] void fail(const toml::node& at, const std::string& what, std::string_view hint = {}) const {
-    throw Error(ExitCode::usage, fmt::format("{}: [[collectives]]: {}", place_in(file_name_, at), what),
-                std::string(hint));
-  }
-
-  void check_keys() const {
-    for (const auto& [key, node] : table_) {
-      if (std::ranges::find(kKeys, key.str()) != kKeys.end()) continue;
-      const std::string meant = nearest_name(key.str(), {kKeys.begin(), kKeys.end()});
-      fail(node, fmt::format("unknown key '{}'", key.str()),
-           meant.empty() ? fmt::format("known here: {}", fmt::join(kKeys, ", "))
-                         : fmt::format("did you mean '{}'?", meant));
-    }
-    for (const std::string_view key : kKeys)
-      if (table_.get(key) == nullptr)
-        fail(table_, fmt::format("'{}' is missing", key), "cluster-profiles/README.md lists every key");
-  }
-
-  std::string text(std::string_view key) const {
-    const toml::node& node = *table_.get(key);
-    const auto value = node.value_exact<std::string>();
-    if (!value || value->empty()) fail(node, fmt::format("'{}' must be text", key));
-    return *value;
-  }
-
-  template <class Parse>
-  std::invoke_result_t<Parse, std::string_view> named(std::string_view key, Parse parse) const {
-    try {
-      return parse(text(key));
-    } catch (const Error& error) {
-      fail(*table_.get(key), error.what(), error.hint());
-    }
-  }
-
+  const toml::node& value(std::string_view key) const { return *table_.get(key); }
+  std::string text(std::string_view key) const { return read_.text(value(key), fmt::format("'{}' must be text", key)); }
   int count(std::string_view key, int least) const {
-    const toml::node& node = *table_.get(key);
-    const auto value = node.value_exact<std::int64_t>();
-    if (!value || *value < least || *value > kMostRanks)
-      fail(node, fmt::format("'{}' must be a whole number from {} to {}", key, least, kMostRanks));
-    return static_cast<int>(*value);
-  }
-
-  void read_times() {
-    const toml::node& node = *table_.get("times");
-    const toml::array* pairs = node.as_array();
-    if (pairs == nullptr || pairs->size() < 2) fail(node, "'times' must list two sizes or more", kPairs);
-    for (const toml::node& pair : *pairs) add(pair);
+    return read_.whole(value(key), least, kMostRanks,
+                       fmt::format("'{}' must be a whole number from {} to {}", key, least, kMostRanks));
   }
 
   void add(const toml::node& pair) {
-    const toml::array* both = pair.as_array();
-    const auto size = both != nullptr && both->size() == 2 ? (*both)[0].value_exact<std::string>() : std::nullopt;
-    const auto time = both != nullptr && both->size() == 2 ? (*both)[1].value_exact<std::string>() : std::nullopt;
-    if (!size || !time) fail(pair, "a size and its time are two texts with units", kPairs);
-    MeasuredCurve::Point point;
-    try {
-      point = {static_cast<std::int64_t>(parse_bytes(*size).value), parse_seconds(*time)};
-    } catch (const Error& error) {
-      fail(pair, error.what(), error.hint());
-    }
-    if (point.bytes < 1 || point.time.value <= 0) fail(pair, "a size is at least 1 B, and a time above 0");
+    constexpr std::string_view kTexts = "a size and its time are two texts with units";
+    const toml::array& both = read_.array(pair, 2, kTexts, kPairs);
+    if (both.size() > 2) read_.fail(pair, kTexts, kPairs);
+    const std::string size = read_.text(both[0], kTexts, kPairs), time = read_.text(both[1], kTexts, kPairs);
+    const auto point = read_.at(pair, [&] {
+      return MeasuredCurve::Point{static_cast<std::int64_t>(parse_bytes(size).value), parse_seconds(time)};
+    });
+    if (point.bytes < 1 || point.time.value <= 0) read_.fail(pair, "a size is at least 1 B, and a time above 0");
     if (!curve_.points.empty()) check_order(pair, curve_.points.back(), point);
     curve_.points.push_back(point);
   }
 
   void check_order(const toml::node& at, const MeasuredCurve::Point& before, const MeasuredCurve::Point& point) const {
     if (point.bytes <= before.bytes)
-      fail(at, fmt::format("{} does not follow {}: sizes must ascend", size_text(point), size_text(before)));
+      read_.fail(at, fmt::format("{} does not follow {}: sizes must ascend", size_text(point), size_text(before)));
     if (point.time < kMostFall * before.time)
-      fail(at,
-           fmt::format("{} takes {}, less than {} with {}: times cannot fall", size_text(point), format(point.time),
-                       size_text(before), format(before.time)),
-           "leave out the size that was disturbed, or measure both again");
+      read_.fail(at,
+                 fmt::format("{} takes {}, less than {} with {}: times cannot fall", size_text(point),
+                             format(point.time), size_text(before), format(before.time)),
+                 "leave out the size that was disturbed, or measure both again");
   }
 
   static std::string size_text(const MeasuredCurve::Point& point) {
     return exact_text(Bytes(static_cast<double>(point.bytes)));
   }
 
+  const TomlReader& read_;
   const toml::table& table_;
-  std::string_view file_name_;
   MeasuredCurve curve_;
 };
 
@@ -130,18 +83,16 @@ bool same_question(const MeasuredCurve& a, const MeasuredCurve& b) {
 std::vector<MeasuredCurve> read_curves(const toml::table& profile, std::string_view file_name) {
   const toml::node* node = profile.get("collectives");
   if (node == nullptr) return {};
-  const toml::array* tables = node->as_array();
-  if (tables == nullptr || !tables->is_homogeneous<toml::table>())
-    throw Error(ExitCode::usage, fmt::format("{}: 'collectives' must be sections", place_in(file_name, *node)),
-                "write [[collectives]] above each curve");
+  const TomlReader whole(file_name), read(file_name, "[[collectives]]: ");
+  constexpr std::string_view kSections = "'collectives' must be sections",
+                             kHint = "write [[collectives]] above each curve";
   std::vector<MeasuredCurve> curves;
-  for (const toml::node& table : *tables) {
-    MeasuredCurve curve = CurveReader(*table.as_table(), file_name).read();
+  for (const toml::node& entry : whole.array(*node, 1, kSections, kHint)) {
+    const toml::table& table = whole.table(entry, kSections, kHint);
+    MeasuredCurve curve = CurveReader(read, table).read();
     if (std::ranges::any_of(curves, [&](const MeasuredCurve& known) { return same_question(known, curve); }))
-      throw Error(ExitCode::usage,
-                  fmt::format("{}: [[collectives]]: there is a curve of {} by {} on {} ranks of {} nodes already",
-                              place_in(file_name, table), to_string(curve.collective), curve.algorithm, curve.ranks,
-                              curve.nodes));
+      read.fail(table, fmt::format("there is a curve of {} by {} on {} ranks of {} nodes already",
+                                   to_string(curve.collective), curve.algorithm, curve.ranks, curve.nodes));
     curves.push_back(std::move(curve));
   }
   return curves;

@@ -1,16 +1,11 @@
 #include <fmt/format.h>
 
-#include "collectives/base/error.hpp"
 #include "collectives/network/profile_reader.hpp"
 
 namespace hbench {
 namespace {
 
 constexpr double kMostPrice = 1e9;
-
-Error not_text(std::string_view text) {
-  return {ExitCode::usage, fmt::format("{} is not a text", text), "write it in quotes"};
-}
 
 void read_amount(std::string_view text, std::optional<double> number, double& out) {
   if (!number || !(*number > 0 && *number <= kMostPrice))
@@ -40,17 +35,15 @@ std::string read_name(std::string_view text) {
 
 }  // namespace
 
-std::optional<Price> read_price(const toml::table& table, std::string_view file_name, std::vector<Figure>& figures) {
+std::optional<Price> read_price(const TomlReader& read, const toml::table& table, std::vector<Figure>& figures) {
   if (!table.contains("price")) return std::nullopt;
   Price price;
-  const auto text_by = [](auto read, auto& out) {
-    return [read, &out](std::string_view text, std::optional<double> number) {
-      if (number) throw not_text(text);
-      out = read(text);
-    };
+  const auto text_by = [](auto parse, auto& out) {
+    return
+        [parse, &out](std::string_view text, std::optional<double> number) { out = parse(text_alone(text, number)); };
   };
-  std::vector<Figure> read;
-  read_section(table, "price", file_name,
+  std::vector<Figure> terms;
+  read_section(read, table, "price",
                {{"per_node_hour", true,
                  [&price](std::string_view text, std::optional<double> number) {
                    read_amount(text, number, price.per_node_hour.amount);
@@ -60,8 +53,8 @@ std::optional<Price> read_price(const toml::table& table, std::string_view file_
                 {"retrieved", true, text_by(read_date, price.retrieved)},
                 {"model", true, text_by(parse_purchase_model, price.model)},
                 {"source", true, text_by(read_name, price.source)}},
-               {}, read);
-  for (Figure& figure : read) {
+               {}, terms);
+  for (Figure& figure : terms) {
     figure.source = price.source;
     figures.push_back(std::move(figure));
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -10,7 +11,6 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/units_text.hpp"
-#include "collectives/network/curve_reader.hpp"
 #include "collectives/network/profile_reader.hpp"
 
 namespace hbench {
@@ -26,10 +26,7 @@ constexpr Seconds kUsualCall(10e-6);
 using Apply = std::function<void(std::string_view, std::optional<double>)>;
 
 Apply text_into(std::string& out) {
-  return [&out](std::string_view text, std::optional<double> number) {
-    if (number) throw Error(ExitCode::usage, fmt::format("{} is not a text", text), "write it in quotes");
-    out = text;
-  };
+  return [&out](std::string_view text, std::optional<double> number) { out = text_alone(text, number); };
 }
 
 Apply number_into(double& out, double least, double most) {
@@ -75,80 +72,53 @@ Apply latency_into(Seconds& out) {
   };
 }
 
-int read_batch(const toml::node& node, std::string_view workload, std::string_view file_name) {
-  const auto batch = node.value_exact<std::int64_t>();
-  if (!batch || *batch < 1 || *batch > 1'000'000)
-    throw Error(ExitCode::usage, fmt::format("{}: rates.{}: batch is not a count", place_in(file_name, node), workload),
-                "write a whole number of at least 1");
-  return static_cast<int>(*batch);
-}
-
-std::string read_source(const toml::node& node, std::string_view workload, std::string_view file_name) {
-  const auto text = node.value_exact<std::string>();
-  if (!text || text->empty())
-    throw Error(ExitCode::usage,
-                fmt::format("{}: the source of rates.{} must be text", place_in(file_name, node), workload),
-                "say where the figure comes from, or leave 'source' out");
-  return *text;
-}
-
-double read_rate_factor(const toml::node& node, std::string_view workload, std::string_view file_name) {
-  constexpr double kMost = 100;
-  const auto factor = node.value<double>();
-  if (!factor || !(*factor >= 1 && *factor <= kMost))
-    throw Error(
-        ExitCode::usage,
-        fmt::format("{}: rates.{}: factor is not between 1 and {:g}", place_in(file_name, node), workload, kMost),
+GpuRate read_rate(const TomlReader& read, std::string_view workload, const toml::node& entry) {
+  constexpr double kMostFactor = 100;
+  const toml::table* fields = entry.as_table();
+  const toml::node* value = fields != nullptr ? fields->get("value") : nullptr;
+  GpuRate rate;
+  rate.samples_per_second =
+      read.number(value != nullptr ? *value : entry, 1 / kMostSamplesPerSecond, kMostSamplesPerSecond,
+                  fmt::format("rates.{} must be samples/s of one GPU", workload),
+                  "write a number, or { value = 219, batch = 64, source = \"...\" }");
+  rate.source = fmt::format("stated in {}", read.file());
+  rate.factor = kUsualRateFactor;
+  if (fields == nullptr) return rate;
+  read.check_keys(*fields, std::array<std::string_view, 4>{"value", "batch", "factor", "source"}, "",
+                  fmt::format(" in rates.{}", workload));
+  if (const toml::node* batch = fields->get("batch"))
+    rate.batch = read.whole(*batch, 1, 1'000'000, fmt::format("rates.{}: batch is not a count", workload),
+                            "write a whole number of at least 1");
+  if (const toml::node* factor = fields->get("factor"))
+    rate.factor = read.number(
+        *factor, 1, kMostFactor, fmt::format("rates.{}: factor is not between 1 and {:g}", workload, kMostFactor),
         "the rate may be higher or lower by this factor: 1 where it was measured on this very machine");
-  return *factor;
+  if (const toml::node* source = fields->get("source"))
+    rate.source = read.text(*source, fmt::format("the source of rates.{} must be text", workload), kSourceHelp);
+  return rate;
 }
 
 /// `[rates]`: samples/s by workload, as `resnet50 = 219` or `{ value = 219, batch = 64, source = "..." }`.
-void read_rates(const toml::table& table, std::string_view file_name, Profile& profile) {
+void read_rates(const TomlReader& read, const toml::table& table, Profile& profile) {
   const toml::node* node = table.get("rates");
   if (node == nullptr) return;
-  if (node->as_table() == nullptr)
-    throw Error(ExitCode::usage, fmt::format("{}: 'rates' must be a section [rates]", place_in(file_name, *node)));
-  for (const auto& [key, entry] : *node->as_table()) {
-    GpuRate rate;
-    const toml::table* fields = entry.as_table();
-    const auto value = fields != nullptr ? (*fields)["value"].value<double>() : entry.value<double>();
-    if (!value || !(*value >= 1 / kMostSamplesPerSecond && *value <= kMostSamplesPerSecond))
-      throw Error(ExitCode::usage,
-                  fmt::format("{}: rates.{} must be samples/s of one GPU", place_in(file_name, entry), key.str()),
-                  "write a number, or { value = 219, batch = 64, source = \"...\" }");
-    rate.samples_per_second = *value;
-    rate.source = fmt::format("stated in {}", file_name);
-    rate.factor = kUsualRateFactor;
-    if (fields != nullptr) {
-      for (const auto& [name, inner] : *fields)
-        if (name != "value" && name != "batch" && name != "factor" && name != "source")
-          throw Error(
-              ExitCode::usage,
-              fmt::format("{}: unknown key '{}' in rates.{}", place_in(file_name, inner), name.str(), key.str()),
-              "a rate has 'value', 'batch', 'factor' and 'source'");
-      if (const toml::node* batch = fields->get("batch")) rate.batch = read_batch(*batch, key.str(), file_name);
-      if (const toml::node* factor = fields->get("factor"))
-        rate.factor = read_rate_factor(*factor, key.str(), file_name);
-      if (const toml::node* source = fields->get("source")) rate.source = read_source(*source, key.str(), file_name);
-    }
+  for (const auto& [key, entry] : read.table(*node, "'rates' must be a section [rates]")) {
+    const GpuRate rate = read_rate(read, key.str(), entry);
     profile.figures.push_back({.key = fmt::format("rates.{}", key.str()),
                                .text = fmt::format("{} samples/s", rate.samples_per_second),
                                .source = rate.source,
-                               .place = place_in(file_name, entry)});
+                               .place = read.place(entry)});
     profile.rates.insert_or_assign(std::string(key.str()), rate);
   }
 }
 
 /// A factor that widens the band of a rate does nothing where the rate is not stated.
-void require_rate_of(const toml::table& table, std::string_view section, std::string_view factor, std::string_view rate,
-                     std::string_view file_name) {
+void require_rate_of(const TomlReader& read, const toml::table& table, std::string_view section,
+                     std::string_view factor, std::string_view rate) {
   const auto figures = table[section];
   if (!figures[factor] || figures[rate]) return;
-  throw Error(ExitCode::usage,
-              fmt::format("{}: {}.{} is given without {}.{}", place_in(file_name, *figures[factor].node()), section,
-                          factor, section, rate),
-              fmt::format("state '{}', of which it is the factor, or leave it out", rate));
+  read.fail(*figures[factor].node(), fmt::format("{}.{} is given without {}.{}", section, factor, section, rate),
+            fmt::format("state '{}', of which it is the factor, or leave it out", rate));
 }
 
 /// `gpus/<name>.toml`: memory rate and samples/s of one GPU.
@@ -160,8 +130,9 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
   const std::string text = read_file(file);
   const std::string name = "gpus/" + file.filename().string();
   const toml::table table = parse_toml(text, name);
+  const TomlReader read(name);
   std::vector<Figure> figures;
-  read_section(table, "", name,
+  read_section(read, table, "",
                {{"title", false, text_into(profile.gpu_title)},
                 {"memory_rate", true, rate_into(profile.memory_rate)},
                 {"link_rate", false, rate_into(profile.gpu_link_rate)},
@@ -171,7 +142,7 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
     figure.key = "gpu." + figure.key;
     profile.figures.push_back(std::move(figure));
   }
-  read_rates(table, name, profile);
+  read_rates(read, table, profile);
   profile.digest = digest_text(text);
 }
 
@@ -230,11 +201,12 @@ Profile Profile::at(End end) const {
 
 Profile parse_profile(std::string_view text, std::string_view file_name, const std::filesystem::path& gpus) {
   const toml::table table = parse_toml(text, file_name);
+  const TomlReader read(file_name);
   Profile profile;
   profile.name = std::filesystem::path(file_name).stem().string();
   profile.title = profile.name;
   profile.call_latency = kUsualCall;
-  read_section(table, "", file_name,
+  read_section(read, table, "",
                {{"title", false, text_into(profile.title)},
                 {"provider", false, text_into(profile.provider)},
                 {"gpu", false, text_into(profile.gpu)},
@@ -243,13 +215,13 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                {"local", "network", "parameter_server", "compute", "prediction", "price", "rates", "collectives"},
                profile.figures);
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
-  read_section(table, "local", file_name,
+  read_section(read, table, "local",
                {{"latency", profile.gpus_per_node > 1, latency_into(profile.local_latency)},
                 {"low_latency", false, latency_into(profile.local_low_latency)},
                 {"rate", profile.gpus_per_node > 1, rate_into(profile.local_rate)},
                 {"switch_reduction", false, number_into(profile.switch_reduction, 0.1, 1)}},
                {}, profile.figures);
-  read_section(table, "network", file_name,
+  read_section(read, table, "network",
                {{"latency", true, latency_into(profile.network_latency)},
                 {"low_latency", false, latency_into(profile.network_low_latency)},
                 {"line_rate", true, rate_into(profile.line_rate)},
@@ -260,21 +232,21 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                 {"protocol_efficiency", false, number_into(profile.protocol_efficiency, 0.01, 1)}},
                {}, profile.figures);
   read_section(
-      table, "parameter_server", file_name,
+      read, table, "parameter_server",
       {{"rate", false, rate_into(profile.server_rate)}, {"factor", false, number_into(profile.server_factor, 1, 100)}},
       {}, profile.figures);
-  require_rate_of(table, "network", "stream_factor", "stream_cap", file_name);
-  require_rate_of(table, "parameter_server", "factor", "rate", file_name);
-  read_section(table, "compute", file_name,
+  require_rate_of(read, table, "network", "stream_factor", "stream_cap");
+  require_rate_of(read, table, "parameter_server", "factor", "rate");
+  read_section(read, table, "compute",
                {{"call_latency", false, latency_into(profile.call_latency)},
                 {"memory_rate", false, rate_into(profile.memory_rate)},
                 {"overlap_slowdown", false, number_into(profile.overlap_slowdown, 0, 10)},
                 {"straggler", false, number_into(profile.straggler, 0, 1)}},
                {}, profile.figures);
-  read_section(table, "prediction", file_name, {{"uncertainty", false, number_into(profile.uncertainty, 0, 0.9)}}, {},
+  read_section(read, table, "prediction", {{"uncertainty", false, number_into(profile.uncertainty, 0, 0.9)}}, {},
                profile.figures);
-  profile.price = read_price(table, file_name, profile.figures);
-  read_rates(table, file_name, profile);
+  profile.price = read_price(read, table, profile.figures);
+  read_rates(read, table, profile);
   profile.curves = read_curves(table, file_name);
   profile.digest = digest_text(fmt::format("{}{}", profile.digest, text));
   return profile;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Reads keys of a TOML table as checked figures; private to the profile parser.
+/// Reads the tables of a profile: keys as checked figures, the price, and curves; private to the profile parser.
 
 #include <functional>
 #include <optional>
@@ -8,11 +8,16 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/base/toml_file.hpp"
+#include "collectives/base/toml_reader.hpp"
+#include "collectives/network/curve.hpp"
 #include "collectives/network/figure.hpp"
 #include "collectives/network/price.hpp"
 
 namespace hbench {
+
+/// Hints where a key is missing, and where a source is wrong.
+inline constexpr std::string_view kProfileHelp = "cluster-profiles/README.md lists every key";
+inline constexpr std::string_view kSourceHelp = "say where the figure comes from, or leave 'source' out";
 
 /// The way one key is read: `apply` takes the value (its text, and its number when it is one) and throws Error when
 /// that is invalid.
@@ -25,11 +30,20 @@ struct FigureKey {
 /// Reads `[section]` of `table` (the top level when `section` is empty). A value is plain (`"25 Gbit/s"`, `4`) or
 /// `{ value = ..., source = "...", assumed = true }`. Appends what it read to `figures`. Unknown keys, unless listed in
 /// `other_keys`, and missing required ones are Errors (usage).
-void read_section(const toml::table& table, std::string_view section, std::string_view file_name,
+void read_section(const TomlReader& read, const toml::table& table, std::string_view section,
                   const std::vector<FigureKey>& keys, const std::vector<std::string_view>& other_keys,
                   std::vector<Figure>& figures);
 
+/// The text of a key whose value may not be a number. \throws Error (usage).
+std::string text_alone(std::string_view text, std::optional<double> number);
+
 /// `[price]`, of which every key is required; empty where there is none. Appends to `figures` as `read_section` does.
-std::optional<Price> read_price(const toml::table& table, std::string_view file_name, std::vector<Figure>& figures);
+std::optional<Price> read_price(const TomlReader& read, const toml::table& table, std::vector<Figure>& figures);
+
+/// `[[collectives]]`: the curves of a profile, in file order; none where it has none. `times` is a list of pairs
+/// `["64KiB", "44.6 us"]`. \throws Error (usage) with file and line: for keys that are unknown or missing, names that
+/// nothing knows, a size or time without its unit, sizes that do not ascend, times that fall (`kMostFall`), and two
+/// curves of one question.
+std::vector<MeasuredCurve> read_curves(const toml::table& profile, std::string_view file_name);
 
 }  // namespace hbench

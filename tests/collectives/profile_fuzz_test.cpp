@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/base/file.hpp"
-#include "collectives/base/toml_file.hpp"
+#include "collectives/base/toml_reader.hpp"
 #include "collectives/network/profile.hpp"
 #include "tests/collectives/clusters.hpp"
 #include "tests/collectives/profile_text.hpp"

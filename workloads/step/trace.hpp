@@ -4,6 +4,7 @@
 /// simulated anywhere. One TOML file per trace; `workloads/traces/README.md` documents the format.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +14,25 @@
 
 namespace hbench {
 
+/// Where a timeline was recorded: in somebody's own job, with the exchanges of its ranks.
+struct RecordedJob {
+  std::string gpu;   ///< as its driver calls it; empty: not known, or none
+  int ranks = 0;     ///< that exchanged gradients; 0: not known
+  Seconds step;      ///< measured, with what it waited for other ranks
+  Seconds replayed;  ///< what the timeline and the job's own exchanges give for it; 0: not known
+
+  /// How far the replayed step is from the measured one, on logarithms; 0: not known.
+  double error() const;
+};
+
 struct Trace {
   std::string name;    ///< `resnet50`
   std::string title;   ///< `ResNet-50`
   std::string source;  ///< how its times are known
   StepTimeline timeline;
   /// Of a recorded job: how many gradients travelled together, in their order; the policy `recorded`. Empty: not known.
-  std::vector<int> buckets;
+  std::vector<int> buckets = {};
+  std::optional<RecordedJob> recorded = {};  ///< absent: not of a recorded job
 
   /// The fusion policy of the recorded buckets: `recorded:2-15-12`; empty where they are not known.
   std::string recorded_fusion() const;
