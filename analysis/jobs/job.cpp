@@ -197,7 +197,8 @@ void make_workload(Job& job, const std::vector<const RecordedStep*>& steps, cons
             .title = request.title.empty() ? std::filesystem::path(shown.file).filename().string() : request.title,
             .source = source(job, tensors),
             .timeline = std::move(timeline),
-            .buckets = {}};
+            .recorded = RecordedJob{
+                .gpu = shown.gpu, .ranks = job.ranks, .step = job.step, .replayed = job.replayed.value_or(Seconds(0))}};
   for (const JobBucket& bucket : job.buckets)
     job.workload->buckets.push_back(tensors.list.empty() ? 1 : bucket.tensors);
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/emulated_memory.hpp"
+#include "analysis/prediction/recorded_gpu.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/strategies_asked.hpp"
 #include "analysis/published/published.hpp"
@@ -252,9 +253,10 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
   asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); one GPU: {}", profile.name, profile.digest,
                              trace.name, trace_digests_.at(trace.name), trace.source,
-                             request_.single_gpu_rate > 0  ? "given by --single-gpu-rate"
-                             : rate != profile.rates.end() ? rate->second.source
-                                                           : std::string(kRecordedRate));
+                             request_.single_gpu_rate > 0     ? "given by --single-gpu-rate"
+                             : rate != profile.rates.end()    ? rate->second.source
+                             : is_recorded_on(trace, profile) ? fmt::format("recorded on {}", trace.recorded->gpu)
+                                                              : std::string(kRecordedRate));
   add(asked, strategy);
 }
 

@@ -113,8 +113,10 @@ SimulatedStep SimulatedRunner::step(const Case& asked) {
   // their own speed alone they are compared as if they were as fast as stated.
   result.fast = simulated(End::better, 1 - cluster.uncertainty, 1 / rate.factor).step / rate.factor;
   result.slow = simulated(End::worse, 1 + cluster.uncertainty, rate.factor).step * rate.factor;
-  // One GPU is what others are relative to.
-  const double wider = asked.gpus > 1 ? std::exp(error_.half_width(times.communication / times.step)) : 1;
+  // One GPU is what others are relative to. A recorded job shows how far its timeline is from its own step.
+  const double own = recorded.recorded ? recorded.recorded->error() : 0;
+  const double wider =
+      asked.gpus > 1 ? std::exp(std::hypot(error_.half_width(times.communication / times.step), own)) : 1;
   // Whatever else may be wrong, communication does not make a GPU faster.
   result.low = std::max(std::min({times.step, result.fast, result.slow}) / wider, times.compute);
   result.high = std::max({times.step, result.fast, result.slow}) * wider;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/prediction/gpu_range.hpp"
+#include "analysis/prediction/recorded_gpu.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/command/verbosity.hpp"
@@ -23,12 +24,13 @@ namespace {
 /// Every cluster that meets the conditions and has a rate of one GPU for the workload, where none is named.
 std::vector<std::string> clusters_for(const std::string& workload, bool rate_given, const CatalogueFilter& filter,
                                       const Data& data) {
-  const std::string name = data.traces.load(workload).name;
+  const Trace trace = data.traces.load(workload);
   std::vector<std::string> clusters;
   for (const Profile& profile : matching_profiles(all_profiles(data.profiles), filter))
-    if (rate_given || profile.rates.contains(name)) clusters.push_back(profile.name);
+    if (rate_given || profile.rates.contains(trace.name) || is_recorded_on(trace, profile))
+      clusters.push_back(profile.name);
   if (clusters.empty())
-    throw Error(ExitCode::usage, fmt::format("no cluster has a rate of one GPU for {}", name),
+    throw Error(ExitCode::usage, fmt::format("no cluster has a rate of one GPU for {}", trace.name),
                 "give --single-gpu-rate SAMPLES_PER_SECOND, or --profile with a file of your own that has one");
   return clusters;
 }
