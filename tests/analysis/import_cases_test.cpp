@@ -151,8 +151,8 @@ TEST(ImportCases, AreRefusedWhereTheyWouldBeGuessedAt) {
       {"nccl_time_not_algbw.txt", {}, "nccl_time_not_algbw.txt:14: 1024 B in 21020 us are", "algbw is size / time"},
       {"osu-bw-5.6.txt", {}, "no collective of 'OSU MPI Bi-Directional Bandwidth Test v5.6.2'", "osu_allreduce"},
       {"tf-cnn-benchmarks.log", {}, "on which machine", "--machine NAME"},
-      {"horovod-timeline.json", {}, "this is a Horovod timeline", "step_ms"},
-      {"kineto-trace.json", {}, "this is a torch.profiler trace (Kineto), and hbench does not read traces", "step_ms"},
+      {"horovod-timeline.json", {}, "this is a Horovod timeline", "hbench import-job"},
+      {"kineto-trace.json", {}, "this is a torch.profiler trace (Kineto)", "hbench import-job"},
   };
   for (const Refused& each : all) {
     SCOPED_TRACE(each.file);
