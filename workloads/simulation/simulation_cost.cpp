@@ -24,14 +24,8 @@ constexpr Seconds kPerPiece(150e-9);
 
 constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
 
-std::vector<std::int64_t> elements_of(const StepTimeline& timeline) {
-  std::vector<std::int64_t> elements;
-  for (const GradientEvent& gradient : timeline.gradients) elements.push_back(gradient.elements);
-  return elements;
-}
-
 std::int64_t all_elements(const StepTimeline& timeline) {
-  const std::vector<std::int64_t> elements = elements_of(timeline);
+  const std::vector<std::int64_t> elements = timeline.elements();
   return std::accumulate(elements.begin(), elements.end(), std::int64_t{0});
 }
 
@@ -51,7 +45,7 @@ struct Flights {
 Flights flights_of(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy) {
   const AlgorithmChoice& algorithm = strategy.algorithm.at(0);
   std::vector<std::vector<Shard>> shards(timeline.gradients.size());
-  if (strategy.placement != nullptr) shards = strategy.placement->place(elements_of(timeline), world.servers);
+  if (strategy.placement != nullptr) shards = strategy.placement->place(timeline.elements(), world.servers);
   Flights flights;
   for (const std::vector<Shard>& placed : shards) {
     const Shape shape =

@@ -2,6 +2,12 @@
 
 namespace hbench {
 
+std::vector<std::int64_t> StepTimeline::elements() const {
+  std::vector<std::int64_t> elements;
+  for (const GradientEvent& gradient : gradients) elements.push_back(gradient.elements);
+  return elements;
+}
+
 StepTimeline StepTimeline::rescaled(double rate, int new_batch) const {
   StepTimeline scaled = *this;
   scaled.batch = new_batch;

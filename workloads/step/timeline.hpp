@@ -25,6 +25,8 @@ struct StepTimeline {
   Seconds backward;                      ///< from there to the end of the step, optimiser included
   std::vector<GradientEvent> gradients;  ///< ready times ascending, at most `backward`
 
+  /// The size of each gradient.
+  std::vector<std::int64_t> elements() const;
   Seconds step() const { return forward + backward; }
   double samples_per_second() const { return batch / step().value; }
   /// The same step at another speed and batch: every time scaled so that `samples_per_second() == rate`.
