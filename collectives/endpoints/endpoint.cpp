@@ -23,8 +23,7 @@ std::span<std::byte> Endpoint::allocate(std::size_t bytes) {
 int Endpoint::reserve_tag() { return kFirstTag + reserved_++ % kTags; }
 
 std::unique_ptr<Operation> Endpoint::prepare(const Schedule& schedule, const Operand& operand, const Codec* codec) {
-  return std::make_unique<RankProgram>(plan_for(schedule, transport().rank()), codec, transport(), reserve_tag(),
-                                       operand);
+  return make_rank_program(plan_for(schedule, transport().rank()), codec, transport(), reserve_tag(), operand);
 }
 
 std::unique_ptr<Operation> Endpoint::vendor(CollectiveKind, const Operand&) {

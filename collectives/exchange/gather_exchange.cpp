@@ -25,8 +25,8 @@ class Gather final : public Operation {
         lengths_(static_cast<std::size_t>(gradient_.workers())),
         known_(lengths_.size(), -1) {
     plan_.schedule.offsets = offsets_of(plan_.schedule, std::vector<std::int64_t>(lengths_.size(), 1));
-    length_program_ = std::make_unique<RankProgram>(
-        plan_, nullptr, transport_, tag_, Operand{std::as_writable_bytes(std::span(lengths_)), DataType::int64});
+    length_program_ = make_rank_program(plan_, nullptr, transport_, tag_,
+                                        Operand{std::as_writable_bytes(std::span(lengths_)), DataType::int64});
   }
 
   bool progress() override {
@@ -86,8 +86,7 @@ class Gather final : public Operation {
       known_ = lengths_;
       plan_.schedule.offsets = offsets_of(plan_.schedule, known_);
       payloads_.resize(static_cast<std::size_t>(plan_.schedule.offsets.back()));
-      payload_program_ =
-          std::make_unique<RankProgram>(plan_, nullptr, transport_, tag_, Operand{payloads_, DataType::uint8});
+      payload_program_ = make_rank_program(plan_, nullptr, transport_, tag_, Operand{payloads_, DataType::uint8});
     }
     std::memcpy(payload_of(rank()).data(), encoded_.get(), payload_of(rank()).size());
   }

@@ -8,7 +8,7 @@
 
 namespace hbench {
 
-/// The transfers of one rank, sorted by round: what `RankProgram` walks. Made once per schedule and rank.
+/// The transfers of one rank, sorted by round: what `make_rank_program` takes. Made once per schedule and rank.
 struct RankPlan {
   struct Step {
     std::vector<Transfer> sends;     ///< in posting order

@@ -43,11 +43,47 @@ const RankPlan& checked(const RankPlan& plan, const Codec* codec, const Transpor
   return plan;
 }
 
-}  // namespace
-
-class RankProgram::State final : public Sink {
+/// The steps of a plan that are open: a bounded number at once, so that each slot of the staging buffer is used by one
+/// of them at a time. `plan` outlives it.
+class OpenSteps {
  public:
-  State(const RankPlan& of, const Codec* codec, Transport& transport, int tag, const Operand& operand)
+  explicit OpenSteps(const MessagePlan& plan) : plan_(plan), most_(open_steps(plan)), left_(plan.steps.size() - 1) {}
+
+  void begin() {
+    for (std::size_t i = 0; i < left_.size(); ++i) left_[i] = plan_.steps[i + 1] - plan_.steps[i];
+    next_ = oldest_ = 0;
+  }
+  std::size_t most() const { return most_; }
+  std::size_t slot_of(const Message& message) const { return static_cast<std::size_t>(message.step) % most_; }
+  bool untouched() const { return next_ == 0; }
+  bool finished() const { return oldest_ == left_.size(); }
+
+  /// Opens steps as old ones end, and adds their messages to `active`. Returns whether it opened any.
+  bool open_next(std::vector<int>& active) {
+    const std::size_t before = next_;
+    for (; next_ < std::min(left_.size(), oldest_ + most_); ++next_) {
+      for (int index = plan_.steps[next_]; index < plan_.steps[next_ + 1]; ++index) active.push_back(index);
+    }
+    return next_ > before;
+  }
+  void message_is_done(const Message& message) { --left_[static_cast<std::size_t>(message.step)]; }
+  void close_done() {
+    while (!finished() && left_[oldest_] == 0) ++oldest_;
+  }
+  /// The messages of the oldest open step, the first and one behind the last. \pre not `finished`
+  std::pair<int, int> oldest() const { return {plan_.steps[oldest_], plan_.steps[oldest_ + 1]}; }
+
+ private:
+  const MessagePlan& plan_;
+  std::size_t most_;
+  std::vector<int> left_;   ///< messages of each step that are not done
+  std::size_t next_ = 0;    ///< the first step that is not open
+  std::size_t oldest_ = 0;  ///< the first step that is not done
+};
+
+class RankProgram final : public Operation, private Sink {
+ public:
+  RankProgram(const RankPlan& of, const Codec* codec, Transport& transport, int tag, const Operand& operand)
       : rank_(checked(of, codec, transport, operand).rank),
         world_(of.schedule.world),
         collective_(of.schedule.collective),
@@ -57,37 +93,36 @@ class RankProgram::State final : public Sink {
         tag_(tag),
         operand_(operand),
         plan_(lay_out(of, codec, operand.elements(), size_of(operand.type))),
-        open_(open_steps(plan_)),
+        steps_(plan_),
         device_(transport.device()),
-        staging_(device_.allocate(open_ * plan_.staging)),
+        staging_(device_.allocate(steps_.most() * plan_.staging)),
         image_(plan_, codec, device_, operand),
-        posted_(plan_.messages.size()),
-        left_(plan_.steps.size() - 1) {
+        posted_(plan_.messages.size()) {
     active_.reserve(posted_.size());
     begin();
   }
 
-  ~State() override {
+  ~RankProgram() override {
     for (const int index : active_ | std::views::reverse) {
       if (posted_[index].state == Stage::posted) transport_.cancel(posted_[index].request);
     }
     // Work that is in flight on the device uses memory of this operation.
     finished_ ? synchronize_noexcept(device_, end_) : synchronize_noexcept(device_);
   }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
+  RankProgram(const RankProgram&) = delete;
+  RankProgram& operator=(const RankProgram&) = delete;
 
-  bool progress() {
-    if (next_ == 0 && !finished_ && rank_ >= world_.workers)
+  bool progress() override {
+    if (steps_.untouched() && !finished_ && rank_ >= world_.workers)
       device_.fill_neutral(operand_.type, operand_.op, operand_.buffer);
-    while (oldest_ < left_.size()) {
-      bool moved = open_next();
+    while (!steps_.finished()) {
+      bool moved = steps_.open_next(active_);
       for (const int index : active_) {
         while (advance(index)) moved = true;
       }
       if (!moved) return false;
       std::erase_if(active_, [&](int index) { return posted_[index].state == Stage::done; });
-      while (oldest_ < left_.size() && left_[oldest_] == 0) ++oldest_;
+      steps_.close_done();
     }
     if (!finished_) {
       finish();
@@ -97,32 +132,28 @@ class RankProgram::State final : public Sink {
     return device_.query(end_);
   }
 
-  void restart() {
+  void restart() override {
     ++run_;
     begin();
   }
 
-  std::vector<Rank> waiting_ranks() const {
+  std::string waiting_for() const override {
+    const std::vector<Rank> ranks = waiting_ranks();
+    if (ranks.empty()) return finished_ && !device_.query(end_) ? "its device to finish" : "";
+    return fmt::format("{} in round {} of {}", text_of_ranks(ranks), message(steps_.oldest().first).round + 1, rounds_);
+  }
+
+  std::vector<Rank> waiting_ranks() const override {
     std::vector<Rank> ranks;
-    if (oldest_ == left_.size()) return ranks;
-    for (int index = plan_.steps[oldest_]; index < plan_.steps[oldest_ + 1]; ++index) {
+    if (steps_.finished()) return ranks;
+    for (auto [index, end] = steps_.oldest(); index < end; ++index) {
       const Rank peer = message(index).peer;
       if (posted_[index].state != Stage::done && std::ranges::find(ranks, peer) == ranks.end()) ranks.push_back(peer);
     }
     return ranks;
   }
 
-  /// Whether everything is enqueued and the device has not finished it.
-  bool device_is_busy() const { return finished_ && !device_.query(end_); }
-  /// Of the schedule, counted from 1.
-  int round() const { return message(plan_.steps[oldest_]).round + 1; }
-  int rounds() const { return rounds_; }
-  std::int64_t bytes_sent() const { return bytes_sent_; }
-
-  /// Called by the transport with the payload of a message that has arrived.
-  void take(std::span<const std::byte> payload, std::size_t index) override {
-    image_.apply(message(static_cast<int>(index)), payload);
-  }
+  std::int64_t bytes_sent() const override { return bytes_sent_; }
 
  private:
   enum class Stage : std::uint8_t { idle, posted, arrived, done };
@@ -134,23 +165,16 @@ class RankProgram::State final : public Sink {
 
   const Message& message(int index) const { return plan_.messages[static_cast<std::size_t>(index)]; }
 
-  void begin() {
-    for (std::size_t i = 0; i < posted_.size(); ++i) posted_[i] = {.waits = plan_.messages[i].waits};
-    for (std::size_t i = 0; i < left_.size(); ++i) left_[i] = plan_.steps[i + 1] - plan_.steps[i];
-    image_.begin(run_);
-    next_ = 0;
-    oldest_ = 0;
-    finished_ = false;
+  /// Called by the transport with the payload of a message that has arrived.
+  void take(std::span<const std::byte> payload, std::size_t index) override {
+    image_.apply(message(static_cast<int>(index)), payload);
   }
 
-  /// Opens steps as old ones end, so that each slot of the staging buffer is used by one step at a time. Whether it
-  /// opened any.
-  bool open_next() {
-    const std::size_t before = next_;
-    for (; next_ < std::min(left_.size(), oldest_ + open_); ++next_) {
-      for (int index = plan_.steps[next_]; index < plan_.steps[next_ + 1]; ++index) active_.push_back(index);
-    }
-    return next_ > before;
+  void begin() {
+    for (std::size_t i = 0; i < posted_.size(); ++i) posted_[i] = {.waits = plan_.messages[i].waits};
+    steps_.begin();
+    image_.begin(run_);
+    finished_ = false;
   }
 
   /// Whether the message has come a stage further.
@@ -185,7 +209,7 @@ class RankProgram::State final : public Sink {
   void complete(int index) {
     posted_[index].state = Stage::done;
     for (const int successor : message(index).successors) --posted_[successor].waits;
-    --left_[static_cast<std::size_t>(message(index).step)];
+    steps_.message_is_done(message(index));
   }
 
   Transport::Request send(const Message& message) {
@@ -205,8 +229,7 @@ class RankProgram::State final : public Sink {
 
   std::span<std::byte> landing(const Message& message) const {
     if (!message.staged) return image_.of(message);
-    const std::size_t slot = static_cast<std::size_t>(message.step) % open_;
-    return {staging_.get() + slot * plan_.staging + message.offset, message.bytes};
+    return {staging_.get() + steps_.slot_of(message) * plan_.staging + message.offset, message.bytes};
   }
 
   /// Enqueues what turns the buffer into the result, once every message is done.
@@ -232,39 +255,23 @@ class RankProgram::State final : public Sink {
   int tag_;
   Operand operand_;
   MessagePlan plan_;
-  std::size_t open_;  ///< steps in flight at once
+  OpenSteps steps_;
   Device& device_;
   DeviceMemory staging_;
   ChunkImage image_;
   std::vector<Posted> posted_;  ///< by message
-  std::vector<int> left_;       ///< messages of each step that are not done
   std::vector<int> active_;     ///< messages of open steps, in order
-  std::size_t next_ = 0;        ///< the first step that is not open
-  std::size_t oldest_ = 0;      ///< the first step that is not done
   bool finished_ = false;       ///< everything is enqueued on the device
   Event end_;                   ///< after all of it
   std::int32_t run_ = 0;        ///< how often it was restarted
   std::int64_t bytes_sent_ = 0;
 };
 
-RankProgram::RankProgram(const RankPlan& plan, const Codec* codec, Transport& transport, int tag,
-                         const Operand& operand)
-    : state_(std::make_unique<State>(plan, codec, transport, tag, operand)) {}
+}  // namespace
 
-RankProgram::~RankProgram() = default;
-
-bool RankProgram::progress() { return state_->progress(); }
-
-void RankProgram::restart() { state_->restart(); }
-
-std::string RankProgram::waiting_for() const {
-  const std::vector<Rank> ranks = state_->waiting_ranks();
-  if (ranks.empty()) return state_->device_is_busy() ? "its device to finish" : "";
-  return fmt::format("{} in round {} of {}", text_of_ranks(ranks), state_->round(), state_->rounds());
+std::unique_ptr<Operation> make_rank_program(const RankPlan& plan, const Codec* codec, Transport& transport, int tag,
+                                             const Operand& operand) {
+  return std::make_unique<RankProgram>(plan, codec, transport, tag, operand);
 }
-
-std::vector<Rank> RankProgram::waiting_ranks() const { return state_->waiting_ranks(); }
-
-std::int64_t RankProgram::bytes_sent() const { return state_->bytes_sent(); }
 
 }  // namespace hbench

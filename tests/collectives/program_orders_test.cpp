@@ -59,9 +59,8 @@ class Job {
       if (staging) transport = transports_.emplace_back(std::make_unique<StagingTransport>(*transport)).get();
       std::vector<std::int32_t>& buffer = buffers_.emplace_back(static_cast<std::size_t>(schedule.chunks));
       fill(rank, buffer);
-      programs_.push_back(
-          std::make_unique<RankProgram>(plan_for(schedule, rank), nullptr, *transport, 0,
-                                        Operand{std::as_writable_bytes(std::span(buffer)), DataType::int32}));
+      programs_.push_back(make_rank_program(plan_for(schedule, rank), nullptr, *transport, 0,
+                                            Operand{std::as_writable_bytes(std::span(buffer)), DataType::int32}));
     }
   }
 
@@ -70,7 +69,7 @@ class Job {
     std::iota(buffer.begin(), buffer.end(), 1000 * (rank + 1));
   }
 
-  RankProgram& operator[](Rank rank) { return *programs_[static_cast<std::size_t>(rank)]; }
+  Operation& operator[](Rank rank) { return *programs_[static_cast<std::size_t>(rank)]; }
   std::vector<std::int32_t>& buffer(Rank rank) { return buffers_[static_cast<std::size_t>(rank)]; }
 
   /// Progresses ranks in an order that `random` chooses; false when they do not end.
@@ -96,7 +95,7 @@ class Job {
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::vector<std::unique_ptr<StagingTransport>> transports_;
   std::deque<std::vector<std::int32_t>> buffers_;
-  std::vector<std::unique_ptr<RankProgram>> programs_;
+  std::vector<std::unique_ptr<Operation>> programs_;
 };
 
 constexpr TransferKind kCopy = TransferKind::copy;

@@ -29,12 +29,14 @@ struct Running {
       : plan(plan_for(schedule, endpoint.transport().rank())),
         buffer(std::move(values)),
         compressor(parse_compressor(compression)),
-        program(plan, compressor.encoding().codec, endpoint.transport(), tag, Operand::of(buffer)) {}
+        made(make_rank_program(plan, compressor.encoding().codec, endpoint.transport(), tag, Operand::of(buffer))),
+        program(*made) {}
 
   RankPlan plan;
   std::vector<float> buffer;
   CompressorChoice compressor;
-  RankProgram program;
+  std::unique_ptr<Operation> made;
+  Operation& program;
 };
 
 TEST(Plan, KeepsARanksOwnTransfersInOrderAndDropsThoseToItself) {
@@ -94,7 +96,7 @@ TEST(RankProgram, ThatTimesOutNamesTheRankThatNeverStarted) {
 std::string refusal(const Schedule& schedule, Operand operand, const Codec* codec = nullptr) {
   const auto endpoints = make_thread_endpoints(2);
   try {
-    RankProgram(plan_for(schedule, 1), codec, endpoints[1]->transport(), 0, operand);
+    make_rank_program(plan_for(schedule, 1), codec, endpoints[1]->transport(), 0, operand);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
     return error.what();
@@ -165,7 +167,7 @@ TEST(RankProgram, DestroyedEarlyLeavesNothingBehind) {
   const CompressorChoice fp16 = parse_compressor("fp16");
   const RankPlan plan = plan_for(ring(2), 0);
   std::vector<float> abandoned{50, 60};
-  { RankProgram(plan, fp16.codec.get(), endpoints[0]->transport(), 0, Operand::of(abandoned)).progress(); }
+  make_rank_program(plan, fp16.codec.get(), endpoints[0]->transport(), 0, Operand::of(abandoned))->progress();
 
   Running rank0(ring(2), *endpoints[0], 0, {1, 2}, "fp16");
   Running rank1(ring(2), *endpoints[1], 0, {10, 20}, "fp16");
@@ -202,7 +204,7 @@ TEST(RankProgram, DestroyedEarlyTakesItsLatestMessageBackFirst) {
                                              {0, 0, 1, 1, 1, TransferKind::copy},
                                              {0, 0, 1, 2, 1, TransferKind::copy}},
                                .offsets = {}};
-  { RankProgram(plan_for(three_at_once, 0), nullptr, transport, 0, Operand::of(buffer)).progress(); }
+  make_rank_program(plan_for(three_at_once, 0), nullptr, transport, 0, Operand::of(buffer))->progress();
   EXPECT_THAT(transport.cancelled, ElementsAre(2, 1, 0));
 }
 
