@@ -408,7 +408,7 @@ TEST(ArchitectureRule, FindsSuitesOfTests) {
 }
 
 TEST(ArchitectureRule, AcceptsWhatIsBelow) {
-  EXPECT_EQ(refusal("collectives/algorithms/cost.cpp", "\"collectives/schedule/schedule.hpp\""), std::nullopt);
+  EXPECT_EQ(refusal("collectives/algorithms/fold.cpp", "\"collectives/schedule/schedule.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("reports/formats/text.cpp", "\"analysis/points/points.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("bench/main.cpp", "\"reports/report.hpp\""), std::nullopt);
   EXPECT_EQ(refusal("analysis/prediction/plan.cpp", "\"workloads/step/strategy.hpp\""), std::nullopt);
@@ -420,14 +420,14 @@ TEST(ArchitectureRule, AcceptsWhatIsBelow) {
 }
 
 TEST(ArchitectureRule, RefusesEveryOtherEdge) {
-  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"workloads/step/trace.hpp\""));
+  EXPECT_TRUE(refusal("collectives/algorithms/fold.cpp", "\"workloads/step/trace.hpp\""));
   EXPECT_TRUE(refusal("workloads/step/trace.cpp", "\"analysis/records/records.hpp\""));
   EXPECT_TRUE(refusal("analysis/points/points.cpp", "\"reports/document/document.hpp\""));
   EXPECT_TRUE(refusal("reports/formats/text.cpp", "\"bench/sweep/plan.hpp\""));
   EXPECT_TRUE(refusal("workloads/step/strategy.cpp", "\"analysis/prediction/plan.hpp\""));
   EXPECT_TRUE(refusal("reports/formats/text.cpp", "\"analysis/store/store.hpp\""));
-  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"tests/support/mutate.hpp\""));
-  EXPECT_TRUE(refusal("collectives/algorithms/cost.cpp", "\"schedule.hpp\""));
+  EXPECT_TRUE(refusal("collectives/algorithms/fold.cpp", "\"tests/support/mutate.hpp\""));
+  EXPECT_TRUE(refusal("collectives/algorithms/fold.cpp", "\"schedule.hpp\""));
   EXPECT_TRUE(refusal("analysis/points/points.cpp", "<sqlite3.h>"));
   EXPECT_TRUE(refusal("bench/data.cpp", "<sqlite3.h>"));
   EXPECT_TRUE(refusal("bench/worker.cpp", "<mpi.h>"));
@@ -438,8 +438,8 @@ TEST(ArchitectureRule, RefusesEveryOtherEdge) {
 }
 
 TEST(ArchitectureRule, KnowsTheRooms) {
-  EXPECT_EQ(refusal_of_room("collectives/algorithms/cost.cpp", "collectives/schedule/schedule.hpp"), std::nullopt);
-  EXPECT_EQ(refusal_of_room("collectives/algorithms/cost.cpp", "collectives/algorithms/cost.hpp"), std::nullopt);
+  EXPECT_EQ(refusal_of_room("collectives/algorithms/fold.cpp", "collectives/schedule/schedule.hpp"), std::nullopt);
+  EXPECT_EQ(refusal_of_room("collectives/algorithms/fold.cpp", "collectives/algorithms/fold.hpp"), std::nullopt);
   EXPECT_EQ(refusal_of_room("reports/formats/html/page.cpp", "reports/document/document.hpp"), std::nullopt);
   EXPECT_TRUE(refusal_of_room("collectives/schedule/checker.cpp", "collectives/algorithms/algorithm.hpp"));
   EXPECT_TRUE(refusal_of_room("collectives/endpoints/endpoint.hpp", "collectives/executors/executor.hpp"));

@@ -125,12 +125,4 @@ std::unique_ptr<Endpoint> make_shared_endpoint(std::shared_ptr<SharedMemory> mem
   return std::make_unique<SharedEndpoint>(std::move(memory), hosts, std::move(outer));
 }
 
-std::vector<std::unique_ptr<Endpoint>> make_shared_thread_endpoints(int ranks, std::size_t part) {
-  const auto memory = std::make_shared<SharedMemory>(SharedMemory::for_threads(SharedSegment::bytes(ranks, part)));
-  std::vector<std::unique_ptr<Endpoint>> endpoints;
-  for (Rank rank = 0; rank < ranks; ++rank)
-    endpoints.push_back(make_shared_endpoint(memory, Hosts::only(ranks, rank), nullptr));
-  return endpoints;
-}
-
 }  // namespace hbench

@@ -26,7 +26,4 @@ struct Hosts {
 std::unique_ptr<Endpoint> make_shared_endpoint(std::shared_ptr<SharedMemory> memory, const Hosts& hosts,
                                                std::unique_ptr<Endpoint> outer);
 
-/// Endpoints of ranks that are threads of this process, on the same protocol; `part` bytes of shared buffers for each.
-std::vector<std::unique_ptr<Endpoint>> make_shared_thread_endpoints(int ranks, std::size_t part);
-
 }  // namespace hbench

@@ -19,18 +19,6 @@ struct Prefix {
 
 }  // namespace
 
-Seconds merged_finish(std::span<const ReadyGradient> gradients, std::span<const std::size_t> runs,
-                      const ReduceTime& cost) {
-  Seconds free(0);
-  for (const std::size_t run : runs) {
-    std::int64_t bytes = 0;
-    for (const ReadyGradient& gradient : gradients.first(run)) bytes += gradient.bytes;
-    free = std::max(free, gradients[run - 1].at) + cost.of(bytes);
-    gradients = gradients.subspan(run);
-  }
-  return free;
-}
-
 std::vector<std::size_t> optimal_merge(std::span<const ReadyGradient> gradients, const ReduceTime& cost) {
   // The end of a run grows with the end of what was before it, so the best beginning is part of the best whole.
   std::vector<Prefix> best(gradients.size() + 1);

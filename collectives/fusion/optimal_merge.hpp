@@ -23,13 +23,9 @@ struct ReadyGradient {
   std::int64_t bytes = 0;
 };
 
-/// Returns when the last all-reduce ends if gradients (in order) travel together in runs, one all-reduce after the
-/// other; `runs` has the number of gradients of each run.
-Seconds merged_finish(std::span<const ReadyGradient> gradients, std::span<const std::size_t> runs,
-                      const ReduceTime& cost);
-
-/// The lengths of the runs with the least `merged_finish`. The optimum that the merging of Shi, Chu and Li, MG-WFBP,
-/// INFOCOM 2019, looks for, here by dynamic programming: O(n^2). Times of `gradients` never decrease.
+/// Returns in which runs gradients (in order) travel together, one all-reduce after the other, so that the last one
+/// ends soonest: the number of gradients of each run. The optimum that the merging of Shi, Chu and Li, MG-WFBP, INFOCOM
+/// 2019, looks for, here by dynamic programming: O(n^2). Times of `gradients` never decrease.
 std::vector<std::size_t> optimal_merge(std::span<const ReadyGradient> gradients, const ReduceTime& cost);
 
 }  // namespace hbench

@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "collectives/algorithms/cost.hpp"
 #include "collectives/schedule/checker.hpp"
+#include "tests/collectives/counted_cost.hpp"
 #include "tests/collectives/instances.hpp"
 #include "tests/support/sanitized.hpp"
 
@@ -158,7 +158,7 @@ TEST(Algorithms, DeclareTheCostThatIsCounted) {
         const std::set<std::int64_t> counts{0, 1, 2, 3, 5, p - 1, p, p + 1, 2 * p - 1, 7919, 138'357'544};
         for (const std::int64_t elements : counts) {
           const Cost declared = algorithm->cost(instance.request(), elements);
-          const Cost counted = count_cost(instance.schedule, elements);
+          const Cost counted = testing::count_cost(instance.schedule, elements);
           ASSERT_EQ(declared.rounds, counted.rounds) << instance.name << ", " << elements << " elements";
           ASSERT_EQ(declared.sent, counted.sent) << instance.name << ", " << elements << " elements";
           ASSERT_EQ(declared.received, counted.received) << instance.name << ", " << elements << " elements";

@@ -11,6 +11,15 @@
 
 namespace hbench::testing {
 
+/// Ranks of one host; `part` bytes of shared buffers for each.
+inline Endpoints make_shared_thread_endpoints(int ranks, std::size_t part) {
+  const auto memory = std::make_shared<SharedMemory>(SharedMemory::for_threads(SharedSegment::bytes(ranks, part)));
+  Endpoints endpoints;
+  for (Rank rank = 0; rank < ranks; ++rank)
+    endpoints.push_back(make_shared_endpoint(memory, Hosts::only(ranks, rank), nullptr));
+  return endpoints;
+}
+
 /// `hosts` times `ranks_per_host` ranks; those of one host share memory, hosts exchange messages between threads.
 inline Endpoints make_hosts(int hosts, int ranks_per_host, std::size_t part) {
   const int ranks = hosts * ranks_per_host;

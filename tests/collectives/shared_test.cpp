@@ -18,6 +18,7 @@ namespace {
 
 using testing::Case;
 using testing::Endpoints;
+using testing::make_shared_thread_endpoints;
 using testing::run_ranks;
 
 /// Long enough for a sanitizer on a busy machine; whoever waits so long hangs.

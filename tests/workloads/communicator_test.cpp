@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "collectives/endpoints/shared_endpoint.hpp"
+#include "tests/collectives/shared_ranks.hpp"
 #include "tests/workloads/counting_doorbell.hpp"
 #include "tests/workloads/engine_ranks.hpp"
 
@@ -181,7 +181,8 @@ TEST(Communicator, IsRungWheneverItMayGoOn) {
         SCOPED_TRACE(fmt::format("{} {} {}", algorithm, workers, fusion));
         const TrainingRequest request = make_request({.workers = workers}, algorithm, "", fusion);
         EXPECT_EQ(waits_in_vain(request, make_thread_endpoints(workers)), 0) << "threads";
-        EXPECT_EQ(waits_in_vain(request, make_shared_thread_endpoints(workers, 1 << 20)), 0) << "shared memory";
+        EXPECT_EQ(waits_in_vain(request, testing::make_shared_thread_endpoints(workers, 1 << 20)), 0)
+            << "shared memory";
       }
     }
   }

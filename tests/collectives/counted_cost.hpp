@@ -1,10 +1,15 @@
-#include "collectives/algorithms/cost.hpp"
+#pragma once
 
 #include <algorithm>
 
-namespace hbench {
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/schedule/schedule.hpp"
 
-Cost count_cost(const Schedule& schedule, std::int64_t elements) {
+namespace hbench::testing {
+
+/// What `schedule` really costs for a buffer of `elements` elements: its rounds, and the elements sent
+/// and received by the busiest rank (each maximum taken apart). A transfer from a rank to itself is free.
+inline Cost count_cost(const Schedule& schedule, std::int64_t elements) {
   const auto ranks = static_cast<std::size_t>(schedule.world.ranks());
   std::vector<std::int64_t> sent(ranks);
   std::vector<std::int64_t> received(ranks);
@@ -21,4 +26,4 @@ Cost count_cost(const Schedule& schedule, std::int64_t elements) {
   return {.rounds = schedule.rounds, .sent = std::ranges::max(sent), .received = std::ranges::max(received)};
 }
 
-}  // namespace hbench
+}  // namespace hbench::testing
