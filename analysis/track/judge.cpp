@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -17,6 +18,8 @@ namespace {
 /// Of the interval that is printed, and of the test that confirms: one further set of launches is one question.
 constexpr double kIntervalLevel = 0.95;
 constexpr double kConfirmed = 0.05;
+/// More of a head are not asked for.
+constexpr std::size_t kMostLaunches = 100;
 
 std::vector<double> pooled(std::span<const Launch> runs) {
   std::vector<double> values;
@@ -33,39 +36,84 @@ double least_p(std::size_t few, std::size_t many) {
   return p;
 }
 
+/// `run 6`, `runs 3, 8, 13 and 2 more`.
+std::string runs_text(std::vector<std::int64_t> runs) {
+  constexpr std::size_t kShown = 4;
+  std::ranges::sort(runs);
+  const std::span<const std::int64_t> shown = std::span(runs).first(std::min(runs.size(), kShown));
+  const std::size_t more = runs.size() - shown.size();
+  return fmt::format("run{} {}{}", runs.size() == 1 ? "" : "s", fmt::join(shown, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+/// One case's baseline and head: which of their launches count, and how far apart they are. Both arguments outlive it.
+struct Sides {
+  Sides(const TrackedCase& both, const TrackRule& by)
+      : tracked(both),
+        rule(by),
+        runs(std::span(tracked.baseline).last(std::min<std::size_t>(tracked.baseline.size(), rule.most_runs))) {
+    figures.head_launches = tracked.head.size();
+    figures.runs = runs.size();
+    figures.baseline_launches = pooled(runs).size();
+    if (!figures.compared()) return;
+    deciding = std::span(tracked.head).first(deciding_launches(tracked.head.size(), rule));
+    level = baseline_level(runs, {deciding.begin(), deciding.end()}, tracked, rule);
+    launches = pooled(runs.subspan(level.begin, level.end - level.begin));
+    figures.runs = level.end - level.begin;
+    figures.baseline_launches = launches.size();
+    figures.before = median(launches);
+    figures.after = median(tracked.head);
+    figures.p = rank_test(launches, deciding);
+    figures.shift = relative_shift(launches, tracked.head);
+    figures.interval = shift_interval(launches, tracked.head, kIntervalLevel);
+    figures.resolution = std::expm1(level.spread);
+    seen = relative_shift(launches, deciding);
+  }
+
+  std::ptrdiff_t known_runs() const { return std::ssize(runs) + std::ssize(tracked.earlier); }
+  /// Whether it takes part in the correction for several questions.
+  bool is_asked() const {
+    return figures.compared() && known_runs() >= rule.fewest_runs && std::ssize(tracked.head) >= rule.launches;
+  }
+  /// What is known of one of `runs`.
+  BaselineRun known(std::size_t run) const {
+    const std::size_t at = tracked.baseline.size() - runs.size() + run;
+    return at < tracked.known.size() ? tracked.known[at] : BaselineRun{static_cast<std::int64_t>(at + 1)};
+  }
+
+  double bound() const { return std::max(rule.least_effect, figures.resolution); }
+  bool is_large(double shift) const { return std::abs(shift) >= bound(); }
+  bool is_worse(double shift) const { return tracked.larger_is_worse == (shift > 0); }
+  bool is_surely_relevant() const {
+    return figures.interval.low >= rule.least_effect || figures.interval.high <= -rule.least_effect;
+  }
+  /// Whether further launches show what was seen.
+  bool is_found_again(std::span<const double> again) const {
+    const double shift = relative_shift(launches, again);
+    return is_worse(shift) == is_worse(seen) && is_large(shift) && rank_test(launches, again) <= kConfirmed;
+  }
+
+  const TrackedCase& tracked;
+  const TrackRule& rule;
+  std::span<const Launch> runs;      ///< of the baseline, the newest
+  std::span<const double> deciding;  ///< launches of the head
+  BaselineLevel level;               ///< of the runs
+  std::vector<double> launches;      ///< of the runs of the level
+  double seen = 0;                   ///< the shift by the deciding launches
+  TrackJudgement figures;            ///< without a verdict
+};
+
 /// One case on the way to its verdict.
 class Weighing {
  public:
-  Weighing(const TrackedCase& tracked, const TrackRule& rule) : tracked_(tracked), rule_(rule) {
-    const std::size_t kept = std::min<std::size_t>(tracked.baseline.size(), rule.most_runs);
-    runs_ = std::span(tracked.baseline).last(kept);
-    result_.head_launches = tracked.head.size();
-    result_.runs = runs_.size();
-    result_.baseline_launches = pooled(runs_).size();
-    if (!result_.compared()) return;
-    deciding_ = std::span(tracked.head).first(deciding_launches(tracked.head.size(), rule));
-    level_ = baseline_level(runs_, {deciding_.begin(), deciding_.end()}, tracked, rule);
-    baseline_ = pooled(runs_.subspan(level_.begin, level_.end - level_.begin));
-    result_.runs = level_.end - level_.begin;
-    result_.baseline_launches = baseline_.size();
-    result_.before = median(baseline_);
-    result_.after = median(tracked.head);
-    result_.p = rank_test(baseline_, deciding_);
-    result_.shift = relative_shift(baseline_, tracked.head);
-    result_.interval = shift_interval(baseline_, tracked.head, kIntervalLevel);
-    result_.resolution = std::expm1(level_.spread);
-    seen_ = relative_shift(baseline_, deciding_);
-  }
-
-  /// Whether it takes part in the correction for several questions.
-  bool is_asked() const {
-    return result_.compared() && known_runs() >= rule_.fewest_runs && std::ssize(tracked_.head) >= rule_.launches;
-  }
-
-  double p() const { return result_.p; }
-
-  TrackJudgement judge(double corrected) {
+  /// \param corrected p over the gate
+  Weighing(const Sides& sides, double corrected)
+      : sides_(sides), tracked_(sides.tracked), rule_(sides.rule), seen_(sides.seen), result_(sides.figures) {
     result_.corrected = corrected;
+  }
+
+  TrackJudgement judge() {
+    const std::ptrdiff_t known_runs = sides_.known_runs();
     if (tracked_.head.empty() && tracked_.baseline.empty())
       decide(TrackVerdict::missing, "neither side has a launch", "measure it");
     else if (tracked_.head.empty())
@@ -73,8 +121,8 @@ class Weighing {
              "measure it, or take it out of what is tracked");
     else if (tracked_.baseline.empty())
       decide(TrackVerdict::fresh, "the baseline has no timed launch of it", "");
-    else if (known_runs() < rule_.fewest_runs)
-      decide(TrackVerdict::inconclusive, fmt::format("{} of {} runs of the baseline", known_runs(), rule_.fewest_runs),
+    else if (known_runs < rule_.fewest_runs)
+      decide(TrackVerdict::inconclusive, fmt::format("{} of {} runs of the baseline", known_runs, rule_.fewest_runs),
              "measure the baseline in more runs");
     else if (std::ssize(tracked_.head) < rule_.launches)
       want_the_first();
@@ -84,37 +132,29 @@ class Weighing {
   }
 
  private:
-  std::ptrdiff_t known_runs() const { return std::ssize(runs_) + std::ssize(tracked_.earlier); }
-
   void decide(TrackVerdict verdict, std::string reason, std::string next_step) {
     result_.verdict = verdict;
     result_.reason = std::move(reason);
     result_.next_step = std::move(next_step);
   }
 
-  bool is_large(double shift) const { return std::abs(shift) >= std::max(rule_.least_effect, result_.resolution); }
-  bool is_worse(double shift) const { return tracked_.larger_is_worse == (shift > 0); }
-  bool is_surely_relevant() const {
-    return result_.interval.low >= rule_.least_effect || result_.interval.high <= -rule_.least_effect;
-  }
-
   void weigh() {
     const bool unlikely = result_.corrected <= rule_.level;
-    if (unlikely && is_large(seen_)) {
+    if (unlikely && sides_.is_large(seen_)) {
       if (!is_excused()) confirm();
       return;
     }
-    if (std::abs(seen_) >= rule_.least_effect && !is_large(seen_) && (unlikely || is_surely_relevant()))
+    if (std::abs(seen_) >= rule_.least_effect && !sides_.is_large(seen_) && (unlikely || sides_.is_surely_relevant()))
       return decide(TrackVerdict::inconclusive,
                     fmt::format("{}, and runs of the baseline differ by {:.2g} % among themselves", percent(seen_),
                                 100 * result_.resolution),
                     "hold neighbours to each other (hbench track pair), or measure on a quieter machine");
-    if (is_large(seen_) && result_.p <= kConfirmed)
+    if (sides_.is_large(seen_) && result_.p <= kConfirmed)
       return want_launches(fmt::format("{} may be chance: p {:.2g} over the gate", percent(seen_), result_.corrected),
                            telling());
     const Interval& known = result_.interval;
     const double worst = tracked_.larger_is_worse ? known.high : -known.low;
-    if (is_large(seen_) || (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect))
+    if (sides_.is_large(seen_) || (worst >= rule_.least_effect && known.high - known.low > 2 * rule_.least_effect))
       return decide(TrackVerdict::inconclusive,
                     fmt::format("launches scatter too much to see {:.3g} %", 100 * rule_.least_effect),
                     more_launches());
@@ -128,8 +168,8 @@ class Weighing {
   /// The launches of the head that could tell what was seen from chance, over the gate; more than it has.
   int telling() const {
     const double factor = result_.corrected / result_.p;
-    std::size_t launches = 2 * deciding_.size();
-    while (factor * least_p(launches, baseline_.size()) > rule_.level && launches < kMostLaunches) ++launches;
+    std::size_t launches = 2 * sides_.deciding.size();
+    while (factor * least_p(launches, sides_.launches.size()) > rule_.level && launches < kMostLaunches) ++launches;
     return static_cast<int>(launches);
   }
 
@@ -140,9 +180,9 @@ class Weighing {
 
   /// Inconclusive until the head has `deciding` launches.
   void want_launches(std::string reason, int deciding) {
-    if (std::abs(seen_) >= rule_.least_effect && is_large(seen_) && is_surely_relevant()) {
+    if (std::abs(seen_) >= rule_.least_effect && sides_.is_large(seen_) && sides_.is_surely_relevant()) {
       if (is_excused()) return;
-      result_.suspected = is_worse(seen_);
+      result_.suspected = sides_.is_worse(seen_);
     }
     std::string next = fmt::format("measure {} launches", deciding + (result_.suspected ? rule_.confirming : 0));
     decide(TrackVerdict::inconclusive, std::move(reason), std::move(next));
@@ -161,13 +201,14 @@ class Weighing {
   bool is_excused() { return is_of_equal_code() || was_so_before(); }
 
   bool is_of_equal_code() {
-    const double bound = std::log1p(std::max(rule_.least_effect, result_.resolution));
+    const double bound = std::log1p(sides_.bound());
     std::vector<std::int64_t> equal;
-    for (std::size_t i = level_.begin; i < level_.end; ++i)
-      if (known(i).equal_code && std::abs(level_.positions[i - level_.begin]) < bound) equal.push_back(known(i).run);
+    for (std::size_t i = sides_.level.begin; i < sides_.level.end; ++i)
+      if (sides_.known(i).equal_code && std::abs(sides_.level.positions[i - sides_.level.begin]) < bound)
+        equal.push_back(sides_.known(i).run);
     if (equal.empty()) return false;
     bool all = true;
-    for (std::size_t i = 0; i < runs_.size(); ++i) all = all && known(i).equal_code;
+    for (std::size_t i = 0; i < sides_.runs.size(); ++i) all = all && sides_.known(i).equal_code;
     decide(TrackVerdict::inconclusive,
            fmt::format("{}, and {} measured the same commit: equal code has not changed, the machine has",
                        percent(seen_), all ? "all runs of the baseline" : runs_text(std::move(equal))),
@@ -177,68 +218,48 @@ class Weighing {
 
   /// The baseline has a second state, which widens its resolution.
   bool was_so_before() {
-    const double bound = std::log1p(std::max(rule_.least_effect, result_.resolution));
+    const double bound = std::log1p(sides_.bound());
     const double head = std::log1p(seen_);
-    const std::vector<std::size_t> far = runs_as_far(level_.positions, head, bound);
+    const std::vector<std::size_t> far = runs_as_far(sides_.level.positions, head, bound);
     if (far.empty()) return false;
     std::vector<std::int64_t> runs;
     for (const std::size_t i : far)
-      if (i < level_.end - level_.begin) runs.push_back(known(level_.begin + i).run);
-    result_.resolution = std::max(result_.resolution, std::expm1(std::abs(level_.positions[far.back()]) + bound));
-    decide(
-        TrackVerdict::inconclusive,
-        fmt::format("{}, and {} of {} earlier runs {} as {}{}: the machine has two states", percent(seen_), far.size(),
-                    level_.positions.size(), far.size() == 1 ? "was" : "were", is_worse(seen_) ? "slow" : "fast",
-                    runs.empty() ? "" : fmt::format(" ({})", runs_text(std::move(runs)))),
-        "hold neighbours to each other (hbench track pair), or find what the slow state is (hbench doctor)");
+      if (i < sides_.level.end - sides_.level.begin) runs.push_back(sides_.known(sides_.level.begin + i).run);
+    result_.resolution = std::max(result_.resolution, std::expm1(std::abs(sides_.level.positions[far.back()]) + bound));
+    decide(TrackVerdict::inconclusive,
+           fmt::format("{}, and {} of {} earlier runs {} as {}{}: the machine has two states", percent(seen_),
+                       far.size(), sides_.level.positions.size(), far.size() == 1 ? "was" : "were",
+                       sides_.is_worse(seen_) ? "slow" : "fast",
+                       runs.empty() ? "" : fmt::format(" ({})", runs_text(std::move(runs)))),
+           "hold neighbours to each other (hbench track pair), or find what the slow state is (hbench doctor)");
     return true;
-  }
-
-  BaselineRun known(std::size_t run) const {
-    const std::size_t at = tracked_.baseline.size() - runs_.size() + run;
-    return at < tracked_.known.size() ? tracked_.known[at] : BaselineRun{static_cast<std::int64_t>(at + 1)};
-  }
-
-  /// `run 6`, `runs 3, 8, 13 and 2 more`.
-  static std::string runs_text(std::vector<std::int64_t> runs) {
-    constexpr std::size_t kShown = 4;
-    std::ranges::sort(runs);
-    const std::span<const std::int64_t> shown = std::span(runs).first(std::min(runs.size(), kShown));
-    const std::size_t more = runs.size() - shown.size();
-    return fmt::format("run{} {}{}", runs.size() == 1 ? "" : "s", fmt::join(shown, ", "),
-                       more > 0 ? fmt::format(" and {} more", more) : "");
   }
 
   /// Once in a while chance passes every test; it seldom does so twice.
   void confirm() {
     const std::string over_gate = fmt::format("p {:.2g} over the gate", result_.corrected);
-    if (level_.since) result_.since = known(*level_.since).run;
+    if (sides_.level.since) result_.since = sides_.known(*sides_.level.since).run;
     if (rule_.confirming == 0) return conclude(over_gate);
-    const std::span<const Launch> newer = runs_.subspan(level_.since.value_or(runs_.size()));
-    if (newer.size() >= ChangeRule().shortest && is_found_again(pooled(newer)))
+    const std::span<const Launch> newer = sides_.runs.subspan(sides_.level.since.value_or(sides_.runs.size()));
+    if (newer.size() >= ChangeRule().shortest && sides_.is_found_again(pooled(newer)))
       return conclude(fmt::format("{}, confirmed by {} runs", over_gate, newer.size()));
-    const std::span<const double> again = std::span(tracked_.head).subspan(deciding_.size());
+    const std::span<const double> again = std::span(tracked_.head).subspan(sides_.deciding.size());
     result_.wanted = std::max(0, rule_.confirming - static_cast<int>(again.size()));
-    result_.suspected = is_worse(seen_) && (result_.wanted > 0 || is_surely_relevant());
+    result_.suspected = sides_.is_worse(seen_) && (result_.wanted > 0 || sides_.is_surely_relevant());
     if (result_.wanted > 0)
       return decide(TrackVerdict::inconclusive,
                     fmt::format("{} by {} launches, and {} of {} launches that would confirm it", percent(seen_),
-                                deciding_.size(), again.size(), rule_.confirming),
+                                sides_.deciding.size(), again.size(), rule_.confirming),
                     fmt::format("measure {} further launches, {} in all", result_.wanted,
                                 tracked_.head.size() + static_cast<std::size_t>(result_.wanted)));
-    const double shift = relative_shift(baseline_, again);
-    if (is_found_again(again))
+    const double shift = relative_shift(sides_.launches, again);
+    if (sides_.is_found_again(again))
       return conclude(fmt::format("{}, confirmed by {} launches ({}, p {:.2g})", over_gate, again.size(),
-                                  percent(shift), rank_test(baseline_, again)));
+                                  percent(shift), rank_test(sides_.launches, again)));
     decide(TrackVerdict::inconclusive,
-           fmt::format("{} by {} launches, and {} by {} further ones", percent(seen_), deciding_.size(), percent(shift),
-                       again.size()),
+           fmt::format("{} by {} launches, and {} by {} further ones", percent(seen_), sides_.deciding.size(),
+                       percent(shift), again.size()),
            "look for what disturbed some launches (hbench doctor)");
-  }
-
-  bool is_found_again(std::span<const double> launches) const {
-    const double shift = relative_shift(baseline_, launches);
-    return is_worse(shift) == is_worse(seen_) && is_large(shift) && rank_test(baseline_, launches) <= kConfirmed;
   }
 
   void conclude(const std::string& how) {
@@ -247,21 +268,16 @@ class Weighing {
     const std::string what =
         fmt::format("{}{}, {}", percent(result_.shift), before ? fmt::format(" since run {}", result_.since) : "", how);
     const std::string accept = fmt::format("hbench track accept{}", before ? fmt::format(" {}", result_.since) : "");
-    if (is_worse(seen_))
+    if (sides_.is_worse(seen_))
       return decide(TrackVerdict::regressed, what,
                     fmt::format("hbench track bisect, or {} where it is wanted", accept));
     decide(TrackVerdict::improved, what, accept + ", so that it becomes what others are held to");
   }
 
-  static constexpr std::size_t kMostLaunches = 100;
-
+  const Sides& sides_;
   const TrackedCase& tracked_;
   const TrackRule& rule_;
-  std::span<const Launch> runs_;
-  std::span<const double> deciding_;  ///< launches of the head
-  BaselineLevel level_;               ///< of the runs
-  std::vector<double> baseline_;      ///< the launches of its runs
-  double seen_ = 0;                   ///< by the deciding launches
+  const double seen_;
   TrackJudgement result_;
 };
 
@@ -273,36 +289,23 @@ std::size_t deciding_launches(std::size_t launches, const TrackRule& rule) {
 }
 
 std::string_view to_string(TrackVerdict verdict) {
-  switch (verdict) {
-    case TrackVerdict::pass:
-      return "pass";
-    case TrackVerdict::improved:
-      return "improved";
-    case TrackVerdict::regressed:
-      return "regressed";
-    case TrackVerdict::inconclusive:
-      return "inconclusive";
-    case TrackVerdict::missing:
-      return "missing";
-    case TrackVerdict::fresh:
-      return "new";
-    case TrackVerdict::incomparable:
-      break;
-  }
-  return "incomparable";
+  constexpr std::array<std::string_view, 7> kNames{"pass",    "improved", "regressed",   "inconclusive",
+                                                   "missing", "new",      "incomparable"};
+  return kNames.at(static_cast<std::size_t>(verdict));
 }
 
 std::vector<TrackJudgement> judge(const std::vector<TrackedCase>& gate, const TrackRule& rule) {
-  std::vector<Weighing> weighed;
+  std::vector<Sides> compared;
   std::vector<double> p_values;
   for (const TrackedCase& tracked : gate) {
-    weighed.emplace_back(tracked, rule);
-    if (weighed.back().is_asked()) p_values.push_back(weighed.back().p());
+    compared.emplace_back(tracked, rule);
+    if (compared.back().is_asked()) p_values.push_back(compared.back().figures.p);
   }
   const std::vector<double> corrected = holm_corrected(p_values);
   std::vector<TrackJudgement> judgements;
   std::size_t asked = 0;
-  for (Weighing& each : weighed) judgements.push_back(each.judge(each.is_asked() ? corrected[asked++] : 1));
+  for (const Sides& sides : compared)
+    judgements.push_back(Weighing(sides, sides.is_asked() ? corrected[asked++] : 1).judge());
   return judgements;
 }
 
