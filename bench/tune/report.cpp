@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "collectives/base/units_text.hpp"
@@ -14,19 +15,8 @@ namespace {
 constexpr double kSameTime = 0.005;
 
 std::string_view to_string(Standing::Verdict verdict) {
-  switch (verdict) {
-    case Standing::Verdict::best:
-      return "best";
-    case Standing::Verdict::equal:
-      return "noise";
-    case Standing::Verdict::slower:
-      return "slower";
-    case Standing::Verdict::dropped:
-      return "dropped";
-    case Standing::Verdict::failed:
-      break;
-  }
-  return "failed";
+  constexpr std::array<std::string_view, 5> kNames{"best", "noise", "slower", "dropped", "failed"};
+  return kNames.at(static_cast<std::size_t>(verdict));
 }
 
 std::string in_words(const Standing& standing, bool simulated) {

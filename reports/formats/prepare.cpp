@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -107,19 +108,8 @@ std::vector<const Chart*> charts_of(const Document& document) {
 }
 
 std::string_view to_string(Mark mark) {
-  switch (mark) {
-    case Mark::measured:
-      return "measured";
-    case Mark::emulated:
-      return "emulated";
-    case Mark::simulated:
-      return "simulated";
-    case Mark::published:
-      return "published";
-    case Mark::ideal:
-      return "ideal";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 5> kNames{"measured", "emulated", "simulated", "published", "ideal"};
+  return kNames.at(static_cast<std::size_t>(mark));
 }
 
 }  // namespace hbench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ranges>
@@ -68,17 +69,8 @@ std::string bought(const Profile& profile) {
 }
 
 std::string_view to_string(Certainty certainty) {
-  switch (certainty) {
-    case Certainty::surely:
-      return "surely";
-    case Certainty::likely:
-      return "likely";
-    case Certainty::unlikely:
-      return "hardly";
-    case Certainty::no:
-      break;
-  }
-  return "no";
+  constexpr std::array<std::string_view, 4> kNames{"surely", "likely", "hardly", "no"};
+  return kNames.at(static_cast<std::size_t>(certainty));
 }
 
 std::string gpus_text(int gpus) { return gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus); }
