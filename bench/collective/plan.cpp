@@ -19,6 +19,23 @@ namespace {
 
 constexpr std::string_view kMpich = "mpich";
 
+/// Each rank has a buffer for its executor, and the input. \throws Error (usage) where they are more than `memory`; 0:
+/// not known.
+void check_memory(const CollectivePlan& plan, std::int64_t memory) {
+  if (memory <= 0) return;
+  for (const ProcessSet& set : plan.sets) {
+    std::int64_t most = 0;
+    for (const LoopCase& each : set.cases) most = std::max(most, each.asked.collective.bytes);
+    const double needed = 2.0 * static_cast<double>(most) * set.ranks;
+    if (needed > static_cast<double>(memory))
+      throw Error(ExitCode::usage,
+                  fmt::format("{} ranks with two buffers of {} each need {}, and this machine has {}", set.ranks,
+                              format(Bytes(static_cast<double>(most))), format(Bytes(needed)),
+                              format(Bytes(static_cast<double>(memory)))),
+                  "choose a smaller --maxbytes or fewer --ranks");
+  }
+}
+
 /// Builds the plan: every method adds to it or to the refusals.
 class Planner {
  public:
@@ -42,7 +59,7 @@ class Planner {
     if (request_.segments > 0 && !pipelined_)
       throw Error(ExitCode::usage, "--segments is for pipelined algorithms, and none was asked for",
                   "hbench list algorithms shows which are");
-    check_memory();
+    check_memory(plan_, machine_.memory);
     return std::move(plan_);
   }
 
@@ -96,20 +113,25 @@ class Planner {
       asked.strategy.algorithm = best_on(cluster, workers).at(bytes).text();
     }
     const AlgorithmChoice choice = algorithm_of(asked, bytes);
-    if (choice.algorithm->segments != nullptr) {
-      asked.collective.segments = request_.segments;
-      pipelined_ = true;
-    }
-    if (choice.algorithm->uses_groups) asked.collective.ranks_per_node = std::min(cluster.gpus_per_node, workers);
-    if (choice.algorithm->uses_servers) {
-      const ServerChoice servers = request_.servers.value_or(ServerChoice{true, 0});
-      asked.strategy.servers = servers.count > 0 ? servers.count : asked.nodes;
-      asked.strategy.server_mode = servers.colocated ? kColocated : kDedicated;
-    }
+    specify(asked, choice, std::min(cluster.gpus_per_node, workers), asked.nodes, asked.nodes);
     if (const std::string why = refuse_to_simulate(asked, machine_.memory); !why.empty()) return refuse(asked, why);
     const std::string key = asked.key();
     if (std::ranges::any_of(plan_.simulated, [&](const Case& known) { return known.key() == key; })) return;
     plan_.simulated.push_back(std::move(asked));
+  }
+
+  /// Adds what the algorithm needs beside its name; servers, where the request gives no number, as many as the last
+  /// two.
+  void specify(Case& asked, const AlgorithmChoice& choice, int ranks_per_node, int colocated, int dedicated) {
+    if (choice.algorithm->segments != nullptr) {
+      asked.collective.segments = request_.segments;
+      pipelined_ = true;
+    }
+    if (choice.algorithm->uses_groups) asked.collective.ranks_per_node = ranks_per_node;
+    if (!choice.algorithm->uses_servers) return;
+    const ServerChoice servers = request_.servers.value_or(ServerChoice{true, 0});
+    asked.strategy.servers = servers.count > 0 ? servers.count : servers.colocated ? colocated : dedicated;
+    asked.strategy.server_mode = servers.colocated ? kColocated : kDedicated;
   }
 
   const AlgorithmRule& best_on(const Profile& cluster, int workers) {
@@ -129,17 +151,7 @@ class Planner {
       asked.training.device = kGpuDevice;
     }
     const AlgorithmChoice choice = algorithm_of(asked, buffers.front() * element_size(request_));
-    if (choice.algorithm->segments != nullptr) {
-      asked.collective.segments = request_.segments;
-      pipelined_ = true;
-    }
-    if (choice.algorithm->uses_groups)
-      asked.collective.ranks_per_node = request_.ranks_per_node > 0 ? request_.ranks_per_node : workers;
-    if (choice.algorithm->uses_servers) {
-      const ServerChoice servers = request_.servers.value_or(ServerChoice{true, workers});
-      asked.strategy.servers = servers.count > 0 ? servers.count : servers.colocated ? workers : 1;
-      asked.strategy.server_mode = servers.colocated ? kColocated : kDedicated;
-    }
+    specify(asked, choice, request_.ranks_per_node > 0 ? request_.ranks_per_node : workers, workers, 1);
     if (const std::string why = refuse_candidate(request_, machine_, asked, choice, buffers); !why.empty())
       return refuse(asked, why);
     const bool threads = ranks_are_threads(machine_, asked);
@@ -202,22 +214,6 @@ class Planner {
     if (lacks > 0 && lacks == std::ssize(plan_.refused))
       throw Error(ExitCode::environment, message, "hbench doctor says what this machine lacks");
     throw Error(ExitCode::usage, message, "hbench collective --help explains the options");
-  }
-
-  /// A buffer for every executor, and the input.
-  void check_memory() const {
-    if (machine_.memory <= 0) return;
-    for (const ProcessSet& set : plan_.sets) {
-      std::int64_t most = 0;
-      for (const LoopCase& each : set.cases) most = std::max(most, each.asked.collective.bytes);
-      const double needed = 2.0 * static_cast<double>(most) * set.ranks;
-      if (needed > static_cast<double>(machine_.memory))
-        throw Error(ExitCode::usage,
-                    fmt::format("{} ranks with two buffers of {} each need {}, and this machine has {}", set.ranks,
-                                format(Bytes(static_cast<double>(most))), format(Bytes(needed)),
-                                format(Bytes(static_cast<double>(machine_.memory)))),
-                    "choose a smaller --maxbytes or fewer --ranks");
-    }
   }
 
   const CollectiveRequest& request_;
