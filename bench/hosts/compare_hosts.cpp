@@ -47,14 +47,14 @@ constexpr std::array kCompared{
     ComparedFact{"kernel", "install the same kernel", Weight::noted},
 };
 
-std::string value_of(const HostReport& host, std::string_view fact) {
-  const auto found = host.own.facts.find(std::string(fact));
-  return found == host.own.facts.end() ? "" : found->second;
+std::string value_of(const HostFacts& host, std::string_view fact) {
+  const auto found = host.facts.find(std::string(fact));
+  return found == host.facts.end() ? "" : found->second;
 }
 
-std::vector<const HostReport*> that_answered(const std::vector<HostReport>& hosts) {
-  std::vector<const HostReport*> answered;
-  for (const HostReport& host : hosts)
+std::vector<const HostFacts*> that_answered(const std::vector<HostFacts>& hosts) {
+  std::vector<const HostFacts*> answered;
+  for (const HostFacts& host : hosts)
     if (host.failure.empty()) answered.push_back(&host);
   return answered;
 }
@@ -63,15 +63,15 @@ std::vector<const HostReport*> that_answered(const std::vector<HostReport>& host
 using Groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 template <class Value>
-Groups groups_by(const std::vector<const HostReport*>& hosts, Value value) {
+Groups groups_by(const std::vector<const HostFacts*>& hosts, Value value) {
   Groups groups;
-  for (const HostReport* host : hosts) {
+  for (const HostFacts* host : hosts) {
     std::string text = value(*host);
     const auto known = std::ranges::find(groups, text, &Groups::value_type::first);
     if (known != groups.end())
-      known->second.push_back(host->host);
+      known->second.push_back(host->name);
     else
-      groups.push_back({std::move(text), {host->host}});
+      groups.push_back({std::move(text), {host->name}});
   }
   return groups;
 }
@@ -93,9 +93,9 @@ void add_odd_ones(const Groups& groups, std::string_view fact, const ComparedFac
   }
 }
 
-const HostAddress* address_in(const HostReport& host, const std::string& subnet) {
-  const auto found = std::ranges::find(host.own.addresses, subnet, &HostAddress::subnet);
-  return found == host.own.addresses.end() ? nullptr : &*found;
+const HostAddress* address_in(const HostFacts& host, const std::string& subnet) {
+  const auto found = std::ranges::find(host.addresses, subnet, &HostAddress::subnet);
+  return found == host.addresses.end() ? nullptr : &*found;
 }
 
 bool is_bridge(const HostAddress& address) {
@@ -108,107 +108,107 @@ std::string speed_text(int megabits) {
   return megabits % 1000 == 0 ? fmt::format("{} Gbit/s", megabits / 1000) : fmt::format("{} Mbit/s", megabits);
 }
 
-std::string network_of(const HostReport& host, const std::string& subnet) {
+std::string network_of(const HostFacts& host, const std::string& subnet) {
   const HostAddress* address = address_in(host, subnet);
   return address == nullptr ? "" : fmt::format("MTU {}, {}", address->mtu, speed_text(address->speed));
 }
 
 /// Of a host's own number; `fallback` where it does not say.
-double number_in(const HostReport& host, std::string_view fact, double fallback) {
+double number_in(const HostFacts& host, std::string_view fact, double fallback) {
   const std::string text = value_of(host, fact);
   return text.empty() ? fallback : std::atof(text.c_str());
 }
 
 /// Of hosts where a launcher cannot write its files.
-std::optional<Finding> full_folder(const HostReport& host) {
+std::optional<Finding> full_folder(const HostFacts& host) {
   const double free = number_in(host, host_fact::kFreeTemporary, kLeastTemporary);
   if (free >= kLeastTemporary) return std::nullopt;
-  return Finding{host.host, fmt::format("the folder for temporary files (TMPDIR, else /tmp) has {:.0f} MiB free", free),
+  return Finding{host.name, fmt::format("the folder for temporary files (TMPDIR, else /tmp) has {:.0f} MiB free", free),
                  fmt::format("give it {:.0f} MiB or more: a launcher keeps files of its ranks there", kLeastTemporary)};
 }
 
-void add_own_problems(const HostReport& host, std::vector<Finding>& problems) {
+void add_own_problems(const HostFacts& host, std::vector<Finding>& problems) {
   if (std::abs(host.clock_off) > kClockTolerance)
     problems.push_back(
-        {host.host,
+        {host.name,
          fmt::format("its clock is {:.0f} s {}", std::abs(host.clock_off), host.clock_off > 0 ? "ahead" : "behind"),
          "set it by NTP (timedatectl set-ntp true)"});
   if (const double shared = number_in(host, host_fact::kFreeShared, kLeastShared); shared < kLeastShared)
     problems.push_back(
-        {host.host, fmt::format("/dev/shm has {:.0f} MiB free", shared),
+        {host.name, fmt::format("/dev/shm has {:.0f} MiB free", shared),
          fmt::format("give it {:.0f} MiB or more (containers: --shm-size, or a volume in memory)", kLeastShared)});
   if (const double users = number_in(host, host_fact::kGpuUsers, 0); users > 0)
-    problems.push_back({host.host,
+    problems.push_back({host.name,
                         fmt::format("{} on its GPUs", counted(static_cast<std::int64_t>(users), "other program")),
                         "wait for them, or leave the host out (nvidia-smi says who it is)"});
-  for (const HostAddress& address : host.own.addresses)
+  for (const HostAddress& address : host.addresses)
     if (address.errors > 0)
-      problems.push_back({host.host, fmt::format("{} has had {} faulty frames", address.interface, address.errors),
+      problems.push_back({host.name, fmt::format("{} has had {} faulty frames", address.interface, address.errors),
                           fmt::format("look at cable and port: ethtool -S {}", address.interface), true});
 }
 
 /// Hosts with less than half of the free memory of the one that has the most.
-void add_full_hosts(const std::vector<const HostReport*>& hosts, std::vector<Finding>& problems) {
+void add_full_hosts(const std::vector<const HostFacts*>& hosts, std::vector<Finding>& problems) {
   double most = 0;
-  for (const HostReport* host : hosts) most = std::max(most, number_in(*host, host_fact::kFreeMemory, 0));
-  for (const HostReport* host : hosts)
+  for (const HostFacts* host : hosts) most = std::max(most, number_in(*host, host_fact::kFreeMemory, 0));
+  for (const HostFacts* host : hosts)
     if (const double free = number_in(*host, host_fact::kFreeMemory, most); free < most / 2)
-      problems.push_back({host->host, fmt::format("{:.0f} MiB of memory are free, and {:.0f} elsewhere", free, most),
+      problems.push_back({host->name, fmt::format("{:.0f} MiB of memory are free, and {:.0f} elsewhere", free, most),
                           "see what else runs there (top), or leave the host out"});
 }
 
 }  // namespace
 
-std::string common_network(const std::vector<HostReport>& hosts) {
-  const std::vector<const HostReport*> answered = that_answered(hosts);
+std::string common_network(const std::vector<HostFacts>& hosts) {
+  const std::vector<const HostFacts*> answered = that_answered(hosts);
   if (answered.empty()) return "";
   const HostAddress* best = nullptr;
-  for (const HostAddress& address : answered.front()->own.addresses) {
+  for (const HostAddress& address : answered.front()->addresses) {
     const bool everywhere = std::ranges::all_of(
-        answered, [&](const HostReport* host) { return address_in(*host, address.subnet) != nullptr; });
+        answered, [&](const HostFacts* host) { return address_in(*host, address.subnet) != nullptr; });
     if (!everywhere || is_bridge(address)) continue;
     if (best == nullptr || address.speed > best->speed) best = &address;
   }
   return best == nullptr ? "" : best->subnet;
 }
 
-std::string network_in_words(const std::vector<HostReport>& hosts, const std::string& subnet) {
-  const std::vector<const HostReport*> answered = that_answered(hosts);
+std::string network_in_words(const std::vector<HostFacts>& hosts, const std::string& subnet) {
+  const std::vector<const HostFacts*> answered = that_answered(hosts);
   return answered.empty() ? "" : network_of(*answered.front(), subnet);
 }
 
-std::vector<Finding> unusable_hosts(const std::vector<HostReport>& hosts) {
+std::vector<Finding> unusable_hosts(const std::vector<HostFacts>& hosts) {
   std::vector<Finding> unusable;
-  for (const HostReport& host : hosts)
+  for (const HostFacts& host : hosts)
     if (!host.failure.empty())
       unusable.push_back(
-          {host.host, host.failure, fmt::format("see to 'ssh {} true', or leave the host out", host.host)});
+          {host.name, host.failure, fmt::format("see to 'ssh {} true', or leave the host out", host.name)});
     else if (std::optional<Finding> full = full_folder(host))
       unusable.push_back(std::move(*full));
   return unusable;
 }
 
-HostProblems compare_hosts(const std::vector<HostReport>& hosts) {
+HostProblems compare_hosts(const std::vector<HostFacts>& hosts) {
   HostProblems problems{.obstacles = unusable_hosts(hosts), .differences = {}};
-  const std::vector<const HostReport*> answered = that_answered(hosts);
+  const std::vector<const HostFacts*> answered = that_answered(hosts);
   for (const ComparedFact& rule : kCompared)
-    add_odd_ones(groups_by(answered, [&](const HostReport& host) { return value_of(host, rule.name); }), rule.name,
-                 rule, problems);
+    add_odd_ones(groups_by(answered, [&](const HostFacts& host) { return value_of(host, rule.name); }), rule.name, rule,
+                 problems);
   const std::string network = common_network(hosts);
   if (network.empty() && answered.size() > 1)
-    problems.differences.push_back({answered.front()->host, "it has no subnet that all other hosts have as well",
+    problems.differences.push_back({answered.front()->name, "it has no subnet that all other hosts have as well",
                                     "name the interface or subnet between them: --network-interface eth0"});
   if (!network.empty())
-    add_odd_ones(groups_by(answered, [&](const HostReport& host) { return network_of(host, network); }),
+    add_odd_ones(groups_by(answered, [&](const HostFacts& host) { return network_of(host, network); }),
                  "network " + network, {"", "set the same MTU and speed: ip link, ethtool"}, problems);
   add_full_hosts(answered, problems.differences);
-  for (const HostReport* host : answered) add_own_problems(*host, problems.differences);
+  for (const HostFacts* host : answered) add_own_problems(*host, problems.differences);
   return problems;
 }
 
-Table host_table(const std::vector<HostReport>& hosts) {
+Table host_table(const std::vector<HostFacts>& hosts) {
   Table table{.caption = "Hosts", .columns = {"fact", "value"}, .numeric = {false, false}};
-  const std::vector<const HostReport*> answered = that_answered(hosts);
+  const std::vector<const HostFacts*> answered = that_answered(hosts);
   const auto add = [&](std::string_view fact, const Groups& groups) {
     if (groups.size() == 1 && groups.front().first.empty()) return;
     std::string text;
@@ -219,10 +219,10 @@ Table host_table(const std::vector<HostReport>& hosts) {
     table.rows.push_back({std::string(fact), text});
   };
   for (const ComparedFact& rule : kCompared)
-    add(rule.name, groups_by(answered, [&](const HostReport& host) { return value_of(host, rule.name); }));
+    add(rule.name, groups_by(answered, [&](const HostFacts& host) { return value_of(host, rule.name); }));
   const std::string network = common_network(hosts);
   if (!network.empty())
-    add("network " + network, groups_by(answered, [&](const HostReport& host) { return network_of(host, network); }));
+    add("network " + network, groups_by(answered, [&](const HostFacts& host) { return network_of(host, network); }));
   return table;
 }
 

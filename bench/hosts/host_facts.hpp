@@ -24,10 +24,12 @@ struct HostAddress {
 };
 
 struct HostFacts {
-  std::string name;                          ///< its own
+  std::string name;                          ///< its own, or of a host that was asked the one by which it was
+  std::string failure;                       ///< why it did not answer, and the rest is empty; else empty
   std::map<std::string, std::string> facts;  ///< `Run::environment` of a run there, and those of `host_fact`
   std::vector<HostAddress> addresses;        ///< of interfaces that are up, but loopback
   double clock = 0;                          ///< seconds since 1970, when this was written
+  double clock_off = 0;                      ///< seconds that it is ahead of ours, to about a tenth
   TrainingMeans training;                    ///< of a sweep there
 };
 

@@ -23,25 +23,24 @@ const std::string* answer_in(const HostAnswer& answer) {
   return found == answer.lines.end() ? nullptr : &*found;
 }
 
-HostReport report_of(const HostAnswer& answer) {
-  HostReport report{.host = answer.host, .failure = answer.failure, .own = {}};
+HostFacts report_of(const HostAnswer& answer) {
+  HostFacts host;
   const std::string* line = answer_in(answer);
-  if (line == nullptr) {
-    if (report.failure.empty()) report.failure = "hbench-worker said nothing there";
-    return report;
-  }
-  try {
-    report.own = parse_host_facts(*line);
-    report.clock_off = report.own.clock - answer.at;
-    report.failure.clear();
-  } catch (const Error& error) {
-    report.failure = error.what();
-  }
-  return report;
+  if (line == nullptr)
+    host.failure = answer.failure.empty() ? "hbench-worker said nothing there" : answer.failure;
+  else
+    try {
+      host = parse_host_facts(*line);
+      host.clock_off = host.clock - answer.at;
+    } catch (const Error& error) {
+      host.failure = error.what();
+    }
+  host.name = answer.host;
+  return host;
 }
 
-std::vector<HostReport> reports_of(const std::vector<HostAnswer>& answers) {
-  std::vector<HostReport> reports;
+std::vector<HostFacts> reports_of(const std::vector<HostAnswer>& answers) {
+  std::vector<HostFacts> reports;
   for (const HostAnswer& answer : answers) reports.push_back(report_of(answer));
   return reports;
 }
@@ -95,24 +94,24 @@ Error cannot_run(const Preflight& preflight) {
   return {ExitCode::environment, text, preflight.problems.obstacles.front().cure};
 }
 
-void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostReport>& hosts, int processes_per_gpu) {
+void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostFacts>& hosts, int processes_per_gpu) {
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const int slots = allocation.hosts[i].slots, gpus = hosts[i].own.training.gpus;
+    const int slots = allocation.hosts[i].slots, gpus = hosts[i].training.gpus;
     if (slots > gpus * processes_per_gpu)
       throw Error(ExitCode::environment,
-                  fmt::format("{} has {} and {}", hosts[i].host, counted(slots, "slot"), counted(gpus, "GPU")),
+                  fmt::format("{} has {} and {}", hosts[i].name, counted(slots, "slot"), counted(gpus, "GPU")),
                   fmt::format("give it {}, or let ranks share GPUs with --oversubscribe {}",
                               counted(gpus * processes_per_gpu, "slot"), allocation.slots()));
   }
 }
 
 std::map<std::string, std::string> environment_of(const Preflight& preflight) {
-  std::map<std::string, std::string> facts = preflight.hosts.front().own.facts;
+  std::map<std::string, std::string> facts = preflight.hosts.front().facts;
   for (const std::string_view only_here : {host_fact::kProgram, host_fact::kGovernor, host_fact::kFreeMemory,
                                            host_fact::kFreeShared, host_fact::kFreeTemporary, host_fact::kGpuUsers})
     facts.erase(std::string(only_here));
   std::vector<std::string> names;
-  for (const HostReport& host : preflight.hosts) names.push_back(host.host);
+  for (const HostFacts& host : preflight.hosts) names.push_back(host.name);
   facts[std::string(kHostsFact)] = fmt::format("{}", fmt::join(names, ", "));
   if (!preflight.network.empty()) facts["hosts_network"] = network_in_words(preflight.hosts, preflight.network);
   return facts;

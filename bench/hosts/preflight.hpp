@@ -14,9 +14,9 @@ namespace hbench {
 
 /// The result of a preflight.
 struct Preflight {
-  std::vector<HostReport> hosts;  ///< as in the allocation
-  HostProblems problems;          ///< hosts that do not reach each other are obstacles as well
-  std::string network;            ///< subnet between the hosts: `Job::network`
+  std::vector<HostFacts> hosts;  ///< as in the allocation
+  HostProblems problems;         ///< hosts that do not reach each other are obstacles as well
+  std::string network;           ///< subnet between the hosts: `Job::network`
 };
 
 /// Asks all hosts at once (about a second), then lets each open a connection to each other (about another).
@@ -29,7 +29,7 @@ Preflight look_at_hosts(const Allocation& allocation, const std::string& program
 Error cannot_run(const Preflight& preflight);
 
 /// \throws Error (environment) that names a host with more slots than its GPUs take, each `processes_per_gpu` ranks.
-void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostReport>& hosts, int processes_per_gpu);
+void require_gpus_for_slots(const Allocation& allocation, const std::vector<HostFacts>& hosts, int processes_per_gpu);
 
 /// `Run::environment` of a run on these hosts: the facts of the first, with the names of all and the network between
 /// them.

@@ -37,13 +37,13 @@ LocalMachine local_machine(int oversubscribe, Allocation allocation) {
   return machine;
 }
 
-LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostReport>& hosts) {
-  const auto of_host = [](const HostReport& host, const std::string& why) { return host.host + ": " + why; };
+LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostFacts>& hosts) {
+  const auto of_host = [](const HostFacts& host, const std::string& why) { return host.name + ": " + why; };
   TrainingMeans& all = here;
   all = {};
-  if (!hosts.empty()) all.gpus = hosts.front().own.training.gpus;
-  for (const HostReport& host : hosts) {
-    const TrainingMeans& own = host.own.training;
+  if (!hosts.empty()) all.gpus = hosts.front().training.gpus;
+  for (const HostFacts& host : hosts) {
+    const TrainingMeans& own = host.training;
     all.gpus = std::min(all.gpus, own.gpus);
     if (all.no_training.empty() && !own.no_training.empty()) all.no_training = of_host(host, own.no_training);
     if (all.no_gpu.empty() && own.gpus == 0) all.no_gpu = of_host(host, own.no_gpu);

@@ -11,7 +11,7 @@ namespace hbench {
 /// hosts of `allocation` have slots.
 LocalMachine local_machine(int oversubscribe, Allocation allocation = {});
 /// What the hosts of `here.allocation` can measure, each as it says of itself: what all have, and why one has not.
-LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostReport>& hosts);
+LocalMachine machine_of_hosts(LocalMachine here, const std::vector<HostFacts>& hosts);
 /// What those hosts can measure where nobody has asked them: as this machine, and with GPUs where the request is for
 /// those.
 LocalMachine machine_before_answers(LocalMachine here, const SweepRequest& request);

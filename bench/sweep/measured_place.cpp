@@ -92,13 +92,12 @@ ExecutorChoice MeasuredPlace::executor_for(const TrainingStrategy& strategy, int
 
 MeasuredPlace measured_place(const SweepRequest& request, const LocalMachine& machine) {
   MeasuredPlace place;
+  static_cast<TrainingMeans&>(place) = machine;
   place.on_gpu = chooses_gpus(request, machine);
   place.model = step_defaults(place.on_gpu).model;
   place.alone = strategy_alone(request, place.on_gpu);
   place.baseline = baseline_of(request, place.alone, machine.emulated);
   place.executor = request.executor;
-  place.gpus = machine.gpus;
-  place.absent = machine.absent;
   place.ranks = place.on_gpu && !machine.asked_for ? machine.gpus : machine.ranks;
   if (!machine.allocation.is_local()) place.ranks = machine.allocation.slots();
   const Allocation& hosts = machine.allocation;

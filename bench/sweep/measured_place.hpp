@@ -24,7 +24,7 @@ struct ExecutorChoice {
   std::string refusal;
 };
 
-struct MeasuredPlace {
+struct MeasuredPlace : TrainingMeans {
   bool on_gpu = false;
   std::string refusal;  ///< why nothing can be measured there; empty when it can
   int ranks = 1;        ///< at most
@@ -34,8 +34,6 @@ struct MeasuredPlace {
   Case baseline;
   TrainingStrategy alone;  ///< the baseline's
   std::string executor;    ///< asked for; empty: the best for each algorithm
-  int gpus = 0;
-  std::map<std::string, std::string, std::less<>> absent;  ///< as `LocalMachine`
 
   /// Returns the executor for a job on `nodes` nodes. \param shares_gpus whether several of its ranks, servers
   /// included, are on one GPU. \pre the strategy communicates.

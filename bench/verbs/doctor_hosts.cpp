@@ -20,9 +20,9 @@ std::vector<Finding> findings_of(const Preflight& preflight) {
   std::vector<Finding> findings = preflight.problems.obstacles;
   const std::vector<Finding>& differences = preflight.problems.differences;
   findings.insert(findings.end(), differences.begin(), differences.end());
-  for (const HostReport& host : preflight.hosts) {
-    const auto same = [&](const Finding& finding) { return finding.what == host.host; };
-    if (std::ranges::none_of(findings, same)) findings.push_back({host.host, "answers, and is as the others", ""});
+  for (const HostFacts& host : preflight.hosts) {
+    const auto same = [&](const Finding& finding) { return finding.what == host.name; };
+    if (std::ranges::none_of(findings, same)) findings.push_back({host.name, "answers, and is as the others", ""});
   }
   if (preflight.problems.obstacles.empty() && preflight.hosts.size() > 1)
     findings.push_back({"network", fmt::format("{}: each host reaches each other", preflight.network), ""});

@@ -15,19 +15,17 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-HostReport host_called(const std::string& name) {
-  return {.host = name,
+HostFacts host_called(const std::string& name) {
+  return {.name = name,
           .failure = {},
-          .own = {.name = name,
-                  .facts = {{"hbench", "1 (a)"}, {"cpu", "Xeon"}, {"cores", "8"}, {"free shm", "1000"}},
-                  .addresses = {{"eth0", "10.0.0.0/24", 1500, 10000}},
-                  .clock = 0}};
+          .facts = {{"hbench", "1 (a)"}, {"cpu", "Xeon"}, {"cores", "8"}, {"free shm", "1000"}},
+          .addresses = {{"eth0", "10.0.0.0/24", 1500, 10000}}};
 }
 
-std::vector<HostReport> three_hosts() { return {host_called("n1"), host_called("n2"), host_called("n3")}; }
+std::vector<HostFacts> three_hosts() { return {host_called("n1"), host_called("n2"), host_called("n3")}; }
 
 /// `n2: cores is 4 ...`, one for each finding.
-std::vector<std::string> findings_of(const std::vector<HostReport>& hosts) {
+std::vector<std::string> findings_of(const std::vector<HostFacts>& hosts) {
   std::vector<std::string> lines;
   const HostProblems problems = compare_hosts(hosts);
   for (const auto* findings : {&problems.obstacles, &problems.differences})
@@ -41,16 +39,16 @@ std::vector<std::string> findings_of(const std::vector<HostReport>& hosts) {
 TEST(ComparedHosts, ThatAgreeHaveNoFindings) { EXPECT_THAT(findings_of(three_hosts()), IsEmpty()); }
 
 TEST(ComparedHosts, NameTheOddOne) {
-  std::vector<HostReport> hosts = three_hosts();
-  hosts[1].own.facts["cores"] = "4";
-  hosts[2].own.facts.erase("cpu");
+  std::vector<HostFacts> hosts = three_hosts();
+  hosts[1].facts["cores"] = "4";
+  hosts[2].facts.erase("cpu");
   EXPECT_THAT(findings_of(hosts),
               ElementsAre("n3: cpu is not there, and Xeon on n1, n2", "n2: cores is 4, and 8 on n1, n3"));
 }
 
 TEST(ComparedHosts, OfTwoTheFirstIsTheMeasure) {
-  std::vector<HostReport> hosts{host_called("n1"), host_called("n2")};
-  hosts[0].own.facts["hbench"] = "2 (b)";
+  std::vector<HostFacts> hosts{host_called("n1"), host_called("n2")};
+  hosts[0].facts["hbench"] = "2 (b)";
   const HostProblems problems = compare_hosts(hosts);
   EXPECT_THAT(problems.differences, IsEmpty());
   ASSERT_EQ(problems.obstacles.size(), 1) << "ranks of different versions do not understand each other";
@@ -58,8 +56,8 @@ TEST(ComparedHosts, OfTwoTheFirstIsTheMeasure) {
 }
 
 TEST(ComparedHosts, OnlyNoteWhatNothingFailsBy) {
-  std::vector<HostReport> hosts = three_hosts();
-  hosts[0].own.facts["kernel"] = "Linux 6.1";
+  std::vector<HostFacts> hosts = three_hosts();
+  hosts[0].facts["kernel"] = "Linux 6.1";
   const HostProblems problems = compare_hosts(hosts);
   EXPECT_THAT(problems.obstacles, IsEmpty());
   ASSERT_EQ(problems.differences.size(), 1);
@@ -68,27 +66,27 @@ TEST(ComparedHosts, OnlyNoteWhatNothingFailsBy) {
 }
 
 TEST(ComparedHosts, ThatDoNotAnswerAreObstaclesAndNotCompared) {
-  std::vector<HostReport> hosts = three_hosts();
-  hosts[1] = {.host = "n2", .failure = "ssh: connection refused", .own = {}};
+  std::vector<HostFacts> hosts = three_hosts();
+  hosts[1] = {.name = "n2", .failure = "ssh: connection refused", .facts = {}, .addresses = {}};
   EXPECT_THAT(findings_of(hosts), ElementsAre("n2: ssh: connection refused"));
   EXPECT_EQ(compare_hosts(hosts).obstacles.size(), 1);
 }
 
 TEST(ComparedHosts, HaveClocksAndSharedMemoryThatJobsNeed) {
-  std::vector<HostReport> hosts = three_hosts();
+  std::vector<HostFacts> hosts = three_hosts();
   hosts[0].clock_off = 0.9;
   hosts[1].clock_off = -120;
   hosts[2].clock_off = 3;
-  hosts[2].own.facts["free shm"] = "63";
-  hosts[1].own.facts["free shm"] = "64";
+  hosts[2].facts["free shm"] = "63";
+  hosts[1].facts["free shm"] = "64";
   EXPECT_THAT(findings_of(hosts), ElementsAre("n2: its clock is 120 s behind", "n3: its clock is 3 s ahead",
                                               "n3: /dev/shm has 63 MiB free"));
 }
 
 TEST(ComparedHosts, NeedRoomForTheLaunchersFiles) {
-  std::vector<HostReport> hosts = three_hosts();
-  hosts[0].own.facts["free tmp"] = "16";
-  hosts[1].own.facts["free tmp"] = "15";
+  std::vector<HostFacts> hosts = three_hosts();
+  hosts[0].facts["free tmp"] = "16";
+  hosts[1].facts["free tmp"] = "15";
   const HostProblems problems = compare_hosts(hosts);
   EXPECT_THAT(findings_of(hosts),
               ElementsAre("n2: the folder for temporary files (TMPDIR, else /tmp) has 15 MiB free"));
@@ -96,51 +94,51 @@ TEST(ComparedHosts, NeedRoomForTheLaunchersFiles) {
 }
 
 TEST(ComparedHosts, HaveFreeMemoryGpusOfTheirOwnAndALinkWithoutErrors) {
-  std::vector<HostReport> hosts = three_hosts();
-  hosts[0].own.facts["free memory"] = "1000";
-  hosts[1].own.facts["free memory"] = "499";
-  hosts[2].own.facts["free memory"] = "500";
-  hosts[0].own.facts["gpu users"] = "0";
-  hosts[1].own.facts["gpu users"] = "2";
-  hosts[2].own.addresses.front().errors = 7;
+  std::vector<HostFacts> hosts = three_hosts();
+  hosts[0].facts["free memory"] = "1000";
+  hosts[1].facts["free memory"] = "499";
+  hosts[2].facts["free memory"] = "500";
+  hosts[0].facts["gpu users"] = "0";
+  hosts[1].facts["gpu users"] = "2";
+  hosts[2].addresses.front().errors = 7;
   EXPECT_THAT(findings_of(hosts), ElementsAre("n2: 499 MiB of memory are free, and 1000 elsewhere",
                                               "n2: 2 other programs on its GPUs", "n3: eth0 has had 7 faulty frames"));
 }
 
 TEST(CommonNetwork, IsTheFastestThatAllHave) {
-  std::vector<HostReport> hosts = three_hosts();
-  for (HostReport& host : hosts) {
-    host.own.addresses.push_back({"docker0", "172.17.0.0/16", 1500, 100000});
-    host.own.addresses.push_back({"eth1", "10.1.0.0/24", 9000, 25000});
+  std::vector<HostFacts> hosts = three_hosts();
+  for (HostFacts& host : hosts) {
+    host.addresses.push_back({"docker0", "172.17.0.0/16", 1500, 100000});
+    host.addresses.push_back({"eth1", "10.1.0.0/24", 9000, 25000});
   }
   EXPECT_EQ(common_network(hosts), "10.1.0.0/24");
-  hosts[2].own.addresses.pop_back();
+  hosts[2].addresses.pop_back();
   EXPECT_EQ(common_network(hosts), "10.0.0.0/24");
-  hosts[0].own.addresses[0].subnet = "10.9.0.0/24";
+  hosts[0].addresses[0].subnet = "10.9.0.0/24";
   EXPECT_EQ(common_network(hosts), "") << "containers' bridges reach no other host";
   EXPECT_THAT(findings_of(hosts), ElementsAre("n1: it has no subnet that all other hosts have as well"));
   EXPECT_EQ(common_network({}), "");
 }
 
 TEST(CommonNetwork, WithAnotherMtuOrSpeedIsAFinding) {
-  std::vector<HostReport> hosts = three_hosts();
-  hosts[1].own.addresses[0].mtu = 9000;
-  hosts[2].own.addresses[0].speed = 100;
+  std::vector<HostFacts> hosts = three_hosts();
+  hosts[1].addresses[0].mtu = 9000;
+  hosts[2].addresses[0].speed = 100;
   EXPECT_THAT(findings_of(hosts),
               ElementsAre("n2: network 10.0.0.0/24 is MTU 9000, 10 Gbit/s, and MTU 1500, 10 Gbit/s on n1",
                           "n3: network 10.0.0.0/24 is MTU 1500, 100 Mbit/s, and MTU 1500, 10 Gbit/s on n1"));
 }
 
 TEST(HostTable, HasOneValueWhereHostsAgree) {
-  std::vector<HostReport> hosts = three_hosts();
-  hosts[2].own.facts["cores"] = "4";
+  std::vector<HostFacts> hosts = three_hosts();
+  hosts[2].facts["cores"] = "4";
   EXPECT_THAT(host_table(hosts).rows, ElementsAre(ElementsAre("hbench", "1 (a)"), ElementsAre("cpu", "Xeon"),
                                                   ElementsAre("cores", "n1, n2: 8; n3: 4"),
                                                   ElementsAre("network 10.0.0.0/24", "MTU 1500, 10 Gbit/s")));
 }
 
 TEST(HostFacts, AreReadAsTheyAreWritten) {
-  HostFacts facts = host_called("n\"1").own;
+  HostFacts facts = host_called("n\"1");
   facts.addresses.front().errors = 1LL << 40;
   facts.clock = 1.5e9 + 0.25;
   facts.training.no_training = "a";

@@ -12,12 +12,12 @@ using testing::HasSubstr;
 using testing::Pair;
 
 /// Two hosts of four slots: `n1` with four GPUs and all executors, `n2` as `own`.
-std::vector<HostReport> with_second_host(HostFacts own) {
-  std::vector<HostReport> hosts(2);
-  hosts[0].host = "n1";
-  hosts[0].own.training.gpus = 4;
-  hosts[1].host = "n2";
-  hosts[1].own = std::move(own);
+std::vector<HostFacts> with_second_host(HostFacts own) {
+  std::vector<HostFacts> hosts(2);
+  hosts[0].name = "n1";
+  hosts[0].training.gpus = 4;
+  hosts[1] = std::move(own);
+  hosts[1].name = "n2";
   return hosts;
 }
 
