@@ -9,18 +9,13 @@
 namespace hbench {
 namespace {
 
-std::string or_unset(const FieldValue& value) {
-  if (is_unset(value)) return "none";
-  return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
-}
-
 /// The first field of the work that differs, as `precision bf16, not none`; empty where the work is the same.
 std::string other_work(const Case& candidate, const Case& asked) {
   for (const CaseField& field : case_fields()) {
     if (field.part != Part::work) continue;
     const FieldValue there = field.get(candidate), here = field.get(asked);
     if (there != here)
-      return fmt::format("the baseline is of {} {}, this of {}", field.name, or_unset(there), or_unset(here));
+      return fmt::format("the baseline is of {} {}, this of {}", field.name, in_words(there), in_words(here));
   }
   return "";
 }

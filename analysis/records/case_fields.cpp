@@ -142,6 +142,11 @@ bool is_unset(const FieldValue& value) {
   return std::visit([](const auto& held) { return held == std::decay_t<decltype(held)>(); }, value);
 }
 
+std::string in_words(const FieldValue& value) {
+  if (is_unset(value)) return "none";
+  return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
+}
+
 std::span<const CaseField> case_fields() { return kFields; }
 
 std::string Case::question() const {
@@ -163,15 +168,6 @@ Case Case::baseline() const {
   base.strategy.algorithm = kNoCommunication;
   base.strategy.overlap = false;
   return base;
-}
-
-std::string case_fields_table() {
-  constexpr std::array<std::string_view, 4> kTypes{"TEXT", "INTEGER", "REAL", "INTEGER"};
-  std::string table = "| column | type | part | since | |\n|---|---|---|---|---|\n";
-  for (const CaseField& field : kFields)
-    table += fmt::format("| `{}` | {} | {} | {} | {} |\n", field.name, kTypes.at(field.get(Case()).index()),
-                         to_string(field.part), field.since, field.text);
-  return table;
 }
 
 }  // namespace hbench

@@ -28,6 +28,8 @@ std::string_view to_string(Part part);
 using FieldValue = std::variant<std::string, std::int64_t, double, bool>;
 /// Empty, 0 or false: the field does not apply, or was not given.
 bool is_unset(const FieldValue& value);
+/// The value for people; `none` where it is unset.
+std::string in_words(const FieldValue& value);
 
 struct CaseField {
   std::string_view name;  ///< in keys, JSON, CSV and SQL
@@ -41,8 +43,5 @@ struct CaseField {
 
 /// In the order of keys, columns and documentation. A later field may depend on an earlier one when it is set.
 std::span<const CaseField> case_fields();
-
-/// The list as the table of `analysis/store/fields.md`.
-std::string case_fields_table();
 
 }  // namespace hbench

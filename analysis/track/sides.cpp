@@ -16,17 +16,11 @@ namespace {
 
 bool is_tracked(const CaseResult& result) { return result.asked.is_timed(); }
 
-std::string words(const Case& asked, const CaseField& field) {
-  const FieldValue value = field.get(asked);
-  if (is_unset(value)) return "none";
-  return std::visit([](const auto& known) { return fmt::format("{}", known); }, value);
-}
-
 /// In words, with what either side has.
 std::string difference(const CaseResult& before, const CaseResult& after) {
   const auto of = [](const CaseResult& result, const CaseField& field) {
     const bool described = field.name == "machine" && !result.machine_in_words.empty();
-    return described ? result.machine_in_words : words(result.asked, field);
+    return described ? result.machine_in_words : in_words(field.get(result.asked));
   };
   std::string text;
   for (const CaseField& field : case_fields()) {
@@ -46,7 +40,8 @@ void tell_apart(std::vector<TrackedSides>& sides, const std::vector<const Case*>
       const bool question = field.part == Part::work || field.part == Part::way;
       if (!question || std::ranges::all_of(same, [&](std::size_t i) { return field.get(*asked[i]) == first; }))
         continue;
-      for (const std::size_t i : same) sides[i].name += fmt::format(", {} {}", field.name, words(*asked[i], field));
+      for (const std::size_t i : same)
+        sides[i].name += fmt::format(", {} {}", field.name, in_words(field.get(*asked[i])));
     }
 }
 

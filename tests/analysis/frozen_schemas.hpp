@@ -1,11 +1,20 @@
 #pragma once
 
-#include <array>
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "analysis/store/migrations.hpp"
 
 namespace hbench {
 
-/// The databases of older schemas that are kept in `tests/analysis/data`, oldest first.
-inline constexpr std::array kFrozen{"version_1.sql", "version_2.sql", "version_3.sql", "version_4.sql",
-                                    "version_5.sql", "version_6.sql", "version_7.sql", "version_8.sql"};
+/// The databases of `tests/analysis/data`, one of each schema before today's, oldest first.
+inline std::vector<std::string> frozen_schemas() {
+  std::vector<std::string> names;
+  for (const store::Migration& next : store::migrations().subspan(1))
+    names.push_back(fmt::format("version_{}.sql", next.version - 1));
+  return names;
+}
 
 }  // namespace hbench

@@ -125,7 +125,7 @@ TEST(Merge, BringsTheRestOfARunThatWasMergedBeforeItEnded) {
   EXPECT_EQ(merge_database(folder / "mine.db", folder / "running.db").known, 1);
 }
 
-class MergeOfAnOldSchema : public testing::TestWithParam<const char*> {};
+class MergeOfAnOldSchema : public testing::TestWithParam<std::string> {};
 
 TEST_P(MergeOfAnOldSchema, LeavesTheFileAsItIsAndRecognisesItsRunsOnceItIsMigrated) {
   const TemporaryFolder folder;
@@ -144,7 +144,7 @@ TEST_P(MergeOfAnOldSchema, LeavesTheFileAsItIsAndRecognisesItsRunsOnceItIsMigrat
             fmt::format("added 0, grown 0, known {}, cases 0, samples 0", first.added));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MergeOfAnOldSchema, testing::ValuesIn(kFrozen));
+INSTANTIATE_TEST_SUITE_P(All, MergeOfAnOldSchema, testing::ValuesIn(frozen_schemas()));
 
 TEST(Merge, RefusesItselfWhatIsAbsentAndWhatIsDamaged) {
   const TemporaryFolder folder;
