@@ -89,9 +89,10 @@ void read_buckets(Job& job, const JobSteps& steps) {
   }
 }
 
-/// Sizes of buckets that only another file of the job has.
+/// Sizes and type of buckets that only another file of the job has.
 void complete_buckets(Job& job, const std::vector<Recording>& sizes) {
   for (const Recording& file : sizes) {
+    if (job.type.empty()) job.type = file.gradient_type;
     if (file.bucket_elements.size() != job.buckets.size()) continue;
     for (std::size_t i = 0; i < job.buckets.size(); ++i)
       if (job.buckets[i].elements == 0) job.buckets[i].elements = file.bucket_elements[i];
@@ -233,8 +234,10 @@ Job make_job(std::vector<Recording> recordings, const JobRequest& request) {
     (recording.steps.empty() ? sizes : job.recordings).push_back(std::move(recording));
   }
   if (job.recordings.empty())
-    throw Error(ExitCode::usage, fmt::format("{} has sizes and no times", sizes.front().file),
-                "give a trace of the same job's torch.profiler beside it");
+    throw Error(
+        ExitCode::usage, fmt::format("{} holds {}, and no step with times", sizes.front().file, sizes.front().holds),
+        fmt::format("give a trace of the same job's torch.profiler beside it: hbench import-job trace.json.gz {}",
+                    sizes.front().file));
   number_ranks(job);
   check_ranks(job.recordings);
   const JobSteps steps = comparable_steps(job.recordings, request.group);

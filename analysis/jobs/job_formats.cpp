@@ -9,11 +9,12 @@
 
 namespace hbench {
 
+extern const JobFormat kExecutionTraceFormat;
 extern const JobFormat kKinetoFormat;
 
 namespace {
 
-constexpr std::array kFormats{&kKinetoFormat};
+constexpr std::array kFormats{&kKinetoFormat, &kExecutionTraceFormat};
 
 constexpr std::size_t kHeadBytes = 1 << 16;
 
@@ -32,7 +33,7 @@ const JobFormat& format_of(const std::string& file_name) {
   for (const JobFormat* format : job_formats())
     if (format->recognises(head)) return *format;
   throw Error(ExitCode::usage, fmt::format("{}: no recording of a training job has this format", file_name),
-              fmt::format("known are {}; --format names one", fmt::join(names_of(job_formats()), ", ")));
+              fmt::format("known are {}; --from names one", fmt::join(names_of(job_formats()), ", ")));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "analysis/import/json_value.hpp"
 
 namespace hbench {
@@ -141,6 +143,21 @@ bool visit_json(TextSource& source, const JsonVisitor& visitor) { return Splitte
 nlohmann::json parse_element(std::string_view text, std::string_view file_name) {
   nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
   return parsed.is_discarded() ? parse_json(text, file_name) : parsed;
+}
+
+const nlohmann::json* json_member(const nlohmann::json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+std::string json_text(const nlohmann::json& object, const char* name) {
+  const nlohmann::json* value = json_member(object, name);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+double json_number(const nlohmann::json& object, const char* name) {
+  const nlohmann::json* value = json_member(object, name);
+  return value != nullptr && value->is_number() ? value->get<double>() : std::nan("");
 }
 
 }  // namespace hbench

@@ -29,4 +29,11 @@ bool visit_json(TextSource& source, const JsonVisitor& visitor);
 /// Parses one element; NaN and Infinity, which Python writes, are null. \throws Error (usage) that names the file.
 nlohmann::json parse_element(std::string_view text, std::string_view file_name);
 
+/// Returns a member of an object; null where there is none.
+const nlohmann::json* json_member(const nlohmann::json& object, const char* name);
+/// Returns the text of a member; empty where there is none.
+std::string json_text(const nlohmann::json& object, const char* name);
+/// Returns the number of a member; NaN where there is none.
+double json_number(const nlohmann::json& object, const char* name);
+
 }  // namespace hbench

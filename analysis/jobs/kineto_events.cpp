@@ -19,21 +19,6 @@ constexpr std::string_view kLibraries[] = {"nccl:", "gloo:", "mpi:", "ucc:", "rc
 /// Beyond it, sums of bytes would be lost.
 constexpr double kMostElements = 1e12;
 
-const Json* member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() ? nullptr : &*found;
-}
-
-std::string text_of(const Json& object, const char* name) {
-  const Json* value = member(object, name);
-  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
-}
-
-double number_of(const Json& object, const char* name) {
-  const Json* value = member(object, name);
-  return value != nullptr && value->is_number() ? value->get<double>() : NAN;
-}
-
 /// Returns the elements of one tensor's shape, or of all in a list of shapes; 0 where they are not known.
 double elements_of(const Json& shape) {
   if (!shape.is_array() || shape.empty()) return 0;
@@ -48,14 +33,14 @@ double elements_of(const Json& shape) {
 }
 
 std::int64_t first_shape(const Json& arguments) {
-  const Json* dims = member(arguments, "Input Dims");
+  const Json* dims = json_member(arguments, "Input Dims");
   if (dims == nullptr || !dims->is_array() || dims->empty()) return 0;
   const double elements = elements_of(dims->front());
   return elements > 0 && elements <= kMostElements ? static_cast<std::int64_t>(elements) : 0;
 }
 
 std::string first_type(const Json& arguments) {
-  const Json* types = member(arguments, "Input type");
+  const Json* types = json_member(arguments, "Input type");
   if (types == nullptr || !types->is_array() || types->empty() || !types->front().is_string()) return {};
   return type_word(types->front().get_ref<const std::string&>());
 }
@@ -76,13 +61,13 @@ class Reader {
  private:
   void head(const std::string& name, const Json& value) {
     if (name == "deviceProperties" && value.is_array() && !value.empty() && value.front().is_object()) {
-      events_.facts.gpu = text_of(value.front(), "name");
-      const double memory = number_of(value.front(), "totalGlobalMem");
+      events_.facts.gpu = json_text(value.front(), "name");
+      const double memory = json_number(value.front(), "totalGlobalMem");
       if (memory > 0) events_.facts.gpu_memory = Bytes(memory);
     }
     if (name != "distributedInfo" || !value.is_object()) return;
-    events_.facts.backend = text_of(value, "backend");
-    const double rank = number_of(value, "rank"), world = number_of(value, "world_size");
+    events_.facts.backend = json_text(value, "backend");
+    const double rank = json_number(value, "rank"), world = json_number(value, "world_size");
     if (rank >= 0 && rank < 1e7) events_.facts.rank = static_cast<int>(rank);
     if (world >= 1 && world < 1e7) events_.facts.world = static_cast<int>(world);
   }
@@ -91,21 +76,21 @@ class Reader {
   void element(std::string_view text) {
     if (text.find("\"dur\"") == text.npos || text.find("python_function") != text.npos) return;
     const Json event = parse_element(text, file_name_);
-    const double at = number_of(event, "ts"), duration = number_of(event, "dur");
-    if (text_of(event, "ph") != "X" || !std::isfinite(at) || !(duration >= 0)) return;
+    const double at = json_number(event, "ts"), duration = json_number(event, "dur");
+    if (json_text(event, "ph") != "X" || !std::isfinite(at) || !(duration >= 0)) return;
     static const Json kNone = Json::object();
-    const Json* arguments = member(event, "args");
+    const Json* arguments = json_member(event, "args");
     event_at(event, arguments != nullptr && arguments->is_object() ? *arguments : kNone,
              {at * 1e-6, (at + duration) * 1e-6, thread_of(event)});
   }
 
   static std::int64_t thread_of(const Json& event) {
-    const double thread = number_of(event, "tid");
+    const double thread = json_number(event, "tid");
     return std::isfinite(thread) && std::abs(thread) < 1e15 ? static_cast<std::int64_t>(thread) : 0;
   }
 
   void event_at(const Json& event, const Json& arguments, const KinetoEvents::Interval& when) {
-    const std::string category = text_of(event, "cat"), name = text_of(event, "name");
+    const std::string category = json_text(event, "cat"), name = json_text(event, "name");
     if (category == "kernel") return on_device(name, arguments, when);
     if (category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime") {
       events_.launches.push_back({when.begin, when.thread, correlation_of(arguments)});
@@ -117,7 +102,7 @@ class Reader {
   }
 
   static std::int64_t correlation_of(const Json& arguments) {
-    const double correlation = number_of(arguments, "correlation");
+    const double correlation = json_number(arguments, "correlation");
     return correlation > 0 && correlation < 1e15 ? static_cast<std::int64_t>(correlation) : 0;
   }
 
@@ -149,12 +134,12 @@ class Reader {
   static KinetoEvents::Exchange exchange(const std::string& name, const Json& arguments,
                                          const KinetoEvents::Interval& when) {
     KinetoEvents::Exchange exchange{when};
-    const std::string called = text_of(arguments, "Collective name");
+    const std::string called = json_text(arguments, "Collective name");
     exchange.operation = operation_word(called.empty() ? name : called);
-    exchange.type = type_word(text_of(arguments, "dtype"));
+    exchange.type = type_word(json_text(arguments, "dtype"));
     if (exchange.type.empty()) exchange.type = first_type(arguments);
-    exchange.group = text_of(arguments, "Process Group Name");
-    const double elements = number_of(arguments, "In msg nelems"), ranks = number_of(arguments, "Group size");
+    exchange.group = json_text(arguments, "Process Group Name");
+    const double elements = json_number(arguments, "In msg nelems"), ranks = json_number(arguments, "Group size");
     if (elements > 0 && elements <= kMostElements)
       exchange.elements = static_cast<std::int64_t>(elements);
     else

@@ -82,7 +82,7 @@ TEST(JobTensors, AreCompletedByAFileThatHasSizesAndNoTimes) {
   ASSERT_TRUE(job.workload);
   EXPECT_EQ(job.workload->timeline.gradients[0].elements, 10);
   EXPECT_EQ(job.buckets[0].elements, 30);
-  expect_error([&] { make_job({sizes}, {}); }, ExitCode::usage, HasSubstr("has sizes and no times"));
+  expect_error([&] { make_job({sizes}, {}); }, ExitCode::usage, HasSubstr("no step with times"));
 }
 
 TEST(Job, IsOfRecordingsOfOneJobAlone) {

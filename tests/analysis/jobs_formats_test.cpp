@@ -1,0 +1,36 @@
+#include <gmock/gmock.h>
+
+#include "analysis/jobs/job.hpp"
+#include "tests/analysis/jobs_files.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(JobFormats, DoNotTakeTheFilesOfOtherPrograms) {
+  for (const std::string text : {
+           R"({"benchmarks": [{"name": "BM_Sort/8", "real_time": 1.5}]})",
+           R"([{"ph": "X", "name": "compile main.cpp", "ts": 1, "dur": 5, "pid": 1, "tid": 1}])",  // ninja, clang
+           R"({"nodes": [{"id": "a"}], "edges": []})",                                             // a graph
+           R"({"schema": "1.0", "tables": []})",
+           "step,seconds\n1,0.5\n",
+           "#!/bin/sh\necho elapsed time\n",
+           "\x7f"
+           "ELF\x02\x01\x01",
+           "\x89PNG\r\n\x1a\n",
+           "PK\x03\x04",
+       })
+    expect_error([&] { recordings_of(text, "b.json"); }, ExitCode::usage, HasSubstr("b.json: no recording"),
+                 HasSubstr("kineto, "));
+}
+
+TEST(JobFormats, WithoutTimesMakeNoJobAlone) {
+  const Recording sizes{.file = "et.json", .bucket_elements = {5}, .holds = "1 bucket"};
+  expect_error([&] { make_job({sizes}, {}); }, ExitCode::usage, HasSubstr("et.json holds 1 bucket"),
+               HasSubstr("beside it"));
+}
+
+}  // namespace
+}  // namespace hbench
