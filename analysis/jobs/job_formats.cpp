@@ -10,11 +10,12 @@
 namespace hbench {
 
 extern const JobFormat kExecutionTraceFormat;
+extern const JobFormat kHorovodFormat;
 extern const JobFormat kKinetoFormat;
 
 namespace {
 
-constexpr std::array kFormats{&kKinetoFormat, &kExecutionTraceFormat};
+constexpr std::array kFormats{&kKinetoFormat, &kExecutionTraceFormat, &kHorovodFormat};
 
 constexpr std::size_t kHeadBytes = 1 << 16;
 
