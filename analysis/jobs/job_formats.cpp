@@ -12,10 +12,12 @@ namespace hbench {
 extern const JobFormat kExecutionTraceFormat;
 extern const JobFormat kHorovodFormat;
 extern const JobFormat kKinetoFormat;
+extern const JobFormat kMegatronFormat;
 
 namespace {
 
-constexpr std::array kFormats{&kKinetoFormat, &kExecutionTraceFormat, &kHorovodFormat};
+/// A log may hold anything, so it comes last.
+constexpr std::array kFormats{&kKinetoFormat, &kExecutionTraceFormat, &kHorovodFormat, &kMegatronFormat};
 
 constexpr std::size_t kHeadBytes = 1 << 16;
 
