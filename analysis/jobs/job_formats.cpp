@@ -9,6 +9,7 @@
 
 namespace hbench {
 
+extern const JobFormat kChakraFormat;
 extern const JobFormat kExecutionTraceFormat;
 extern const JobFormat kHorovodFormat;
 extern const JobFormat kKinetoFormat;
@@ -17,7 +18,8 @@ extern const JobFormat kMegatronFormat;
 namespace {
 
 /// A log may hold anything, so it comes last.
-constexpr std::array kFormats{&kKinetoFormat, &kExecutionTraceFormat, &kHorovodFormat, &kMegatronFormat};
+constexpr std::array kFormats{&kKinetoFormat, &kExecutionTraceFormat, &kHorovodFormat, &kChakraFormat,
+                              &kMegatronFormat};
 
 constexpr std::size_t kHeadBytes = 1 << 16;
 
@@ -35,6 +37,10 @@ const JobFormat& format_of(const std::string& file_name) {
     throw Error(ExitCode::usage, fmt::format("{}: it is empty", file_name), "did the program that wrote it fail?");
   for (const JobFormat* format : job_formats())
     if (format->recognises(head)) return *format;
+  constexpr std::size_t kTarMark = 257;  // POSIX ustar
+  if (head.size() > kTarMark && std::string_view(head).substr(kTarMark).starts_with("ustar"))
+    throw Error(ExitCode::usage, fmt::format("{}: it is an archive (tar)", file_name),
+                fmt::format("unpack it first: tar xf {}", file_name));
   throw Error(ExitCode::usage, fmt::format("{}: no recording of a training job has this format", file_name),
               fmt::format("known are {}; --from names one", fmt::join(names_of(job_formats()), ", ")));
 }
