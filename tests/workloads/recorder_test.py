@@ -2,11 +2,13 @@
 ends with 77, and the reason, where no interpreter has torch (HBENCH_TEST_PYTHON names one)."""
 
 import contextlib
+import copy
 import io
 import json
 import math
 import os
 import pathlib
+import pickle
 import re
 import socket
 import subprocess
@@ -218,6 +220,14 @@ class Recording(unittest.TestCase):
         self.assertEqual(dict((name, int(count)) for name, count, _ in tensors_of(self.out)),
                          {"0.weight": 128, "0.bias": 16, "2.weight": 256, "4.weight": 48, "4.bias": 3})
         self.assertEqual(simulated(self.out, self.folder)[1]["batch_per_gpu"], 4)
+
+    def test_is_not_of_copies_and_files_of_the_model(self):
+        recorder = self.recorder(self.model, warmup=0)
+        for copied in (copy.deepcopy(self.model), pickle.loads(pickle.dumps(self.model))):
+            self.trained(copied)
+        self.assertEqual(len(recorder._log), 1)  # the begin of the first step
+        with contextlib.redirect_stderr(io.StringIO()):
+            recorder._finish("over")
 
     def test_says_where_gradients_are_accumulated(self):
         self.assertIn("3 backward passes a step", self.recorded(micro_batches=3)[0])

@@ -13,6 +13,7 @@ wrong is printed once, and nothing is recorded. README.md beside the sources say
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import platform
@@ -183,9 +184,12 @@ class Recorder:
 
     def watch(self, loss: Any) -> Any:
         """Returns `loss`, whose backward pass is about to begin: where the model's output does not show that."""
-        if not self._finished and self._handles and loss.requires_grad:
-            self._guarded(lambda: loss.register_hook(self._begins))
+        if not self._finished and self._handles:
+            self._guarded(lambda: loss.requires_grad and loss.register_hook(self._begins))
         return loss
+
+    def __reduce__(self) -> tuple:
+        return inert, ()  # the hooks of a copy or of a file of the model record nothing
 
     def _guarded(self, work: Callable[[], Any]) -> None:
         try:
@@ -196,10 +200,12 @@ class Recorder:
     def _finish(self, message: str) -> None:
         self._finished = True
         for handle in self._handles:
-            handle.remove()
+            with contextlib.suppress(Exception):
+                handle.remove()
         self._handles, self._log = [], []
         atexit.unregister(self._at_exit)
-        print(f"hbench_recorder: {message}", file=sys.stderr, flush=True)
+        with contextlib.suppress(Exception):  # nobody may be listening
+            print(f"hbench_recorder: {message}", file=sys.stderr, flush=True)
 
     def _prepare(self, model: Any, batch: int | None, out: str, warmup: int, steps: int, title: str) -> None:
         if torch is None or not isinstance(model, torch.nn.Module):
@@ -242,14 +248,14 @@ class Recorder:
             self._error = error
 
     def _called(self, *_: Any) -> None:
-        if is_compiling():
+        if self._finished or is_compiling():
             return
         if self._device.type == "cuda":
             self._stream = torch.cuda.current_stream(self._device)
         self._mark(CALLED)
 
     def _returns(self, _module: Any, _inputs: Any, output: Any) -> None:
-        if is_compiling():
+        if self._finished or is_compiling():
             return
         try:
             for tensor in tensors_in(output):
@@ -262,7 +268,7 @@ class Recorder:
 
     def _begins(self, _gradient: Any) -> None:
         """A backward pass has begun. What is called at its end comes before DDP waits for its all-reduces."""
-        if self._open or is_compiling():
+        if self._finished or self._open or is_compiling():
             return
         try:
             self._mark(BEGIN)
@@ -414,6 +420,13 @@ class Recorder:
         if some:
             notes.append(f"{some} parameters had a gradient in some of the steps")
         return "; ".join(notes)
+
+
+def inert() -> Recorder:
+    """One that records nothing."""
+    recorder = Recorder.__new__(Recorder)
+    recorder._finished = True
+    return recorder
 
 
 class Kept:
