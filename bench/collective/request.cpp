@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "bench/command/arguments.hpp"
 #include "bench/command/labels.hpp"
@@ -26,25 +24,19 @@ constexpr std::size_t kMostSizes = 4096;
 constexpr double kMostSeconds = 1e6;
 constexpr int kMostSegments = 1024;
 
-/// The texts of the flags, before they are understood.
-struct Texts {
-  std::string collective = "all-reduce", min_bytes = "8", max_bytes = "128M", type = "float32", op = "sum";
-  std::string budget = "0.3 s", timeout = "60";
-  std::optional<std::string> step_bytes, ranks, algorithm, compressor, executor, profile, servers, link;
-  std::vector<std::string> labels;
+/// What is understood when all flags are known.
+struct Unread {
+  std::string ranks;
   int check = 1;
 };
 
-std::vector<std::string> list(const std::optional<std::string>& text, std::string_view flag) {
-  return text ? split_list(*text, flag) : std::vector<std::string>();
-}
-
-std::vector<int> parse_ranks(const std::optional<std::string>& text, int most) {
+std::vector<int> parse_ranks(const std::string& text, int most) {
   std::vector<int> ranks;
-  for (const std::string& item : list(text, "--ranks")) {
+  if (text.empty()) return ranks;
+  for (const std::string& item : split_list(text, "--ranks")) {
     const int count = parse_number<int>(item).value_or(0);
     if (count < 1 || count > most)
-      throw Error(ExitCode::usage, fmt::format("--ranks {}: '{}' is not a number of ranks", *text, item),
+      throw Error(ExitCode::usage, fmt::format("--ranks {}: '{}' is not a number of ranks", text, item),
                   fmt::format("write such as 2,4,8: from 1 to {}", most));
     if (std::ranges::find(ranks, count) == ranks.end()) ranks.push_back(count);
   }
@@ -108,10 +100,9 @@ void refuse_idle_flags(const Arguments& app, const CollectiveRequest& request) {
 }
 
 /// Clusters are simulated, and only simulated: a clock and virtual time have no turns to take.
-void understand_profiles(const Texts& texts, CollectiveRequest& request) {
+void understand_profiles(CollectiveRequest& request) {
   const std::string simulate = "simulate";
   const bool asked = std::ranges::find(request.executors, simulate) != request.executors.end();
-  request.profiles = list(texts.profile, "--profile");
   if (asked && request.profiles.empty())
     throw Error(ExitCode::usage, "--executor simulate needs a cluster", "add --profile NAME (hbench list profiles)");
   if (!request.profiles.empty() && request.executors.empty()) request.executors = {simulate};
@@ -121,25 +112,70 @@ void understand_profiles(const Texts& texts, CollectiveRequest& request) {
                 "simulate a cluster and measure this machine with two commands");
 }
 
-void understand(const Texts& texts, CollectiveOptions& options) {
+/// Adds the flags of what is done, and on how many bytes.
+void add_sizes(Arguments& app, CollectiveRequest& request) {
+  app.add_parsed("collective", request.collective, parse_collective_kind,
+                 "all-reduce, reduce-scatter, all-gather or broadcast", "all-reduce");
+  app.add_parsed("-b,--minbytes", request.min_bytes, parse_size, "smallest size; K, M, G = 2^10, 2^20, 2^30", "8");
+  app.add_parsed("-e,--maxbytes", request.max_bytes, parse_size, "largest size", "128M");
+  Option* factor =
+      app.add_option("-f,--stepfactor", request.factor, "factor from one size to the next", in_range(1.0001, 1e9));
+  app.add_parsed("-i,--stepbytes", request.step_bytes, parse_size, "bytes from one size to the next, instead of -f")
+      ->excludes(factor);
+}
+
+/// Adds the flags of how often sizes are timed, how, and of which elements.
+void add_timing(Arguments& app, CollectiveOptions& options, Unread& unread) {
   CollectiveRequest& request = options.request;
-  request.collective = parse_collective_kind(texts.collective);
-  request.min_bytes = parse_size(texts.min_bytes, "--minbytes");
-  request.max_bytes = parse_size(texts.max_bytes, "--maxbytes");
-  if (texts.step_bytes) request.step_bytes = parse_size(*texts.step_bytes, "--stepbytes");
-  request.type = parse_data_type(texts.type);
-  request.op = parse_reduce_op(texts.op);
-  request.algorithms = list(texts.algorithm, "--algorithm");
-  request.compressors = list(texts.compressor, "--compressor");
-  request.executors = list(texts.executor, "--executor");
-  understand_profiles(texts, request);
-  request.ranks = parse_ranks(texts.ranks, request.simulates() ? kMostSimulatedRanks : kMostRanks);
-  if (texts.servers) request.servers = parse_servers(*texts.servers);
-  request.check = texts.check > 0;
-  options.loop.check = request.check;
-  if (texts.link) options.link = link_flag(*texts.link);
-  options.loop.budget = seconds_flag(texts.budget, "--budget");
-  options.loop.timeout = seconds_flag(texts.timeout, "--timeout");
+  app.add_option("-n,--iters", options.loop.iterations, "timed iterations (default: 0, by size, within --budget)",
+                 in_range(0, 1'000'000));
+  app.add_option("-w,--warmup-iters", options.loop.warmups, "warm-up iterations, not timed", in_range(0, 1'000'000));
+  app.add_option("-c,--check", unread.check, "1: check each size before it is timed; 0: do not",
+                 in_range(0, 1'000'000));
+  app.add_parsed("-o,--op", request.op, parse_reduce_op, "sum, average, min, max, product", "sum");
+  app.add_parsed("-d,--datatype", request.type, parse_data_type,
+                 "float32, float64, float16, bfloat16, int32, int64, uint8", "float32");
+  app.add_parsed("-T,--timeout", options.loop.timeout, seconds_flag,
+                 "time without an answer after which a rank counts as lost (60 are seconds; 2 min)", "60");
+  app.add_parsed("--budget", options.loop.budget, seconds_flag, "time for the iterations of one size", "0.3 s");
+}
+
+/// Adds the flags of what is compared, and of what it runs on.
+void add_candidates(Arguments& app, CollectiveOptions& options, Unread& unread) {
+  CollectiveRequest& request = options.request;
+  app.add_option("--ranks", unread.ranks,
+                 "numbers of ranks (comma list; default: one per core; of a profile one and two nodes)");
+  app.add_list("--algorithm", request.algorithms,
+               "hbench list algorithms; vendor is the MPI library's, of a profile NCCL's (comma list)");
+  app.add_list("--compressor", request.compressors, "hbench list compressors (comma list)");
+  app.add_list("--executor", request.executors, "executors: hbench list executors (comma list)");
+  app.add_list("--profile", request.profiles, "simulate on these clusters instead: hbench list profiles (comma list)");
+  app.add_parsed("--servers", request.servers, parse_servers,
+                 "parameter servers: colocated, 4 (dedicated), colocated:4");
+  app.add_option("--ranks-per-node", request.ranks_per_node, "ranks per node, for hierarchical algorithms",
+                 in_range(1, kMostRanks));
+  app.add_option("--segments", request.segments, "segments of pipelined algorithms (default: chosen by the algorithm)",
+                 in_range(1, kMostSegments));
+  app.add_flag("--peers", request.peers,
+               "also measure the all-reduces of MPI, Gloo and MPICH, in turn with those of hbench");
+  app.add_option("--mpich", options.mpich, "the hbench-worker that was built with MPICH, for --peers");
+  app.add_parsed("--link", options.link, link_flag,
+                 "bandwidth of each rank's link (95.6Mbit/s): print the share that is reached");
+  app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");
+  app.add_option("--fusion", request.fusion, "fusion policy that merges them (hbench list fusion)");
+  app.add_option("--launches", options.launches, "number of independent launches of all cases", in_range(1, 1000));
+}
+
+/// Adds the flags of outputs.
+void add_outputs(Arguments& app, CollectiveOptions& options) {
+  Option* json = app.add_flag("--json", options.json, "print JSON with every raw sample");
+  app.add_flag("--csv", options.csv, "print CSV")->excludes(json);
+  app.add_option("-J,--output-file", options.output_file, "also write the JSON into a file");
+  app.add_option("--db", options.database, "also append every case to a results database");
+  add_labels(app, options.labels);
+  app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
+  app.add_flag("--wide", options.wide, kWideHelp);
+  add_verbosity(app, options.verbosity);
 }
 
 }  // namespace
@@ -168,7 +204,7 @@ std::vector<std::int64_t> sizes_of(const CollectiveRequest& request) {
 std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
   CollectiveOptions options;
   CollectiveRequest& request = options.request;
-  Texts texts;
+  Unread unread;
   Arguments app(
       "Times a collective over message sizes, each checked before it is timed: nccl-tests' options and columns.",
       "hbench collective");
@@ -184,66 +220,14 @@ std::optional<CollectiveOptions> parse_collective_options(const Call& call) {
       "all-reduce, (n-1)/n for a reduce-scatter or all-gather, 1 for a broadcast. GB/s are decimal. Sizes are cut to "
       "whole elements, and to equal parts where each rank has one. '_' and '-' are alike in names of options. A size "
       "whose check fails is not timed, and the exit code is 4.");
-  app.add_option("collective", texts.collective, "all-reduce, reduce-scatter, all-gather or broadcast")
-      ->capture_default_str();
-  app.add_option("-b,--minbytes", texts.min_bytes, "smallest size; K, M, G = 2^10, 2^20, 2^30")->capture_default_str();
-  app.add_option("-e,--maxbytes", texts.max_bytes, "largest size")->capture_default_str();
-  Option* factor =
-      app.add_option("-f,--stepfactor", request.factor, "factor from one size to the next")
-          ->check(in_range(1.0001, 1e9))
-          ->check({[](const std::string& text) { return std::isnan(std::stod(text)) ? "is no number" : std::string(); },
-                   ""})
-          ->capture_default_str();
-  app.add_option("-i,--stepbytes", texts.step_bytes, "bytes from one size to the next, instead of -f")
-      ->excludes(factor);
-  app.add_option("-n,--iters", options.loop.iterations, "timed iterations; 0: by size, within --budget")
-      ->check(in_range(0, 1'000'000))
-      ->capture_default_str();
-  app.add_option("-w,--warmup-iters", options.loop.warmups, "warm-up iterations, not timed")
-      ->check(in_range(0, 1'000'000))
-      ->capture_default_str();
-  app.add_option("-c,--check", texts.check, "1: check each size before it is timed; 0: do not")
-      ->check(in_range(0, 1'000'000))
-      ->capture_default_str();
-  app.add_option("-o,--op", texts.op, "sum, average, min, max, product")->capture_default_str();
-  app.add_option("-d,--datatype", texts.type, "float32, float64, float16, bfloat16, int32, int64, uint8")
-      ->capture_default_str();
-  app.add_option("-T,--timeout", texts.timeout,
-                 "time without an answer after which a rank counts as lost (60 are seconds; 2 min)")
-      ->capture_default_str();
-  app.add_option("--budget", texts.budget, "time for the iterations of one size")->capture_default_str();
-  app.add_option("--ranks", texts.ranks,
-                 "numbers of ranks (comma list; default: one per core; of a profile one and two nodes)");
-  app.add_option("--algorithm", texts.algorithm,
-                 "hbench list algorithms; vendor is the MPI library's, of a profile NCCL's (comma list)");
-  app.add_option("--compressor", texts.compressor, "hbench list compressors (comma list)");
-  app.add_option("--executor", texts.executor, "executors: hbench list executors (comma list)");
-  app.add_option("--profile", texts.profile, "simulate on these clusters instead: hbench list profiles (comma list)");
-  app.add_option("--servers", texts.servers, "parameter servers: colocated, 4 (dedicated), colocated:4");
-  app.add_option("--ranks-per-node", request.ranks_per_node, "ranks per node, for hierarchical algorithms")
-      ->check(in_range(1, kMostRanks));
-  app.add_option("--segments", request.segments, "segments of pipelined algorithms (default: chosen by the algorithm)")
-      ->check(in_range(1, kMostSegments));
-  app.add_flag("--peers", request.peers,
-               "also measure the all-reduces of MPI, Gloo and MPICH, in turn with those of hbench");
-  app.add_option("--mpich", options.mpich, "the hbench-worker that was built with MPICH, for --peers");
-  app.add_option("--link", texts.link, "bandwidth of each rank's link (95.6Mbit/s): print the share that is reached");
-  app.add_option("--workload", request.workload, "the tensors of a trace instead of sizes (hbench list workloads)");
-  app.add_option("--fusion", request.fusion, "fusion policy that merges them (hbench list fusion)");
-  app.add_option("--launches", options.launches, "number of independent launches of all cases")
-      ->check(in_range(1, 1000))
-      ->capture_default_str();
-  Option* json = app.add_flag("--json", options.json, "print JSON with every raw sample");
-  app.add_flag("--csv", options.csv, "print CSV")->excludes(json);
-  app.add_option("-J,--output-file", options.output_file, "also write the JSON into a file");
-  app.add_option("--db", options.database, "also append every case to a results database");
-  app.add_option("--label", texts.labels, kLabelHelp);
-  app.add_flag("--dry-run", options.dry_run, "print the plan and its estimate, run nothing");
-  app.add_flag("--wide", options.wide, kWideHelp);
-  add_verbosity(app, options.verbosity);
+  add_sizes(app, request);
+  add_timing(app, options, unread);
+  add_candidates(app, options, unread);
+  add_outputs(app, options);
   if (app.parse(with_dashes(call))) return std::nullopt;
-  understand(texts, options);
-  options.labels = parse_labels(texts.labels);
+  understand_profiles(request);
+  request.ranks = parse_ranks(unread.ranks, request.simulates() ? kMostSimulatedRanks : kMostRanks);
+  request.check = options.loop.check = unread.check > 0;
   refuse_idle_flags(app, request);
   return options;
 }

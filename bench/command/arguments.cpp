@@ -5,9 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 #include "bench/command/description.hpp"
+#include "collectives/base/flag_values.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/text_table.hpp"
 
@@ -35,7 +37,6 @@ class CliOption final : public Option {
   }
   Option* needs(Option* other) override { return option_->needs(inner(other)), this; }
   Option* excludes(Option* other) override { return option_->excludes(inner(other)), this; }
-  Option* capture_default_str() override { return option_->capture_default_str(), this; }
   OptionDescription description() const;
   bool positional() const { return option_->get_positional(); }
 
@@ -115,7 +116,14 @@ class HelpFormatter final : public CLI::Formatter {
 }  // namespace
 
 Check in_range(int smallest, int largest) { return check_of(CLI::Range(smallest, largest)); }
-Check in_range(double smallest, double largest) { return check_of(CLI::Range(smallest, largest)); }
+Check in_range(double smallest, double largest) {
+  Check rule = check_of(CLI::Range(smallest, largest));
+  rule.refusal = [outside = std::move(rule.refusal)](const std::string& text) {
+    const std::string why = outside(text);
+    return why.empty() && std::isnan(std::stod(text)) ? "is no number" : why;
+  };
+  return rule;
+}
 Check one_of(std::vector<std::string> names) {
   Check rule = check_of(CLI::IsMember(names));
   rule.choices = std::move(names);
@@ -128,6 +136,13 @@ struct Arguments::State {
   std::vector<std::string>* others = nullptr;
 
   Option* keep(CLI::Option* option) { return &options.emplace_back(option); }
+
+  template <class Value>
+  Option* add(std::string names, Value& value, std::string help, Check rule) {
+    CLI::Option* option = app.add_option(std::move(names), value, std::move(help));
+    if (value != Value()) option->capture_default_str();
+    return rule.refusal ? keep(option)->check(std::move(rule)) : keep(option);
+  }
 };
 
 Arguments::Arguments(std::string description, std::string name)
@@ -140,30 +155,53 @@ Arguments::~Arguments() = default;
 
 void Arguments::footer(std::string text) { state_->app.footer(std::move(text)); }
 
-Option* Arguments::add_option(std::string names, std::string& value, std::string help) {
-  return state_->keep(state_->app.add_option(std::move(names), value, std::move(help)));
+Option* Arguments::add_option(std::string names, std::string& value, std::string help, Check rule) {
+  return state_->add(std::move(names), value, std::move(help), std::move(rule));
 }
 
-Option* Arguments::add_option(std::string names, std::optional<std::string>& value, std::string help) {
-  return state_->keep(state_->app.add_option(std::move(names), value, std::move(help)));
+Option* Arguments::add_option(std::string names, std::optional<std::string>& value, std::string help, Check rule) {
+  return state_->add(std::move(names), value, std::move(help), std::move(rule));
 }
 
-Option* Arguments::add_option(std::string names, std::filesystem::path& value, std::string help) {
-  return state_->keep(state_->app.add_option(std::move(names), value, std::move(help)));
+Option* Arguments::add_option(std::string names, std::filesystem::path& value, std::string help, Check rule) {
+  return state_->add(std::move(names), value, std::move(help), std::move(rule));
 }
 
-Option* Arguments::add_option(std::string names, int& value, std::string help) {
-  return state_->keep(state_->app.add_option(std::move(names), value, std::move(help)));
+Option* Arguments::add_option(std::string names, int& value, std::string help, Check rule) {
+  return state_->add(std::move(names), value, std::move(help), std::move(rule));
 }
 
-Option* Arguments::add_option(std::string names, double& value, std::string help) {
-  return state_->keep(state_->app.add_option(std::move(names), value, std::move(help)));
+Option* Arguments::add_option(std::string names, double& value, std::string help, Check rule) {
+  return state_->add(std::move(names), value, std::move(help), std::move(rule));
 }
 
 Option* Arguments::add_option(std::string names, std::vector<std::string>& values, std::string help) {
   const bool positional = !names.starts_with('-');
   return state_->keep(state_->app.add_option(std::move(names), values, std::move(help))->allow_extra_args(positional));
 }
+
+Option* Arguments::add_list(std::string names, std::vector<std::string>& values, std::string help) {
+  auto read = [&values, flag = flag_of(names)](const std::string& text) { values = split_list(text, flag); };
+  return add_read(std::move(names), std::move(read), std::move(help), fmt::format("{}", fmt::join(values, ",")));
+}
+
+Option* Arguments::add_read(std::string names, std::function<void(const std::string& text)> read, std::string help,
+                            std::string standard) {
+  CLI::Option* option =
+      state_->app.add_option_function<std::string>(std::move(names), std::move(read), std::move(help));
+  return state_->keep(option->default_str(std::move(standard)));
+}
+
+Option* Arguments::add_each(std::string names, std::function<void(const std::string& text)> read, std::string help) {
+  auto read_all = [read = std::move(read)](const std::vector<std::string>& texts) {
+    std::ranges::for_each(texts, read);
+  };
+  return state_->keep(
+      state_->app.add_option_function<std::vector<std::string>>(std::move(names), std::move(read_all), std::move(help))
+          ->allow_extra_args(false));
+}
+
+std::string Arguments::flag_of(const std::string& names) { return names.substr(names.rfind(',') + 1); }
 
 Option* Arguments::add_flag(std::string names, bool& value, std::string help) {
   return state_->keep(state_->app.add_flag(std::move(names), value, std::move(help)));

@@ -6,7 +6,8 @@
 ///     Arguments arguments("Prints every stored point for machines.", "hbench export");
 ///     Option* json = arguments.add_flag("--json", as_json, "an array of objects");
 ///     arguments.add_flag("--csv", as_csv, "a table")->excludes(json);
-///     arguments.add_option("--steps", steps, "timed steps")->check(in_range(1, 1000))->capture_default_str();
+///     arguments.add_option("--steps", steps, "timed steps", in_range(1, 1000));
+///     arguments.add_parsed("--budget", budget, time_flag, "time for the timed steps", "1 s");
 ///     if (arguments.parse(call)) return ExitCode::good;  // help was printed
 
 #include <cstddef>
@@ -16,17 +17,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "bench/command/verb.hpp"
 
 namespace hbench {
 
-/// A rule for the text of a value, and how help writes it.
+/// A rule for the text of a value, and how help writes it. By default none.
 struct Check {
   /// Why the text is refused; empty when it is not.
-  std::function<std::string(const std::string& text)> refusal;
-  std::string in_help;
+  std::function<std::string(const std::string& text)> refusal = {};
+  std::string in_help = {};
   std::vector<std::string> choices = {};  ///< all texts that it allows, where they are few
 };
 
@@ -40,13 +42,12 @@ Check one_of(std::vector<std::string> names);
 class Option {
  public:
   virtual ~Option() = default;
+  /// Refused where the text of the value breaks the rule, one more than that of `add_option`.
   virtual Option* check(Check rule) = 0;
   /// Refused when `other` is not given too.
   virtual Option* needs(Option* other) = 0;
   /// Refused beside `other`.
   virtual Option* excludes(Option* other) = 0;
-  /// Help shows the value that the variable has now.
-  virtual Option* capture_default_str() = 0;
 };
 
 class Arguments {
@@ -61,14 +62,35 @@ class Arguments {
   void footer(std::string text);
 
   /// `names`: `-b,--minbytes`, or a word without dashes for a positional argument. `value` outlives `parse`, which
-  /// sets it when the option is given. The pointer is valid as long as the Arguments are.
-  Option* add_option(std::string names, std::string& value, std::string help);
-  Option* add_option(std::string names, std::optional<std::string>& value, std::string help);
-  Option* add_option(std::string names, std::filesystem::path& value, std::string help);
-  Option* add_option(std::string names, int& value, std::string help);
-  Option* add_option(std::string names, double& value, std::string help);
+  /// sets it when the option is given; what it has now is the default that help shows, unless that is empty or 0. The
+  /// pointer is valid as long as the Arguments are.
+  Option* add_option(std::string names, std::string& value, std::string help, Check rule = {});
+  Option* add_option(std::string names, std::optional<std::string>& value, std::string help, Check rule = {});
+  Option* add_option(std::string names, std::filesystem::path& value, std::string help, Check rule = {});
+  Option* add_option(std::string names, int& value, std::string help, Check rule = {});
+  Option* add_option(std::string names, double& value, std::string help, Check rule = {});
   /// May be given more than once, with one value each time; a positional argument takes all words that are left.
   Option* add_option(std::string names, std::vector<std::string>& values, std::string help);
+  /// A comma list, given once. Help shows what `values` has now.
+  Option* add_list(std::string names, std::vector<std::string>& values, std::string help);
+  /// `parse` calls `read` with the text. `standard` is the default that help shows.
+  Option* add_read(std::string names, std::function<void(const std::string& text)> read, std::string help,
+                   std::string standard = {});
+  /// May be given more than once; `parse` calls `read` with each text.
+  Option* add_each(std::string names, std::function<void(const std::string& text)> read, std::string help);
+  /// A value that is more than its text: what `to_value` makes of the text, or of the text and the option's name. It is
+  /// that of `standard` where the option is not given, and stays as it is without one.
+  template <class Value, class Parse>
+  Option* add_parsed(std::string names, Value& value, Parse to_value, std::string help, std::string standard = {}) {
+    auto read = [&value, to_value, flag = flag_of(names)](const std::string& text) {
+      if constexpr (std::is_invocable_v<Parse, const std::string&, const std::string&>)
+        value = to_value(text, flag);
+      else
+        value = to_value(text);
+    };
+    if (!standard.empty()) read(standard);
+    return add_read(std::move(names), std::move(read), std::move(help), std::move(standard));
+  }
   Option* add_flag(std::string names, bool& value, std::string help);
   Option* add_flag_callback(std::string names, std::function<void()> when_given, std::string help);
   /// Arguments that no option takes are another verb's: `parse` puts them there, in their order, and refuses none.
@@ -82,6 +104,8 @@ class Arguments {
   std::string help() const;
 
  private:
+  /// `--minbytes` of `-b,--minbytes`.
+  static std::string flag_of(const std::string& names);
   void describe(CommandDescription& description) const;
 
   struct State;

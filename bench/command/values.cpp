@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "collectives/base/error.hpp"
@@ -29,6 +30,13 @@ Seconds long_time_flag(std::string_view text, std::string_view flag) {
   for (const auto& [name, seconds] : kUnits)
     if (unit == name && number > 0 && number * seconds < 1e9) return Seconds(number * seconds);
   throw Error(ExitCode::usage, fmt::format("{} {}: not a time", flag, text), "write a time such as 4h, 90min or 2d");
+}
+
+Check positive_rate() {
+  return {[](const std::string& text) {
+    const double rate = parse_number<double>(text).value_or(0);
+    return rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
+  }};
 }
 
 }  // namespace hbench

@@ -12,8 +12,8 @@ std::array<Option*, 4> add_host_options(Arguments& app, HostOptions& options) {
   Option* network = app.add_option("--network-interface", options.network,
                                    "network between hosts: an interface (eth0) or a subnet (10.0.0.0/24)");
   Option* launcher = app.add_option("--launcher", options.named.launcher,
-                                    "what starts ranks on hosts: mpirun, or srun in a Slurm job whose site forbids it");
-  launcher->check(one_of({"mpirun", "srun"}))->capture_default_str();
+                                    "what starts ranks on hosts: mpirun, or srun in a Slurm job whose site forbids it",
+                                    one_of({"mpirun", "srun"}));
   return {hosts, file, network, launcher};
 }
 

@@ -39,8 +39,4 @@ struct SweepOptions {
 /// Nothing when help was asked for and printed. \throws Error (usage).
 std::optional<SweepOptions> parse_sweep_options(const Call& call);
 
-/// Why a text is not a rate above 0; empty where it is. CLI11's PositiveNumber takes NaN, and its message prints the
-/// largest double in full.
-std::string check_rate(const std::string& text);
-
 }  // namespace hbench

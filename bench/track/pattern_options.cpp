@@ -16,13 +16,12 @@ void PatternOptions::add_options(Arguments& app) {
                                    "a regular expression whose first group is the number that counts, a second one its "
                                    "unit");
   app.add_option("--unit", unit, "of that number: ms, images/s, MiB")->needs(pattern);
-  app.add_option("--better", better, "which numbers are better (default: lower times, higher rates)")
-      ->needs(pattern)
-      ->check(one_of({kLower, kHigher}));
-  app.add_option("--take", take, "which number counts where there are several: the only one, the last, the median")
-      ->needs(pattern)
-      ->check(one_of({kOnly, kLast, kMedian}))
-      ->capture_default_str();
+  app.add_option("--better", better, "which numbers are better (default: lower times, higher rates)",
+                 one_of({kLower, kHigher}))
+      ->needs(pattern);
+  app.add_option("--take", take, "which number counts where there are several: the only one, the last, the median",
+                 one_of({kOnly, kLast, kMedian}))
+      ->needs(pattern);
 }
 
 std::shared_ptr<const NumberPattern> PatternOptions::pattern(const std::string& name) const {

@@ -49,23 +49,21 @@ std::optional<Asked> parse(const Call& call) {
       "  hbench sweep --gpus 1..64 --workload ./resnet18.toml --profile ./this-machine-hkbu-10gbe.toml --evidence "
       "simulated");
   app.add_option("--model", asked.model, "a model (hbench list models; default: resnet18, on a GPU resnet50)");
-  app.add_option("--batch", asked.batch, "samples per step (default: 16, on a GPU 64)")->check(in_range(1, 100'000));
-  app.add_option("--image-size", asked.image_size, "image size in pixels (default: 64, on a GPU 224)")
-      ->check(in_range(1, 4096));
-  app.add_option("--steps", asked.steps, "timed steps, of which the median is recorded")
-      ->check(in_range(1, 100'000))
-      ->capture_default_str();
-  app.add_option("--threads", asked.threads, "threads of LibTorch")->check(in_range(1, 1024))->capture_default_str();
-  app.add_option("--device", asked.device, "cpu or gpu (default: a GPU where LibTorch can use one)")
-      ->check(one_of({"cpu", "gpu"}));
+  app.add_option("--batch", asked.batch, "samples per step (default: 16, on a GPU 64)", in_range(1, 100'000));
+  app.add_option("--image-size", asked.image_size, "image size in pixels (default: 64, on a GPU 224)",
+                 in_range(1, 4096));
+  app.add_option("--steps", asked.steps, "timed steps, of which the median is recorded", in_range(1, 100'000));
+  app.add_option("--threads", asked.threads, "threads of LibTorch", in_range(1, 1024));
+  app.add_option("--device", asked.device, "cpu or gpu (default: a GPU where LibTorch can use one)",
+                 one_of({"cpu", "gpu"}));
   app.add_option("--precision", asked.precision,
                  "float32, tf32, bf16, fp16 (default: float32 on CPU cores, tf32 on GPUs)");
   app.add_option("--out", asked.file, "file of the timeline (default: MODEL.toml)");
   app.add_option("--network", asked.network,
                  "also write a cluster profile: nodes like this machine, joined by the network of this profile (a name "
                  "of hbench list profiles, or a TOML file)");
-  app.add_option("--ranks", asked.ranks, "ranks of such a node (default: this machine's GPUs, or cores)")
-      ->check(in_range(1, 1024));
+  app.add_option("--ranks", asked.ranks, "ranks of such a node (default: this machine's GPUs, or cores)",
+                 in_range(1, 1024));
   app.add_option("--executor", asked.executor,
                  "executor of the measurement between them: hbench list executors (default: the best here)");
   app.add_option("--profile-out", asked.profile_file, "file of the cluster profile (default: this-machine-NAME.toml)");

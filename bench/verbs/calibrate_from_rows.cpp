@@ -140,10 +140,10 @@ ExitCode calibrate_from_rows(const Call& call) {
   app.add_option("--profile", request.base, "profile to start from: a name of hbench list profiles, or a TOML file");
   app.add_option("--out", request.file, "file of the fitted profile (default: NAME-fitted.toml)");
   app.add_option("--collective", request.hints.collective, "of a measured collective, where it does not say it");
-  app.add_option("--ranks", request.hints.ranks, "GPUs of a measured collective (default: as it says)")
-      ->check(in_range(2, 1'000'000));
-  app.add_option("--nodes", request.hints.nodes, "nodes of a measured collective (default: as it says)")
-      ->check(in_range(1, 1'000'000));
+  app.add_option("--ranks", request.hints.ranks, "GPUs of a measured collective (default: as it says)",
+                 in_range(2, 1'000'000));
+  app.add_option("--nodes", request.hints.nodes, "nodes of a measured collective (default: as it says)",
+                 in_range(1, 1'000'000));
   app.add_flag("--each", request.each, "also print each step with its predictions");
   app.add_flag("--json", request.json, "print the fit as JSON")
       ->excludes(app.add_flag("--wide", request.wide, kWideHelp));

@@ -2,15 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/command/verbosity.hpp"
-#include "bench/launch/installation.hpp"
-#include "bench/launch/process.hpp"
-#include "bench/output/console.hpp"
-#include "bench/output/document_output.hpp"
-#include "bench/sweep/local_machine.hpp"
-#include "collectives/base/error.hpp"
+#include "bench/verbs/prediction_options.hpp"
 #include "reports/prediction/comparison.hpp"
 
 namespace hbench {
@@ -36,10 +29,8 @@ ExitCode run_compare(const Call& call) {
   }
   const ReadyComparison& asked = find_comparison(name);
   output.check();
-  catch_interrupts();
-  Progress progress(0, verbosity);
-  const ComparisonAnswer answer = compare(asked, load_data(), simulation_means(progress));
-  progress.clear();
+  const ComparisonAnswer answer =
+      predicted(verbosity, [&](const Data& data, const SimulationMeans& means) { return compare(asked, data, means); });
   output.deliver(comparison_document(answer), [&] { return comparison_json(answer); });
   return ExitCode::good;
 }

@@ -71,7 +71,7 @@ ExitCode run_completion(const Call& call) {
       "Lines for the start of a shell: in ~/.bashrc the second of these; in ~/.zshrc, after compinit, "
       "source <(hbench completion zsh); in fish's config.fish, hbench completion fish | source. An installation has "
       "them where the shells of Debian find them.");
-  app.add_option("SHELL", shell, "bash, zsh or fish")->check(one_of({"bash", "zsh", "fish"}));
+  app.add_option("SHELL", shell, "bash, zsh or fish", one_of({"bash", "zsh", "fish"}));
   if (app.parse(call)) return ExitCode::good;
   if (shell.empty()) throw Error(ExitCode::usage, "no shell is named", "hbench completion bash|zsh|fish");
   fmt::print("{}", std::ranges::find(kShells, shell, &Shell::name)->script);

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kDefault = "hbench.db";
 
 Option* add_db(Arguments& app, std::filesystem::path& database, const char* help) {
-  return app.add_option("--db", database, help)->capture_default_str();
+  return app.add_option("--db", database, help);
 }
 
 ExitCode run_merge(const Call& call) {
@@ -68,8 +68,7 @@ ExitCode run_check(const Call& call) {
 ExitCode run_prune(const Call& call) {
   std::filesystem::path database = kDefault;
   std::string age;
-  int keep = 1;
-  std::vector<std::string> labels;
+  PruneRule rule{.keep = 1};
   bool dry_run = false, json = false;
   Arguments app("Removes whole runs that are old, with their cases and samples.", "hbench db prune");
   app.footer(
@@ -79,17 +78,15 @@ ExitCode run_prune(const Call& call) {
       "were relative to a baseline of a pruned run have none afterwards. `hbench db vacuum` makes the file smaller.");
   add_db(app, database, "results database");
   app.add_option("--older-than", age, "runs that started longer ago: 36h, 90d, 12w");
-  app.add_option("--keep", keep, "number of the newest runs (of those with the labels) that are never removed")
-      ->check(in_range(1, INT_MAX))
-      ->capture_default_str();
-  app.add_option("--label", labels, "KEY=VALUE: only runs with this label (repeatable: with all of them)");
+  app.add_option("--keep", rule.keep, "number of the newest runs (of those with the labels) that are never removed",
+                 in_range(1, INT_MAX));
+  add_labels(app, rule.labels, "KEY=VALUE: only runs with this label (repeatable: with all of them)");
   app.add_flag("--dry-run", dry_run, "remove nothing, only say what would go");
   app.add_flag("--json", json, "as JSON");
   if (app.parse(call)) return ExitCode::good;
   if (app.count("--older-than") + app.count("--keep") == 0)
     throw Error(ExitCode::usage, "which runs are to go is not said",
                 "add --older-than 90d or --keep 100; with --dry-run nothing is removed");
-  PruneRule rule{.keep = keep, .labels = parse_labels(labels)};
   if (!age.empty())
     rule.before =
         time_before(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()), age, "--older-than");

@@ -16,7 +16,7 @@ ExitCode run_export(const Call& call) {
   app.footer(
       "Examples:\n  hbench export --csv --workload vgg16 --strategy ring,sliced\n"
       "  hbench export --csv --label branch=main\n  hbench export --json --db hbench.db > points.json");
-  app.add_option("--db", database, "results database")->capture_default_str();
+  app.add_option("--db", database, "results database");
   Option* as_json = app.add_flag("--json", json, "an array of objects (the default)");
   app.add_flag("--csv", csv, "a table with a header line")->excludes(as_json);
   add_filter_options(app, texts);

@@ -53,8 +53,8 @@ void add_filter_options(Arguments& app, FilterTexts& texts) {
   app.add_option("--evidence", texts.evidence, "only measured, emulated, simulated, published (comma list)");
   app.add_option("--strategy", texts.strategy,
                  "only these algorithms, or strategies whose label has this part: ps, sliced, fp16 (comma list)");
-  app.add_option("--run", texts.run, "only results of this run: the number that `hbench export` calls run")
-      ->check(in_range(1, INT_MAX));
+  app.add_option("--run", texts.run, "only results of this run: the number that `hbench export` calls run",
+                 in_range(1, INT_MAX));
   app.add_option("--label", texts.labels,
                  "KEY=VALUE: only results of runs with this label (repeatable: with all of them)");
 }

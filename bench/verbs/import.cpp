@@ -87,7 +87,7 @@ void import_runs(std::vector<std::vector<ReadFile>> runs, const ImportRequest& r
 }
 
 ExitCode run_import(const Call& call) {
-  std::vector<std::string> names, labels;
+  std::vector<std::string> names;
   std::filesystem::path database = "hbench.db";
   ImportRequest request{.command = call.command, .version = HBENCH_VERSION};
   Arguments app(
@@ -108,21 +108,20 @@ ExitCode run_import(const Call& call) {
       "not timed.\n" +
       formats_text());
   app.add_option("FILE", names, "what one process wrote, or another hbench database");
-  app.add_option("--db", database, "the database that gets them; made when it is absent")->capture_default_str();
-  app.add_option("--label", labels, kLabelHelp);
+  app.add_option("--db", database, "the database that gets them; made when it is absent");
+  add_labels(app, request.labels);
   app.add_option("--format", request.format, "of all files (default: what each looks like)");
   app.add_option("--machine", request.machine,
                  "where they were measured, in your words: only runs with the same words are compared");
   app.add_option("--program", request.program, "whose benchmarks they are (default: as the file says)");
   app.add_option("--collective", request.hints.collective,
                  "of tables that do not name it: all-reduce, reduce-scatter, all-gather or broadcast");
-  app.add_option("--ranks", request.hints.ranks, "of collectives, where the file does not say it")
-      ->check(in_range(1, kMostRanks));
-  app.add_option("--nodes", request.hints.nodes, "of collectives, where the file does not say it")
-      ->check(in_range(1, kMostRanks));
+  app.add_option("--ranks", request.hints.ranks, "of collectives, where the file does not say it",
+                 in_range(1, kMostRanks));
+  app.add_option("--nodes", request.hints.nodes, "of collectives, where the file does not say it",
+                 in_range(1, kMostRanks));
   if (app.parse(call)) return ExitCode::good;
   if (names.empty()) throw Error(ExitCode::usage, "no file to import", "hbench import results.json");
-  request.labels = parse_labels(labels);
   if (!request.format.empty()) find_import_format(request.format);
   if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
   std::vector<std::vector<ReadFile>> runs = read_files(read_outputs(names), request);

@@ -63,12 +63,8 @@ ExitCode run_list(const Call& call) {
   add_catalogue_options(app, conditions, "with `profiles`: ");
   Option* explained =
       app.add_flag("--explain", explain, "with `algorithms`: which one `auto` takes for which size, and why");
-  app.add_option("--profile", profile, "the cluster to explain for: a name or a TOML file")
-      ->capture_default_str()
-      ->needs(explained);
-  app.add_option("--workers", workers, "how many workers to explain for")
-      ->capture_default_str()
-      ->check(in_range(1, kMostExplained))
+  app.add_option("--profile", profile, "the cluster to explain for: a name or a TOML file")->needs(explained);
+  app.add_option("--workers", workers, "how many workers to explain for", in_range(1, kMostExplained))
       ->needs(explained);
   if (app.parse(call)) return ExitCode::good;
   if (name.empty()) {

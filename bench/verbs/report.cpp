@@ -28,9 +28,9 @@ ExitCode run_report(const Call& call) {
   app.footer(
       "Examples:\n  hbench report --db hbench.db --report hbench-report\n  hbench report --format markdown > "
       "comment.md\n  hbench report --workload vgg16 --evidence simulated,published --report vgg16");
-  app.add_option("name", name, "which report (hbench list reports)")->capture_default_str();
-  app.add_option("--db", database, "results database")->capture_default_str();
-  app.add_option("--report", folder, "folder to write")->capture_default_str();
+  app.add_option("name", name, "which report (hbench list reports)");
+  app.add_option("--db", database, "results database");
+  app.add_option("--report", folder, "folder to write");
   app.add_option("--format", format, "print it as html, markdown, csv or text instead of writing a folder");
   app.add_flag("--full", full, "with --format markdown: everything, not the short form for a pull request");
   add_filter_options(app, texts);

@@ -58,17 +58,16 @@ std::string engines_help() {
 void add_options(Arguments& app, Texts& texts) {
   app.add_option("--engine", texts.engine,
                  fmt::format("who gives the hosts: {}", fmt::join(names_of(engines()), ", ")));
-  app.add_option("--nodes", texts.nodes, "hosts of the job")->check(in_range(1, kMostNodes))->capture_default_str();
-  app.add_option("--ranks-per-node", texts.ranks, "ranks that a host may run (default: its GPUs, or 1)")
-      ->check(in_range(1, kMostNodes));
-  app.add_option("--gpus-per-node", texts.gpus, "GPUs of each host (default: none, ranks run on CPU cores)")
-      ->check(in_range(1, kMostNodes));
+  app.add_option("--nodes", texts.nodes, "hosts of the job", in_range(1, kMostNodes));
+  app.add_option("--ranks-per-node", texts.ranks, "ranks that a host may run (default: its GPUs, or 1)",
+                 in_range(1, kMostNodes));
+  app.add_option("--gpus-per-node", texts.gpus, "GPUs of each host (default: none, ranks run on CPU cores)",
+                 in_range(1, kMostNodes));
   app.add_option(
       "--time", texts.time,
       "time limit of the job, such as 4h, or as Slurm writes it: 240 (minutes), 4:00:00 (default: the engine's)");
-  app.add_option("--results", texts.results, "folder for the database, the report and what is written meanwhile")
-      ->capture_default_str();
-  app.add_option("--name", texts.name, "name of the job: small letters, digits, dashes")->capture_default_str();
+  app.add_option("--results", texts.results, "folder for the database, the report and what is written meanwhile");
+  app.add_option("--name", texts.name, "name of the job: small letters, digits, dashes");
   app.add_option("--program", texts.program, "hbench, as hosts find it (default: this program)");
   Option* dry = app.add_flag("--dry-run", texts.dry_run, "print what would be submitted");
   app.add_flag("--wait", texts.wait, "follow the job to its end; the exit code is the sweep's")->excludes(dry);
@@ -86,8 +85,7 @@ void add_engine_options(Arguments& app, const Engine& engine, Values& values, Li
       continue;
     }
     std::string& value = values[std::string(option.name)] = option.standard;
-    Option* added = app.add_option(fmt::format("--{}", option.name), value, std::string(option.summary));
-    if (!value.empty()) added->capture_default_str();
+    app.add_option(fmt::format("--{}", option.name), value, std::string(option.summary));
   }
 }
 

@@ -7,7 +7,6 @@
 #include "bench/launch/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
-#include "collectives/base/flag_values.hpp"
 #include "reports/formats/perfetto.hpp"
 #include "reports/track/traced.hpp"
 
@@ -36,7 +35,7 @@ std::string perfetto_of(const std::vector<TracedCase>& cases) {
 ExitCode run_trace(const Call& call) {
   std::filesystem::path database = "hbench.db", out;
   TraceRequest request;
-  std::string format = "summary", profiles, workloads;
+  std::string format = "summary";
   bool wide = false;
   Arguments app("Shows where the time of a step goes: by rank, with the rank that is late, or as a trace for Perfetto.",
                 "hbench trace");
@@ -45,23 +44,22 @@ ExitCode run_trace(const Call& call) {
       "  hbench trace --case '16 GPUs of aws-p3-25gbe, ring, batch' --format perfetto --out trace.json\n"
       "Steps are traced by hbench sweep (--trace); simulated ones are simulated again. Open the trace at "
       "ui.perfetto.dev.");
-  app.add_option("--db", database, "results database")->capture_default_str();
+  app.add_option("--db", database, "results database");
   app.add_option("--case", request.match,
                  "only cases with this in their name (default: all that were measured, else all that were simulated)");
-  app.add_option("--run", request.run, "only cases of this run (default: the newest that has traced steps)")
-      ->check(in_range(1, INT_MAX));
-  app.add_option("--profile", profiles, "of simulated cases: the TOML files of your own that they are of (comma list)");
-  app.add_option("--workload", workloads,
-                 "of simulated cases: the timelines of your own that they are of (comma list)");
-  app.add_option("--format", format, "summary, or perfetto: trace events as JSON, of one case")->capture_default_str();
+  app.add_option("--run", request.run, "only cases of this run (default: the newest that has traced steps)",
+                 in_range(1, INT_MAX));
+  app.add_list("--profile", request.profiles,
+               "of simulated cases: the TOML files of your own that they are of (comma list)");
+  app.add_list("--workload", request.workloads,
+               "of simulated cases: the timelines of your own that they are of (comma list)");
+  app.add_option("--format", format, "summary, or perfetto: trace events as JSON, of one case");
   app.add_option("--out", out, "write this file, and not to the terminal");
   app.add_flag("--wide", wide, kWideHelp);
   if (app.parse(call)) return ExitCode::good;
   if (format != "summary" && format != "perfetto")
     throw Error(ExitCode::usage, fmt::format("--format {}: there is no such format", format),
                 "give summary or perfetto");
-  if (!profiles.empty()) request.profiles = split_list(profiles, "--profile");
-  if (!workloads.empty()) request.workloads = split_list(workloads, "--workload");
   if (!out.empty()) check_writable(out, "--out");
   const Store store(database, Store::Mode::read_only);
   const std::vector<TracedCase> cases = find_traced_cases(store, load_data(), request);

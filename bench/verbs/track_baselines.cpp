@@ -31,7 +31,7 @@ ExitCode run_accept(const Call& call) {
   app.footer(
       "Examples:\n  hbench track accept --reason \"checks every gradient now\"\n"
       "  hbench track accept 7 --reason \"new driver\" --db nightly.db");
-  app.add_option("RUN", run, "the run (default: the newest)")->check(in_range(1, 1'000'000'000));
+  app.add_option("RUN", run, "the run (default: the newest)", in_range(1, 1'000'000'000));
   app.add_option("--reason", reason, "why it is wanted");
   add_project_options(app, file, database);
   if (app.parse(call)) return ExitCode::good;
@@ -61,8 +61,7 @@ ExitCode run_freeze(const Call& call) {
       "Without a name it lists those that there are.");
   app.add_option("NAME", name, "the name; the runs that had it lose it");
   app.add_option("--run", runs, "a run (repeatable; default: those that a run would be held to now)");
-  app.add_option("--baseline", baseline, "without --run: the newest runs of this branch, or with this label")
-      ->capture_default_str();
+  app.add_option("--baseline", baseline, "without --run: the newest runs of this branch, or with this label");
   app.add_flag("--remove", remove, "forget the name; the runs stay");
   add_project_options(app, file, database);
   if (app.parse(call)) return ExitCode::good;

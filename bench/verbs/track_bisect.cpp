@@ -66,7 +66,7 @@ ExitCode drive(const BisectRequest& request, const DocumentOutput& output, Verbo
 
 ExitCode run_bisect(const Call& call) {
   std::filesystem::path file, database;
-  std::string label, timeout = "600 s";
+  std::string label;
   HistoryRequest history_request;
   BisectRequest request;
   DocumentOutput output;
@@ -87,9 +87,8 @@ ExitCode run_bisect(const Call& call) {
                  "a shell's command that prints what hbench track pair reads (default: the file's)");
   request.pattern.add_options(app);
   app.add_option("--metric", request.metric, "only cases of --measure with this in their names");
-  app.add_option("--launches", request.launches, "pairs of launches that decide about a commit")
-      ->check(in_range(1, 1000));
-  app.add_option("--timeout", timeout, "stop a command that prints nothing for so long")->capture_default_str();
+  app.add_option("--launches", request.launches, "pairs of launches that decide about a commit", in_range(1, 1000));
+  app.add_parsed("--timeout", request.timeout, time_flag, "stop a command that prints nothing for so long", "600 s");
   app.add_flag("--run", drives, "do it, in the repository of this folder");
   output.add_options(app);
   add_verbosity(app, verbosity);
@@ -97,7 +96,6 @@ ExitCode run_bisect(const Call& call) {
   const std::optional<Project> project = find_project(file);
   history_request.labels = parse_baseline(baseline_of(project, label));
   if (project) history_request.rule.least_effect = project->all.rule.least_effect;
-  request.timeout = time_flag(timeout, "--timeout");
   output.check();
   const Store store(database_of(project, database), Store::Mode::read_only);
   std::vector<CaseHistory> cases = history(store, history_request);

@@ -27,8 +27,7 @@ struct CheckFlags {
 
 void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
   add_project_options(app, flags.file, flags.database);
-  app.add_option("--head", request.head, "the run to judge (default: the one stored last)")
-      ->check(in_range(1, 1'000'000'000));
+  app.add_option("--head", request.head, "the run to judge (default: the one stored last)", in_range(1, 1'000'000'000));
   app.add_option("--gate", flags.gate, "the rule of this gate of the file");
   app.add_option("--baseline", flags.baseline,
                  "a branch, a label such as release=2.1, or what hbench track freeze has named: runs with it are the "
@@ -36,12 +35,12 @@ void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
   app.add_option("--baseline-db", flags.baseline_database, "another database that has the runs of the baseline");
   app.add_option("--least-effect", flags.effect, "the least change that counts (default: the file's, or 3%)");
   app.add_option("--max-launches", flags.max_launches,
-                 "of a case, with those that confirm: measured now where that can be done (default: the file's, or 10)")
-      ->check(in_range(1, 1000));
-  app.add_option("--max-runs", flags.max_runs, "of the baseline, the newest (default: the file's, or 30)")
-      ->check(in_range(1, 1000));
-  app.add_option("--min-runs", flags.min_runs, "of the baseline; fewer are inconclusive (default: the file's, or 5)")
-      ->check(in_range(1, 1000));
+                 "of a case, with those that confirm: measured now where that can be done (default: the file's, or 10)",
+                 in_range(1, 1000));
+  app.add_option("--max-runs", flags.max_runs, "of the baseline, the newest (default: the file's, or 30)",
+                 in_range(1, 1000));
+  app.add_option("--min-runs", flags.min_runs, "of the baseline; fewer are inconclusive (default: the file's, or 5)",
+                 in_range(1, 1000));
   app.add_flag("--no-confirm", flags.unconfirmed,
                "say regressed or improved without further launches that show it again");
   flags.output.add_options(app);

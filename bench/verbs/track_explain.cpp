@@ -17,9 +17,9 @@ ExitCode run_explain(const Call& call) {
   app.footer(
       "Examples:\n  hbench track explain\n  hbench track explain 1\n  hbench track explain --run 13\n"
       "Without a verdict it lists those of a run.");
-  app.add_option("VERDICT", verdict, "the verdict, by its number")->check(in_range(1, 1'000'000'000));
-  app.add_option("--run", run, "list the verdicts of this run (default: of the newest that was checked)")
-      ->check(in_range(1, 1'000'000'000));
+  app.add_option("VERDICT", verdict, "the verdict, by its number", in_range(1, 1'000'000'000));
+  app.add_option("--run", run, "list the verdicts of this run (default: of the newest that was checked)",
+                 in_range(1, 1'000'000'000));
   app.add_option("--baseline-db", baselines, "another database that has runs of the baseline");
   add_project_options(app, file, database);
   output.add_options(app);

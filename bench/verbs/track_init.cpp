@@ -81,7 +81,7 @@ ExitCode run_init(const Call& call) {
       "Then: hbench track run, at least five times on the branch that is the baseline, and hbench track check.\n"
       "A program prints what hbench import reads (hbench list imports), or a number that --pattern finds.");
   app.add_option("COMMAND", words, "a program to track, after --; it is launched once, to see what it prints");
-  app.add_option("--file", file, "the file")->capture_default_str();
+  app.add_option("--file", file, "the file");
   app.add_option("--build", command.build, "a shell's command that builds the program");
   command.pattern.add_options(app);
   app.add_flag("--force", force, "write it also where there is one");

@@ -124,8 +124,7 @@ ExitCode run_pair(const Call& call) {
   PairRequest& request = options.request;
   TrackOutput output;
   PatternOptions pattern;
-  std::string effect, timeout = "600 s";
-  std::vector<std::string> labels;
+  std::string effect;
   bool unconfirmed = false;
   Arguments app(
       "Measures two commands in turns, launch by launch, and says which of the cases that they print are slower with "
@@ -137,24 +136,21 @@ ExitCode run_pair(const Call& call) {
   app.add_option("--head", request.head.text, "a shell's command, or an experiment file: what is judged");
   pattern.add_options(app);
   app.add_option("--launches", request.launches,
-                 "pairs that decide (default: as many as the cases need, 12 for one and 16 for 20)")
-      ->check(in_range(1, 1000));
+                 "pairs that decide (default: as many as the cases need, 12 for one and 16 for 20)", in_range(1, 1000));
   app.add_option("--max-launches", request.most_launches,
-                 "pairs in all, where further ones have to confirm a change (default: twice as many)")
-      ->check(in_range(1, 2000));
+                 "pairs in all, where further ones have to confirm a change (default: twice as many)",
+                 in_range(1, 2000));
   app.add_option("--least-effect", effect, "the least change that counts (default: 3%)");
   app.add_option("--metric", request.metric, "only cases with this in their names");
-  app.add_option("--timeout", timeout, "stop a command that prints nothing for so long")->capture_default_str();
+  app.add_parsed("--timeout", options.timeout, time_flag, "stop a command that prints nothing for so long", "600 s");
   app.add_flag("--no-confirm", unconfirmed, "say regressed or improved without further pairs that show it again");
   app.add_option("--db", options.database, "also store both sides in this database, as two runs");
-  app.add_option("--label", labels, kLabelHelp);
+  add_labels(app, options.labels);
   output.add_options(app);
   add_verbosity(app, options.verbosity);
   if (app.parse(call)) return ExitCode::good;
   check_request(request);
   request.base.pattern = request.head.pattern = pattern.pattern("number");
-  options.timeout = time_flag(timeout, "--timeout");
-  options.labels = parse_labels(labels);
   request.rule.confirm = !unconfirmed;
   if (!effect.empty()) request.rule.least_effect = parse_share(effect, "--least-effect");
   request.fail_on_inconclusive = output.fails_on_inconclusive().value_or(false);

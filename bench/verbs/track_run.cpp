@@ -20,7 +20,7 @@ namespace {
 struct RunFlags {
   std::filesystem::path file, database;
   std::string gate;
-  std::vector<std::string> labels;
+  std::map<std::string, std::string> labels;
   int launches = 0;
   bool dry_run = false, json = false;
   Verbosity verbosity = Verbosity::usual;
@@ -28,7 +28,7 @@ struct RunFlags {
 
 /// Those of the flags before those of the repository.
 std::map<std::string, std::string> labels_of(const RunFlags& flags, const Project& project) {
-  std::map<std::string, std::string> labels = parse_labels(flags.labels);
+  std::map<std::string, std::string> labels = flags.labels;
   if (!flags.gate.empty()) labels.emplace("gate", flags.gate);
   const std::map<std::string, std::string> known = repository_labels(project.file.parent_path());
   // Of another commit than that of the repository its branch and its changes say nothing.
@@ -93,8 +93,8 @@ ExitCode run_run(const Call& call) {
       "writes the file.");
   app.add_option("--file", flags.file, "the file (default: hbench.toml in this folder)");
   app.add_option("--gate", flags.gate, "only the experiments of this gate");
-  app.add_option("--label", flags.labels, kLabelHelp);
-  app.add_option("--launches", flags.launches, "of each case (default: the file's)")->check(in_range(1, 1000));
+  add_labels(app, flags.labels);
+  app.add_option("--launches", flags.launches, "of each case (default: the file's)", in_range(1, 1000));
   app.add_option("--db", flags.database, "the database (default: the file's)");
   app.add_flag("--dry-run", flags.dry_run, "print the plan and its estimate, run nothing");
   app.add_flag("--json", flags.json, "print the run's number and labels as JSON");

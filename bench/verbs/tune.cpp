@@ -6,7 +6,6 @@
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/records/trial.hpp"
 #include "analysis/store/store.hpp"
-#include "bench/command/labels.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
@@ -37,7 +36,7 @@ MeasureOptions measure_options(const TuneOptions& options) {
 }
 
 Run run_of(const Call& call, const TuneOptions& options) {
-  Run run{call.command, HBENCH_VERSION, now_utc(), {}, parse_labels(options.labels)};
+  Run run{call.command, HBENCH_VERSION, now_utc(), {}, options.labels};
   run.labels[kTuningLabel] = options.fusion;
   return run;
 }

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "bench/command/verb.hpp"
 #include "bench/command/verbosity.hpp"
@@ -17,7 +17,7 @@ struct TuneOptions {
   int image_size = 0;  ///< 0: as a sweep's
   std::filesystem::path database = "hbench.db";
   double steps_seconds = 1.5;
-  std::vector<std::string> labels;
+  std::map<std::string, std::string> labels;
   bool json = false, wide = false;
   Verbosity verbosity = Verbosity::usual;
 

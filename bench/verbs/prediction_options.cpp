@@ -1,0 +1,34 @@
+#include "bench/verbs/prediction_options.hpp"
+
+#include "analysis/prediction/gpu_range.hpp"
+#include "bench/command/values.hpp"
+
+namespace hbench {
+
+void add_strategy_options(Arguments& app, PredictionRequest& request, const char* gpus) {
+  app.add_parsed("--gpus", request.gpus, parse_gpu_range, "GPU counts: 1..256 doubles, 1..12:1 counts, 1,2,4 lists",
+                 gpus);
+  app.add_list("--algorithm", request.algorithms, "algorithms (comma list; default: ring,ps)");
+  app.add_list("--compressor", request.compressors, "compressors (comma list)");
+  app.add_list("--preset", request.presets, "frameworks, instead of the usual algorithms (comma list)");
+  app.add_option("--batch", request.batch, "samples per GPU and step", in_range(1, 1'000'000));
+  app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, in the place of the cluster's",
+                 positive_rate());
+}
+
+void add_network_options(Arguments& app, PredictionRequest& request) {
+  request.workloads = {"vgg16", "resnet50"};
+  request.profiles = {"aws-p3-25gbe"};
+  request.compressors = {"none", "fp16"};
+  app.add_list("--workload", request.workloads, "timelines, or files of your own (comma list)");
+  add_strategy_options(app, request, "16..128");
+  app.add_option("--profile", request.profiles.front(),
+                 "the cluster whose nodes are kept while the rate of its network changes");
+}
+
+void take_usual_algorithms(PredictionRequest& request) {
+  // Frameworks take the place of the usual algorithms; of those that are named they do not.
+  if (request.presets.empty() && request.algorithms.empty()) request.algorithms = {"ring", "ps"};
+}
+
+}  // namespace hbench

@@ -1,0 +1,36 @@
+#pragma once
+
+/// What verbs that predict by simulation have in common.
+
+#include <utility>
+
+#include "analysis/prediction/means.hpp"
+#include "bench/command/arguments.hpp"
+#include "bench/command/verbosity.hpp"
+#include "bench/launch/installation.hpp"
+#include "bench/launch/process.hpp"
+#include "bench/output/console.hpp"
+#include "bench/output/document_output.hpp"
+#include "bench/sweep/local_machine.hpp"
+
+namespace hbench {
+
+/// Adds `--gpus`, `--algorithm`, `--compressor`, `--preset`, `--batch` and `--single-gpu-rate`; what `request` has now
+/// are the defaults, and `gpus` that of the GPU counts. `request` outlives the parsing.
+void add_strategy_options(Arguments& app, PredictionRequest& request, const char* gpus);
+/// Adds those and `--workload` and `--profile`, for questions about the rate of a network.
+void add_network_options(Arguments& app, PredictionRequest& request);
+/// Takes the usual algorithms, unless algorithms or frameworks are named. After the parsing.
+void take_usual_algorithms(PredictionRequest& request);
+
+/// Returns what `predict` makes of the data and of what simulations may take, and shows how far it is. Ctrl-C ends it.
+template <class Predict>
+auto predicted(Verbosity verbosity, Predict predict) {
+  catch_interrupts();
+  Progress progress(0, verbosity);
+  auto answer = predict(load_data(), simulation_means(progress));
+  progress.clear();
+  return answer;
+}
+
+}  // namespace hbench
