@@ -72,11 +72,11 @@ std::string usual_currency(const Catalog& catalog) {
 }
 
 /// Refuses, where a budget is given, the clusters that it cannot be compared with.
-std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals, bool rate_given) {
+std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
   const std::string& workload = plan.catalog.traces.begin()->first;
   const auto rate_factor = [&](const Profile& profile) {
     const auto rate = profile.rates.find(workload);
-    return rate_given || rate == profile.rates.end() ? 1 : rate->second.factor;
+    return rate == profile.rates.end() ? 1 : rate->second.factor;
   };
   std::map<std::string, Offer> offers;
   for (const auto& [name, profile] : plan.catalog.profiles) {
@@ -110,7 +110,7 @@ struct Least {
 /// Refuses goals that are missed wherever GPUs lose nothing by being many, and are as fast as their rate may be.
 /// \throws Error (usage) with what it takes at least.
 void check_possible(const Plan& plan, const Goals& goals, const std::map<std::string, Offer>& offers,
-                    double given_rate) {
+                    const PredictionRequest& request) {
   const std::string& workload = plan.catalog.traces.begin()->first;
   Least hours, cost;
   for (const Case& asked : plan.cases) {
@@ -118,7 +118,8 @@ void check_possible(const Plan& plan, const Goals& goals, const std::map<std::st
     if (offer == offers.end()) continue;
     const Profile& profile = plan.catalog.profiles.at(asked.profile);
     const auto known = profile.rates.find(workload);
-    const double rate = given_rate > 0 || known == profile.rates.end() ? given_rate : known->second.samples_per_second;
+    const double given = request.rate_on(profile.gpu);
+    const double rate = given > 0 || known == profile.rates.end() ? given : known->second.samples_per_second;
     if (rate <= 0) return;
     const double ideal = goals.samples / (asked.gpus * rate * offer->second.rate_factor) / 3600;
     const int nodes = (asked.gpus + profile.gpus_per_node - 1) / profile.gpus_per_node;
@@ -178,8 +179,11 @@ Choice choose(const PredictionRequest& request, const Goals& asked_goals, const 
   refuse_recorded_rates(plan);
   Goals goals = asked_goals;
   if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);
-  const std::map<std::string, Offer> offers = make_offers(plan, goals, request.single_gpu_rate > 0);
-  check_possible(plan, goals, offers, request.single_gpu_rate);
+  // A rate that was given is as good as measured, whatever a profile says of that GPU.
+  for (auto& [name, profile] : plan.catalog.profiles)
+    if (request.rate_on(profile.gpu) > 0) profile.rates.clear();
+  const std::map<std::string, Offer> offers = make_offers(plan, goals);
+  check_possible(plan, goals, offers, request);
   means.more(simulation_time(plan.cases, plan.catalog));
   const std::vector<CaseResult> results = simulate_all(plan.cases, plan.catalog, means);
   return {.goals = goals,

@@ -235,7 +235,8 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
         fmt::format("{} on more than {} GPUs", profile.name, profile.most_gpus()),
         fmt::format("its profile has {} node{} at most", profile.most_nodes, profile.most_nodes == 1 ? "" : "s"));
   const auto rate = profile.rates.find(trace.name);
-  if (request_.single_gpu_rate == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
+  const double given = request_.rate_on(profile.gpu);
+  if (given == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
     return refuse(
         fmt::format("{} on {}", trace.name, profile.name),
         "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry");
@@ -246,14 +247,14 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   asked.profile = profile.name;
   asked.gpus = gpus;
   strategy.set_servers(strategy.servers, gpus);
-  asked.single_gpu_rate = request_.single_gpu_rate;
+  asked.single_gpu_rate = given;
   asked.batch_per_gpu = batch > 0 ? batch : request_.batch;
   if (asked.batch_per_gpu == 0 && rate != profile.rates.end()) asked.batch_per_gpu = rate->second.batch;
   if (asked.batch_per_gpu == 0) asked.batch_per_gpu = trace.timeline.batch;
   asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
   asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); one GPU: {}", profile.name, profile.digest,
                              trace.name, trace_digests_.at(trace.name), trace.source,
-                             request_.single_gpu_rate > 0     ? "given by --single-gpu-rate"
+                             given > 0 ? request_.single_gpu_rate > 0 ? "given by --single-gpu-rate" : "given by --rate"
                              : rate != profile.rates.end()    ? rate->second.source
                              : is_recorded_on(trace, profile) ? fmt::format("recorded on {}", trace.recorded->gpu)
                                                               : std::string(kRecordedRate));

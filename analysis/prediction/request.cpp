@@ -5,9 +5,36 @@
 #include <algorithm>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/flag_values.hpp"
 #include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
+
+double PredictionRequest::rate_on(std::string_view gpu) const {
+  if (single_gpu_rate > 0) return single_gpu_rate;
+  // Of `a100-80gb-pcie` also `a100-80gb` and `a100` are names, the closest first.
+  for (std::string_view name = gpu; !name.empty();) {
+    if (const auto found = gpu_rates.find(name); found != gpu_rates.end()) return found->second;
+    const std::size_t dash = name.rfind('-');
+    name = name.substr(0, dash == name.npos ? 0 : dash);
+  }
+  return 0;
+}
+
+std::map<std::string, double, std::less<>> parse_gpu_rates(std::string_view text) {
+  std::map<std::string, double, std::less<>> rates;
+  for (const std::string& part : split_list(std::string(text), "--rate")) {
+    const std::size_t equals = part.find('=');
+    const double rate = equals == part.npos ? 0 : parse_number<double>(part.substr(equals + 1)).value_or(0);
+    if (equals == 0 || !(rate > 0) || rate > 1e12)
+      throw Error(
+          ExitCode::usage, fmt::format("--rate {}: no rate of a GPU", part),
+          "write the samples/s of one GPU by its name: --rate h100=300,a100=150 (hbench list profiles has them)");
+    rates[lower_case(part.substr(0, equals))] = rate;
+  }
+  return rates;
+}
 
 bool only_presets(const PredictionRequest& request) { return !request.presets.empty() && request.algorithms.empty(); }
 

@@ -2,6 +2,7 @@
 
 /// What is to be predicted, and what of it cannot be.
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,8 +29,16 @@ struct PredictionRequest {
   std::set<Evidence> evidence;
   int batch = 0;               ///< per GPU; 0: the profile's
   double single_gpu_rate = 0;  ///< samples/s; 0: the profile's
+  /// Samples/s of one GPU by its name in the catalogue: `h100` means `h100-sxm` too.
+  std::map<std::string, double, std::less<>> gpu_rates;
   bool overlap = true;
+
+  /// Samples/s that were given for GPUs of this name; 0: none.
+  double rate_on(std::string_view gpu) const;
 };
+
+/// `h100=300,a100=150`. \throws Error (usage).
+std::map<std::string, double, std::less<>> parse_gpu_rates(std::string_view text);
 
 /// Whether frameworks were asked for, and nothing beside them.
 bool only_presets(const PredictionRequest& request);

@@ -90,6 +90,7 @@ void add_strategies(Arguments& app, SweepRequest& request) {
   app.add_option("--batch", request.batch, "samples per GPU and step", in_range(1, 1'000'000));
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU: rescales the timeline",
                  positive_rate());
+  app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");
 }
 
 /// Adds the flags of evidence, and of what measured and emulated figures run on.

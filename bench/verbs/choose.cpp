@@ -17,11 +17,11 @@ std::vector<std::string> clusters_for(const PredictionRequest& request, const Ca
   const Trace trace = data.traces.load(request.workloads.front());
   std::vector<std::string> clusters;
   for (const Profile& profile : matching_profiles(all_profiles(data.profiles), filter))
-    if (request.single_gpu_rate > 0 || profile.rates.contains(trace.name) || is_recorded_on(trace, profile))
+    if (request.rate_on(profile.gpu) > 0 || profile.rates.contains(trace.name) || is_recorded_on(trace, profile))
       clusters.push_back(profile.name);
   if (clusters.empty())
     throw Error(ExitCode::usage, fmt::format("no cluster has a rate of one GPU for {}", trace.name),
-                "give --single-gpu-rate SAMPLES_PER_SECOND, or --profile with a file of your own that has one");
+                "give --rate h100=SAMPLES_PER_SECOND, or --profile with a file of your own that has one");
   return clusters;
 }
 

@@ -14,6 +14,7 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
   app.add_option("--batch", request.batch, "samples per GPU and step", in_range(1, 1'000'000));
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, in the place of the cluster's",
                  positive_rate());
+  app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");
 }
 
 void add_network_options(Arguments& app, PredictionRequest& request) {
