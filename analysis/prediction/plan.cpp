@@ -234,6 +234,11 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
     return refuse(
         fmt::format("{} on more than {} GPUs", profile.name, profile.most_gpus()),
         fmt::format("its profile has {} node{} at most", profile.most_nodes, profile.most_nodes == 1 ? "" : "s"));
+  if (profile.gpu_memory.value > 0 && trace.state() > profile.gpu_memory)
+    return refuse(fmt::format("{} on GPUs of {:.0f} GB", trace.name, profile.gpu_memory.value / 1e9),
+                  fmt::format("weights, gradients and optimizer take {:.0f} GB, and plain data parallelism has all of "
+                              "them on each GPU",
+                              trace.state().value / 1e9));
   const auto rate = profile.rates.find(trace.name);
   const double given = request_.rate_on(profile.gpu);
   if (given == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {

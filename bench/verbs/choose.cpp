@@ -45,6 +45,7 @@ ExitCode run_choose(const Call& call) {
       "  hbench choose --workload vgg16 --gpus 1..64 --epochs 90 --deadline 24h --budget 2000usd\n"
       "  hbench choose --workload vgg16 --gpu a100,h100 --provider aws,google\n"
       "  hbench choose --workload gpt2_small --profile dgx-a100 --single-gpu-rate 45 --samples 10M --preset ddp\n"
+      "Above a billion parameters the default is a ring alone.\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|presets");
   app.add_option("--workload", request.workloads.front(), "a timeline, or a file of your own");
   add_strategy_options(app, request, "1..256");
@@ -66,6 +67,9 @@ ExitCode run_choose(const Call& call) {
   output.check();
   const Choice choice = predicted(verbosity, [&](const Data& data, const SimulationMeans& means) {
     if (request.profiles.empty()) request.profiles = clusters_for(request, filter, data);
+    // Nobody trains models of this size with servers, and their simulation would take minutes.
+    const bool large = data.traces.load(request.workloads.front()).elements() > 1e9;
+    if (large && request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
     return choose(request, goals, data, means);
   });
   if (choice.alternatives.empty())

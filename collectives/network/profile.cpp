@@ -64,6 +64,14 @@ Apply rate_into(BytesPerSecond& out) {
   };
 }
 
+Apply memory_into(Bytes& out) {
+  return [&out](std::string_view text, std::optional<double> number) {
+    require_unit(text, number, parse_bytes, out);
+    if (out.value < 1e6 || out.value > 1e15)
+      throw Error(ExitCode::usage, fmt::format("{} is no memory of a GPU", text), "write it such as \"80 GB\"");
+  };
+}
+
 Apply latency_into(Seconds& out) {
   return [&out](std::string_view text, std::optional<double> number) {
     require_unit(text, number, parse_seconds, out);
@@ -136,7 +144,8 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
                {{"title", false, text_into(profile.gpu_title)},
                 {"memory_rate", true, rate_into(profile.memory_rate)},
                 {"link_rate", false, rate_into(profile.gpu_link_rate)},
-                {"bus_rate", false, rate_into(profile.gpu_bus_rate)}},
+                {"bus_rate", false, rate_into(profile.gpu_bus_rate)},
+                {"memory", false, memory_into(profile.gpu_memory)}},
                {"rates"}, figures);
   for (Figure& figure : figures) {
     figure.key = "gpu." + figure.key;

@@ -70,6 +70,7 @@ struct Profile {
   double straggler = 0;          ///< relative standard deviation of a rank's compute time
   double uncertainty = 0;        ///< relative uncertainty of the rates and latencies: the band of predictions
   BytesPerSecond gpu_link_rate;  ///< the most that this GPU's own links (NVLink) carry; 0: unknown or none
+  Bytes gpu_memory;              ///< of one GPU; 0: unknown
   BytesPerSecond gpu_bus_rate;   ///< the most that its PCIe bus carries; 0: unknown
   std::optional<Price> price;
   std::map<std::string, GpuRate, std::less<>> rates;  ///< by workload name

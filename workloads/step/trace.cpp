@@ -21,8 +21,8 @@ constexpr std::string_view kHelp = "workloads/traces/README.md documents the for
 // Beyond these, sums of bytes and nanoseconds of time would be lost.
 constexpr std::int64_t kMostElements = 1'000'000'000'000;
 constexpr Seconds kMostTime(3600);
-constexpr std::array<std::string_view, 9> kKeys{"format",   "title",     "source",  "batch",   "forward",
-                                                "backward", "gradients", "buckets", "recorded"};
+constexpr std::array<std::string_view, 10> kKeys{"state_bytes", "format",   "title",     "source",  "batch",
+                                                 "forward",     "backward", "gradients", "buckets", "recorded"};
 constexpr std::array<std::string_view, 4> kRecordedKeys{"gpu", "ranks", "step", "replayed"};
 
 std::string read_text(const TomlReader& read, const toml::table& table, std::string_view key,
@@ -96,6 +96,14 @@ std::string recorded_text(const RecordedJob& job) {
 
 double RecordedJob::error() const { return replayed.value > 0 ? std::abs(std::log(replayed / step)) : 0; }
 
+double Trace::elements() const {
+  double sum = 0;
+  for (const GradientEvent& gradient : timeline.gradients) sum += static_cast<double>(gradient.elements);
+  return sum;
+}
+
+Bytes Trace::state() const { return Bytes(elements() * state_bytes); }
+
 std::string Trace::recorded_fusion() const {
   return buckets.empty() ? std::string() : parse_fusion(fmt::format("recorded:{}", fmt::join(buckets, "-"))).text();
 }
@@ -123,6 +131,8 @@ Trace parse_trace(std::string_view text, std::string_view file_name) {
     last = gradient.ready;
     if (!names.insert(gradient.tensor).second) read.fail(node, fmt::format("'{}' is listed twice", gradient.tensor));
   }
+  if (const toml::node* bytes = table.get("state_bytes"))
+    trace.state_bytes = read.number(*bytes, 1, 64, "'state_bytes' must be a number of bytes from 1 to 64");
   if (const toml::node* buckets = table.get("buckets"))
     trace.buckets = read_buckets(read, *buckets, trace.timeline.gradients.size());
   if (const toml::node* recorded = table.get("recorded")) trace.recorded = read_recorded(read, *recorded);
@@ -134,6 +144,7 @@ std::string format_trace(const Trace& trace) {
       "format = 1\ntitle = {}\nsource = {}\nbatch = {}\nforward = \"{:.3f} us\"\nbackward = \"{:.3f} us\"\n",
       toml_text(trace.title), toml_text(trace.source), trace.timeline.batch, trace.timeline.forward.value * 1e6,
       trace.timeline.backward.value * 1e6);
+  if (trace.state_bytes != Trace().state_bytes) out += fmt::format("state_bytes = {:g}\n", trace.state_bytes);
   if (!trace.buckets.empty())
     out +=
         fmt::format("\n# Gradients that travelled together when it was recorded: --fusion recorded\nbuckets = [{}]\n",

@@ -32,8 +32,15 @@ struct Trace {
   StepTimeline timeline;
   /// Of a recorded job: how many gradients travelled together, in their order; the policy `recorded`. Empty: not known.
   std::vector<int> buckets = {};
+  /// Bytes that weights, gradients and optimizer take for each parameter: 12 of SGD with momentum in single precision,
+  /// 16 of Adam, in mixed precision too (Rajbhandari et al., ZeRO, SC 2020, section 3.1).
+  double state_bytes = 12;
   std::optional<RecordedJob> recorded = {};  ///< absent: not of a recorded job
 
+  /// Parameters.
+  double elements() const;
+  /// What a GPU must have room for in plain data parallelism, activations not counted.
+  Bytes state() const;
   /// The fusion policy of the recorded buckets: `recorded:2-15-12`; empty where they are not known.
   std::string recorded_fusion() const;
 };
