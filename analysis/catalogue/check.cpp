@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "analysis/catalogue/figures.hpp"
 #include "collectives/base/units_text.hpp"
@@ -223,13 +222,6 @@ std::string findings_text(const std::vector<ProfileFinding>& findings) {
   for (const ProfileFinding& finding : findings)
     text += fmt::format("{}: {}: {}\n", finding.place, to_string(finding.severity), finding.what);
   return text;
-}
-
-std::string findings_json(const std::vector<ProfileFinding>& findings) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const ProfileFinding& finding : findings)
-    rows.push_back({{"place", finding.place}, {"severity", to_string(finding.severity)}, {"what", finding.what}});
-  return rows.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace hbench

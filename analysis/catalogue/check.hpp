@@ -30,7 +30,5 @@ std::vector<ProfileFinding> check_profile(const Profile& profile, std::string_vi
 
 /// `my.toml:12: error: ...`, a line for each.
 std::string findings_text(const std::vector<ProfileFinding>& findings);
-/// An array of objects.
-std::string findings_json(const std::vector<ProfileFinding>& findings);
 
 }  // namespace hbench

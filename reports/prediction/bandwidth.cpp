@@ -5,16 +5,14 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/points/model_error.hpp"
 #include "analysis/prediction/rate_text.hpp"
+#include "reports/rows/fields.hpp"
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
@@ -24,6 +22,11 @@ std::string cell(const RequiredBandwidth& required) {
   if (!required.least) return text;
   text += " (" + gigabits(*required.least);
   return text + (required.most ? fmt::format(" to {})", gigabits(*required.most)) : "+)");
+}
+
+/// In Gbit/s, divided among `shared_by`.
+std::optional<double> rate_value(const std::optional<BytesPerSecond>& rate, int shared_by = 1) {
+  return rate ? std::optional(in_gigabits(*rate) * (1.0 / shared_by)) : std::nullopt;
 }
 
 std::string nodes_in_words(const Profile& base) {
@@ -279,27 +282,37 @@ Table never_table(const BandwidthAnswer& answer) {
   return table;
 }
 
-std::string below_text(const std::optional<BytesPerSecond>& rate) {
-  if (!rate) return "never";
-  return *rate >= kUnlimited ? "always" : gigabits(*rate);
+/// `always` where no network is too fast, null (in JSON) where none is slow enough.
+void add_below(Row& row, std::string_view name, std::string_view title, const std::optional<BytesPerSecond>& rate) {
+  Json json = rate && *rate >= kUnlimited ? Json("always") : json_of(rate_value(rate));
+  if (row.form() == Form::schema) json = {{"type", {"number", "string", "null"}}};
+  row.put(name, std::move(json), "or always; null: on no network");
+  row.number(title, !rate ? "never" : *rate >= kUnlimited ? "always" : gigabits(*rate));
+}
+
+void break_even_fields(Row& row, const BreakEven& each) {
+  const auto short_number = [](double value) { return fmt::format("{:.2g}", value); };
+  const auto milliseconds = [](double seconds) { return fmt::format("{:.3g} ms", 1e3 * seconds); };
+  row.field("workload", each.asked.workload).in("workload");
+  row.field("gpus", each.asked.gpus);
+  row.field("strategy", each.asked.strategy.label()).in("strategy");
+  row.field("bits_per_element", each.bits_per_element, "on the wire")
+      .in("bits per element", fmt::format("{}{:.4g}", each.bits_vary ? "at most " : "", each.bits_per_element), 2);
+  row.field("bits_are_at_most", each.bits_vary, "whether they vary with the values");
+  row.field("relative_l2_error", each.relative_error, "of normally distributed values")
+      .in("relative L2 error", short_number, 1, "not known");
+  row.field("coding_seconds", if_positive(each.coding.value), "of all gradients of a step, at the busiest GPU")
+      .in("coding", milliseconds, 0, "not known");
+  add_below(row, "surely_faster_below_gbit_per_second_per_node", "pays below", each.ahead_below);
+  add_below(row, "break_even_gbit_per_second_per_node", "break-even", each.even_at);
 }
 
 Table break_even_table(const BandwidthAnswer& answer) {
-  Table table{.caption = fmt::format(
-                  "Compressors on {} GPUs: ahead of none (by more than the model's own error) below the first "
-                  "rate, slower above the break-even; Gbit/s per node",
-                  answer.break_even.front().asked.gpus),
-              .columns = {"workload", "strategy", "bits per element", "relative L2 error", "coding", "pays below",
-                          "break-even"},
-              .numeric = {false, false, true, true, true, true, true},
-              .priority = {0, 0, 2, 1, 0, 0, 0}};
-  for (const BreakEven& each : answer.break_even)
-    table.rows.push_back({each.asked.workload, each.asked.strategy.label(),
-                          fmt::format("{}{:.4g}", each.bits_vary ? "at most " : "", each.bits_per_element),
-                          each.relative_error ? fmt::format("{:.2g}", *each.relative_error) : "not known",
-                          each.coding.value > 0 ? fmt::format("{:.3g} ms", 1e3 * each.coding.value) : "not known",
-                          below_text(each.ahead_below), below_text(each.even_at)});
-  return table;
+  return table_of(
+      answer.break_even, break_even_fields,
+      {.caption = fmt::format("Compressors on {} GPUs: ahead of none (by more than the model's own error) below the "
+                              "first rate, slower above the break-even; Gbit/s per node",
+                              answer.break_even.front().asked.gpus)});
 }
 
 constexpr const char* kCodingNote =
@@ -309,33 +322,43 @@ constexpr const char* kCodingNote =
     "at about a k-th of the rate: time it first. The error is that of normally distributed values; what it does to "
     "training is not simulated. Always: fewer bytes on the links inside nodes save more than coding takes, too.";
 
-Json rate_json(const std::optional<BytesPerSecond>& rate, double share = 1) {
-  return rate ? Json(in_gigabits(*rate) * share) : Json();
+/// The rate that an efficiency takes, divided among `shared_by`.
+void required_rate_fields(Row& row, const RequiredBandwidth& required, int shared_by) {
+  row.field("least", rate_value(required.least, shared_by), "by the better end of the 90 % band");
+  row.field("stated", rate_value(required.stated, shared_by), "null: no network is fast enough");
+  row.field("most", rate_value(required.most, shared_by), "by the worse end");
 }
 
-Json band_json(const RequiredBandwidth& required, double share) {
-  return {{"least", rate_json(required.least, share)},
-          {"stated", rate_json(required.stated, share)},
-          {"most", rate_json(required.most, share)}};
+void required_fields(Row& row, const RequiredBandwidth& required, int gpus_per_node) {
+  const auto rate = [](int shared_by) {
+    return [shared_by](Row& of, const RequiredBandwidth& each) { required_rate_fields(of, each, shared_by); };
+  };
+  row.field("workload", required.asked.workload);
+  row.field("gpus", required.asked.gpus);
+  row.field("nodes", required.asked.nodes);
+  row.field("strategy", required.asked.strategy.label());
+  row.field("evidence", "simulated");
+  row.object("gbit_per_second_per_node", required, rate(1));
+  row.object("gbit_per_second_per_gpu", required, rate(gpus_per_node));
+  row.field("best_efficiency", required.best_efficiency, "on a network that takes no time, latency apart");
+  row.field("held_back_by", if_stated(required.obstacle), "where no network is fast enough");
+  row.field("efficiency_without_that", if_known(!required.obstacle.empty(), required.without_obstacle));
 }
 
-Json required_json(const RequiredBandwidth& required, int gpus_per_node) {
-  Json json{{"workload", required.asked.workload},
-            {"gpus", required.asked.gpus},
-            {"nodes", required.asked.nodes},
-            {"strategy", required.asked.strategy.label()},
-            {"evidence", "simulated"},
-            {"gbit_per_second_per_node", band_json(required, 1)},
-            {"gbit_per_second_per_gpu", band_json(required, 1.0 / gpus_per_node)},
-            {"best_efficiency", required.best_efficiency}};
-  json["held_back_by"] = required.obstacle.empty() ? Json() : Json(required.obstacle);
-  json["efficiency_without_that"] = required.obstacle.empty() ? Json() : Json(required.without_obstacle);
-  return json;
+void network_fields(Row& row, const KnownNetwork& network) {
+  row.field("profile", network.profile);
+  row.field("gbit_per_second_per_node", in_gigabits(network.reaches), "that one path between two nodes carries");
 }
 
-/// null: on no network; `always` is said apart, because JSON has no infinity.
-Json below_json(const std::optional<BytesPerSecond>& rate) {
-  return rate && *rate >= kUnlimited ? Json("always") : rate_json(rate);
+void answer_fields(Row& row, const BandwidthAnswer& answer) {
+  row.field("target", answer.target, "efficiency to reach");
+  row.field("profile", answer.base.name, "whose nodes are kept");
+  row.field("gpus_per_node", answer.base.gpus_per_node);
+  row.rows("required", answer.required,
+           [&](Row& of, const RequiredBandwidth& each) { required_fields(of, each, answer.base.gpus_per_node); });
+  row.rows("break_even", answer.break_even, break_even_fields);
+  row.rows("networks", answer.networks, network_fields);
+  row.rows("left_out", answer.refused, refusal_fields);
 }
 
 }  // namespace
@@ -365,28 +388,8 @@ Document bandwidth_document(const BandwidthAnswer& answer) {
   return document;
 }
 
-std::string bandwidth_json(const BandwidthAnswer& answer) {
-  Json required = Json::array(), break_even = Json::array(), networks = Json::array(), left_out = Json::array();
-  for (const RequiredBandwidth& each : answer.required)
-    required.push_back(required_json(each, answer.base.gpus_per_node));
-  for (const BreakEven& each : answer.break_even)
-    break_even.push_back({{"workload", each.asked.workload},
-                          {"gpus", each.asked.gpus},
-                          {"strategy", each.asked.strategy.label()},
-                          {"bits_per_element", each.bits_per_element},
-                          {"bits_are_at_most", each.bits_vary},
-                          {"relative_l2_error", each.relative_error ? Json(*each.relative_error) : Json()},
-                          {"coding_seconds", each.coding.value > 0 ? Json(each.coding.value) : Json()},
-                          {"surely_faster_below_gbit_per_second_per_node", below_json(each.ahead_below)},
-                          {"break_even_gbit_per_second_per_node", below_json(each.even_at)}});
-  for (const KnownNetwork& network : answer.networks)
-    networks.push_back({{"profile", network.profile}, {"gbit_per_second_per_node", in_gigabits(network.reaches)}});
-  for (const Refusal& refusal : answer.refused) left_out.push_back({{"what", refusal.what}, {"why", refusal.why}});
-  return Json{{"target", answer.target}, {"profile", answer.base.name}, {"gpus_per_node", answer.base.gpus_per_node},
-              {"required", required},    {"break_even", break_even},    {"networks", networks},
-              {"left_out", left_out}}
-             .dump(1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+std::string bandwidth_json(const BandwidthAnswer& answer, Form form) {
+  return object_text(form, "hbench bandwidth --json", answer, answer_fields);
 }
 
 }  // namespace hbench

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "analysis/prediction/bandwidth.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
 Document bandwidth_document(const BandwidthAnswer& answer);
-std::string bandwidth_json(const BandwidthAnswer& answer);
+std::string bandwidth_json(const BandwidthAnswer& answer, Form form = Form::values);
 
 }  // namespace hbench

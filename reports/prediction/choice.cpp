@@ -5,18 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <ranges>
 #include <set>
 
 #include "analysis/points/model_error.hpp"
 #include "analysis/prediction/doubts.hpp"
 #include "reports/prediction/choice_charts.hpp"
+#include "reports/rows/fields.hpp"
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// As it was asked for.
 std::string percent(double share) { return fmt::format("{:.4g} %", 100 * share); }
@@ -145,56 +143,50 @@ std::string no_cost(const Profile& profile) {
   return profile.price ? fmt::format("in {}", profile.price->per_node_hour.currency) : "no price";
 }
 
-Table cluster_table(const Choice& choice, const std::vector<Alternative>& best) {
-  Table table{.caption = "The best of each cluster, the best cluster first",
-              .columns = {"cluster", "GPUs", "strategy", "efficiency", "samples/s", "of one GPU"},
-              .numeric = {false, true, false, true, true, true},
-              .priority = {0, 0, 2, choice.goals.samples > 0 ? 1 : 0, 3, 4},
-              .first_rows = 12};
-  const auto column = [&](const std::string& name, bool numeric, int priority) {
-    table.columns.push_back(name);
-    table.numeric.push_back(numeric);
-    table.priority.push_back(priority);
-  };
-  if (choice.goals.samples > 0) {
-    column("time", true, 0);
-    column(choice.goals.currency, true, 0);
-  } else {
-    column(choice.goals.currency + "/h", true, 0);
-  }
-  column("meets", false, 0);
-  for (const Alternative& alternative : best) {
-    const Case& asked = alternative.point.asked;
-    const Profile& profile = choice.catalog.profiles.at(asked.profile);
-    std::vector<std::string> row{asked.profile,
-                                 std::to_string(asked.gpus),
-                                 asked.strategy.label(),
-                                 percent_band(alternative.efficiency),
-                                 figure(alternative.throughput.stated),
-                                 figure(alternative.throughput.stated / alternative.efficiency.stated / asked.gpus)};
-    if (alternative.hours) {
-      row.push_back(hours_band(*alternative.hours));
-      row.push_back(alternative.cost ? cost_band(*alternative.cost) + bought(profile) : no_cost(profile));
-    } else {
-      row.push_back(alternative.cost_per_hour ? cost_text(*alternative.cost_per_hour) + bought(profile)
-                                              : no_cost(profile));
-    }
-    row.emplace_back(to_string(alternative.meets));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+void price_fields(Row& row, const Price& price) {
+  row.field("per_node_hour", price.per_node_hour.amount);
+  row.field("currency", price.per_node_hour.currency);
+  row.field("region", price.region);
+  row.field("retrieved", price.retrieved, "when it was read");
+  row.field("model", to_string(price.model), "how it is bought");
+  row.field("source", price.source);
+}
+
+void alternative_fields(Row& row, const Alternative& each, const Choice& choice) {
+  const Case& asked = each.point.asked;
+  const Profile& profile = choice.catalog.profiles.at(asked.profile);
+  const bool counted = each.hours.has_value();
+  const std::string absent = no_cost(profile);
+  const auto priced = [&](const auto& text) { return [&](const auto& cost) { return text(cost) + bought(profile); }; };
+  row.field("cluster", asked.profile, "its profile").in("cluster");
+  row.field("gpus", asked.gpus).in("GPUs");
+  row.field("nodes", each.nodes, "whole ones, which are paid");
+  row.field("strategy", asked.strategy.label()).in("strategy", 2);
+  row.field("evidence", "simulated");
+  row.object("efficiency", each.efficiency, band_fields<Band>)
+      .in("efficiency", percent_band, choice.goals.samples > 0 ? 1 : 0);
+  row.object("samples_per_second", each.throughput, band_fields<Band>)
+      .in("samples/s", figure(each.throughput.stated), 3);
+  row.number("of one GPU", figure(each.throughput.stated / each.efficiency.stated / asked.gpus), 4);
+  const auto hours = row.object("hours", each.hours, band_fields<Band>, "for all samples");
+  if (counted) hours.in("time", hours_band);
+  const auto cost = row.object("cost", each.cost, band_fields<Band>, "for all samples, where a price is known");
+  if (counted) cost.in(choice.goals.currency, priced(cost_band), 0, absent);
+  const auto per_hour = row.field("cost_per_hour", each.cost_per_hour);
+  if (!counted) per_hour.in(choice.goals.currency + "/h", priced(cost_text), 0, absent);
+  row.object("price", profile.price, price_fields);
+  row.field("meets", to_string(each.meets), "the goals: surely, likely, hardly or no").in("meets");
+  row.field("as_good", each.rivals, "other strategies that no prediction tells apart from this one");
+}
+
+Table alternative_table(const Choice& choice, const std::vector<Alternative>& some, Table table) {
+  const auto fields = [&](Row& row, const Alternative& each) { alternative_fields(row, each, choice); };
+  return table_of(some, fields, std::move(table));
 }
 
 Table front_table(const Choice& choice, const std::vector<Alternative>& front) {
-  Table table{.caption = "Nothing is both quicker and cheaper than these",
-              .columns = {"cluster", "GPUs", "strategy", "time", choice.goals.currency},
-              .numeric = {false, true, false, true, true},
-              .priority = {0, 0, 1, 0, 0}};
-  for (const Alternative& alternative : front)
-    table.rows.push_back(
-        {alternative.point.asked.profile, std::to_string(alternative.point.asked.gpus),
-         alternative.point.asked.strategy.label(), hours_band(*alternative.hours),
-         cost_band(*alternative.cost) + bought(choice.catalog.profiles.at(alternative.point.asked.profile))});
+  Table table = alternative_table(choice, front, {.caption = "Nothing is both quicker and cheaper than these"});
+  for (const char* known : {"efficiency", "samples/s", "of one GPU", "meets"}) erase_column(table, known);
   return table;
 }
 
@@ -299,34 +291,31 @@ Table price_table(const Choice& choice, const std::vector<Alternative>& best) {
   return table;
 }
 
-Json price_json(const std::optional<Price>& price) {
-  if (!price) return {};
-  return {{"per_node_hour", price->per_node_hour.amount},
-          {"currency", price->per_node_hour.currency},
-          {"region", price->region},
-          {"retrieved", price->retrieved},
-          {"model", to_string(price->model)},
-          {"source", price->source}};
+void doubt_fields(Row& row, const Doubt& doubt) {
+  row.field("what", doubt.what);
+  row.field("measurement", doubt.measurement, "that would decide it");
 }
 
-Json band_json(const Band& band) { return {{"low", band.low}, {"stated", band.stated}, {"high", band.high}}; }
+void goal_fields(Row& row, const Goals& goals) {
+  row.field("efficiency", if_positive(goals.efficiency), "at least");
+  row.field("samples", if_positive(goals.samples), "to train on");
+  row.field("hours", if_positive(goals.hours), "at most");
+  row.field("budget", if_positive(goals.budget), "at most");
+}
 
-Json alternative_json(const Alternative& alternative, const Profile& profile) {
-  const Case& asked = alternative.point.asked;
-  Json json{{"cluster", asked.profile},
-            {"gpus", asked.gpus},
-            {"nodes", alternative.nodes},
-            {"strategy", asked.strategy.label()},
-            {"evidence", "simulated"},
-            {"efficiency", band_json(alternative.efficiency)},
-            {"samples_per_second", band_json(alternative.throughput)}};
-  json["hours"] = alternative.hours ? band_json(*alternative.hours) : Json();
-  json["cost"] = alternative.cost ? band_json(*alternative.cost) : Json();
-  json["cost_per_hour"] = alternative.cost_per_hour ? Json(*alternative.cost_per_hour) : Json();
-  json["price"] = price_json(profile.price);
-  json["meets"] = to_string(alternative.meets);
-  json["as_good"] = alternative.rivals;
-  return json;
+void choice_fields(Row& row, const Choice& choice) {
+  const auto alternative = [&](Row& of, const Alternative& each) {
+    alternative_fields(of, each, choice);
+    const std::vector<Doubt> doubts = doubts_of(choice, each);
+    of.rows("not_known", doubts, doubt_fields);
+    of.may_lack(doubts.empty());
+  };
+  row.field("workload", choice.workload, "its title");
+  row.object("goals", choice.goals, goal_fields, "null: no condition");
+  row.field("currency", choice.goals.currency, "of the budget and of every cost");
+  row.rows("clusters", best_by_cluster(choice.alternatives), alternative, "the best of each, the best first");
+  row.rows("pareto_front", pareto_front(choice.alternatives), alternative, "nothing is both quicker and cheaper");
+  row.rows("left_out", choice.refused, refusal_fields);
 }
 
 }  // namespace
@@ -343,7 +332,8 @@ Document choice_document(const Choice& choice) {
       "conditions; likely: the "
       "figure does; hardly: only the better end does.",
       100 * kModelError.compute)});
-  document.blocks.emplace_back(cluster_table(choice, best));
+  document.blocks.emplace_back(alternative_table(
+      choice, best, {.caption = "The best of each cluster, the best cluster first", .first_rows = 12}));
   if (const std::vector<Alternative> front = pareto_front(choice.alternatives); !front.empty())
     document.blocks.emplace_back(front_table(choice, front));
   if (Table doubling = doubling_table(choice, best); !doubling.rows.empty())
@@ -357,26 +347,8 @@ Document choice_document(const Choice& choice) {
   return document;
 }
 
-std::string choice_json(const Choice& choice) {
-  Json clusters = Json::array(), front = Json::array(), left_out = Json::array();
-  const auto json_of = [&](const Alternative& alternative) {
-    Json json = alternative_json(alternative, choice.catalog.profiles.at(alternative.point.asked.profile));
-    for (const Doubt& doubt : doubts_of(choice, alternative))
-      json["not_known"].push_back({{"what", doubt.what}, {"measurement", doubt.measurement}});
-    return json;
-  };
-  for (const Alternative& alternative : best_by_cluster(choice.alternatives)) clusters.push_back(json_of(alternative));
-  for (const Alternative& alternative : pareto_front(choice.alternatives)) front.push_back(json_of(alternative));
-  for (const Refusal& refusal : choice.refused) left_out.push_back({{"what", refusal.what}, {"why", refusal.why}});
-  const Goals& asked = choice.goals;
-  const Json goals{{"efficiency", asked.efficiency > 0 ? Json(asked.efficiency) : Json()},
-                   {"samples", asked.samples > 0 ? Json(asked.samples) : Json()},
-                   {"hours", asked.hours > 0 ? Json(asked.hours) : Json()},
-                   {"budget", asked.budget > 0 ? Json(asked.budget) : Json()}};
-  return Json{{"workload", choice.workload}, {"goals", goals},        {"currency", asked.currency},
-              {"clusters", clusters},        {"pareto_front", front}, {"left_out", left_out}}
-             .dump(1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+std::string choice_json(const Choice& choice, Form form) {
+  return object_text(form, "hbench choose --json", choice, choice_fields);
 }
 
 }  // namespace hbench

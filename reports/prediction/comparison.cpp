@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/points/lead.hpp"
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Two digits at least.
 std::string percent(double share) {
@@ -32,7 +29,7 @@ std::string framework(const Case& asked) {
 }
 
 /// One curve: a framework at a place.
-struct Row {
+struct Curve {
   std::string place, strategy;
   std::vector<const Point*> points;
 };
@@ -42,14 +39,14 @@ bool is_shown(const Point& point, Evidence evidence) {
 }
 
 /// The curves of one workload, in the order in which places and frameworks were asked for.
-std::vector<Row> rows_of(const ComparisonAnswer& answer, const std::string& workload, Evidence evidence) {
-  std::vector<Row> rows;
+std::vector<Curve> rows_of(const ComparisonAnswer& answer, const std::string& workload, Evidence evidence) {
+  std::vector<Curve> rows;
   for (const Point& point : answer.points) {
     if (!is_shown(point, evidence) || point.asked.workload != workload) continue;
     const std::string& place = answer.labels.at(point.asked.profile);
     const std::string strategy = framework(point.asked);
     auto row = std::ranges::find_if(
-        rows, [&](const Row& known) { return known.place == place && known.strategy == strategy; });
+        rows, [&](const Curve& known) { return known.place == place && known.strategy == strategy; });
     if (row == rows.end()) row = rows.insert(rows.end(), {.place = place, .strategy = strategy});
     row->points.push_back(&point);
   }
@@ -71,7 +68,7 @@ std::vector<int> counts_of(const ComparisonAnswer& answer) {
   return {counts.begin(), counts.end()};
 }
 
-const Point* at(const Row& row, int gpus) {
+const Point* at(const Curve& row, int gpus) {
   const auto found = std::ranges::find_if(row.points, [&](const Point* point) { return point->asked.gpus == gpus; });
   return found == row.points.end() ? nullptr : *found;
 }
@@ -82,7 +79,7 @@ std::string verdict(const ComparisonAnswer& answer) {
   std::string text = fmt::format("Simulated efficiency on {} GPUs, best and worst:", most);
   for (const std::string& workload : workloads_of(answer)) {
     const Point *best = nullptr, *worst = nullptr;
-    for (const Row& row : rows_of(answer, workload, Evidence::simulated)) {
+    for (const Curve& row : rows_of(answer, workload, Evidence::simulated)) {
       const Point* point = at(row, most);
       if (point == nullptr) continue;
       if (best == nullptr || *point->efficiency > *best->efficiency) best = point;
@@ -100,10 +97,10 @@ std::string verdict(const ComparisonAnswer& answer) {
 
 /// How far the best framework of its place is ahead of a row on the most GPUs: `level`, `1.5 (1.3 to 1.8)`; `-` of the
 /// best itself.
-std::string behind_best(const Row& row, const std::vector<Row>& rows, int gpus) {
+std::string behind_best(const Curve& row, const std::vector<Curve>& rows, int gpus) {
   const Point *own = at(row, gpus), *best = own;
   if (own == nullptr) return "-";
-  for (const Row& other : rows)
+  for (const Curve& other : rows)
     if (const Point* point = at(other, gpus);
         point != nullptr && other.place == row.place && *point->efficiency > *best->efficiency)
       best = point;
@@ -125,11 +122,11 @@ Table efficiency_table(const ComparisonAnswer& answer, const std::string& worklo
     // The most GPUs are what is asked about.
     table.priority.push_back(static_cast<int>(counts.size() - 1 - i));
   }
-  const std::vector<Row> rows = rows_of(answer, workload, Evidence::simulated);
+  const std::vector<Curve> rows = rows_of(answer, workload, Evidence::simulated);
   table.columns.emplace_back("best there, times as fast");
   table.numeric.push_back(false);
   table.priority.push_back(0);
-  for (const Row& row : rows) {
+  for (const Curve& row : rows) {
     std::vector<std::string>& cells = table.rows.emplace_back(std::vector{row.place, row.strategy});
     for (const int gpus : counts) {
       const Point* point = at(row, gpus);
@@ -155,7 +152,7 @@ Chart efficiency_chart(const ComparisonAnswer& answer, const std::string& worklo
   chart.caption = bands ? "Shaded: the 90 % band." : "The 90 % bands are in the table.";
   for (const auto& [evidence, mark] :
        {std::pair(Evidence::simulated, Mark::simulated), std::pair(Evidence::published, Mark::published)})
-    for (const Row& row : rows_of(answer, workload, evidence)) {
+    for (const Curve& row : rows_of(answer, workload, evidence)) {
       Series series{.label = fmt::format("{}, {}{}", row.place, row.strategy,
                                          evidence == Evidence::published ? ", published" : ""),
                     .mark = mark,
@@ -193,17 +190,24 @@ Table published_table(const ComparisonAnswer& answer) {
   return table;
 }
 
-Json point_json(const Point& point, const std::string& where) {
-  const auto optional = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  return {{"where", where},
-          {"workload", point.asked.workload},
-          {"gpus", point.asked.gpus},
-          {"framework", framework(point.asked)},
-          {"evidence", to_string(point.asked.evidence)},
-          {"efficiency", optional(point.efficiency)},
-          {"efficiency_low", optional(point.efficiency_low)},
-          {"efficiency_high", optional(point.efficiency_high)},
-          {"source", point.asked.source}};
+void point_fields(Row& row, const Point& point, const std::string& where) {
+  row.field("where", where, "the label of its place");
+  row.field("workload", point.asked.workload);
+  row.field("gpus", point.asked.gpus);
+  row.field("framework", framework(point.asked));
+  row.field("evidence", to_string(point.asked.evidence));
+  row.field("efficiency", point.efficiency);
+  row.field("efficiency_low", point.efficiency_low, "of the 90 % band");
+  row.field("efficiency_high", point.efficiency_high, "of the 90 % band");
+  row.field("source", point.asked.source, "of a published figure");
+}
+
+void answer_fields(Row& row, const ComparisonAnswer& answer) {
+  row.field("comparison", answer.asked->name);
+  row.field("question", answer.asked->summary);
+  row.rows("points", answer.points, [&](Row& point_row, const Point& point) {
+    point_fields(point_row, point, answer.labels.at(point.asked.profile));
+  });
 }
 
 }  // namespace
@@ -224,12 +228,8 @@ Document comparison_document(const ComparisonAnswer& answer) {
   return document;
 }
 
-std::string comparison_json(const ComparisonAnswer& answer) {
-  Json points = Json::array();
-  for (const Point& point : answer.points) points.push_back(point_json(point, answer.labels.at(point.asked.profile)));
-  return Json{{"comparison", answer.asked->name}, {"question", answer.asked->summary}, {"points", points}}.dump(
-             1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+std::string comparison_json(const ComparisonAnswer& answer, Form form) {
+  return object_text(form, "hbench compare --json", answer, answer_fields);
 }
 
 }  // namespace hbench

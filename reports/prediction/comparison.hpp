@@ -3,11 +3,11 @@
 #include <string>
 
 #include "analysis/prediction/compare.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
 Document comparison_document(const ComparisonAnswer& answer);
-std::string comparison_json(const ComparisonAnswer& answer);
+std::string comparison_json(const ComparisonAnswer& answer, Form form = Form::values);
 
 }  // namespace hbench

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "reports/rows/fields.hpp"
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 char letter(std::size_t candidate) { return static_cast<char>('A' + candidate); }
 
@@ -133,23 +132,48 @@ Chart efficiency_chart(const CrossoverMap& map, const std::vector<std::string>& 
   return chart;
 }
 
-Json map_json(const CrossoverMap& map, const std::vector<std::string>& candidates) {
+/// Each cell also has its row and its column, by what they count.
+void cell_fields(Row& row, const std::vector<std::string>& fastest, Json efficiency) {
+  row.field("fastest", fastest, "candidates that nothing is ahead of, the fastest first");
+  row.field("tie", fastest.size() > 1);
+  const bool lacking = efficiency.is_null();
+  row.put("efficiency", std::move(efficiency), "of training steps: of each candidate that is possible");
+  row.may_lack(lacking);
+}
+
+Json cells_json(Form form, const CrossoverMap& map, const std::vector<std::string>& candidates) {
+  const auto band = [form](const CellFigure& figure) { return json_of(form, figure, band_fields<CellFigure>); };
+  if (form == Form::schema) {
+    Row row(form);
+    cell_fields(row, {}, {{"type", "object"}, {"additionalProperties", band({})}});
+    Json cell = row.json();
+    cell["additionalProperties"] = kind_of<std::string>();
+    return {{"type", "array"}, {"items", cell}};
+  }
   Json cells = Json::array();
   for (std::size_t row = 0; row < map.rows.size(); ++row)
     for (std::size_t column = 0; column < map.columns.size(); ++column) {
-      Json fastest = Json::array(), efficiency = Json::object();
+      std::vector<std::string> fastest;
       for (const std::size_t each : map.fastest[row][column]) fastest.push_back(candidates[each]);
-      Json cell{{map.row_title, map.rows[row]}, {map.column_title, map.columns[column]}, {"fastest", fastest}};
-      cell["tie"] = fastest.size() > 1;
-      if (!map.figures.empty()) {
-        for (std::size_t each = 0; each < candidates.size(); ++each)
-          if (const auto& figure = map.figures[row][column][each])
-            efficiency[candidates[each]] = {{"low", figure->low}, {"stated", figure->stated}, {"high", figure->high}};
-        cell["efficiency"] = efficiency;
-      }
-      cells.push_back(std::move(cell));
+      Json efficiency = map.figures.empty() ? Json() : Json::object();
+      for (std::size_t each = 0; each < candidates.size() && !map.figures.empty(); ++each)
+        if (const auto& figure = map.figures[row][column][each]) efficiency[candidates[each]] = band(*figure);
+      Row cell;
+      cell.field(map.row_title, map.rows[row]);
+      cell.field(map.column_title, map.columns[column]);
+      cell_fields(cell, fastest, std::move(efficiency));
+      cells.push_back(cell.json());
     }
-  return {{"title", map.title}, {"cells", cells}};
+  return cells;
+}
+
+void crossover_fields(Row& row, const Crossover& crossover) {
+  row.field("candidates", crossover.candidates);
+  row.rows("maps", crossover.maps, [&](Row& of, const CrossoverMap& map) {
+    of.field("title", map.title);
+    of.put("cells", cells_json(of.form(), map, crossover.candidates));
+  });
+  row.rows("left_out", crossover.refused, refusal_fields);
 }
 
 }  // namespace
@@ -169,13 +193,8 @@ Document crossover_document(const Crossover& crossover) {
   return document;
 }
 
-std::string crossover_json(const Crossover& crossover) {
-  Json maps = Json::array(), left_out = Json::array();
-  for (const CrossoverMap& map : crossover.maps) maps.push_back(map_json(map, crossover.candidates));
-  for (const Refusal& refusal : crossover.refused) left_out.push_back({{"what", refusal.what}, {"why", refusal.why}});
-  return Json{{"candidates", crossover.candidates}, {"maps", maps}, {"left_out", left_out}}.dump(
-             1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+std::string crossover_json(const Crossover& crossover, Form form) {
+  return object_text(form, "hbench crossover --json", crossover, crossover_fields);
 }
 
 }  // namespace hbench

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "analysis/prediction/crossover.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
 Document crossover_document(const Crossover& crossover);
-std::string crossover_json(const Crossover& crossover);
+std::string crossover_json(const Crossover& crossover, Form form = Form::values);
 
 }  // namespace hbench

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/fit/explained.hpp"
@@ -53,19 +52,52 @@ FitErrors errors_of(const FittedProfile& fitted) {
           left_out(fitted, single_steps(fitted))};
 }
 
-Table figure_table(const FittedProfile& fitted) {
-  Table table{.caption = "Figures of the profile",
-              .columns = {"figure", "before", "fitted", "90 % range", "determined by the steps"},
-              .numeric = {false, true, true, true, false},
-              .priority = {0, 1, 0, 0, 0}};
+/// A figure of a profile before and after its fit.
+struct FittedFigure {
+  std::string key, before, after;
+  FittedParameter parameter;
+};
+
+std::vector<FittedFigure> figures_of(const FittedProfile& fitted) {
+  std::vector<FittedFigure> figures;
   for (std::size_t i = 0; i < fitted.fit.priors.size(); ++i) {
     const Prior& prior = fitted.fit.priors[i];
-    const FittedParameter& parameter = fitted.fit.parameters[i];
-    const double factor = parameter.factor();
-    table.rows.push_back({prior.name, figure_text(fitted.base, prior), figure_text(fitted.profile, prior),
-                          fmt::format("x {:.2f} to {:.2f}", 1 / factor, factor), determined_text(parameter)});
+    figures.push_back(
+        {prior.name, figure_text(fitted.base, prior), figure_text(fitted.profile, prior), fitted.fit.parameters[i]});
   }
-  return table;
+  return figures;
+}
+
+std::vector<FittedFigure> figures_of(const CurveFit& fitted) {
+  std::vector<FittedFigure> figures;
+  for (std::size_t i = 0; i < fitted.figures.size(); ++i)
+    figures.push_back(
+        {fitted.figures[i].key, fitted.figures[i].before, fitted.figures[i].after, fitted.fit.parameters[i]});
+  return figures;
+}
+
+void add_figure(Row& row, const FittedFigure& each) {
+  row.field("figure", each.key, "of the profile's file").in("figure");
+  row.field("before", each.before).in_number("before", 1);
+  row.field("fitted", each.after).in_number("fitted");
+}
+
+void profile_figure_fields(Row& row, const FittedFigure& each) {
+  const double factor = each.parameter.factor();
+  add_figure(row, each);
+  row.field("log_factor", each.parameter.log_factor, "fitted / before, as a logarithm");
+  row.field("deviation", each.parameter.deviation, "of log_factor");
+  row.number("90 % range", fmt::format("x {:.2f} to {:.2f}", 1 / factor, factor));
+  row.field("determined", each.parameter.determined, "whether the steps say more of it than was known")
+      .in("determined by the steps", determined_text(each.parameter));
+}
+
+void curve_figure_fields(Row& row, const FittedFigure& each) {
+  add_figure(row, each);
+  row.field("factor", each.parameter.factor(), "by which it may be off with 90 %")
+      .in("90 % range", fmt::format("x/ {:.2f}", each.parameter.factor()));
+  row.field("determined", each.parameter.determined, "whether the curve says more of it than was known")
+      .in("determined", determined_text(each.parameter));
 }
 
 Table error_table(const FittedProfile& fitted, const FitErrors& errors) {
@@ -92,17 +124,26 @@ Table error_table(const FittedProfile& fitted, const FitErrors& errors) {
   return table;
 }
 
-Table each_step(const FittedProfile& fitted, const FitErrors& errors) {
-  Table table{.caption = "Each step",
-              .columns = {"workload", "GPUs", "strategy", "before", "fitted", "left out"},
-              .numeric = {false, true, false, true, true, true}};
-  for (std::size_t i = 0; i < fitted.rows.size(); ++i) {
-    const Case& asked = fitted.rows[i].asked;
-    table.rows.push_back({asked.workload, std::to_string(asked.gpus), asked.strategy.label(),
-                          signed_percent(errors.before[i]), signed_percent(errors.after[i]),
-                          signed_percent(errors.without[i])});
-  }
-  return table;
+/// One step that was fitted, and how far its throughput is off.
+struct StepErrors {
+  Case asked;
+  double before = 0, after = 0, without = 0;
+};
+
+std::vector<StepErrors> steps_of(const FittedProfile& fitted, const FitErrors& errors) {
+  std::vector<StepErrors> steps;
+  for (std::size_t i = 0; i < fitted.rows.size(); ++i)
+    steps.push_back({fitted.rows[i].asked, errors.before[i], errors.after[i], errors.without[i]});
+  return steps;
+}
+
+void step_fields(Row& row, const StepErrors& step) {
+  row.field("workload", step.asked.workload).in("workload");
+  row.field("gpus", step.asked.gpus).in("GPUs");
+  row.field("strategy", step.asked.strategy.label()).in("strategy");
+  row.field("throughput_error_before", step.before, "predicted / measured - 1").in("before", signed_percent);
+  row.field("throughput_error_fitted", step.after).in("fitted", signed_percent);
+  row.field("throughput_error_left_out", step.without, "fitted to all other steps").in("left out", signed_percent);
 }
 
 std::string what_would_determine(const FittedProfile& fitted) {
@@ -131,9 +172,10 @@ std::vector<std::string> all_notes(const CurveFit& fitted, std::vector<std::stri
 Document fit_document(const FittedProfile& fitted, const std::string& file, bool each) {
   Document document{.title = fmt::format("{} fitted to {} steps of {}", fitted.base.name, fitted.rows.size(), file)};
   const FitErrors errors = errors_of(fitted);
-  document.blocks.emplace_back(figure_table(fitted));
+  document.blocks.emplace_back(
+      table_of(figures_of(fitted), profile_figure_fields, {.caption = "Figures of the profile"}));
   document.blocks.emplace_back(error_table(fitted, errors));
-  if (each) document.blocks.emplace_back(each_step(fitted, errors));
+  if (each) document.blocks.emplace_back(table_of(steps_of(fitted, errors), step_fields, {.caption = "Each step"}));
   document.blocks.emplace_back(Paragraph{fmt::format(
       "The mean error is {} before, {} after, and about {} for steps that the fit does not know (by an estimate "
       "that takes the model as linear around the fit).",
@@ -143,48 +185,24 @@ Document fit_document(const FittedProfile& fitted, const std::string& file, bool
   return document;
 }
 
-std::string fit_json(const FittedProfile& fitted, const std::string& written_to) {
-  using Json = nlohmann::ordered_json;
-  Json figures = Json::array(), steps = Json::array();
-  for (std::size_t i = 0; i < fitted.fit.priors.size(); ++i) {
-    const FittedParameter& parameter = fitted.fit.parameters[i];
-    figures.push_back({{"figure", fitted.fit.priors[i].name},
-                       {"before", figure_text(fitted.base, fitted.fit.priors[i])},
-                       {"fitted", figure_text(fitted.profile, fitted.fit.priors[i])},
-                       {"log_factor", parameter.log_factor},
-                       {"deviation", parameter.deviation},
-                       {"determined", parameter.determined}});
-  }
-  const FitErrors errors = errors_of(fitted);
-  for (std::size_t i = 0; i < fitted.rows.size(); ++i) {
-    const Case& asked = fitted.rows[i].asked;
-    steps.push_back({{"workload", asked.workload},
-                     {"gpus", asked.gpus},
-                     {"strategy", asked.strategy.label()},
-                     {"throughput_error_before", errors.before[i]},
-                     {"throughput_error_fitted", errors.after[i]},
-                     {"throughput_error_left_out", errors.without[i]}});
-  }
-  const Json json{{"profile", fitted.base.name}, {"written_to", written_to}, {"figures", figures}, {"steps", steps}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string fit_json(const FittedProfile& fitted, const std::string& written_to, Form form) {
+  return object_text(form, "hbench calibrate --from ROWS --json", fitted, [&](Row& row, const FittedProfile&) {
+    row.field("profile", fitted.base.name);
+    row.field("written_to", written_to);
+    row.rows("figures", figures_of(fitted), profile_figure_fields);
+    row.rows("steps", steps_of(fitted, errors_of(fitted)), step_fields);
+  });
 }
 
 Document curve_fit_document(const CurveFit& fitted, const std::vector<std::string>& notes) {
   const MeasuredCurve& curve = fitted.curve;
   Document document;
-  Table table{.caption = fmt::format("{} fitted to {} of {} GPUs on {} node{}, {} to {}", fitted.base.name,
-                                     to_string(curve.collective), curve.ranks, curve.nodes, curve.nodes == 1 ? "" : "s",
-                                     exact_text(Bytes(static_cast<double>(curve.points.front().bytes))),
-                                     exact_text(Bytes(static_cast<double>(curve.points.back().bytes)))),
-              .columns = {"figure", "before", "fitted", "90 % range", "determined"},
-              .numeric = {false, true, true, true, false},
-              .priority = {0, 0, 0, 0, 0}};
-  for (std::size_t i = 0; i < fitted.figures.size(); ++i) {
-    const FittedParameter& parameter = fitted.fit.parameters[i];
-    table.rows.push_back({fitted.figures[i].key, fitted.figures[i].before, fitted.figures[i].after,
-                          fmt::format("x/ {:.2f}", parameter.factor()), determined_text(parameter)});
-  }
-  document.blocks.emplace_back(std::move(table));
+  document.blocks.emplace_back(table_of(
+      figures_of(fitted), curve_figure_fields,
+      {.caption = fmt::format("{} fitted to {} of {} GPUs on {} node{}, {} to {}", fitted.base.name,
+                              to_string(curve.collective), curve.ranks, curve.nodes, curve.nodes == 1 ? "" : "s",
+                              exact_text(Bytes(static_cast<double>(curve.points.front().bytes))),
+                              exact_text(Bytes(static_cast<double>(curve.points.back().bytes))))}));
   document.blocks.emplace_back(Paragraph{fmt::format(
       "The model without the curve is {} off on average (mean |ln|), {} before; for other numbers of GPUs it is used. "
       "{}Uncertainty of the profile: {:.2g}, {:.2g} before.",
@@ -195,27 +213,20 @@ Document curve_fit_document(const CurveFit& fitted, const std::vector<std::strin
   return document;
 }
 
-std::string curve_fit_json(const CurveFit& fitted, const std::vector<std::string>& notes,
-                           const std::string& written_to) {
-  nlohmann::ordered_json figures = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < fitted.figures.size(); ++i)
-    figures.push_back({{"figure", fitted.figures[i].key},
-                       {"before", fitted.figures[i].before},
-                       {"fitted", fitted.figures[i].after},
-                       {"factor", fitted.fit.parameters[i].factor()},
-                       {"determined", fitted.fit.parameters[i].determined}});
-  return nlohmann::ordered_json{{"collective", std::string(to_string(fitted.curve.collective))},
-                                {"ranks", fitted.curve.ranks},
-                                {"nodes", fitted.curve.nodes},
-                                {"figures", figures},
-                                {"mean_error_before", fitted.before().mean_size()},
-                                {"mean_error_after", fitted.after().mean_size()},
-                                {"uncertainty_before", fitted.base.uncertainty},
-                                {"uncertainty", fitted.profile.uncertainty},
-                                {"notes", all_notes(fitted, notes)},
-                                {"written_to", written_to}}
-             .dump(1) +
-         "\n";
+std::string curve_fit_json(const CurveFit& fitted, const std::vector<std::string>& notes, const std::string& written_to,
+                           Form form) {
+  return object_text(form, "hbench calibrate --from CURVE --json", fitted, [&](Row& row, const CurveFit&) {
+    row.field("collective", to_string(fitted.curve.collective));
+    row.field("ranks", fitted.curve.ranks);
+    row.field("nodes", fitted.curve.nodes);
+    row.rows("figures", figures_of(fitted), curve_figure_fields);
+    row.field("mean_error_before", fitted.before().mean_size(), "mean |ln| of modelled / measured");
+    row.field("mean_error_after", fitted.after().mean_size());
+    row.field("uncertainty_before", fitted.base.uncertainty, "of the profile");
+    row.field("uncertainty", fitted.profile.uncertainty);
+    row.field("notes", all_notes(fitted, notes));
+    row.field("written_to", written_to);
+  });
 }
 
 }  // namespace hbench

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "analysis/catalogue/figures.hpp"
 #include "collectives/base/error.hpp"
@@ -13,8 +12,6 @@
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// A figure's number in its base unit, and which unit that is.
 struct Amount {
@@ -88,7 +85,15 @@ std::vector<FigurePair> chosen(const Profile& a, const Profile& b, bool all) {
   return pairs;
 }
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+/// One figure of the profiles called `a` and `b`.
+void pair_fields(Row& row, const FigurePair& pair, const std::string& a, const std::string& b) {
+  row.field("figure", pair.key).in("figure");
+  row.field("a", if_stated(pair.a), "null: it has none").in(a);
+  row.field("b", if_stated(pair.b), "null: it has none").in(b);
+  row.field("ratio", pair.ratio, "b / a").in("ratio", [](double ratio) { return fmt::format("{:.3g}", ratio); });
+  row.field("source_a", if_stated(pair.source_a));
+  row.field("source_b", if_stated(pair.source_b));
+}
 
 /// Who states the figures: a row for each source, with all figures that one profile has from it.
 Table source_table(const Profile& a, const Profile& b, const std::vector<FigurePair>& pairs) {
@@ -135,30 +140,30 @@ std::vector<FigurePair> compare_profiles(const Profile& a, const Profile& b) {
 Document difference_document(const Profile& a, const Profile& b, bool all) {
   const std::vector<FigurePair> pairs = chosen(a, b, all);
   if (pairs.empty()) return {.blocks = {Paragraph{fmt::format("{} and {} state the same figures.", a.name, b.name)}}};
-  Table table{.caption = fmt::format("{} figures: ratio is {} / {}", all ? "All" : "Different", b.name, a.name),
-              .columns = {"figure", a.name, b.name, "ratio"},
-              .numeric = {false, false, false, true}};
-  for (const FigurePair& pair : pairs)
-    table.rows.push_back(
-        {pair.key, or_dash(pair.a), or_dash(pair.b), pair.ratio ? fmt::format("{:.3g}", *pair.ratio) : "-"});
+  Table table =
+      table_of(pairs, [&](Row& row, const FigurePair& pair) { pair_fields(row, pair, a.name, b.name); },
+               {.caption = fmt::format("{} figures: ratio is {} / {}", all ? "All" : "Different", b.name, a.name)});
   Document document{.blocks = {std::move(table)}};
   if (Table sources = source_table(a, b, pairs); !sources.rows.empty())
     document.blocks.emplace_back(std::move(sources));
   return document;
 }
 
-std::string difference_json(const Profile& a, const Profile& b, bool all) {
-  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  Json rows = Json::array();
-  for (const FigurePair& pair : chosen(a, b, all))
-    rows.push_back({{"figure", pair.key},
-                    {"a", text_or_null(pair.a)},
-                    {"b", text_or_null(pair.b)},
-                    {"ratio", pair.ratio ? Json(*pair.ratio) : Json()},
-                    {"source_a", text_or_null(pair.source_a)},
-                    {"source_b", text_or_null(pair.source_b)}});
-  return Json{{"a", a.name}, {"b", b.name}, {"figures", rows}}.dump(1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+std::string difference_json(const Profile& a, const Profile& b, bool all, Form form) {
+  return object_text(form, "hbench profile diff --json", a, [&](Row& row, const Profile&) {
+    row.field("a", a.name);
+    row.field("b", b.name);
+    row.rows("figures", chosen(a, b, all),
+             [&](Row& of, const FigurePair& pair) { pair_fields(of, pair, a.name, b.name); });
+  });
+}
+
+std::string findings_json(const std::vector<ProfileFinding>& findings, Form form) {
+  return rows_text(form, "hbench profile check --json", findings, [](Row& row, const ProfileFinding& finding) {
+    row.field("place", finding.place, "the file, and its line where there is one");
+    row.field("severity", to_string(finding.severity), "error, warning or note");
+    row.field("what", finding.what);
+  });
 }
 
 }  // namespace hbench

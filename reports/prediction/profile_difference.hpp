@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/catalogue/check.hpp"
 #include "collectives/network/profile.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
@@ -26,6 +27,9 @@ std::vector<FigurePair> compare_profiles(const Profile& a, const Profile& b);
 /// Side by side, and where the figures are from: of those that differ, or of all.
 Document difference_document(const Profile& a, const Profile& b, bool all);
 /// An array of objects.
-std::string difference_json(const Profile& a, const Profile& b, bool all);
+std::string difference_json(const Profile& a, const Profile& b, bool all, Form form = Form::values);
+
+/// What a check of a profile found: an array of objects.
+std::string findings_json(const std::vector<ProfileFinding>& findings, Form form = Form::values);
 
 }  // namespace hbench

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "collectives/network/profile.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
 Table profile_table(const std::vector<Profile>& profiles);
 /// An array of objects: name, title, provider, GPU, nodes, rates in bytes/s, price with its terms, assumed figures.
-std::string profiles_json(const std::vector<Profile>& profiles);
+std::string profiles_json(const std::vector<Profile>& profiles, Form form = Form::values);
 
 }  // namespace hbench

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "analysis/records/words.hpp"
 #include "collectives/base/units_text.hpp"
@@ -19,34 +18,30 @@ double share_held(const CurveValidation& validation) {
   return static_cast<double>(held) / static_cast<double>(validation.sizes.size());
 }
 
-Table overview(const std::vector<CurveValidation>& all) {
-  Table table{.caption = fmt::format("Logarithms of simulated / measured times, {} to {}",
-                                     exact_text(Bytes(kLeastGradient)), exact_text(Bytes(kMostGradient))),
-              .columns = {"cluster", "collective", "ranks", "nodes", "sizes", "mean |ln|", "largest", "in the band",
-                          "between sizes"},
-              .numeric = {false, false, true, true, true, true, true, true, true},
-              .priority = {0, 1, 0, 0, 2, 0, 0, 0, 0}};
-  for (const CurveValidation& each : all)
-    table.rows.push_back({each.profile, std::string(to_string(each.curve.collective)), std::to_string(each.curve.ranks),
-                          std::to_string(each.curve.nodes), std::to_string(each.sizes.size()),
-                          logarithm(each.model.mean_size()), logarithm(each.model.worst()), percent(share_held(each)),
-                          logarithm(each.interpolation.mean_size())});
-  return table;
+void size_fields(Row& row, const CurveValidation::Size& size) {
+  row.field("bytes", size.bytes).in("size", exact_text(Bytes(static_cast<double>(size.bytes))));
+  row.field("measured_seconds", size.measured).in("measured (us)", microseconds);
+  row.field("simulated_seconds", size.simulated).in("simulated (us)", microseconds);
+  row.field("low_seconds", size.low, "of the 90 % band");
+  row.field("high_seconds", size.high, "of the 90 % band");
+  row.number("90 % band (us)", fmt::format("{} - {}", microseconds(size.low), microseconds(size.high)));
+  row.number("ln", logarithm(std::log(size.simulated / size.measured)));
 }
 
-Table table_of_sizes(const CurveValidation& validation) {
-  Table table{
-      .caption = fmt::format("{}: {}, {} ranks ({})", validation.profile, to_string(validation.curve.collective),
-                             validation.curve.ranks, validation.curve.source),
-      .columns = {"size", "measured (us)", "simulated (us)", "90 % band (us)", "ln"},
-      .numeric = {true, true, true, true, true},
-      .priority = {0, 0, 0, 0, 0}};
-  for (const CurveValidation::Size& size : validation.sizes)
-    table.rows.push_back({exact_text(Bytes(static_cast<double>(size.bytes))), microseconds(size.measured),
-                          microseconds(size.simulated),
-                          fmt::format("{} - {}", microseconds(size.low), microseconds(size.high)),
-                          logarithm(std::log(size.simulated / size.measured))});
-  return table;
+void curve_fields(Row& row, const CurveValidation& each) {
+  row.field("profile", each.profile).in("cluster");
+  row.field("collective", to_string(each.curve.collective)).in("collective", 1);
+  row.field("algorithm", each.curve.algorithm);
+  row.field("ranks", each.curve.ranks).in("ranks");
+  row.field("nodes", each.curve.nodes).in("nodes");
+  row.field("source", each.curve.source);
+  row.number("sizes", std::to_string(each.sizes.size()), 2);
+  row.field("mean_error", each.model.mean_size(), "mean |ln| of simulated / measured").in("mean |ln|", logarithm);
+  row.number("largest", logarithm(each.model.worst()));
+  row.number("in the band", percent(share_held(each)));
+  row.field("interpolation_error", each.interpolation.mean_size(), "the same of sizes left out of the curve")
+      .in("between sizes", logarithm);
+  row.rows("sizes", each.sizes, size_fields);
 }
 
 /// Curves count alike, however many sizes each has.
@@ -73,34 +68,22 @@ std::string verdict(const std::vector<CurveValidation>& all) {
 
 Document curves_document(const std::vector<CurveValidation>& all, bool each) {
   Document document;
-  document.blocks.emplace_back(overview(all));
+  document.blocks.emplace_back(
+      table_of(all, curve_fields,
+               {.caption = fmt::format("Logarithms of simulated / measured times, {} to {}",
+                                       exact_text(Bytes(kLeastGradient)), exact_text(Bytes(kMostGradient)))}));
   if (each)
-    for (const CurveValidation& validation : all) document.blocks.emplace_back(table_of_sizes(validation));
+    for (const auto& [profile, curve, sizes, model, interpolation] : all)
+      document.blocks.emplace_back(table_of(
+          sizes, size_fields,
+          {.caption =
+               fmt::format("{}: {}, {} ranks ({})", profile, to_string(curve.collective), curve.ranks, curve.source)}));
   document.blocks.emplace_back(Paragraph{verdict(all)});
   return document;
 }
 
-std::string curves_json(const std::vector<CurveValidation>& all) {
-  nlohmann::ordered_json array = nlohmann::ordered_json::array();
-  for (const CurveValidation& each : all) {
-    nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
-    for (const CurveValidation::Size& size : each.sizes)
-      sizes.push_back({{"bytes", size.bytes},
-                       {"measured_seconds", size.measured},
-                       {"simulated_seconds", size.simulated},
-                       {"low_seconds", size.low},
-                       {"high_seconds", size.high}});
-    array.push_back({{"profile", each.profile},
-                     {"collective", std::string(to_string(each.curve.collective))},
-                     {"algorithm", each.curve.algorithm},
-                     {"ranks", each.curve.ranks},
-                     {"nodes", each.curve.nodes},
-                     {"source", each.curve.source},
-                     {"mean_error", each.model.mean_size()},
-                     {"interpolation_error", each.interpolation.mean_size()},
-                     {"sizes", sizes}});
-  }
-  return array.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+std::string curves_json(const std::vector<CurveValidation>& all, Form form) {
+  return rows_text(form, "hbench validate --collectives --json", all, curve_fields);
 }
 
 }  // namespace hbench

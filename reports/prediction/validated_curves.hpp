@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "analysis/prediction/validate_curves.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
 /// A row for each curve and, with `each`, a table of its sizes; then what all of them say. \pre there are some.
 Document curves_document(const std::vector<CurveValidation>& all, bool each = false);
 /// The same for machines.
-std::string curves_json(const std::vector<CurveValidation>& all);
+std::string curves_json(const std::vector<CurveValidation>& all, Form form = Form::values);
 
 }  // namespace hbench

@@ -6,11 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
-#include "reports/prediction/table_json.hpp"
 
 namespace hbench {
 namespace {
@@ -60,21 +58,24 @@ Table table_by(std::string name, const Selection& all, const std::function<std::
   return table;
 }
 
-Table each_figure(const Selection& all) {
-  Table table{.caption = "Each figure",
-              .columns = {"workload", "cluster", "GPUs", "strategy", "published", "predicted", "error", "in the band",
-                          "calibrated with it", "source"},
-              .numeric = {false, false, true, false, true, true, true, false, false, false},
-              .priority = {0, 0, 0, 0, 1, 1, 0, 0, 2, 3}};
-  for (const Validation* each : all) {
-    const double samples = each->asked.batch_per_gpu * each->asked.gpus;
-    table.rows.push_back({each->asked.workload, each->asked.profile, std::to_string(each->asked.gpus),
-                          each->asked.strategy.label(), fmt::format("{:.4g}", samples / each->published),
-                          fmt::format("{:.4g}", samples / each->predicted), signed_percent(each->error()),
-                          holds(kModelError, each->residual) ? "yes" : "no", each->calibrated ? "yes" : "no",
-                          each->asked.source});
-  }
-  return table;
+/// One figure beside its prediction.
+void figure_fields(Row& row, const Validation& each) {
+  const Case& asked = each.asked;
+  const double samples = asked.batch_per_gpu * asked.gpus;
+  const auto samples_per_second = [samples](double seconds) { return fmt::format("{:.4g}", samples / seconds); };
+  row.field("workload", asked.workload).in("workload");
+  row.field("cluster", asked.profile, "its profile").in("cluster");
+  row.field("gpus", asked.gpus).in("GPUs");
+  row.field("strategy", asked.strategy.label()).in("strategy");
+  row.field("published_step_seconds", each.published).in("published", samples_per_second, 1);
+  row.field("predicted_step_seconds", each.predicted).in("predicted", samples_per_second, 1);
+  row.field("profile_low_seconds", each.residual.low, "with the better figures of its profile");
+  row.field("profile_high_seconds", each.residual.high, "with the worse figures of its profile");
+  row.field("communication_share", each.residual.communication, "of the step, with a collective in flight");
+  row.field("throughput_error", each.error(), "predicted / published - 1").in("error", signed_percent);
+  row.field("in_band", holds(kModelError, each.residual), "of 90 %").in("in the band");
+  row.field("calibrated", each.calibrated, "whether the model has used it").in("calibrated with it", 2);
+  row.field("source", asked.source).in("source", 3);
 }
 
 Selection selected(const std::vector<Validation>& all, bool calibrated) {
@@ -125,7 +126,7 @@ Document validation_document(const std::vector<Validation>& all, bool each) {
   document.blocks.emplace_back(table_by("cluster", in_order, [](const Case& asked) { return asked.profile; }));
   document.blocks.emplace_back(
       table_by("strategy", in_order, [](const Case& asked) { return asked.strategy.label(); }));
-  if (each) document.blocks.emplace_back(each_figure(in_order));
+  if (each) document.blocks.emplace_back(table_of(in_order, figure_fields, {.caption = "Each figure"}));
   document.blocks.emplace_back(Paragraph{verdict(all)});
   const ModelError fitted = fit_model_error(residuals_of(all));
   document.blocks.emplace_back(Paragraph{fmt::format(
@@ -135,24 +136,8 @@ Document validation_document(const std::vector<Validation>& all, bool each) {
   return document;
 }
 
-std::string validation_json(const std::vector<Validation>& all) {
-  using Json = nlohmann::ordered_json;
-  Json figures = Json::array();
-  for (const Validation& each : all)
-    figures.push_back({{"workload", each.asked.workload},
-                       {"cluster", each.asked.profile},
-                       {"gpus", each.asked.gpus},
-                       {"strategy", each.asked.strategy.label()},
-                       {"published_step_seconds", each.published},
-                       {"predicted_step_seconds", each.predicted},
-                       {"profile_low_seconds", each.residual.low},
-                       {"profile_high_seconds", each.residual.high},
-                       {"communication_share", each.residual.communication},
-                       {"throughput_error", each.error()},
-                       {"in_band", holds(kModelError, each.residual)},
-                       {"calibrated", each.calibrated},
-                       {"source", each.asked.source}});
-  return figures.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string validation_json(const std::vector<Validation>& all, Form form) {
+  return rows_text(form, "hbench validate --json", all, figure_fields);
 }
 
 }  // namespace hbench

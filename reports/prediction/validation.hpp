@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis/prediction/validate.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
@@ -12,6 +12,6 @@ namespace hbench {
 /// bands. \pre there are some.
 Document validation_document(const std::vector<Validation>& all, bool each = false);
 /// The same for machines.
-std::string validation_json(const std::vector<Validation>& all);
+std::string validation_json(const std::vector<Validation>& all, Form form = Form::values);
 
 }  // namespace hbench
