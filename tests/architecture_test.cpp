@@ -89,7 +89,7 @@ const std::vector<Layer> kRooms{
     {"reports/rows", {"reports/document", "reports/formats"}},
     {"reports/prediction", {"reports/document", "reports/rows"}},
     {"reports/scaling", {"reports/formats", "reports"}},
-    {"reports/track", {"reports/document", "reports/formats"}},
+    {"reports/track", {"reports/document", "reports/formats", "reports/rows"}},
     {"bench/command", {}},
     {"bench/database", {}},
     {"bench/tune", {}},

@@ -124,6 +124,17 @@ ExitCode TrackedRun::launch(Store& store, Run& run, const Launching& launching, 
   return interrupted() ? ExitCode::interrupted : worst;
 }
 
+std::string stored_run_json(const StoredRun& stored, Form form) {
+  return object_text(form, "hbench track run --json", stored, [](Row& row, const StoredRun& of) {
+    row.field("run", of.id, "its number in the database");
+    row.field("database", of.database);
+    row.field("cases", of.cases);
+    row.field("launches", of.launches, "of each case");
+    row.field("labels", of.labels);
+    row.field("exit_code", static_cast<int>(of.code), "with which the program ends");
+  });
+}
+
 std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, const std::set<std::string>& questions,
                          int count, Verbosity verbosity) {
   if (head.version != HBENCH_VERSION)

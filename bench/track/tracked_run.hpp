@@ -9,6 +9,7 @@
 #include "analysis/store/store.hpp"
 #include "bench/command/verbosity.hpp"
 #include "bench/track/project.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
@@ -43,6 +44,17 @@ class TrackedRun {
   };
   std::vector<Entry> entries_;
 };
+
+/// What `hbench track run --json` prints of a run.
+struct StoredRun {
+  std::int64_t id = 0;
+  std::string database;
+  std::size_t cases = 0;
+  int launches = 0;  ///< of each case
+  std::map<std::string, std::string> labels;
+  ExitCode code = ExitCode::good;
+};
+std::string stored_run_json(const StoredRun& stored, Form form = Form::values);
 
 /// The further launches of a run's cases (`questions`) that would confirm what was seen, measured here and now and
 /// added to the run: as many as `count`. Why it cannot be done here, in words; empty where it was done.

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/command/arguments.hpp"
 #include "bench/command/labels.hpp"
 #include "bench/command/verbosity.hpp"
@@ -69,13 +67,8 @@ ExitCode measure(const Call& call, const RunFlags& flags, const Project& project
     return code;
   }
   if (flags.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"run", id},
-                                              {"database", database.string()},
-                                              {"cases", tracked.cases().size()},
-                                              {"launches", launching.count},
-                                              {"labels", run.labels},
-                                              {"exit_code", static_cast<int>(code)}}
-                           .dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}",
+               stored_run_json({id, database.string(), tracked.cases().size(), launching.count, run.labels, code}));
   else
     fmt::print("Run {}: {}, {} launches each, in {}\nNext: hbench track check{}\n", id,
                counted(std::ssize(tracked.cases()), "case"), launching.count, database.string(),

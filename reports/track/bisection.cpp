@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/records/words.hpp"
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string verdict_text(const BisectReport& report) {
   if (!report.obstacle.empty()) return report.obstacle;
@@ -23,18 +19,45 @@ std::string verdict_text(const BisectReport& report) {
                      fmt::join(names, ", "));
 }
 
-Table steps_table(const BisectReport& report) {
-  Table table{.caption = "Commits that were measured",
-              .columns = {"commit", "is", "change", "95 % interval", "why", "subject"},
-              .numeric = {false, false, true, true, false, false},
-              .priority = {0, 0, 0, 2, 3, 1}};
-  for (const BisectStep& step : report.steps) {
-    const bool figures = step.judgement.compared();
-    table.rows.push_back({short_commit(step.commit), std::string(to_string(step.answer)),
-                          figures ? signed_percent(step.judgement.shift) : "-",
-                          figures ? interval_text(step.judgement.interval) : "-", step.reason, step.subject});
-  }
-  return table;
+void step_fields(Row& row, const BisectStep& step) {
+  const TrackJudgement& judged = step.judgement;
+  const auto figure = [&](double value) { return if_known(judged.compared(), value); };
+  row.field("commit", step.commit).in("commit", short_commit);
+  row.field("subject", step.subject);
+  row.field("answer", to_string(step.answer), "good, bad or skip").in("is");
+  row.field("reason", step.reason);
+  row.field("shift", figure(judged.shift), "against the good commit, as a fraction").in("change", signed_percent);
+  row.field("shift_low", figure(judged.interval.low), "95 %");
+  row.field("shift_high", figure(judged.interval.high), "95 %");
+  row.number("95 % interval", judged.compared() ? interval_text(judged.interval) : "-", 2);
+  row.words("why", step.reason, 3);
+  row.words("subject", step.subject, 1);
+}
+
+/// A commit that may be the first bad one.
+struct Suspect {
+  std::string commit, subject;
+};
+
+void suspect_fields(Row& row, const Suspect& suspect) {
+  row.field("commit", suspect.commit);
+  row.field("subject", suspect.subject);
+}
+
+void report_fields(Row& row, const BisectReport& report) {
+  std::vector<Suspect> suspects;
+  for (std::size_t i = 0; i < report.first_bad.size(); ++i)
+    suspects.push_back({report.first_bad[i], report.subjects[i]});
+  const auto only = suspects.size() == 1 ? std::optional(suspects.front()) : std::nullopt;
+  row.field("format", 1);
+  row.field("case", report.range.name);
+  row.field("good", report.range.good, "a commit");
+  row.field("bad", report.range.bad, "a commit");
+  row.field("shift", report.range.shift, "between them, as a fraction");
+  row.object("first_bad", only, suspect_fields, "where it was found");
+  row.rows("suspects", suspects, suspect_fields, "several where some could not be measured");
+  row.field("obstacle", if_stated(report.obstacle), "why nothing was found");
+  row.rows("steps", report.steps, step_fields, "commits that were measured");
 }
 
 }  // namespace
@@ -42,7 +65,8 @@ Table steps_table(const BisectReport& report) {
 Document bisect_document(const BisectReport& report) {
   Document document{.title = "Bisection", .blocks = {}};
   document.blocks.emplace_back(Verdict{verdict_text(report)});
-  if (!report.steps.empty()) document.blocks.emplace_back(steps_table(report));
+  if (!report.steps.empty())
+    document.blocks.emplace_back(table_of(report.steps, step_fields, {.caption = "Commits that were measured"}));
   document.blocks.emplace_back(Paragraph{fmt::format(
       "{} has changed by {} between {} and {}. Each commit took turns with {}; a bad one is slower by at least half of "
       "that.",
@@ -51,32 +75,8 @@ Document bisect_document(const BisectReport& report) {
   return document;
 }
 
-std::string bisect_json(const BisectReport& report) {
-  Json steps = Json::array(), suspects = Json::array();
-  for (const BisectStep& step : report.steps) {
-    const bool figures = step.judgement.compared();
-    const auto figure = [figures](double value) { return figures ? Json(value) : Json(); };
-    steps.push_back({{"commit", step.commit},
-                     {"subject", step.subject},
-                     {"answer", std::string(to_string(step.answer))},
-                     {"reason", step.reason},
-                     {"shift", figure(step.judgement.shift)},
-                     {"shift_low", figure(step.judgement.interval.low)},
-                     {"shift_high", figure(step.judgement.interval.high)}});
-  }
-  for (std::size_t i = 0; i < report.first_bad.size(); ++i)
-    suspects.push_back({{"commit", report.first_bad[i]}, {"subject", report.subjects[i]}});
-  return Json{{"format", 1},
-              {"case", report.range.name},
-              {"good", report.range.good},
-              {"bad", report.range.bad},
-              {"shift", report.range.shift},
-              {"first_bad", report.first_bad.size() == 1 ? suspects.front() : Json()},
-              {"suspects", suspects},
-              {"obstacle", report.obstacle.empty() ? Json() : Json(report.obstacle)},
-              {"steps", steps}}
-             .dump(1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+std::string bisect_json(const BisectReport& report, Form form) {
+  return object_text(form, "hbench track bisect --json", report, report_fields);
 }
 
 }  // namespace hbench

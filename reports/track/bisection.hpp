@@ -3,11 +3,11 @@
 #include <string>
 
 #include "analysis/track/bisection.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
 Document bisect_document(const BisectReport& report);
-std::string bisect_json(const BisectReport& report);
+std::string bisect_json(const BisectReport& report, Form form = Form::values);
 
 }  // namespace hbench

@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/records/words.hpp"
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The launches of a run, as `12.31 ms, 12.35 ms`.
 std::string launches_text(const Launch& launches, const std::string& unit) {
@@ -93,24 +89,26 @@ Document explanation_document(const Explanation& explanation) {
   return document;
 }
 
-std::string explanation_json(const Explanation& explanation) {
-  const StoredVerdict& verdict = explanation.verdict;
-  Json json{{"verdict_id", verdict.id},
-            {"run", explanation.judgement.run},
-            {"name", explanation.name},
-            {"question", verdict.question},
-            {"verdict", verdict.verdict},
-            {"reason", verdict.reason},
-            {"judged_at", explanation.judgement.judged_at},
-            {"version", explanation.judgement.version},
-            {"baseline", explanation.judgement.baseline},
-            {"rule", Json::parse(explanation.judgement.rule)},
-            {"lost_runs", explanation.lost},
-            {"baseline_launches", explanation.values.baseline},
-            {"earlier_launches", explanation.values.earlier},
-            {"head_launches", explanation.values.head}};
-  json["again"] = explanation.again ? Json(std::string(to_string(explanation.again->verdict))) : Json();
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string explanation_json(const Explanation& explanation, Form form) {
+  return object_text(form, "hbench track explain --json", explanation, [](Row& row, const Explanation& each) {
+    row.field("verdict_id", each.verdict.id);
+    row.field("run", each.judgement.run, "that was judged");
+    row.field("name", each.name, "of the case");
+    row.field("question", each.verdict.question, "the case's key");
+    row.field("verdict", each.verdict.verdict);
+    row.field("reason", each.verdict.reason);
+    row.field("judged_at", each.judgement.judged_at, "UTC");
+    row.field("version", each.judgement.version, "of hbench");
+    row.field("baseline", each.judgement.baseline, "in words");
+    row.put("rule", row.form() == Form::values ? Json::parse(each.judgement.rule) : Json{{"type", "object"}},
+            "as the rule of hbench track check");
+    row.field("lost_runs", each.lost, "of the baseline: in none of the databases");
+    row.field("baseline_launches", each.values.baseline, "by run");
+    row.field("earlier_launches", each.values.earlier, "by run, before an accepted change");
+    row.field("head_launches", each.values.head);
+    row.field("again", each.again ? std::optional(to_string(each.again->verdict)) : std::nullopt,
+              "what this version says of the same launches");
+  });
 }
 
 Document verdicts_document(const CheckedRun& checked) {

@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "analysis/records/words.hpp"
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostCharts = 12;
 
@@ -134,6 +131,35 @@ Chart chart_of(const CaseHistory& known, std::size_t number) {
   return chart;
 }
 
+void point_fields(Row& row, const HistoryPoint& point) {
+  row.field("run", point.producer.run);
+  row.field("commit", point.producer.commit());
+  row.field("started_at", point.producer.started_at, "UTC");
+  row.field("value", point.value, "median of the launches");
+  row.field("launches", point.values);
+}
+
+void change_fields(Row& row, const CaseHistory& known, const LevelChange& change) {
+  const Producer before = change.first > 0 ? known.points[change.first - 1].producer : Producer();
+  const Producer after = change.first > 0 ? known.points[change.first].producer : Producer();
+  row.field("last_run_before", before.run);
+  row.field("first_run_after", after.run);
+  row.field("last_commit_before", before.commit());
+  row.field("first_commit_after", after.commit());
+  row.field("shift", change.shift, "as a fraction");
+  row.field("shift_low", change.interval.low, "95 %");
+  row.field("shift_high", change.interval.high, "95 %");
+}
+
+void history_fields(Row& row, const CaseHistory& known) {
+  row.field("name", known.name);
+  row.field("question", known.question, "the case's key");
+  row.field("place", known.place);
+  row.field("unit", known.unit, "of the values");
+  row.rows("points", known.points, point_fields);
+  row.rows("changes", known.changes, [&](Row& of, const LevelChange& change) { change_fields(of, known, change); });
+}
+
 }  // namespace
 
 Document history_document(const std::vector<CaseHistory>& cases, const HistoryRequest& request) {
@@ -158,32 +184,11 @@ Document history_document(const std::vector<CaseHistory>& cases, const HistoryRe
   return document;
 }
 
-std::string history_json(const std::vector<CaseHistory>& cases) {
-  Json array = Json::array();
-  for (const CaseHistory& each : cases) {
-    Json points = Json::array(), changes = Json::array();
-    for (const HistoryPoint& point : each.points)
-      points.push_back({{"run", point.producer.run},
-                        {"commit", point.producer.commit()},
-                        {"started_at", point.producer.started_at},
-                        {"value", point.value},
-                        {"launches", point.values}});
-    for (const LevelChange& change : each.changes)
-      changes.push_back({{"last_run_before", each.points[change.first - 1].producer.run},
-                         {"first_run_after", each.points[change.first].producer.run},
-                         {"last_commit_before", each.points[change.first - 1].producer.commit()},
-                         {"first_commit_after", each.points[change.first].producer.commit()},
-                         {"shift", change.shift},
-                         {"shift_low", change.interval.low},
-                         {"shift_high", change.interval.high}});
-    array.push_back({{"name", each.name},
-                     {"question", each.question},
-                     {"place", each.place},
-                     {"unit", each.unit},
-                     {"points", points},
-                     {"changes", changes}});
-  }
-  return Json{{"format", 1}, {"cases", array}}.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string history_json(const std::vector<CaseHistory>& cases, Form form) {
+  return object_text(form, "hbench track history --json", cases, [](Row& row, const std::vector<CaseHistory>& all) {
+    row.field("format", 1);
+    row.rows("cases", all, history_fields);
+  });
 }
 
 }  // namespace hbench
