@@ -1,188 +1,68 @@
 #include "bench/collective/json.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
-#include <nlohmann/json.hpp>
+#include <tuple>
 
-#include "collectives/arithmetic/data_type.hpp"
-#include "reports/formats/csv_field.hpp"
-#include "reports/prediction/comparison.hpp"
+#include "bench/collective/fields.hpp"
+#include "reports/rows/fields.hpp"
 
 namespace hbench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+/// The metric, the launch, whether it is a warm-up, and the rank; of these the values of the iterations, in order.
+using Series = std::map<std::tuple<std::string, int, bool, int>, std::vector<double>>;
 
-Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-Json text(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
-Json positive(int value) { return value > 0 ? Json(value) : Json(nullptr); }
-
-/// Null where nobody looked.
-Json share_of(std::size_t iterations, const ThrottledShare& among) {
-  if (among.iterations == 0) return nullptr;
-  return static_cast<double>(iterations) / static_cast<double>(among.iterations);
-}
-
-void add_timing(Json& object, const std::string& prefix, const CollectiveTiming& timing, const Case& asked) {
-  Json algbw, busbw;
-  if (timing.seconds) {
-    algbw = static_cast<double>(asked.collective.bytes) / *timing.seconds;
-    busbw = algbw.get<double>() * bus_factor(asked.collective.name, asked.gpus);
-  }
-  object[prefix + "_seconds"] = optional(timing.seconds);
-  object[prefix + "_algbw"] = algbw;
-  object[prefix + "_busbw"] = busbw;
-  object[prefix + "_wrong"] = timing.wrong ? Json(*timing.wrong) : Json(nullptr);
-  object[prefix + "_throttled"] = share_of(timing.throttled.throttled, timing.throttled);
-  object[prefix + "_power_capped"] = share_of(timing.throttled.power_capped, timing.throttled);
-}
-
-Json row_json(const CollectiveRow& row) {
-  const Case& asked = row.asked();
-  const CollectiveTask& task = asked.collective;
-  const CollectiveFigures& figures = row.figures;
-  Json object{{"collective", task.name},
-              {"candidate", row.label},
-              {"peer", is_peer(asked)},
-              {"ranks", asked.gpus},
-              {"executor", task.executor},
-              {"algorithm", asked.strategy.algorithm},
-              {"compressor", asked.strategy.compressor},
-              {"servers", positive(asked.strategy.servers)},
-              {"server_mode", text(asked.strategy.server_mode)},
-              {"ranks_per_node", positive(task.ranks_per_node)},
-              {"segments", positive(task.segments)},
-              {"workload", text(asked.workload)},
-              {"fusion", text(asked.strategy.fusion)},
-              {"size", task.bytes},
-              {"count", task.bytes / static_cast<std::int64_t>(size_of(parse_data_type(task.data_type)))},
-              {"type", task.data_type},
-              {"redop", task.operation},
-              {"status", row.result.status == CaseStatus::done ? "done" : "failed"},
-              {"failure", text(row.result.failure)}};
-  add_timing(object, "out_of_place", figures.out_of_place, asked);
-  add_timing(object, "in_place", figures.in_place, asked);
-  object["evidence"] = std::string(to_string(asked.evidence));
-  object["profile"] = asked.profile;
-  object["nodes"] = positive(asked.nodes);
-  object["in_place_seconds_low"] = optional(figures.low);
-  object["in_place_seconds_high"] = optional(figures.high);
-  object["basis"] = text(figures.basis);
-  object["throttling"] =
-      text(throttling_text(figures.in_place.throttled.reasons | figures.out_of_place.throttled.reasons));
-  object["wire_bytes"] = optional(figures.wire_bytes);
-  object["encode_seconds"] = optional(figures.encode_seconds);
-  object["decode_seconds"] = optional(figures.decode_seconds);
-  object["bits_per_element"] = optional(figures.bits_per_element);
-  object["relative_l2_error"] = optional(figures.relative_error);
-  object["cosine"] = optional(figures.cosine);
-  object["break_even_bandwidth"] = optional(figures.break_even);
-  object["bound_seconds"] = optional(figures.bound_seconds);
-  object["nccl_transports"] = figures.transports.empty() ? Json(nullptr) : Json(figures.transports);
-  return object;
-}
-
-/// `metric`, launch and rank: the values of the iterations, in order.
-Json samples_json(const CaseResult& result) {
-  std::map<std::tuple<std::string, int, bool, int>, Json> series;
+Series series_of(const CaseResult& result) {
+  Series series;
   for (const Sample& sample : result.samples)
     series[{sample.metric, sample.launch, sample.warmup, sample.rank}].push_back(sample.value);
-  Json array = Json::array();
-  for (const auto& [key, values] : series)
-    array.push_back({{"metric", std::get<0>(key)},
-                     {"launch", std::get<1>(key)},
-                     {"warmup", std::get<2>(key)},
-                     {"rank", std::get<3>(key)},
-                     {"values", values}});
-  return array;
+  return series;
 }
 
-Json comparison_json(const std::vector<CollectiveRow>& rows) {
-  Json array = Json::array();
-  for (const PeerComparison& each : compare_with_peers(rows))
-    array.push_back({{"ranks", each.ranks},
-                     {"ours", each.ours},
-                     {"geometric_mean", each.geometric_mean},
-                     {"sizes", each.sizes},
-                     {"worst", each.worst},
-                     {"worst_size", each.worst_bytes},
-                     {"worst_peer", each.worst_peer}});
-  return array;
+void series_fields(Row& row, const Series::value_type& series) {
+  const auto& [metric, launch, warmup, rank] = series.first;
+  row.field("metric", metric);
+  row.field("launch", launch);
+  row.field("warmup", warmup);
+  row.field("rank", rank);
+  row.field("values", series.second, "of the iterations");
 }
 
-Json bound_json(const std::vector<CollectiveRow>& rows) {
-  Json array = Json::array();
-  for (const BoundShare& share : shares_of_bound(rows))
-    array.push_back({{"ranks", share.ranks},
-                     {"candidate", share.ours},
-                     {"size", share.bytes},
-                     {"bound_seconds", share.bound_seconds},
-                     {"seconds", share.seconds},
-                     {"share", share.share()},
-                     {"exceeded", share.exceeded()}});
-  return array;
+void result_fields(Row& row, const CollectiveRow& each) {
+  collective_fields(row, each);
+  row.rows("samples", series_of(each.result), series_fields);
 }
 
-Json link_json(const std::vector<CollectiveRow>& rows, const std::optional<BytesPerSecond>& link) {
-  Json array = Json::array();
-  if (!link) return array;
-  for (const LinkShare& each : shares_of_link(rows, *link))
-    array.push_back({{"ranks", each.ranks},
-                     {"size", each.bytes},
-                     {"candidate", each.candidate},
-                     {"peer", each.peer},
-                     {"busbw", each.busbw.value},
-                     {"share", each.share}});
-  return array;
-}
-
-std::string csv_cell(const Json& value) {
-  if (value.is_null()) return "";
-  if (value.is_primitive() && !value.is_string()) return value.dump();
-  return csv_field(value.is_string() ? value.get<std::string>() : value.dump());
+void unit_fields(Row& row, int) {
+  row.field("seconds", "s");
+  row.field("algbw", "B/s");
+  row.field("busbw", "B/s");
+  row.field("break_even_bandwidth", "B/s");
 }
 
 }  // namespace
 
 std::string collective_json(const std::vector<CollectiveRow>& rows, const std::vector<Refusal>& refused, const Run& run,
-                            const std::optional<BytesPerSecond>& link) {
-  Json document{{"format", 1},
-                {"command", run.command},
-                {"version", run.version},
-                {"started_at", run.started_at},
-                {"environment", run.environment},
-                {"units", {{"seconds", "s"}, {"algbw", "B/s"}, {"busbw", "B/s"}, {"break_even_bandwidth", "B/s"}}},
-                {"comparison", comparison_json(rows)},
-                {"bound", bound_json(rows)},
-                {"link", link_json(rows, link)},
-                {"refused", Json::array()},
-                {"results", Json::array()}};
-  for (const Refusal& refusal : refused) document["refused"].push_back({{"what", refusal.what}, {"why", refusal.why}});
-  for (const CollectiveRow& row : rows) {
-    Json object = row_json(row);
-    object["samples"] = samples_json(row.result);
-    document["results"].push_back(std::move(object));
-  }
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+                            const std::optional<BytesPerSecond>& link, Form form) {
+  return object_text(form, "hbench collective --json, format 1", run, [&](Row& row, const Run&) {
+    row.field("format", 1);
+    row.field("command", run.command);
+    row.field("version", run.version, "of hbench");
+    row.field("started_at", run.started_at, "UTC");
+    row.field("environment", run.environment, "facts about the machine");
+    row.object("units", 0, unit_fields);
+    row.rows("comparison", compare_with_peers(rows), peer_fields);
+    row.rows("bound", shares_of_bound(rows), bound_fields);
+    row.rows("link", link ? shares_of_link(rows, *link) : std::vector<LinkShare>(), link_fields);
+    row.rows("refused", refused, refusal_fields);
+    row.rows("results", rows, result_fields);
+  });
 }
 
 std::string collective_csv(const std::vector<CollectiveRow>& rows) {
-  std::string lines;
-  bool header = true;
-  for (const CollectiveRow& row : rows) {
-    std::string names, values;
-    const Json object = row_json(row);
-    for (const auto& [key, value] : object.items()) {
-      const std::string comma = names.empty() ? "" : ",";
-      names += comma + key;
-      values += comma + csv_cell(value);
-    }
-    if (header) lines += names + "\n";
-    header = false;
-    lines += values + "\n";
-  }
-  return lines;
+  std::vector<Json> objects;
+  for (const CollectiveRow& row : rows) objects.push_back(json_of(Form::values, row, collective_fields));
+  return csv_lines(objects);
 }
 
 }  // namespace hbench

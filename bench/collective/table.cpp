@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "bench/collective/fields.hpp"
 #include "bench/collective/plan.hpp"
-#include "collectives/arithmetic/data_type.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -15,10 +15,6 @@ namespace {
 
 /// Candidates stand beside each other where they fit into a usual terminal.
 constexpr std::size_t kWidest = 80;
-
-std::int64_t count_of(const Case& asked) {
-  return asked.collective.bytes / static_cast<std::int64_t>(size_of(parse_data_type(asked.collective.data_type)));
-}
 
 std::string gigabytes(double bytes_per_second) {
   const double value = bytes_per_second / 1e9;
@@ -61,90 +57,60 @@ std::string time_text(const CollectiveTiming& timing) {
 }
 
 using Cells = std::vector<std::string>;
+using Rows = std::vector<const CollectiveRow*>;
 
-/// A column of a table, as `Table` has them apart.
-struct ColumnHead {
-  std::string name;
-  bool numeric = true;
-  int priority = 0;
-};
-
-Table table_of(std::string caption, const std::vector<ColumnHead>& columns) {
-  Table table{.caption = std::move(caption)};
-  for (const ColumnHead& column : columns) {
-    table.columns.push_back(column.name);
-    table.numeric.push_back(column.numeric);
-    table.priority.push_back(column.priority);
-  }
-  return table;
+void add_size(Row& row, const CollectiveRow& each) {
+  row.number("size (B)", std::to_string(each.asked().collective.bytes));
 }
 
-void append(Cells& cells, const Cells& more) { cells.insert(cells.end(), more.begin(), more.end()); }
-
-std::vector<ColumnHead> timing_heads(const std::string& time) {
-  return {{time}, {"algbw (GB/s)", true, 1}, {"busbw (GB/s)"}, {"#wrong"}};
+/// nccl-tests' columns of one way, without those of wrong elements.
+void add_timing(Row& row, std::string_view title, const CollectiveRow& each, const CollectiveTiming& timing,
+                int busbw_priority = 0) {
+  const bool known = timing.seconds.has_value();
+  const double algbw = known ? static_cast<double>(each.asked().collective.bytes) / *timing.seconds : 0;
+  const double busbw = known ? algbw * bus_factor(each.asked().collective.name, each.asked().gpus) : 0;
+  row.number(title, known ? time_text(timing) : timing.wrong.value_or(0) > 0 ? "-" : hole(each));
+  row.number("algbw (GB/s)", known ? gigabytes(algbw) : "-", 1);
+  row.number("busbw (GB/s)", known ? gigabytes(busbw) : "-", busbw_priority);
 }
 
-Cells timing_cells(const CollectiveRow& row, const CollectiveTiming& timing) {
-  const std::string wrong = timing.wrong ? std::to_string(*timing.wrong) : "N/A";
-  if (!timing.seconds) return {timing.wrong.value_or(0) > 0 ? "-" : hole(row), "-", "-", wrong};
-  const double algbw = static_cast<double>(row.asked().collective.bytes) / *timing.seconds;
-  const double busbw = algbw * bus_factor(row.asked().collective.name, row.asked().gpus);
-  return {time_text(timing), gigabytes(algbw), gigabytes(busbw), wrong};
+void add_wrong(Row& row, const CollectiveTiming& timing) {
+  row.number("#wrong", timing.wrong ? std::to_string(*timing.wrong) : "N/A");
 }
 
-std::string size_cell(const CollectiveRow& row) { return std::to_string(row.asked().collective.bytes); }
+void add_elements(Row& row, const CollectiveRow& each) {
+  const CollectiveTask& task = each.asked().collective;
+  row.number("count", std::to_string(count_of(each.asked())), 2);
+  row.number("type", task.data_type, 4);
+  row.number("redop", task.operation, 4);
+}
 
 /// nccl-tests' table of one candidate.
-Table single_table(std::string caption, const std::vector<const CollectiveRow*>& rows) {
-  std::vector<ColumnHead> columns{{"size (B)"}, {"count", true, 2}, {"type", true, 4}, {"redop", true, 4}};
-  for (const char* way : {"out of place (us)", "in place (us)"})
-    for (ColumnHead& head : timing_heads(way)) columns.push_back(std::move(head));
-  columns.push_back({"wire (B)", true, 3});
-  Table table = table_of(std::move(caption), columns);
-  for (const CollectiveRow* row : rows) {
-    const CollectiveTask& task = row->asked().collective;
-    Cells& cells = table.rows.emplace_back(
-        Cells{size_cell(*row), std::to_string(count_of(row->asked())), task.data_type, task.operation});
-    append(cells, timing_cells(*row, row->figures.out_of_place));
-    append(cells, timing_cells(*row, row->figures.in_place));
-    cells.push_back(maybe(row->figures.wire_bytes, whole));
-  }
-  return table;
+void single_columns(Row& row, const CollectiveRow& each) {
+  add_size(row, each);
+  add_elements(row, each);
+  add_timing(row, "out of place (us)", each, each.figures.out_of_place);
+  add_wrong(row, each.figures.out_of_place);
+  add_timing(row, "in place (us)", each, each.figures.in_place);
+  add_wrong(row, each.figures.in_place);
+  row.number("wire (B)", maybe(each.figures.wire_bytes, whole), 3);
 }
 
-/// The same of what is simulated, which has a band and no second way; a row per size, and candidate where there are
-/// several.
-Table simulated_table(std::string caption, const std::vector<const CollectiveRow*>& rows, bool several) {
-  std::vector<ColumnHead> columns{{"size (B)"}};
-  if (several) columns.push_back({"candidate", false});
-  for (const ColumnHead& head : {ColumnHead{"count", true, 2},
-                                 {"type", true, 4},
-                                 {"redop", true, 4},
-                                 {"time (us)"},
-                                 {"algbw (GB/s)", true, 1},
-                                 {"busbw (GB/s)", true, 1},
-                                 {"90 % band (us)"}})
-    columns.push_back(head);
-  columns.push_back({"known by", false});
-  Table table = table_of(std::move(caption), columns);
-  for (const CollectiveRow* row : rows) {
-    const CollectiveTask& task = row->asked().collective;
-    Cells& cells = table.rows.emplace_back(Cells{size_cell(*row)});
-    if (several) cells.push_back(row->label);
-    append(cells, {std::to_string(count_of(row->asked())), task.data_type, task.operation});
-    Cells timing = timing_cells(*row, row->figures.in_place);
-    timing.pop_back();  // nothing was computed that could be wrong
-    append(cells, timing);
-    cells.push_back(
-        fmt::format("{} - {}", maybe(row->figures.low, microseconds), maybe(row->figures.high, microseconds)));
-    cells.push_back(row->figures.basis);
-  }
-  return table;
+/// The same of what is simulated, which has a band and no second way, and where nothing is computed that could be
+/// wrong; the candidate where there are several.
+void simulated_columns(Row& row, const CollectiveRow& each, bool several) {
+  const CollectiveFigures& figures = each.figures;
+  add_size(row, each);
+  if (several) row.words("candidate", each.label);
+  add_elements(row, each);
+  add_timing(row, "time (us)", each, figures.in_place, 1);
+  row.number("90 % band (us)",
+             fmt::format("{} - {}", maybe(figures.low, microseconds), maybe(figures.high, microseconds)));
+  row.words("known by", figures.basis);
 }
 
 /// Ratio of the best peer's time to the best of ours, among rows of one size.
-std::string ratio_cell(const std::vector<const CollectiveRow*>& rows) {
+std::string ratio_cell(const Rows& rows) {
   std::optional<double> ours, peer;
   for (const CollectiveRow* row : rows) {
     std::optional<double>& best = is_peer(row->asked()) ? peer : ours;
@@ -153,8 +119,8 @@ std::string ratio_cell(const std::vector<const CollectiveRow*>& rows) {
   return ours && peer ? fmt::format("{:.2f}", *peer / *ours) : "-";
 }
 
-std::vector<std::vector<const CollectiveRow*>> by_size(const std::vector<const CollectiveRow*>& rows) {
-  std::vector<std::vector<const CollectiveRow*>> sizes;
+std::vector<Rows> by_size(const Rows& rows) {
+  std::vector<Rows> sizes;
   for (const CollectiveRow* row : rows) {
     if (sizes.empty() || sizes.back().front()->asked().collective.bytes != row->asked().collective.bytes)
       sizes.emplace_back();
@@ -163,40 +129,33 @@ std::vector<std::vector<const CollectiveRow*>> by_size(const std::vector<const C
   return sizes;
 }
 
-bool has_both_sides(const std::vector<const CollectiveRow*>& rows) {
+bool has_both_sides(const Rows& rows) {
   const auto peer = [](const CollectiveRow* row) { return is_peer(row->asked()); };
   return std::ranges::any_of(rows, peer) && !std::ranges::all_of(rows, peer);
 }
 
 /// A row per size, a column per candidate.
-Table beside_each_other(std::string caption, const std::vector<const CollectiveRow*>& rows, const Cells& labels) {
-  std::vector<ColumnHead> columns{{"size (B)"}};
-  for (const std::string& label : labels) columns.push_back({label});
+Table beside_each_other(std::string caption, const Rows& rows, const Cells& labels) {
   const bool ratios = has_both_sides(rows);
-  if (ratios) columns.push_back({"best peer / ours"});
-  Table table = table_of(std::move(caption), columns);
-  for (const auto& size : by_size(rows)) {
-    Cells& cells = table.rows.emplace_back(Cells{size_cell(*size.front())});
+  const auto columns = [&](Row& row, const Rows& size) {
+    add_size(row, *size.front());
     for (const std::string& label : labels) {
-      const auto row = std::ranges::find(size, label, &CollectiveRow::label);
-      cells.push_back(row == size.end() ? "-" : (*row)->seconds() ? time_text((*row)->figures.in_place) : hole(**row));
+      const auto each = std::ranges::find(size, label, &CollectiveRow::label);
+      row.number(label, each == size.end()   ? "-"
+                        : (*each)->seconds() ? time_text((*each)->figures.in_place)
+                                             : hole(**each));
     }
-    if (ratios) cells.push_back(ratio_cell(size));
-  }
-  return table;
+    if (ratios) row.number("best peer / ours", ratio_cell(size));
+  };
+  return table_of(by_size(rows), columns, {.caption = std::move(caption)});
 }
 
-/// A row per size and candidate.
-Table below_each_other(std::string caption, const std::vector<const CollectiveRow*>& rows) {
-  std::vector<ColumnHead> columns{{"size (B)"}, {"candidate", false}};
-  for (ColumnHead& head : timing_heads("time (us)")) columns.push_back(std::move(head));
-  Table table = table_of(std::move(caption), columns);
-  for (const auto& size : by_size(rows))
-    for (const CollectiveRow* row : size) {
-      Cells& cells = table.rows.emplace_back(Cells{size_cell(*row), row->label});
-      append(cells, timing_cells(*row, row->figures.in_place));
-    }
-  return table;
+/// Of a row per size and candidate.
+void candidate_columns(Row& row, const CollectiveRow& each) {
+  add_size(row, each);
+  row.words("candidate", each.label);
+  add_timing(row, "time (us)", each, each.figures.in_place);
+  add_wrong(row, each.figures.in_place);
 }
 
 /// The longest word of a head or the width of a usual time, and a gap.
@@ -217,36 +176,31 @@ bool fit_beside_each_other(const Cells& labels) {
   return width <= kWidest;
 }
 
-bool is_compressed(const CollectiveRow* row) { return row->asked().strategy.compresses(); }
+void compression_columns(Row& row, const CollectiveRow& each) {
+  const CollectiveFigures& figures = each.figures;
+  add_size(row, each);
+  row.words("candidate", each.label);
+  row.number("encode (us)", maybe(figures.encode_seconds, microseconds));
+  row.number("decode (us)", maybe(figures.decode_seconds, microseconds));
+  row.number("wire (B)", maybe(figures.wire_bytes, whole), 2);
+  row.number("bits per element", maybe(figures.bits_per_element, bits_text), 1);
+  row.number("relative L2 error", maybe(figures.relative_error, scientific));
+  row.number("cosine", maybe(figures.cosine, cosine_text), 3);
+  row.number("break-even", maybe(figures.break_even, rate_text));
+}
 
-Table compression_table(const std::vector<const CollectiveRow*>& rows) {
-  Table table = table_of(
-      "Compression, in one collective: coding of the slowest rank, bytes of the busiest, error of the result. It pays "
-      "on links slower than the break-even: bytes saved / seconds of coding.",
-      {{"size (B)"},
-       {"candidate", false},
-       {"encode (us)"},
-       {"decode (us)"},
-       {"wire (B)", true, 2},
-       {"bits per element", true, 1},
-       {"relative L2 error"},
-       {"cosine", true, 3},
-       {"break-even"}});
-  for (const CollectiveRow* row : rows) {
-    if (!is_compressed(row)) continue;
-    const CollectiveFigures& figures = row->figures;
-    table.rows.push_back({size_cell(*row), row->label, maybe(figures.encode_seconds, microseconds),
-                          maybe(figures.decode_seconds, microseconds), maybe(figures.wire_bytes, whole),
-                          maybe(figures.bits_per_element, bits_text), maybe(figures.relative_error, scientific),
-                          maybe(figures.cosine, cosine_text), maybe(figures.break_even, rate_text)});
-  }
-  return table;
+Table compression_table(Rows rows) {
+  std::erase_if(rows, [](const CollectiveRow* row) { return !row->asked().strategy.compresses(); });
+  return table_of(rows, compression_columns,
+                  {.caption = "Compression, in one collective: coding of the slowest rank, bytes of the busiest, error "
+                              "of the result. It pays on links slower than the break-even: bytes saved / seconds of "
+                              "coding."});
 }
 
 bool is_simulated(const CollectiveRow* row) { return row->asked().evidence == Evidence::simulated; }
 
 /// `2 nodes of aws-p5`, with each cluster once.
-std::string clusters_of(const std::vector<const CollectiveRow*>& rows) {
+std::string clusters_of(const Rows& rows) {
   Cells clusters;
   for (const CollectiveRow* row : rows) {
     const int nodes = row->asked().nodes;
@@ -256,7 +210,7 @@ std::string clusters_of(const std::vector<const CollectiveRow*>& rows) {
   return fmt::format("{}, simulated", fmt::join(clusters, "; "));
 }
 
-std::string title(const std::vector<const CollectiveRow*>& rows, const Cells& labels, const TableContext& context) {
+std::string title(const Rows& rows, const Cells& labels, const TableContext& context) {
   const Case& asked = rows.front()->asked();
   std::string text = fmt::format("{}, {} {}, {} rank{} on {}", asked.collective.name, asked.collective.data_type,
                                  asked.collective.operation, asked.gpus, asked.gpus == 1 ? "" : "s",
@@ -271,12 +225,12 @@ std::string title(const std::vector<const CollectiveRow*>& rows, const Cells& la
 }
 
 /// Each reason once, with the first case that it was.
-std::vector<Block> failures(const std::vector<const CollectiveRow*>& rows) {
+std::vector<Block> failures(const Rows& rows) {
   Cells reasons;
-  std::map<std::string, std::vector<const CollectiveRow*>> failed;
+  std::map<std::string, Rows> failed;
   for (const CollectiveRow* row : rows) {
     if (row->result.status != CaseStatus::failed) continue;
-    std::vector<const CollectiveRow*>& same = failed[row->result.failure];
+    Rows& same = failed[row->result.failure];
     if (same.empty()) reasons.push_back(row->result.failure);
     same.push_back(row);
   }
@@ -291,7 +245,7 @@ std::vector<Block> failures(const std::vector<const CollectiveRow*>& rows) {
 }
 
 /// What the marks mean, where there are any.
-std::vector<Block> throttling_notes(const std::vector<const CollectiveRow*>& rows) {
+std::vector<Block> throttling_notes(const Rows& rows) {
   std::uint64_t throttled = 0;
   bool capped = false;
   for (const CollectiveRow* row : rows)
@@ -310,7 +264,7 @@ std::vector<Block> throttling_notes(const std::vector<const CollectiveRow*>& row
 }
 
 /// What NCCL says it went by, of the case with the most connections.
-std::vector<Block> transport_notes(const std::vector<const CollectiveRow*>& rows) {
+std::vector<Block> transport_notes(const Rows& rows) {
   std::map<std::string, int> transports;
   for (const CollectiveRow* row : rows)
     for (const auto& [transport, connections] : row->figures.transports)
@@ -326,21 +280,24 @@ void append(Document& document, std::vector<Block> blocks) {
   std::ranges::move(blocks, std::back_inserter(document.blocks));
 }
 
-void add_world(Document& document, const std::vector<const CollectiveRow*>& rows, const TableContext& context) {
+void add_world(Document& document, const Rows& rows, const TableContext& context) {
   Cells labels;
   for (const CollectiveRow* row : rows)
     if (std::ranges::find(labels, row->label) == labels.end()) labels.push_back(row->label);
   const std::string what = title(rows, labels, context);
   if (is_simulated(rows.front())) {
-    document.blocks.emplace_back(simulated_table(what + ".", rows, labels.size() > 1));
+    const auto columns = [&](Row& row, const CollectiveRow& each) { simulated_columns(row, each, labels.size() > 1); };
+    document.blocks.emplace_back(table_of(rows, columns, {.caption = what + "."}));
   } else if (!context.comparison) {
     document.blocks.emplace_back(
-        single_table(what + ". Out of place: the input is copied, then the collective runs in place.", rows));
+        table_of(rows, single_columns,
+                 {.caption = what + ". Out of place: the input is copied, then the collective runs in place."}));
   } else {
     const std::string caption =
         what + ". Time in place (us): median over iterations of the slowest rank; candidates take turns (A B B A).";
-    document.blocks.emplace_back(fit_beside_each_other(labels) ? beside_each_other(caption, rows, labels)
-                                                               : below_each_other(caption, rows));
+    document.blocks.emplace_back(fit_beside_each_other(labels)
+                                     ? beside_each_other(caption, rows, labels)
+                                     : table_of(rows, candidate_columns, {.caption = caption}));
   }
   append(document, throttling_notes(rows));
   append(document, transport_notes(rows));
@@ -350,39 +307,29 @@ void add_world(Document& document, const std::vector<const CollectiveRow*>& rows
 }
 
 void add_peers(Document& document, const std::vector<CollectiveRow>& rows) {
-  Table table = table_of(
-      "Against the best peer: its time / ours, geometric mean over the sizes",
-      {{"ranks"}, {"candidate", false}, {"sizes", true, 1}, {"mean"}, {"worst"}, {"at size (B)"}, {"against", false}});
-  for (const PeerComparison& each : compare_with_peers(rows))
-    table.rows.push_back({std::to_string(each.ranks), each.ours, std::to_string(each.sizes),
-                          fmt::format("{:.2f}", each.geometric_mean), fmt::format("{:.2f}", each.worst),
-                          std::to_string(each.worst_bytes), each.worst_peer});
+  Table table = table_of(compare_with_peers(rows), peer_fields,
+                         {.caption = "Against the best peer: its time / ours, geometric mean over the sizes"});
   if (!table.rows.empty()) document.blocks.emplace_back(std::move(table));
 }
 
 void add_bounds(Document& document, const std::vector<CollectiveRow>& rows) {
-  Table table = table_of(
-      "The bound of shared memory: the bytes that the collective must read and write, at the rates at which all ranks "
-      "together read and write memory with its kernels, measured in turn with it; the fastest pass counts.",
-      {{"ranks"}, {"candidate", false}, {"size (B)"}, {"time (us)"}, {"bound (us)"}, {"of bound"}});
-  for (const BoundShare& each : shares_of_bound(rows))
-    table.rows.push_back({std::to_string(each.ranks), each.ours, std::to_string(each.bytes), microseconds(each.seconds),
-                          microseconds(each.bound_seconds),
-                          fmt::format("{:.0f} %{}", 100 * each.share(), each.exceeded() ? ", exceeded" : "")});
-  if (table.rows.empty()) return;
-  document.blocks.emplace_back(std::move(table));
-  if (std::ranges::any_of(shares_of_bound(rows), &BoundShare::exceeded))
+  const std::vector<BoundShare> shares = shares_of_bound(rows);
+  if (shares.empty()) return;
+  document.blocks.emplace_back(table_of(
+      shares, bound_fields,
+      {.caption = "The bound of shared memory: the bytes that the collective must read and write, at the rates at "
+                  "which all ranks together read and write memory with its kernels, measured in turn with it; the "
+                  "fastest pass counts."}));
+  if (std::ranges::any_of(shares, &BoundShare::exceeded))
     document.blocks.emplace_back(
         Paragraph{"Bound exceeded: the bound is wrong there, since nothing is faster than one."});
 }
 
 void add_links(Document& document, const std::vector<CollectiveRow>& rows, BytesPerSecond link) {
-  Table table = table_of(fmt::format("Bus bandwidth of the fastest, as a share of a link's {}", format(link)),
-                         {{"ranks"}, {"size (B)"}, {"candidate", false}, {"busbw"}, {"share"}});
-  for (const LinkShare& each : shares_of_link(rows, link))
-    table.rows.push_back({std::to_string(each.ranks), std::to_string(each.bytes), each.candidate, format(each.busbw),
-                          fmt::format("{:.1f} %", 100 * each.share)});
-  document.blocks.emplace_back(std::move(table));
+  Table table =
+      table_of(shares_of_link(rows, link), link_fields,
+               {.caption = fmt::format("Bus bandwidth of the fastest, as a share of a link's {}", format(link))});
+  if (!table.rows.empty()) document.blocks.emplace_back(std::move(table));
 }
 
 }  // namespace
@@ -390,7 +337,7 @@ void add_links(Document& document, const std::vector<CollectiveRow>& rows, Bytes
 Document collective_document(const std::vector<CollectiveRow>& rows, const TableContext& context) {
   Document document;
   for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
-    std::vector<const CollectiveRow*> world;
+    Rows world;
     while (end < rows.size() && rows[end].asked().gpus == rows[begin].asked().gpus) world.push_back(&rows[end++]);
     add_world(document, world, context);
   }
