@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "analysis/records/words.hpp"
 #include "collectives/base/error.hpp"
@@ -13,11 +12,6 @@
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// What was stored may be no UTF-8.
-std::string dumped(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::string_view to_string(Health health) {
   switch (health) {
@@ -54,16 +48,18 @@ std::string merge_text(const Merged& merged) {
                      counted(result.samples, "sample"), result.known, result.known == 1 ? "was" : "were");
 }
 
-std::string merge_json(const std::string& db, const std::vector<Merged>& all) {
-  Json rows = Json::array();
-  for (const auto& [file, result] : all)
-    rows.push_back({{"file", file},
-                    {"runs_added", result.added},
-                    {"runs_completed", result.grown},
-                    {"runs_known", result.known},
-                    {"cases", result.cases},
-                    {"samples", result.samples}});
-  return dumped({{"db", db}, {"merged", rows}});
+std::string merge_json(const std::string& db, const std::vector<Merged>& all, Form form) {
+  return object_text(form, "hbench db merge --json", all, [&](Row& row, const std::vector<Merged>&) {
+    row.field("db", db);
+    row.rows("merged", all, [](Row& of, const Merged& merged) {
+      of.field("file", merged.file);
+      of.field("runs_added", merged.result.added);
+      of.field("runs_completed", merged.result.grown, "merged before they ended, of which the rest came");
+      of.field("runs_known", merged.result.known, "that were there");
+      of.field("cases", merged.result.cases, "that came");
+      of.field("samples", merged.result.samples, "that came");
+    });
+  });
 }
 
 std::string check_text(const std::string& db, const std::vector<DatabaseFinding>& findings) {
@@ -74,11 +70,15 @@ std::string check_text(const std::string& db, const std::vector<DatabaseFinding>
   return text + fmt::format("{}: wrong {}, notes {}\n", db, count(Health::wrong), count(Health::note));
 }
 
-std::string check_json(const std::string& db, const std::vector<DatabaseFinding>& findings) {
-  Json rows = Json::array();
-  for (const DatabaseFinding& finding : findings)
-    rows.push_back({{"check", finding.check}, {"health", to_string(finding.health)}, {"what", finding.what}});
-  return dumped({{"db", db}, {"checks", rows}});
+std::string check_json(const std::string& db, const std::vector<DatabaseFinding>& findings, Form form) {
+  return object_text(form, "hbench db check --json", findings, [&](Row& row, const auto&) {
+    row.field("db", db);
+    row.rows("checks", findings, [](Row& of, const DatabaseFinding& finding) {
+      of.field("check", finding.check);
+      of.field("health", to_string(finding.health), "good, note or wrong");
+      of.field("what", finding.what);
+    });
+  });
 }
 
 std::string prune_text(const std::string& db, const PruneResult& result, bool dry_run) {
@@ -96,16 +96,20 @@ std::string prune_text(const std::string& db, const PruneResult& result, bool dr
   return text;
 }
 
-std::string prune_json(const std::string& db, const PruneResult& result, bool dry_run) {
-  Json rows = Json::array();
-  for (const auto& [run, cases, samples] : result.runs)
-    rows.push_back({{"run", run.id},
-                    {"uuid", run.uuid},
-                    {"started_at", run.started_at},
-                    {"labels", run.labels},
-                    {"cases", cases},
-                    {"samples", samples}});
-  return dumped({{"db", db}, {"dry_run", dry_run}, {"bytes", result.bytes}, {"runs", rows}});
+std::string prune_json(const std::string& db, const PruneResult& result, bool dry_run, Form form) {
+  return object_text(form, "hbench db prune --json", result, [&](Row& row, const PruneResult&) {
+    row.field("db", db);
+    row.field("dry_run", dry_run, "whether nothing was removed");
+    row.field("bytes", result.bytes, "of the file that are free now");
+    row.rows("runs", result.runs, [](Row& of, const PrunedRun& pruned) {
+      of.field("run", pruned.run.id);
+      of.field("uuid", pruned.run.uuid);
+      of.field("started_at", pruned.run.started_at, "UTC");
+      of.field("labels", pruned.run.labels);
+      of.field("cases", pruned.cases);
+      of.field("samples", pruned.samples);
+    });
+  });
 }
 
 std::string vacuum_text(const std::string& db, const VacuumResult& result) {

@@ -8,6 +8,7 @@
 #include "analysis/store/check.hpp"
 #include "analysis/store/merge.hpp"
 #include "analysis/store/prune.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
@@ -20,15 +21,15 @@ struct Merged {
 /// `other.db: 3 runs came, with 12 cases and 4,000 samples; 5 were there`.
 std::string merge_text(const Merged& merged);
 /// Names `db`, with a row for each database that was merged.
-std::string merge_json(const std::string& db, const std::vector<Merged>& all);
+std::string merge_json(const std::string& db, const std::vector<Merged>& all, Form form = Form::values);
 
 /// A line for each finding, and one that counts them.
 std::string check_text(const std::string& db, const std::vector<DatabaseFinding>& findings);
-std::string check_json(const std::string& db, const std::vector<DatabaseFinding>& findings);
+std::string check_json(const std::string& db, const std::vector<DatabaseFinding>& findings, Form form = Form::values);
 
 /// A line for each run, and one for all.
 std::string prune_text(const std::string& db, const PruneResult& result, bool dry_run);
-std::string prune_json(const std::string& db, const PruneResult& result, bool dry_run);
+std::string prune_json(const std::string& db, const PruneResult& result, bool dry_run, Form form = Form::values);
 
 std::string vacuum_text(const std::string& db, const VacuumResult& result);
 

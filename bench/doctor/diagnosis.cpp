@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "reports/prediction/table_json.hpp"
-
 namespace hbench {
 
 Document doctor_document(const std::vector<Finding>& findings, const std::vector<Table>& topology) {
@@ -17,21 +13,21 @@ Document doctor_document(const std::vector<Finding>& findings, const std::vector
   return document;
 }
 
-std::string doctor_json(const std::vector<Finding>& findings, const std::vector<Table>& topology) {
-  using Json = nlohmann::ordered_json;
-  Json rows = Json::array();
-  for (const Finding& finding : findings) {
-    const bool fixable = !finding.cure.empty();
-    rows.push_back({{"checked", finding.what},
-                    {"found", finding.state},
-                    {"fix", fixable ? Json(finding.cure) : Json(nullptr)},
-                    {"optional", finding.optional},
-                    {"problem", fixable && !finding.optional}});
-  }
-  Json tables = Json::object();
-  for (const Table& table : topology) tables[table.caption] = Json::parse(table_json(table));
-  const Json object{{"findings", rows}, {"topology", tables}, {"problems", problems_among(findings)}};
-  return object.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string doctor_json(const std::vector<Finding>& findings, const std::vector<Table>& topology, Form form) {
+  return object_text(form, "hbench doctor --json", findings, [&](Row& row, const std::vector<Finding>&) {
+    row.rows("findings", findings, [](Row& of, const Finding& finding) {
+      of.field("checked", finding.what);
+      of.field("found", finding.state);
+      of.field("fix", if_stated(finding.cure));
+      of.field("optional", finding.optional, "whether people may do without");
+      of.field("problem", !finding.cure.empty() && !finding.optional);
+    });
+    Json tables = Json::object();
+    for (const Table& table : topology) tables[table.caption] = table_json(form, table);
+    if (form == Form::schema) tables = {{"type", "object"}, {"additionalProperties", table_json(form, {})}};
+    row.put("topology", std::move(tables), "tables by their titles");
+    row.field("problems", problems_among(findings), "that need a fix");
+  });
 }
 
 }  // namespace hbench

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/doctor/finding.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
@@ -14,6 +15,7 @@ Document doctor_document(const std::vector<Finding>& findings, const std::vector
 
 /// `{"findings": [{"checked", "found", "fix", "optional", "problem"}], "topology": {"GPUs": [...], ...}, "problems":
 /// 1}`; `fix` is null where there is nothing to do.
-std::string doctor_json(const std::vector<Finding>& findings, const std::vector<Table>& topology);
+std::string doctor_json(const std::vector<Finding>& findings, const std::vector<Table>& topology,
+                        Form form = Form::values);
 
 }  // namespace hbench

@@ -117,6 +117,10 @@ constexpr std::array kListings{
 
 }  // namespace
 
+std::string listing_json(const Table& table, Form form) {
+  return json_text(form, "hbench list --json, of all but profiles", table_json(form, table));
+}
+
 std::span<const Listing> listings() { return kListings; }
 
 Document explain_algorithms(const Profile& profile, int workers) {

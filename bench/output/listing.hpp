@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analysis/prediction/data.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
@@ -20,6 +20,8 @@ struct Listing {
 };
 
 std::span<const Listing> listings();
+/// A family for machines: an array with an object for each entry, whose names are the columns'.
+std::string listing_json(const Table& table, Form form = Form::values);
 
 /// Explains which all-reduce `auto` takes for which size, and why, for `workers` workers on the cluster of `profile`.
 Document explain_algorithms(const Profile& profile, int workers);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "collectives/base/units_text.hpp"
 
@@ -54,6 +53,23 @@ std::vector<const TunedSetting*> from_best_to_worst(const Tuning& tuning) {
   return sorted;
 }
 
+void setting_fields(Row& row, const TunedSetting& setting, bool simulated) {
+  const Standing& standing = setting.standing;
+  const bool known = standing.median > 0;
+  row.field("fusion", setting.fusion).in("fusion");
+  row.field("verdict", to_string(standing.verdict), "best, noise, slower, dropped or failed");
+  row.field("launches", if_known(!simulated, standing.launches)).in("launches");
+  row.field("step_seconds", if_known(known, standing.median), "median").in("median step", [](double seconds) {
+    return format(Seconds(seconds));
+  });
+  row.field("step_seconds_low", if_known(known, standing.interval.low), "95 % for a repeat");
+  row.field("step_seconds_high", if_known(known, standing.interval.high), "95 % for a repeat");
+  row.number("95 % for a repeat", interval_text(standing));
+  row.field("slower_by", if_known(known, standing.slower_by), "than the best, as a fraction");
+  row.field("p", if_known(!simulated, standing.p), "of the rank test");
+  row.words("verdict", in_words(standing, simulated));
+}
+
 const TunedSetting& best_of(const Tuning& tuning) {
   const auto found = std::ranges::find(tuning.settings, Standing::Verdict::best,
                                        [](const TunedSetting& setting) { return setting.standing.verdict; });
@@ -94,15 +110,8 @@ const TunedSetting& recommended(const Tuning& tuning) {
 }
 
 Table tuning_table(const Tuning& tuning) {
-  Table table{.columns = {"fusion", "launches", "median step", "95 % for a repeat", "verdict"},
-              .numeric = {false, true, true, true, false}};
-  for (const TunedSetting* setting : from_best_to_worst(tuning)) {
-    const Standing& standing = setting->standing;
-    table.rows.push_back({setting->fusion, tuning.simulated() ? "-" : std::to_string(standing.launches),
-                          standing.median > 0 ? format(Seconds(standing.median)) : "-", interval_text(standing),
-                          in_words(standing, tuning.simulated())});
-  }
-  return table;
+  return table_of(from_best_to_worst(tuning),
+                  [&](Row& row, const TunedSetting& setting) { setting_fields(row, setting, tuning.simulated()); });
 }
 
 std::string tuning_advice(const Tuning& tuning) {
@@ -121,33 +130,23 @@ std::string tuning_advice(const Tuning& tuning) {
   return fmt::format("{}.\n  {}\n", advice, sweep_flags(tuning));
 }
 
-std::string tuning_json(const Tuning& tuning) {
-  using Json = nlohmann::ordered_json;
-  Json settings = Json::array();
-  for (const TunedSetting* setting : from_best_to_worst(tuning)) {
-    const Standing& standing = setting->standing;
-    const bool known = standing.median > 0;
-    settings.push_back({{"fusion", setting->fusion},
-                        {"verdict", to_string(standing.verdict)},
-                        {"launches", tuning.simulated() ? Json(nullptr) : Json(standing.launches)},
-                        {"step_seconds", known ? Json(standing.median) : Json(nullptr)},
-                        {"step_seconds_low", known ? Json(standing.interval.low) : Json(nullptr)},
-                        {"step_seconds_high", known ? Json(standing.interval.high) : Json(nullptr)},
-                        {"slower_by", known ? Json(standing.slower_by) : Json(nullptr)},
-                        {"p", tuning.simulated() ? Json(nullptr) : Json(standing.p)}});
-  }
-  const Json object{{"workload", tuning.workload},
-                    {"gpus", tuning.gpus},
-                    {"evidence", tuning.simulated() ? "simulated" : "measured"},
-                    {"profile", tuning.simulated() ? tuning.profile : "local"},
-                    {"algorithm", tuning.algorithm},
-                    {"compressor", tuning.compressor},
-                    {"reference", tuning.settings.front().fusion},
-                    {"best", best_of(tuning).fusion},
-                    {"recommended", recommended(tuning).fusion},
-                    {"flag", fmt::format("--fusion {}", recommended(tuning).fusion)},
-                    {"settings", settings}};
-  return object.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string tuning_json(const Tuning& tuning, Form form) {
+  return object_text(form, "hbench tune --json", tuning, [](Row& row, const Tuning& of) {
+    row.field("workload", of.workload);
+    row.field("gpus", of.gpus);
+    row.field("evidence", of.simulated() ? "simulated" : "measured");
+    row.field("profile", of.simulated() ? of.profile : "local");
+    row.field("algorithm", of.algorithm);
+    row.field("compressor", of.compressor);
+    row.field("reference", of.settings.front().fusion, "that others are compared with");
+    row.field("best", best_of(of).fusion);
+    row.field("recommended", recommended(of).fusion, "the reference unless another is really faster");
+    row.field("flag", fmt::format("--fusion {}", recommended(of).fusion), "of hbench sweep");
+    row.rows(
+        "settings", from_best_to_worst(of),
+        [&](Row& each, const TunedSetting& setting) { setting_fields(each, setting, of.simulated()); },
+        "from best to worst");
+  });
 }
 
 }  // namespace hbench

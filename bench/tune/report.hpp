@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench/tune/race.hpp"
-#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
@@ -35,6 +35,6 @@ const TunedSetting& recommended(const Tuning& tuning);
 Table tuning_table(const Tuning& tuning);
 /// What to take and why, and the flag to give to `hbench sweep`.
 std::string tuning_advice(const Tuning& tuning);
-std::string tuning_json(const Tuning& tuning);
+std::string tuning_json(const Tuning& tuning, Form form = Form::values);
 
 }  // namespace hbench

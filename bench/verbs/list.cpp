@@ -10,7 +10,6 @@
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/prediction/profiles.hpp"
-#include "reports/prediction/table_json.hpp"
 
 namespace hbench {
 namespace {
@@ -39,7 +38,7 @@ Table without(Table table, std::string_view column) {
 }
 
 std::string rendered(const Listing& listing, const Table& table, bool json, bool markdown, bool wide) {
-  if (json) return table_json(table);
+  if (json) return listing_json(table);
   if (markdown) return kMarkdownFormat.render({.blocks = {without(table, listing.machine_column)}});
   return terminal_text({.blocks = {table}}, wide);
 }
@@ -92,7 +91,7 @@ ExitCode run_list(const Call& call) {
   }
   const Document document = explain_algorithms(data.profiles.load(profile), workers);
   if (json)
-    fmt::print("{}", table_json(std::get<Table>(document.blocks.back())));
+    fmt::print("{}", listing_json(std::get<Table>(document.blocks.back())));
   else
     fmt::print("{}", markdown ? kMarkdownFormat.render(document) : terminal_text(document, wide));
   return ExitCode::good;
