@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <set>
 
 #include "analysis/import/collective_output.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -69,10 +72,47 @@ class Reader {
   std::set<std::string> algorithms_, collectives_, counts_, places_;
 };
 
+/// Whether the name of a GPU's model has that of a profile's, `NVIDIA H100 80GB HBM3` that of `h100-sxm`.
+bool is_model(const std::string& model, const std::string& gpu) {
+  const std::string name = lower_case(gpu.substr(0, gpu.find('-')));
+  std::vector<std::string> words(1);
+  for (const char c : lower_case(model))
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      words.back() += c;
+    else
+      words.emplace_back();
+  for (std::size_t first = 0; first < words.size(); ++first) {
+    std::string joined;
+    for (std::size_t i = first; i < words.size() && joined.size() < name.size(); ++i)
+      if ((joined += words[i]) == name) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ImportedCurve parse_collective_output(std::string_view text, std::string_view file_name, int ranks, int nodes) {
   return Reader(file_name, ranks, nodes).read(read_collective_output(text, file_name));
+}
+
+std::optional<ImportedCurve> read_curve(const std::string& text, const std::string& file, const ImportHints& hints) {
+  std::optional<ImportedCurve> imported;
+  std::string by = "hbench collective";
+  if (is_collective_output(text)) {
+    imported = parse_collective_output(text, file, hints.ranks, hints.nodes);
+  } else if (const ImportFormat* format = recognised(text, file)) {
+    imported = curve_of(format->parse(text, file, hints), file, hints);
+    by = format->name;
+  }
+  if (imported) imported->curve.source = fmt::format("{}, {}", by, std::filesystem::path(file).filename().string());
+  return imported;
+}
+
+void note_other_gpu(ImportedCurve& imported, const Profile& profile) {
+  if (imported.gpu.empty() || profile.gpu.empty() || is_model(imported.gpu, profile.gpu)) return;
+  imported.notes.push_back(fmt::format(
+      "Warning: {} was measured on {}, and {} has {}: its rates inside nodes and its workloads are of another GPU.",
+      imported.curve.source, imported.gpu, profile.name, profile.gpu));
 }
 
 }  // namespace hbench

@@ -12,6 +12,7 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/output/output_file.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -80,6 +81,28 @@ GpuRate rate_of(const CaseResult& baseline, const std::string& how) {
           fmt::format("{}: {} alone, median of {} steps of {} launches", how, baseline.asked.source, point.iterations,
                       point.launches),
           repeat_factor(baseline)};
+}
+
+Trace recorded_trace(const RecordingRequest& request, const std::string& name) {
+  Trace trace;
+  trace.name = name;
+  trace.title = fmt::format("{} at {} x {}", request.model, request.image_size, request.image_size);
+  trace.source = fmt::format(
+      "recorded by hbench calibrate: median of {} steps, batch {}, {}, {}", request.steps, request.batch,
+      entry_of(request.precision).name,
+      request.on_gpu ? "the first GPU"
+                     : fmt::format("{} of {}", counted(request.threads, "thread"), environment_facts(false).at("cpu")));
+  trace.timeline = record_timeline(request);
+  return trace;
+}
+
+std::string trace_in_words(const Trace& trace) {
+  std::int64_t elements = 0;
+  for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;
+  return fmt::format("{}: {} tensors, {} of gradients, forward {}, backward {}, {:.1f} samples/s", trace.title,
+                     trace.timeline.gradients.size(), format(Bytes(4.0 * static_cast<double>(elements))),
+                     format(trace.timeline.forward), format(trace.timeline.backward),
+                     trace.timeline.samples_per_second());
 }
 
 }  // namespace hbench

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/launcher.hpp"
@@ -90,6 +91,14 @@ CollectiveSetup look_for_programs(const CollectiveOptions& options) {
   if (!options.request.peers) return setup;
   find_peers(own, setup);
   find_mpich(own, options.mpich, setup);
+  return setup;
+}
+
+CollectiveSetup look_for_clusters(const CollectiveRequest& request) {
+  CollectiveSetup setup;
+  const Data data = load_data();
+  for (const std::string& name : request.profiles) setup.machine.clusters.push_back(data.profiles.load(name));
+  setup.machine.memory = available_memory();
   return setup;
 }
 

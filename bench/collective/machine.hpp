@@ -19,4 +19,8 @@ struct CollectiveSetup {
 /// \throws Error (usage) when `options.mpich` is no program.
 CollectiveSetup look_for_programs(const CollectiveOptions& options);
 
+/// Returns the clusters that a request simulates on, and the memory for that. Neither launchers nor libraries are
+/// looked for, because nothing is measured.
+CollectiveSetup look_for_clusters(const CollectiveRequest& request);
+
 }  // namespace hbench

@@ -70,4 +70,14 @@ std::vector<CaseResult> run_as_started(const CollectivePlan& plan, const LoopOpt
   return rank == 0 ? results : std::vector<CaseResult>();
 }
 
+void refuse_for_started(const CollectiveOptions& options, const StartedRanks& started) {
+  if (started.ranks == 0) return;
+  if (options.request.simulates())
+    throw Error(ExitCode::usage, "a launcher has started these ranks, and --profile simulates them",
+                "run hbench collective without the launcher");
+  if (options.launches > 1)
+    throw Error(ExitCode::usage, "--launches starts ranks afresh, and a launcher has started these",
+                "run hbench collective without the launcher; it starts its ranks itself");
+}
+
 }  // namespace hbench

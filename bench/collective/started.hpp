@@ -7,6 +7,7 @@
 
 #include "analysis/records/records.hpp"
 #include "bench/collective/plan.hpp"
+#include "bench/collective/request.hpp"
 
 namespace hbench {
 
@@ -18,6 +19,9 @@ struct StartedRanks {
 
 /// From what Open MPI, MPICH and Slurm set (OMPI_COMM_WORLD_*, PMI_*, PMIX_*, SLURM_*).
 StartedRanks find_started_ranks();
+
+/// \throws Error (usage) for what ranks that a launcher has started cannot do.
+void refuse_for_started(const CollectiveOptions& options, const StartedRanks& started);
 
 /// Runs the plan's cases on the ranks that are there. Returns the results on rank 0, and nothing elsewhere. `on_done`
 /// is called on rank 0, with each result. A rank that fails says why and ends the job, which does not return.

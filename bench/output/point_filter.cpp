@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "collectives/base/flag_values.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {
@@ -64,6 +65,12 @@ std::vector<Point> select_points(std::vector<Point> points, const PointFilter& f
     throw Error(ExitCode::usage, "no stored point has all that was asked for",
                 "leave out one of --workload, --profile, --evidence, --strategy, --run, --label");
   return points;
+}
+
+std::set<Evidence> parse_evidence_list(std::string_view text, std::string_view flag) {
+  std::set<Evidence> evidence;
+  for (const std::string& name : split_list(text, flag)) evidence.insert(parse_evidence(name));
+  return evidence;
 }
 
 }  // namespace hbench

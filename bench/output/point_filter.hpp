@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/points/points.hpp"
@@ -19,6 +20,9 @@ struct PointFilter {
 
   bool accepts(const Point& point) const;
 };
+
+/// `measured,simulated`. \throws Error (usage) that names `flag`, or for an evidence that there is not.
+std::set<Evidence> parse_evidence_list(std::string_view text, std::string_view flag);
 
 /// The points that `filter` accepts, in their order. Efficiencies are those of all points: a baseline that is filtered
 /// out still counts. \throws Error (usage), with a suggestion, for a workload, profile or strategy that no point has,

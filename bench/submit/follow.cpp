@@ -133,4 +133,12 @@ JobState follow_job(const Engine& engine, const Submission& submission, const st
   return last;
 }
 
+std::vector<std::string> end_of_log(const std::filesystem::path& log) {
+  constexpr std::size_t kLines = 8;
+  std::vector<std::string> lines;
+  Tail(log).read([&](std::string_view line) { lines.emplace_back(line); }, true);
+  if (lines.size() > kLines) lines.erase(lines.begin(), lines.end() - kLines);
+  return lines;
+}
+
 }  // namespace hbench

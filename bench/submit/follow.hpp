@@ -38,4 +38,7 @@ struct Patience {
 JobState follow_job(const Engine& engine, const Submission& submission, const std::string& job,
                     const FollowHooks& hooks, const Patience& patience = {});
 
+/// Returns the last lines of what a sweep wrote that could not be followed.
+std::vector<std::string> end_of_log(const std::filesystem::path& log);
+
 }  // namespace hbench

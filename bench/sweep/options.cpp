@@ -5,6 +5,7 @@
 #include "bench/command/labels.hpp"
 #include "bench/command/values.hpp"
 #include "bench/command/verbosity.hpp"
+#include "bench/output/point_filter.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/sweep/nodes.hpp"
 #include "collectives/base/file.hpp"
@@ -37,12 +38,6 @@ std::vector<ServerChoice> parse_server_choices(const std::string& text, std::str
   std::vector<ServerChoice> choices;
   for (const std::string& choice : split_list(text, flag)) choices.push_back(parse_servers(choice));
   return choices;
-}
-
-std::set<Evidence> parse_evidence_set(const std::string& text, std::string_view flag) {
-  std::set<Evidence> evidence;
-  for (const std::string& name : split_list(text, flag)) evidence.insert(parse_evidence(name));
-  return evidence;
 }
 
 /// Adds the flags of GPU counts and hosts.
@@ -95,7 +90,7 @@ void add_strategies(Arguments& app, SweepRequest& request) {
 
 /// Adds the flags of evidence, and of what measured and emulated figures run on.
 void add_evidence(Arguments& app, SweepOptions& options) {
-  app.add_parsed("--evidence", options.request.evidence, parse_evidence_set,
+  app.add_parsed("--evidence", options.request.evidence, parse_evidence_list,
                  "comma list of measured, emulated, simulated, published", "measured,simulated,published");
   app.add_option("--dilation", options.dilation,
                  "emulated cases: by how much time is stretched (default: what this machine needs for each case)",

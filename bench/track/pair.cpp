@@ -274,4 +274,15 @@ TrackReport measure_pairs(const PairRequest& request, const PairHooks& hooks) {
   return PairedTurns(request, hooks).run();
 }
 
+void check_request(const PairRequest& request) {
+  for (const MeasuredCommand* command : {&request.base, &request.head})
+    if (command->text.find_first_not_of(" \t\r\n") == std::string::npos)
+      throw Error(ExitCode::usage, fmt::format("{} is no command", command->name),
+                  "give both sides: --base './old/bench' --head './new/bench'");
+  if (request.most_launches > 0 && request.most_launches < request.launches)
+    throw Error(ExitCode::usage,
+                fmt::format("--max-launches {} is less than --launches {}", request.most_launches, request.launches),
+                "it counts the pairs that decide, too");
+}
+
 }  // namespace hbench

@@ -26,6 +26,9 @@ struct PairRequest {
   bool fail_on_inconclusive = false;
 };
 
+/// \throws Error (usage) for a side without a command, and for too few pairs in all.
+void check_request(const PairRequest& request);
+
 /// The two launches of one pair.
 struct PairLaunches {
   CommandLaunch base, head;

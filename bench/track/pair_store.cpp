@@ -12,9 +12,12 @@ Run run_of_side(Run run, const std::string& side, const std::string& pair) {
 }
 
 PairStore::PairStore(const std::filesystem::path& file, const Run& base, const Run& head)
-    : store_(file), base_{.run = base}, head_{.run = head} {}
+    : base_{.run = base}, head_{.run = head} {
+  if (!file.empty()) store_.emplace(file);
+}
 
 void PairStore::keep(int number, const PairLaunches& pair) {
+  if (!store_) return;
   keep(base_, number, pair.base);
   keep(head_, number, pair.head);
 }
@@ -27,13 +30,13 @@ void PairStore::keep(Side& side, int number, const CommandLaunch& launch) {
     place_on_this_machine(result.asked, side.run);
     for (Sample& sample : result.samples) sample.launch = number;
   }
-  if (side.run.id == 0) side.run.id = store_.begin_run(side.run);
+  if (side.run.id == 0) side.run.id = store_->begin_run(side.run);
   for (const CaseResult& result : results) {
     const auto [known, added] = side.cases.try_emplace(result.asked.question(), 0);
     if (added)
-      known->second = store_.append(side.run.id, result);
+      known->second = store_->append(side.run.id, result);
     else
-      store_.add(known->second, result.samples);
+      store_->add(known->second, result.samples);
   }
 }
 

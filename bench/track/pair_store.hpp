@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "analysis/store/store.hpp"
@@ -15,7 +16,7 @@ namespace hbench {
 /// Stores pairs as they are completed, so that nothing is lost when it is cut off. The runs begin with the first pair.
 class PairStore {
  public:
-  /// \throws Error as `Store`.
+  /// Nothing is stored where `file` is empty. \throws Error as `Store`.
   PairStore(const std::filesystem::path& file, const Run& base, const Run& head);
 
   /// \throws Error (environment).
@@ -32,7 +33,7 @@ class PairStore {
   };
   void keep(Side& side, int number, const CommandLaunch& launch);
 
-  Store store_;
+  std::optional<Store> store_;
   Side base_, head_;
 };
 

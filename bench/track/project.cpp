@@ -307,18 +307,29 @@ std::filesystem::path database_of(const std::optional<Project>& project, const s
   return project ? project->database : kUsualDatabase;
 }
 
+Store open_to_keep(const std::filesystem::path& database, std::string& read_only) {
+  std::error_code ignored;
+  try {
+    if (std::filesystem::exists(database, ignored)) return Store(database);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::environment) throw;
+    read_only = error.what();
+  }
+  return Store(database, Store::Mode::read_only);
+}
+
 std::string baseline_of(const std::optional<Project>& project, const std::string& named) {
   if (!named.empty()) return named;
   return project ? project->baseline : "main";
 }
 
-double parse_share(const std::string& text, std::string_view flag, double least) {
+double parse_share(const std::string& text, std::string_view flag) {
   char* end = nullptr;
   double share = std::strtod(text.c_str(), &end);
   const std::string_view rest = end;
   if (rest == "%" || rest == " %") share /= 100;
   const bool understood = end != text.c_str() && (rest.empty() || rest == "%" || rest == " %");
-  if (!understood || !(share >= least && share <= 1))
+  if (!understood || !(share >= 0.001 && share <= 1))
     throw Error(ExitCode::usage, fmt::format("{} {} is invalid", flag, text), "write a share such as 3% or 0.03");
   return share;
 }

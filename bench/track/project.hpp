@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/store/store.hpp"
 #include "analysis/track/judge.hpp"
 #include "analysis/track/limit.hpp"
 #include "bench/command/arguments.hpp"
@@ -69,6 +70,9 @@ void add_project_options(Arguments& app, std::filesystem::path& file, std::files
 
 /// What `--db` named; else the file's database, or `hbench.db` where there is no file.
 std::filesystem::path database_of(const std::optional<Project>& project, const std::filesystem::path& named);
+/// Opens it to be written where it can be, since verdicts are kept and launches added; else to be read, and says why in
+/// `read_only`. \throws Error as `Store`.
+Store open_to_keep(const std::filesystem::path& database, std::string& read_only);
 /// What `--baseline` or `--label` named; else the file's, or `main`.
 std::string baseline_of(const std::optional<Project>& project, const std::string& named);
 
@@ -76,7 +80,7 @@ std::string baseline_of(const std::optional<Project>& project, const std::string
 /// \throws Error (usage) as `parse_project`, and for a named file that is not there.
 std::optional<Project> find_project(const std::filesystem::path& named);
 
-/// `3%` or `0.03`. \throws Error (usage) that names `flag` for what is not from `least` to 1.
-double parse_share(const std::string& text, std::string_view flag, double least = 0.001);
+/// `3%` or `0.03`. \throws Error (usage) that names `flag` for what is not from 0.001 to 1.
+double parse_share(const std::string& text, std::string_view flag);
 
 }  // namespace hbench

@@ -25,7 +25,7 @@ void add_to_job_summary(const Document& document) {
 }  // namespace
 
 void TrackOutput::add_options(Arguments& app) {
-  app.add_option("--fail-on", fail_on_, "inconclusive: exit with 11 where a case is");
+  app.add_parsed("--fail-on", fail_on_, parse_fail_on, "inconclusive: exit with 11 where a case is");
   app.add_option("--junit", junit_, "also write JUnit's XML there");
   app.add_option("--gitlab", gitlab_, "also write GitLab's metrics report (OpenMetrics) there");
   app.add_flag("--github", github_, "also print annotations, and add the page to the summary of GitHub's job");
@@ -34,15 +34,9 @@ void TrackOutput::add_options(Arguments& app) {
 }
 
 void TrackOutput::check() {
-  fails_on_inconclusive();
   document_.check();
   if (!junit_.empty()) check_writable(junit_, "--junit");
   if (!gitlab_.empty()) check_writable(gitlab_, "--gitlab");
-}
-
-std::optional<bool> TrackOutput::fails_on_inconclusive() const {
-  if (!fail_on_) return std::nullopt;
-  return parse_fail_on(*fail_on_);
 }
 
 void TrackOutput::deliver(const TrackReport& report) const {

@@ -18,14 +18,14 @@ class TrackOutput {
   void add_options(Arguments& app);
   /// Before long work. \throws Error (usage, environment).
   void check();
-  /// What `--fail-on` says, where it was given. \throws Error (usage).
-  std::optional<bool> fails_on_inconclusive() const;
+  /// Whether an inconclusive case is a failure, where `--fail-on` says so.
+  std::optional<bool> fails_on_inconclusive() const { return fail_on_; }
   /// Prints or writes the report in all forms that were asked for. \throws Error (environment).
   void deliver(const TrackReport& report) const;
 
  private:
   DocumentOutput document_;
-  std::optional<std::string> fail_on_;
+  std::optional<bool> fail_on_;
   std::filesystem::path junit_, gitlab_;
   bool github_ = false;
 };

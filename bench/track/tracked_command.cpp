@@ -12,16 +12,14 @@ std::optional<TrackedCommand> parse_tracked_command(const ExperimentCall& call) 
                          .build = {.name = call.place + ": build", .folder = call.folder},
                          .run = {.name = call.place + ": run", .folder = call.folder},
                          .pattern = {}};
-  std::string timeout = "600 s";
   Arguments app("A program of the project, and how what it prints is read.", "[[command]]");
   app.add_option("--run", command.run.text, "a shell's command that prints what hbench import reads, or a number");
   app.add_option("--build", command.build.text, "a shell's command before the first launch of a run");
-  app.add_option("--timeout", timeout, "stop a command that prints nothing for so long");
+  app.add_parsed("--timeout", command.timeout, time_flag, "stop a command that prints nothing for so long", "600 s");
   command.pattern.add_options(app);
   if (app.parse(call)) return std::nullopt;
   if (trimmed(command.run.text).empty())
     throw Error(ExitCode::usage, "a command without 'run'", "add such as run = \"./my_benchmark --json\"");
-  command.timeout = time_flag(timeout, "timeout");
   command.run.pattern = command.pattern.pattern(call.name);
   return command;
 }

@@ -135,8 +135,17 @@ std::string stored_run_json(const StoredRun& stored, Form form) {
   });
 }
 
-std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, const std::set<std::string>& questions,
-                         int count, Verbosity verbosity) {
+Launching confirming_launches(const TrackReport& report) {
+  Launching wanted{.count = 0};
+  for (const TrackedResult& each : report.results) {
+    if (each.judgement.verdict != TrackVerdict::inconclusive || each.judgement.wanted == 0) continue;
+    wanted.questions.insert(each.sides.question);
+    wanted.count = std::max(wanted.count, each.judgement.wanted);
+  }
+  return wanted;
+}
+
+std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, Launching wanted, Verbosity verbosity) {
   if (head.version != HBENCH_VERSION)
     return fmt::format("the run was measured by hbench {}, and this is {}", head.version, HBENCH_VERSION);
   const auto commit = head.labels.find("commit");
@@ -148,12 +157,13 @@ std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, con
   tracked.remember(store.of_run(head.id));
   std::size_t found = 0;
   for (const Case* asked : tracked.cases())
-    if (questions.contains(asked->question()) && store.find(head.id, *asked)) ++found;
-  if (found < questions.size()) return "the run was measured on another machine, or by another file than this one";
+    if (wanted.questions.contains(asked->question()) && store.find(head.id, *asked)) ++found;
+  if (found < wanted.questions.size())
+    return "the run was measured on another machine, or by another file than this one";
   catch_interrupts();
-  const Launching further{.questions = questions, .first = next_launch(store, head, questions), .count = count};
+  wanted.first = next_launch(store, head, wanted.questions);
   Run same = head;
-  if (tracked.launch(store, same, further, verbosity) == ExitCode::interrupted) return "interrupted";
+  if (tracked.launch(store, same, wanted, verbosity) == ExitCode::interrupted) return "interrupted";
   return "";
 }
 

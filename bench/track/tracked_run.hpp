@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/store/store.hpp"
+#include "analysis/track/report.hpp"
 #include "bench/command/verbosity.hpp"
 #include "bench/track/project.hpp"
 #include "reports/rows/row.hpp"
@@ -56,10 +57,11 @@ struct StoredRun {
 };
 std::string stored_run_json(const StoredRun& stored, Form form = Form::values);
 
-/// The further launches of a run's cases (`questions`) that would confirm what was seen, measured here and now and
-/// added to the run: as many as `count`. Why it cannot be done here, in words; empty where it was done.
-/// \throws Error as `TrackedRun`.
-std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, const std::set<std::string>& questions,
-                         int count, Verbosity verbosity);
+/// Returns the launches that would confirm what a report sees; of no case where nothing lacks any.
+Launching confirming_launches(const TrackReport& report);
+
+/// Measures these launches here and now, and adds them to the run. Returns why it cannot be done here, in words; empty
+/// where it was done. \throws Error as `TrackedRun`.
+std::string confirm_here(TrackedRun& tracked, Store& store, const Run& head, Launching wanted, Verbosity verbosity);
 
 }  // namespace hbench

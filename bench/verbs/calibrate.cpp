@@ -3,35 +3,24 @@
 #include "analysis/prediction/case_strategy.hpp"
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/command/arguments.hpp"
-#include "bench/doctor/environment.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/verbs/calibrate_from_rows.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/base/units_text.hpp"
 #include "workloads/libtorch.hpp"
 #include "workloads/models/models.hpp"
-#include "workloads/step/trace.hpp"
-#include "workloads/training.hpp"
 
 namespace hbench {
 namespace {
 
 /// What was asked for; 0 and empty where nothing was.
 struct Asked {
-  std::string model, device, precision, network, executor;
+  SweepRequest place;  ///< device, precision, executor, batch and image size
+  std::string model, network;
   std::filesystem::path file, profile_file;
-  int batch = 0, image_size = 0, steps = 10, threads = 1, ranks = 0;
+  int steps = 10, threads = 1, ranks = 0;
 };
-
-/// What only a cluster profile needs is refused without one.
-void refuse_idle_flags(const Arguments& app, const Asked& asked) {
-  for (const char* flag : {"--ranks", "--executor", "--profile-out"})
-    if (app.count(flag) > 0 && asked.network.empty())
-      throw Error(ExitCode::usage, fmt::format("{} is for the cluster profile, and no --network is given", flag),
-                  "add such as --network hkbu-10gbe (hbench list profiles)");
-}
 
 std::optional<Asked> parse(const Call& call) {
   Asked asked;
@@ -49,14 +38,14 @@ std::optional<Asked> parse(const Call& call) {
       "  hbench sweep --gpus 1..64 --workload ./resnet18.toml --profile ./this-machine-hkbu-10gbe.toml --evidence "
       "simulated");
   app.add_option("--model", asked.model, "a model (hbench list models; default: resnet18, on a GPU resnet50)");
-  app.add_option("--batch", asked.batch, "samples per step (default: 16, on a GPU 64)", in_range(1, 100'000));
-  app.add_option("--image-size", asked.image_size, "image size in pixels (default: 64, on a GPU 224)",
+  app.add_option("--batch", asked.place.batch, "samples per step (default: 16, on a GPU 64)", in_range(1, 100'000));
+  app.add_option("--image-size", asked.place.image_size, "image size in pixels (default: 64, on a GPU 224)",
                  in_range(1, 4096));
   app.add_option("--steps", asked.steps, "timed steps, of which the median is recorded", in_range(1, 100'000));
   app.add_option("--threads", asked.threads, "threads of LibTorch", in_range(1, 1024));
-  app.add_option("--device", asked.device, "cpu or gpu (default: a GPU where LibTorch can use one)",
+  app.add_option("--device", asked.place.device, "cpu or gpu (default: a GPU where LibTorch can use one)",
                  one_of({"cpu", "gpu"}));
-  app.add_option("--precision", asked.precision,
+  app.add_option("--precision", asked.place.precision,
                  "float32, tf32, bf16, fp16 (default: float32 on CPU cores, tf32 on GPUs)");
   app.add_option("--out", asked.file, "file of the timeline (default: MODEL.toml)");
   app.add_option("--network", asked.network,
@@ -64,38 +53,28 @@ std::optional<Asked> parse(const Call& call) {
                  "of hbench list profiles, or a TOML file)");
   app.add_option("--ranks", asked.ranks, "ranks of such a node (default: this machine's GPUs, or cores)",
                  in_range(1, 1024));
-  app.add_option("--executor", asked.executor,
+  app.add_option("--executor", asked.place.executor,
                  "executor of the measurement between them: hbench list executors (default: the best here)");
   app.add_option("--profile-out", asked.profile_file, "file of the cluster profile (default: this-machine-NAME.toml)");
   if (app.parse(call)) return std::nullopt;
-  refuse_idle_flags(app, asked);
+  for (const char* flag : {"--ranks", "--executor", "--profile-out"})
+    if (app.count(flag) > 0 && asked.network.empty())
+      throw Error(ExitCode::usage, fmt::format("{} is for the cluster profile, and no --network is given", flag),
+                  "add such as --network hkbu-10gbe (hbench list profiles)");
   return asked;
 }
 
 RecordingRequest request_for(const Asked& asked) {
-  const bool on_gpu = asked.device.empty() ? gpu_training_availability().available : parse_on_gpu(asked.device);
+  const SweepRequest& place = asked.place;
+  const bool on_gpu = place.device.empty() ? gpu_training_availability().available : parse_on_gpu(place.device);
   const StepDefaults& defaults = step_defaults(on_gpu);
   return {.model = asked.model.empty() ? defaults.model : asked.model,
-          .batch = asked.batch > 0 ? asked.batch : defaults.batch,
-          .image_size = asked.image_size > 0 ? asked.image_size : defaults.image_size,
+          .batch = place.batch > 0 ? place.batch : defaults.batch,
+          .image_size = place.image_size > 0 ? place.image_size : defaults.image_size,
           .steps = asked.steps,
           .threads = asked.threads,
           .on_gpu = on_gpu,
-          .precision = asked.precision.empty() ? defaults.precision : parse_precision(asked.precision)};
-}
-
-Trace record(const RecordingRequest& request, const std::string& name) {
-  Trace trace;
-  trace.name = name;
-  trace.title = fmt::format("{} at {} x {}", request.model, request.image_size, request.image_size);
-  trace.source =
-      fmt::format("recorded by hbench calibrate: median of {} steps, batch {}, {}, {}", request.steps, request.batch,
-                  entry_of(request.precision).name,
-                  request.on_gpu ? "the first GPU"
-                                 : fmt::format("{} thread{} of {}", request.threads, request.threads == 1 ? "" : "s",
-                                               environment_facts(false).at("cpu")));
-  trace.timeline = record_timeline(request);
-  return trace;
+          .precision = place.precision.empty() ? defaults.precision : parse_precision(place.precision)};
 }
 
 /// The cluster profile's part: what it is made of, and where it goes.
@@ -104,7 +83,7 @@ class MachineCalibration {
   /// Everything that can be wrong is, before anything is measured. \throws Error.
   explicit MachineCalibration(const Asked& asked)
       : network_(load_data().profiles.load(asked.network)),
-        place_(place_of(asked)),
+        place_(measured_place(asked.place, local_machine(asked.ranks))),
         ranks_(asked.ranks > 0 ? asked.ranks : place_.ranks),
         file_(asked.profile_file) {
     if (file_.empty()) file_ = fmt::format("this-machine-{}.toml", network_.name);
@@ -118,8 +97,7 @@ class MachineCalibration {
     machine_ = measure_machine(place_, ranks_, program);
     Case alone = place_.baseline;
     alone.workload = request.model;
-    const MeasureOptions options{.program = program};
-    machine_.rates[name] = rate_of(hbench::measure(alone, options, [](int) {}), machine_.how);
+    machine_.rates[name] = rate_of(hbench::measure(alone, {.program = program}, [](int) {}), machine_.how);
   }
 
   void write() const {
@@ -131,16 +109,6 @@ class MachineCalibration {
   }
 
  private:
-  static MeasuredPlace place_of(const Asked& asked) {
-    SweepRequest request;
-    request.device = asked.device;
-    request.executor = asked.executor;
-    request.precision = asked.precision;
-    request.batch = asked.batch;
-    request.image_size = asked.image_size;
-    return measured_place(request, local_machine(asked.ranks));
-  }
-
   Profile network_;
   MeasuredPlace place_;
   int ranks_;
@@ -163,14 +131,9 @@ ExitCode run_calibrate(const Call& call) {
     machine.emplace(*asked);
     machine->measure(installation().worker.string(), request, name);
   }
-  const Trace trace = record(request, name);
+  const Trace trace = recorded_trace(request, name);
   write_whole(file, format_trace(trace), "--out");
-  std::int64_t elements = 0;
-  for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;
-  fmt::print("{}: {} tensors, {} of gradients, forward {}, backward {}, {:.1f} samples/s\nWrote {}\n", trace.title,
-             trace.timeline.gradients.size(), format(Bytes(4.0 * static_cast<double>(elements))),
-             format(trace.timeline.forward), format(trace.timeline.backward), trace.timeline.samples_per_second(),
-             file.string());
+  fmt::print("{}\nWrote {}\n", trace_in_words(trace), file.string());
   if (machine) machine->write();
   return ExitCode::good;
 }

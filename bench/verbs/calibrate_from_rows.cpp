@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
 
@@ -11,20 +10,12 @@
 #include "analysis/fit/fit_curve.hpp"
 #include "analysis/fit/fit_profile.hpp"
 #include "analysis/fit/profile_text.hpp"
-#include "analysis/import/collective_output.hpp"
-#include "analysis/import/format.hpp"
 #include "analysis/published/published.hpp"
-#include "bench/command/arguments.hpp"
-#include "bench/command/verbosity.hpp"
-#include "bench/launch/installation.hpp"
-#include "bench/launch/process.hpp"
-#include "bench/output/console.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/sweep/local_machine.hpp"
+#include "bench/verbs/prediction_options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/file.hpp"
-#include "collectives/base/text.hpp"
 #include "reports/prediction/fits.hpp"
 
 namespace hbench {
@@ -43,12 +34,6 @@ std::vector<CaseResult> rows_of(const std::string& file, const std::string& clus
   return rows;
 }
 
-/// Shows how often the rows have been simulated: how often they will be depends on the rows.
-FittedProfile fit(const Profile& base, std::vector<CaseResult> rows, const Data& data, Verbosity verbosity) {
-  Progress progress(0, verbosity);
-  return fit_profile(base, std::move(rows), data, simulation_means(progress));
-}
-
 /// What was asked on the command line.
 struct Request {
   std::string from, base;
@@ -57,45 +42,6 @@ struct Request {
   bool json = false, each = false, wide = false;
   Verbosity verbosity = Verbosity::usual;
 };
-
-/// A measured collective, where the text is one: what hbench collective printed, or what hbench import reads.
-std::optional<ImportedCurve> curve_in(const std::string& text, const Request& request) {
-  std::optional<ImportedCurve> imported;
-  std::string by = "hbench collective";
-  if (is_collective_output(text)) {
-    imported = parse_collective_output(text, request.from, request.hints.ranks, request.hints.nodes);
-  } else if (const ImportFormat* format = recognised(text, request.from)) {
-    imported = curve_of(format->parse(text, request.from, request.hints), request.from, request.hints);
-    by = format->name;
-  }
-  if (imported)
-    imported->curve.source = fmt::format("{}, {}", by, std::filesystem::path(request.from).filename().string());
-  return imported;
-}
-
-/// Whether the name of a GPU's model has that of a profile's, `NVIDIA H100 80GB HBM3` that of `h100-sxm`.
-bool is_model(const std::string& model, const std::string& gpu) {
-  const std::string name = lower_case(gpu.substr(0, gpu.find('-')));
-  std::vector<std::string> words(1);
-  for (const char c : lower_case(model))
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      words.back() += c;
-    else
-      words.emplace_back();
-  for (std::size_t first = 0; first < words.size(); ++first) {
-    std::string joined;
-    for (std::size_t i = first; i < words.size() && joined.size() < name.size(); ++i)
-      if ((joined += words[i]) == name) return true;
-  }
-  return false;
-}
-
-void note_other_gpu(ImportedCurve& imported, const Profile& profile) {
-  if (imported.gpu.empty() || profile.gpu.empty() || is_model(imported.gpu, profile.gpu)) return;
-  imported.notes.push_back(fmt::format(
-      "Warning: {} was measured on {}, and {} has {}: its rates inside nodes and its workloads are of another GPU.",
-      imported.curve.source, imported.gpu, profile.name, profile.gpu));
-}
 
 /// The collective becomes a curve of the profile.
 ExitCode calibrate_from_curve(const Request& request, const Profile& profile, ImportedCurve parsed) {
@@ -153,11 +99,10 @@ ExitCode calibrate_from_rows(const Call& call) {
   if (request.base.empty())
     throw Error(ExitCode::usage, "--from needs a profile to start from",
                 "add such as --profile hkbu-10gbe (hbench list profiles)");
-  const Data data = load_data();
-  const Profile profile = data.profiles.load(request.base);
+  const Profile profile = load_data().profiles.load(request.base);
   if (request.file.empty()) request.file = profile.name + "-fitted.toml";
   check_writable(request.file, "--out");
-  if (std::optional<ImportedCurve> imported = curve_in(read_file(request.from), request))
+  if (std::optional<ImportedCurve> imported = read_curve(read_file(request.from), request.from, request.hints))
     return calibrate_from_curve(request, profile, std::move(*imported));
   for (const char* flag : {"--collective", "--ranks", "--nodes"})
     if (app.count(flag) > 0)
@@ -166,8 +111,9 @@ ExitCode calibrate_from_rows(const Call& call) {
                   fmt::format("leave out {}", flag));
   std::size_t others = 0;
   std::vector<CaseResult> rows = rows_of(request.from, profile.name, others);
-  catch_interrupts();
-  const FittedProfile fitted = fit(profile, std::move(rows), data, request.verbosity);
+  const FittedProfile fitted = predicted(request.verbosity, [&](const Data& data, const SimulationMeans& means) {
+    return fit_profile(profile, std::move(rows), data, means);
+  });
   write_whole(request.file, format_profile(fitted.profile), "--out");
   if (request.json) {
     fmt::print("{}", fit_json(fitted, request.file.string()));

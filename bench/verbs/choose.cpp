@@ -4,7 +4,6 @@
 
 #include "analysis/prediction/recorded_gpu.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/verbs/catalogue_options.hpp"
 #include "bench/verbs/prediction_options.hpp"
 #include "reports/prediction/choice.hpp"
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "analysis/prediction/simulated_collective.hpp"
 #include "analysis/records/fingerprint.hpp"
@@ -10,7 +9,6 @@
 #include "bench/collective/run.hpp"
 #include "bench/collective/started.hpp"
 #include "bench/collective/tensors.hpp"
-#include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
@@ -31,14 +29,9 @@ class CollectiveBench {
     std::vector<std::int64_t> tensors;
     if (!request.workload.empty())
       tensors = tensors_of(load_data().traces.load(request.workload).timeline, request.fusion, request.type);
-    if (request.simulates())
-      look_for_clusters();
-    else
-      setup_ = look_for_programs(options_);
+    refuse_for_started(options_, started_);
+    setup_ = request.simulates() ? look_for_clusters(request) : look_for_programs(options_);
     setup_.machine.fixed_ranks = started_.ranks;
-    if (started_.ranks > 0 && options_.launches > 1)
-      throw Error(ExitCode::usage, "--launches starts ranks afresh, and a launcher has started these",
-                  "run hbench collective without the launcher; it starts its ranks itself");
     plan_ = make_collective_plan(request, setup_.machine, tensors);
     options_.loop.out_of_place = !plan_.comparison;
     run_.command = call.command;
@@ -49,106 +42,55 @@ class CollectiveBench {
     if (options_.dry_run)
       return started_.rank == 0 ? fmt::print("{}", plan_in_words(plan_, seconds())) : void(), ExitCode::good;
     describe_run();
-    if (started_.ranks > 0) return run_here();
-    open_store();
-    catch_interrupts();
-    std::vector<CaseResult> results = options_.request.simulates() ? simulate() : run_there();
-    if (!interrupted()) return publish(answer(), results);
-    std::erase_if(results, [](const CaseResult& result) { return !has_ended(result); });
-    if (!results.empty()) publish(answer(), results);
-    return report_interruption();
+    if (!options_.database.empty() && started_.rank == 0) {
+      store_.emplace(options_.database);
+      run_id_ = store_->begin_run(run_);
+    }
+    if (started_.ranks == 0) catch_interrupts();
+    std::vector<CaseResult> results = measure();
+    if (started_.rank > 0) return ExitCode::good;
+    const ExitCode code = publish({options_, plan_, run_, setup_.machine.clusters}, std::move(results));
+    if (!interrupted()) return code;
+    fmt::print(stderr, "hbench: interrupted{}\n",
+               store_ ? fmt::format("; every finished case is in {}", options_.database.string()) : "");
+    return ExitCode::interrupted;
   }
 
  private:
-  /// Nothing is measured, so neither launchers nor libraries are looked for.
-  void look_for_clusters() {
-    if (started_.ranks > 0)
-      throw Error(ExitCode::usage, "a launcher has started these ranks, and --profile simulates them",
-                  "run hbench collective without the launcher");
-    const Data data = load_data();
-    for (const std::string& name : options_.request.profiles)
-      setup_.machine.clusters.push_back(data.profiles.load(name));
-    setup_.machine.memory = available_memory();
-  }
-
   /// Who answers, and on what machine: its libraries are asked, which takes half a second.
   void describe_run() {
-    if (options_.request.simulates()) {
-      run_ = {run_.command, HBENCH_VERSION, now_utc(), {}, options_.labels};
-      return;
-    }
-    run_ = {run_.command, HBENCH_VERSION, now_utc(),
-            environment_facts(std::ranges::any_of(options_.request.executors, works_on_gpu)), options_.labels};
+    run_ = {run_.command, HBENCH_VERSION, now_utc(), {}, options_.labels};
+    if (options_.request.simulates()) return;
+    run_.environment = environment_facts(std::ranges::any_of(options_.request.executors, works_on_gpu));
     for (ProcessSet& set : plan_.sets)
       for (LoopCase& each : set.cases) place_on_this_machine(each.asked, run_);
   }
 
-  static bool has_ended(const CaseResult& result) {
-    return result.status == CaseStatus::failed || !result.samples.empty();
-  }
-
-  CollectiveAnswer answer() const { return {options_, plan_, run_, setup_.machine.clusters}; }
-
   double seconds() const { return options_.launches * launch_seconds(plan_, options_.loop); }
 
-  void note_refusals(Progress& progress) const {
-    for (const Refusal& refusal : plan_.refused)
-      progress.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
-  }
-
-  void open_store() {
-    if (options_.database.empty()) return;
-    store_.emplace(options_.database);
-    run_id_ = store_->begin_run(run_);
-  }
-
-  std::vector<CaseResult> run_there() {
-    Progress progress(seconds(), options_.verbosity);
-    note_refusals(progress);
+  /// Simulates, works as one of the ranks that a launcher has started (rank 0 reports), or starts ranks.
+  std::vector<CaseResult> measure() {
+    const bool simulates = options_.request.simulates(), first = started_.rank == 0;
+    Progress progress(simulates ? static_cast<double>(plan_.simulated.size()) : seconds(),
+                      first ? options_.verbosity : Verbosity::quiet);
+    if (first)
+      for (const Refusal& refusal : plan_.refused)
+        progress.note(fmt::format("left out: {}: {}", refusal.what, refusal.why));
+    const double share = simulates ? 1 : plan_.cases > 0 ? seconds() / plan_.cases : 0;
+    std::string last;
+    const auto done = [&](const CaseResult& result) {
+      if (store_) store_->append(run_id_, result);
+      // Of launches a line for each size, not for each candidate.
+      std::string size = fmt::format("{} B on {} ranks", result.asked.collective.bytes, result.asked.gpus);
+      progress.done(share, size == last || simulates || started_.ranks > 0 ? "" : size);
+      last = std::move(size);
+    };
+    if (simulates) return simulate_collectives(plan_.simulated, setup_.machine.clusters, interrupted, done);
+    if (started_.ranks > 0) return run_as_started(plan_, options_.loop, started_, done);
     RunOptions run = setup_.run;
     run.loop = options_.loop;
     run.launches = options_.launches;
-    const double share = plan_.cases > 0 ? seconds() / plan_.cases : 0;
-    std::string last;
-    return run_collectives(plan_, run,
-                           {.doing = [&](const std::string& what) { progress.doing(what); },
-                            .done =
-                                [&](const CaseResult& result) {
-                                  if (store_) store_->append(run_id_, result);
-                                  // A line for each size, not for each candidate.
-                                  std::string size =
-                                      fmt::format("{} B on {} ranks", result.asked.collective.bytes, result.asked.gpus);
-                                  progress.done(share, size == last ? "" : size);
-                                  last = std::move(size);
-                                }});
-  }
-
-  std::vector<CaseResult> simulate() {
-    Progress progress(static_cast<double>(plan_.simulated.size()), options_.verbosity);
-    note_refusals(progress);
-    return simulate_collectives(plan_.simulated, setup_.machine.clusters, interrupted, [&](const CaseResult& result) {
-      if (store_) store_->append(run_id_, result);
-      progress.done(1);
-    });
-  }
-
-  /// A launcher has started this program itself: all ranks work, rank 0 speaks.
-  ExitCode run_here() {
-    const bool first = started_.rank == 0;
-    if (first) open_store();
-    Progress progress(seconds(), first ? options_.verbosity : Verbosity::quiet);
-    if (first) note_refusals(progress);
-    std::vector<CaseResult> results = run_as_started(plan_, options_.loop, started_, [&](const CaseResult& result) {
-      if (store_) store_->append(run_id_, result);
-      progress.done(seconds() / plan_.cases);
-    });
-    return first ? publish(answer(), results) : ExitCode::good;
-  }
-
-  ExitCode report_interruption() const {
-    fmt::print(stderr, "hbench: interrupted{}\n",
-               store_ ? fmt::format("; every finished case is in {}", options_.database.string()) : "");
-    return ExitCode::interrupted;
+    return run_collectives(plan_, run, {.doing = [&](const std::string& what) { progress.doing(what); }, .done = done});
   }
 
   CollectiveOptions options_;

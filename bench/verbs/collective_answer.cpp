@@ -8,6 +8,7 @@
 #include "bench/collective/json.hpp"
 #include "bench/collective/summary.hpp"
 #include "bench/collective/table.hpp"
+#include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 
@@ -50,7 +51,13 @@ ExitCode verdict(const std::vector<CaseResult>& results) {
 
 }  // namespace
 
-ExitCode publish(const CollectiveAnswer& answer, const std::vector<CaseResult>& results) {
+ExitCode publish(const CollectiveAnswer& answer, std::vector<CaseResult> results) {
+  if (interrupted()) {
+    std::erase_if(results, [](const CaseResult& result) {
+      return result.status != CaseStatus::failed && result.samples.empty();
+    });
+    if (results.empty()) return ExitCode::interrupted;
+  }
   const std::vector<CollectiveRow> rows = collective_rows(results);
   const std::string json = answer.options.json || !answer.options.output_file.empty()
                                ? collective_json(rows, answer.plan.refused, answer.run, answer.options.link)

@@ -11,7 +11,7 @@ namespace {
 ExitCode run_export(const Call& call) {
   std::filesystem::path database = "hbench.db";
   bool json = false, csv = false;
-  FilterTexts texts;
+  StoredFilter filter;
   Arguments app("Prints stored points for machines: all of them, or those that the options choose.", "hbench export");
   app.footer(
       "Examples:\n  hbench export --csv --workload vgg16 --strategy ring,sliced\n"
@@ -19,12 +19,11 @@ ExitCode run_export(const Call& call) {
   app.add_option("--db", database, "results database");
   Option* as_json = app.add_flag("--json", json, "an array of objects (the default)");
   app.add_flag("--csv", csv, "a table with a header line")->excludes(as_json);
-  add_filter_options(app, texts);
+  add_filter_options(app, filter);
   if (app.parse(call)) return ExitCode::good;
-  const PointFilter filter = parse_filter(texts);
   const Store store(database, Store::Mode::read_only);
-  const RunFilter runs = parse_run_filter(texts, store.runs());
-  const std::vector<Point> points = select_points(make_points(store.results(runs), store.baselines()), filter);
+  const std::vector<Point> points =
+      select_points(make_points(store.results(filter.of(store.runs())), store.baselines()), filter.points);
   fmt::print("{}", csv ? points_csv(points) : points_json(points));
   return ExitCode::good;
 }

@@ -13,14 +13,10 @@
 namespace hbench {
 namespace {
 
-std::vector<std::string> list(const std::optional<std::string>& text, std::string_view flag) {
-  return text ? split_list(*text, flag) : std::vector<std::string>();
-}
-
 /// A label such as `ps (sliced, dedicated)` has commas of its own: only those outside parentheses separate items.
-std::vector<std::string> list_of_labels(const std::optional<std::string>& text, std::string_view flag) {
+std::vector<std::string> strategy_list(std::string_view text, std::string_view flag) {
   std::vector<std::string> items;
-  for (const std::string& part : list(text, flag)) {
+  for (const std::string& part : split_list(text, flag)) {
     const bool inside = !items.empty() && items.back().rfind('(') != std::string::npos &&
                         items.back().find(')', items.back().rfind('(')) == std::string::npos;
     if (inside)
@@ -47,33 +43,26 @@ std::string newest_in_words(const std::vector<Run>& runs) {
 
 }  // namespace
 
-void add_filter_options(Arguments& app, FilterTexts& texts) {
-  app.add_option("--workload", texts.workload, "only these workloads (comma list)");
-  app.add_option("--profile", texts.profile, "only these cluster profiles; 'local' is this machine (comma list)");
-  app.add_option("--evidence", texts.evidence, "only measured, emulated, simulated, published (comma list)");
-  app.add_option("--strategy", texts.strategy,
+void add_filter_options(Arguments& app, StoredFilter& filter) {
+  app.add_list("--workload", filter.points.workloads, "only these workloads (comma list)");
+  app.add_list("--profile", filter.points.profiles,
+               "only these cluster profiles; 'local' is this machine (comma list)");
+  app.add_parsed("--evidence", filter.points.evidence, parse_evidence_list,
+                 "only measured, emulated, simulated, published (comma list)");
+  app.add_parsed("--strategy", filter.points.strategies, strategy_list,
                  "only these algorithms, or strategies whose label has this part: ps, sliced, fp16 (comma list)");
-  app.add_option("--run", texts.run, "only results of this run: the number that `hbench export` calls run",
+  app.add_option("--run", filter.run, "only results of this run: the number that `hbench export` calls run",
                  in_range(1, INT_MAX));
-  app.add_option("--label", texts.labels,
-                 "KEY=VALUE: only results of runs with this label (repeatable: with all of them)");
+  add_labels(app, filter.labels, "KEY=VALUE: only results of runs with this label (repeatable: with all of them)");
 }
 
-PointFilter parse_filter(const FilterTexts& texts) {
-  PointFilter filter;
-  filter.workloads = list(texts.workload, "--workload");
-  filter.profiles = list(texts.profile, "--profile");
-  filter.strategies = list_of_labels(texts.strategy, "--strategy");
-  for (const std::string& name : list(texts.evidence, "--evidence")) filter.evidence.insert(parse_evidence(name));
-  return filter;
-}
-
-RunFilter parse_run_filter(const FilterTexts& texts, const std::vector<Run>& runs) {
-  RunFilter filter{.run = texts.run, .labels = parse_labels(texts.labels)};
-  if (filter.is_empty() || std::ranges::any_of(runs, [&](const Run& run) { return filter.accepts(run); }))
+RunFilter StoredFilter::of(const std::vector<Run>& runs) const {
+  RunFilter filter{.run = run, .labels = labels};
+  if (filter.is_empty() || std::ranges::any_of(runs, [&](const Run& each) { return filter.accepts(each); }))
     return filter;
-  std::vector<std::string> wanted = texts.labels;
-  if (texts.run > 0) wanted.insert(wanted.begin(), fmt::format("the number {}", texts.run));
+  std::vector<std::string> wanted;
+  if (run > 0) wanted.push_back(fmt::format("the number {}", run));
+  for (const auto& [key, value] : labels) wanted.push_back(fmt::format("{}={}", key, value));
   throw Error(ExitCode::usage, fmt::format("no stored run has {}", fmt::join(wanted, " and ")), newest_in_words(runs));
 }
 

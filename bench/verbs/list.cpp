@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "bench/command/arguments.hpp"
-#include "bench/launch/installation.hpp"
 #include "bench/output/listing.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/verbs/catalogue_options.hpp"
+#include "bench/verbs/prediction_options.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/prediction/profiles.hpp"

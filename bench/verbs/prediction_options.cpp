@@ -27,6 +27,15 @@ void add_network_options(Arguments& app, PredictionRequest& request) {
                  "the cluster whose nodes are kept while the rate of its network changes");
 }
 
+void add_catalogue_options(Arguments& app, CatalogueTexts& texts, const std::string& where) {
+  app.add_option("--gpu", texts.gpu, where + "only these GPUs (comma list; h100 means h100-pcie too)");
+  app.add_option("--provider", texts.provider, where + "only of these, such as aws (comma list)");
+  app.add_option("--max-price", texts.max_price,
+                 where + "only where one GPU costs at most so much an hour, such as 5usd; no currency is converted");
+  app.add_option("--min-bandwidth", texts.min_bandwidth,
+                 where + "only where a GPU's share of its node's NICs is at least so much, such as 100Gbit/s");
+}
+
 void take_usual_algorithms(PredictionRequest& request) {
   // Frameworks take the place of the usual algorithms; of those that are named they do not.
   if (request.presets.empty() && request.algorithms.empty()) request.algorithms = {"ring", "ps"};

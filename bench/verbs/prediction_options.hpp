@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "analysis/catalogue/filter.hpp"
 #include "analysis/prediction/means.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verbosity.hpp"
@@ -20,6 +21,9 @@ namespace hbench {
 void add_strategy_options(Arguments& app, PredictionRequest& request, const char* gpus);
 /// Adds those and `--workload` and `--profile`, for questions about the rate of a network.
 void add_network_options(Arguments& app, PredictionRequest& request);
+/// Adds `--gpu`, `--provider`, `--max-price` and `--min-bandwidth`; `where` begins what their help says. `texts`
+/// outlives the parsing.
+void add_catalogue_options(Arguments& app, CatalogueTexts& texts, const std::string& where);
 /// Takes the usual algorithms, unless algorithms or frameworks are named. After the parsing.
 void take_usual_algorithms(PredictionRequest& request);
 

@@ -22,7 +22,7 @@ std::string printed(const Report& report, const ReportInput& input, const Format
 ExitCode run_report(const Call& call) {
   std::string name = "scaling", format;
   std::filesystem::path database = "hbench.db", folder = "hbench-report";
-  FilterTexts texts;
+  StoredFilter filter;
   bool full = false;
   Arguments app("Writes a report from stored results.", "hbench report");
   app.footer(
@@ -33,17 +33,16 @@ ExitCode run_report(const Call& call) {
   app.add_option("--report", folder, "folder to write");
   app.add_option("--format", format, "print it as html, markdown, csv or text instead of writing a folder");
   app.add_flag("--full", full, "with --format markdown: everything, not the short form for a pull request");
-  add_filter_options(app, texts);
+  add_filter_options(app, filter);
   if (app.parse(call)) return ExitCode::good;
   const Report& report = find_report(name);
   const Format* chosen = format.empty() ? nullptr : &find_format(format);
   if (full && chosen != &kMarkdownFormat)
     throw Error(ExitCode::usage, "--full is for --format markdown", "the other formats and a folder are always full");
-  const PointFilter filter = parse_filter(texts);
   const Store store(database, Store::Mode::read_only);
   const std::vector<Run> runs = store.runs();
   const ReportInput input =
-      report_input(store.results(parse_run_filter(texts, runs)), store.baselines(), runs, load_data(), filter);
+      report_input(store.results(filter.of(runs)), store.baselines(), runs, load_data(), filter.points);
   if (chosen != nullptr) {
     fmt::print("{}", printed(report, input, *chosen, full));
     return ExitCode::good;

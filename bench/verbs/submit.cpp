@@ -2,8 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <deque>
-#include <fstream>
 #include <optional>
 
 #include "bench/launch/host.hpp"
@@ -20,26 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Made where it is missing. \throws Error (environment) where nothing can be written there.
-void prepare_folder(const fs::path& folder) {
-  if (const FolderTrial trial = try_folder(folder); !trial.why_not.empty())
-    throw Error(ExitCode::environment,
-                fmt::format("cannot write into the folder {}: {}", folder.string(), trial.why_not),
-                "choose one that you may write to and all hosts share with --results FOLDER");
-}
-
-/// The last lines of what a sweep wrote that could not be followed.
 void print_end_of(const fs::path& log) {
-  constexpr std::size_t kLines = 8;
-  std::ifstream in(log);
-  std::deque<std::string> last;
-  for (std::string line; std::getline(in, line);) {
-    last.push_back(std::move(line));
-    if (last.size() > kLines) last.pop_front();
-  }
-  if (last.empty()) return;
-  fmt::print(stderr, "The end of {}:\n", log.string());
-  for (const std::string& line : last) fmt::print(stderr, "  {}\n", clean_text(line));
+  const std::vector<std::string> lines = end_of_log(log);
+  if (!lines.empty()) fmt::print(stderr, "The end of {}:\n", log.string());
+  for (const std::string& line : lines) fmt::print(stderr, "  {}\n", clean_text(line));
 }
 
 void print_log_line(std::string_view line) {
@@ -55,7 +37,10 @@ class SubmittedSweep {
   ExitCode run() {
     if (const Availability there = engine_.availability(this_host().path); !there.available)
       throw there.error(fmt::format("--engine {}", engine_.name));
-    prepare_folder(submission_.folder);
+    if (const FolderTrial trial = try_folder(submission_.folder); !trial.why_not.empty())
+      throw Error(ExitCode::environment,
+                  fmt::format("cannot write into the folder {}: {}", submission_.folder.string(), trial.why_not),
+                  "choose one that you may write to and all hosts share with --results FOLDER");
     refuse_a_second_writer();
     const fs::path file = submission_.folder / fmt::format("hbench.{}", engine_.name);
     write_whole(file, engine_.render(submission_), "--results");

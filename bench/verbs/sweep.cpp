@@ -71,6 +71,38 @@ class SweepAnswer {
   std::set<std::string> printed_;  ///< blocks of the answer, as text
 };
 
+/// What measured cases may take beyond the estimate.
+std::string more_in_words(const SweepPreparation& sweep) {
+  const MeasureOptions& measure = sweep.options.measure;
+  const auto measured =
+      std::ranges::count_if(sweep.plan.cases, [&](const Case& asked) { return sweep.is_launched_here(asked); });
+  if (measured == 0 || measure.more == 0) return "";
+  return fmt::format(", and at most {:.0f} s more where figures scatter",
+                     static_cast<double>(measured * measure.more) * measure.launch_seconds());
+}
+
+/// A line for each case, what is left out, and how long all of it takes.
+std::string plan_in_words(const SweepPreparation& sweep) {
+  const Plan& plan = sweep.plan;
+  double seconds = 0;
+  std::string text;
+  for (const Case& asked : plan.cases) {
+    seconds += sweep.cost(asked, plan);
+    text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(asked.evidence), asked.workload, asked.gpus,
+                        asked.strategy_label(), asked.profile);
+    if (const auto emulated = sweep.emulated.find(&asked); emulated != sweep.emulated.end())
+      text += fmt::format(", dilated {:g} times, {:.0f} s", emulated->second.cluster.dilation, sweep.cost(asked, plan));
+    text += '\n';
+  }
+  for (const Refusal& refusal : plan.refused) text += fmt::format("left out  {}: {}\n", refusal.what, refusal.why);
+  if (sweep.calibration) {
+    seconds += sweep.calibration->seconds();
+    text += fmt::format("calibrate {}\n", sweep.calibration->in_words());
+  }
+  return text + fmt::format("{} cases and {} published points, about {:.0f} s{}\n", plan.cases.size(),
+                            plan.published.size(), seconds, more_in_words(sweep));
+}
+
 ExitCode report_interruption(const SweepOptions& options) {
   fmt::print(stderr,
              "hbench: interrupted; every finished case is in {} and in the report\n  the same command with --resume "

@@ -33,6 +33,16 @@ class SweepExecution {
  private:
   using Cases = std::vector<const Case*>;
 
+  /// Whether another run has answered: the same question, place and code.
+  bool is_finished(const Case& asked) const { return finished_.contains(answer_key(asked, sweep_.run.producer())); }
+  /// The cases of a plan that are not finished and that `chosen` takes.
+  template <class Chosen>
+  Cases left(const Plan& plan, Chosen chosen) const {
+    Cases cases;
+    for (const Case& asked : plan.cases)
+      if (!is_finished(asked) && chosen(asked)) cases.push_back(&asked);
+    return cases;
+  }
   void announce(std::size_t left);
   void simulate(const Plan& plan, const Cases& cases);
   void measure(const Cases& cases);

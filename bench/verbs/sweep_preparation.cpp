@@ -19,9 +19,6 @@
 namespace hbench {
 namespace {
 
-/// Timed steps of an emulated launch, at most: each takes as long as a hundred.
-constexpr int kEmulatedSteps = 1;
-
 LocalMachine machine_around(const SweepOptions& options) {
   LocalMachine machine = local_machine(options.oversubscribe, allocation_of(options.hosts.named));
   if (const std::string& note = machine.allocation.note; !note.empty()) fmt::print(stderr, "hbench: {}\n", note);
@@ -60,12 +57,6 @@ void try_worker(SweepPreparation& sweep) {
   plan_again(sweep);
 }
 
-int most_sharing(const Plan& plan) {
-  int most = 1;
-  for (const Case& asked : plan.cases) most = std::max(most, asked.processes_per_gpu);
-  return most;
-}
-
 /// Hosts on which no job can run end the sweep before it begins; those that only differ are named. The plan is made
 /// again with what they have.
 void look_at_hosts_of(SweepPreparation& sweep) {
@@ -77,8 +68,9 @@ void look_at_hosts_of(SweepPreparation& sweep) {
   measure.network = sweep.preflight.network;
   sweep.machine = machine_of_hosts(std::move(sweep.machine), sweep.preflight.hosts);
   plan_again(sweep);
-  if (trains_on_gpus(sweep) && !sweep.machine.asked_for)
-    require_gpus_for_slots(hosts, sweep.preflight.hosts, most_sharing(sweep.plan));
+  if (!trains_on_gpus(sweep) || sweep.machine.asked_for) return;
+  const Case& sharing = *std::ranges::max_element(sweep.plan.cases, {}, &Case::processes_per_gpu);
+  require_gpus_for_slots(hosts, sweep.preflight.hosts, std::max(1, sharing.processes_per_gpu));
 }
 
 /// Of the first host; this machine may be another one.
@@ -100,16 +92,6 @@ void describe_run(SweepPreparation& sweep) {
     for (Case& asked : sweep.calibration->baselines) place_on_this_machine(asked, run);
 }
 
-/// What measured cases may take beyond the estimate.
-std::string more_in_words(const SweepPreparation& sweep) {
-  const MeasureOptions& measure = sweep.options.measure;
-  const auto measured =
-      std::ranges::count_if(sweep.plan.cases, [&](const Case& asked) { return sweep.is_launched_here(asked); });
-  if (measured == 0 || measure.more == 0) return "";
-  return fmt::format(", and at most {:.0f} s more where figures scatter",
-                     static_cast<double>(measured * measure.more) * measure.launch_seconds());
-}
-
 }  // namespace
 
 bool SweepPreparation::is_launched_here(const Case& asked) const {
@@ -125,14 +107,10 @@ double SweepPreparation::cost(const Case& asked, const Plan& of) const {
 MeasureOptions SweepPreparation::emulation_launches() const {
   MeasureOptions launches = options.measure;
   launches.launches = options.emulated_launches;
-  launches.steps = std::min(launches.steps, kEmulatedSteps);
-  // Each step is stretched: their number bounds a launch.
+  // Each step is stretched, and takes as long as a hundred: their number bounds a launch.
+  launches.steps = std::min(launches.steps, 1);
   launches.budget = Seconds(0);
   return launches;
-}
-
-bool SweepPreparation::is_finished(const Case& asked, const std::set<std::string>& finished) const {
-  return finished.contains(answer_key(asked, run.producer()));
 }
 
 SweepPreparation plan_sweep(const Call& call, SweepOptions options) {
@@ -164,27 +142,6 @@ void plan_emulations(SweepPreparation& sweep) {
         sweep.emulated.emplace(&asked, emulated_case(asked, sweep.plan.catalog, simulated, options)).first->second;
     sweep.emulated_times[&asked] = launches.launches * emulated_launch_time(emulated, launches).value;
   }
-}
-
-std::string plan_in_words(const SweepPreparation& sweep) {
-  const Plan& plan = sweep.plan;
-  double seconds = 0;
-  std::string text;
-  for (const Case& asked : plan.cases) {
-    seconds += sweep.cost(asked, plan);
-    text += fmt::format("{:9} {:14} {:5} GPUs  {:40} {}", to_string(asked.evidence), asked.workload, asked.gpus,
-                        asked.strategy_label(), asked.profile);
-    if (const auto emulated = sweep.emulated.find(&asked); emulated != sweep.emulated.end())
-      text += fmt::format(", dilated {:g} times, {:.0f} s", emulated->second.cluster.dilation, sweep.cost(asked, plan));
-    text += '\n';
-  }
-  for (const Refusal& refusal : plan.refused) text += fmt::format("left out  {}: {}\n", refusal.what, refusal.why);
-  if (sweep.calibration) {
-    seconds += sweep.calibration->seconds();
-    text += fmt::format("calibrate {}\n", sweep.calibration->in_words());
-  }
-  return text + fmt::format("{} cases and {} published points, about {:.0f} s{}\n", plan.cases.size(),
-                            plan.published.size(), seconds, more_in_words(sweep));
 }
 
 }  // namespace hbench

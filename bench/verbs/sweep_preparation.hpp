@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "analysis/records/records.hpp"
@@ -35,8 +34,6 @@ struct SweepPreparation {
   double cost(const Case& asked, const Plan& of) const;
   /// Returns the options of launches on emulated clusters.
   MeasureOptions emulation_launches() const;
-  /// Returns whether another run has answered: the same question, place and code.
-  bool is_finished(const Case& asked, const std::set<std::string>& finished) const;
 };
 
 /// Plans without starting anything.
@@ -46,8 +43,5 @@ SweepPreparation plan_sweep(const Call& call, SweepOptions options);
 void look_around(SweepPreparation& sweep);
 /// Chooses how each emulated case is dilated. The last step, because it points into the plan.
 void plan_emulations(SweepPreparation& sweep);
-
-/// Returns a line for each case, what is left out, and how long all of it takes.
-std::string plan_in_words(const SweepPreparation& sweep);
 
 }  // namespace hbench

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "analysis/track/check.hpp"
 #include "bench/command/arguments.hpp"
@@ -18,7 +17,8 @@ namespace {
 struct CheckFlags {
   std::filesystem::path file, database, baseline_database;
   std::string gate;
-  std::optional<std::string> baseline, effect;
+  std::optional<std::string> baseline;
+  std::optional<double> effect;
   int max_launches = 0, max_runs = 0, min_runs = 0;
   bool unconfirmed = false;
   Verbosity verbosity = Verbosity::usual;
@@ -33,7 +33,8 @@ void add_options(Arguments& app, CheckFlags& flags, TrackRequest& request) {
                  "a branch, a label such as release=2.1, or what hbench track freeze has named: runs with it are the "
                  "baseline (default: the file's, or main)");
   app.add_option("--baseline-db", flags.baseline_database, "another database that has the runs of the baseline");
-  app.add_option("--least-effect", flags.effect, "the least change that counts (default: the file's, or 3%)");
+  app.add_parsed("--least-effect", flags.effect, parse_share,
+                 "the least change that counts (default: the file's, or 3%)");
   app.add_option("--max-launches", flags.max_launches,
                  "of a case, with those that confirm: measured now where that can be done (default: the file's, or 10)",
                  in_range(1, 1000));
@@ -59,12 +60,12 @@ void understand(const CheckFlags& flags, const std::optional<Project>& project, 
     request.fail_on_inconclusive = gate.fail_on_inconclusive;
     request.limits = project->limits;
   }
-  if (flags.effect) request.rule.least_effect = parse_share(*flags.effect, "--least-effect");
+  request.rule.least_effect = flags.effect.value_or(request.rule.least_effect);
   if (flags.max_runs > 0) request.rule.most_runs = flags.max_runs;
   if (flags.min_runs > 0) request.rule.fewest_runs = flags.min_runs;
   if (flags.max_launches > 0) request.rule.confirming = std::max(0, flags.max_launches - request.rule.launches);
   if (flags.unconfirmed) request.rule.confirming = 0;
-  if (const auto fails = flags.output.fails_on_inconclusive()) request.fail_on_inconclusive = *fails;
+  request.fail_on_inconclusive = flags.output.fails_on_inconclusive().value_or(request.fail_on_inconclusive);
   choose_baseline(request, flags.baseline.value_or(project ? project->baseline : "main"), baselines);
 }
 
@@ -72,7 +73,10 @@ void understand(const CheckFlags& flags, const std::optional<Project>& project, 
 class Check {
  public:
   Check(const CheckFlags& flags, TrackRequest request)
-      : flags_(flags), project_(find_project(flags.file)), database_(open()), request_(std::move(request)) {
+      : flags_(flags),
+        project_(find_project(flags.file)),
+        database_(open_to_keep(database_of(project_, flags.database), read_only_)),
+        request_(std::move(request)) {
     if (!flags_.baseline_database.empty()) baselines_.emplace(flags_.baseline_database, Store::Mode::read_only);
     understand(flags_, project_, baselines_ ? *baselines_ : database_, request_);
   }
@@ -89,36 +93,16 @@ class Check {
   }
 
  private:
-  /// To be written, where it can be: verdicts are kept, and launches are added.
-  Store open() {
-    const std::filesystem::path database = database_of(project_, flags_.database);
-    std::error_code ignored;
-    if (!std::filesystem::exists(database, ignored)) return Store(database, Store::Mode::read_only);
-    try {
-      return Store(database);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::environment) throw;
-      read_only_ = error.what();
-      return Store(database, Store::Mode::read_only);
-    }
-  }
-
   TrackReport judged() const { return check(database_, request_, baselines_ ? &*baselines_ : nullptr); }
 
   /// Measures what changes still lack, and judges again. Why that cannot be done here; empty where nothing lacks.
   std::string confirm(TrackReport& report) {
-    std::set<std::string> waiting;
-    int count = 0;
-    for (const TrackedResult& each : report.results) {
-      if (each.judgement.verdict != TrackVerdict::inconclusive || each.judgement.wanted == 0) continue;
-      waiting.insert(each.sides.question);
-      count = std::max(count, each.judgement.wanted);
-    }
-    if (waiting.empty()) return "";
+    const Launching wanted = confirming_launches(report);
+    if (wanted.questions.empty()) return "";
     if (!project_) return fmt::format("there is no {}", kProjectFile);
     if (!read_only_.empty()) return read_only_;
     TrackedRun tracked(*project_, project_->all);
-    std::string why = confirm_here(tracked, database_, report.head, waiting, count, flags_.verbosity);
+    std::string why = confirm_here(tracked, database_, report.head, wanted, flags_.verbosity);
     if (why.empty()) report = judged();
     return why;
   }

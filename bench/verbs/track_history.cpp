@@ -13,7 +13,8 @@ namespace {
 
 ExitCode run_history(const Call& call) {
   std::filesystem::path file, database;
-  std::string baseline, effect;
+  std::string baseline;
+  std::optional<double> effect;
   HistoryRequest request;
   DocumentOutput output;
   Arguments app(
@@ -29,13 +30,13 @@ ExitCode run_history(const Call& call) {
   app.add_option("--case", request.match, "only cases with this in their name");
   app.add_option("--label", baseline,
                  "only runs with it: a branch, or such as release=2.1 (default: the file's, or main)");
-  app.add_option("--least-effect", effect, "the least change of level that counts (default: 3%)");
+  app.add_parsed("--least-effect", effect, parse_share, "the least change of level that counts (default: 3%)");
   output.add_options(app);
   if (app.parse(call)) return ExitCode::good;
   const std::optional<Project> project = find_project(file);
   if (project) request.rule.least_effect = project->all.rule.least_effect;
   request.labels = parse_baseline(baseline_of(project, baseline));
-  if (!effect.empty()) request.rule.least_effect = parse_share(effect, "--least-effect");
+  if (effect) request.rule.least_effect = *effect;
   output.check();
   const std::vector<CaseHistory> cases =
       history(Store(database_of(project, database), Store::Mode::read_only), request);

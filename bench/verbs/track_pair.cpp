@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "analysis/store/uuid.hpp"
-#include "bench/command/arguments.hpp"
 #include "bench/command/labels.hpp"
 #include "bench/command/values.hpp"
 #include "bench/command/verbosity.hpp"
@@ -46,27 +45,25 @@ constexpr const char* kFooter =
 /// Pairs as they are measured: on the screen and in the database.
 class PairBench {
  public:
-  PairBench(const Call& call, const PairOptions& options) : options_(options) {
-    Run run{.command = call.command, .version = HBENCH_VERSION, .started_at = now_utc(), .environment = {}};
-    run.labels = options.labels;
-    if (!options.database.empty()) run.environment = environment_facts(false);
-    const std::string pair = store::random_uuid();
-    base_ = run_of_side(run, "base", pair);
-    head_ = run_of_side(run, "head", pair);
-    if (!options.database.empty()) store_.emplace(options.database, base_, head_);
-  }
+  PairBench(const PairOptions& options, const Run& run, const std::string& pair)
+      : options_(options), store_(options.database, run_of_side(run, "base", pair), run_of_side(run, "head", pair)) {}
 
   TrackReport run() {
     progress_.emplace(0, options_.verbosity);
     PairHooks hooks{.launch = [&](const MeasuredCommand& command) { return launch(command); },
                     .begins = [&](std::size_t cases, const PairRule& rule, int most) { begin(cases, rule, most); },
-                    .keep = [&](int number, const PairLaunches& pair) { keep(number, pair); },
+                    .keep =
+                        [&](int number, const PairLaunches& pair) {
+                          store_.keep(number, pair);
+                          pairs_ = number + 1;
+                          progress_->done(pair_seconds_);
+                        },
                     .note = [&](const std::string& what) { progress_->note(what); },
                     .interrupted = interrupted};
     TrackReport report = measure_pairs(options_.request, hooks);
     progress_.reset();
-    report.head = store_ ? store_->head() : head_;
-    report.runs = {store_ ? store_->base() : base_};
+    report.head = store_.head();
+    report.runs = {store_.base()};
     report.request.baseline = report.runs.front().labels;
     return report;
   }
@@ -93,39 +90,18 @@ class PairBench {
       progress_->note(fmt::format("too few pairs to distinguish a change from chance: it takes --launches {}", fewest));
   }
 
-  void keep(int number, const PairLaunches& pair) {
-    if (store_) store_->keep(number, pair);
-    pairs_ = number + 1;
-    progress_->done(pair_seconds_);
-  }
-
   const PairOptions& options_;
-  Run base_, head_;
-  std::optional<PairStore> store_;
+  PairStore store_;
   std::optional<Progress> progress_;
   int pairs_ = -1;
   double seconds_ = 0, pair_seconds_ = 0;
 };
-
-/// \throws Error (usage).
-void check_request(const PairRequest& request) {
-  for (const MeasuredCommand* command : {&request.base, &request.head})
-    if (command->text.find_first_not_of(" \t\r\n") == std::string::npos)
-      throw Error(ExitCode::usage, fmt::format("{} is no command", command->name),
-                  "give both sides: --base './old/bench' --head './new/bench'");
-  if (request.most_launches > 0 && request.most_launches < request.launches)
-    throw Error(ExitCode::usage,
-                fmt::format("--max-launches {} is less than --launches {}", request.most_launches, request.launches),
-                "it counts the pairs that decide, too");
-}
 
 ExitCode run_pair(const Call& call) {
   PairOptions options;
   PairRequest& request = options.request;
   TrackOutput output;
   PatternOptions pattern;
-  std::string effect;
-  bool unconfirmed = false;
   Arguments app(
       "Measures two commands in turns, launch by launch, and says which of the cases that they print are slower with "
       "the second one. Each launch is held to its neighbour, so that neither slow drift of the machine nor other "
@@ -140,10 +116,13 @@ ExitCode run_pair(const Call& call) {
   app.add_option("--max-launches", request.most_launches,
                  "pairs in all, where further ones have to confirm a change (default: twice as many)",
                  in_range(1, 2000));
-  app.add_option("--least-effect", effect, "the least change that counts (default: 3%)");
+  app.add_parsed("--least-effect", request.rule.least_effect, parse_share,
+                 "the least change that counts (default: 3%)");
   app.add_option("--metric", request.metric, "only cases with this in their names");
   app.add_parsed("--timeout", options.timeout, time_flag, "stop a command that prints nothing for so long", "600 s");
-  app.add_flag("--no-confirm", unconfirmed, "say regressed or improved without further pairs that show it again");
+  app.add_flag_callback(
+      "--no-confirm", [&] { request.rule.confirm = false; },
+      "say regressed or improved without further pairs that show it again");
   app.add_option("--db", options.database, "also store both sides in this database, as two runs");
   add_labels(app, options.labels);
   output.add_options(app);
@@ -151,12 +130,12 @@ ExitCode run_pair(const Call& call) {
   if (app.parse(call)) return ExitCode::good;
   check_request(request);
   request.base.pattern = request.head.pattern = pattern.pattern("number");
-  request.rule.confirm = !unconfirmed;
-  if (!effect.empty()) request.rule.least_effect = parse_share(effect, "--least-effect");
   request.fail_on_inconclusive = output.fails_on_inconclusive().value_or(false);
   output.check();
   catch_interrupts();
-  const TrackReport report = PairBench(call, options).run();
+  Run run{.command = call.command, .version = HBENCH_VERSION, .started_at = now_utc(), .labels = options.labels};
+  if (!options.database.empty()) run.environment = environment_facts(false);
+  const TrackReport report = PairBench(options, run, store::random_uuid()).run();
   if (!report.results.empty()) output.deliver(report);
   if (!interrupted()) return report.exit_code();
   fmt::print(stderr, "hbench: interrupted after {} pairs{}\n", report.paired->pairs,

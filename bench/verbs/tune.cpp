@@ -4,12 +4,10 @@
 #include <chrono>
 
 #include "analysis/prediction/simulate.hpp"
-#include "analysis/records/trial.hpp"
 #include "analysis/store/store.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
-#include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/tune/report.hpp"
@@ -26,25 +24,10 @@ namespace {
 constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::size_t kMostSimulated = 48;
 
-MeasureOptions measure_options(const TuneOptions& options) {
-  MeasureOptions measure;
-  measure.program = installation().worker.string();
-  measure.steps = options.steps;
-  measure.budget = Seconds(options.steps_seconds);
-  measure.traced_steps = 0;
-  return measure;
-}
-
-Run run_of(const Call& call, const TuneOptions& options) {
-  Run run{call.command, HBENCH_VERSION, now_utc(), {}, options.labels};
-  run.labels[kTuningLabel] = options.fusion;
-  return run;
-}
-
 class Tuner {
  public:
   Tuner(const Call& call, TuneOptions options)
-      : options_(std::move(options)), data_(load_data()), launches_(measure_options(options_), run_of(call, options_)) {
+      : options_(std::move(options)), data_(load_data()), launches_(call, options_) {
     tuning_.workload = options_.workload;
     tuning_.algorithm = parse_algorithm_rule(options_.algorithm).text();
     tuning_.compressor = parse_compressor(options_.compressor).text();

@@ -4,10 +4,22 @@
 
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/records/fingerprint.hpp"
+#include "analysis/records/trial.hpp"
 #include "bench/doctor/environment.hpp"
+#include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
+#include "bench/output/output_file.hpp"
 
 namespace hbench {
+
+TuneLaunches::TuneLaunches(const Call& call, const TuneOptions& options)
+    : run_{call.command, HBENCH_VERSION, now_utc(), {}, options.labels} {
+  run_.labels[kTuningLabel] = options.fusion;
+  options_.program = installation().worker.string();
+  options_.steps = options.steps;
+  options_.budget = Seconds(options.steps_seconds);
+  options_.traced_steps = 0;
+}
 
 double TuneLaunches::launch(const Case& asked, LaunchedSetting& setting, Store* into) {
   LaunchOutcome outcome;

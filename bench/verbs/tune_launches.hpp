@@ -9,6 +9,7 @@
 #include "analysis/records/records.hpp"
 #include "analysis/store/store.hpp"
 #include "bench/sweep/measure.hpp"
+#include "bench/verbs/tune_plan.hpp"
 
 namespace hbench {
 
@@ -20,8 +21,7 @@ struct LaunchedSetting {
 
 class TuneLaunches {
  public:
-  /// `run` is what is stored about all of them, once there is something to store.
-  TuneLaunches(MeasureOptions options, Run run) : options_(std::move(options)), run_(std::move(run)) {}
+  TuneLaunches(const Call& call, const TuneOptions& options);
 
   /// Returns the median step of one launch in seconds; 0 when it failed or was interrupted. `into` is null for what is
   /// not to be stored.
@@ -33,7 +33,7 @@ class TuneLaunches {
   void keep(CaseResult& result, LaunchedSetting& setting, Store& store);
 
   MeasureOptions options_;
-  Run run_;
+  Run run_;  ///< stored once there is a launch
   std::optional<std::int64_t> run_id_;
   std::string failure_;
 };

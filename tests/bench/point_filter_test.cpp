@@ -27,10 +27,22 @@ const std::vector<Point> kPoints{
     point(Evidence::simulated, "vgg16", "a", kRing), point(Evidence::simulated, "vgg16", "b", kSliced),
     point(Evidence::published, "resnet50", "a", kRingFp16), point(Evidence::measured, "resnet50", "local", kRing)};
 
+StoredFilter parsed(const std::vector<std::string>& arguments) {
+  StoredFilter filter;
+  Arguments app("", "hbench export");
+  add_filter_options(app, filter);
+  app.parse({arguments, "hbench export ..."});
+  return filter;
+}
+
+RunFilter parsed_of(const std::vector<std::string>& arguments, const std::vector<Run>& runs) {
+  return parsed(arguments).of(runs);
+}
+
 /// The places in `kPoints` of what the options leave.
-std::vector<std::size_t> left_by(const FilterTexts& texts) {
+std::vector<std::size_t> left_by(const std::vector<std::string>& arguments) {
   std::vector<std::size_t> places;
-  for (const Point& chosen : select_points(kPoints, parse_filter(texts)))
+  for (const Point& chosen : select_points(kPoints, parsed(arguments).points))
     for (std::size_t i = 0; i < kPoints.size(); ++i)
       if (kPoints[i].asked.key() == chosen.asked.key()) places.push_back(i);
   return places;
@@ -39,34 +51,40 @@ std::vector<std::size_t> left_by(const FilterTexts& texts) {
 TEST(PointFilter, LeavesEverythingWithoutOptions) { EXPECT_THAT(left_by({}), ElementsAre(0, 1, 2, 3)); }
 
 TEST(PointFilter, ChoosesByEachOptionAndByAllOfThem) {
-  EXPECT_THAT(left_by({.workload = "vgg16"}), ElementsAre(0, 1));
-  EXPECT_THAT(left_by({.workload = "vgg16,resnet50"}), ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(left_by({.profile = "local,b"}), ElementsAre(1, 3));
-  EXPECT_THAT(left_by({.evidence = "published,measured"}), ElementsAre(2, 3));
-  EXPECT_THAT(left_by({.strategy = "ring"}), ElementsAre(0, 2, 3));
-  EXPECT_THAT(left_by({.workload = "vgg16", .profile = "a", .evidence = "simulated", .strategy = "ring"}),
+  EXPECT_THAT(left_by({"--workload", "vgg16"}), ElementsAre(0, 1));
+  EXPECT_THAT(left_by({"--workload", "vgg16,resnet50"}), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(left_by({"--profile", "local,b"}), ElementsAre(1, 3));
+  EXPECT_THAT(left_by({"--evidence", "published,measured"}), ElementsAre(2, 3));
+  EXPECT_THAT(left_by({"--strategy", "ring"}), ElementsAre(0, 2, 3));
+  EXPECT_THAT(left_by({"--workload", "vgg16", "--profile", "a", "--evidence", "simulated", "--strategy", "ring"}),
               ElementsAre(0));
 }
 
 TEST(PointFilter, TakesPartsOfALabelAndKeepsCommasInParentheses) {
-  EXPECT_THAT(left_by({.strategy = "fp16"}), ElementsAre(2));
-  EXPECT_THAT(left_by({.strategy = "sliced,fp16"}), ElementsAre(1, 2));
-  EXPECT_THAT(left_by({.strategy = "ps (sliced, dedicated)"}), ElementsAre(1));
-  EXPECT_THAT(left_by({.strategy = "ps (sliced, dedicated),fp16"}), ElementsAre(1, 2));
+  EXPECT_THAT(left_by({"--strategy", "fp16"}), ElementsAre(2));
+  EXPECT_THAT(left_by({"--strategy", "sliced,fp16"}), ElementsAre(1, 2));
+  EXPECT_THAT(left_by({"--strategy", "ps (sliced, dedicated)"}), ElementsAre(1));
+  EXPECT_THAT(left_by({"--strategy", "ps (sliced, dedicated),fp16"}), ElementsAre(1, 2));
 }
 
 TEST(PointFilter, SuggestsWhatWasMeant) {
-  expect_error([] { left_by({.workload = "vgg61"}); }, ExitCode::usage,
-               AllOf(HasSubstr("workload 'vgg61'"), HasSubstr("did you mean 'vgg16'?")), HasSubstr("resnet50"));
-  expect_error([] { left_by({.profile = "locla"}); }, ExitCode::usage, HasSubstr("did you mean 'local'?"));
-  expect_error([] { left_by({.evidence = "simulate"}); }, ExitCode::usage, HasSubstr("did you mean 'simulated'?"));
-  expect_error([] { left_by({.strategy = "rng"}); }, ExitCode::usage, HasSubstr("did you mean 'ring'?"));
-  expect_error([] { left_by({.workload = "vgg16,,x"}); }, ExitCode::usage, HasSubstr("--workload"));
+  expect_error(
+      [] {
+        left_by({"--workload", "vgg61"});
+      },
+      ExitCode::usage, AllOf(HasSubstr("workload 'vgg61'"), HasSubstr("did you mean 'vgg16'?")), HasSubstr("resnet50"));
+  expect_error([] { left_by({"--profile", "locla"}); }, ExitCode::usage, HasSubstr("did you mean 'local'?"));
+  expect_error([] { left_by({"--evidence", "simulate"}); }, ExitCode::usage, HasSubstr("did you mean 'simulated'?"));
+  expect_error([] { left_by({"--strategy", "rng"}); }, ExitCode::usage, HasSubstr("did you mean 'ring'?"));
+  expect_error([] { left_by({"--workload", "vgg16,,x"}); }, ExitCode::usage, HasSubstr("--workload"));
 }
 
 TEST(PointFilter, SaysWhenNothingIsLeft) {
-  expect_error([] { left_by({.workload = "vgg16", .profile = "local"}); }, ExitCode::usage,
-               HasSubstr("no stored point"), HasSubstr("--workload"));
+  expect_error(
+      [] {
+        left_by({"--workload", "vgg16", "--profile", "local"});
+      },
+      ExitCode::usage, HasSubstr("no stored point"), HasSubstr("--workload"));
   EXPECT_THAT(select_points({}, {}), IsEmpty()) << "an empty database is no mistake";
 }
 
@@ -80,19 +98,19 @@ const std::vector<Run> kRuns{stored_run(1, {{"branch", "main"}}),
                              stored_run(2, {{"branch", "fast"}, {"commit", "abc"}})};
 
 TEST(RunFilter, WithoutOptionsAcceptsEveryRun) {
-  const RunFilter filter = parse_run_filter({}, kRuns);
+  const RunFilter filter = parsed_of({}, kRuns);
   EXPECT_TRUE(filter.accepts(kRuns[0]));
   EXPECT_TRUE(filter.accepts(kRuns[1]));
 }
 
 TEST(RunFilter, AcceptsTheRunOfANumberAlone) {
-  const RunFilter filter = parse_run_filter({.run = 2}, kRuns);
+  const RunFilter filter = parsed_of({"--run", "2"}, kRuns);
   EXPECT_FALSE(filter.accepts(kRuns[0]));
   EXPECT_TRUE(filter.accepts(kRuns[1]));
 }
 
 TEST(RunFilter, AcceptsRunsThatHaveAllLabels) {
-  const RunFilter filter = parse_run_filter({.labels = {"commit=abc", "branch=fast"}}, kRuns);
+  const RunFilter filter = parsed_of({"--label", "commit=abc", "--label", "branch=fast"}, kRuns);
   EXPECT_FALSE(filter.accepts(kRuns[0]));
   EXPECT_TRUE(filter.accepts(kRuns[1]));
   EXPECT_FALSE(filter.accepts(stored_run(3, {{"branch", "fast"}, {"commit", "abd"}})));
@@ -100,12 +118,18 @@ TEST(RunFilter, AcceptsRunsThatHaveAllLabels) {
 }
 
 TEST(RunFilter, OfNoStoredRunIsRefusedWithThoseThereAre) {
-  expect_error([] { parse_run_filter({.run = 3}, kRuns); }, ExitCode::usage,
-               HasSubstr("no stored run has the number 3"),
-               AllOf(HasSubstr("2 of 2026-11-22T10:00:00Z (branch=fast, commit=abc)"), HasSubstr("branch=main")));
-  expect_error([] { parse_run_filter({.run = 1, .labels = {"branch=fast"}}, kRuns); }, ExitCode::usage,
-               HasSubstr("the number 1 and branch=fast"));
-  expect_error([] { parse_run_filter({.labels = {"branch"}}, kRuns); }, ExitCode::usage, HasSubstr("--label"));
+  expect_error(
+      [] {
+        parsed_of({"--run", "3"}, kRuns);
+      },
+      ExitCode::usage, HasSubstr("no stored run has the number 3"),
+      AllOf(HasSubstr("2 of 2026-11-22T10:00:00Z (branch=fast, commit=abc)"), HasSubstr("branch=main")));
+  expect_error(
+      [] {
+        parsed_of({"--run", "1", "--label", "branch=fast"}, kRuns);
+      },
+      ExitCode::usage, HasSubstr("the number 1 and branch=fast"));
+  expect_error([] { parsed_of({"--label", "branch"}, kRuns); }, ExitCode::usage, HasSubstr("--label"));
 }
 
 }  // namespace
