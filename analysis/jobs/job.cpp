@@ -8,6 +8,7 @@
 
 #include "analysis/jobs/job_steps.hpp"
 #include "analysis/jobs/job_tensors.hpp"
+#include "analysis/jobs/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 
@@ -65,13 +66,18 @@ void choose_rank(Job& job, const JobSteps& steps) {
   if (own.value < kClear * usual.value) job.straggler = {*job.recordings[last].rank, own, usual};
 }
 
+/// What one rank puts in; 0: not known.
+std::int64_t bytes_of(const RecordedCollective& exchange) {
+  return exchange.bytes > 0 ? exchange.bytes : exchange.elements * type_bytes(exchange.type);
+}
+
 void read_buckets(Job& job, const JobSteps& steps) {
   const auto& shown = steps.ranks[job.shown];
   int before = 0;
   const std::vector<RecordedCollective> model = gradient_exchanges(*shown.front(), steps.group);
   for (std::size_t place = 0; place < model.size(); ++place) {
     const RecordedCollective& each = model[place];
-    JobBucket bucket{.elements = each.elements};
+    JobBucket bucket{.elements = each.elements, .bytes = bytes_of(each)};
     bucket.launched = *median_of(shown, [&](const RecordedStep& step) {
       return std::optional(gradient_exchanges(step, steps.group)[place].launched);
     });
@@ -95,7 +101,10 @@ void complete_buckets(Job& job, const std::vector<Recording>& sizes) {
     if (job.type.empty()) job.type = file.gradient_type;
     if (file.bucket_elements.size() != job.buckets.size()) continue;
     for (std::size_t i = 0; i < job.buckets.size(); ++i)
-      if (job.buckets[i].elements == 0) job.buckets[i].elements = file.bucket_elements[i];
+      if (job.buckets[i].elements == 0) {
+        job.buckets[i].elements = file.bucket_elements[i];
+        job.buckets[i].bytes = file.bucket_elements[i] * type_bytes(job.type);
+      }
   }
 }
 
@@ -126,6 +135,7 @@ void read_others(Job& job, const RecordedStep& step, const std::string& group) {
     kind.operation = each.operation;
     ++kind.per_step;
     kind.elements += each.elements;
+    kind.bytes += bytes_of(each);
   }
   for (auto& [name, kind] : kinds) job.others.push_back(std::move(kind));
 }
@@ -211,17 +221,20 @@ void note_unknown(Job& job, const JobTensors& tensors, const JobRequest& request
   if (exchanges && job.ranks == 0) note("The number of ranks is not in the file: give it by --ranks.");
   if (request.batch == 0 && shown.batch == 0)
     note("The batch is not in the file: a sample is a step until --batch says how many samples a rank takes.");
-  if (!job.backward) note("No backward pass was recorded: record whole steps, with ProfilerActivity.CPU.");
-  if (job.backward && !job.workload)
-    note(
-        "The sizes of the gradients are not in the file: record with record_shapes=True, or name the workload that has "
-        "them by --tensors.");
   if (job.workload && tensors.list.empty())
     note("Tensors are not known, only buckets: other fusion policies cannot be tried; record with record_shapes=True.");
   if (shown.sharded || std::ranges::any_of(job.others, [](const JobTraffic& kind) {
         return kind.operation != "broadcast" && kind.operation != "all-reduce";
       }))
     note("This job is not data parallelism alone: the exchanges in the last table are left out of what is predicted.");
+  // The last one says why there is no workload.
+  if (!job.backward)
+    note(shown.no_backward.empty() ? "No backward pass was recorded: record whole steps, with ProfilerActivity.CPU."
+                                   : shown.no_backward);
+  if (job.backward && !job.workload)
+    note(
+        "The sizes of the gradients are not in the file: record with record_shapes=True, or name the workload that has "
+        "them by --tensors.");
 }
 
 }  // namespace
@@ -230,7 +243,8 @@ Job make_job(std::vector<Recording> recordings, const JobRequest& request) {
   Job job;
   std::vector<Recording> sizes;
   for (Recording& recording : recordings) {
-    job.unknown.insert(job.unknown.end(), recording.unknown.begin(), recording.unknown.end());
+    for (const std::string& each : recording.unknown)
+      if (std::ranges::find(job.unknown, each) == job.unknown.end()) job.unknown.push_back(each);
     (recording.steps.empty() ? sizes : job.recordings).push_back(std::move(recording));
   }
   if (job.recordings.empty())

@@ -26,9 +26,10 @@ struct JobRequest {
 
 /// Gradients that travelled together.
 struct JobBucket {
-  std::int64_t elements = 0;
+  std::int64_t elements = 0;        ///< 0: not known
+  std::int64_t bytes = 0;           ///< 0: not known
   int tensors = 0;                  ///< 0: not known
-  Seconds launched;                 ///< since the step began
+  Seconds launched;                 ///< since the step began; not known where the step's time is not
   std::optional<Seconds> duration;  ///< the shortest of all ranks: who comes last does not wait; a median of steps
 };
 
@@ -36,7 +37,7 @@ struct JobBucket {
 struct JobTraffic {
   std::string operation;
   int per_step = 0;
-  std::int64_t elements = 0;  ///< of one step; 0: not known
+  std::int64_t elements = 0, bytes = 0;  ///< of one step; 0: not known
 };
 
 /// The rank for which the others wait.
@@ -52,13 +53,13 @@ struct Job {
   /// By its place in `recordings`: the rank whose steps are shown, since all wait for it.
   std::size_t shown = 0;
   // Medians over the steps of that rank, since the step began.
-  Seconds step, fastest_step, slowest_step;
-  int steps = 0;        ///< that count
-  int other_steps = 0;  ///< of another shape, such as the first ones of DDP: they do not count
+  Seconds step, fastest_step, slowest_step;  ///< 0: not known
+  int steps = 0;                             ///< that count
+  int other_steps = 0;                       ///< of another shape, such as the first ones of DDP: they do not count
   std::optional<Seconds> forward, backward, compute;
-  Seconds update;         ///< after the gradients have arrived
-  Seconds communication;  ///< exchanges of gradients, hidden or not
-  Seconds exposed;        ///< what of them the step waited for
+  Seconds update;         ///< after the gradients have arrived; not known where `backward` is not
+  Seconds communication;  ///< exchanges of gradients, hidden or not; 0: not known
+  Seconds exposed;        ///< what of them the step waited for; not known where `backward` is not
   std::vector<JobBucket> buckets;
   std::vector<JobTraffic> others;
   std::optional<JobStraggler> straggler;

@@ -39,7 +39,8 @@ using Shape = std::vector<std::int64_t>;
 
 Shape shape_of(const RecordedStep& step, const std::string& group) {
   Shape shape{static_cast<std::int64_t>(step.gradients.size())};
-  for (const RecordedCollective& each : gradient_exchanges(step, group)) shape.push_back(each.elements);
+  for (const RecordedCollective& each : gradient_exchanges(step, group))
+    shape.push_back(each.elements > 0 ? each.elements : each.bytes);
   return shape;
 }
 

@@ -17,13 +17,14 @@ struct RecordedCollective {
   std::string
       operation;  ///< `all-reduce`, `all-gather`, `reduce-scatter`, `all-to-all`, `broadcast`, `send-receive` ..
   std::int64_t elements = 0;  ///< that one rank puts in; 0: not known
+  std::int64_t bytes = 0;     ///< the same, of recorders that see bytes and no elements; 0: not known
   std::string type;           ///< of an element: `float32`, `bfloat16` ..; empty: not known
   std::string group;          ///< the recorder's name of the ranks that take part; empty: not known
   int ranks = 0;              ///< that take part; 0: not known
   bool in_backward = false;   ///< launched by the backward pass: it carries gradients
   /// Of its step's gradients, those that had been announced when it was launched; absent where that is not known.
   std::optional<int> gradients_before;
-  Seconds launched;                 ///< when the program asked for it
+  Seconds launched;                 ///< when the program asked for it; not known where the step's time is not
   std::optional<Seconds> began;     ///< when it began on its device or thread
   std::optional<Seconds> duration;  ///< from there to its end; waiting for other ranks is a part of it
 };
@@ -38,7 +39,7 @@ struct RecordedGradient {
 /// One step of one rank.
 struct RecordedStep {
   std::string name;  ///< as the recorder calls it
-  Seconds time;
+  Seconds time;      ///< 0: not known
   /// Since the step began: the backward pass. Absent where the recording does not show it.
   std::optional<Seconds> backward_began, backward_ended;
   std::optional<Seconds> compute;  ///< with a kernel of the model at work (GPUs), or a thread (processors)
@@ -66,6 +67,7 @@ struct Recording {
   std::string gradient_type;         ///< of an element of these; empty: not known
   std::string holds;                 ///< of a file without steps: what it holds, to be read after "it holds"
   std::vector<std::string> unknown;  ///< what the file does not say, in sentences, each with its cure
+  std::string no_backward;           ///< where no step shows its backward pass: why, and the cure; empty: as usual
 };
 
 }  // namespace hbench

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/jobs/words.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
@@ -14,6 +13,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string ms(Seconds time) { return fmt::format("{:.1f} ms", time.value * 1e3); }
+
+/// Of a time that cannot be 0.
+std::string ms_or_unknown(Seconds time) { return time.value > 0 ? ms(time) : "not known"; }
 
 std::string ms_or_unknown(const std::optional<Seconds>& time) { return time ? ms(*time) : "not known"; }
 
@@ -35,9 +37,14 @@ std::string place(const Job& job) {
 }
 
 std::string verdict(const Job& job) {
-  std::string text = fmt::format("A step takes {} ({} to {}) on {}", ms(job.step), ms(job.fastest_step),
-                                 ms(job.slowest_step), place(job));
+  std::string text = fmt::format("How long a step takes on {} is not known", place(job));
+  if (job.step.value > 0)
+    text = fmt::format("A step takes {} ({} to {}) on {}", ms(job.step), ms(job.fastest_step), ms(job.slowest_step),
+                       place(job));
   if (job.buckets.empty()) return text + "; it exchanges no gradients.";
+  if (!job.backward && job.communication.value > 0)
+    return text + fmt::format("; its gradients are exchanged in {}, hidden or not.", ms(job.communication));
+  if (!job.backward) return text + "; how long its gradients travel is not known.";
   return text + fmt::format("; of {} of exchange it waits for {}.", ms(job.communication), ms(job.exposed));
 }
 
@@ -48,15 +55,17 @@ Table times_table(const Job& job) {
   const auto row = [&](std::string part, std::string time, std::string what) {
     table.rows.push_back({std::move(part), std::move(time), std::move(what)});
   };
-  row("step", ms(job.step), fmt::format("{} to {}", ms(job.fastest_step), ms(job.slowest_step)));
+  const auto known = [&](Seconds time) { return job.backward ? ms(time) : "not known"; };
+  row("step", ms_or_unknown(job.step),
+      job.step.value > 0 ? fmt::format("{} to {}", ms(job.fastest_step), ms(job.slowest_step)) : "");
   row("forward", ms_or_unknown(job.forward), "until the backward pass begins, loss included");
   row("backward", ms_or_unknown(job.backward), "until the last gradient is computed");
-  row("exposed", ms(job.exposed), "waiting for gradients of other ranks");
-  row("update", ms(job.update), "the rest: optimizer, input, host");
+  row("exposed", known(job.exposed), "waiting for gradients of other ranks");
+  row("update", known(job.update), "the rest: optimizer, input, host");
   if (job.compute) row("busy", ms(*job.compute), "of it, with a kernel of the model on the GPU");
   if (!job.buckets.empty()) {
-    row("communication", ms(job.communication), "exchanges of gradients, one after the other");
-    row("overlapped", ms(std::max(Seconds(0), job.communication - job.exposed)), "of it, hidden by computation");
+    row("communication", ms_or_unknown(job.communication), "exchanges of gradients, one after the other");
+    row("overlapped", known(std::max(Seconds(0), job.communication - job.exposed)), "of it, hidden by computation");
   }
   if (job.replayed)
     row("replayed", ms(*job.replayed),
@@ -64,34 +73,36 @@ Table times_table(const Job& job) {
   return table;
 }
 
+std::string size(std::int64_t bytes) { return bytes > 0 ? format(Bytes(static_cast<double>(bytes))) : "-"; }
+
 /// `12.3 GB/s`: of a bucket's bytes over its duration.
-std::string rate(const Job& job, const JobBucket& bucket) {
-  const int bytes = type_bytes(job.type);
-  if (!bucket.duration || bucket.duration->value <= 0 || bytes == 0 || bucket.elements == 0) return "-";
-  return fmt::format("{:.3g} GB/s", static_cast<double>(bucket.elements * bytes) / bucket.duration->value / 1e9);
+std::string rate(const JobBucket& bucket) {
+  if (!bucket.duration || bucket.duration->value <= 0 || bucket.bytes == 0) return "-";
+  return fmt::format("{:.3g} GB/s", static_cast<double>(bucket.bytes) / bucket.duration->value / 1e9);
 }
 
 Table bucket_table(const Job& job) {
   Table table{.caption = fmt::format("Buckets of gradients{}", job.type.empty() ? "" : " (" + job.type + ")"),
-              .columns = {"bucket", "tensors", "elements", "launched", "took", "rate"},
-              .numeric = {true, true, true, true, true, true},
+              .columns = {"bucket", "tensors", "elements", "size", "launched", "took", "rate"},
+              .numeric = {true, true, true, true, true, true, true},
               .first_rows = 20};
   for (std::size_t i = 0; i < job.buckets.size(); ++i) {
     const JobBucket& bucket = job.buckets[i];
     table.rows.push_back({fmt::format("{}", i + 1), bucket.tensors > 0 ? fmt::format("{}", bucket.tensors) : "-",
-                          bucket.elements > 0 ? fmt::format("{}", bucket.elements) : "not known", ms(bucket.launched),
-                          bucket.duration ? ms(*bucket.duration) : "-", rate(job, bucket)});
+                          bucket.elements > 0 ? fmt::format("{}", bucket.elements) : "not known", size(bucket.bytes),
+                          job.step.value > 0 ? ms(bucket.launched) : "-", bucket.duration ? ms(*bucket.duration) : "-",
+                          rate(bucket)});
   }
   return table;
 }
 
 Table traffic_table(const Job& job) {
   Table table{.caption = "Exchanges that carry no gradients: hbench does not predict them",
-              .columns = {"operation", "per step", "elements"},
-              .numeric = {false, true, true}};
+              .columns = {"operation", "per step", "elements", "size"},
+              .numeric = {false, true, true, true}};
   for (const JobTraffic& kind : job.others)
     table.rows.push_back({kind.operation, fmt::format("{}", kind.per_step),
-                          kind.elements > 0 ? fmt::format("{}", kind.elements) : "not known"});
+                          kind.elements > 0 ? fmt::format("{}", kind.elements) : "not known", size(kind.bytes)});
   return table;
 }
 
@@ -103,6 +114,9 @@ std::string straggler_text(const JobStraggler& straggler) {
 }
 
 Json seconds(const std::optional<Seconds>& time) { return time ? Json(time->value) : Json(nullptr); }
+
+/// Null where it is not known.
+Json seconds_if(bool known, Seconds time) { return known ? Json(time.value) : Json(nullptr); }
 
 template <class Number>
 Json or_null(Number number) {
@@ -136,6 +150,7 @@ Document job_document(const Job& job, const std::string& workload_file) {
 
 std::string job_json(const Job& job, const std::string& workload_file) {
   const Recording& first = job.recordings[job.shown];
+  const bool timed = job.step.value > 0;
   Json out{{"schema", "hbench-job-1"},
            {"format", first.format},
            {"files", Json::array()},
@@ -147,15 +162,15 @@ std::string job_json(const Job& job, const std::string& workload_file) {
            {"tensors_of", text_or_null(job.tensors_of)},
            {"steps", job.steps},
            {"other_steps", job.other_steps},
-           {"step_seconds", job.step.value},
-           {"fastest_step_seconds", job.fastest_step.value},
-           {"slowest_step_seconds", job.slowest_step.value},
+           {"step_seconds", seconds_if(timed, job.step)},
+           {"fastest_step_seconds", seconds_if(timed, job.fastest_step)},
+           {"slowest_step_seconds", seconds_if(timed, job.slowest_step)},
            {"forward_seconds", seconds(job.forward)},
            {"backward_seconds", seconds(job.backward)},
-           {"update_seconds", job.update.value},
+           {"update_seconds", seconds_if(job.backward.has_value(), job.update)},
            {"busy_seconds", seconds(job.compute)},
-           {"communication_seconds", job.communication.value},
-           {"exposed_seconds", job.exposed.value},
+           {"communication_seconds", seconds_if(job.communication.value > 0 || job.buckets.empty(), job.communication)},
+           {"exposed_seconds", seconds_if(job.backward.has_value(), job.exposed)},
            {"replayed_seconds", seconds(job.replayed)},
            {"buckets", Json::array()},
            {"other_exchanges", Json::array()},
@@ -164,19 +179,22 @@ std::string job_json(const Job& job, const std::string& workload_file) {
            {"workload", text_or_null(workload_file)}};
   for (const Recording& recording : job.recordings) {
     Json steps = Json::array();
-    for (const RecordedStep& step : recording.steps) steps.push_back(step.time.value);
+    for (const RecordedStep& step : recording.steps) steps.push_back(seconds_if(timed, step.time));
     out["files"].push_back({{"file", recording.file},
                             {"rank", recording.rank ? Json(*recording.rank) : Json(nullptr)},
                             {"step_seconds", std::move(steps)}});
   }
   for (const JobBucket& bucket : job.buckets)
     out["buckets"].push_back({{"elements", or_null(bucket.elements)},
+                              {"bytes", or_null(bucket.bytes)},
                               {"tensors", or_null(bucket.tensors)},
-                              {"launched_seconds", bucket.launched.value},
+                              {"launched_seconds", seconds_if(timed, bucket.launched)},
                               {"seconds", seconds(bucket.duration)}});
   for (const JobTraffic& kind : job.others)
-    out["other_exchanges"].push_back(
-        {{"operation", kind.operation}, {"per_step", kind.per_step}, {"elements", or_null(kind.elements)}});
+    out["other_exchanges"].push_back({{"operation", kind.operation},
+                                      {"per_step", kind.per_step},
+                                      {"elements", or_null(kind.elements)},
+                                      {"bytes", or_null(kind.bytes)}});
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,0 +1,58 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/prediction/job.hpp"
+#include "tests/reports/document_parts.hpp"
+
+namespace hbench {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+
+/// What NCCL Inspector knows of a job without its verbose mode: bytes and durations.
+Job job_without_times() {
+  Job job;
+  job.recordings.push_back({.file = "a.log", .format = "nccl-inspector", .rank = 0, .world = 4, .backend = "nccl"});
+  job.ranks = 4;
+  job.steps = 6;
+  job.communication = Seconds(0.002);
+  job.buckets.push_back({.bytes = 8'196'000, .duration = Seconds(0.002)});
+  return job;
+}
+
+TEST(JobReport, ShowsNoTimeThatNobodyRecorded) {
+  const Document document = job_document(job_without_times(), {});
+  EXPECT_EQ(
+      std::get<Verdict>(document.blocks.front()).text,
+      "How long a step takes on 4 ranks, nccl is not known; its gradients are exchanged in 2.0 ms, hidden or not.");
+  const std::vector<Table> tables = all_of<Table>(document);
+  for (const auto& row : tables.front().rows)
+    EXPECT_EQ(row[1], row[0] == "communication" ? "2.0 ms" : "not known") << row[0];
+  EXPECT_THAT(tables.at(1).rows.front(),
+              ::testing::ElementsAre("1", "-", "not known", "7.82 MiB", "-", "2.0 ms", "4.1 GB/s"));
+}
+
+TEST(JobReport, HasNullForWhatIsNotKnown) {
+  const Json json = Json::parse(job_json(job_without_times(), {}));
+  for (const char* name : {"step_seconds", "forward_seconds", "backward_seconds", "update_seconds", "exposed_seconds"})
+    EXPECT_TRUE(json.at(name).is_null()) << name;
+  EXPECT_EQ(json["communication_seconds"], 0.002);
+  EXPECT_EQ(json["buckets"][0]["bytes"], 8'196'000);
+  EXPECT_TRUE(json["buckets"][0]["elements"].is_null());
+  EXPECT_TRUE(json["buckets"][0]["launched_seconds"].is_null());
+}
+
+TEST(JobReport, SaysThatDurationsAreMissing) {
+  Job job = job_without_times();
+  job.step = job.fastest_step = job.slowest_step = Seconds(0.22);
+  job.communication = {};
+  job.buckets.front().duration.reset();
+  EXPECT_THAT(std::get<Verdict>(job_document(job, {}).blocks.front()).text,
+              HasSubstr("220.0 ms) on 4 ranks, nccl; how long its gradients travel is not known."));
+  EXPECT_TRUE(Json::parse(job_json(job, {}))["communication_seconds"].is_null());
+}
+
+}  // namespace
+}  // namespace hbench
