@@ -101,11 +101,10 @@ void complete_buckets(Job& job, const std::vector<Recording>& sizes) {
     if (job.type.empty()) job.type = file.gradient_type;
     if (file.bucket_elements.size() != job.buckets.size()) continue;
     for (std::size_t i = 0; i < job.buckets.size(); ++i)
-      if (job.buckets[i].elements == 0) {
-        job.buckets[i].elements = file.bucket_elements[i];
-        job.buckets[i].bytes = file.bucket_elements[i] * type_bytes(job.type);
-      }
+      if (job.buckets[i].elements == 0) job.buckets[i].elements = file.bucket_elements[i];
   }
+  for (JobBucket& bucket : job.buckets)
+    if (bucket.bytes == 0) bucket.bytes = bucket.elements * type_bytes(job.type);
 }
 
 void read_times(Job& job, const std::vector<const RecordedStep*>& steps) {

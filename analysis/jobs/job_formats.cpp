@@ -11,15 +11,17 @@ namespace hbench {
 
 extern const JobFormat kChakraFormat;
 extern const JobFormat kExecutionTraceFormat;
+extern const JobFormat kFlightRecorderFormat;
 extern const JobFormat kHorovodFormat;
 extern const JobFormat kKinetoFormat;
 extern const JobFormat kMegatronFormat;
+extern const JobFormat kNcclInspectorFormat;
 
 namespace {
 
 /// A log may hold anything, so it comes last.
-constexpr std::array kFormats{&kKinetoFormat, &kExecutionTraceFormat, &kHorovodFormat, &kChakraFormat,
-                              &kMegatronFormat};
+constexpr std::array kFormats{&kKinetoFormat,  &kFlightRecorderFormat, &kNcclInspectorFormat, &kExecutionTraceFormat,
+                              &kHorovodFormat, &kChakraFormat,         &kMegatronFormat};
 
 constexpr std::size_t kHeadBytes = 1 << 16;
 

@@ -25,6 +25,21 @@ class Splitter {
     return object();
   }
 
+  /// Returns whether the last of the values is complete.
+  bool stream() {
+    for (int byte = look(); byte >= 0; byte = look()) {
+      if (byte == '[') {
+        take();
+        if (!list()) return false;
+      } else {
+        if (byte != '{') fail("this is no JSON");
+        if (!value()) return false;
+        visitor_.element(text_);
+      }
+    }
+    return true;
+  }
+
  private:
   /// Skips blanks; the byte after them stays.
   int look() {
@@ -139,6 +154,11 @@ class Splitter {
 }  // namespace
 
 bool visit_json(TextSource& source, const JsonVisitor& visitor) { return Splitter(source, visitor).run(); }
+
+bool visit_json_stream(TextSource& source, const std::function<void(std::string_view text)>& element) {
+  const JsonVisitor visitor{.list = {}, .member = {}, .element = element};
+  return Splitter(source, visitor).stream();
+}
 
 nlohmann::json parse_element(std::string_view text, std::string_view file_name) {
   nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);

@@ -26,6 +26,10 @@ struct JsonVisitor {
 /// than 64 MiB; it names the place in bytes.
 bool visit_json(TextSource& source, const JsonVisitor& visitor);
 
+/// Reads a file of objects that stand one after the other, or in lists: one per line, or each over several lines.
+/// Returns false where the last one is cut off. \throws as `visit_json`.
+bool visit_json_stream(TextSource& source, const std::function<void(std::string_view text)>& element);
+
 /// Parses one element; NaN and Infinity, which Python writes, are null. \throws Error (usage) that names the file.
 nlohmann::json parse_element(std::string_view text, std::string_view file_name);
 

@@ -23,12 +23,13 @@ std::string letters_of(std::string_view text) {
 
 std::string operation_word(std::string_view recorded) {
   // Longer words first: the shorter ones stand in them.
-  static constexpr std::array kOperations{Words{"reducescatter", "reduce-scatter"},
+  static constexpr std::array kOperations{Words{"barrier", "barrier"},  // `all_reduce_barrier` is one as well
+                                          Words{"reducescatter", "reduce-scatter"},
                                           Words{"allreduce", "all-reduce"},
                                           Words{"allgather", "all-gather"},
                                           Words{"alltoall", "all-to-all"},
+                                          Words{"all2all", "all-to-all"},
                                           Words{"broadcast", "broadcast"},
-                                          Words{"barrier", "barrier"},
                                           Words{"sendrecv", "send-receive"},
                                           Words{"reduce", "reduce"},
                                           Words{"scatter", "scatter"},

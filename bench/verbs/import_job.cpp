@@ -40,6 +40,8 @@ ExitCode run_import_job(const Call& call) {
       "Examples:\n  hbench import-job rank0.json\n"
       "  hbench import-job rank0.json rank1.json --batch 32 --out my_job.toml\n"
       "  hbench import-job rank0.json --json\n"
+      "  hbench import-job nccl_trace_rank_0 nccl_trace_rank_1\n"
+      "  hbench import-job inspector.log\n"
       "  hbench sweep --workload my_job.toml --profile my-cluster.toml --gpus 8..64 --evidence simulated\n" +
       formats_text());
   app.add_option("FILE", files, "recordings, each of one rank of the job");

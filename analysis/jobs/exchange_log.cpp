@@ -1,0 +1,173 @@
+#include "analysis/jobs/exchange_log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/jobs/repetition.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
+
+namespace hbench {
+namespace {
+
+/// Losses, norms and flags have fewer, a bucket of gradients has more.
+constexpr std::int64_t kFewElements = 64, kFewBytes = 256;
+/// Groups that reduce less than this part of all bytes may miss in a step.
+constexpr double kLittle = 0.01;
+
+bool reduces(const RecordedCollective& exchange) {
+  return exchange.operation == "all-reduce" || exchange.operation == "reduce-scatter";
+}
+
+/// Flags and counters are whole numbers.
+bool may_carry_gradients(const RecordedCollective& exchange) {
+  return reduces(exchange) && (exchange.type.empty() || exchange.type.find("float") != std::string::npos);
+}
+
+bool is_small(const RecordedCollective& exchange) {
+  if (exchange.elements == 0 && exchange.bytes == 0) return false;
+  return exchange.elements <= kFewElements && exchange.bytes <= kFewBytes;
+}
+
+class Cutter {
+ public:
+  explicit Cutter(ExchangeLog log) : log_(std::move(log)) {}
+
+  Recording run() {
+    choose_places();
+    make_sequence();
+    const std::optional<Repetition> repetition = find_repetition(sequence_);
+    if (!repetition)
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: nothing repeats in its {}: no step can be seen", log_.recording.file,
+                              counted(static_cast<std::int64_t>(log_.exchanges.size()), "exchange")),
+                  "record three steps or more: " + log_.more_cure);
+    period_ = repetition->period;
+    find_pattern(*repetition);
+    std::size_t free_from = 0;
+    for (const Stretch& stretch : repetition->stretches) free_from = cut(stretch, free_from);
+    if (log_.recording.steps.empty())
+      throw Error(ExitCode::usage, fmt::format("{}: its times do not increase", log_.recording.file),
+                  "was the clock set while it was recorded? record again");
+    return std::move(log_.recording);
+  }
+
+ private:
+  /// Of the exchanges by which steps are recognised: not of what happens now and then.
+  void choose_places() {
+    for (const bool small_too : {false, true}) {
+      for (std::size_t i = 0; i < log_.exchanges.size(); ++i)
+        if (log_.exchanges[i].operation != "broadcast" && (small_too || !is_small(log_.exchanges[i])))
+          places_.push_back(i);
+      if (!places_.empty()) return;
+    }
+  }
+
+  void make_sequence() {
+    std::map<std::string, double> reduced;  // by group
+    double sum = 0;
+    for (const std::size_t place : places_) {
+      const RecordedCollective& each = log_.exchanges[place];
+      const double size = static_cast<double>(each.elements + each.bytes);
+      if (reduces(each)) reduced[each.group] += size, sum += size;
+    }
+    std::map<std::string, int> classes;
+    for (const auto& [group, size] : reduced)
+      if (size >= kLittle * sum) classes.emplace(group, static_cast<int>(classes.size()) + 1);
+    std::map<std::tuple<std::string, std::int64_t, std::int64_t, std::string, std::string>, int> kinds;
+    for (const std::size_t place : places_) {
+      const RecordedCollective& each = log_.exchanges[place];
+      const auto kind =
+          kinds.try_emplace({each.operation, each.elements, each.bytes, each.type, each.group}, kinds.size()).first;
+      const auto found = reduces(each) ? classes.find(each.group) : classes.end();
+      sequence_.push_back({kind->second, found == classes.end() ? 0 : found->second});
+    }
+  }
+
+  const RecordedCollective& at(std::size_t position) const { return log_.exchanges[places_[position]]; }
+
+  /// The order in which a step has its symbols, from the longest stretch.
+  void find_pattern(const Repetition& repetition) {
+    const Stretch longest = *std::ranges::max_element(
+        repetition.stretches, {}, [](const Stretch& stretch) { return stretch.end - stretch.begin; });
+    std::pair<std::size_t, double> best{0, -1};
+    std::size_t first = longest.begin;
+    for (std::size_t phase = 0; phase < period_; ++phase) {
+      const std::pair score(others_from(longest.begin + phase), pause_before(longest, phase));
+      if (score > best) best = score, first = longest.begin + phase;
+    }
+    pattern_.assign(sequence_.begin() + static_cast<std::ptrdiff_t>(first),
+                    sequence_.begin() + static_cast<std::ptrdiff_t>(first + period_));
+  }
+
+  /// The number of exchanges that follow a reduction before the next one; 0 where none does.
+  std::size_t others_from(std::size_t position) const {
+    // The sequence repeats here: what stands a period later stands before as well.
+    if (!reduces(at(position + period_ - 1))) return 0;
+    std::size_t count = 0;
+    while (count < period_ && !reduces(at(position + count % period_))) ++count;
+    return count;
+  }
+
+  /// The median pause before a phase of the step. Without times: whether the last step of the stretch ends there.
+  double pause_before(const Stretch& stretch, std::size_t phase) const {
+    if (!log_.timed) return (stretch.end - stretch.begin) % period_ == phase ? 1 : 0;
+    std::vector<double> pauses;
+    for (std::size_t position = stretch.begin + phase; position < stretch.end; position += period_)
+      if (position > stretch.begin) pauses.push_back((at(position).launched - at(position - 1).launched).value);
+    std::ranges::sort(pauses);
+    return pauses[pauses.size() / 2];
+  }
+
+  /// Makes steps of a stretch from a position on. Returns the position after the last one.
+  std::size_t cut(const Stretch& stretch, std::size_t free_from) {
+    const auto end = sequence_.begin() + static_cast<std::ptrdiff_t>(stretch.end);
+    auto begin = sequence_.begin() + static_cast<std::ptrdiff_t>(std::max(stretch.begin, free_from));
+    if (begin >= end) return free_from;
+    begin = std::search(begin, end, pattern_.begin(), pattern_.end());
+    auto position = static_cast<std::size_t>(begin - sequence_.begin());
+    // Only the begin of the next step ends one.
+    const std::size_t last = log_.timed ? stretch.end : stretch.end + 1;
+    for (; position + period_ < last; position += period_) {
+      add_step(position);
+      free_from = position + period_;
+    }
+    return free_from;
+  }
+
+  void add_step(std::size_t position) {
+    const std::size_t first = places_[position];
+    const std::size_t after = position + period_ < places_.size() ? places_[position + period_] : log_.exchanges.size();
+    const Seconds begin = log_.exchanges[first].launched;
+    RecordedStep step{.name = fmt::format("step {}", log_.recording.steps.size() + 1)};
+    if (log_.timed) step.time = log_.exchanges[after].launched - begin;
+    if (log_.timed && step.time.value <= 0) return;  // the clock was set
+    for (std::size_t i = first; i < after; ++i) {
+      RecordedCollective exchange = std::move(log_.exchanges[i]);
+      exchange.launched = exchange.launched - begin;
+      if (exchange.began) *exchange.began = *exchange.began - begin;
+      exchange.in_backward = may_carry_gradients(exchange) && std::ranges::binary_search(places_, i);
+      step.collectives.push_back(std::move(exchange));
+    }
+    log_.recording.steps.push_back(std::move(step));
+  }
+
+  ExchangeLog log_;
+  std::vector<std::size_t> places_;  ///< of the exchanges that the sequence is made of
+  std::vector<Symbol> sequence_, pattern_;
+  std::size_t period_ = 0;
+};
+
+}  // namespace
+
+Recording with_steps(ExchangeLog log) {
+  if (log.exchanges.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: it holds no exchange between ranks", log.recording.file),
+                "record a few steps of training: " + log.more_cure);
+  return Cutter(std::move(log)).run();
+}
+
+}  // namespace hbench

@@ -1,0 +1,241 @@
+/// Dumps of PyTorch's Flight Recorder, as JSON and as the pickle that PyTorch writes. Names of members:
+/// pytorch/pytorch `torch/csrc/distributed/c10d/FlightRecorder.hpp` and `FlightRecorderDetail.hpp`, versions 2.0
+/// to 2.10.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analysis/jobs/exchange_log.hpp"
+#include "analysis/jobs/job_format.hpp"
+#include "analysis/jobs/json_elements.hpp"
+#include "analysis/jobs/pickle.hpp"
+#include "analysis/jobs/words.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Beyond it, sums of bytes would be lost.
+constexpr double kMostElements = 1e12;
+
+/// Of tensors' shapes `[[3, 4], [2]]`: 14. 0 where there is none, or one is damaged.
+std::int64_t elements_of(const Json* shapes) {
+  if (shapes == nullptr || !shapes->is_array()) return 0;
+  double sum = 0;
+  for (const Json& shape : *shapes) {
+    if (!shape.is_array()) return 0;
+    double product = 1;
+    for (const Json& dimension : shape) product *= dimension.is_number() ? dimension.get<double>() : NAN;
+    sum += product;
+  }
+  return sum >= 1 && sum <= kMostElements ? static_cast<std::int64_t>(sum) : 0;
+}
+
+std::string first_text(const Json* texts) {
+  return texts != nullptr && texts->is_array() && !texts->empty() && texts->front().is_string()
+             ? texts->front().get<std::string>()
+             : std::string();
+}
+
+/// `[0, 1, 2]` as PyTorch writes it, a text; or as a list. Empty where there is none.
+std::vector<int> ranks_of(const Json* ranks) {
+  const Json list = ranks != nullptr && ranks->is_string()
+                        ? Json::parse(ranks->get_ref<const std::string&>(), nullptr, false)
+                        : (ranks != nullptr ? *ranks : Json());
+  std::vector<int> numbers;
+  if (!list.is_array()) return numbers;
+  for (const Json& rank : list)
+    if (rank.is_number_integer() && rank >= 0 && rank < 10'000'000) numbers.push_back(rank.get<int>());
+  return numbers;
+}
+
+/// PyTorch names a dump by a prefix and the rank, which stands nowhere else: `nccl_trace_rank_3`.
+std::optional<int> rank_in_name(const std::string& file_name) {
+  std::string name = file_name.substr(file_name.find_last_of('/') + 1);
+  const std::size_t word = name.rfind("rank");
+  std::size_t begin = word == name.npos ? name.npos : name.find_first_not_of("_-.", word + 4);
+  if (begin == name.npos || std::isdigit(static_cast<unsigned char>(name[begin])) == 0) {
+    // Without the word: only digits at the end of all, as `fr_3`.
+    begin = name.find_last_not_of("0123456789") + 1;
+    if (begin == 0 || begin == name.size()) return std::nullopt;
+  }
+  const std::size_t end = std::min(name.find_first_not_of("0123456789", begin), name.size());
+  return end - begin > 7 ? std::nullopt : std::optional(std::stoi(name.substr(begin, end - begin)));
+}
+
+/// One entry of the ring, which is the oldest first.
+struct Entry {
+  RecordedCollective exchange;
+  std::string group_name, group_words;  ///< `0` and `default_pg`; words may stand for several groups
+  std::int64_t created = 0;
+  double noticed = 0;  ///< between the times at which a start and an end were noticed; 0: not known
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& file_name) : file_name_(file_name) {}
+
+  Recording run(bool pickle) {
+    TextSource source(file_name_);
+    if (pickle) {
+      read_whole(read_pickle(source, "frames"));
+    } else {
+      const JsonVisitor visitor{.list = "entries",
+                                .member = [&](const std::string& name, const Json& value) { head(name, value); },
+                                .element = [&](std::string_view text) { entry(parse_element(text, file_name_)); }};
+      complete_ = visit_json(source, visitor);
+    }
+    return with_steps(log());
+  }
+
+ private:
+  void read_whole(const Json& dump) {
+    if (!dump.is_object())
+      throw Error(ExitCode::usage, fmt::format("{}: it is no dump of the Flight Recorder", file_name_),
+                  "is it as PyTorch wrote it?");
+    for (const auto& [name, value] : dump.items()) head(name, value);
+    if (const Json* entries = json_member(dump, "entries"); entries != nullptr && entries->is_array())
+      for (const Json& each : *entries) entry(each);
+  }
+
+  void head(const std::string& name, const Json& value) {
+    if (name != "pg_config" || !value.is_object()) return;
+    for (const auto& [group, config] : value.items()) {
+      if (!config.is_object()) continue;
+      ranks_[group] = ranks_of(json_member(config, "ranks"));
+    }
+  }
+
+  void entry(const Json& value) {
+    if (!value.is_object()) return;
+    const std::string name = json_text(value, "profiling_name");
+    Entry entry;
+    entry.exchange.operation = operation_word(name);
+    entry.exchange.elements = elements_of(json_member(value, "input_sizes"));
+    entry.exchange.type = type_word(first_text(json_member(value, "input_dtypes")));
+    // Several exchanges that were launched as one have an entry of their own each, and one for all.
+    const bool for_all = name.ends_with("coalesced") && entry.exchange.elements == 0;
+    if (entry.exchange.operation.empty() || entry.exchange.operation == "barrier" || for_all) return;
+    if (backend_.empty()) backend_ = name.substr(0, name.find(':') == name.npos ? 0 : name.find(':'));
+    read_group(entry, json_member(value, "process_group"));
+    read_times(entry, value);
+    entries_.push_back(std::move(entry));
+  }
+
+  static void read_group(Entry& entry, const Json* group) {
+    entry.group_name = first_text(group);
+    if (group != nullptr && group->is_string()) entry.group_name = group->get<std::string>();
+    if (group != nullptr && group->is_array() && group->size() > 1 && group->at(1).is_string())
+      entry.group_words = group->at(1).get<std::string>();
+    if (entry.group_words == "undefined") entry.group_words.clear();
+  }
+
+  void read_times(Entry& entry, const Json& value) {
+    const auto time = [&](const char* name) -> std::int64_t {
+      const Json* found = json_member(value, name);
+      return found != nullptr && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+    };
+    entry.created = time("time_created_ns");
+    timed_ = timed_ && entry.created > 0;
+    const double milliseconds = json_number(value, "duration_ms");
+    if (milliseconds > 0 && milliseconds < 1e9) entry.exchange.duration = Seconds(milliseconds * 1e-3);
+    measured_ = measured_ || entry.exchange.duration.has_value();
+    const std::int64_t began = time("time_discovered_started_ns"), ended = time("time_discovered_completed_ns");
+    if (began > 0 && ended > began) entry.noticed = static_cast<double>(ended - began) * 1e-9;
+  }
+
+  ExchangeLog log() {
+    std::map<std::string, std::set<std::string>> groups;  // by their words
+    for (const Entry& entry : entries_) groups[entry.group_words].insert(entry.group_name);
+    // Gloo describes a group before it has a name.
+    const auto nameless = ranks_.find("");
+    if (nameless != ranks_.end() && ranks_.size() == 1 && groups.size() == 1 && groups.begin()->second.size() == 1)
+      ranks_[*groups.begin()->second.begin()] = nameless->second;
+    ExchangeLog log;
+    log.recording = facts(groups.contains("default_pg") ? *groups["default_pg"].begin() : "0");
+    log.timed = timed_;
+    log.more_cure = "TORCH_FR_BUFFER_SIZE (before PyTorch 2.9 TORCH_NCCL_TRACE_BUFFER_SIZE) says how many are kept";
+    for (Entry& entry : entries_) {
+      RecordedCollective& exchange = entry.exchange;
+      const bool clear = !entry.group_words.empty() && groups[entry.group_words].size() == 1;
+      exchange.group = clear ? entry.group_words : entry.group_name;
+      exchange.launched = Seconds(static_cast<double>(entry.created - entries_.front().created) * 1e-9);
+      if (const auto ranks = ranks_.find(entry.group_name); ranks != ranks_.end())
+        exchange.ranks = static_cast<int>(ranks->second.size());
+      if (!measured_ && entry.noticed > 0) exchange.duration = Seconds(entry.noticed);
+      log.exchanges.push_back(std::move(exchange));
+    }
+    note_unknown(log);
+    return log;
+  }
+
+  /// `world` is the name of the group of all ranks, which is the first one of a job.
+  Recording facts(const std::string& world) const {
+    Recording recording{.file = file_name_, .format = {}, .rank = rank_in_name(file_name_), .backend = backend_};
+    const auto ranks = ranks_.find(world);
+    if (ranks == ranks_.end()) return recording;
+    recording.world = static_cast<int>(ranks->second.size());
+    if (recording.rank && std::ranges::find(ranks->second, *recording.rank) == ranks->second.end())
+      recording.rank.reset();
+    return recording;
+  }
+
+  void note_unknown(ExchangeLog& log) const {
+    log.recording.no_backward =
+        "The Flight Recorder sees exchanges, and neither the forward nor the backward pass: for a workload, record "
+        "some steps with torch.profiler (hbench import-job trace.json.gz).";
+    const auto note = [&](std::string text) { log.recording.unknown.push_back(std::move(text)); };
+    if (!complete_) note("The file ends before its list of entries does: what came after is not known.");
+    if (!log.recording.rank)
+      note("Which rank a dump is of stands in its name only, as in nccl_trace_rank_0: this one does not say it.");
+    const bool any = std::ranges::any_of(log.exchanges, [](const auto& each) { return each.duration.has_value(); });
+    if (!any)
+      note(backend_ == "nccl"
+               ? "How long the exchanges took was not recorded: set TORCH_NCCL_ENABLE_TIMING=1 for the job."
+               : "How long the exchanges took was not recorded: only NCCL's are timed.");
+    else if (!measured_)
+      note(
+          "Durations are between the times at which a thread of PyTorch noticed a start and an end, which may be 100 "
+          "ms late: TORCH_NCCL_ENABLE_TIMING=1 measures them.");
+    if (!timed_) note("When exchanges were launched is not in the file: the time of a step is not known.");
+  }
+
+  std::string file_name_, backend_;
+  std::map<std::string, std::vector<int>> ranks_;  ///< by the name of the group
+  std::vector<Entry> entries_;
+  bool complete_ = true, timed_ = true, measured_ = false;
+};
+
+bool recognises(std::string_view head) {
+  const auto has = [&](std::string_view word) { return head.find(word) != head.npos; };
+  if (looks_like_pickle(head)) return has("pg_config") || has("pg_status") || has("profiling_name");
+  return head.substr(0, head.find_first_not_of(" \t\r\n") + 1).ends_with('{') &&
+         (has("\"pg_status\"") || (has("\"entries\"") && has("\"profiling_name\"")));
+}
+
+std::vector<Recording> read(const std::string& file_name) {
+  TextSource source(file_name);
+  const int first = source.peek();
+  const bool json = first == '{' || first == '[' || first == ' ' || first == '\n' || first == '\r' || first == '\t';
+  return {Reader(file_name).run(!json)};
+}
+
+}  // namespace
+
+extern const JobFormat kFlightRecorderFormat;
+constinit const JobFormat kFlightRecorderFormat{
+    .name = "flight-recorder",
+    .summary = "a dump of PyTorch's Flight Recorder, JSON or pickle",
+    .example =
+        "TORCH_NCCL_DUMP_ON_TIMEOUT=1 (a file for each rank: nccl_trace_rank_0), or "
+        "torch._C._distributed_c10d._dump_nccl_trace()",
+    .recognises = recognises,
+    .read = read};
+
+}  // namespace hbench
