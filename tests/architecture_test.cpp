@@ -97,7 +97,7 @@ const std::vector<Layer> kRooms{
     {"bench/launch", {"bench/worker"}},
     {"bench/doctor", {"bench/worker", "bench/launch"}},
     {"bench/front", {"bench/worker", "bench/launch"}},
-    {"bench/hosts", {"bench/command", "bench/worker", "bench/launch", "bench/doctor"}},
+    {"bench/hosts", {"bench/command", "bench/launch", "bench/doctor"}},
     {"bench/submit", {"bench/command", "bench/launch"}},
     {"bench/output", {"bench/command", "bench/launch", "bench/submit"}},
     {"bench/sweep", {"bench/command", "bench/worker", "bench/launch", "bench/doctor", "bench/hosts", "bench/output"}},

@@ -1,4 +1,4 @@
-#include "analysis/fit/collective_output.hpp"
+#include "analysis/fit/imported_curve.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

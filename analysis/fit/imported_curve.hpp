@@ -4,12 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/import/format.hpp"
-#include "collectives/network/curve.hpp"
+#include "collectives/network/profile.hpp"
 
 namespace hbench {
 
@@ -30,5 +31,18 @@ std::size_t keep_sizes(ImportedCurve& imported, const std::map<std::int64_t, dou
 /// several collectives the hints choose one. \throws Error (usage) that names the file: for a size whose data were
 /// wrong, where ranks or nodes are unknown, for several tests, and too few sizes.
 ImportedCurve curve_of(ImportedOutput output, std::string_view file_name, const ImportHints& hints);
+
+/// The curve of what `hbench collective --json` printed: the times in place of the one algorithm, collective and number
+/// of ranks that `text` has; compressed ones and parameter servers have no curves. Nodes are those that the ranks were
+/// seen on, unless they are given (not 0). \throws Error (usage) that names the file: for simulated, failed or wrong
+/// rows, several algorithms or counts, too few sizes, and JSON that is none.
+ImportedCurve parse_collective_output(std::string_view text, std::string_view file_name, int ranks = 0, int nodes = 0);
+
+/// Returns the curve of a measured collective, where the text of a file is one: what `hbench collective` printed, or
+/// what `hbench import` reads. \throws Error as those that read it.
+std::optional<ImportedCurve> read_curve(const std::string& text, const std::string& file, const ImportHints& hints);
+
+/// Notes where the curve was measured on other GPUs than those of the profile.
+void note_other_gpu(ImportedCurve& imported, const Profile& profile);
 
 }  // namespace hbench

@@ -38,4 +38,17 @@ struct Choice {
 Choice choose(const PredictionRequest& request, const Goals& goals, const Data& data,
               const SimulationMeans& means = {});
 
+/// One thing that widens the band of an alternative, or moves it.
+struct Doubt {
+  std::string what;         ///< `what its TCP streams carry is known within a factor of 4`
+  std::string measurement;  ///< that would decide it
+};
+
+/// By what factor the speed of one GPU may be off, where that is more than usual; else 1.
+double uncertain_rate(const Choice& choice, const Profile& profile);
+
+/// The doubts about `alternative`, which is one of `choice`: what is not known for sure of its network and GPU, what
+/// nobody states, and which measurement would decide it. Pure.
+std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternative);
+
 }  // namespace hbench

@@ -1,4 +1,4 @@
-#include "analysis/prediction/doubts.hpp"
+#include "analysis/prediction/choose.hpp"
 
 #include <fmt/format.h>
 

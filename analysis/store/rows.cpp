@@ -19,10 +19,6 @@ namespace {
 /// Revision 1: the first. 2: places, labels, and one table of cases.
 constexpr std::string_view kImplementation = "sqlite/2";
 
-constexpr std::string_view kInsertSample =
-    "INSERT INTO sample (case_id, seq, launch, rank, iteration, warmup, metric, value, unit) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-
 constexpr std::string_view kSelectSamples =
     "SELECT launch, rank, iteration, warmup, metric, value, unit FROM sample WHERE case_id = ? ORDER BY seq";
 
@@ -160,6 +156,22 @@ std::string is_of(Database& database, const RunFilter& filter) {
   return fmt::format("same.run_id IN ({})", fmt::join(ids, ", "));
 }
 
+/// Inserts samples, of which the first gets `seq`. \throws Error (wrong_data) that names `of`.
+void insert_samples(Database& database, std::int64_t case_id, std::int64_t seq, const std::vector<Sample>& samples,
+                    const std::string& of) {
+  Statement row(database,
+                "INSERT INTO sample (case_id, seq, launch, rank, iteration, warmup, metric, value, unit) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const Sample& sample : samples) {
+    // SQLite would store a NaN as NULL.
+    if (std::isnan(sample.value))
+      throw Error(ExitCode::wrong_data, fmt::format("{} of {}, rank {}, iteration {}, is not a number", sample.metric,
+                                                    of, sample.rank, sample.iteration));
+    row.run(case_id, seq++, sample.launch, sample.rank, sample.iteration, sample.warmup, sample.metric, sample.value,
+            sample.unit);
+  }
+}
+
 }  // namespace
 
 std::int64_t insert(Database& database, const Run& run) {
@@ -180,18 +192,14 @@ void insert(Database& database, std::int64_t run, const CaseResult& result) {
     std::visit([&](const auto& value) { row_of_case.add(value); }, field.get(asked));
   row_of_case.finish();
   const std::int64_t id = database.last_row_id();
-  Statement row(database, kInsertSample);
-  int seq = 0;
-  for (const Sample& sample : result.samples) {
-    // SQLite would store a NaN as NULL.
-    if (std::isnan(sample.value))
-      throw Error(ExitCode::wrong_data,
-                  fmt::format("{} of {} at {} GPUs, rank {}, iteration {}, is not a number", sample.metric,
-                              asked.workload, asked.gpus, sample.rank, sample.iteration));
-    row.run(id, seq++, sample.launch, sample.rank, sample.iteration, sample.warmup, sample.metric, sample.value,
-            sample.unit);
-  }
+  insert_samples(database, id, 0, result.samples, fmt::format("{} at {} GPUs", asked.workload, asked.gpus));
   insert_spans(database, id, result.traced);
+}
+
+void add_samples(Database& database, std::int64_t case_id, const std::vector<Sample>& samples) {
+  Statement last(database, "SELECT coalesce(max(seq) + 1, 0) FROM sample WHERE case_id = ?");
+  last.bind(case_id);
+  insert_samples(database, case_id, last.step() ? last.integer(0) : 0, samples, fmt::format("case {}", case_id));
 }
 
 std::vector<Run> select_runs(Database& database) {

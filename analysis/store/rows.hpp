@@ -17,6 +17,9 @@ std::int64_t insert(Database& database, const Run& run);
 /// Inserts the case with its samples and spans. \throws Error (wrong_data) for a value that is not a number.
 void insert(Database& database, std::int64_t run, const CaseResult& result);
 
+/// Adds samples after those that the case has. \throws Error (wrong_data) for a value that is not a number.
+void add_samples(Database& database, std::int64_t case_id, const std::vector<Sample>& samples);
+
 /// In the order in which they started.
 std::vector<Run> select_runs(Database& database);
 /// See `Store`, whose methods these are.

@@ -20,6 +20,14 @@ std::optional<std::int64_t> find_run(Database& database, const std::string& uuid
   return row.step() ? std::optional(row.integer(0)) : std::nullopt;
 }
 
+std::optional<std::int64_t> find_case(Database& database, std::int64_t run, const Case& asked) {
+  Statement row(database,
+                "SELECT max(id) FROM scaling_case WHERE run_id = ? AND question = ? AND place = ? AND status = 'done' "
+                "HAVING max(id) IS NOT NULL");
+  row.bind(run, asked.question(), asked.place());
+  return row.step() ? std::optional(row.integer(0)) : std::nullopt;
+}
+
 void remove_cases(Database& database, std::int64_t run) {
   for (const char* sql : {"DELETE FROM span WHERE case_id IN (SELECT id FROM scaling_case WHERE run_id = ?)",
                           "DELETE FROM sample WHERE case_id IN (SELECT id FROM scaling_case WHERE run_id = ?)",

@@ -20,6 +20,8 @@ RunSize size_of_run(Database& database, std::int64_t run);
 
 /// The run with this UUID, if it is there.
 std::optional<std::int64_t> find_run(Database& database, const std::string& uuid);
+/// The done case of a run that answers this question at this place.
+std::optional<std::int64_t> find_case(Database& database, std::int64_t run, const Case& asked);
 
 /// The run's cases with their samples; the run stays.
 void remove_cases(Database& database, std::int64_t run);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/store/judgement_rows.hpp"
-#include "analysis/store/launches.hpp"
 #include "analysis/store/migrations.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"

@@ -8,7 +8,6 @@
 #include "analysis/prediction/simulated_collective.hpp"
 #include "analysis/records/revision.hpp"
 #include "bench/collective/candidates.hpp"
-#include "bench/collective/refusals.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "bench/worker/candidate.hpp"
 #include "collectives/base/units_text.hpp"

@@ -1,4 +1,4 @@
-#include "bench/collective/refusals.hpp"
+#include "bench/collective/candidates.hpp"
 
 #include <fmt/format.h>
 

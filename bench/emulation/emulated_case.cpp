@@ -1,6 +1,5 @@
-#include "bench/emulation/emulated_case.hpp"
-
 #include "analysis/prediction/case_strategy.hpp"
+#include "bench/emulation/emulated_launch.hpp"
 #include "bench/launch/process.hpp"
 
 namespace hbench {

@@ -1,11 +1,13 @@
 #pragma once
 
-/// One launch of an emulated case: real processes, fusion policy, schedule, compressor and sockets, on links that are
-/// slowed to a cluster's, with replayed compute; all of it dilated by one factor.
+/// Emulated cases and their launches: real processes, fusion policy, schedule, compressor and sockets, on links that
+/// are slowed to a cluster's, with replayed compute; all of it dilated by one factor.
 
+#include "analysis/prediction/simulate.hpp"
 #include "bench/emulation/cluster.hpp"
 #include "bench/emulation/dilation.hpp"
 #include "bench/sweep/measure.hpp"
+#include "bench/sweep/request.hpp"
 #include "workloads/step/timeline.hpp"
 
 namespace hbench {
@@ -25,6 +27,13 @@ struct EmulatedCase {
   std::vector<EmulatedFault> faults;
 };
 
+/// How cases are emulated.
+struct EmulationOptions {
+  double dilation = 0;  ///< 0: chosen for each case
+  int cores = 1;        ///< of this machine
+  std::vector<EmulatedFault> faults = {};
+};
+
 /// What is still to be done to start processes on emulated hosts here; available where root, or a user of a kernel
 /// with user namespaces, finds ip, tc and what the kernel must have. Tries it: takes some tens of milliseconds.
 Availability emulation_availability();
@@ -42,5 +51,17 @@ std::vector<EmulatedFault> emulated_faults();
 
 /// About how long it takes.
 Seconds emulated_launch_time(const EmulatedCase& emulated, const MeasureOptions& options);
+
+/// What it takes to emulate a planned case: its timeline, the links and costs of its cluster, and a dilation. \throws
+/// as `SimulatedRunner::step`.
+EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedRunner& simulated,
+                           const EmulationOptions& options);
+
+/// All launches of a case, one after the other until one fails, with what it is relative to: one GPU of the cluster
+/// alone. A launch that this machine was too slow for is repeated in twice as slow a time where the dilation was chosen
+/// (`EmulatedCase::stretches`), twice at most: what cores can do is known of one kind of machine.
+/// `on_launch(n)` is called before launch n. \throws as `emulate_launch`.
+CaseResult emulate(EmulatedCase emulated, const MeasureOptions& options,
+                   const std::function<void(int launch)>& on_launch);
 
 }  // namespace hbench

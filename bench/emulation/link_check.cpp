@@ -1,4 +1,4 @@
-#include "bench/emulation/link_check.hpp"
+#include "bench/emulation/namespaces.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

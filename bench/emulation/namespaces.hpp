@@ -1,6 +1,7 @@
 #pragma once
 
-/// Emulated hosts as network namespaces of this process: the kernel takes them, and their links, when it ends.
+/// Emulated hosts as network namespaces of this process: the kernel takes them, and their links, when it ends; and
+/// whether the links keep their rates, before anything is measured on them.
 
 #include <string>
 #include <vector>
@@ -52,5 +53,19 @@ class EmulatedHosts {
 /// In the process that a launcher starts for a host: enters the namespace of `address`, which process 1 holds, takes a
 /// name of its own there, and becomes a shell that runs `words`. \throws Error.
 [[noreturn]] void enter_emulated_host(const std::string& address, const std::vector<std::string>& words);
+
+/// What all nodes reach when each sends to the next one, all at once: the share of the rate that its link, or the
+/// streams through it, should have.
+struct LinkShares {
+  double least = 1;
+  double most = 1;
+};
+
+/// A link that is off by more than this is not what it should be.
+inline constexpr double kLinkTolerance = 0.02;
+
+/// Sends for half a second, with the streams of as many ranks as a node has. With one node alone, its first rank sends
+/// to the second. \throws Error (environment) where connections fail.
+LinkShares check_links(const EmulatedHosts& hosts, const EmulatedLinks& links);
 
 }  // namespace hbench

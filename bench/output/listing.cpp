@@ -9,7 +9,6 @@
 #include "analysis/prediction/comparisons.hpp"
 #include "bench/launch/host.hpp"
 #include "bench/launch/launcher.hpp"
-#include "bench/output/listing_families.hpp"
 #include "bench/submit/engine.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"

@@ -1,12 +1,12 @@
-#include "bench/output/listing_families.hpp"
-
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "analysis/prediction/case_strategy.hpp"
+#include "bench/output/listing.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/compressors/compressor.hpp"
+#include "collectives/executors/executor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "workloads/presets/preset.hpp"
 

@@ -6,7 +6,6 @@
 
 #include <array>
 
-#include "bench/peers/gloo_context.hpp"
 #include "collectives/arithmetic/arithmetic.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"

@@ -1,4 +1,4 @@
-#include "bench/peers/gloo_context.hpp"
+#include "bench/peers/gloo.hpp"
 
 #include <fmt/format.h>
 #include <gloo/rendezvous/context.h>

@@ -5,7 +5,6 @@
 
 #include "bench/launch/find_program.hpp"
 #include "bench/submit/engine.hpp"
-#include "bench/submit/kubernetes_state.hpp"
 #include "bench/submit/mpijob.hpp"
 #include "bench/submit/mpijob_values.hpp"
 

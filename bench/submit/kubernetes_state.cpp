@@ -1,5 +1,3 @@
-#include "bench/submit/kubernetes_state.hpp"
-
 #include <fmt/format.h>
 
 #include <array>

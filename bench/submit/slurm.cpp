@@ -1,13 +1,109 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "bench/launch/find_program.hpp"
 #include "bench/submit/engine.hpp"
-#include "bench/submit/slurm_options.hpp"
 #include "bench/submit/slurm_script.hpp"
-#include "bench/submit/slurm_state.hpp"
+#include "collectives/base/error.hpp"
 
 namespace hbench {
 namespace {
+
+using Phase = JobState::Phase;
+
+/// The parts of either answer.
+struct Answer {
+  std::string_view state, reason, exit_code, nodes, restarts;
+};
+
+/// The value of `name=value` among words; the first, since what comes later may quote anything.
+std::string_view value_of(std::string_view printed, std::string_view name) {
+  const std::string key = fmt::format(" {}=", name);
+  const std::size_t found = printed.find(key);
+  if (found == printed.npos) return "";
+  const std::string_view rest = printed.substr(found + key.size());
+  return rest.substr(0, rest.find_first_of(" \n"));
+}
+
+std::string_view field(std::string_view& line) {
+  const std::size_t bar = line.find('|');
+  const std::string_view text = line.substr(0, bar);
+  line = bar == line.npos ? std::string_view() : line.substr(bar + 1);
+  return text;
+}
+
+Answer answer_of(std::string_view printed) {
+  if (printed.find(" JobState=") != printed.npos)
+    return {value_of(printed, "JobState"), value_of(printed, "Reason"), value_of(printed, "ExitCode"),
+            value_of(printed, "NodeList"), value_of(printed, "Restarts")};
+  std::string_view line = printed.substr(0, printed.find('\n'));
+  Answer answer;
+  answer.state = field(line);
+  answer.state = answer.state.substr(0, answer.state.find(' '));  // CANCELLED by 0
+  answer.exit_code = field(line);
+  answer.reason = field(line);
+  return answer;
+}
+
+bool is_one_of(std::string_view state, std::span<const std::string_view> states) {
+  return std::ranges::find(states, state) != states.end();
+}
+
+Phase phase_of(std::string_view state) {
+  constexpr std::array<std::string_view, 7> kRunning = {"RUNNING",   "COMPLETING", "SIGNALING", "STAGE_OUT",
+                                                        "SUSPENDED", "STOPPED",    "RESIZING"};
+  constexpr std::array<std::string_view, 9> kFailed = {
+      "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "PREEMPTED", "DEADLINE", "REVOKED"};
+  if (state == "COMPLETED") return Phase::done;
+  if (is_one_of(state, kFailed)) return Phase::failed;
+  // What is in neither list will run one day: PENDING, CONFIGURING, REQUEUED, REQUEUE_HOLD ...
+  return is_one_of(state, kRunning) ? Phase::running : Phase::waiting;
+}
+
+/// `5:0` is an exit code, `0:9` a signal.
+int exit_code_of(std::string_view text) {
+  int code = 0, signal = 0;
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  std::from_chars(text.data(), text.data() + colon, code);
+  if (colon < text.size()) std::from_chars(text.data() + colon + 1, text.data() + text.size(), signal);
+  return signal != 0 ? 128 + signal : code;
+}
+
+/// Slurm could not start the script: most often its log cannot be written on the node.
+bool was_not_launched(const Answer& answer) { return answer.reason == "JobLaunchFailure"; }
+
+/// The script's own, where it ended by itself; else what stands for the end that Slurm gave it.
+int exit_code_of(const Answer& answer) {
+  if (was_not_launched(answer)) return static_cast<int>(ExitCode::environment);
+  if (answer.state == "COMPLETED" || answer.state == "FAILED") return exit_code_of(answer.exit_code);
+  return static_cast<int>(answer.state == "CANCELLED" ? ExitCode::interrupted : ExitCode::lost_rank);
+}
+
+bool says_something(std::string_view reason) { return !reason.empty() && reason != "None" && reason != "(null)"; }
+
+std::string words_of(const Answer& answer, Phase phase) {
+  std::string words(answer.state);
+  if (phase == Phase::running && says_something(answer.nodes)) words += fmt::format(" on {}", answer.nodes);
+  if (phase == Phase::failed && answer.state == "FAILED" && !was_not_launched(answer))
+    words += fmt::format(" (exit code {})", exit_code_of(answer.exit_code));
+  else if (says_something(answer.reason))
+    words += fmt::format(" ({})", answer.reason);
+  if (!answer.restarts.empty() && answer.restarts != "0") words += fmt::format(", restart {}", answer.restarts);
+  return words;
+}
+
+/// How a job is, from what `scontrol --oneliner show job` or `sacct --parsable2 --noheader --format
+/// State,ExitCode,Reason` printed. Pure.
+JobState slurm_state(std::string_view printed) {
+  const Answer answer = answer_of(printed);
+  const Phase phase = phase_of(answer.state);
+  JobState state{phase, words_of(answer, phase)};
+  if (phase == Phase::done || phase == Phase::failed) state.exit_code = exit_code_of(answer);
+  return state;
+}
 
 Availability availability(std::string_view path) {
   for (const std::string_view program : {"sbatch", "scontrol"})

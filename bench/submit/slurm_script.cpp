@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "bench/command/shell_word.hpp"
-#include "bench/submit/slurm_options.hpp"
 #include "collectives/base/parameters.hpp"
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/text.hpp"

@@ -1,4 +1,4 @@
-#include "bench/submit/slurm_time.hpp"
+#include "bench/submit/slurm_script.hpp"
 
 #include <algorithm>
 #include <vector>

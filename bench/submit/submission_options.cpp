@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "bench/command/values.hpp"
-#include "bench/submit/slurm_time.hpp"
+#include "bench/submit/slurm_script.hpp"
 
 namespace hbench {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <set>
 
-#include "analysis/fit/collective_output.hpp"
 #include "analysis/fit/fit_curve.hpp"
 #include "analysis/fit/fit_profile.hpp"
+#include "analysis/fit/imported_curve.hpp"
 #include "analysis/fit/profile_text.hpp"
 #include "analysis/published/published.hpp"
 #include "bench/output/output_file.hpp"

@@ -10,7 +10,7 @@
 #include "analysis/records/emulation.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/emulation/emulated_launch.hpp"
-#include "bench/emulation/link_check.hpp"
+#include "bench/emulation/namespaces.hpp"
 #include "bench/worker/protocol.hpp"
 
 namespace hbench {

@@ -9,7 +9,7 @@
 #include "analysis/records/records.hpp"
 #include "bench/calibrate/sweep_calibration.hpp"
 #include "bench/command/verb.hpp"
-#include "bench/emulation/emulated_case.hpp"
+#include "bench/emulation/emulated_launch.hpp"
 #include "bench/hosts/preflight.hpp"
 #include "bench/sweep/options.hpp"
 #include "bench/sweep/plan.hpp"

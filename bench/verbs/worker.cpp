@@ -11,12 +11,37 @@
 #include "bench/hosts/reach.hpp"
 #include "bench/worker/collective.hpp"
 #include "bench/worker/facts.hpp"
-#include "bench/worker/probe.hpp"
+#include "bench/worker/rank_endpoints.hpp"
+#include "bench/worker/speed_probe.hpp"
 #include "bench/worker/training.hpp"
 #include "collectives/base/host_name.hpp"
 
 namespace hbench {
 namespace {
+
+/// The rank of a host in `hbench doctor --hosts --find-slow`: what `hbench-worker worker` does with a probe's order.
+/// The exit code; a rank that fails has said why.
+ExitCode run_probe_worker(const ProbeOrder& order, const Say& say) {
+  const std::unique_ptr<RankEndpoints> endpoints = make_process_endpoints();
+  Endpoint& home = endpoints->home();
+  const ProbeReport report{.pass_begins =
+                               [&](int pass) {
+                                 say(WorkingLine{0, pass});
+                               },
+                           .computed =
+                               [&](Rank rank, const std::vector<double>& speeds) {
+                                 say(SpeedLine{rank, std::nullopt, speeds});
+                               },
+                           .exchanged =
+                               [&](Rank a, Rank b, const std::vector<double>& rates) {
+                                 say(SpeedLine{a, b, rates});
+                               }};
+  return run_rank(&home, say, [&] {
+    require_ranks(home.transport(), order.ranks);
+    probe_speeds(home.control(), order, report);
+    if (home.transport().rank() == 0) say(DoneLine{0, ""});
+  });
+}
 
 /// One write per line, so that lines of several ranks do not mix.
 void say(const WorkerLine& line) {

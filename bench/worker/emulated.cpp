@@ -1,5 +1,3 @@
-#include "bench/worker/emulated.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
@@ -19,6 +17,7 @@
 #include "analysis/records/emulation.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/span_log.hpp"
+#include "bench/worker/training.hpp"
 #include "bench/worker/training_request.hpp"
 #include "collectives/transport/local_transport.hpp"
 

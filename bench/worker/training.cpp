@@ -7,7 +7,6 @@
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "bench/worker/cores.hpp"
-#include "bench/worker/emulated.hpp"
 #include "bench/worker/gpu_observations.hpp"
 #include "bench/worker/rank_endpoints.hpp"
 #include "bench/worker/span_log.hpp"

@@ -4,10 +4,46 @@
 #include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/compressors/compressor.hpp"
-#include "collectives/compressors/error_feedback.hpp"
+#include "collectives/device/device.hpp"
+
+#include <cstdint>
+#include <memory>
 
 namespace hbench {
 namespace {
+
+class Residual final : public GradientMemory {
+ public:
+  Residual(std::int64_t elements, Device& device)
+      : device_(device),
+        memory_(device.allocate(static_cast<std::size_t>(elements) * sizeof(float))),
+        residual_(reinterpret_cast<float*>(memory_.get()), static_cast<std::size_t>(elements)) {
+    if (residual_.empty()) return;
+    device_.fill_neutral(DataType::float32, ReduceOp::sum, std::as_writable_bytes(residual_));
+    synchronize(device_);
+  }
+
+  void compensate(std::span<float> gradient) override {
+    device_.accumulate(DataType::float32, ReduceOp::sum, std::as_bytes(residual_), std::as_writable_bytes(gradient));
+  }
+
+  void update(std::span<const float> compensated, std::span<const std::byte> encoded, const Codec& codec) override {
+    codec.decode(encoded, TransferKind::copy, residual_);
+    device_.keep_rest(compensated, residual_);
+  }
+
+ private:
+  Device& device_;
+  DeviceMemory memory_;
+  std::span<float> residual_;
+};
+
+/// Keeps what was not sent and adds it to the next gradient: residual = compensated - decode(encoded), rounded once.
+/// What is not finite is not kept, so that one bad step spoils no other. All memory lies on `device`, which outlives
+/// it and does its work.
+std::unique_ptr<GradientMemory> make_error_feedback(std::int64_t elements, Device& device) {
+  return std::make_unique<Residual>(elements, device);
+}
 
 constexpr std::string_view kErrorFeedback = "ef:";
 

@@ -2,6 +2,8 @@
 
 /// A schedule on messages that begin and end together, a round at a time: what NCCL's groups are made for.
 
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,9 +12,29 @@
 #include "collectives/device/device.hpp"
 #include "collectives/program/rank_plan.hpp"
 #include "collectives/transport/operation.hpp"
-#include "collectives/transport/turns.hpp"
 
 namespace hbench {
+
+/// The order in which operations issue work to a library that needs the same order on every rank (NCCL): one after the
+/// other, in the order of `take`. Used by one thread at a time.
+class Turns {
+ public:
+  using Ticket = std::uint64_t;
+
+  /// Queues an operation.
+  Ticket take() {
+    waiting_.push_back(++last_);
+    return last_;
+  }
+  /// Whether the operation is the first of the queue, and may issue.
+  bool has(Ticket ticket) const { return !waiting_.empty() && waiting_.front() == ticket; }
+  /// Leaves the queue, from any position.
+  void leave(Ticket ticket) { std::erase(waiting_, ticket); }
+
+ private:
+  std::deque<Ticket> waiting_;
+  Ticket last_ = 0;
+};
 
 /// One rank's messages. They are enqueued on the rank's device: those between `begin` and `end` happen at the same
 /// time, after the work enqueued before them and before the work enqueued next. Messages between two ranks arrive in

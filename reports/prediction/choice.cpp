@@ -9,7 +9,7 @@
 #include <set>
 
 #include "analysis/points/model_error.hpp"
-#include "analysis/prediction/doubts.hpp"
+#include "analysis/prediction/choose.hpp"
 #include "reports/prediction/choice_charts.hpp"
 #include "reports/rows/fields.hpp"
 

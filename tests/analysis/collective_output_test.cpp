@@ -1,6 +1,6 @@
 // What hbench collective printed, as a curve for a profile.
 
-#include "analysis/fit/collective_output.hpp"
+#include "analysis/fit/imported_curve.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

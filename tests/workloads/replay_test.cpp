@@ -199,8 +199,9 @@ TEST(ReplayedDeviations, MakeAnotherWorkerTheSlowestInOtherSteps) {
   EXPECT_GE(slowest.size(), 6U);
 }
 
-// Three steps of worker 1 compute for 90 ms each, those of worker 0 for 30. A pause of the machine lengthens one step of
-// worker 0 and shortens its next one, so that only all of them together are certain; 50 ms are left for a late begin.
+// Three steps of worker 1 compute for 90 ms each, those of worker 0 for 30. A pause of the machine lengthens one step
+// of worker 0 and shortens its next one, so that only all of them together are certain; 50 ms are left for a late
+// begin.
 TEST(Replay, OfASlowerWorkerMakesTheOthersWait) {
   ReplayRequest replayed = small_replay();
   replayed.slower = {1, 3};

@@ -2,19 +2,39 @@
 
 /// What a rank does beside computing: negotiates with the others which buckets leave, and reduces them.
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "collectives/endpoints/endpoint.hpp"
 #include "collectives/transport/doorbell.hpp"
 #include "workloads/engine/handover.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/negotiator.hpp"
-#include "workloads/engine/polling.hpp"
 #include "workloads/engine/reducer.hpp"
 #include "workloads/engine/step_trace.hpp"
 
 namespace hbench {
+
+/// The time between two looks at messages or devices that ring no doorbell (MPI, GPUs). Every look interrupts the
+/// compute thread, so the interval doubles while nothing happens. Used by one thread.
+class PollingInterval {
+ public:
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  constexpr PollingInterval(Nanoseconds shortest, Nanoseconds longest)
+      : shortest_(shortest), longest_(longest), next_(shortest) {}
+
+  /// Something happened: more may follow at once.
+  constexpr void reset() { next_ = shortest_; }
+  /// How long to wait now.
+  constexpr Nanoseconds next() { return std::exchange(next_, std::min(2 * next_, longest_)); }
+
+ private:
+  Nanoseconds shortest_, longest_, next_;
+};
 
 /// The only user of the endpoint while it runs.
 class Communicator {
