@@ -2,22 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "collectives/base/text.hpp"
+#include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, double>, 9> kTimes{{{"s", 1},
-                                                                     {"sec", 1},
-                                                                     {"seconds", 1},
-                                                                     {"ms", 1e-3},
-                                                                     {"us", 1e-6},
-                                                                     {"\xc2\xb5s", 1e-6},  // the micro sign
-                                                                     {"\xce\xbcs", 1e-6},  // the Greek letter
-                                                                     {"ns", 1e-9},
-                                                                     {"min", 60}}};
+constexpr Unit kTimes[] = {{"s", 1},
+                           {"sec", 1},
+                           {"seconds", 1},
+                           {"ms", 1e-3},
+                           {"us", 1e-6},
+                           {"\xc2\xb5s", 1e-6},  // the micro sign
+                           {"\xce\xbcs", 1e-6},  // the Greek letter
+                           {"ns", 1e-9},
+                           {"min", 60}};
 
 /// What is counted or carried in a time: with one behind it, as in `gb_s`, a name is of a rate.
 constexpr std::array kAmounts{"byte", "bytes", "kb",    "kib",   "mb",    "mib",    "gb",    "gib",   "tb",
@@ -36,8 +36,7 @@ bool is_in(const List& list, std::string_view word) {
 }
 
 std::optional<double> seconds_of(std::string_view unit) {
-  for (const auto& [name, seconds] : kTimes)
-    if (unit == name) return seconds;
+  if (const auto seconds = scale_of(unit, kTimes)) return seconds;
   if (unit == "second" || unit == "secs") return 1;
   if (unit == "minute") return 60;
   if (unit == "hour" || unit == "h") return 3600;
@@ -70,8 +69,8 @@ std::string_view without_share(std::string_view name) {
 }  // namespace
 
 std::optional<MeasuredUnit> measured_unit(std::string_view unit) {
-  for (const auto& [name, seconds] : kTimes)
-    if (unit == name) return MeasuredUnit{.is_rate = false, .factor = seconds, .unit = "s"};
+  if (const auto seconds = scale_of(unit, kTimes))
+    return MeasuredUnit{.is_rate = false, .factor = *seconds, .unit = "s"};
   if (is_in(kRates, unit)) return rate(std::string(unit));
   const std::size_t slash = unit.rfind('/');
   if (slash == unit.npos || slash == 0) return std::nullopt;

@@ -7,7 +7,6 @@
 
 #include "analysis/points/points.hpp"
 #include "analysis/prediction/simulate.hpp"
-#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
@@ -21,19 +20,10 @@ constexpr double kUsualTarget = 0.9;
 /// More samples or hours than anybody has.
 constexpr double kMostAmount = 1e15;
 
-/// What may follow a number, and what it is worth.
-struct Unit {
-  std::string_view name;
-  double factor;
-};
-
 /// A number above 0 with one of the units. \throws Error (usage).
 double amount(std::string_view text, std::string_view flag, std::initializer_list<Unit> units, const char* example) {
-  auto [number, unit] = parse_leading_number<double>(text).value_or(std::pair(0.0, text));
-  while (unit.starts_with(' ')) unit.remove_prefix(1);
-  if (number > 0)
-    for (const Unit& known : units)
-      if (known.name == unit && number * known.factor < kMostAmount) return number * known.factor;
+  const double amount = parse_amount(text, {units.begin(), units.size()}).value_or(0);
+  if (amount > 0 && amount < kMostAmount) return amount;
   throw Error(ExitCode::usage, fmt::format("{} {} is invalid", flag, text), fmt::format("write such as {}", example));
 }
 

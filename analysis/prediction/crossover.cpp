@@ -11,6 +11,7 @@
 #include "analysis/prediction/plan_across_nodes.hpp"
 #include "analysis/prediction/rate_text.hpp"
 #include "collectives/base/flag_values.hpp"
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"
 
@@ -92,12 +93,10 @@ double gigabits_from(std::string_view text, const std::string& all) {
                 "write Gbit/s: a range that doubles (1..400) or a list (1,2.5,10,25)");
   };
   constexpr double kLeast = 0.001, kMost = 1e6;
-  const std::string digits(text);
-  char* end = nullptr;
-  const double value = std::strtod(digits.c_str(), &end);
-  if (digits.empty() || *end != '\0' || !std::isfinite(value)) fail(fmt::format("'{}' is not a number", text));
-  if (value < kLeast || value > kMost) fail(fmt::format("{} Gbit/s is no bandwidth of a node", text));
-  return value;
+  const auto value = parse_number<double>(text);
+  if (!value || !std::isfinite(*value)) fail(fmt::format("'{}' is not a number", text));
+  if (*value < kLeast || *value > kMost) fail(fmt::format("{} Gbit/s is no bandwidth of a node", text));
+  return *value;
 }
 
 }  // namespace

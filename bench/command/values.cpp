@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
-#include <utility>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/parse_number.hpp"
@@ -24,11 +22,9 @@ Seconds time_flag(const std::string& text, std::string_view flag) {
 }
 
 Seconds long_time_flag(std::string_view text, std::string_view flag) {
-  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
-      {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
-  const auto [number, unit] = parse_leading_number<double>(text).value_or(std::pair(0.0, text));
-  for (const auto& [name, seconds] : kUnits)
-    if (unit == name && number > 0 && number * seconds < 1e9) return Seconds(number * seconds);
+  constexpr Unit kUnits[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+  const double seconds = parse_amount(text, kUnits).value_or(0);
+  if (seconds > 0 && seconds < 1e9) return Seconds(seconds);
   throw Error(ExitCode::usage, fmt::format("{} {}: not a time", flag, text), "write a time such as 4h, 90min or 2d");
 }
 

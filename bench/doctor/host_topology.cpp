@@ -1,11 +1,11 @@
 #include "bench/doctor/host_topology.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <set>
 
 #include "collectives/base/file.hpp"
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
@@ -14,9 +14,8 @@ namespace fs = std::filesystem;
 
 /// The number that a text begins with.
 std::optional<std::int64_t> number_in(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return status == std::errc() ? std::optional(number) : std::nullopt;
+  const auto leading = parse_leading_number<std::int64_t>(text);
+  return leading ? std::optional(leading->first) : std::nullopt;
 }
 
 /// A file that says -1 says that it does not know.

@@ -7,6 +7,7 @@
 
 #include "collectives/base/parameters.hpp"
 #include "collectives/base/parse_number.hpp"
+#include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
@@ -18,26 +19,11 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
 bool is_letter_or_digit(char c) { return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z'); }
 
-/// The factor of what stands behind the number; nothing where it is no suffix of Kubernetes.
-std::optional<double> factor_of(std::string_view suffix) {
-  constexpr std::array<std::pair<std::string_view, double>, 14> kFactors = {{{"", 1},
-                                                                             {"m", 1e-3},
-                                                                             {"k", 1e3},
-                                                                             {"M", 1e6},
-                                                                             {"G", 1e9},
-                                                                             {"T", 1e12},
-                                                                             {"P", 1e15},
-                                                                             {"E", 1e18},
-                                                                             {"Ki", 0x1p10},
-                                                                             {"Mi", 0x1p20},
-                                                                             {"Gi", 0x1p30},
-                                                                             {"Ti", 0x1p40},
-                                                                             {"Pi", 0x1p50},
-                                                                             {"Ei", 0x1p60}}};
-  for (const auto& [name, factor] : kFactors)
-    if (suffix == name) return factor;
-  return std::nullopt;
-}
+/// What may stand behind a number.
+constexpr std::array kSuffixes{Unit{"", 1},        Unit{"m", 1e-3},    Unit{"k", 1e3},     Unit{"M", 1e6},
+                               Unit{"G", 1e9},     Unit{"T", 1e12},    Unit{"P", 1e15},    Unit{"E", 1e18},
+                               Unit{"Ki", 0x1p10}, Unit{"Mi", 0x1p20}, Unit{"Gi", 0x1p30}, Unit{"Ti", 0x1p40},
+                               Unit{"Pi", 0x1p50}, Unit{"Ei", 0x1p60}};
 
 bool is_label_of_any_length(std::string_view text) {
   return !text.empty() && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
@@ -75,8 +61,8 @@ std::optional<double> kubernetes_quantity(std::string_view text) {
   // 1E is an exabyte, 1e9 has an exponent, and nothing has both.
   const bool has_exponent = text.substr(0, text.size() - suffix.size()).find_first_of("eE") != text.npos;
   if (has_exponent && !suffix.empty()) return std::nullopt;
-  if (const auto factor = factor_of(suffix)) return number * *factor;
-  return std::nullopt;
+  const auto scale = scale_of(suffix, kSuffixes);
+  return scale ? std::optional(number * *scale) : std::nullopt;
 }
 
 }  // namespace hbench

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "bench/launch/find_program.hpp"
 #include "bench/submit/engine.hpp"
 #include "bench/submit/slurm_script.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
 
 namespace hbench {
 namespace {
@@ -65,10 +65,8 @@ Phase phase_of(std::string_view state) {
 
 /// `5:0` is an exit code, `0:9` a signal.
 int exit_code_of(std::string_view text) {
-  int code = 0, signal = 0;
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  std::from_chars(text.data(), text.data() + colon, code);
-  if (colon < text.size()) std::from_chars(text.data() + colon + 1, text.data() + text.size(), signal);
+  const auto [code, rest] = parse_leading_number<int>(text).value_or(std::pair(0, text));
+  const int signal = rest.starts_with(':') ? parse_number<int>(rest.substr(1)).value_or(0) : 0;
   return signal != 0 ? 128 + signal : code;
 }
 

@@ -1,6 +1,6 @@
 #include "bench/submit/slurm_script.hpp"
 
-#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "collectives/base/parameters.hpp"
@@ -14,9 +14,8 @@ constexpr double kMost = 10 * 365.0 * 24 * 3600;
 
 /// A whole number without a sign.
 std::optional<double> whole(std::string_view text) {
-  if (text.empty() || !std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
-  const std::optional<double> number = parse_number<double>(text);
-  return number && *number <= kMost ? number : std::nullopt;
+  const auto number = parse_number<std::uint32_t>(text);
+  return number && *number <= kMost ? std::optional<double>(*number) : std::nullopt;
 }
 
 }  // namespace

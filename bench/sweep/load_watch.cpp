@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
 
 #include "analysis/records/machine_load.hpp"
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 #include "collectives/base/wall_clock.hpp"
 
 namespace hbench {
@@ -29,11 +30,8 @@ std::vector<int> allowed_cores() {
 /// The numbers after the first word of a line.
 std::vector<double> numbers(std::string_view line) {
   std::vector<double> values;
-  for (std::size_t at = line.find(' '); at != std::string_view::npos; at = line.find(' ', at + 1)) {
-    long long value = 0;
-    const auto [end, status] = std::from_chars(line.data() + at + 1, line.data() + line.size(), value);
-    if (status == std::errc()) values.push_back(static_cast<double>(value));
-  }
+  for (const std::string_view word : words_of(line.substr(std::min(line.find(' '), line.size()))))
+    if (const auto value = parse_number<std::int64_t>(word)) values.push_back(static_cast<double>(*value));
   return values;
 }
 
@@ -62,11 +60,8 @@ std::optional<CpuTimes> parse_cpu_times(std::string_view proc_stat, const std::v
   while (!proc_stat.empty()) {
     const std::string_view line = proc_stat.substr(0, proc_stat.find('\n'));
     proc_stat.remove_prefix(std::min(line.size() + 1, proc_stat.size()));
-    int core = 0;
-    if (!line.starts_with("cpu") ||
-        std::from_chars(line.data() + 3, line.data() + line.size(), core).ec != std::errc() ||
-        std::ranges::find(cores, core) == cores.end())
-      continue;
+    const auto core = line.starts_with("cpu") ? parse_leading_number<int>(line.substr(3)) : std::nullopt;
+    if (!core || std::ranges::find(cores, core->first) == cores.end()) continue;
     const std::vector<double> ticks = numbers(line);
     if (ticks.size() <= kSteal) return std::nullopt;
     for (const std::size_t part : {kUser, kNice, kSystem, kIrq, kSoftIrq}) times.busy += ticks[part];

@@ -58,10 +58,10 @@ void check_key(const TomlReader& read, const toml::node& node, std::string_view 
 }
 
 void parse_limit_value(const std::string& text, TrackLimit& limit) {
-  constexpr std::string_view kSamples = "samples/s";
-  if (text.ends_with(kSamples)) {
+  constexpr std::array kRate{Unit{"samples/s", 1}};
+  if (text.ends_with(kRate[0].name)) {
     limit.metric = LimitMetric::samples_per_second;
-    limit.value = std::strtod(text.c_str(), nullptr);
+    limit.value = parse_amount(text, kRate).value_or(0);
   } else if (text.ends_with("/s")) {
     limit.metric = LimitMetric::bus_bandwidth;
     limit.value = parse_rate(text).value;
@@ -323,13 +323,11 @@ std::string baseline_of(const std::optional<Project>& project, const std::string
   return project ? project->baseline : "main";
 }
 
-double parse_share(const std::string& text, std::string_view flag) {
-  char* end = nullptr;
-  double share = std::strtod(text.c_str(), &end);
-  const std::string_view rest = end;
-  if (rest == "%" || rest == " %") share /= 100;
-  const bool understood = end != text.c_str() && (rest.empty() || rest == "%" || rest == " %");
-  if (!understood || !(share >= 0.001 && share <= 1))
+double parse_share(const std::string& text, std::string_view flag, double least) {
+  constexpr std::array kNone{Unit{"", 1}}, kPercent{Unit{"%", 1}};
+  const auto percent = parse_amount(text, kPercent);
+  const double share = percent ? *percent / 100 : parse_amount(text, kNone).value_or(-1);
+  if (!(share >= least && share <= 1))
     throw Error(ExitCode::usage, fmt::format("{} {} is invalid", flag, text), "write a share such as 3% or 0.03");
   return share;
 }

@@ -4,20 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <span>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
-
-struct Unit {
-  std::string_view name;
-  double scale;
-};
 
 constexpr std::array kTimes{Unit{"s", 1},     Unit{"ms", 1e-3}, Unit{"us", 1e-6},
                             Unit{"µs", 1e-6}, Unit{"ns", 1e-9}, Unit{"min", 60}};
@@ -27,6 +22,8 @@ constexpr std::array kRates{Unit{"bit/s", 1.0 / 8},  Unit{"kbit/s", 1e3 / 8},  U
                             Unit{"Gbit/s", 1e9 / 8}, Unit{"Tbit/s", 1e12 / 8}, Unit{"B/s", 1},
                             Unit{"kB/s", 1e3},       Unit{"MB/s", 1e6},        Unit{"GB/s", 1e9},
                             Unit{"TB/s", 1e12}};
+
+constexpr std::array kNone{Unit{"", 1}};
 
 /// What a text stands for, and how to write one.
 struct Kind {
@@ -43,29 +40,16 @@ constexpr Kind kSize{"size", kSizes, "B, KiB, MiB, GiB, kB, MB or GB", "64 MiB",
 constexpr Kind kRate{"rate", kRates, "bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s or TB/s",
                      "25 Gbit/s", std::numeric_limits<double>::max()};
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 double parse(std::string_view text, const Kind& kind) {
-  const std::string_view whole = trimmed(text);
-  double number = 0;
-  const auto [rest, status] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
   const std::string hint = fmt::format("write it like {}", kind.example);
-  const auto fail = [&](std::string_view why) {
+  const auto amount = parse_amount(text, kind.units);
+  if (!amount)
     throw Error(ExitCode::usage,
-                fmt::format("invalid {} '{}': {}expected a number and {}", kind.name, text, why, kind.list), hint);
-  };
-  if (status != std::errc() || !std::isfinite(number)) fail("");
-  const std::string_view name = trimmed(whole.substr(static_cast<std::size_t>(rest - whole.data())));
-  if (name.empty()) fail("it has no unit; ");
-  const auto unit = std::ranges::find(kind.units, name, &Unit::name);
-  if (unit == kind.units.end()) fail("");
-  if (std::fabs(number * unit->scale) > kind.most)
-    throw Error(ExitCode::usage, fmt::format("'{}' is out of range", text), hint);
-  return number * unit->scale;
+                fmt::format("invalid {} '{}': {}expected a number and {}", kind.name, text,
+                            parse_amount(text, kNone) ? "it has no unit; " : "", kind.list),
+                hint);
+  if (std::fabs(*amount) > kind.most) throw Error(ExitCode::usage, fmt::format("'{}' is out of range", text), hint);
+  return *amount;
 }
 
 struct Step {
@@ -96,6 +80,17 @@ std::string format_in(double value, std::span<const Step> steps) {
 }
 
 }  // namespace
+
+std::optional<double> scale_of(std::string_view name, std::span<const Unit> units) {
+  const auto unit = std::ranges::find(units, name, &Unit::name);
+  return unit == units.end() ? std::nullopt : std::optional(unit->scale);
+}
+
+std::optional<double> parse_amount(std::string_view text, std::span<const Unit> units) {
+  const auto leading = parse_leading_number<double>(trimmed(text));
+  const auto scale = leading ? scale_of(trimmed(leading->second), units) : std::nullopt;
+  return scale && std::isfinite(leading->first) ? std::optional(leading->first * *scale) : std::nullopt;
+}
 
 Seconds parse_seconds(std::string_view text) { return Seconds(parse(text, kDuration)); }
 Bytes parse_bytes(std::string_view text) { return Bytes(parse(text, kSize)); }

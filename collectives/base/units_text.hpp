@@ -6,12 +6,24 @@
 /// decimal, in bits (`25 Gbit/s`) or bytes (`12 GB/s`) per second; times are min, s, ms, us or ns.
 /// A number without a unit is an error: it has cost too many people too much time.
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "collectives/base/units.hpp"
 
 namespace hbench {
+
+/// A unit, and how many of the base unit it is.
+struct Unit {
+  std::string_view name;
+  double scale;
+};
+/// The scale of a unit; none where it is not among `units`.
+std::optional<double> scale_of(std::string_view name, std::span<const Unit> units);
+/// `4.5 h`: a number and one of `units` behind it, in the base unit. None where it is of another form, or not finite.
+std::optional<double> parse_amount(std::string_view text, std::span<const Unit> units);
 
 /// `"15 us"` -> 15e-6 s, of either sign and at most 366 days. \throws Error (usage) that quotes `text` and lists the
 /// units.

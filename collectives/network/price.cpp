@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
+#include <utility>
 #include <vector>
 
+#include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -55,12 +57,10 @@ std::string parse_currency(std::string_view text) {
 }
 
 std::optional<Money> parse_money(std::string_view text) {
-  Money money{.currency = "USD"};
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), money.amount);
-  if (status != std::errc() || !(money.amount > 0 && money.amount < kMostMoney)) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  if (!text.empty()) money.currency = parse_currency(text);
+  const auto [amount, unit] = parse_leading_number<double>(text).value_or(std::pair(0.0, text));
+  if (!(amount > 0 && amount < kMostMoney)) return std::nullopt;
+  Money money{.amount = amount, .currency = "USD"};
+  if (const std::string_view letters = trimmed(unit); !letters.empty()) money.currency = parse_currency(letters);
   if (money.currency.empty()) return std::nullopt;
   return money;
 }
