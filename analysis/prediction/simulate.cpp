@@ -53,6 +53,14 @@ std::string refuse_size(const World& world, const StepTimeline& timeline, const 
                      with_commas(workers_that_fit(world, timeline, strategy, memory)), size(memory));
 }
 
+std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::int64_t memory) {
+  const TrainingStrategy strategy = parse_strategy(asked);
+  if (strategy.algorithm.is_vendor()) return "a library's own collective has no schedule to simulate";
+  const World world = strategy.world(asked.gpus, catalog.profiles.at(asked.profile).gpus_per_node);
+  std::string why = refuse_strategy(strategy, world);
+  return why.empty() ? refuse_size(world, catalog.traces.at(asked.workload).timeline, strategy, memory) : why;
+}
+
 std::string refuse_choice(const Profile& profile, int workers, std::int64_t memory) {
   if (workers < kLargeWorld) return {};
   const std::int64_t transfers = transfers_to_choose(profile, workers, usual_sizes());

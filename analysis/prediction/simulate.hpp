@@ -17,7 +17,11 @@ namespace hbench {
 std::string refuse_size(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy,
                         std::int64_t memory);
 
-/// The same for choosing an algorithm (`--algorithm auto`) for a world of `workers`.
+/// Why nobody can simulate the case in `memory` bytes: one sentence; empty when it can be. `catalog` holds what the
+/// case names. \pre the case communicates. \throws Error (usage) as `parse_strategy`.
+std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::int64_t memory);
+
+/// `refuse_size` of choosing an algorithm (`--algorithm auto`) for a world of `workers`.
 std::string refuse_choice(const Profile& profile, int workers, std::int64_t memory);
 
 /// The step of the case's workload on one GPU of its cluster alone, at the case's batch.

@@ -24,6 +24,8 @@ namespace {
 constexpr std::size_t kNamesShown = 8;
 /// Two simulations of one step that differ by more are not of one step.
 constexpr double kSame = 1e-9;
+/// What a case that nobody named may take to simulate.
+constexpr Seconds kPatience(20);
 
 std::string name_of(const Case& asked) {
   if (asked.is_timed()) return fmt::format("{}, {}", tracked_name(asked), to_string(asked.evidence));
@@ -103,6 +105,12 @@ void simulate_again(TracedCase& traced, const CaseResult& result, const Data& da
       asked.profile, data.profiles.load(found_at(asked.profile, data.profiles.names(), request.profiles, "--profile")));
   catalog.traces.emplace(
       asked.workload, data.traces.load(found_at(asked.workload, data.traces.names(), request.workloads, "--workload")));
+  if (const std::string why = refuse_simulation(asked, catalog, request.memory); !why.empty())
+    throw Error(ExitCode::usage, fmt::format("{} cannot be simulated again: {}", traced.name, why),
+                "name other cases by --case");
+  if (const Seconds time = simulation_time(asked, catalog); request.match.empty() && time > kPatience)
+    throw Error(ExitCode::usage, fmt::format("{} takes about {} to simulate again", traced.name, format(time)),
+                "name by --case what you mean");
   const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);
   traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
   traced.alone = step.times.compute;

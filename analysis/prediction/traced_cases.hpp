@@ -2,6 +2,7 @@
 
 /// Cases whose steps have spans: measured ones have stored them, simulated ones are simulated again.
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct TraceRequest {
   int run = 0;        ///< 0: the newest that has any
   std::string match;  ///< a part of the name, in any case; the whole name of one means that one alone
   std::vector<std::string> profiles, workloads;  ///< files of the user's, which simulated cases are of
+  std::int64_t memory = INT64_MAX;               ///< bytes that a simulation can take
 };
 
 struct TracedCase {
@@ -31,7 +33,8 @@ struct TracedCase {
 };
 
 /// Those of a run that are meant, measured ones first. \throws Error (usage) where there is none, with what there is,
-/// and as `check_plausible`.
+/// and where a simulated one cannot be simulated again, or takes long and nobody named it;
+/// as `check_plausible`.
 std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, const TraceRequest& request);
 
 }  // namespace hbench

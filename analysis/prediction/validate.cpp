@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/published/published.hpp"
 #include "analysis/records/revision.hpp"
@@ -48,13 +47,9 @@ void require_simulable(const CaseResult& published, const Catalog& catalog, std:
     throw Error(ExitCode::usage, fmt::format("{} on {}: a GPU alone exchanges nothing", asked.workload, asked.profile),
                 "leave out the row; its rate is the baseline_throughput of others");
   const Profile& cluster = catalog.profiles.at(asked.profile);
-  const TrainingStrategy strategy = parse_strategy(asked);
-  const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
-  std::string why = strategy.algorithm.is_vendor() ? "a library's own collective has no schedule to simulate"
-                                                   : refuse_strategy(strategy, world);
+  std::string why = refuse_simulation(asked, catalog, memory);
   if (why.empty() && value_of(published, "baseline_throughput") == 0 && !cluster.rates.contains(asked.workload))
     why = "no rate of one GPU: the row states no baseline_throughput, and the profile has none";
-  if (why.empty()) why = refuse_size(world, catalog.traces.at(asked.workload).timeline, strategy, memory);
   if (why.empty()) return;
   throw Error(ExitCode::usage,
               fmt::format("{} on {} GPUs of {}, {}: {}", asked.workload, asked.gpus, asked.profile,

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "bench/command/arguments.hpp"
+#include "bench/doctor/available_memory.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
@@ -61,6 +62,7 @@ ExitCode run_trace(const Call& call) {
     throw Error(ExitCode::usage, fmt::format("--format {}: there is no such format", format),
                 "give summary or perfetto");
   if (!out.empty()) check_writable(out, "--out");
+  request.memory = available_memory();
   const Store store(database, Store::Mode::read_only);
   const std::vector<TracedCase> cases = find_traced_cases(store, load_data(), request);
   const std::string text = format == "perfetto" ? perfetto_of(cases) : terminal_text(trace_document(cases), wide);

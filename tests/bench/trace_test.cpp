@@ -1,5 +1,6 @@
 // hbench trace: the cases that are meant, what it says of them, and what it refuses.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -198,6 +199,33 @@ TEST_F(TraceVerb, SimulatesASimulatedStepAgain) {
   EXPECT_THAT(text, Not(HasSubstr("have changed"))) << "the same step as the stored one";
   const auto file = nlohmann::json::parse(printed({"--case", "16 GPUs of hkbu-10gbe, ring", "--format", "perfetto"}));
   EXPECT_EQ(file.at("otherData").at("evidence"), "simulated");
+}
+
+// A database that was edited may ask for what no sweep simulates: no servers ended with a signal.
+TEST_F(TraceVerb, SimulatesNoCaseAgainThatNobodyCanSimulate) {
+  const auto refuses = [&](const Strategy& strategy, int gpus, const char* why) {
+    Case asked;
+    asked.workload = "resnet50";
+    asked.profile = "hkbu-10gbe";
+    asked.gpus = gpus;
+    asked.batch_per_gpu = 32;
+    asked.strategy = strategy;
+    add_run({{.asked = asked, .samples = {{.metric = "step_seconds", .value = 0.1, .unit = "s"}}}});
+    expect_error([&] { printed({}); }, ExitCode::usage,
+                 AllOf(HasSubstr(fmt::format("resnet50, {} GPUs of hkbu-10gbe", gpus)), HasSubstr(why)),
+                 HasSubstr("--case"));
+  };
+  Strategy strategy{.algorithm = "ps", .placement = "greedy", .compressor = "none", .fusion = "none"};
+  refuses(strategy, 4, "at least 1 parameter server");
+  strategy.algorithm = "vendor";
+  refuses(strategy, 4, "no schedule to simulate");
+  strategy.algorithm = "ring";
+  strategy.servers = 1;
+  refuses(strategy, 4, "no parameter servers");
+  strategy = {.algorithm = "direct", .compressor = "none", .fusion = "none"};
+  refuses(strategy, 1'000'000, "GPUs fit in the");
+  strategy.algorithm = "ring";
+  refuses(strategy, 65'536, "");  // it takes minutes; a small machine has no memory for it either
 }
 
 TEST_F(TraceVerb, AsksForTheProfileOfTheUsersThatASimulatedStepIsOf) {
