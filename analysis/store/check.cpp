@@ -8,6 +8,7 @@
 #include "analysis/store/migrate.hpp"
 #include "analysis/store/open.hpp"
 #include "analysis/store/rows.hpp"
+#include "analysis/store/span_rows.hpp"
 #include "analysis/store/uuid.hpp"
 #include "collectives/base/error.hpp"
 
@@ -90,7 +91,29 @@ DatabaseFinding check_values(Database& database) {
   return {"values", Health::wrong, fmt::format("values that are no numbers: sample.case_id {}", bad)};
 }
 
-/// The first runs and cases that are `implausible`. \pre the schema is the newest
+/// What is wrong with the first spans that cannot be read.
+std::vector<std::string> faults_of_spans(Database& database) {
+  std::vector<std::string> faults;
+  Statement row(database, "SELECT DISTINCT case_id FROM span ORDER BY case_id");
+  while (std::ssize(faults) < kShown && row.step()) try {
+      store::select_spans(database, row.integer(0));
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::wrong_data) throw;
+      faults.emplace_back(error.what());
+    }
+  return faults;
+}
+
+/// The judgements whose figures are not finite, or whose rule is no object.
+std::string bad_judgements(Database& database) {
+  return listed(database,
+                "SELECT id FROM judgement WHERE CASE WHEN json_valid(rule) THEN json_type(rule) != 'object' ELSE 1 END "
+                "OR id IN (SELECT judgement_id FROM verdict WHERE NOT coalesce(max(abs(before), abs(after), "
+                "abs(shift), abs(shift_low), abs(shift_high), abs(p), abs(p_corrected)) < 1e308, 1)) ORDER BY id");
+}
+
+/// The first runs and cases that are `implausible`, spans that cannot be read, and judgements. \pre the schema is the
+/// newest
 Findings check_plausibility(Database& database) {
   Findings findings;
   const auto add = [&](std::string fault) {
@@ -102,6 +125,9 @@ Findings check_plausibility(Database& database) {
     for (const CaseResult& result : store::select_of_run(database, run.id)) add(implausible(result));
     if (std::ssize(findings) == kShown) break;
   }
+  for (std::string& fault : faults_of_spans(database)) add(std::move(fault));
+  if (const std::string bad = bad_judgements(database); !bad.empty())
+    add(fmt::format("judgements that no check can have written: {}", bad));
   if (findings.empty())
     findings.push_back({"plausibility", Health::good, "every case that is done has figures that a run can have"});
   return findings;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <map>
 
@@ -24,14 +23,41 @@ auto known_of(const Known& known, std::int64_t index, const char* column, std::i
   return known[static_cast<std::size_t>(index)];
 }
 
-/// The begin or the duration of a span. \throws Error (wrong_data) beyond a year, so that sums of two are exact.
+[[noreturn]] void refuse(std::int64_t case_id, const std::string& what) {
+  throw Error(ExitCode::wrong_data, fmt::format("a span of case {} {}", case_id, what),
+              "the database was edited or damaged; go back to a copy of it");
+}
+
+/// A year, so that sums of two times are exact.
+constexpr std::int64_t kMostTime = std::int64_t{365} * 24 * 3600 * 1'000'000'000;
+
 std::int64_t nanoseconds_of(const Statement& row, int column, std::int64_t least, std::int64_t case_id) {
-  constexpr std::int64_t kMost = std::int64_t{365} * 24 * 3600 * 1'000'000'000;
   const std::int64_t time = row.integer(column);
-  if (time < least || std::abs(time) > kMost)
-    throw Error(ExitCode::wrong_data, fmt::format("a span of case {} has a time of {} ns", case_id, time),
-                "the database was edited or damaged; go back to a copy of it");
+  if (time < least || time > kMostTime) refuse(case_id, fmt::format("has a time of {} ns", time));
   return time;
+}
+
+int count_of(const Statement& row, int column, const char* name, int least, std::int64_t case_id) {
+  const std::int64_t count = row.integer(column);
+  if (count < least || count > std::numeric_limits<int>::max())
+    refuse(case_id, fmt::format("is of {} {}", name, count));
+  return static_cast<int>(count);
+}
+
+/// \throws Error (wrong_data) for what no rank writes.
+Span span_of(const Statement& row, std::int64_t case_id) {
+  Span span{.rank = count_of(row, 2, "rank", 0, case_id),
+            .lane = known_of(kLanes, row.integer(3), "lane", case_id),
+            .kind = known_of(kSpanKinds, row.integer(4), "kind", case_id),
+            .bucket = count_of(row, 7, "bucket", -1, case_id)};
+  if (span.lane == Lane::communication && span.kind < SpanKind::negotiation)
+    refuse(case_id, fmt::format("is '{}' in the lane of communication", to_string(span.kind)));
+  // What a step's time went to is a share of it.
+  const std::int64_t duration = nanoseconds_of(row, 6, span.kind == SpanKind::step ? 1 : 0, case_id);
+  const std::int64_t begin = nanoseconds_of(row, 5, -kMostTime, case_id);
+  span.begin = from_nanoseconds(begin);
+  span.end = from_nanoseconds(begin + duration);
+  return span;
 }
 
 }  // namespace
@@ -57,17 +83,10 @@ std::vector<TracedStep> select_spans(Database& database, std::int64_t case_id) {
                 "ORDER BY launch, iteration, rank, seq");
   row.bind(case_id);
   while (row.step()) {
-    const int launch = static_cast<int>(row.integer(0)), iteration = static_cast<int>(row.integer(1));
+    const int launch = count_of(row, 0, "launch", 0, case_id), iteration = count_of(row, 1, "iteration", 0, case_id);
     if (steps.empty() || steps.back().launch != launch || steps.back().iteration != iteration)
       steps.push_back({.launch = launch, .iteration = iteration, .spans = {}});
-    const std::int64_t duration = nanoseconds_of(row, 6, 0, case_id);
-    const std::int64_t begin = nanoseconds_of(row, 5, -std::numeric_limits<std::int64_t>::max(), case_id);
-    steps.back().spans.push_back({.rank = static_cast<Rank>(row.integer(2)),
-                                  .lane = known_of(kLanes, row.integer(3), "lane", case_id),
-                                  .kind = known_of(kSpanKinds, row.integer(4), "kind", case_id),
-                                  .begin = from_nanoseconds(begin),
-                                  .end = from_nanoseconds(begin + duration),
-                                  .bucket = static_cast<int>(row.integer(7))});
+    steps.back().spans.push_back(span_of(row, case_id));
   }
   return steps;
 }

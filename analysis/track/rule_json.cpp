@@ -25,7 +25,7 @@ std::string rule_json(const TrackRule& rule) {
 TrackRule parse_rule(std::string_view json) {
   const Json parsed = Json::parse(json, nullptr, false);
   const auto refuse = [](const std::string& what) {
-    throw Error(ExitCode::wrong_data, what, "the database was edited or damaged: hbench db check");
+    throw Error(ExitCode::wrong_data, what, "the database was edited or damaged; go back to a copy of it");
   };
   if (!parsed.is_object()) refuse("a stored rule is no JSON of a rule");
   const auto number = [&](const char* key, double usual, double least, double most) {

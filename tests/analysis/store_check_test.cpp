@@ -81,7 +81,23 @@ INSTANTIATE_TEST_SUITE_P(
             "INSERT INTO run VALUES (9, 'c', 'v', 's', '2026-01-01T00:00:00Z', '01234567-89ab-4cde-8f01-23456789abcd')",
             "runs", Health::note, "2 runs, of which some have no cases: 9"},
         Damage{"UPDATE run SET uuid = 'x'", "identity", Health::wrong, "cannot be merged: 1"},
-        Damage{"PRAGMA journal_mode = WAL", "journal", Health::note, "write-ahead log"}));
+        Damage{"PRAGMA journal_mode = WAL", "journal", Health::note, "write-ahead log"},
+        Damage{"INSERT INTO span VALUES (2, 0, 0, 0, 0, 0, 0, 0, 0, -1)", "plausibility", Health::wrong,
+               "a span of case 2 has a time of 0 ns"},
+        Damage{"INSERT INTO judgement VALUES (4, 1, '', '1', '', 'all')", "plausibility", Health::wrong, "written: 4"},
+        Damage{"INSERT INTO judgement VALUES (4, 1, '', '1', '', '[]')", "plausibility", Health::wrong, "written: 4"},
+        Damage{"INSERT INTO judgement VALUES (4, 1, '', '1', '', '{}');"
+               "INSERT INTO verdict VALUES (1, 4, '', 'pass', '', 5, 1, 2, 1e999, 0, 0, 1, 1)",
+               "plausibility", Health::wrong, "written: 4"}));
+
+TEST(DatabaseCheck, AllowsVerdictsThatComparedNothing) {
+  const TemporaryFolder folder;
+  fill(folder / "r.db");
+  run_sql(folder / "r.db",
+          "INSERT INTO judgement VALUES (4, 1, '', '1', '', '{}');"
+          "INSERT INTO verdict (judgement_id, question, verdict, reason, launches) VALUES (4, '', 'new', '', 5)");
+  EXPECT_TRUE(complaints(folder / "r.db").empty());
+}
 
 TEST(DatabaseCheck, AllowsFailedCasesWithoutSamples) {
   const TemporaryFolder folder;

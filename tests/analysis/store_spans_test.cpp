@@ -6,12 +6,14 @@
 #include "analysis/store/merge.hpp"
 #include "analysis/store/prune.hpp"
 #include "analysis/store/store.hpp"
+#include "collectives/base/error.hpp"
 #include "tests/analysis/example_results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -84,6 +86,40 @@ TEST(StoreSpans, AreMergedAndPrunedWithTheirRun) {
   expect_same(merged.traced(*id), {traced_step(0, 20)});
   EXPECT_THAT(merged.traced(*id - 1), IsEmpty()) << "of the run that was pruned";
   EXPECT_THAT(merged.traced(*id + 1), IsEmpty());
+}
+
+// Each of them ended hbench trace with exit 1 or a NaN, or would.
+TEST(StoreSpans, AreRefusedWhereNoRankWritesThem) {
+  const auto message_of = [](const std::string& change) {
+    const TemporaryFolder folder;
+    Store store(folder / "a.db");
+    const std::int64_t id = add_run(store, "2026-11-23T09:00:00Z");
+    run_sql(folder / "a.db", "UPDATE span SET " + change);
+    const std::string checked = check_database(folder / "a.db").back().what;
+    try {
+      store.traced(id);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::wrong_data);
+      EXPECT_THAT(checked, HasSubstr(error.what())) << "hbench db check finds the same";
+      EXPECT_THROW(merge_database(folder / "a.db", folder / "b.db"), Error);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message_of("duration_ns = 0"), HasSubstr("a span of case 1 has a time of 0 ns"));
+  EXPECT_EQ(message_of("duration_ns = 0 WHERE kind > 0"), "") << "a bucket may take no time";
+  EXPECT_THAT(message_of("duration_ns = -1 WHERE kind > 0"), HasSubstr("has a time of -1 ns"));
+  EXPECT_THAT(message_of("begin_ns = 9223372036854775807"), HasSubstr("has a time of 9223372036854775807 ns"));
+  EXPECT_THAT(message_of("begin_ns = -9223372036854775807"), HasSubstr("has a time of -9223372036854775807 ns"));
+  EXPECT_EQ(message_of("begin_ns = -5"), "") << "before the launch's first span";
+  EXPECT_THAT(message_of("kind = 0"), HasSubstr("is 'step' in the lane of communication"));
+  EXPECT_THAT(message_of("kind = 8"), HasSubstr("span.kind of case 1 is 8"));
+  EXPECT_THAT(message_of("lane = -1"), HasSubstr("span.lane of case 1 is -1"));
+  EXPECT_THAT(message_of("rank = rank - 1"), HasSubstr("is of rank -1"));
+  EXPECT_THAT(message_of("rank = rank + 2147483647"), HasSubstr("is of rank 2147483648"));
+  EXPECT_THAT(message_of("bucket = -2"), HasSubstr("is of bucket -2"));
+  EXPECT_THAT(message_of("launch = -1"), HasSubstr("is of launch -1"));
+  EXPECT_THAT(message_of("iteration = -1"), HasSubstr("is of iteration -1"));
 }
 
 }  // namespace
