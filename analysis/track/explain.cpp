@@ -47,7 +47,11 @@ Explanation explain(const Store& store, std::int64_t verdict, const Store* basel
                 "hbench track explain lists those of the newest run that was checked");
   Explanation known{
       .judgement = std::move(*judgement), .verdict = {}, .rule = {}, .name = {}, .unit = {}, .values = {}, .again = {}};
-  known.verdict = *std::ranges::find(known.judgement.verdicts, verdict, &StoredVerdict::id);
+  const auto stored = std::ranges::find(known.judgement.verdicts, verdict, &StoredVerdict::id);
+  if (stored == known.judgement.verdicts.end())
+    throw Error(ExitCode::wrong_data, fmt::format("verdict {} is of a judgement that does not have it", verdict),
+                "the database is damaged: hbench db check");
+  known.verdict = *stored;
   known.rule = parse_rule(known.judgement.rule);
   std::vector<const Store*> stores{&store};
   if (baselines != nullptr) stores.push_back(baselines);

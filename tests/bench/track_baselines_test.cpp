@@ -8,6 +8,7 @@
 #include "analysis/track/rule_json.hpp"
 #include "tests/bench/tracked_database.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hbench {
 namespace {
@@ -108,6 +109,19 @@ TEST_F(TrackBaselines, CanBeValuesThatSomebodyWroteDown) {
   EXPECT_THAT(report.notes,
               testing::ElementsAre("No case has 'vgg19' in its name, for which hbench.toml:9 has a limit."));
   EXPECT_EQ(report.exit_code(), ExitCode::regressed);
+}
+
+// An index that was damaged is not the index of its table.
+TEST_F(TrackExplain, RefusesAVerdictThatItsJudgementHasNot) {
+  add_history(6, {step_of("vgg16")});
+  add_run("topic", {answer(step_of("vgg16"), 0.106)});
+  EXPECT_EQ(run({}), ExitCode::regressed);
+  run_sql(file_,
+          "PRAGMA writable_schema = ON;"
+          "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'judgement_of_run') "
+          "WHERE name = 'verdict_of_judgement'");
+  expect_error([&] { explain(Store(file_, Store::Mode::read_only), 1); }, ExitCode::wrong_data, HasSubstr("verdict 1"),
+               HasSubstr("db check"));
 }
 
 TEST_F(TrackExplain, GivesAVerdictAgainFromWhatIsStored) {
