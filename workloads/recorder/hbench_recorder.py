@@ -155,9 +155,8 @@ def processor() -> str:
         return platform.processor() or platform.machine()
 
 
-def is_compiling() -> bool:
-    """Whether torch.compile traces the caller, which then must leave nothing in what is compiled."""
-    return hasattr(torch, "compiler") and hasattr(torch.compiler, "is_compiling") and torch.compiler.is_compiling()
+# Whether torch.compile traces the caller, which then must leave nothing in what is compiled.
+is_compiling: Callable[[], bool] = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
 
 
 class Recorder:
@@ -286,15 +285,16 @@ class Recorder:
             self._error = error
 
     def _hook_of(self, number: int, parameter: Any) -> Callable[..., None]:
-        log, now = self._log, self._now
-        # FSDP2 calls the hook on the stream of its reduction.
-        sharded = type(parameter).__name__ == "DTensor" or hasattr(parameter, "device_mesh")
+        append, now, compiling = self._log.append, self._now, is_compiling
+        if self._device.type == "cuda" and hasattr(parameter, "device_mesh"):
+            # FSDP2 calls the hook on the stream of its reduction.
+            now = lambda: self._event(self._stream)  # noqa: E731
 
         def ready(*_: Any) -> None:
-            if is_compiling():
+            if compiling():
                 return
             try:
-                log.append((number, now(self._stream) if sharded else now()))
+                append((number, now()))
             except Exception as error:
                 self._error = error
 
@@ -329,7 +329,7 @@ class Recorder:
         if self._device.type == "cuda":
             self._now, self._elapsed = self._event, lambda first, second: first.elapsed_time(second) * 1e-3
         else:
-            self._now, self._elapsed = lambda _stream=None: time.perf_counter(), lambda first, second: second - first
+            self._now, self._elapsed = time.perf_counter, lambda first, second: second - first
         names = [plain_name(name) for name, _ in trained]
         if len(set(names)) < len(names):
             names = [name for name, _ in trained]
