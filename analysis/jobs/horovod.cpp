@@ -219,6 +219,11 @@ RecordedStep recorded(const Step& step, double begin, std::string name, const Re
   return result;
 }
 
+bool alike(const RecordedStep& a, const RecordedStep& b) {
+  return std::ranges::equal(a.collectives, b.collectives, {}, &RecordedCollective::elements,
+                            &RecordedCollective::elements);
+}
+
 bool recognises(std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   return first != head.npos && head[first] == '[' && head.find("\"ph\"") != head.npos &&
@@ -241,6 +246,8 @@ std::vector<Recording> read(const std::string& file_name) {
   if (std::ranges::any_of(steps.back(), [](const Exchange& each) { return !each.elements; }))
     recording.unknown.push_back(
         "The shapes of its tensors are not in the timeline: --tensors names a workload that has the same ones.");
+  if (std::ranges::any_of(recording.steps, [&](const auto& step) { return !alike(step, recording.steps.front()); }))
+    recording.unknown.push_back("Horovod fused other tensors in other steps: only those of one kind are shown.");
   return {std::move(recording)};
 }
 

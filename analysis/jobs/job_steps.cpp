@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <tuple>
 
 #include "collectives/base/error.hpp"
 
@@ -44,6 +46,26 @@ Shape shape_of(const RecordedStep& step, const std::string& group) {
   return shape;
 }
 
+/// The shape that most steps have. Of several that are as frequent one with the most in it, since a step at the edge of
+/// a recording is cut off; of these the one of the step of median time: Horovod may fuse other tensors in each step.
+Shape usual_shape(const std::vector<Recording>& recordings, const std::string& group) {
+  std::map<Shape, int> frequency;
+  std::vector<std::pair<Seconds, Shape>> steps;
+  for (const Recording& recording : recordings)
+    for (const RecordedStep& step : recording.steps) {
+      steps.emplace_back(step.time, shape_of(step, group));
+      ++frequency[steps.back().second];
+    }
+  const auto weight = [&](const std::pair<Seconds, Shape>& step) {
+    const Shape& shape = step.second;
+    return std::tuple(frequency.at(shape), shape.front(), std::accumulate(shape.begin(), shape.end(), std::int64_t{0}));
+  };
+  const auto most = weight(*std::ranges::max_element(steps, {}, weight));
+  std::erase_if(steps, [&](const auto& step) { return weight(step) < most; });
+  std::ranges::sort(steps);
+  return steps[(steps.size() - 1) / 2].second;
+}
+
 }  // namespace
 
 std::vector<RecordedCollective> gradient_exchanges(const RecordedStep& step, const std::string& group) {
@@ -55,16 +77,11 @@ std::vector<RecordedCollective> gradient_exchanges(const RecordedStep& step, con
 
 JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::string& group) {
   JobSteps steps{.group = group_of(recordings, group)};
-  std::map<Shape, int> shapes;
-  for (const Recording& recording : recordings)
-    for (const RecordedStep& step : recording.steps) ++shapes[shape_of(step, steps.group)];
-  // Of two that are as frequent, the one with more in it: a step at the edge of a recording is cut off.
-  const auto most = std::ranges::max_element(
-      shapes, [](const auto& a, const auto& b) { return std::pair(a.second, a.first) < std::pair(b.second, b.first); });
+  const Shape usual = usual_shape(recordings, steps.group);
   for (const Recording& recording : recordings) {
     steps.ranks.emplace_back();
     for (const RecordedStep& step : recording.steps) {
-      if (shape_of(step, steps.group) == most->first)
+      if (shape_of(step, steps.group) == usual)
         steps.ranks.back().push_back(&step);
       else
         ++steps.others;

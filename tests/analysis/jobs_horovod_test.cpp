@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "analysis/jobs/job.hpp"
 #include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
 
@@ -131,6 +132,20 @@ TEST(HorovodTimelines, OfOneStepAreRefused) {
   add_step(timeline, 0);
   expect_error([&] { recording_of(timeline.text()); }, ExitCode::usage, HasSubstr("no tensor is reduced twice"),
                HasSubstr("HOROVOD_TIMELINE"));
+}
+
+TEST(HorovodTimelines, ShowTheStepOfMedianTimeWhereNoneAreAlike) {
+  Recording recording{.file = "a.json", .world = 2};
+  for (const double time : {0.3, 0.1, 0.2}) {
+    RecordedStep step{.time = Seconds(time)};
+    const auto first = static_cast<std::int64_t>(100 * time);
+    for (const std::int64_t elements : {first, 100 - first})
+      step.collectives.push_back({.operation = "all-reduce", .elements = elements, .in_backward = true});
+    recording.steps.push_back(step);
+  }
+  const Job job = make_job({recording}, {});
+  EXPECT_EQ(job.step, Seconds(0.2));
+  EXPECT_EQ(job.other_steps, 2);
 }
 
 TEST(HorovodTimelines, SurviveDamage) {
