@@ -92,7 +92,6 @@ constexpr std::array kFields{
     field<&Case::machine>(
         "machine", Part::place, 4,
         "digest of the machine where it was timed; the run's environment has it in words as `machine DIGEST`"),
-    field<&Case::hypervisor>("hypervisor", Part::place, 10, "of a virtual machine, such as `kvm`; empty: none"),
     field<&Case::source>("source", Part::origin, 1,
                          "a citation; the digests of a profile and a timeline; what was timed"),
     field<&Case::implementation>("implementation", Part::producer, 1,

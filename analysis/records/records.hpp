@@ -119,7 +119,6 @@ struct Case {
   /// workload and no collective. Empty: hbench's own question.
   std::string benchmark = {};
   std::string machine;  ///< digest of `analysis/records/fingerprint.hpp` where it is timed; else empty
-  std::string hypervisor = {};  ///< of the virtual machine where it is timed, `kvm`; empty: none, or not known
 
   /// Whether it runs on the machine of the run, and on no cluster of a profile.
   bool is_local() const { return profile == kLocalProfile; }
