@@ -33,8 +33,8 @@ __version__ = "0.1.0"
 # What a step's log holds beside gradients, which are numbers from 0.
 STEP, CALLED, BEGIN, END, AFTER = -1, -2, -3, -4, -5
 
-UNSEEN = ("the begin of the backward pass was not seen: the Recorder's model is not the one that is called (which may be "
-          "one that was compiled or wrapped later, or a replayed CUDA graph); give it that one, or call "
+UNSEEN = ("the begin of the backward pass was not seen: the Recorder's model is not the one that is called (which may "
+          "be one that was compiled or wrapped later, or a replayed CUDA graph); give it that one, or call "
           "recorder.watch(loss) before loss.backward()")
 
 
@@ -69,7 +69,8 @@ def format_workload(title: str, source: str, batch: int, forward: float, backwar
     """The workload file, of times in seconds: workloads/traces/README.md of hbench has its format."""
     lines = ["format = 1", f"title = {text_of(title)}", f"source = {text_of(source)}", f"batch = {batch}",
              f'forward = "{forward * 1e6:.3f} us"', f'backward = "{backward * 1e6:.3f} us"', "",
-             "# In the order in which gradients become ready: tensor, elements, microseconds since the backward pass began.",
+             "# In the order in which gradients become ready: tensor, elements, microseconds since the backward pass "
+             "began.",
              "gradients = ["]
     for gradient in sorted(gradients, key=lambda each: each.ready):
         ready = min(max(gradient.ready, 0.0), backward)
@@ -223,8 +224,8 @@ class Recorder:
     def _at_exit(self) -> None:
         recorded = self._counted - self._warmup
         self._guarded(self._write if recorded >= 3 else lambda: self._finish(
-            f"nothing is recorded: the training ended after {self._counted} calls of step(); {self._warmup} are warm-up, "
-            f"and at least 3 more are needed"))
+            f"nothing is recorded: the training ended after {self._counted} calls of step(); {self._warmup} are "
+            f"warm-up, and at least 3 more are needed"))
 
     def _count(self) -> None:
         self._counted += 1
@@ -338,7 +339,8 @@ class Recorder:
         # Before those of FSDP2, so that the end of the backward pass comes before it waits.
         prepend = "prepend" in torch.nn.Module.register_forward_hook.__code__.co_varnames  # since torch 2.0
         first = {"prepend": True} if prepend else {}
-        self._handles = [model.register_forward_pre_hook(self._called), model.register_forward_hook(self._returns, **first)]
+        self._handles = [model.register_forward_pre_hook(self._called),
+                         model.register_forward_hook(self._returns, **first)]
         for number, (_, parameter) in enumerate(trained):
             self._handles.append(self._hook_on(parameter, self._hook_of(number, parameter)))
         self._log.append((STEP, self._now()))
@@ -360,8 +362,8 @@ class Recorder:
         sharded = names & {"FSDPModule", "FullyShardedDataParallel"}
         if self._world > 1:
             how = "DDP" if ddp else "FSDP" if sharded else "something that is not known"
-            notes.append(f"rank 0 of {self._world}, by {how} over {self._backend}; communication during the backward pass "
-                         f"may have slowed it")
+            notes.append(f"rank 0 of {self._world}, by {how} over {self._backend}; communication during the backward "
+                         f"pass may have slowed it")
             if not ddp and not sharded:
                 notes.append("waiting for other ranks is in the times")
             if ddp and getattr(model, "broadcast_buffers", True) and next(model.buffers(), None) is not None:
@@ -395,7 +397,8 @@ class Recorder:
         with open(self._out + ".part", "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(self._out + ".part", self._out)
-        self._finish(f"{self._out} has {len(gradients)} gradients of {sum(each.elements for each in gradients):,} elements; "
+        elements = sum(each.elements for each in gradients)
+        self._finish(f"{self._out} has {len(gradients)} gradients of {elements:,} elements; "
                      f"forward {forward * 1e3:.4g} ms, backward {backward * 1e3:.4g} ms (median of {len(steps)} steps)")
 
     def _source(self, steps: list[Step], seen: int, some: int) -> str:
@@ -407,7 +410,8 @@ class Recorder:
         on = torch.cuda.get_device_name(self._device) if self._device.type == "cuda" else \
             f"{torch.get_num_threads()} threads of {processor()}"
         notes = [f"hbench_recorder {__version__}, PyTorch {torch.__version__}, {on}",
-                 f"median of {len(steps)} steps after {self._warmup}, of {min(whole) * 1e3:.4g} to {max(whole) * 1e3:.4g} ms",
+                 f"median of {len(steps)} steps after {self._warmup}, of {min(whole) * 1e3:.4g} to "
+                 f"{max(whole) * 1e3:.4g} ms",
                  f"{ms(lambda step: step.called)} before the model was called are in the forward pass", *self._notes]
         if self._world > 1:
             notes.append(f"{ms(lambda step: step.waited)} of waiting after the backward pass are left out")
@@ -416,7 +420,8 @@ class Recorder:
             notes.append(f"{passes:g} backward passes a step: all before the one with the final gradients is in the "
                          "forward pass")
         if seen < len(self._gradients):
-            notes.append(f"{len(self._gradients) - seen} of {len(self._gradients)} parameters got no gradient and are left out")
+            notes.append(f"{len(self._gradients) - seen} of {len(self._gradients)} parameters got no gradient and are "
+                         "left out")
         if some:
             notes.append(f"{some} parameters had a gradient in some of the steps")
         return "; ".join(notes)
