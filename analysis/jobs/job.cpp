@@ -263,7 +263,10 @@ Job make_job(std::vector<Recording> recordings, const JobRequest& request) {
   read_times(job, shown);
   read_others(job, *shown.front(), steps.group);
   replay(job);
-  const JobTensors tensors = job_tensors(job, *shown.front(), sizes, request);
+  std::vector<TensorGroup> groups;
+  for (const JobBucket& bucket : job.buckets) groups.push_back({bucket.tensors, bucket.elements});
+  const JobTensors tensors = job_tensors(*shown.front(), groups,
+                                         {.files = std::move(sizes), .known = request.known, .asked = request.tensors});
   job.tensors_of = tensors.known_as;
   if (job.forward && job.backward) make_workload(job, shown, tensors, request);
   note_unknown(job, tensors, request);

@@ -12,18 +12,18 @@ namespace {
 
 using List = decltype(JobTensors::list);
 
-/// Whether all sizes are known, there are as many tensors as gradients, and those of each bucket add up to its size.
-bool fits(const List& tensors, std::size_t gradients, const std::vector<JobBucket>& buckets) {
+/// Whether all sizes are known, there are as many tensors as gradients, and those of each group add up to its size.
+bool fits(const List& tensors, std::size_t gradients, const std::vector<TensorGroup>& groups) {
   if (tensors.empty() || tensors.size() != gradients) return false;
   if (std::ranges::any_of(tensors, [](const auto& tensor) { return tensor.second < 1; })) return false;
   auto next = tensors.begin();
-  for (const JobBucket& bucket : buckets) {
-    if (bucket.tensors < 1 || tensors.end() - next < bucket.tensors) return false;
+  for (const TensorGroup& group : groups) {
+    if (group.tensors < 1 || tensors.end() - next < group.tensors) return false;
     std::int64_t sum = 0;
-    for (const auto end = next + bucket.tensors; next != end; ++next) sum += next->second;
-    if (bucket.elements > 0 && sum != bucket.elements) return false;
+    for (const auto end = next + group.tensors; next != end; ++next) sum += next->second;
+    if (group.elements > 0 && sum != group.elements) return false;
   }
-  return buckets.empty() || next == tensors.end();
+  return groups.empty() || next == tensors.end();
 }
 
 List list_of(const Trace& trace) {
@@ -41,34 +41,33 @@ List list_of(const Trace& trace) {
                            : "it is another model; record with record_shapes=True");
 }
 
-JobTensors known_tensors(const Job& job, std::size_t gradients, const JobRequest& request) {
+JobTensors known_tensors(std::size_t gradients, const std::vector<TensorGroup>& groups, const TensorSources& sources) {
   // Without the sizes of buckets nothing but their number would speak for a timeline.
-  const bool sure = !job.buckets.empty() &&
-                    std::ranges::all_of(job.buckets, [](const JobBucket& bucket) { return bucket.elements > 0; });
-  for (const Trace& trace : request.known) {
-    if (request.tensors.empty() ? !sure : trace.name != request.tensors) continue;
+  const bool sure =
+      !groups.empty() && std::ranges::all_of(groups, [](const TensorGroup& group) { return group.elements > 0; });
+  for (const Trace& trace : sources.known) {
+    if (sources.asked.empty() ? !sure : trace.name != sources.asked) continue;
     List list = list_of(trace);
-    if (fits(list, gradients, job.buckets)) return {.list = std::move(list), .known_as = trace.name};
-    if (!request.tensors.empty()) refuse(trace, list.size(), gradients);
+    if (fits(list, gradients, groups)) return {.list = std::move(list), .known_as = trace.name};
+    if (!sources.asked.empty()) refuse(trace, list.size(), gradients);
   }
   return {};
 }
 
 }  // namespace
 
-JobTensors job_tensors(const Job& job, const RecordedStep& step, const std::vector<Recording>& sizes,
-                       const JobRequest& request) {
+JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>& groups, const TensorSources& sources) {
   const std::size_t gradients = step.gradients.size();
   JobTensors recorded;
   for (const RecordedGradient& gradient : step.gradients)
     recorded.list.emplace_back(gradient.tensor, gradient.elements);
-  if (fits(recorded.list, gradients, job.buckets)) return recorded;
-  for (const Recording& file : sizes) {
+  if (fits(recorded.list, gradients, groups)) return recorded;
+  for (const Recording& file : sources.files) {
     JobTensors given;
     for (const std::int64_t elements : file.gradient_elements) given.list.emplace_back("", elements);
-    if (fits(given.list, gradients, job.buckets)) return given;
+    if (fits(given.list, gradients, groups)) return given;
   }
-  JobTensors known = known_tensors(job, gradients, request);
+  JobTensors known = known_tensors(gradients, groups, sources);
   // The recorder's own names are those that a person knows.
   for (std::size_t i = 0; i < known.list.size(); ++i)
     if (!step.gradients[i].tensor.empty()) known.list[i].first = step.gradients[i].tensor;

@@ -2,11 +2,13 @@
 
 /// The tensors of a recorded job: their sizes from whatever has them, and only where they agree with the rest.
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analysis/jobs/job.hpp"
+#include "analysis/jobs/recording.hpp"
+#include "workloads/step/trace.hpp"
 
 namespace hbench {
 
@@ -16,10 +18,22 @@ struct JobTensors {
   std::string known_as;                                    ///< the timeline that they are of; empty: they were recorded
 };
 
-/// Returns the tensors of a step of the job: as recorded, as a file of `sizes` has them, or those of one of the known
-/// timelines whose sizes add up to those of all buckets. \throws Error (usage) where the timeline that was asked for
-/// does not fit.
-JobTensors job_tensors(const Job& job, const RecordedStep& step, const std::vector<Recording>& sizes,
-                       const JobRequest& request);
+/// Gradients that travelled together: how many (0: not known), and their elements (0: not known).
+struct TensorGroup {
+  int tensors = 0;
+  std::int64_t elements = 0;
+};
+
+/// Where sizes may come from that a recording does not have.
+struct TensorSources {
+  std::vector<Recording> files;  ///< of the same job, with sizes and no times
+  std::vector<Trace> known;      ///< timelines whose tensors these may be
+  std::string asked;             ///< the one of `known` that the person named; empty: the one that fits all groups
+};
+
+/// Returns the tensors of a step whose gradients travelled in `groups`: as recorded, else as one of the sources has
+/// them whose sizes add up to those of all groups. \throws Error (usage) where the timeline that was asked for does not
+/// fit.
+JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>& groups, const TensorSources& sources);
 
 }  // namespace hbench
