@@ -37,7 +37,7 @@ void check_ranks(const std::vector<Recording>& recordings) {
 }
 
 /// Where no file says its rank, they are as they were given.
-void number_ranks(Job& job) {
+void number_ranks(TrainingJob& job) {
   if (job.recordings.size() < 2) return;
   if (std::ranges::any_of(job.recordings, [](const Recording& each) { return each.rank.has_value(); })) return;
   for (std::size_t i = 0; i < job.recordings.size(); ++i) job.recordings[i].rank = static_cast<int>(i);
@@ -45,7 +45,7 @@ void number_ranks(Job& job) {
 }
 
 /// The rank for which all others wait is shown: in a blocking collective it is the one that waits least itself.
-void choose_rank(Job& job, const JobSteps& steps) {
+void choose_rank(TrainingJob& job, const JobSteps& steps) {
   std::vector<std::pair<Seconds, std::size_t>> waiting;  // time in collectives, by rank
   for (std::size_t i = 0; i < steps.ranks.size(); ++i) {
     if (steps.ranks[i].empty()) continue;
@@ -71,7 +71,7 @@ std::int64_t bytes_of(const RecordedCollective& exchange) {
   return exchange.bytes > 0 ? exchange.bytes : exchange.elements * type_bytes(exchange.type);
 }
 
-void read_buckets(Job& job, const JobSteps& steps) {
+void read_buckets(TrainingJob& job, const JobSteps& steps) {
   const auto& shown = steps.ranks[job.shown];
   int before = 0;
   const std::vector<RecordedCollective> model = gradient_exchanges(*shown.front(), steps.group);
@@ -96,7 +96,7 @@ void read_buckets(Job& job, const JobSteps& steps) {
 }
 
 /// Sizes and type of buckets that only another file of the job has.
-void complete_buckets(Job& job, const std::vector<Recording>& sizes) {
+void complete_buckets(TrainingJob& job, const std::vector<Recording>& sizes) {
   for (const Recording& file : sizes) {
     if (job.type.empty()) job.type = file.gradient_type;
     if (file.bucket_elements.size() != job.buckets.size()) continue;
@@ -107,7 +107,7 @@ void complete_buckets(Job& job, const std::vector<Recording>& sizes) {
     if (bucket.bytes == 0) bucket.bytes = bucket.elements * type_bytes(job.type);
 }
 
-void read_times(Job& job, const std::vector<const RecordedStep*>& steps) {
+void read_times(TrainingJob& job, const std::vector<const RecordedStep*>& steps) {
   job.steps = static_cast<int>(steps.size());
   job.step = *median_of(steps, [](const RecordedStep& step) { return std::optional(step.time); });
   const auto [least, most] = std::ranges::minmax(steps, {}, [](const RecordedStep* step) { return step->time; });
@@ -124,7 +124,7 @@ void read_times(Job& job, const std::vector<const RecordedStep*>& steps) {
     job.update = std::max(Seconds(0), job.step - *job.forward - *job.backward - job.exposed);
 }
 
-void read_others(Job& job, const RecordedStep& step, const std::string& group) {
+void read_others(TrainingJob& job, const RecordedStep& step, const std::string& group) {
   std::map<std::string, JobTraffic> kinds;
   for (const RecordedCollective& each : step.collectives) {
     if (each.in_backward && each.group == group &&
@@ -140,7 +140,7 @@ void read_others(Job& job, const RecordedStep& step, const std::string& group) {
 }
 
 /// One exchange after the other, each as long as it took.
-void replay(Job& job) {
+void replay(TrainingJob& job) {
   if (!job.forward || !job.backward) return;
   Seconds end;
   for (const JobBucket& bucket : job.buckets) {
@@ -150,7 +150,7 @@ void replay(Job& job) {
   job.replayed = std::max(*job.forward + *job.backward, end) + job.update;
 }
 
-std::string source(const Job& job, const JobTensors& tensors) {
+std::string source(const TrainingJob& job, const JobTensors& tensors) {
   const Recording& shown = job.recordings[job.shown];
   std::string text = fmt::format("recorded: {}, {}", shown.format, counted(job.steps, "step"));
   if (shown.rank) text += fmt::format(" of rank {}", *shown.rank);
@@ -169,7 +169,7 @@ Seconds ready_at(const std::vector<const RecordedStep*>& steps, std::size_t grad
 }
 
 /// Empty where not even the sizes of buckets are known.
-std::vector<GradientEvent> gradient_events(const Job& job, const std::vector<const RecordedStep*>& steps,
+std::vector<GradientEvent> gradient_events(const TrainingJob& job, const std::vector<const RecordedStep*>& steps,
                                            const JobTensors& tensors) {
   std::vector<GradientEvent> events;
   for (std::size_t i = 0; i < tensors.list.size(); ++i) {
@@ -190,7 +190,7 @@ std::vector<GradientEvent> gradient_events(const Job& job, const std::vector<con
   return events;
 }
 
-void make_workload(Job& job, const std::vector<const RecordedStep*>& steps, const JobTensors& tensors,
+void make_workload(TrainingJob& job, const std::vector<const RecordedStep*>& steps, const JobTensors& tensors,
                    const JobRequest& request) {
   StepTimeline timeline;
   timeline.gradients = gradient_events(job, steps, tensors);
@@ -213,7 +213,7 @@ void make_workload(Job& job, const std::vector<const RecordedStep*>& steps, cons
     job.workload->buckets.push_back(tensors.list.empty() ? 1 : bucket.tensors);
 }
 
-void note_unknown(Job& job, const JobTensors& tensors, const JobRequest& request) {
+void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest& request) {
   const auto note = [&](std::string text) { job.unknown.push_back(std::move(text)); };
   const Recording& shown = job.recordings[job.shown];
   const bool exchanges = !job.buckets.empty() || !job.others.empty();
@@ -238,8 +238,8 @@ void note_unknown(Job& job, const JobTensors& tensors, const JobRequest& request
 
 }  // namespace
 
-Job make_job(std::vector<Recording> recordings, const JobRequest& request) {
-  Job job;
+TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& request) {
+  TrainingJob job;
   std::vector<Recording> sizes;
   for (Recording& recording : recordings) {
     for (const std::string& each : recording.unknown)

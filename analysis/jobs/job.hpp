@@ -46,7 +46,7 @@ struct JobStraggler {
   Seconds own, others;  ///< time in collectives per step: its own, and the median of the others
 };
 
-struct Job {
+struct TrainingJob {
   std::vector<Recording> recordings;
   int ranks = 0;     ///< that exchange gradients with each other; 0: not known
   std::string type;  ///< of a gradient on its way; empty: not known
@@ -73,6 +73,6 @@ struct Job {
 /// Makes a job of the recordings of some or all of its ranks. \throws Error (usage) where they are no recordings of one
 /// job, where two groups exchange gradients and none was named, where no file has a step, and for tensors that cannot
 /// be those of the recording. \pre there is a recording.
-Job make_job(std::vector<Recording> recordings, const JobRequest& request);
+TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& request);
 
 }  // namespace hbench

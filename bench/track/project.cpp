@@ -323,11 +323,12 @@ std::string baseline_of(const std::optional<Project>& project, const std::string
   return project ? project->baseline : "main";
 }
 
-double parse_share(const std::string& text, std::string_view flag, double least) {
+double parse_share(const std::string& text, std::string_view flag) {
+  constexpr double kLeast = 0.001;
   constexpr std::array kNone{Unit{"", 1}}, kPercent{Unit{"%", 1}};
   const auto percent = parse_amount(text, kPercent);
   const double share = percent ? *percent / 100 : parse_amount(text, kNone).value_or(-1);
-  if (!(share >= least && share <= 1))
+  if (!(share >= kLeast && share <= 1))
     throw Error(ExitCode::usage, fmt::format("{} {} is invalid", flag, text), "write a share such as 3% or 0.03");
   return share;
 }

@@ -69,7 +69,7 @@ ExitCode run_import_job(const Call& call) {
   const Data data = load_data();
   for (const std::string& name : data.traces.names()) request.known.push_back(data.traces.load(name));
   if (!request.tensors.empty()) request.tensors = known_tensors(request, data);
-  const Job job = make_job(std::move(recordings), request);
+  const TrainingJob job = make_job(std::move(recordings), request);
   if (!workload.empty() && !job.workload)
     throw Error(ExitCode::usage, fmt::format("{} holds too little for a workload", files.front()),
                 job.unknown.empty() ? "record whole steps" : job.unknown.back());

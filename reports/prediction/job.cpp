@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string ms(Seconds time) { return fmt::format("{:.1f} ms", time.value * 1e3); }
 
@@ -19,7 +15,7 @@ std::string ms_or_unknown(Seconds time) { return time.value > 0 ? ms(time) : "no
 
 std::string ms_or_unknown(const std::optional<Seconds>& time) { return time ? ms(*time) : "not known"; }
 
-std::int64_t gradient_elements(const Job& job) {
+std::int64_t gradient_elements(const TrainingJob& job) {
   std::int64_t elements = 0;
   for (const JobBucket& bucket : job.buckets) elements += bucket.elements;
   if (elements == 0 && job.workload)
@@ -27,7 +23,7 @@ std::int64_t gradient_elements(const Job& job) {
   return elements;
 }
 
-std::string place(const Job& job) {
+std::string place(const TrainingJob& job) {
   const Recording& recording = job.recordings[job.shown];
   std::string text = job.ranks > 0 ? counted(job.ranks, "rank") : "a number of ranks that is not known";
   if (job.ranks == 0 && job.buckets.empty()) text = "one rank";
@@ -36,7 +32,7 @@ std::string place(const Job& job) {
   return text;
 }
 
-std::string verdict(const Job& job) {
+std::string verdict(const TrainingJob& job) {
   std::string text = fmt::format("How long a step takes on {} is not known", place(job));
   if (job.step.value > 0)
     text = fmt::format("A step takes {} ({} to {}) on {}", ms(job.step), ms(job.fastest_step), ms(job.slowest_step),
@@ -48,7 +44,7 @@ std::string verdict(const Job& job) {
   return text + fmt::format("; of {} of exchange it waits for {}.", ms(job.communication), ms(job.exposed));
 }
 
-Table times_table(const Job& job) {
+Table times_table(const TrainingJob& job) {
   Table table{.caption = fmt::format("A step, medians of {}", counted(job.steps, "step")),
               .columns = {"part", "time", "what it is"},
               .numeric = {false, true, false}};
@@ -81,7 +77,7 @@ std::string rate(const JobBucket& bucket) {
   return fmt::format("{:.3g} GB/s", static_cast<double>(bucket.bytes) / bucket.duration->value / 1e9);
 }
 
-Table bucket_table(const Job& job) {
+Table bucket_table(const TrainingJob& job) {
   Table table{.caption = fmt::format("Buckets of gradients{}", job.type.empty() ? "" : " (" + job.type + ")"),
               .columns = {"bucket", "tensors", "elements", "size", "launched", "took", "rate"},
               .numeric = {true, true, true, true, true, true, true},
@@ -96,7 +92,7 @@ Table bucket_table(const Job& job) {
   return table;
 }
 
-Table traffic_table(const Job& job) {
+Table traffic_table(const TrainingJob& job) {
   Table table{.caption = "Exchanges that carry no gradients: hbench does not predict them",
               .columns = {"operation", "per step", "elements", "size"},
               .numeric = {false, true, true, true}};
@@ -113,21 +109,71 @@ std::string straggler_text(const JobStraggler& straggler) {
       straggler.rank, ms(straggler.own), ms(straggler.others));
 }
 
-Json seconds(const std::optional<Seconds>& time) { return time ? Json(time->value) : Json(nullptr); }
-
-/// Null where it is not known.
-Json seconds_if(bool known, Seconds time) { return known ? Json(time.value) : Json(nullptr); }
-
-template <class Number>
-Json or_null(Number number) {
-  return number > 0 ? Json(number) : Json(nullptr);
+std::optional<double> seconds(const std::optional<Seconds>& time) {
+  return time ? std::optional(time->value) : std::nullopt;
 }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+std::optional<double> seconds_if(bool known, Seconds time) { return if_known(known, time.value); }
+
+void file_fields(Row& row, const Recording& recording) {
+  row.field("file", recording.file);
+  row.field("rank", recording.rank);
+  std::vector<double> steps;
+  for (const RecordedStep& step : recording.steps)
+    if (step.time.value > 0) steps.push_back(step.time.value);
+  row.field("step_seconds", steps, "empty where they are not known");
+}
+
+void bucket_fields(Row& row, const JobBucket& bucket, bool timed) {
+  row.field("elements", if_positive(bucket.elements));
+  row.field("bytes", if_positive(bucket.bytes));
+  row.field("tensors", if_positive(bucket.tensors));
+  row.field("launched_seconds", seconds_if(timed, bucket.launched), "since the step began");
+  row.field("seconds", seconds(bucket.duration), "the shortest of all ranks");
+}
+
+void traffic_fields(Row& row, const JobTraffic& kind) {
+  row.field("operation", kind.operation);
+  row.field("per_step", kind.per_step);
+  row.field("elements", if_positive(kind.elements), "of one step");
+  row.field("bytes", if_positive(kind.bytes), "of one step");
+}
+
+/// A job without recordings stands for any job in the schema.
+void job_fields(Row& row, const TrainingJob& job, const std::string& workload_file) {
+  const Recording shown = job.recordings.empty() ? Recording{} : job.recordings[job.shown];
+  const bool timed = job.step.value > 0;
+  row.field("schema", std::string("hbench-job-1"));
+  row.field("format", shown.format, "of the recordings");
+  row.rows("files", job.recordings, file_fields);
+  row.field("ranks", if_positive(job.ranks), "that exchange gradients");
+  row.field("gpu", if_stated(shown.gpu));
+  row.field("backend", if_stated(shown.backend));
+  row.field("gradient_type", if_stated(job.type));
+  row.field("gradient_elements", if_positive(gradient_elements(job)));
+  row.field("tensors_of", if_stated(job.tensors_of), "the workload whose tensors fit");
+  row.field("steps", job.steps, "of the rank that is shown");
+  row.field("other_steps", job.other_steps, "of another shape");
+  row.field("step_seconds", seconds_if(timed, job.step), "median");
+  row.field("fastest_step_seconds", seconds_if(timed, job.fastest_step));
+  row.field("slowest_step_seconds", seconds_if(timed, job.slowest_step));
+  row.field("forward_seconds", seconds(job.forward));
+  row.field("backward_seconds", seconds(job.backward));
+  row.field("update_seconds", seconds_if(job.backward.has_value(), job.update));
+  row.field("busy_seconds", seconds(job.compute), "with a kernel of the model at work");
+  row.field("communication_seconds", seconds_if(job.communication.value > 0 || job.buckets.empty(), job.communication));
+  row.field("exposed_seconds", seconds_if(job.backward.has_value(), job.exposed), "waiting for gradients");
+  row.field("replayed_seconds", seconds(job.replayed), "the parts put together again");
+  row.rows("buckets", job.buckets, [&](Row& of, const JobBucket& bucket) { bucket_fields(of, bucket, timed); });
+  row.rows("other_exchanges", job.others, traffic_fields);
+  row.field("slowest_rank", job.straggler ? std::optional(job.straggler->rank) : std::nullopt);
+  row.field("unknown", job.unknown, "in sentences");
+  row.field("workload", if_stated(workload_file), "the file that was written");
+}
 
 }  // namespace
 
-Document job_document(const Job& job, const std::string& workload_file) {
+Document job_document(const TrainingJob& job, const std::string& workload_file) {
   Document document{.title = "A recorded training job"};
   document.blocks.emplace_back(Verdict{verdict(job)});
   if (!job.unknown.empty()) document.blocks.emplace_back(Warnings{job.unknown});
@@ -148,54 +194,9 @@ Document job_document(const Job& job, const std::string& workload_file) {
   return document;
 }
 
-std::string job_json(const Job& job, const std::string& workload_file) {
-  const Recording& first = job.recordings[job.shown];
-  const bool timed = job.step.value > 0;
-  Json out{{"schema", "hbench-job-1"},
-           {"format", first.format},
-           {"files", Json::array()},
-           {"ranks", or_null(job.ranks)},
-           {"gpu", text_or_null(first.gpu)},
-           {"backend", text_or_null(first.backend)},
-           {"gradient_type", text_or_null(job.type)},
-           {"gradient_elements", or_null(gradient_elements(job))},
-           {"tensors_of", text_or_null(job.tensors_of)},
-           {"steps", job.steps},
-           {"other_steps", job.other_steps},
-           {"step_seconds", seconds_if(timed, job.step)},
-           {"fastest_step_seconds", seconds_if(timed, job.fastest_step)},
-           {"slowest_step_seconds", seconds_if(timed, job.slowest_step)},
-           {"forward_seconds", seconds(job.forward)},
-           {"backward_seconds", seconds(job.backward)},
-           {"update_seconds", seconds_if(job.backward.has_value(), job.update)},
-           {"busy_seconds", seconds(job.compute)},
-           {"communication_seconds", seconds_if(job.communication.value > 0 || job.buckets.empty(), job.communication)},
-           {"exposed_seconds", seconds_if(job.backward.has_value(), job.exposed)},
-           {"replayed_seconds", seconds(job.replayed)},
-           {"buckets", Json::array()},
-           {"other_exchanges", Json::array()},
-           {"slowest_rank", job.straggler ? Json(job.straggler->rank) : Json(nullptr)},
-           {"unknown", job.unknown},
-           {"workload", text_or_null(workload_file)}};
-  for (const Recording& recording : job.recordings) {
-    Json steps = Json::array();
-    for (const RecordedStep& step : recording.steps) steps.push_back(seconds_if(timed, step.time));
-    out["files"].push_back({{"file", recording.file},
-                            {"rank", recording.rank ? Json(*recording.rank) : Json(nullptr)},
-                            {"step_seconds", std::move(steps)}});
-  }
-  for (const JobBucket& bucket : job.buckets)
-    out["buckets"].push_back({{"elements", or_null(bucket.elements)},
-                              {"bytes", or_null(bucket.bytes)},
-                              {"tensors", or_null(bucket.tensors)},
-                              {"launched_seconds", seconds_if(timed, bucket.launched)},
-                              {"seconds", seconds(bucket.duration)}});
-  for (const JobTraffic& kind : job.others)
-    out["other_exchanges"].push_back({{"operation", kind.operation},
-                                      {"per_step", kind.per_step},
-                                      {"elements", or_null(kind.elements)},
-                                      {"bytes", or_null(kind.bytes)}});
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string job_json(const TrainingJob& job, const std::string& workload_file, Form form) {
+  return object_text(form, "hbench import-job --json", job,
+                     [&](Row& row, const TrainingJob& each) { job_fields(row, each, workload_file); });
 }
 
 }  // namespace hbench

@@ -4,13 +4,14 @@
 
 #include "analysis/jobs/job.hpp"
 #include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
 
 namespace hbench {
 
 /// Returns what was understood of a job's recordings, for a person who checks it: times of a step, buckets, the rank
 /// that is late, and which measurement is missing. `workload_file` is where the workload was written; empty: nowhere.
-Document job_document(const Job& job, const std::string& workload_file);
+Document job_document(const TrainingJob& job, const std::string& workload_file);
 /// The same as JSON; times in seconds, absent facts as null.
-std::string job_json(const Job& job, const std::string& workload_file);
+std::string job_json(const TrainingJob& job, const std::string& workload_file, Form form = Form::values);
 
 }  // namespace hbench

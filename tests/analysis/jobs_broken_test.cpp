@@ -45,7 +45,7 @@ TEST_F(BrokenJob, MayBePackedButNotShortened) {
 
 TEST_F(BrokenJob, OfAProgramThatWasStoppedIsReadAsFarAsItGoes) {
   const std::string text = gloo_steps().text();
-  const Job job = job_of({file_of(folder_, "cut.json", text.substr(0, text.size() - 60))});
+  const TrainingJob job = job_of({file_of(folder_, "cut.json", text.substr(0, text.size() - 60))});
   EXPECT_EQ(job.steps, 2);
   EXPECT_THAT(job.unknown, Contains(HasSubstr("ends before its list of events does")));
 }
@@ -76,7 +76,7 @@ TEST_F(BrokenJob, TakesNoTimesThatAreNoNumbers) {
 TEST_F(BrokenJob, NumbersFilesThatDoNotSayTheirRanks) {
   const std::string first = file_of(folder_, "a.json", gloo_steps(9).text(0, 0));
   const std::string second = file_of(folder_, "b.json", gloo_steps().text(0, 0));
-  const Job job = job_of({first, second});
+  const TrainingJob job = job_of({first, second});
   EXPECT_EQ(job.straggler->rank, 1);
   EXPECT_THAT(job.unknown, Contains(HasSubstr("numbered in the order")));
 }

@@ -109,7 +109,7 @@ class RecordedFile {
   }
   const std::string& name() const { return file_; }
   std::vector<Recording> read() const { return read_recordings(file_, {}); }
-  Job job(const JobRequest& request = {}) const { return make_job(read(), request); }
+  TrainingJob job(const JobRequest& request = {}) const { return make_job(read(), request); }
 
  private:
   TemporaryFolder folder_;

@@ -20,14 +20,14 @@ RecordedFile dump_of(Json entries, const std::string& name = "nccl_trace_rank_2"
   return {name, flight_dump(std::move(entries)).dump()};
 }
 
-std::vector<std::int64_t> bucket_elements(const Job& job) {
+std::vector<std::int64_t> bucket_elements(const TrainingJob& job) {
   std::vector<std::int64_t> elements;
   for (const JobBucket& bucket : job.buckets) elements.push_back(bucket.elements);
   return elements;
 }
 
 TEST(FlightRecorder, ShowsBucketsStepsAndRatesOfADdpJob) {
-  const Job job = dump_of(ddp_entries(7, 1)).job();
+  const TrainingJob job = dump_of(ddp_entries(7, 1)).job();
   EXPECT_THAT(bucket_elements(job), ElementsAre(2'049'000, 7'875'584, 6'563'840, 6'637'568, 2'431'040));
   EXPECT_EQ(job.steps, 6);  // the last one has no end
   EXPECT_EQ(job.other_steps, 0);
@@ -43,7 +43,7 @@ TEST(FlightRecorder, ShowsBucketsStepsAndRatesOfADdpJob) {
 }
 
 TEST(FlightRecorder, MakesNoWorkloadAndSaysWhatIsMissing) {
-  const Job job = dump_of(ddp_entries(7, 1)).job();
+  const TrainingJob job = dump_of(ddp_entries(7, 1)).job();
   EXPECT_FALSE(job.workload);
   EXPECT_FALSE(job.forward);
   EXPECT_FALSE(job.backward);
@@ -52,7 +52,7 @@ TEST(FlightRecorder, MakesNoWorkloadAndSaysWhatIsMissing) {
 }
 
 TEST(FlightRecorder, NamesTheSettingThatRecordsDurations) {
-  const Job job = dump_of(ddp_entries(7, 0)).job();
+  const TrainingJob job = dump_of(ddp_entries(7, 0)).job();
   EXPECT_FALSE(job.buckets.front().duration);
   EXPECT_THAT(job.step.value, DoubleNear(0.220, 1e-9));
   EXPECT_THAT(job.unknown, Contains(HasSubstr("set TORCH_NCCL_ENABLE_TIMING=1")));
@@ -61,7 +61,7 @@ TEST(FlightRecorder, NamesTheSettingThatRecordsDurations) {
 TEST(FlightRecorder, DoubtsDurationsBetweenNoticedTimes) {
   Json entries = ddp_entries(7, 1);
   for (Json& entry : entries) entry.erase("duration_ms");
-  const Job job = dump_of(std::move(entries)).job();
+  const TrainingJob job = dump_of(std::move(entries)).job();
   EXPECT_THAT(job.buckets.front().duration->value, DoubleNear(0.050, 1e-9));
   EXPECT_THAT(job.unknown, Contains(HasSubstr("100 ms late")));
 }
@@ -69,7 +69,7 @@ TEST(FlightRecorder, DoubtsDurationsBetweenNoticedTimes) {
 TEST(FlightRecorder, BeginsWithAnyExchangeSinceTheRingOverwrites) {
   const Json all = ddp_entries(12, 1);
   for (std::size_t skipped = 1; skipped < 9; ++skipped) {
-    const Job job = dump_of(Json(all.begin() + static_cast<std::ptrdiff_t>(skipped), all.end())).job();
+    const TrainingJob job = dump_of(Json(all.begin() + static_cast<std::ptrdiff_t>(skipped), all.end())).job();
     EXPECT_THAT(bucket_elements(job), ElementsAre(2'049'000, 7'875'584, 6'563'840, 6'637'568, 2'431'040)) << skipped;
     EXPECT_GE(job.steps, 9) << skipped;
   }
@@ -81,7 +81,7 @@ TEST(FlightRecorder, FindsTheRankThatTheOthersWaitForByItsShortDurations) {
     const RecordedFile file = dump_of(ddp_entries(6, rank == 3 ? 0.2 : 20), fmt::format("rank{}.json", rank));
     recordings.push_back(file.read().front());
   }
-  const Job job = make_job(std::move(recordings), {});
+  const TrainingJob job = make_job(std::move(recordings), {});
   ASSERT_TRUE(job.straggler);
   EXPECT_EQ(job.straggler->rank, 3);
   EXPECT_LT(job.straggler->own.value, 0.1 * job.straggler->others.value);
@@ -103,7 +103,7 @@ TEST(FlightRecorder, ReadsWhatPyTorchHasWritten) {
     recordings.push_back(read_recordings(file, {}).front());
     EXPECT_THAT(recordings.back().steps, SizeIs(10)) << name;
   }
-  const Job job = make_job(std::move(recordings), {});
+  const TrainingJob job = make_job(std::move(recordings), {});
   EXPECT_THAT(bucket_elements(job), ElementsAre(4'216'842, 1'050'624));
   EXPECT_EQ(job.ranks, 2);
   EXPECT_EQ(job.recordings[0].rank, 0);
@@ -132,7 +132,7 @@ Json fsdp_entries(int steps, int blocks) {
 }
 
 TEST(FlightRecorder, SeesAStepOfEqualBlocksAsAWhole) {
-  const Job job = dump_of(fsdp_entries(5, 12)).job();
+  const TrainingJob job = dump_of(fsdp_entries(5, 12)).job();
   EXPECT_EQ(job.steps, 4);
   EXPECT_THAT(job.step.value, DoubleNear(0.041, 1e-9));
   EXPECT_THAT(job.buckets, SizeIs(12));
@@ -154,7 +154,7 @@ TEST(FlightRecorder, AsksWhichOfTwoGroupsExchangesGradients) {
   }
   const RecordedFile file = dump_of(std::move(entries));
   expect_error([&] { file.job(); }, ExitCode::usage, HasSubstr("'mesh_dp', 'mesh_tp'"), HasSubstr("--group"));
-  const Job job = file.job({.group = "mesh_dp"});
+  const TrainingJob job = file.job({.group = "mesh_dp"});
   EXPECT_THAT(bucket_elements(job), ElementsAre(30'000'000));
   EXPECT_THAT(job.step.value, DoubleNear(0.1, 1e-9));
 }
@@ -171,7 +171,7 @@ TEST(FlightRecorder, LeavesOutFlagsBarriersAndEntriesForSeveralAtOnce) {
     entries.back()["input_dtypes"] = {"Int"};
     entries.push_back(flight_entry("nccl:all_reduce_barrier", {{1}}, begin + 40, 1));
   }
-  const Job job = dump_of(std::move(entries)).job();
+  const TrainingJob job = dump_of(std::move(entries)).job();
   EXPECT_THAT(bucket_elements(job), ElementsAre(1'000'000, 750'000));
 }
 
@@ -187,7 +187,7 @@ TEST(FlightRecorder, RefusesWhatShowsNoStep) {
 
 TEST(FlightRecorder, ReadsWhatACutFileHolds) {
   const std::string text = flight_dump(ddp_entries(9, 1)).dump();
-  const Job job = RecordedFile("nccl_trace_rank_0", text.substr(0, text.size() / 2)).job();
+  const TrainingJob job = RecordedFile("nccl_trace_rank_0", text.substr(0, text.size() / 2)).job();
   EXPECT_THAT(job.unknown, Contains(HasSubstr("ends before its list of entries does")));
   EXPECT_THAT(job.buckets, SizeIs(5));
 }
@@ -196,7 +196,7 @@ TEST(FlightRecorder, SurvivesNumbersThatAreNone) {
   std::string text = flight_dump(ddp_entries(9, 1)).dump();
   for (std::size_t at = text.find("[7875584]"); at != text.npos; at = text.find("[7875584]", at))
     text.replace(at, 9, "[NaN]    ");
-  const Job job = RecordedFile("nccl_trace_rank_0", text).job();
+  const TrainingJob job = RecordedFile("nccl_trace_rank_0", text).job();
   EXPECT_THAT(bucket_elements(job), ElementsAre(2'049'000, 0, 6'563'840, 6'637'568, 2'431'040));
 }
 

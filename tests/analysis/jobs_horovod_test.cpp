@@ -143,7 +143,7 @@ TEST(HorovodTimelines, ShowTheStepOfMedianTimeWhereNoneAreAlike) {
       step.collectives.push_back({.operation = "all-reduce", .elements = elements, .in_backward = true});
     recording.steps.push_back(step);
   }
-  const Job job = make_job({recording}, {});
+  const TrainingJob job = make_job({recording}, {});
   EXPECT_EQ(job.step, Seconds(0.2));
   EXPECT_EQ(job.other_steps, 2);
 }

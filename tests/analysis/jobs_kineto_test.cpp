@@ -18,14 +18,15 @@ constexpr double kTolerance = 1e-7;
 
 class Kineto : public ::testing::Test {
  protected:
-  Job job(const TraceText& trace, int world = 2, const std::string& backend = "gloo", const JobRequest& request = {}) {
+  TrainingJob job(const TraceText& trace, int world = 2, const std::string& backend = "gloo",
+                  const JobRequest& request = {}) {
     return job_of({file_of(folder_, "trace.json", trace.text(0, world, backend))}, request);
   }
   TemporaryFolder folder_;
 };
 
 TEST_F(Kineto, GivesThePartsOfAStepThatAddUp) {
-  const Job job = this->job(gloo_steps());
+  const TrainingJob job = this->job(gloo_steps());
   EXPECT_EQ(job.steps, 2);
   EXPECT_EQ(job.ranks, 2);
   EXPECT_NEAR(job.step.value, 0.1, kTolerance);
@@ -38,7 +39,7 @@ TEST_F(Kineto, GivesThePartsOfAStepThatAddUp) {
 }
 
 TEST_F(Kineto, GivesBucketsWithTheirTensorsSizesAndTimes) {
-  const Job job = this->job(gloo_steps());
+  const TrainingJob job = this->job(gloo_steps());
   ASSERT_EQ(job.buckets.size(), 2U);
   EXPECT_EQ(job.buckets[0].elements, 30);
   EXPECT_EQ(job.buckets[0].tensors, 2);
@@ -52,7 +53,7 @@ TEST_F(Kineto, GivesBucketsWithTheirTensorsSizesAndTimes) {
 TEST_F(Kineto, MakesAWorkloadWhoseGradientsAreReadyWhenTheyWere) {
   JobRequest request;
   request.batch = 8;
-  const Job job = this->job(gloo_steps(), 2, "gloo", request);
+  const TrainingJob job = this->job(gloo_steps(), 2, "gloo", request);
   ASSERT_TRUE(job.workload);
   const StepTimeline& timeline = job.workload->timeline;
   EXPECT_EQ(timeline.batch, 8);
@@ -85,7 +86,7 @@ TraceText steps_of_a_host_that_runs_ahead() {
 }
 
 TEST_F(Kineto, TakesTheTimesOfTheDeviceWhereTheHostRunsAhead) {
-  const Job job = this->job(steps_of_a_host_that_runs_ahead(), 0, "");
+  const TrainingJob job = this->job(steps_of_a_host_that_runs_ahead(), 0, "");
   EXPECT_NEAR(job.forward->value, 0.03, kTolerance);
   EXPECT_NEAR(job.backward->value, 0.06, kTolerance);
   EXPECT_NEAR(job.update.value, 0.01, kTolerance);
@@ -124,7 +125,7 @@ TraceText nccl_step(double next, const std::string& second_group = "0") {
 }
 
 TEST_F(Kineto, KnowsACollectiveByItsEventsOfTheHostAndItsKernel) {
-  const Job job = this->job(nccl_step(54), 8, "nccl");
+  const TrainingJob job = this->job(nccl_step(54), 8, "nccl");
   ASSERT_EQ(job.buckets.size(), 2U);
   EXPECT_EQ(job.buckets[0].elements, 500);
   EXPECT_EQ(job.buckets[1].elements, 700);
@@ -142,7 +143,7 @@ TEST_F(Kineto, CountsAsExposedWhatTheDeviceWaitedForAndNotWhatTheHostWasLate) {
 }
 
 TEST_F(Kineto, WithoutShapesTakesBucketsForGradientsAndSaysSo) {
-  const Job job = this->job(nccl_step(54), 8, "nccl");
+  const TrainingJob job = this->job(nccl_step(54), 8, "nccl");
   ASSERT_TRUE(job.workload);
   ASSERT_EQ(job.workload->timeline.gradients.size(), 2U);
   EXPECT_EQ(job.workload->timeline.gradients[1].elements, 700);
@@ -162,7 +163,7 @@ TEST_F(Kineto, AsksForTheGroupWhereTwoExchangeInTheBackwardPass) {
 TEST_F(Kineto, NamesExchangesThatAreNotDataParallelism) {
   TraceText trace = nccl_step(54);
   trace.host("record_param_comms", 5, 6, 1, R"("Collective name": "all_to_allv", "In msg nelems": 4096)");
-  const Job job = this->job(trace, 8, "nccl");
+  const TrainingJob job = this->job(trace, 8, "nccl");
   ASSERT_EQ(job.others.size(), 1U);
   EXPECT_EQ(job.others[0].operation, "all-to-all");
   EXPECT_EQ(job.others[0].elements, 4096);
@@ -176,13 +177,13 @@ TEST_F(Kineto, FindsStepsByTheOptimizerWhereNoneAreMarked) {
     trace.host("autograd::engine::evaluate_function: ConvBackward0", at + 30, at + 40, 1);
     trace.mark("Optimizer.step#Adam.step", at + 80, at + 90);
   }
-  const Job job = this->job(trace, 0, "");
+  const TrainingJob job = this->job(trace, 0, "");
   EXPECT_EQ(job.steps, 3) << "the first one began before the recording";
   EXPECT_NEAR(job.step.value, 0.1, kTolerance);
 }
 
 TEST_F(Kineto, ShowsTheRankThatTheOthersWaitFor) {
-  const Job job =
+  const TrainingJob job =
       job_of({file_of(folder_, "0.json", gloo_steps(9).text(0)), file_of(folder_, "1.json", gloo_steps().text(1))});
   ASSERT_TRUE(job.straggler);
   EXPECT_EQ(job.straggler->rank, 1) << "who comes last waits least";
@@ -198,7 +199,7 @@ TEST_F(Kineto, ReadsTheListOfAPyTorchWithoutKineto) {
 {"name": "torch::autograd::AccumulateGrad", "ph": "X", "ts": 49000, "dur": 10, "tid": 1, "args": {}},
 {"name": "c10d::allreduce_", "ph": "X", "ts": 49500, "dur": 10, "tid": 1, "pid": "CPU functions", "args": {}}
 ])";
-  const Job job = job_of({file_of(folder_, "list.json", text)});
+  const TrainingJob job = job_of({file_of(folder_, "list.json", text)});
   EXPECT_NEAR(job.step.value, 0.09, kTolerance);
   EXPECT_NEAR(job.forward->value, 0.03, kTolerance);
   EXPECT_EQ(job.buckets.size(), 1U);

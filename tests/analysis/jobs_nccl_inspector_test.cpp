@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-std::vector<std::int64_t> bucket_bytes(const Job& job) {
+std::vector<std::int64_t> bucket_bytes(const TrainingJob& job) {
   std::vector<std::int64_t> bytes;
   for (const JobBucket& bucket : job.buckets) bytes.push_back(bucket.bytes);
   return bytes;
@@ -37,7 +37,7 @@ std::string lines(const std::vector<Json>& log, int indent = -1) {
 }
 
 TEST(NcclInspector, ShowsBucketsAndStepsOfAVerboseLog) {
-  const Job job = RecordedFile("a.log", lines(ddp_log(1, 6, true))).job();
+  const TrainingJob job = RecordedFile("a.log", lines(ddp_log(1, 6, true))).job();
   EXPECT_THAT(bucket_bytes(job), ElementsAre(8'196'000, 31'502'336, 26'255'360, 26'550'272, 9'724'160));
   EXPECT_EQ(job.steps, 5);
   EXPECT_THAT(job.step.value, DoubleNear(0.220, 1e-6));
@@ -55,7 +55,7 @@ TEST(NcclInspector, ShowsBucketsAndStepsOfAVerboseLog) {
 }
 
 TEST(NcclInspector, KnowsNoTimeOfAStepWithoutVerboseMode) {
-  const Job job = RecordedFile("a.log", lines(ddp_log(0, 6, false))).job();
+  const TrainingJob job = RecordedFile("a.log", lines(ddp_log(0, 6, false))).job();
   EXPECT_THAT(bucket_bytes(job), ElementsAre(8'196'000, 31'502'336, 26'255'360, 26'550'272, 9'724'160));
   EXPECT_EQ(job.steps, 6);
   EXPECT_EQ(job.step.value, 0);
@@ -73,12 +73,12 @@ TEST(NcclInspector, FindsTheStragglerAmongTheRanksOfOneFile) {
   std::vector<Json> log;
   for (int rank = 0; rank < 4; ++rank)
     for (Json& each : ddp_log(rank, 6, true, rank == 2 ? 1 : 9)) log.push_back(std::move(each));
-  const Job processes = RecordedFile("all.log", lines(log)).job();
+  const TrainingJob processes = RecordedFile("all.log", lines(log)).job();
   EXPECT_THAT(processes.recordings, SizeIs(4));
   ASSERT_TRUE(processes.straggler);
   EXPECT_EQ(processes.straggler->rank, 2);
   for (Json& each : log) each["metadata"]["pid"] = 7;  // one process with four GPUs
-  const Job one_process = RecordedFile("all.log", lines(log)).job();
+  const TrainingJob one_process = RecordedFile("all.log", lines(log)).job();
   EXPECT_THAT(one_process.recordings, SizeIs(4));
   EXPECT_EQ(one_process.straggler->rank, 2);
 }
@@ -93,7 +93,7 @@ TEST(NcclInspector, TakesTheWriterOfABatchFromItsFirstObject) {
     }
     log.push_back({{"coll_perf", each["coll_perf"]}});
   }
-  const Job job = RecordedFile("a.log", lines(log)).job();
+  const TrainingJob job = RecordedFile("a.log", lines(log)).job();
   EXPECT_EQ(job.recordings.front().rank, 3);
   EXPECT_EQ(job.steps, 5);
   EXPECT_THAT(job.unknown, Contains(HasSubstr("has overwritten exchanges")));
@@ -109,7 +109,7 @@ TEST(NcclInspector, CountsWhatARankPutsIntoAReduceScatter) {
       log.push_back(inspected(0, "AllGather", 1'000'000, 1 + 100.0 * step + block, 1));
       log.push_back(inspected(0, "ReduceScatter", 1'000'000 + block, 50 + 100.0 * step + block, 1));
     }
-  const Job job = RecordedFile("a.log", lines(log)).job();
+  const TrainingJob job = RecordedFile("a.log", lines(log)).job();
   EXPECT_THAT(bucket_bytes(job), ElementsAre(4'000'000, 4'000'004, 4'000'008));
   EXPECT_EQ(job.others.front().bytes, 3'000'000);
 }
@@ -127,7 +127,7 @@ TEST(NcclInspector, RefusesTwoGroupsWithoutTimes) {
 
 TEST(NcclInspector, ReadsWhatACutFileHolds) {
   const std::string text = lines(ddp_log(0, 9, true));
-  const Job job = RecordedFile("a.log", text.substr(0, text.size() - 100)).job();
+  const TrainingJob job = RecordedFile("a.log", text.substr(0, text.size() - 100)).job();
   EXPECT_EQ(job.steps, 8);
   EXPECT_THAT(job.unknown, Contains(HasSubstr("ends within an exchange")));
 }
@@ -137,7 +137,7 @@ TEST(NcclInspector, LeavesNumbersThatAreNoneUnknown) {
   for (Json& each : log) each["coll_perf"]["coll_exec_time_us"] = nullptr;
   std::string text = lines(log);
   for (std::size_t at = text.find("null"); at != text.npos; at = text.find("null", at)) text.replace(at, 4, "NaN ");
-  const Job job = RecordedFile("a.log", text).job();
+  const TrainingJob job = RecordedFile("a.log", text).job();
   EXPECT_FALSE(job.buckets.front().duration);
   EXPECT_EQ(job.steps, 5);
 }

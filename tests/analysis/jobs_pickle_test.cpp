@@ -185,9 +185,9 @@ class TorchPickler {
 TEST(Pickle, OfTheFlightRecorderIsReadAsItsJson) {
   Json dump = flight_dump(ddp_entries(6, 1));
   for (Json& entry : dump["entries"]) entry["frames"] = {{{"name", "forward"}, {"filename", "a.py"}, {"line", 7}}};
-  const Job json = RecordedFile("nccl_trace_rank_1.json", dump.dump()).job();
+  const TrainingJob json = RecordedFile("nccl_trace_rank_1.json", dump.dump()).job();
   const RecordedFile file("nccl_trace_rank_1", TorchPickler().dumped(dump));
-  const Job job = file.job();
+  const TrainingJob job = file.job();
   EXPECT_EQ(job.recordings.front().format, "flight-recorder");
   EXPECT_EQ(job.recordings.front().rank, 1);
   EXPECT_EQ(job.step.value, json.step.value);
@@ -199,7 +199,7 @@ TEST(Pickle, OfTheFlightRecorderIsReadAsItsJson) {
 TEST(Pickle, OfTheFlightRecorderNamesNoTimesByNone) {
   Json dump = flight_dump(ddp_entries(6, 0));
   for (Json& entry : dump["entries"]) entry["time_discovered_started_ns"] = nullptr;
-  const Job job = RecordedFile("nccl_trace_rank_1", TorchPickler().dumped(dump)).job();
+  const TrainingJob job = RecordedFile("nccl_trace_rank_1", TorchPickler().dumped(dump)).job();
   EXPECT_FALSE(job.buckets.front().duration);
   EXPECT_THAT(job.unknown, Contains(HasSubstr("TORCH_NCCL_ENABLE_TIMING")));
 }

@@ -85,7 +85,7 @@ std::string file_of(const TemporaryFolder& folder, const std::string& name, cons
   return file.string();
 }
 
-Job job_of(const std::vector<std::string>& files, const JobRequest& request) {
+TrainingJob job_of(const std::vector<std::string>& files, const JobRequest& request) {
   std::vector<Recording> recordings;
   for (const std::string& file : files) std::ranges::move(read_recordings(file, {}), std::back_inserter(recordings));
   return make_job(std::move(recordings), request);

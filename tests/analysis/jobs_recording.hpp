@@ -43,6 +43,6 @@ TraceText gloo_steps(double earlier = 0);
 std::string file_of(const TemporaryFolder& folder, const std::string& name, const std::string& text);
 
 /// The job of these files.
-Job job_of(const std::vector<std::string>& files, const JobRequest& request = {});
+TrainingJob job_of(const std::vector<std::string>& files, const JobRequest& request = {});
 
 }  // namespace hbench

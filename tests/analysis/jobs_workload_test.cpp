@@ -40,7 +40,7 @@ Trace known(const std::string& name, const std::vector<std::int64_t>& sizes) {
 TEST(JobTensors, AreThoseOfAKnownTimelineWhoseSizesAddUpToAllBuckets) {
   JobRequest request;
   request.known = {known("other", {11, 20, 29}), known("mine", {10, 20, 30}), known("longer", {10, 20, 30, 1})};
-  const Job job = make_job({without_shapes()}, request);
+  const TrainingJob job = make_job({without_shapes()}, request);
   EXPECT_EQ(job.tensors_of, "mine");
   ASSERT_TRUE(job.workload);
   EXPECT_EQ(job.workload->timeline.gradients[1].tensor, "tensor1");
@@ -55,7 +55,7 @@ TEST(JobTensors, AreNotGuessedByTheirNumberAlone) {
   request.known = {known("same_number", {10, 20, 30})};
   EXPECT_FALSE(make_job({recording}, request).workload);
   request.tensors = "same_number";
-  const Job job = make_job({recording}, request);
+  const TrainingJob job = make_job({recording}, request);
   ASSERT_TRUE(job.workload);
   EXPECT_EQ(job.workload->timeline.gradients[2].elements, 30);
 }
@@ -78,7 +78,7 @@ TEST(JobTensors, AreCompletedByAFileThatHasSizesAndNoTimes) {
   Recording sizes{.file = "execution_trace.json", .format = "execution-trace"};
   sizes.gradient_elements = {10, 20, 30};
   sizes.bucket_elements = {30, 30};
-  const Job job = make_job({times, sizes}, {});
+  const TrainingJob job = make_job({times, sizes}, {});
   ASSERT_TRUE(job.workload);
   EXPECT_EQ(job.workload->timeline.gradients[0].elements, 10);
   EXPECT_EQ(job.buckets[0].elements, 30);
@@ -104,7 +104,7 @@ TEST(Job, LeavesOutStepsOfAnotherShape) {
   first.time = Seconds(7);
   first.collectives.pop_back();
   recording.steps.insert(recording.steps.begin(), first);
-  const Job job = make_job({recording}, {});
+  const TrainingJob job = make_job({recording}, {});
   EXPECT_EQ(job.steps, 2);
   EXPECT_EQ(job.other_steps, 1);
   EXPECT_EQ(job.slowest_step, Seconds(0.1));

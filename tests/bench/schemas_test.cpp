@@ -19,6 +19,7 @@
 #include "reports/prediction/comparison.hpp"
 #include "reports/prediction/crossover.hpp"
 #include "reports/prediction/fits.hpp"
+#include "reports/prediction/job.hpp"
 #include "reports/prediction/profile_difference.hpp"
 #include "reports/prediction/profiles.hpp"
 #include "reports/prediction/validated_curves.hpp"
@@ -70,6 +71,7 @@ constexpr Published kPublished[] = {
     {"db-prune-1", [] { return prune_json("", {}, false, kSchema); }},
     {"doctor-1", [] { return doctor_json({}, {}, kSchema); }},
     {"export-1", [] { return points_json({}, kSchema); }},
+    {"import-job-1", [] { return job_json({}, "", kSchema); }},
     {"list-1", [] { return listing_json({}, kSchema); }},
     {"list-profiles-1", [] { return profiles_json({}, kSchema); }},
     {"profile-check-1", [] { return findings_json({}, kSchema); }},

@@ -12,8 +12,8 @@ using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
 /// What NCCL Inspector knows of a job without its verbose mode: bytes and durations.
-Job job_without_times() {
-  Job job;
+TrainingJob job_without_times() {
+  TrainingJob job;
   job.recordings.push_back({.file = "a.log", .format = "nccl-inspector", .rank = 0, .world = 4, .backend = "nccl"});
   job.ranks = 4;
   job.steps = 6;
@@ -45,7 +45,7 @@ TEST(JobReport, HasNullForWhatIsNotKnown) {
 }
 
 TEST(JobReport, SaysThatDurationsAreMissing) {
-  Job job = job_without_times();
+  TrainingJob job = job_without_times();
   job.step = job.fastest_step = job.slowest_step = Seconds(0.22);
   job.communication = {};
   job.buckets.front().duration.reset();
