@@ -10,6 +10,7 @@
 
 #include "analysis/jobs/job_format.hpp"
 #include "analysis/jobs/kineto_events.hpp"
+#include "analysis/jobs/kineto_exchanges.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
@@ -26,51 +27,6 @@ struct Window {
 template <class Event>
 void sort_by_begin(std::vector<Event>& events) {
   std::ranges::stable_sort(events, {}, &Event::begin);
-}
-
-bool within(const Events::Interval& inner, const Events::Interval& outer) {
-  return inner.thread == outer.thread && inner.begin >= outer.begin && inner.end <= outer.end;
-}
-
-/// Takes over what `other`, which stands for the same exchange, knows and `exchange` does not.
-void complete(Events::Exchange& exchange, const Events::Exchange& other) {
-  if (exchange.operation.empty()) exchange.operation = other.operation;
-  if (exchange.type.empty()) exchange.type = other.type;
-  if (exchange.group.empty()) exchange.group = other.group;
-  if (exchange.elements == 0) exchange.elements = other.elements;
-  if (exchange.ranks == 0) exchange.ranks = other.ranks;
-}
-
-/// One collective is told three times by the host: `c10d::`, in it `record_param_comms`, in it `nccl:`. The outermost
-/// stands for all; a library's event that lies in none is the run of one, on a thread of the library's own.
-void join_calls(Events& events) {
-  sort_by_begin(events.calls);
-  sort_by_begin(events.runs);
-  std::vector<Events::Exchange> outermost, runs;
-  std::map<std::int64_t, std::size_t> last;  // of each thread
-  for (Events::Exchange& call : events.calls) {
-    const auto found = last.find(call.thread);
-    if (found != last.end() && within(call, outermost[found->second])) {
-      complete(outermost[found->second], call);
-      continue;
-    }
-    last[call.thread] = outermost.size();
-    outermost.push_back(std::move(call));
-  }
-  for (Events::Exchange& run : events.runs) {
-    const auto inside = [&](const Events::Exchange& call) { return run.correlation == 0 && within(run, call); };
-    const auto after = std::ranges::upper_bound(outermost, run.begin, {}, &Events::Exchange::begin);
-    // Calls of other threads may stand between a call and what lies in it.
-    auto call = std::find_if(
-        std::make_reverse_iterator(after),
-        std::make_reverse_iterator(after - std::min<std::ptrdiff_t>(after - outermost.begin(), 64)), inside);
-    if (call.base() != after - std::min<std::ptrdiff_t>(after - outermost.begin(), 64))
-      complete(*call, run);
-    else
-      runs.push_back(std::move(run));
-  }
-  events.calls = std::move(outermost);
-  events.runs = std::move(runs);
 }
 
 /// Steps as the profiler marks them; else from the end of one update of the parameters to that of the next.
@@ -90,14 +46,13 @@ std::vector<Window> windows_of(Events& events) {
 class Steps {
  public:
   explicit Steps(Events events) : events_(std::move(events)) {
-    join_calls(events_);
+    run_of_ = runs_of_calls(events_);
     std::ranges::sort(events_.tasks, {}, &Events::Interval::begin);
     sort_by_begin(events_.gradients);
     std::ranges::sort(events_.launches, {}, &Events::Launch::at);
     std::ranges::sort(events_.kernels, {}, &Events::Kernel::begin);
     for (const Events::Kernel& kernel : events_.kernels)
       if (kernel.correlation > 0) kernel_of_.emplace(kernel.correlation, &kernel);
-    match_runs();
   }
 
   Recording recording() {
@@ -110,54 +65,6 @@ class Steps {
   }
 
  private:
-  /// The run of each call: by what launched its kernel, else the first that began after the call and is of its kind.
-  void match_runs() {
-    run_of_.assign(events_.calls.size(), nullptr);
-    std::unordered_map<std::int64_t, const Events::Launch*> launch_of;
-    for (const Events::Launch& launch : events_.launches)
-      if (launch.correlation > 0) launch_of.emplace(launch.correlation, &launch);
-    std::vector<const Events::Exchange*> open;
-    for (const Events::Exchange& run : events_.runs) {
-      const auto launch = run.correlation > 0 ? launch_of.find(run.correlation) : launch_of.end();
-      if (launch == launch_of.end() || !assign(*launch->second, run)) open.push_back(&run);
-    }
-    std::vector<bool> used(open.size());
-    for (std::size_t i = 0; i < events_.calls.size(); ++i) {
-      if (run_of_[i] != nullptr) continue;
-      for (std::size_t k = 0; k < open.size(); ++k) {
-        if (used[k] || open[k]->begin < events_.calls[i].begin || !alike(*open[k], events_.calls[i])) continue;
-        used[k] = true;
-        run_of_[i] = open[k];
-        complete(events_.calls[i], *open[k]);
-        break;
-      }
-    }
-    // What nothing called stands for itself.
-    for (std::size_t k = 0; k < open.size(); ++k) {
-      if (used[k]) continue;
-      events_.calls.push_back(*open[k]);
-      run_of_.push_back(open[k]);
-    }
-  }
-
-  static bool alike(const Events::Exchange& run, const Events::Exchange& call) {
-    return run.operation.empty() || call.operation.empty() || run.operation == call.operation;
-  }
-
-  bool assign(const Events::Launch& launch, const Events::Exchange& run) {
-    const auto after = std::ranges::upper_bound(events_.calls, launch.at, {}, &Events::Exchange::begin);
-    for (auto call = after; call != events_.calls.begin();) {
-      --call;
-      if (call->thread != launch.thread) continue;
-      const auto index = static_cast<std::size_t>(call - events_.calls.begin());
-      if (call->end < launch.at || run_of_[index] != nullptr) return false;
-      run_of_[index] = &run;
-      complete(*call, run);
-      return true;
-    }
-    return false;
-  }
-
   RecordedStep step(const Window& window) {
     RecordedStep step{.name = window.name, .time = Seconds(window.end - window.begin)};
     const auto in_window = [&](const Events::Interval& each) {
