@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <utility>
 
 #include "bench/command/description.hpp"
 #include "collectives/base/flag_values.hpp"
@@ -134,8 +135,13 @@ struct Arguments::State {
   CLI::App app;
   std::deque<CliOption> options;  // stays where it is when it grows: callers hold pointers
   std::vector<std::string>* others = nullptr;
+  std::vector<std::function<void()>> unread;  ///< values, until all options are known to be right
 
   Option* keep(CLI::Option* option) { return &options.emplace_back(option); }
+
+  void read_later(const std::function<void(const std::string&)>& read, const std::string& text) {
+    unread.emplace_back([read, text] { read(text); });
+  }
 
   template <class Value>
   Option* add(std::string names, Value& value, std::string help, Check rule) {
@@ -146,7 +152,7 @@ struct Arguments::State {
 };
 
 Arguments::Arguments(std::string description, std::string name)
-    : state_(new State{CLI::App(std::move(description), std::move(name)), {}, nullptr}) {
+    : state_(new State{CLI::App(std::move(description), std::move(name)), {}, nullptr, {}}) {
   state_->app.formatter(std::make_shared<HelpFormatter>());
   state_->app.get_help_ptr()->description("print this help and exit");
 }
@@ -187,17 +193,20 @@ Option* Arguments::add_list(std::string names, std::vector<std::string>& values,
 
 Option* Arguments::add_read(std::string names, std::function<void(const std::string& text)> read, std::string help,
                             std::string standard) {
+  auto later = [state = state_.get(), read = std::move(read)](const std::string& text) {
+    state->read_later(read, text);
+  };
   CLI::Option* option =
-      state_->app.add_option_function<std::string>(std::move(names), std::move(read), std::move(help));
+      state_->app.add_option_function<std::string>(std::move(names), std::move(later), std::move(help));
   return state_->keep(option->default_str(std::move(standard)));
 }
 
 Option* Arguments::add_each(std::string names, std::function<void(const std::string& text)> read, std::string help) {
-  auto read_all = [read = std::move(read)](const std::vector<std::string>& texts) {
-    std::ranges::for_each(texts, read);
+  auto later = [state = state_.get(), read = std::move(read)](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) state->read_later(read, text);
   };
   return state_->keep(
-      state_->app.add_option_function<std::vector<std::string>>(std::move(names), std::move(read_all), std::move(help))
+      state_->app.add_option_function<std::vector<std::string>>(std::move(names), std::move(later), std::move(help))
           ->allow_extra_args(false));
 }
 
@@ -243,6 +252,7 @@ bool Arguments::parse(const Call& call) {
   std::vector<std::string> reversed(call.arguments.rbegin(), call.arguments.rend());
   try {
     app.parse(reversed);
+    for (const auto& read : std::exchange(state_->unread, {})) read();
     if (state_->others != nullptr) *state_->others = app.remaining();
     return false;
   } catch (const CLI::CallForHelp&) {

@@ -73,10 +73,10 @@ class Arguments {
   Option* add_option(std::string names, std::vector<std::string>& values, std::string help);
   /// A comma list, given once. Help shows what `values` has now.
   Option* add_list(std::string names, std::vector<std::string>& values, std::string help);
-  /// `parse` calls `read` with the text. `standard` is the default that help shows.
+  /// `parse` calls `read` with the text once all options are known. `standard` is the default that help shows.
   Option* add_read(std::string names, std::function<void(const std::string& text)> read, std::string help,
                    std::string standard = {});
-  /// May be given more than once; `parse` calls `read` with each text.
+  /// May be given more than once; `parse` then calls `read` with each text.
   Option* add_each(std::string names, std::function<void(const std::string& text)> read, std::string help);
   /// A value that is more than its text: what `to_value` makes of the text, or of the text and the option's name. It is
   /// that of `standard` where the option is not given, and stays as it is without one.
