@@ -242,7 +242,7 @@ std::vector<Recording> read(const std::string& file_name) { return {Reader().run
 
 extern const JobFormat kChakraFormat;
 constinit const JobFormat kChakraFormat{.name = "chakra",
-                                        .summary = "Chakra's execution trace: sizes, which complete a kineto trace",
+                                        .summary = "sizes of a Chakra execution trace, beside a kineto trace",
                                         .example = "chakra_converter PyTorch --input et.json --output chakra.et",
                                         .recognises = recognises,
                                         .read = read};

@@ -286,7 +286,7 @@ std::vector<Recording> read(const std::string& file_name) { return {Reader(file_
 extern const JobFormat kExecutionTraceFormat;
 constinit const JobFormat kExecutionTraceFormat{
     .name = "execution-trace",
-    .summary = "PyTorch's execution trace: sizes, which complete a kineto trace",
+    .summary = "sizes of a PyTorch execution trace, beside a kineto trace",
     .example = "torch.profiler.ExecutionTraceObserver().register_callback(\"et.json\")",
     .recognises = recognises,
     .read = read};

@@ -395,6 +395,7 @@ TEST(MeasuredUnits, AreThoseOfTimesAndRates) {
   EXPECT_EQ(factor("step_seconds"), 1);
   EXPECT_EQ(factor("step_us"), 1e-6);
   EXPECT_EQ(factor("ns"), 1e-9);
+  EXPECT_EQ(factor("step_sec"), 1);
   EXPECT_EQ(measured_unit("min").value().factor, 60);
   EXPECT_EQ(unit_of_name("train_images_per_second").value().unit, "images/s");
   EXPECT_EQ(unit_of_name("per_s").value().unit, "1/s");

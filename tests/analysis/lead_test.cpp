@@ -97,5 +97,20 @@ TEST(LeadOfPoints, NeedsATenthWhereNobodyKnowsTheScatter) {
   EXPECT_EQ(lead_of(first, second).who(), Ahead::first);
 }
 
+TEST(LeadOfPoints, IsThatOfEfficienciesWhereNoThroughputIsPublished) {
+  Point first = timed({}), second = timed({});
+  first.asked.evidence = second.asked.evidence = Evidence::published;
+  first.throughput = second.throughput = 0;
+  first.efficiency = 0.9;
+  second.efficiency = 0.6;
+  EXPECT_DOUBLE_EQ(lead_of(first, second).ratio, 1.5);
+}
+
+TEST(LeadOfPoints, IsThatOfStepsWhereTheirSamplesAreNotKnown) {
+  Point first = simulated("a", step(1, 1, 1));
+  first.throughput = 0;
+  EXPECT_DOUBLE_EQ(lead_of(first, simulated("a", step(1.5, 1.5, 1.5))).ratio, 1.5);
+}
+
 }  // namespace
 }  // namespace hbench

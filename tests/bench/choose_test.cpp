@@ -455,15 +455,28 @@ TEST(ChooseVerb, PointsAtNoPictureThatIsNotThere) {
 TEST(ChooseVerb, SaysWhereNoRateOfOneGpuIsKnown) {
   expect_error(
       [] {
-        choose_by({"--workload", "llama_7b"});
+        choose_by({"--workload", "mobilenet_v2", "--gpu", "v100"});
       },
-      ExitCode::usage, HasSubstr("no cluster has a rate of one GPU for llama_7b"), HasSubstr("--single-gpu-rate"));
+      ExitCode::usage, HasSubstr("no cluster has a rate of one GPU for mobilenet_v2"), HasSubstr("--rate h100="));
   testing::internal::GetCapturedStdout();
+  EXPECT_THAT(choose_by({"--workload", "mobilenet_v2", "--gpu", "v100", "--rate", "v100=900", "--gpus", "8"}),
+              HasSubstr("900"));
   EXPECT_THAT(
       choose_by({"--workload", "gpt2_small", "--single-gpu-rate", "12", "--gpus", "8", "--profile", "dgx-a100"}),
       HasSubstr("GPT-2 (124 M): 8 GPUs of"));
   expect_error([] { choose_by({"--workload", "vgg17"}); }, ExitCode::usage, HasSubstr("vgg17"), HasSubstr("vgg16"));
   testing::internal::GetCapturedStdout();
+}
+
+TEST(ChooseVerb, RefusesJobsThatHaveNoRoomOnAGpu) {
+  expect_error(
+      [] {
+        choose_by({"--workload", "llama_7b", "--profile", "dgx-a100", "--gpus", "8"});
+      },
+      ExitCode::usage, HasSubstr("refused"), HasSubstr("weights, gradients and optimizer take 108 GB"));
+  testing::internal::GetCapturedStdout();
+  EXPECT_THAT(choose_by({"--workload", "llama_7b", "--profile", "aws-p5en", "--gpus", "8", "--target", "10%"}),
+              HasSubstr("LLaMA 7B: 8 GPUs of aws-p5en"));
 }
 
 }  // namespace

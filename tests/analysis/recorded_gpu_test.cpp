@@ -1,0 +1,50 @@
+// Whose GPU a name or a rate means.
+
+#include "analysis/prediction/recorded_gpu.hpp"
+
+#include <gmock/gmock.h>
+
+#include "analysis/prediction/request.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(GpuOfTheCatalogue, IsKnownByTheNameOfItsDriver) {
+  EXPECT_TRUE(is_gpu_of_catalogue("NVIDIA A100-SXM4-40GB", "a100"));
+  EXPECT_TRUE(is_gpu_of_catalogue("NVIDIA A100-PG509-200", "a100-80gb"));
+  EXPECT_TRUE(is_gpu_of_catalogue("NVIDIA H100 80GB HBM3", "h100-sxm"));
+  EXPECT_TRUE(is_gpu_of_catalogue("NVIDIA GeForce RTX 2080 Ti", "rtx2080ti"));
+  EXPECT_TRUE(is_gpu_of_catalogue("Tesla V100-SXM2-16GB", "v100"));
+}
+
+TEST(GpuOfTheCatalogue, IsNoneWhoseNameOnlyBeginsAlike) {
+  EXPECT_FALSE(is_gpu_of_catalogue("NVIDIA L40", "l4"));
+  EXPECT_FALSE(is_gpu_of_catalogue("NVIDIA A10G", "a100"));
+  EXPECT_FALSE(is_gpu_of_catalogue("NVIDIA H100 PCIe", "h100-sxm"));
+  EXPECT_FALSE(is_gpu_of_catalogue("NVIDIA A100-SXM4-80GB", "a100-80gb-pcie"));
+  EXPECT_FALSE(is_gpu_of_catalogue("NVIDIA H200", "h100-sxm"));
+  EXPECT_FALSE(is_gpu_of_catalogue("", "a100"));
+  EXPECT_FALSE(is_gpu_of_catalogue("NVIDIA A100", ""));
+}
+
+TEST(GpuRates, AreThoseOfTheClosestName) {
+  PredictionRequest request;
+  request.gpu_rates = parse_gpu_rates("h100=300,A100=150,a100-80gb=160");
+  EXPECT_EQ(request.rate_on("h100-sxm"), 300);
+  EXPECT_EQ(request.rate_on("a100"), 150);
+  EXPECT_EQ(request.rate_on("a100-80gb-pcie"), 160);
+  EXPECT_EQ(request.rate_on("v100"), 0);
+  request.single_gpu_rate = 7;
+  EXPECT_EQ(request.rate_on("a100"), 7) << "of all GPUs";
+}
+
+TEST(GpuRates, RefuseWhatIsNoRate) {
+  for (const char* text : {"h100", "h100=", "=3", "h100=0", "h100=-1", "h100=nan", "h100=fast", "h100=1e99"})
+    expect_error([&] { parse_gpu_rates(text); }, ExitCode::usage, HasSubstr("--rate"), HasSubstr("h100=300"));
+}
+
+}  // namespace
+}  // namespace hbench
