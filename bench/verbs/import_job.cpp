@@ -37,9 +37,9 @@ ExitCode run_import_job(const Call& call) {
       "other command takes. Each file is of one rank; one is enough.",
       "hbench import-job");
   app.footer(
-      "Examples:\n  hbench import-job rank0.json\n"
-      "  hbench import-job rank0.json rank1.json --batch 32 --out my_job.toml\n"
-      "  hbench import-job rank0.json --json\n"
+      "Examples:\n  hbench import-job rank0.json.gz\n"
+      "  hbench import-job rank0.json.gz rank1.json.gz --batch 32 --out my_job.toml\n"
+      "  hbench import-job rank0.json.gz --json\n"
       "  hbench import-job nccl_trace_rank_0 nccl_trace_rank_1\n"
       "  hbench import-job inspector.log\n"
       "  hbench sweep --workload my_job.toml --profile my-cluster.toml --gpus 8..64 --evidence simulated\n" +
