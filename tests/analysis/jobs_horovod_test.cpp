@@ -116,7 +116,8 @@ TEST(HorovodTimelines, DoNotCountTensorsOfABucketThatOvertookOthers) {
     timeline.add_bucket({{1, begin + 40'000}, {3, begin + 50'000}}, begin + 55'000, begin + 70'000);
     timeline.add_bucket({{2, begin + 45'000}}, begin + 82'000, begin + 90'000);
   }
-  for (const RecordedCollective& bucket : recording_of(timeline.text()).steps.front().collectives)
+  const Recording recording = recording_of(timeline.text());
+  for (const RecordedCollective& bucket : recording.steps.front().collectives)
     EXPECT_EQ(bucket.gradients_before, std::nullopt);
 }
 
