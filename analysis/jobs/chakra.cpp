@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/jobs/job_format.hpp"
+#include "analysis/jobs/json_elements.hpp"
 #include "analysis/jobs/protobuf.hpp"
 #include "analysis/jobs/text_source.hpp"
 #include "analysis/jobs/words.hpp"
@@ -80,13 +81,8 @@ std::int64_t elements_of(const Node& node) {
   const nlohmann::json shapes = nlohmann::json::parse(node.shapes, nullptr, false);
   double sum = 0;
   if (shapes.is_array())
-    for (const nlohmann::json& shape : shapes) {
-      if (!shape.is_array()) return 0;
-      double product = 1;
-      for (const nlohmann::json& size : shape) product *= size.is_number() ? size.get<double>() : 0;
-      sum += product;
-    }
-  if (sum >= 1 && sum <= static_cast<double>(kMostElements)) return static_cast<std::int64_t>(sum);
+    for (const nlohmann::json& shape : shapes) sum += elements_of_shape(shape);
+  if (const std::int64_t elements = known_elements(sum); elements > 0) return elements;
   const int bytes = type_bytes(type_word(node.types));
   if (bytes == 0 || !node.bytes || *node.bytes > kMostElements) return 0;
   return static_cast<std::int64_t>(*node.bytes) / bytes;
@@ -191,7 +187,7 @@ class Reader {
       if (elements.size() > kShown) shown += ", ..";
       parts.push_back(
           fmt::format("{} of {} elements ({:.1f} ms)", counted(sum.nodes, operation), shown, sum.time.value * 1e3));
-      const bool gradients = operation == "all-reduce" || operation == "reduce-scatter";
+      const bool gradients = is_reduction(operation);
       if (gradients && recording_.bucket_elements.empty() && !repeats(elements))
         recording_.bucket_elements = std::move(elements);
     }
@@ -208,32 +204,17 @@ class Reader {
   std::map<std::string, Sum> kinds_;
 };
 
-/// A message with its length before it; absent where `text` does not begin with one.
-std::optional<std::string_view> message_at(std::string_view& text) {
-  std::uint64_t size = 0;
-  for (int shift = 0;; shift += 7) {
-    if (text.empty() || shift > 28) return std::nullopt;
-    const auto byte = static_cast<unsigned char>(text.front());
-    text.remove_prefix(1);
-    size |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) break;
-  }
-  if (size > text.size()) return std::nullopt;
-  const std::string_view message = text.substr(0, size);
-  text.remove_prefix(size);
-  return message;
-}
-
 bool recognises(std::string_view head) {
-  const auto metadata = message_at(head);
+  ProtobufMessage file(head);
+  const auto metadata = file.message();
   if (!metadata) return false;
   ProtobufMessage fields(*metadata);
   while (const auto field = fields.next())
     if (field->number > 2 || field->number < 1 || !field->is_bytes) return false;
   if (fields.damaged()) return false;
-  const auto node = message_at(head);
+  const auto node = file.message();
   // A first node of more than the head is not looked into.
-  return node ? node_of(*node).has_value() : !metadata->empty() && !head.empty();
+  return node ? node_of(*node).has_value() : !metadata->empty() && !file.rest().empty();
 }
 
 std::vector<Recording> read(const std::string& file_name) { return {Reader().run(file_name)}; }

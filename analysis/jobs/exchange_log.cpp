@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analysis/jobs/repetition.hpp"
+#include "analysis/jobs/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 
@@ -18,9 +19,7 @@ constexpr std::int64_t kFewElements = 64, kFewBytes = 256;
 /// Groups that reduce less than this part of all bytes may miss in a step.
 constexpr double kLittle = 0.01;
 
-bool reduces(const RecordedCollective& exchange) {
-  return exchange.operation == "all-reduce" || exchange.operation == "reduce-scatter";
-}
+bool reduces(const RecordedCollective& exchange) { return is_reduction(exchange.operation); }
 
 /// Flags and counters are whole numbers.
 bool may_carry_gradients(const RecordedCollective& exchange) {

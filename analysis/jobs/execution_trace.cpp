@@ -22,9 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kBackwardTask = "autograd::engine::evaluate_function: ";
-constexpr double kMostElements = 1e12;
-
 enum class Kind { other, task, gradient, exchange, forward, optimizer, step };
 
 struct Tensors {
@@ -37,8 +34,7 @@ Tensors tensors_of(const Json& value) {
   Tensors sum;
   if (!value.is_array() || value.empty()) return sum;
   if (value.size() == 6 && value[3].is_number() && value[5].is_string()) {
-    const double elements = value[3].get<double>();
-    if (elements > 0 && elements <= kMostElements) sum.elements = static_cast<std::int64_t>(elements);
+    sum.elements = known_elements(value[3].get<double>());
     sum.device = value[5].get<std::string>();
     return sum;
   }
@@ -78,10 +74,7 @@ class Node {
     static const Json kNone;
     return inputs_ != nullptr && inputs_->is_array() && place < inputs_->size() ? (*inputs_)[place] : kNone;
   }
-  std::string first_type() const {
-    if (types_ == nullptr || !types_->is_array() || types_->empty() || !types_->front().is_string()) return {};
-    return type_word(types_->front().get_ref<const std::string&>());
-  }
+  std::string first_type() const { return type_word(json_first_text(types_)); }
 
  private:
   const Json* attribute(std::string_view name) const {
@@ -145,7 +138,7 @@ class Reader {
 
   static Kind kind_of(const Node& node, std::string_view name) {
     if (name.starts_with(kBackwardTask)) return Kind::task;
-    if (name == "torch::autograd::AccumulateGrad") return Kind::gradient;
+    if (name == kAccumulateGrad) return Kind::gradient;
     if (name.starts_with("ProfilerStep#")) return Kind::step;
     if (name.starts_with("Optimizer.step#")) return Kind::optimizer;
     const bool called = name.starts_with("c10d::") || name.starts_with("_c10d_functional::");
@@ -206,8 +199,7 @@ class Reader {
     std::ranges::sort(exchanges_, {}, &Exchange::id);
     std::set<std::string> groups;
     for (const Exchange& each : exchanges_) {
-      if (each.operation != "all-reduce" && each.operation != "reduce-scatter") continue;
-      if (!lies_in(each.id, Kind::task)) continue;
+      if (!is_reduction(each.operation) || !lies_in(each.id, Kind::task)) continue;
       if (!each.group.empty()) groups.insert(each.group);
       if (!lies_in(each.id, Kind::exchange)) steps[step_of(each.id)].buckets.push_back(each.elements);
     }
@@ -223,7 +215,7 @@ class Reader {
                           return std::tuple(each.second, each.first.gradients.size(), each.first.buckets.size());
                         })->first;
     recording_.gradient_elements = usual.gradients;
-    // The exchanges of two groups cannot be told apart by what they carry.
+    // What the exchanges of two groups carry does not say which of them are of gradients.
     if (groups.size() < 2) recording_.bucket_elements = usual.buckets;
     note(static_cast<int>(steps.size()), groups.size());
     read_world(groups.size() == 1 ? *groups.begin() : std::string());
@@ -274,9 +266,8 @@ class Reader {
 };
 
 bool recognises(std::string_view head) {
-  const std::size_t first = head.find_first_not_of(" \t\r\n");
-  return first != head.npos && head[first] == '{' && head.find("\"nodes\"") != head.npos &&
-         head.find("\"schema\"") != head.npos && head.find("\"rf_id\"") != head.npos;
+  return first_mark(head) == '{' && head.find("\"nodes\"") != head.npos && head.find("\"schema\"") != head.npos &&
+         head.find("\"rf_id\"") != head.npos;
 }
 
 std::vector<Recording> read(const std::string& file_name) { return {Reader(file_name).run()}; }

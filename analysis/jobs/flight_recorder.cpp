@@ -21,26 +21,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Beyond it, sums of bytes would be lost.
-constexpr double kMostElements = 1e12;
-
 /// Of tensors' shapes `[[3, 4], [2]]`: 14. 0 where there is none, or one is damaged.
 std::int64_t elements_of(const Json* shapes) {
   if (shapes == nullptr || !shapes->is_array()) return 0;
   double sum = 0;
-  for (const Json& shape : *shapes) {
-    if (!shape.is_array()) return 0;
-    double product = 1;
-    for (const Json& dimension : shape) product *= dimension.is_number() ? dimension.get<double>() : NAN;
-    sum += product;
-  }
-  return sum >= 1 && sum <= kMostElements ? static_cast<std::int64_t>(sum) : 0;
-}
-
-std::string first_text(const Json* texts) {
-  return texts != nullptr && texts->is_array() && !texts->empty() && texts->front().is_string()
-             ? texts->front().get<std::string>()
-             : std::string();
+  for (const Json& shape : *shapes) sum += elements_of_shape(shape);
+  return known_elements(sum);
 }
 
 /// `[0, 1, 2]` as PyTorch writes it, a text; or as a list. Empty where there is none.
@@ -118,7 +104,7 @@ class Reader {
     Entry entry;
     entry.exchange.operation = operation_word(name);
     entry.exchange.elements = elements_of(json_member(value, "input_sizes"));
-    entry.exchange.type = type_word(first_text(json_member(value, "input_dtypes")));
+    entry.exchange.type = type_word(json_first_text(json_member(value, "input_dtypes")));
     // Several exchanges that were launched as one have an entry of their own each, and one for all.
     const bool for_all = name.ends_with("coalesced") && entry.exchange.elements == 0;
     if (entry.exchange.operation.empty() || entry.exchange.operation == "barrier" || for_all) return;
@@ -129,7 +115,7 @@ class Reader {
   }
 
   static void read_group(Entry& entry, const Json* group) {
-    entry.group_name = first_text(group);
+    entry.group_name = json_first_text(group);
     if (group != nullptr && group->is_string()) entry.group_name = group->get<std::string>();
     if (group != nullptr && group->is_array() && group->size() > 1 && group->at(1).is_string())
       entry.group_words = group->at(1).get<std::string>();
@@ -215,8 +201,7 @@ class Reader {
 bool recognises(std::string_view head) {
   const auto has = [&](std::string_view word) { return head.find(word) != head.npos; };
   if (looks_like_pickle(head)) return has("pg_config") || has("pg_status") || has("profiling_name");
-  return head.substr(0, head.find_first_not_of(" \t\r\n") + 1).ends_with('{') &&
-         (has("\"pg_status\"") || (has("\"entries\"") && has("\"profiling_name\"")));
+  return first_mark(head) == '{' && (has("\"pg_status\"") || (has("\"entries\"") && has("\"profiling_name\"")));
 }
 
 std::vector<Recording> read(const std::string& file_name) {

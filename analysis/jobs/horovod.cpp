@@ -52,11 +52,8 @@ bool moves_data(std::string_view phase) {
 
 /// The elements of `[64, 3, 7, 7]`; absent for what is no shape.
 std::optional<std::int64_t> elements_of(const std::string& shape) {
-  const Json sizes = Json::parse(shape, nullptr, false);
-  if (!sizes.is_array()) return std::nullopt;
-  double product = 1;
-  for (const Json& size : sizes) product *= size.is_number() ? size.get<double>() : NAN;
-  return product >= 1 && product <= 1e12 ? std::optional(static_cast<std::int64_t>(product)) : std::nullopt;
+  const std::int64_t elements = known_elements(elements_of_shape(Json::parse(shape, nullptr, false)));
+  return elements > 0 ? std::optional(elements) : std::nullopt;
 }
 
 class Reader {
@@ -225,8 +222,7 @@ bool alike(const RecordedStep& a, const RecordedStep& b) {
 }
 
 bool recognises(std::string_view head) {
-  const std::size_t first = head.find_first_not_of(" \t\r\n");
-  return first != head.npos && head[first] == '[' && head.find("\"ph\"") != head.npos &&
+  return first_mark(head) == '[' && head.find("\"ph\"") != head.npos &&
          (head.find(kNegotiation) != head.npos || head.find("start_time_since_epoch_in_micros") != head.npos);
 }
 

@@ -50,9 +50,8 @@ void choose_rank(TrainingJob& job, const JobSteps& steps) {
   for (std::size_t i = 0; i < steps.ranks.size(); ++i) {
     if (steps.ranks[i].empty()) continue;
     Seconds sum;
-    const std::size_t count = gradient_exchanges(*steps.ranks[i].front(), steps.group).size();
-    for (std::size_t place = 0; place < count; ++place)
-      sum += exchange_duration(steps.ranks[i], steps.group, place).value_or(Seconds(0));
+    for (std::size_t place = 0; place < steps.ranks[i].front().exchanges.size(); ++place)
+      sum += exchange_duration(steps.ranks[i], place).value_or(Seconds(0));
     waiting.emplace_back(sum, i);
   }
   std::ranges::sort(waiting);
@@ -74,15 +73,13 @@ std::int64_t bytes_of(const RecordedCollective& exchange) {
 void read_buckets(TrainingJob& job, const JobSteps& steps) {
   const auto& shown = steps.ranks[job.shown];
   int before = 0;
-  const std::vector<RecordedCollective> model = gradient_exchanges(*shown.front(), steps.group);
-  for (std::size_t place = 0; place < model.size(); ++place) {
-    const RecordedCollective& each = model[place];
+  for (std::size_t place = 0; place < shown.front().exchanges.size(); ++place) {
+    const RecordedCollective& each = *shown.front().exchanges[place];
     JobBucket bucket{.elements = each.elements, .bytes = bytes_of(each)};
-    bucket.launched = *median_of(shown, [&](const RecordedStep& step) {
-      return std::optional(gradient_exchanges(step, steps.group)[place].launched);
-    });
+    bucket.launched =
+        *median_of(shown, [&](const ComparedStep& step) { return std::optional(step.exchanges[place]->launched); });
     for (const auto& rank : steps.ranks)
-      if (const auto duration = rank.empty() ? std::nullopt : exchange_duration(rank, steps.group, place))
+      if (const auto duration = rank.empty() ? std::nullopt : exchange_duration(rank, place))
         bucket.duration = bucket.duration ? std::min(*bucket.duration, *duration) : *duration;
     if (each.gradients_before) {
       bucket.tensors = *each.gradients_before - before;
@@ -107,19 +104,20 @@ void complete_buckets(TrainingJob& job, const std::vector<Recording>& sizes) {
     if (bucket.bytes == 0) bucket.bytes = bucket.elements * type_bytes(job.type);
 }
 
-void read_times(TrainingJob& job, const std::vector<const RecordedStep*>& steps) {
+void read_times(TrainingJob& job, const std::vector<ComparedStep>& steps) {
   job.steps = static_cast<int>(steps.size());
-  job.step = *median_of(steps, [](const RecordedStep& step) { return std::optional(step.time); });
-  const auto [least, most] = std::ranges::minmax(steps, {}, [](const RecordedStep* step) { return step->time; });
-  job.fastest_step = least->time;
-  job.slowest_step = most->time;
-  job.forward = median_of(steps, [](const RecordedStep& step) { return step.backward_began; });
-  job.backward = median_of(steps, [](const RecordedStep& step) -> std::optional<Seconds> {
-    if (!step.backward_began || !step.backward_ended) return std::nullopt;
-    return *step.backward_ended - *step.backward_began;
+  job.step = *median_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->time); });
+  const auto [least, most] =
+      std::ranges::minmax_element(steps, {}, [](const ComparedStep& step) { return step.recorded->time; });
+  job.fastest_step = least->recorded->time;
+  job.slowest_step = most->recorded->time;
+  job.forward = median_of(steps, [](const ComparedStep& step) { return step.recorded->backward_began; });
+  job.backward = median_of(steps, [](const ComparedStep& step) -> std::optional<Seconds> {
+    const auto &began = step.recorded->backward_began, &ended = step.recorded->backward_ended;
+    return began && ended ? std::optional(*ended - *began) : std::nullopt;
   });
-  job.compute = median_of(steps, [](const RecordedStep& step) { return step.compute; });
-  job.exposed = *median_of(steps, [](const RecordedStep& step) { return std::optional(step.exposed); });
+  job.compute = median_of(steps, [](const ComparedStep& step) { return step.recorded->compute; });
+  job.exposed = *median_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->exposed); });
   if (job.forward && job.backward)
     job.update = std::max(Seconds(0), job.step - *job.forward - *job.backward - job.exposed);
 }
@@ -127,9 +125,7 @@ void read_times(TrainingJob& job, const std::vector<const RecordedStep*>& steps)
 void read_others(TrainingJob& job, const RecordedStep& step, const std::string& group) {
   std::map<std::string, JobTraffic> kinds;
   for (const RecordedCollective& each : step.collectives) {
-    if (each.in_backward && each.group == group &&
-        (each.operation == "all-reduce" || each.operation == "reduce-scatter"))
-      continue;
+    if (carries_gradients(each, group)) continue;
     JobTraffic& kind = kinds[each.operation];
     kind.operation = each.operation;
     ++kind.per_step;
@@ -162,14 +158,14 @@ std::string source(const TrainingJob& job, const JobTensors& tensors) {
 }
 
 /// Since the backward pass began.
-Seconds ready_at(const std::vector<const RecordedStep*>& steps, std::size_t gradient) {
-  return *median_of(steps, [&](const RecordedStep& step) -> std::optional<Seconds> {
-    return step.gradients[gradient].ready - *step.backward_began;
+Seconds ready_at(const std::vector<ComparedStep>& steps, std::size_t gradient) {
+  return *median_of(steps, [&](const ComparedStep& step) -> std::optional<Seconds> {
+    return step.recorded->gradients[gradient].ready - *step.recorded->backward_began;
   });
 }
 
 /// Empty where not even the sizes of buckets are known.
-std::vector<GradientEvent> gradient_events(const TrainingJob& job, const std::vector<const RecordedStep*>& steps,
+std::vector<GradientEvent> gradient_events(const TrainingJob& job, const std::vector<ComparedStep>& steps,
                                            const JobTensors& tensors) {
   std::vector<GradientEvent> events;
   for (std::size_t i = 0; i < tensors.list.size(); ++i) {
@@ -182,7 +178,7 @@ std::vector<GradientEvent> gradient_events(const TrainingJob& job, const std::ve
     const JobBucket& bucket = job.buckets[i];
     if (bucket.elements < 1) return {};
     last += static_cast<std::size_t>(std::max(0, bucket.tensors));
-    const Seconds ready = bucket.tensors > 0 && last <= steps.front()->gradients.size()
+    const Seconds ready = bucket.tensors > 0 && last <= steps.front().recorded->gradients.size()
                               ? ready_at(steps, last - 1)
                               : std::max(Seconds(0), bucket.launched - *job.forward);
     events.push_back({fmt::format("bucket{}", i + 1), bucket.elements, ready});
@@ -190,7 +186,7 @@ std::vector<GradientEvent> gradient_events(const TrainingJob& job, const std::ve
   return events;
 }
 
-void make_workload(TrainingJob& job, const std::vector<const RecordedStep*>& steps, const JobTensors& tensors,
+void make_workload(TrainingJob& job, const std::vector<ComparedStep>& steps, const JobTensors& tensors,
                    const JobRequest& request) {
   StepTimeline timeline;
   timeline.gradients = gradient_events(job, steps, tensors);
@@ -261,11 +257,11 @@ TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& reques
   if (job.ranks == 0) job.ranks = job.recordings[job.shown].world > 0 ? job.recordings[job.shown].world : request.ranks;
   const auto& shown = steps.ranks[job.shown];
   read_times(job, shown);
-  read_others(job, *shown.front(), steps.group);
+  read_others(job, *shown.front().recorded, steps.group);
   replay(job);
   std::vector<TensorGroup> groups;
   for (const JobBucket& bucket : job.buckets) groups.push_back({bucket.tensors, bucket.elements});
-  const JobTensors tensors = job_tensors(*shown.front(), groups,
+  const JobTensors tensors = job_tensors(*shown.front().recorded, groups,
                                          {.files = std::move(sizes), .known = request.known, .asked = request.tensors});
   job.tensors_of = tensors.known_as;
   if (job.forward && job.backward) make_workload(job, shown, tensors, request);

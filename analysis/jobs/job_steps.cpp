@@ -8,13 +8,15 @@
 #include <numeric>
 #include <tuple>
 
+#include "analysis/jobs/words.hpp"
 #include "collectives/base/error.hpp"
 
 namespace hbench {
 namespace {
 
-bool carries_gradients(const RecordedCollective& collective) {
-  return collective.in_backward && (collective.operation == "all-reduce" || collective.operation == "reduce-scatter");
+/// Of whatever group.
+bool carries_gradients(const RecordedCollective& exchange) {
+  return exchange.in_backward && is_reduction(exchange.operation);
 }
 
 std::string group_of(const std::vector<Recording>& recordings, const std::string& asked) {
@@ -39,21 +41,35 @@ std::string group_of(const std::vector<Recording>& recordings, const std::string
 /// What has to be alike for steps to be compared: the number of gradients and the sizes of the exchanges.
 using Shape = std::vector<std::int64_t>;
 
-Shape shape_of(const RecordedStep& step, const std::string& group) {
-  Shape shape{static_cast<std::int64_t>(step.gradients.size())};
-  for (const RecordedCollective& each : gradient_exchanges(step, group))
-    shape.push_back(each.elements > 0 ? each.elements : each.bytes);
+Shape shape_of(const ComparedStep& step) {
+  Shape shape{static_cast<std::int64_t>(step.recorded->gradients.size())};
+  for (const RecordedCollective* each : step.exchanges)
+    shape.push_back(each->elements > 0 ? each->elements : each->bytes);
   return shape;
+}
+
+std::vector<std::vector<ComparedStep>> all_steps(const std::vector<Recording>& recordings, const std::string& group) {
+  std::vector<std::vector<ComparedStep>> ranks;
+  for (const Recording& recording : recordings) {
+    ranks.emplace_back();
+    for (const RecordedStep& step : recording.steps) {
+      ComparedStep compared{.recorded = &step, .exchanges = {}};
+      for (const RecordedCollective& each : step.collectives)
+        if (carries_gradients(each, group)) compared.exchanges.push_back(&each);
+      ranks.back().push_back(std::move(compared));
+    }
+  }
+  return ranks;
 }
 
 /// The shape that most steps have. Of several that are as frequent one with the most in it, since a step at the edge of
 /// a recording is cut off; of these the one of the step of median time: Horovod may fuse other tensors in each step.
-Shape usual_shape(const std::vector<Recording>& recordings, const std::string& group) {
+Shape usual_shape(const std::vector<std::vector<ComparedStep>>& ranks) {
   std::map<Shape, int> frequency;
   std::vector<std::pair<Seconds, Shape>> steps;
-  for (const Recording& recording : recordings)
-    for (const RecordedStep& step : recording.steps) {
-      steps.emplace_back(step.time, shape_of(step, group));
+  for (const std::vector<ComparedStep>& rank : ranks)
+    for (const ComparedStep& step : rank) {
+      steps.emplace_back(step.recorded->time, shape_of(step));
       ++frequency[steps.back().second];
     }
   const auto weight = [&](const std::pair<Seconds, Shape>& step) {
@@ -68,25 +84,16 @@ Shape usual_shape(const std::vector<Recording>& recordings, const std::string& g
 
 }  // namespace
 
-std::vector<RecordedCollective> gradient_exchanges(const RecordedStep& step, const std::string& group) {
-  std::vector<RecordedCollective> exchanges;
-  for (const RecordedCollective& each : step.collectives)
-    if (carries_gradients(each) && each.group == group) exchanges.push_back(each);
-  return exchanges;
+bool carries_gradients(const RecordedCollective& exchange, const std::string& group) {
+  return carries_gradients(exchange) && exchange.group == group;
 }
 
 JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::string& group) {
   JobSteps steps{.group = group_of(recordings, group)};
-  const Shape usual = usual_shape(recordings, steps.group);
-  for (const Recording& recording : recordings) {
-    steps.ranks.emplace_back();
-    for (const RecordedStep& step : recording.steps) {
-      if (shape_of(step, steps.group) == usual)
-        steps.ranks.back().push_back(&step);
-      else
-        ++steps.others;
-    }
-  }
+  steps.ranks = all_steps(recordings, steps.group);
+  const Shape usual = usual_shape(steps.ranks);
+  for (std::vector<ComparedStep>& rank : steps.ranks)
+    steps.others += static_cast<int>(std::erase_if(rank, [&](const auto& step) { return shape_of(step) != usual; }));
   return steps;
 }
 
@@ -96,11 +103,10 @@ Seconds median(std::vector<Seconds> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-std::optional<Seconds> exchange_duration(const std::vector<const RecordedStep*>& steps, const std::string& group,
-                                         std::size_t place) {
+std::optional<Seconds> exchange_duration(const std::vector<ComparedStep>& steps, std::size_t place) {
   std::vector<Seconds> values;
-  for (const RecordedStep* step : steps)
-    if (const auto duration = gradient_exchanges(*step, group)[place].duration) values.push_back(*duration);
+  for (const ComparedStep& step : steps)
+    if (const auto duration = step.exchanges[place]->duration) values.push_back(*duration);
   return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
 }
 

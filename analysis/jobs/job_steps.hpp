@@ -10,11 +10,18 @@
 
 namespace hbench {
 
+/// A step with its exchanges of gradients, in the order of their launches: all-reduces in the backward pass, or the
+/// reduce-scatters of sharded jobs. Points into the recordings.
+struct ComparedStep {
+  const RecordedStep* recorded = nullptr;
+  std::vector<const RecordedCollective*> exchanges;
+};
+
 /// The steps that are compared: those of the shape that most steps have.
 struct JobSteps {
   std::string group;  ///< of ranks that exchange gradients; empty where the recorder names none
   /// By recording; points into the recordings. A rank may have none.
-  std::vector<std::vector<const RecordedStep*>> ranks;
+  std::vector<std::vector<ComparedStep>> ranks;
   int others = 0;  ///< steps of another shape, such as DDP's first ones, in which it has other buckets
 };
 
@@ -22,27 +29,26 @@ struct JobSteps {
 /// exchange gradients and none was asked for, or one that does not. \pre each recording has a step.
 JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::string& group);
 
-/// Returns the exchanges of a step's gradients in the order of their launches: all-reduces in the backward pass, or the
-/// reduce-scatters of sharded jobs.
-std::vector<RecordedCollective> gradient_exchanges(const RecordedStep& step, const std::string& group);
+/// Whether an exchange carries gradients of this group of ranks.
+bool carries_gradients(const RecordedCollective& exchange, const std::string& group);
 
 /// The median of some times. \pre not empty.
 Seconds median(std::vector<Seconds> values);
 
 /// The median over steps of what a function gives; absent where it is absent in one of them. \pre there is a step.
 template <class Value>
-std::optional<Seconds> median_of(const std::vector<const RecordedStep*>& steps, Value value) {
+std::optional<Seconds> median_of(const std::vector<ComparedStep>& steps, Value value) {
   std::vector<Seconds> values;
-  for (const RecordedStep* step : steps) {
-    const std::optional<Seconds> each = value(*step);
+  for (const ComparedStep& step : steps) {
+    const std::optional<Seconds> each = value(step);
     if (!each) return std::nullopt;
     values.push_back(*each);
   }
   return median(std::move(values));
 }
 
-/// The median over steps of how long the exchange took that has this place among those of gradients.
-std::optional<Seconds> exchange_duration(const std::vector<const RecordedStep*>& steps, const std::string& group,
-                                         std::size_t place);
+/// The median of how long the exchange took that has this place in each step, over the steps that know it; absent where
+/// none does.
+std::optional<Seconds> exchange_duration(const std::vector<ComparedStep>& steps, std::size_t place);
 
 }  // namespace hbench

@@ -180,4 +180,25 @@ double json_number(const nlohmann::json& object, const char* name) {
   return value != nullptr && value->is_number() ? value->get<double>() : std::nan("");
 }
 
+std::string json_first_text(const nlohmann::json* list) {
+  const bool begins = list != nullptr && list->is_array() && !list->empty() && list->front().is_string();
+  return begins ? list->front().get<std::string>() : std::string();
+}
+
+double elements_of_shape(const nlohmann::json& shape) {
+  if (!shape.is_array()) return std::nan("");
+  double product = 1;
+  for (const nlohmann::json& size : shape) product *= size.is_number() ? size.get<double>() : std::nan("");
+  return product;
+}
+
+std::int64_t known_elements(double number) {
+  return number >= 1 && number <= 1e12 ? static_cast<std::int64_t>(number) : 0;
+}
+
+char first_mark(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == text.npos ? '\0' : text[first];
+}
+
 }  // namespace hbench

@@ -39,5 +39,16 @@ const nlohmann::json* json_member(const nlohmann::json& object, const char* name
 std::string json_text(const nlohmann::json& object, const char* name);
 /// Returns the number of a member; NaN where there is none.
 double json_number(const nlohmann::json& object, const char* name);
+/// Returns the first element of a list of texts; empty where `list` is null, no list, or does not begin with a text.
+std::string json_first_text(const nlohmann::json* list);
+
+/// Returns the elements of a tensor of the shape `[64, 3, 7, 7]`, 1 of `[]`; NaN for what is no shape.
+double elements_of_shape(const nlohmann::json& shape);
+/// Returns a number of elements as such; 0, which stands for "not known", for what is none from 1 to 10^12: beyond it,
+/// sums of bytes would be lost.
+std::int64_t known_elements(double number);
+
+/// Returns the first character of a text that is no blank; 0 where there is none.
+char first_mark(std::string_view text);
 
 }  // namespace hbench

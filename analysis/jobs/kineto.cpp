@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <span>
 #include <unordered_map>
 
 #include "analysis/jobs/job_format.hpp"
+#include "analysis/jobs/json_elements.hpp"
 #include "analysis/jobs/kineto_events.hpp"
 #include "analysis/jobs/kineto_exchanges.hpp"
 #include "collectives/base/error.hpp"
@@ -27,6 +28,13 @@ struct Window {
 template <class Event>
 void sort_by_begin(std::vector<Event>& events) {
   std::ranges::stable_sort(events, {}, &Event::begin);
+}
+
+/// Of events in the order of their begins, those that began in the window.
+template <class Event>
+std::span<const Event> begun_in(const Window& window, const std::vector<Event>& events) {
+  const auto first = std::ranges::lower_bound(events, window.begin, {}, &Event::begin);
+  return {first, std::ranges::lower_bound(first, events.end(), window.end, {}, &Event::begin)};
 }
 
 /// Steps as the profiler marks them; else from the end of one update of the parameters to that of the next.
@@ -67,37 +75,31 @@ class Steps {
  private:
   RecordedStep step(const Window& window) {
     RecordedStep step{.name = window.name, .time = Seconds(window.end - window.begin)};
-    const auto in_window = [&](const Events::Interval& each) {
-      return each.begin >= window.begin && each.begin < window.end;
-    };
-    bool any = false;
-    double begin = 0, end = 0;
-    std::int64_t thread = 0;
-    for (const Events::Interval& task : events_.tasks) {
-      if (!in_window(task)) continue;
-      if (!any) begin = task.begin, thread = task.thread;
-      any = true;
+    const auto tasks = begun_in(window, events_.tasks);
+    const bool any = !tasks.empty();
+    const double begin = any ? tasks.front().begin : 0;
+    const std::int64_t thread = any ? tasks.front().thread : 0;
+    double end = 0;
+    for (const Events::Interval& task : tasks)
       if (task.thread == thread) end = std::max(end, task.end);
-    }
-    window_begin_ = window.begin;
+    gradients_ = begun_in(window, events_.gradients);
     begin_ = begin_on_device(window);
     read_launches(thread, begin, window.end);
     if (any) {
       // Where the device is behind the host, its own first kernel is what begins the backward pass.
       const double device_begin = launches_.empty() ? begin : std::max(begin, launches_.front().kernel_begin);
       step.backward_began = since(device_begin);
-      for (const Events::Gradient& gradient : events_.gradients)
-        if (in_window(gradient))
-          step.gradients.push_back({.tensor = {},
-                                    .elements = gradient.elements,
-                                    .ready = since(std::max(done_by(gradient.end), device_begin))});
+      for (const Events::Gradient& gradient : gradients_)
+        step.gradients.push_back({.tensor = {},
+                                  .elements = gradient.elements,
+                                  .ready = since(std::max(done_by(gradient.end), device_begin))});
       // Two threads of the backward pass may end gradients in another order than they began them.
       for (std::size_t i = 1; i < step.gradients.size(); ++i)
         step.gradients[i].ready = std::max(step.gradients[i].ready, step.gradients[i - 1].ready);
       step.backward_ended = since(done_by(end));
       if (!step.gradients.empty()) step.backward_ended = std::max(*step.backward_ended, step.gradients.back().ready);
     }
-    read_collectives(step, in_window, begin, end);
+    read_collectives(step, window, begin, end);
     step.compute = compute_in(window);
     if (any) step.exposed = exposed(step, end);
     return step;
@@ -143,16 +145,16 @@ class Steps {
   }
 
   int gradients_before(double host) const {
-    return static_cast<int>(std::ranges::count_if(events_.gradients, [&](const Events::Gradient& gradient) {
-      return gradient.begin >= window_begin_ && gradient.end <= host;
-    }));
+    return static_cast<int>(
+        std::ranges::count_if(gradients_, [&](const Events::Gradient& gradient) { return gradient.end <= host; }));
   }
 
-  template <class InWindow>
-  void read_collectives(RecordedStep& step, InWindow in_window, double backward_begin, double backward_end) {
+  void read_collectives(RecordedStep& step, const Window& window, double backward_begin, double backward_end) {
     for (std::size_t i = 0; i < events_.calls.size(); ++i) {
       const Events::Exchange& call = events_.calls[i];
-      if (!in_window(call) || call.operation.empty() || call.operation == "barrier") continue;
+      if (call.begin < window.begin || call.begin >= window.end || call.operation.empty() ||
+          call.operation == "barrier")
+        continue;
       RecordedCollective collective{.operation = call.operation,
                                     .elements = call.elements,
                                     .type = call.type,
@@ -208,18 +210,17 @@ class Steps {
   std::unordered_map<std::int64_t, const Events::Kernel*> kernel_of_;
   std::vector<const Events::Exchange*> run_of_;  ///< by call; null: not known
   // Of the step that is being read.
-  double window_begin_ = 0, begin_ = 0;  ///< of the host, and of the device
+  double begin_ = 0;  ///< on the device
+  std::span<const Events::Gradient> gradients_;
   std::vector<LaunchedKernel> launches_;
 };
 
 bool recognises(std::string_view head) {
-  const std::size_t first = head.find_first_not_of(" \t\r\n");
-  if (first == head.npos) return false;
-  if (head[first] == '{')
+  if (first_mark(head) == '{')
     return head.find("\"traceEvents\"") != head.npos || head.find("\"schemaVersion\"") != head.npos ||
            head.find("\"deviceProperties\"") != head.npos;
   // The list of a PyTorch without Kineto: of Chrome's events, and of PyTorch's operators.
-  return head[first] == '[' && head.find("\"ph\"") != head.npos &&
+  return first_mark(head) == '[' && head.find("\"ph\"") != head.npos &&
          (head.find("aten::") != head.npos || head.find("ProfilerStep#") != head.npos);
 }
 

@@ -13,36 +13,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kBackwardTask = "autograd::engine::evaluate_function: ";
-constexpr std::string_view kGradient = "torch::autograd::AccumulateGrad";
 constexpr std::string_view kLibraries[] = {"nccl:", "gloo:", "mpi:", "ucc:", "rccl:", "xccl:"};
-/// Beyond it, sums of bytes would be lost.
-constexpr double kMostElements = 1e12;
 
 /// Returns the elements of one tensor's shape, or of all in a list of shapes; 0 where they are not known.
 double elements_of(const Json& shape) {
   if (!shape.is_array() || shape.empty()) return 0;
-  double product = 1, sum = 0;
-  for (const Json& each : shape) {
-    if (each.is_array())
-      sum += elements_of(each);
-    else
-      product *= each.is_number() ? each.get<double>() : 0;
-  }
-  return shape.front().is_array() ? sum : product;
+  if (!shape.front().is_array()) return elements_of_shape(shape);
+  double sum = 0;
+  for (const Json& each : shape) sum += elements_of(each);
+  return sum;
 }
 
 std::int64_t first_shape(const Json& arguments) {
   const Json* dims = json_member(arguments, "Input Dims");
-  if (dims == nullptr || !dims->is_array() || dims->empty()) return 0;
-  const double elements = elements_of(dims->front());
-  return elements > 0 && elements <= kMostElements ? static_cast<std::int64_t>(elements) : 0;
-}
-
-std::string first_type(const Json& arguments) {
-  const Json* types = json_member(arguments, "Input type");
-  if (types == nullptr || !types->is_array() || types->empty() || !types->front().is_string()) return {};
-  return type_word(types->front().get_ref<const std::string&>());
+  return dims == nullptr || !dims->is_array() || dims->empty() ? 0 : known_elements(elements_of(dims->front()));
 }
 
 class Reader {
@@ -62,8 +46,6 @@ class Reader {
   void head(const std::string& name, const Json& value) {
     if (name == "deviceProperties" && value.is_array() && !value.empty() && value.front().is_object()) {
       events_.facts.gpu = json_text(value.front(), "name");
-      const double memory = json_number(value.front(), "totalGlobalMem");
-      if (memory > 0) events_.facts.gpu_memory = Bytes(memory);
     }
     if (name != "distributedInfo" || !value.is_object()) return;
     events_.facts.backend = json_text(value, "backend");
@@ -107,7 +89,6 @@ class Reader {
   }
 
   void on_device(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
-    events_.last = std::max(events_.last, when.end);
     if (name.find("nccl") == std::string::npos) {
       events_.kernels.push_back({when.begin, when.end, correlation_of(arguments)});
       return;
@@ -118,12 +99,11 @@ class Reader {
   }
 
   void on_host(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
-    events_.last = std::max(events_.last, when.end);
     if (name.starts_with("ProfilerStep#")) events_.steps.push_back({when, name});
     if (name.starts_with("Optimizer.step#")) events_.optimizers.push_back({when, name});
     if (name.starts_with("FSDP::")) events_.sharded = true;
     if (name.starts_with(kBackwardTask)) events_.tasks.push_back(when);
-    if (name == kGradient) events_.gradients.push_back({when, first_shape(arguments)});
+    if (name == kAccumulateGrad) events_.gradients.push_back({when, first_shape(arguments)});
     const bool library = std::ranges::any_of(kLibraries, [&](auto word) { return name.starts_with(word); });
     if (name == "record_param_comms" || (name.starts_with("c10d::") && !operation_word(name).empty()))
       events_.calls.push_back(exchange(name, arguments, when));
@@ -137,13 +117,11 @@ class Reader {
     const std::string called = json_text(arguments, "Collective name");
     exchange.operation = operation_word(called.empty() ? name : called);
     exchange.type = type_word(json_text(arguments, "dtype"));
-    if (exchange.type.empty()) exchange.type = first_type(arguments);
+    if (exchange.type.empty()) exchange.type = type_word(json_first_text(json_member(arguments, "Input type")));
     exchange.group = json_text(arguments, "Process Group Name");
-    const double elements = json_number(arguments, "In msg nelems"), ranks = json_number(arguments, "Group size");
-    if (elements > 0 && elements <= kMostElements)
-      exchange.elements = static_cast<std::int64_t>(elements);
-    else
-      exchange.elements = first_shape(arguments);
+    exchange.elements = known_elements(json_number(arguments, "In msg nelems"));
+    if (exchange.elements == 0) exchange.elements = first_shape(arguments);
+    const double ranks = json_number(arguments, "Group size");
     if (ranks >= 1 && ranks < 1e7) exchange.ranks = static_cast<int>(ranks);
     return exchange;
   }

@@ -47,9 +47,8 @@ struct KinetoEvents {
   std::vector<Exchange> calls, runs;
   std::vector<Kernel> kernels;  ///< of the model: those of collectives are `runs`
   std::vector<Launch> launches;
-  double last = 0;
   bool sharded = false;  ///< an event of FSDP was seen
-  /// Facts of the head of the file; rank, world, backend, GPU and its memory are filled in.
+  /// Facts of the head of the file; rank, world, backend and GPU are filled in.
   Recording facts;
   bool complete = true;  ///< the file ends where its list does
 };

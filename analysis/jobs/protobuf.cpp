@@ -25,6 +25,11 @@ std::optional<std::string_view> ProtobufMessage::take(std::uint64_t bytes) {
   return taken;
 }
 
+std::optional<std::string_view> ProtobufMessage::message() {
+  const std::optional<std::uint64_t> size = varint();
+  return size ? take(*size) : std::nullopt;
+}
+
 std::optional<ProtobufField> ProtobufMessage::next() {
   if (rest_.empty() || damaged_) return std::nullopt;
   const std::optional<std::uint64_t> key = varint();

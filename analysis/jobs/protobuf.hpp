@@ -24,6 +24,10 @@ class ProtobufMessage {
   explicit ProtobufMessage(std::string_view bytes) : rest_(bytes) {}
   /// Returns the next field; absent at the end, and where what follows is damaged.
   std::optional<ProtobufField> next();
+  /// Returns what stands after its own length, as the messages of a file do; absent where that is damaged or cut off.
+  std::optional<std::string_view> message();
+  /// What was not read.
+  std::string_view rest() const { return rest_; }
   bool damaged() const { return damaged_; }
 
  private:

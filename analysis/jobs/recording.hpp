@@ -57,7 +57,6 @@ struct Recording {
   int world = 0;         ///< ranks of the job; 0: not known
   std::string backend;   ///< `nccl`, `gloo` ..
   std::string gpu;       ///< as the driver calls it; empty: none, or not known
-  Bytes gpu_memory;      ///< of one; 0: not known
   bool sharded = false;  ///< parameters are gathered before they are used (FSDP, ZeRO-3)
   int batch = 0;         ///< samples of one rank and step; 0: not known
   std::vector<RecordedStep> steps;

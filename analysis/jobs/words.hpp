@@ -16,6 +16,13 @@ std::string operation_word(std::string_view recorded);
 /// `float8`, `int8`, `uint8`, `int32`, `int64`. Empty for what is none of these.
 std::string type_word(std::string_view recorded);
 
+/// Whether an exchange in hbench's words adds up what ranks put in: in a backward pass these are gradients.
+bool is_reduction(std::string_view operation);
+
+/// PyTorch's operators of a backward pass: what runs one of its functions, and what takes a gradient.
+inline constexpr std::string_view kBackwardTask = "autograd::engine::evaluate_function: ";
+inline constexpr std::string_view kAccumulateGrad = "torch::autograd::AccumulateGrad";
+
 /// Bytes of an element of one of these types; 0 for others.
 int type_bytes(std::string_view word);
 

@@ -99,8 +99,7 @@ struct Least {
 
 /// Refuses goals that are missed wherever GPUs lose nothing by being many, and are as fast as their rate may be.
 /// \throws Error (usage) with what it takes at least.
-void check_possible(const Plan& plan, const Goals& goals, const std::map<std::string, Offer>& offers,
-                    const PredictionRequest& request) {
+void check_possible(const Plan& plan, const Goals& goals, const std::map<std::string, Offer>& offers) {
   const std::string& workload = plan.catalog.traces.begin()->first;
   Least hours, cost;
   for (const Case& asked : plan.cases) {
@@ -108,7 +107,7 @@ void check_possible(const Plan& plan, const Goals& goals, const std::map<std::st
     if (offer == offers.end()) continue;
     const Profile& profile = plan.catalog.profiles.at(asked.profile);
     const auto known = profile.rates.find(workload);
-    const double given = request.rate_on(profile.gpu);
+    const double given = asked.single_gpu_rate;
     const double rate = given > 0 || known == profile.rates.end() ? given : known->second.samples_per_second;
     if (rate <= 0) return;
     const double ideal = goals.samples / (asked.gpus * rate * offer->second.rate_factor) / 3600;
@@ -173,7 +172,7 @@ Choice choose(const PredictionRequest& request, const Goals& asked_goals, const 
   for (auto& [name, profile] : plan.catalog.profiles)
     if (request.rate_on(profile.gpu) > 0) profile.rates.clear();
   const std::map<std::string, Offer> offers = make_offers(plan, goals);
-  check_possible(plan, goals, offers, request);
+  check_possible(plan, goals, offers);
   means.more(simulation_time(plan.cases, plan.catalog));
   const std::vector<CaseResult> results = simulate_all(plan.cases, plan.catalog, means);
   return {.goals = goals,

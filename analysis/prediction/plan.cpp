@@ -40,6 +40,15 @@ std::string canonical_fusion(const std::string& text) {
   return parse_fusion(text == "threshold" ? "threshold:1GiB" : text).text();
 }
 
+/// How the speed of one GPU is known.
+std::string rate_source(const PredictionRequest& request, const Profile& profile, const Trace& trace) {
+  if (request.single_gpu_rate > 0) return "given by --single-gpu-rate";
+  if (request.rate_on(profile.gpu) > 0) return "given by --rate";
+  if (const auto rate = profile.rates.find(trace.name); rate != profile.rates.end()) return rate->second.source;
+  return is_recorded_on(trace, profile) ? fmt::format("recorded on {}", trace.recorded->gpu)
+                                        : std::string(kRecordedRate);
+}
+
 }  // namespace
 
 PlanBuilder::PlanBuilder(const PredictionRequest& request, const Data& data, const PlanLimits& limits)
@@ -257,12 +266,9 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   if (asked.batch_per_gpu == 0 && rate != profile.rates.end()) asked.batch_per_gpu = rate->second.batch;
   if (asked.batch_per_gpu == 0) asked.batch_per_gpu = trace.timeline.batch;
   asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
-  asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); one GPU: {}", profile.name, profile.digest,
-                             trace.name, trace_digests_.at(trace.name), trace.source,
-                             given > 0 ? request_.single_gpu_rate > 0 ? "given by --single-gpu-rate" : "given by --rate"
-                             : rate != profile.rates.end()    ? rate->second.source
-                             : is_recorded_on(trace, profile) ? fmt::format("recorded on {}", trace.recorded->gpu)
-                                                              : std::string(kRecordedRate));
+  asked.source =
+      fmt::format("profile {} ({}); timeline {} ({}, {}); one GPU: {}", profile.name, profile.digest, trace.name,
+                  trace_digests_.at(trace.name), trace.source, rate_source(request_, profile, trace));
   add(asked, strategy);
 }
 

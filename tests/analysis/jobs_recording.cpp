@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 
 #include "analysis/jobs/job_format.hpp"
@@ -80,9 +79,8 @@ TraceText gloo_steps(double earlier) {
 }
 
 std::string file_of(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-  const std::filesystem::path file = folder.path() / name;
-  std::ofstream(file, std::ios::binary) << text;
-  return file.string();
+  write_bytes(folder / name, text);
+  return (folder / name).string();
 }
 
 TrainingJob job_of(const std::vector<std::string>& files, const JobRequest& request) {
