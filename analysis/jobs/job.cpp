@@ -50,10 +50,18 @@ void choose_rank(TrainingJob& job, const JobSteps& steps) {
   for (std::size_t i = 0; i < steps.ranks.size(); ++i) {
     if (steps.ranks[i].empty()) continue;
     Seconds sum;
-    for (std::size_t place = 0; place < steps.ranks[i].front().exchanges.size(); ++place)
-      sum += exchange_duration(steps.ranks[i], place).value_or(Seconds(0));
-    waiting.emplace_back(sum, i);
+    bool known = true;
+    for (std::size_t place = 0; place < steps.ranks[i].front().exchanges.size(); ++place) {
+      const auto duration = exchange_duration(steps.ranks[i], place);
+      known = known && duration;
+      sum += duration.value_or(Seconds(0));
+    }
+    if (known) waiting.emplace_back(sum, i);
   }
+  // Without durations of anybody, a rank that has steps is as good as another.
+  if (waiting.empty())
+    while (steps.ranks[job.shown].empty()) ++job.shown;
+  if (waiting.empty()) return;
   std::ranges::sort(waiting);
   const auto [own, last] = waiting.front();
   job.shown = last;

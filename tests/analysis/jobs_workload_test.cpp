@@ -98,6 +98,26 @@ TEST(Job, IsOfRecordingsOfOneJobAlone) {
       ExitCode::usage, HasSubstr("trace.json is of 2 ranks and other.json of 4"));
 }
 
+/// A rank that is in each of its exchanges for some milliseconds.
+Recording timed_rank(int rank, double milliseconds) {
+  Recording recording = without_shapes();
+  recording.rank = rank;
+  for (RecordedStep& step : recording.steps)
+    for (RecordedCollective& each : step.collectives) {
+      each.began = each.launched;
+      each.duration = Seconds(milliseconds * 1e-3);
+    }
+  return recording;
+}
+
+TEST(Job, WaitsForNoRankOfWhichNoTimesAreKnown) {
+  Recording untimed = without_shapes();
+  untimed.rank = 2;
+  const TrainingJob job = make_job({untimed, timed_rank(0, 9), timed_rank(1, 10)}, {});
+  EXPECT_FALSE(job.straggler);
+  EXPECT_EQ(job.shown, 1U) << "the one that waits least of those that are known";
+}
+
 TEST(Job, LeavesOutStepsOfAnotherShape) {
   Recording recording = without_shapes();
   RecordedStep first = recording.steps[0];
