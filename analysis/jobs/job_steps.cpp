@@ -29,7 +29,8 @@ std::string group_of(const std::vector<Recording>& recordings, const std::string
   for (const auto& [name, count] : groups) names.push_back(fmt::format("'{}'", name));
   if (!asked.empty() && !groups.contains(asked))
     throw Error(ExitCode::usage, fmt::format("no group '{}' exchanges gradients", asked),
-                names.empty() ? "leave --group out" : fmt::format("the groups are {}", fmt::join(names, ", ")));
+                groups.empty() || groups.contains("") ? "it names no groups: leave --group out"
+                                                      : fmt::format("the groups are {}", fmt::join(names, ", ")));
   if (asked.empty() && groups.size() > 1)
     throw Error(ExitCode::usage,
                 fmt::format("{}: {} groups of ranks exchange something in the backward pass: {}",

@@ -61,7 +61,11 @@ JobTensors job_tensors(const RecordedStep& step, const std::vector<TensorGroup>&
   JobTensors recorded;
   for (const RecordedGradient& gradient : step.gradients)
     recorded.list.emplace_back(gradient.tensor, gradient.elements);
-  if (fits(recorded.list, gradients, groups)) return recorded;
+  if (fits(recorded.list, gradients, groups)) {
+    if (sources.asked.empty()) return recorded;
+    throw Error(ExitCode::usage, "the recording has the sizes of its tensors",
+                fmt::format("leave --tensors {} out: what was recorded counts", sources.asked));
+  }
   for (const Recording& file : sources.files) {
     JobTensors given;
     for (const std::int64_t elements : file.gradient_elements) given.list.emplace_back("", elements);

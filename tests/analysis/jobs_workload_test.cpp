@@ -71,6 +71,18 @@ TEST(JobTensors, OfAnotherModelAreRefused) {
                HasSubstr("another model"));
 }
 
+TEST(JobTensors, AreAskedForInVainWhereTheyWereRecorded) {
+  Recording recording = without_shapes();
+  for (RecordedStep& step : recording.steps)
+    for (std::size_t i = 0; i < 3; ++i) step.gradients[i].elements = 10 * (static_cast<std::int64_t>(i) + 1);
+  JobRequest request;
+  request.known = {known("mine", {10, 20, 30})};
+  EXPECT_TRUE(make_job({recording}, request).workload);
+  request.tensors = "mine";
+  expect_error([&] { make_job({recording}, request); }, ExitCode::usage, HasSubstr("has the sizes"),
+               HasSubstr("leave --tensors mine out"));
+}
+
 TEST(JobTensors, AreCompletedByAFileThatHasSizesAndNoTimes) {
   Recording times = without_shapes();
   for (RecordedStep& step : times.steps)
