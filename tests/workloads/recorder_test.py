@@ -61,6 +61,18 @@ class WorkloadFile(unittest.TestCase):
         self.assertIn(f"project(hbench VERSION {hbench_recorder.__version__} ", project)
 
 
+class Turns(unittest.TestCase):
+    def test_have_each_gradient_once_and_the_first_always(self):
+        for count, most in ((1, 16), (16, 16), (17, 16), (80, 16), (161, 24), (1000, 37)):
+            with self.subTest(count=count, most=most):
+                order = [(7 * place) % count for place in range(count)] if count % 7 else list(range(count))
+                turns = hbench_recorder.turns_of(order, most)
+                self.assertTrue(all(len(turn) <= most + 1 and order[0] in turn for turn in turns))
+                others = sorted(number for turn in turns for number in turn if number != order[0])
+                self.assertEqual(others, sorted(order[1:]))
+                self.assertEqual(len(turns), math.ceil(count / most))
+
+
 class AStep(unittest.TestCase):
     def test_begins_its_backward_pass_at_the_models_output(self):
         step = understand([(STEP, 0), (CALLED, 1), (BEGIN, 10), (0, 12), (1, 15), (END, 16), (AFTER, 16), (STEP, 20)],
@@ -258,6 +270,36 @@ class Recording(unittest.TestCase):
                 self.assertEqual(words.getvalue().count("\n"), 1, words.getvalue())
                 self.assertIn("nothing is recorded", words.getvalue())
 
+    def test_of_many_gradients_in_a_short_step_watches_a_part_at_a_time(self):
+        """All are in the file, in the order of the backward pass, and no step but the first has more than a few hooks."""
+        nn = self.torch.nn
+        layers = nn.Sequential(nn.Linear(8, 8), *[nn.Linear(8, 8) for _ in range(38)], nn.Linear(8, 3))
+        recorder, words, hooks = self.recorder(layers), io.StringIO(), set()
+
+        def count(*_):
+            hooks.add(len(recorder._hooks))
+        layers[0].register_forward_hook(count)
+        with contextlib.redirect_stderr(words):
+            self.trained(layers, recorder=recorder, steps=40)
+        self.assertIn("80 gradients of 2,835 elements", words.getvalue())
+        self.assertEqual(max(hooks), 80 if hasattr(layers[0].weight, "register_post_accumulate_grad_hook") else 160)
+        per_gradient = max(hooks) // 80
+        self.assertLessEqual(sorted(hooks)[-2], 17 * per_gradient)
+        self.assertIn("median of 15 steps", words.getvalue())
+        names = [int(name.split(".")[0]) for name, _, _ in tensors_of(self.out)]
+        self.assertEqual(len(names), 80)
+        # Neighbours are from different steps, which are not of one length.
+        self.assertLess(sum(a < b for a, b in zip(names, names[1:])), 30)
+
+    def test_that_ends_before_each_gradient_had_its_turn_has_all_from_the_first_step(self):
+        nn = self.torch.nn
+        layers = nn.Sequential(nn.Linear(8, 8), *[nn.Linear(8, 8) for _ in range(38)], nn.Linear(8, 3))
+        recorder, words = self.recorder(layers), io.StringIO()
+        with contextlib.redirect_stderr(words):
+            self.trained(layers, recorder=recorder, steps=6)
+            recorder._at_exit()
+        self.assertIn("80 gradients of 2,835 elements", words.getvalue())
+
     def test_ends_with_the_training_where_that_is_sooner(self):
         recorder, words = self.recorder(self.model), io.StringIO()
         with contextlib.redirect_stderr(words):
@@ -309,7 +351,7 @@ def python_with_torch():
 def main():
     if "--rank" in sys.argv:
         return rank_of_ddp(sys.argv[-1])
-    suites = [Recording] if "--torch" in sys.argv else [WorkloadFile, AStep, Results]
+    suites = [Recording] if "--torch" in sys.argv else [WorkloadFile, Turns, AStep, Results]
     if "--torch" in sys.argv and "--found" not in sys.argv:
         python = python_with_torch()
         if python is None:

@@ -33,6 +33,10 @@ __version__ = "0.1.0"
 # What a step's log holds beside gradients, which are numbers from 0.
 STEP, CALLED, BEGIN, END, AFTER = -1, -2, -3, -4, -5
 
+# A hook holds the training up: by so many seconds on a GPU, where it marks the stream, and on a CPU. The hooks of a step
+# may take this share of it, and the others have their turn in other steps; but some are always recorded.
+HOOK_SECONDS, SHARE, FEWEST_HOOKS = {"cuda": 10e-6, "cpu": 2e-6}, 0.005, 16
+
 UNSEEN = ("the begin of the backward pass was not seen: the Recorder's model is not the one that is called (which may "
           "be one that was compiled or wrapped later, or a replayed CUDA graph); give it that one, or call "
           "recorder.watch(loss) before loss.backward()")
@@ -51,6 +55,13 @@ class Step(NamedTuple):
     called: float  # from the begin of the step until the model was called
     passes: int  # backward passes
     ready: dict[int, float]  # since the backward pass began, by number of the gradient
+
+
+class Recorded(NamedTuple):
+    """What was seen of one step, and of which gradients it could be seen."""
+
+    log: list
+    watched: frozenset[int]
 
 
 class Gradient(NamedTuple):
@@ -107,6 +118,23 @@ def understand(log: list, elapsed: Callable[[Any, Any], float]) -> Step | None:
                 ready={what: between(begin, place) for what, place in last.items()})
 
 
+def turns_of(order: list[int], most: int) -> list[frozenset[int]]:
+    """The gradients that are recorded in one step each time, at most `most` beside the first of `order`, which shows in
+    every step which backward pass counts. Neighbours have different turns, so that each covers the whole pass."""
+    count = -(-len(order) // most)
+    return [frozenset(order[turn::count]) | {order[0]} for turn in range(count)]
+
+
+def ready_times(steps: list[tuple[Recorded, Step]]) -> dict[int, list[float]]:
+    """Of each gradient the times of all steps that watched it; where there is none, of the first step, which watched
+    all."""
+    times: dict[int, list[float]] = {}
+    for recorded, step in steps:
+        for number in recorded.watched & step.ready.keys():
+            times.setdefault(number, []).append(step.ready[number])
+    return times
+
+
 def tensors_in(value: Any, depth: int = 4) -> Iterator[Any]:
     """The tensors of what a model returns."""
     if isinstance(value, torch.Tensor):
@@ -161,7 +189,8 @@ is_compiling: Callable[[], bool] = getattr(getattr(torch, "compiler", None), "is
 
 
 class Recorder:
-    """Records `steps` steps after `warmup`, and writes `out`; on several ranks the first of them does.
+    """Records `steps` steps after `warmup`, and writes `out`; on several ranks the first of them does. Of a model with
+    many gradients in a short step it records a part in each step, and as many steps as see each gradient three times.
 
     `batch` is the samples of one rank and step of the optimizer. Of a model that is wrapped or compiled give what is
     called in the loop. With `title` the workload has another name than the model's class.
@@ -172,7 +201,13 @@ class Recorder:
         self._finished = False
         self._error: Exception | None = None
         self._handles: list = []
-        self._log: list = []
+        self._hooks: list = []  # of gradients
+        self._log: list = []  # of the step that is recorded
+        self._recorded: list[Recorded] = []
+        self._turns: list[frozenset[int]] = []
+        self._watched: frozenset[int] = frozenset()
+        self._events: list = []  # of CUDA, ready to be used
+        self._begun, self._pace = 0.0, float("inf")  # when the last step ended, and the shortest step of the warm-up
         self._counted = 0  # calls of step()
         self._open = False  # a backward pass has begun
         self._guarded(lambda: self._prepare(model, batch, os.fspath(out), warmup, steps, title))
@@ -199,10 +234,10 @@ class Recorder:
 
     def _finish(self, message: str) -> None:
         self._finished = True
-        for handle in self._handles:
+        for handle in self._handles + self._hooks:
             with contextlib.suppress(Exception):
                 handle.remove()
-        self._handles, self._log = [], []
+        self._handles, self._hooks, self._log, self._recorded, self._events = [], [], [], [], []
         atexit.unregister(self._at_exit)
         with contextlib.suppress(Exception):  # nobody may be listening
             print(f"hbench_recorder: {message}", file=sys.stderr, flush=True)
@@ -232,12 +267,39 @@ class Recorder:
         if self._error is not None:
             raise self._error
         if self._handles:
-            self._log.append((STEP, self._now()))
-            self._open = False
+            self._next_step()
+        else:
+            now = time.perf_counter()
+            if self._counted > 1:
+                self._pace = min(self._pace, now - self._begun)
+            self._begun = now
         if self._counted == self._warmup:
             self._begin()
         elif self._counted == self._warmup + self._steps:
             self._write()
+
+    def _next_step(self) -> None:
+        """What is done between two steps, which belongs to neither."""
+        end = self._now()
+        self._open = False
+        self._recorded.append(Recorded([*self._log, (STEP, end)], self._watched))
+        if len(self._recorded) == 1:
+            self._divide()
+        self._log.clear()
+        if len(self._turns) > 1:
+            self._watch(self._turns[(len(self._recorded) - 1) % len(self._turns)])
+            end = self._now()
+        self._log.append((STEP, end))
+
+    def _divide(self) -> None:
+        """Gives each gradient its turn, once a step that watched all of them has shown their order."""
+        seen = list(dict.fromkeys(what for what, _ in self._recorded[0].log if what >= 0))
+        cost = HOOK_SECONDS[self._device.type]
+        pace = self._pace if self._pace < float("inf") else 0.0
+        self._turns = turns_of(seen, max(FEWEST_HOOKS, int(SHARE * pace / cost))) if seen else []
+        if len(self._turns) > 1:
+            self._steps = 1 + max(self._steps, 3 * len(self._turns))
+            self._make_events((self._steps - 1) * (max(map(len, self._turns)) + 8))
 
     # What hooks do: they run within the user's training, in the threads of autograd.
 
@@ -285,11 +347,8 @@ class Recorder:
         except Exception as error:
             self._error = error
 
-    def _hook_of(self, number: int, parameter: Any) -> Callable[..., None]:
+    def _hook_of(self, number: int) -> Callable[..., None]:
         append, now, compiling = self._log.append, self._now, is_compiling
-        if self._device.type == "cuda" and hasattr(parameter, "device_mesh"):
-            # FSDP2 calls the hook on the stream of its reduction.
-            now = lambda: self._event(self._stream)  # noqa: E731
 
         def ready(*_: Any) -> None:
             if compiling():
@@ -303,10 +362,16 @@ class Recorder:
 
     # Before and after.
 
-    def _event(self, stream: Any = None) -> Any:
-        event = torch.cuda.Event(enable_timing=True)
-        event.record(stream or torch.cuda.current_stream(self._device))
+    def _event(self) -> Any:
+        """A mark on the stream on which the model was called: FSDP2 calls hooks on that of its reduction."""
+        event = self._events.pop() if self._events else torch.cuda.Event(enable_timing=True)
+        event.record(self._stream)
         return event
+
+    def _make_events(self, count: int) -> None:
+        """CUDA makes an event when it is first recorded, which takes longer than to record it."""
+        if self._device.type == "cuda":
+            self._events = [self._event() for _ in range(count)]
 
     def _begin(self) -> None:
         """Puts the hooks in place, on the rank that writes."""
@@ -324,10 +389,10 @@ class Recorder:
             raise Unclear(f"the parameters are on {len(devices)} devices, not on one" if devices else
                           "the model has no parameters to train")
         self._device = devices.pop()
-        self._stream = None
-        if self._device.type not in ("cpu", "cuda"):
+        if self._device.type not in HOOK_SECONDS:
             raise Unclear(f"there is no clock for a device of the type '{self._device.type}'")
         if self._device.type == "cuda":
+            self._stream = torch.cuda.current_stream(self._device)
             self._now, self._elapsed = self._event, lambda first, second: first.elapsed_time(second) * 1e-3
         else:
             self._now, self._elapsed = time.perf_counter, lambda first, second: second - first
@@ -341,16 +406,27 @@ class Recorder:
         first = {"prepend": True} if prepend else {}
         self._handles = [model.register_forward_pre_hook(self._called),
                          model.register_forward_hook(self._returns, **first)]
-        for number, (_, parameter) in enumerate(trained):
-            self._handles.append(self._hook_on(parameter, self._hook_of(number, parameter)))
+        self._parameters = [weakref.ref(parameter) for _, parameter in trained]
+        self._watch(frozenset(range(len(trained))))
         self._log.append((STEP, self._now()))
+
+    def _watch(self, numbers: frozenset[int]) -> None:
+        """Puts hooks on these gradients and takes them from all others."""
+        for handle in self._hooks:
+            handle.remove()
+        self._hooks = []
+        self._watched = numbers
+        for number in numbers:
+            parameter = self._parameters[number]()
+            if parameter is not None:
+                self._hooks.append(self._hook_on(parameter, self._hook_of(number)))
 
     def _hook_on(self, parameter: Any, hook: Callable[..., None]) -> Any:
         if hasattr(parameter, "register_post_accumulate_grad_hook"):
             return parameter.register_post_accumulate_grad_hook(hook)
         with torch.enable_grad():  # before torch 2.1
             node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
-        self._handles.append(Kept(node))
+        self._hooks.append(Kept(node))
         return node.register_hook(hook)
 
     def _notes_of(self, model: Any) -> list[str]:
@@ -378,19 +454,19 @@ class Recorder:
     def _write(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
-        log = self._log
-        ends = [place for place, (what, _) in enumerate(log) if what == STEP]
-        whole = [log[first:last + 1] for first, last in zip(ends, ends[1:])]
-        steps = [step for step in (understand(each, self._elapsed) for each in whole) if step is not None]
-        if 2 * len(steps) <= len(whole):
-            raise Unclear(f"{len(steps)} of {len(whole)} steps have gradients of this model")
-        median = statistics.median
-        gradients, some = [], 0
-        for number, gradient in enumerate(self._gradients):
-            times = [step.ready[number] for step in steps if number in step.ready]
-            some += 0 < len(times) < len(steps)
-            if times:
-                gradients.append(gradient._replace(ready=median(times)))
+        seen = [(each, understand(each.log, self._elapsed)) for each in self._recorded]
+        both = [(each, step) for each, step in seen if step is not None]
+        if 2 * len(both) <= len(seen):
+            raise Unclear(f"{len(both)} of {len(seen)} steps have gradients of this model")
+        # The first step of several turns has all hooks, which hold it up.
+        survey = both[:1] if len(self._turns) > 1 else []
+        both = both[len(survey):] or both
+        steps, median = [step for _, step in both], statistics.median
+        times = {**ready_times(survey), **ready_times(both)}
+        gradients = [gradient._replace(ready=median(times[number]))
+                     for number, gradient in enumerate(self._gradients) if number in times]
+        some = sum(number in times and any(number in each.watched - step.ready.keys() for each, step in both)
+                   for number in range(len(self._gradients)))
         forward, backward = median(step.forward for step in steps), median(step.backward for step in steps)
         text = format_workload(self._title, self._source(steps, len(gradients), some), self._batch, forward, backward,
                                gradients)
@@ -415,6 +491,8 @@ class Recorder:
                  f"{ms(lambda step: step.called)} before the model was called are in the forward pass", *self._notes]
         if self._world > 1:
             notes.append(f"{ms(lambda step: step.waited)} of waiting after the backward pass are left out")
+        if len(self._turns) > 1:
+            notes.append(f"each gradient in one of {len(self._turns)} steps")
         passes = statistics.median(step.passes for step in steps)
         if passes > 1:
             notes.append(f"{passes:g} backward passes a step: all before the one with the final gradients is in the "
