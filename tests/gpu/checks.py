@@ -107,6 +107,23 @@ def eager_rows(folder):
     return [Ratio("bare loop / PyTorch eager, ResNet-50 bf16", eager, "eager images/s", bare / eager, 0.95)]
 
 
+def recorded(folder):
+    """Rows of recorder.py, whose messages of each recording are in the log too."""
+    lines = (folder / "recorder.log").read_text(errors="replace").splitlines()
+    return json.loads(next((line for line in lines if line.startswith("[{")), "[]"))
+
+
+def workloads_were_recorded(log, folder):
+    rows = recorded(folder)
+    missing = [row["workload"] for row in rows if not row["written"]]
+    return f"not recorded: {', '.join(missing)}" if missing else None if rows else "nothing was recorded"
+
+
+def recorder_rows(folder):
+    return [Ratio(f"a step without / with the recorder, {row['workload']}", row["recorded_s"] * 1e3, "ms", row["share"],
+                  0.99) for row in recorded(folder)]
+
+
 def rates_were_measured(log, folder):
     with open(folder / "rates" / "rates.csv", newline="") as file:
         rows = list(csv.DictReader(file))

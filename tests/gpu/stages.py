@@ -130,6 +130,10 @@ STAGES = (
         Step("rates", "python3", ("{source}/workloads/traces/measure", "{logs}/rates", "--time", "150"), 240, ("torch",),
              judge=checks.rates_were_measured),
     )),
+    Stage("recorder", "what recording a workload costs a step of PyTorch", (
+        Step("recorder", "python3", ("{source}/tests/gpu/recorder.py", "{logs}/recorded"), 150, ("torch",),
+             judge=checks.workloads_were_recorded, rows=checks.recorder_rows),
+    )),
     Stage("topk", "top-k beside LibTorch's", (
         benchmark("topk", "topk_cuda_benchmark", {"topk": 5}, unit="torch_ms", share="speed_up", needs=("LibTorch",)),
     )),
