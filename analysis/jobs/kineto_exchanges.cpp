@@ -1,9 +1,12 @@
 #include "analysis/jobs/kineto_exchanges.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace hbench {
@@ -89,12 +92,33 @@ Runs assign_by_launch(Events& events, Runs& run_of) {
   return open;
 }
 
+/// A kernel that was launched before the recording began, as the last steps of a warm-up are: the launches of others
+/// are there, its own is not, and it runs before all of these.
+class Earlier {
+ public:
+  Earlier(const Events& events, const Runs& run_of) {
+    for (const Events::Launch& launch : events.launches) launched_.insert(launch.correlation);
+    for (const Events::Exchange* run : run_of)
+      if (run != nullptr && launched_.contains(run->correlation)) first_ = std::min(first_, run->begin);
+  }
+
+  bool operator()(const Events::Exchange& run) const {
+    return std::isfinite(first_) && run.correlation > 0 && run.begin < first_ && !launched_.contains(run.correlation);
+  }
+
+ private:
+  std::unordered_set<std::int64_t> launched_;
+  double first_ = std::numeric_limits<double>::infinity();
+};
+
 }  // namespace
 
 std::vector<const KinetoEvents::Exchange*> runs_of_calls(KinetoEvents& events) {
   join_calls(events);
   Runs run_of(events.calls.size());
   Runs open = assign_by_launch(events, run_of);
+  const Earlier earlier(events, run_of);
+  std::erase_if(open, [&](const Events::Exchange* run) { return earlier(*run); });
   // Else the first that began after the call and is of its kind.
   for (std::size_t i = 0; i < events.calls.size(); ++i) {
     if (run_of[i] != nullptr) continue;

@@ -142,6 +142,16 @@ TEST_F(Kineto, CountsAsExposedWhatTheDeviceWaitedForAndNotWhatTheHostWasLate) {
   EXPECT_NEAR(job(nccl_step(80), 8, "nccl").exposed.value, 0, kTolerance);
 }
 
+TEST_F(Kineto, LeavesOutWhatWasLaunchedBeforeTheRecordingBegan) {
+  TraceText trace = nccl_step(54);
+  // The last bucket of a warm-up step still runs on the device; who launched it is not in the file.
+  trace.earlier_kernel("ncclDevKernel_AllReduce_f32_RING(ncclDevKernelArgsStorage<4096ul>)", 2, 9);
+  const TrainingJob job = this->job(trace, 8, "nccl");
+  ASSERT_EQ(job.buckets.size(), 2U);
+  EXPECT_EQ(job.buckets[0].elements, 500);
+  EXPECT_THAT(job.others, IsEmpty());
+}
+
 TEST_F(Kineto, WithoutShapesTakesBucketsForGradientsAndSaysSo) {
   const TrainingJob job = this->job(nccl_step(54), 8, "nccl");
   ASSERT_TRUE(job.workload);

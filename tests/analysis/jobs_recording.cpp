@@ -37,6 +37,10 @@ TraceText& TraceText::kernel(const std::string& name, double launched, int threa
                    arguments.empty() ? correlation : fmt::format("{}, {}", correlation, arguments)));
 }
 
+TraceText& TraceText::earlier_kernel(const std::string& name, double begin, double end) {
+  return raw(event("kernel", name, begin, end, 40, fmt::format("\"correlation\": {}", ++correlation_)));
+}
+
 TraceText& TraceText::gradient(double begin, double end, int elements) {
   host("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", begin, end, 2);
   return host("torch::autograd::AccumulateGrad", begin, end, 2,

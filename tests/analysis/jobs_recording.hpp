@@ -22,6 +22,8 @@ class TraceText {
   /// A kernel, and the launch of it by a thread.
   TraceText& kernel(const std::string& name, double launched, int thread, double begin, double end,
                     const std::string& arguments = "");
+  /// A kernel that was launched before the recording began.
+  TraceText& earlier_kernel(const std::string& name, double begin, double end);
   /// The gradient of a tensor; 0 elements: its shape is not recorded.
   TraceText& gradient(double begin, double end, int elements);
   TraceText& raw(const std::string& event);
