@@ -161,8 +161,9 @@ class Steps {
                                     .group = call.group,
                                     .ranks = call.ranks,
                                     .launched = since(call.begin)};
-      collective.in_backward =
-          backward_end > backward_begin && call.begin >= backward_begin && call.begin <= backward_end;
+      // What is reduced and scattered later is gradients too: FSDP's last group follows in a callback of the pass.
+      collective.in_backward = backward_end > backward_begin && call.begin >= backward_begin &&
+                               (call.begin <= backward_end || call.operation == "reduce-scatter");
       if (collective.in_backward) collective.gradients_before = gradients_before(call.begin);
       if (const Events::Exchange* run = run_of_[i]; run != nullptr) {
         if (run->correlation > 0) collective.launched = since(done_by(call.begin));

@@ -152,6 +152,17 @@ TEST_F(Kineto, LeavesOutWhatWasLaunchedBeforeTheRecordingBegan) {
   EXPECT_THAT(job.others, IsEmpty());
 }
 
+TEST_F(Kineto, TakesAReduceScatterBehindTheBackwardPassForItsLastGroupAndNoOtherExchange) {
+  for (const auto& [operation, buckets] : {std::pair("_reduce_scatter_base", 3U), std::pair("allreduce", 2U)}) {
+    TraceText trace = nccl_step(54);
+    trace.host("record_param_comms", 55, 56, 2,
+               fmt::format(R"("Collective name": "{}", "In msg nelems": 900, "dtype": "BFloat16", "Group size": 4, )"
+                           R"("Process Group Name": "0")",
+                           operation));
+    EXPECT_EQ(job(trace, 8, "nccl").buckets.size(), buckets) << operation;
+  }
+}
+
 TEST_F(Kineto, WithoutShapesTakesBucketsForGradientsAndSaysSo) {
   const TrainingJob job = this->job(nccl_step(54), 8, "nccl");
   ASSERT_TRUE(job.workload);
