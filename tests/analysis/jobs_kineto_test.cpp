@@ -13,6 +13,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr double kTolerance = 1e-7;
 
@@ -161,6 +162,13 @@ TEST_F(Kineto, TakesAReduceScatterBehindTheBackwardPassForItsLastGroupAndNoOther
                            operation));
     EXPECT_EQ(job(trace, 8, "nccl").buckets.size(), buckets) << operation;
   }
+}
+
+TEST_F(Kineto, SaysWhereTheDeviceWaitsForItsHost) {
+  const TrainingJob waits = job(nccl_step(54), 8, "nccl");
+  // Kernels of the model run from 1 to 30 and from 71 to 90 ms of 100, and it waits for gradients from 54 to 70.
+  EXPECT_THAT(waits.unknown, Contains(HasSubstr("idle for 36 % of a step")));
+  EXPECT_THAT(job(steps_of_a_host_that_runs_ahead(), 0, "").unknown, Not(Contains(HasSubstr("idle"))));
 }
 
 TEST_F(Kineto, WithoutShapesTakesBucketsForGradientsAndSaysSo) {
