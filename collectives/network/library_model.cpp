@@ -37,9 +37,11 @@ struct Cluster {
 
   /// Hops from a node to all others by a binary tree.
   double depth() const { return std::ceil(std::log2(nodes)); }
-  /// Times that a buffer passes a node's NICs in each direction in a double binary tree, up and down: between two nodes
-  /// each tree has its root on one of them, else a node is inside one tree and a leaf of the other.
-  double tree_passes() const { return nodes <= 1 ? 0 : nodes <= 2 ? 1 : 2; }
+  /// Times that a buffer passes the NICs of the busiest node in each direction, up and down a double binary tree. Each
+  /// tree carries half of it, and a node is inside one of them and a leaf of the other. Between two nodes each tree has
+  /// its root on one of them; of three each tree is a chain, whose middle sends up and down; of more, a node inside has
+  /// two children.
+  double tree_passes() const { return nodes <= 1 ? 0 : nodes <= 2 ? 1 : nodes <= 3 ? 1.5 : 2; }
 };
 
 /// What one algorithm with one protocol takes, without what is constant.
@@ -89,11 +91,12 @@ Demand ring(const Cluster& cluster, CollectiveKind collective, const Protocol& p
           .nic = cluster.nodes > 1 ? buffers : 0};
 }
 
-/// Up and down a double binary tree over nodes, with a chain in each: two buffers pass the links of a chain.
+/// Up and down a double binary tree over nodes, with a chain in each: a GPU in the middle of a chain sends the buffer
+/// both ways, one at an end, as both of two are, only one way.
 Demand tree(const Cluster& cluster, const Protocol& protocol) {
   return {.latency = 2 * ((cluster.per_node - 1) * local_hop(cluster, protocol) +
                           cluster.depth() * network_hop(cluster, protocol, kTreeHop)),
-          .link = cluster.per_node > 1 ? 2.0 : 0,
+          .link = std::min(2.0, cluster.per_node - 1),
           .nic = cluster.tree_passes()};
 }
 
