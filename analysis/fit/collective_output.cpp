@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <set>
 
 #include "analysis/import/collective_output.hpp"
+#include "analysis/prediction/recorded_gpu.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
@@ -72,23 +72,6 @@ class Reader {
   std::set<std::string> algorithms_, collectives_, counts_, places_;
 };
 
-/// Whether the name of a GPU's model has that of a profile's, `NVIDIA H100 80GB HBM3` that of `h100-sxm`.
-bool is_model(const std::string& model, const std::string& gpu) {
-  const std::string name = lower_case(gpu.substr(0, gpu.find('-')));
-  std::vector<std::string> words(1);
-  for (const char c : lower_case(model))
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      words.back() += c;
-    else
-      words.emplace_back();
-  for (std::size_t first = 0; first < words.size(); ++first) {
-    std::string joined;
-    for (std::size_t i = first; i < words.size() && joined.size() < name.size(); ++i)
-      if ((joined += words[i]) == name) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 ImportedCurve parse_collective_output(std::string_view text, std::string_view file_name, int ranks, int nodes) {
@@ -109,7 +92,7 @@ std::optional<ImportedCurve> read_curve(const std::string& text, const std::stri
 }
 
 void note_other_gpu(ImportedCurve& imported, const Profile& profile) {
-  if (imported.gpu.empty() || profile.gpu.empty() || is_model(imported.gpu, profile.gpu)) return;
+  if (imported.gpu.empty() || profile.gpu.empty() || is_gpu_of_catalogue(imported.gpu, profile.gpu)) return;
   imported.notes.push_back(fmt::format(
       "Warning: {} was measured on {}, and {} has {}: its rates inside nodes and its workloads are of another GPU.",
       imported.curve.source, imported.gpu, profile.name, profile.gpu));

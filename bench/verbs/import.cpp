@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 
 #include "analysis/import/format.hpp"
@@ -11,41 +10,22 @@
 #include "bench/command/arguments.hpp"
 #include "bench/command/labels.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/database/outputs.hpp"
 #include "bench/database/text.hpp"
+#include "bench/doctor/available_memory.hpp"
+#include "bench/launch/installation.hpp"
+#include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
+#include "bench/output/terminal.hpp"
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/base/file.hpp"
 #include "reports/formats/plain_text.hpp"
+#include "reports/prediction/expectation.hpp"
 #include "reports/track/imported.hpp"
 
 namespace hbench {
 namespace {
 
 constexpr int kMostRanks = 1'000'000;
-
-/// How a file of SQLite begins (sqlite.org/fileformat2.html, 1.3).
-bool is_database(const std::filesystem::path& file) {
-  constexpr std::string_view kMagic{"SQLite format 3\0", 16};
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return false;
-  std::string begin(kMagic.size(), ' ');
-  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return begin == kMagic;
-}
-
-/// Those that are no databases, each once.
-std::vector<ImportFile> read_outputs(const std::vector<std::string>& names) {
-  std::vector<ImportFile> files;
-  for (const std::string& name : names) {
-    if (is_database(name)) continue;
-    std::error_code ignored;
-    for (const ImportFile& file : files)
-      if (std::filesystem::equivalent(file.name, name, ignored))
-        throw Error(ExitCode::usage, fmt::format("{} is given twice", name), "each file is one launch: give each once");
-    files.push_back({.name = name, .text = read_file(name)});
-  }
-  return files;
-}
 
 std::string formats_text() {
   std::string text = "Formats (hbench list imports):\n";
@@ -56,7 +36,7 @@ std::string formats_text() {
 
 /// The files of one run.
 void import_outputs(std::vector<ReadFile> files, std::vector<std::string> notes, const ImportRequest& request,
-                    const std::filesystem::path& database) {
+                    const std::filesystem::path& database, const std::optional<Profile>& cluster) {
   std::ranges::move(remove_copies(files), std::back_inserter(notes));
   std::vector<std::string> known;
   // Only what can be imported makes a database.
@@ -71,10 +51,13 @@ void import_outputs(std::vector<ReadFile> files, std::vector<std::string> notes,
   std::ranges::move(notes, std::back_inserter(imported.notes));
   const AddedRun added = Store(database).add_run(imported.run, imported.cases);
   fmt::print("{}", import_text(imported, added.id, added.is_new, database.string()));
+  if (cluster)
+    fmt::print("\n{}", terminal_text(expectation_document(expect(imported.cases, imported.run.environment["gpu"],
+                                                                 *cluster, available_memory(), interrupted))));
 }
 
 void import_runs(std::vector<std::vector<ReadFile>> runs, const ImportRequest& request,
-                 const std::filesystem::path& database) {
+                 const std::filesystem::path& database, const std::optional<Profile>& cluster) {
   const std::size_t count = runs.size();
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<std::string> notes;
@@ -82,13 +65,14 @@ void import_runs(std::vector<std::vector<ReadFile>> runs, const ImportRequest& r
       notes.push_back(
           fmt::format("{} has the same cases {} times, and each is a run: give launches of one run a file each",
                       runs[i].front().name, count));
-    import_outputs(std::move(runs[i]), std::move(notes), request, database);
+    import_outputs(std::move(runs[i]), std::move(notes), request, database, cluster);
   }
 }
 
 ExitCode run_import(const Call& call) {
   std::vector<std::string> names;
   std::filesystem::path database = "hbench.db";
+  std::string profile;
   ImportRequest request{.command = call.command, .version = HBENCH_VERSION};
   Arguments app(
       "Stores what other programs have measured, so that hbench track judges it. Each file is what one process wrote: "
@@ -100,6 +84,7 @@ ExitCode run_import(const Call& call) {
       "  hbench track check\n"
       "  hbench import all_reduce_*.txt --label branch=main --db nightly.db\n"
       "  hbench import osu_allreduce.txt --ranks 16 --nodes 2 --machine lab3\n"
+      "  hbench import all_reduce_perf.txt --expect dgx-a100  # is that normal?\n"
       "  hbench import table.txt --collective all-reduce --ranks 64 --nodes 8  # pasted without its heading\n"
       "  hbench import step.log --program train.py --machine lab3  # its last line: {\"step_ms\": 12.3}\n"
       "  hbench import other.db\n"
@@ -120,16 +105,20 @@ ExitCode run_import(const Call& call) {
                  in_range(1, kMostRanks));
   app.add_option("--nodes", request.hints.nodes, "of collectives, where the file does not say it",
                  in_range(1, kMostRanks));
+  app.add_option("--expect", profile, "also say whether collectives are normal for this cluster (hbench expect)");
   if (app.parse(call)) return ExitCode::good;
   if (names.empty()) throw Error(ExitCode::usage, "no file to import", "hbench import results.json");
   if (!request.format.empty()) find_import_format(request.format);
   if (!request.hints.collective.empty()) parse_collective_kind(request.hints.collective);
+  std::optional<Profile> cluster;
+  if (!profile.empty()) cluster = load_data().profiles.load(profile);
   std::vector<std::vector<ReadFile>> runs = read_files(read_outputs(names), request);
-  for (const char* flag : {"--label", "--machine", "--program", "--collective", "--ranks", "--nodes", "--format"})
+  for (const char* flag :
+       {"--label", "--machine", "--program", "--collective", "--ranks", "--nodes", "--format", "--expect"})
     if (runs.empty() && app.count(flag) > 0)
       throw Error(ExitCode::usage, fmt::format("{} is for what other programs wrote", flag),
                   "runs of another database come as they are; leave it out");
-  import_runs(std::move(runs), request, database);
+  import_runs(std::move(runs), request, database, cluster);
   for (const std::string& name : names)
     if (is_database(name)) fmt::print("{}", merge_text({.file = name, .result = merge_database(name, database)}));
   return ExitCode::good;

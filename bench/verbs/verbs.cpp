@@ -5,14 +5,14 @@
 namespace hbench {
 
 extern const Verb kSweep, kSubmit, kCollective, kTune, kChoose, kBandwidth, kCrossover, kCompare, kImport, kImportJob,
-    kTrack, kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kCompletion, kMan, kEmulate,
-    kCompleteWords;
+    kExpect, kTrack, kTrace, kReport, kExport, kDb, kList, kProfile, kCalibrate, kValidate, kDoctor, kCompletion, kMan,
+    kEmulate, kCompleteWords;
 
 namespace {
-constexpr std::array kVerbs{&kSweep,     &kSubmit,  &kCollective, &kTune,      &kChoose,  &kBandwidth,
-                            &kCrossover, &kCompare, &kImport,     &kImportJob, &kTrack,   &kTrace,
-                            &kReport,    &kExport,  &kDb,         &kList,      &kProfile, &kCalibrate,
-                            &kValidate,  &kDoctor,  &kCompletion, &kMan};
+constexpr std::array kVerbs{&kSweep,     &kSubmit,   &kCollective, &kTune,       &kChoose, &kBandwidth,
+                            &kCrossover, &kCompare,  &kImport,     &kImportJob,  &kExpect, &kTrack,
+                            &kTrace,     &kReport,   &kExport,     &kDb,         &kList,   &kProfile,
+                            &kCalibrate, &kValidate, &kDoctor,     &kCompletion, &kMan};
 constexpr std::array kInnerVerbs{&kEmulate, &kCompleteWords};
 }  // namespace
 

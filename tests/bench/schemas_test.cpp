@@ -18,6 +18,7 @@
 #include "reports/prediction/choice.hpp"
 #include "reports/prediction/comparison.hpp"
 #include "reports/prediction/crossover.hpp"
+#include "reports/prediction/expectation.hpp"
 #include "reports/prediction/fits.hpp"
 #include "reports/prediction/job.hpp"
 #include "reports/prediction/profile_difference.hpp"
@@ -70,6 +71,7 @@ constexpr Published kPublished[] = {
     {"db-merge-1", [] { return merge_json("", {}, kSchema); }},
     {"db-prune-1", [] { return prune_json("", {}, false, kSchema); }},
     {"doctor-1", [] { return doctor_json({}, {}, kSchema); }},
+    {"expect-1", [] { return expectation_json({}, kSchema); }},
     {"export-1", [] { return points_json({}, kSchema); }},
     {"import-job-1", [] { return job_json({}, "", kSchema); }},
     {"list-1", [] { return listing_json({}, kSchema); }},

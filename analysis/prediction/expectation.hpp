@@ -1,0 +1,56 @@
+#pragma once
+
+/// Whether collectives that somebody measured are what their cluster lets expect, and what a slow one looks like.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/records/records.hpp"
+#include "collectives/network/profile.hpp"
+#include "collectives/network/stop.hpp"
+
+namespace hbench {
+
+/// Where a measured time lies: in the 90 % band, above it, below it, or below what the links carry at all, which a
+/// wrong unit, count of ranks or profile explains.
+enum class Normality : std::uint8_t { normal, slow, fast, impossible };
+std::string_view to_string(Normality normality);
+
+/// One collective of one size. Times in seconds.
+struct ExpectedSize {
+  Case asked;                      ///< the question that the model was asked
+  std::optional<double> measured;  ///< the sooner of in place and out of place; none where only the model was asked
+  double expected = 0, low = 0, high = 0;
+  double floor = 0;   ///< in which the bytes pass the NICs or links at their line rate, once
+  std::string basis;  ///< a `TimeBasis` in words
+
+  Normality normality() const;  ///< \pre it was measured
+  double ratio() const { return *measured / expected; }
+};
+
+/// What may be wrong on a cluster, as a profile of the cluster on which it is.
+struct Suspicion {
+  std::string_view what;
+  std::string_view check;  ///< the measurement that shows it
+  double expected = 0;     ///< seconds of the largest slow size, if it is that
+  double off = 0;          ///< mean |ln| of measured / expected over the slow sizes, if it is that
+};
+
+struct Expectation {
+  std::string profile;
+  std::vector<ExpectedSize> sizes;
+  std::vector<Suspicion> suspicions;  ///< those that explain the slow sizes, best first
+  std::vector<std::string> notes;     ///< what was left out and why, and where curves are from; in sentences
+};
+
+/// Of results of collectives, of which those without a time are asked for alone. A result that does not say on how many
+/// nodes it ran is taken to fill those of the profile. `gpu` is what a driver calls the GPU that it ran on, empty where
+/// nobody says. \throws Error (usage) where nothing can be compared.
+Expectation expect(std::span<const CaseResult> results, std::string_view gpu, const Profile& profile,
+                   std::int64_t memory, const StopRequested& stop);
+
+}  // namespace hbench

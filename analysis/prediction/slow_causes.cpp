@@ -1,0 +1,107 @@
+#include "analysis/prediction/slow_causes.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace hbench {
+namespace {
+
+constexpr double kGigabit = 1e9 / 8;
+
+Profile without_curves(const Profile& healthy) {
+  Profile sick = healthy;
+  sick.curves.clear();
+  return sick;
+}
+
+/// NCCL over TCP reaches 38 Gbit/s on a line of 100 (github.com/NVIDIA/nccl/issues/398), where threads that copy are
+/// the limit; slower lines are nearly filled. The socket transport takes one interface where nobody names more. A
+/// message by TCP takes 30 us and more.
+std::optional<Profile> sockets(const Profile& healthy, bool across) {
+  if (!across) return std::nullopt;
+  Profile sick = without_curves(healthy);
+  const double line = healthy.line_rate.value;
+  sick.nics = 1;
+  sick.protocol_efficiency = 1;
+  sick.stream_cap = BytesPerSecond(0);
+  sick.line_rate = BytesPerSecond(std::min(0.9 * line, 38 * kGigabit));
+  sick.network_latency = std::max(healthy.network_latency, Seconds(30e-6));
+  sick.network_low_latency = Seconds(0);
+  return sick;
+}
+
+std::optional<Profile> with_nics(const Profile& healthy, bool across, int nics) {
+  if (!across || nics < 1 || nics >= healthy.nics) return std::nullopt;
+  Profile sick = without_curves(healthy);
+  sick.nics = nics;
+  return sick;
+}
+
+std::optional<Profile> half_of_the_nics(const Profile& healthy, bool across) {
+  return healthy.nics == 2 ? std::nullopt : with_nics(healthy, across, healthy.nics / 2);
+}
+
+std::optional<Profile> one_nic(const Profile& healthy, bool across) { return with_nics(healthy, across, 1); }
+
+/// Bytes take a way over the host's memory, where a thread copies 90 Gbit/s at most (the same issue 398); on Azure's
+/// NDv2, whose NICs do not reach the GPUs' memory, 78 of 100 Gbit/s pass (its node health checks, nd40rs_v2.conf).
+std::optional<Profile> through_host_memory(const Profile& healthy, bool across) {
+  if (!across) return std::nullopt;
+  Profile sick = without_curves(healthy);
+  sick.line_rate = BytesPerSecond(std::min(0.8 * healthy.line_rate.value, 90 * kGigabit));
+  sick.network_latency = healthy.network_latency + Seconds(10e-6);
+  sick.network_low_latency = Seconds(0);
+  return sick;
+}
+
+/// GPUs of a node that cannot reach each other's memory exchange over that of the host: 12 GB/s by PCIe 3, as NCCL
+/// itself takes it (src/graph/topo.h), and the same on a machine with two A100 PCIe.
+std::optional<Profile> no_peer_access(const Profile& healthy, bool) {
+  if (healthy.gpus_per_node < 2 || healthy.local_rate.value < 15e9) return std::nullopt;
+  Profile sick = without_curves(healthy);
+  sick.local_rate = BytesPerSecond(12e9);
+  sick.local_latency = std::max(healthy.local_latency, Seconds(10e-6));
+  sick.local_low_latency = Seconds(0);
+  sick.switch_reduction = 0;
+  return sick;
+}
+
+/// NVLink is there, what adds up in its switch is not.
+std::optional<Profile> no_switch_reduction(const Profile& healthy, bool) {
+  if (healthy.switch_reduction <= 0) return std::nullopt;
+  Profile sick = without_curves(healthy);
+  sick.switch_reduction = 0;
+  return sick;
+}
+
+/// The host is late with each call: a power-saving processor, a rank on the wrong socket, a debugger.
+std::optional<Profile> slow_host(const Profile& healthy, bool) {
+  Profile sick = without_curves(healthy);
+  sick.call_latency = healthy.call_latency + Seconds(100e-6);
+  return sick;
+}
+
+constexpr std::array kCauses{
+    SlowCause{"sockets (TCP) instead of RDMA",
+              "NCCL_DEBUG=INFO: NET/Socket in the log, or NET/IB or the plug-in's name", sockets},
+    SlowCause{"one NIC of a node does all the work", "NCCL_DEBUG=INFO: the NICs in 'NET/... : Using'; NCCL_IB_HCA",
+              one_nic},
+    SlowCause{"half of the NICs do the work", "NCCL_DEBUG=INFO: the NICs in 'NET/... : Using'; NCCL_IB_HCA",
+              half_of_the_nics},
+    SlowCause{"bytes pass the host's memory (no GPUDirect RDMA)",
+              "NCCL_DEBUG=INFO: channels 'via NET/...' without /GDRDMA; the module nvidia_peermem",
+              through_host_memory},
+    SlowCause{"GPUs of a node do not reach each other's memory",
+              "NCCL_DEBUG=INFO: 'via SHM' instead of 'via P2P'; nvidia-smi topo -p2p r; NCCL_P2P_DISABLE",
+              no_peer_access},
+    SlowCause{"no reductions in the node's switch (NVLS)",
+              "NCCL_DEBUG=INFO: 'NVLS multicast support'; NCCL_NVLS_ENABLE", no_switch_reduction},
+    SlowCause{"the host is late with each call", "the same with CUDA graphs (-G 10), and with ranks bound to cores",
+              slow_host},
+};
+
+}  // namespace
+
+std::span<const SlowCause> slow_causes() { return kCauses; }
+
+}  // namespace hbench

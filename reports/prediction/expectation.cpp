@@ -1,0 +1,141 @@
+#include "reports/prediction/expectation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/points/collectives.hpp"
+#include "analysis/records/words.hpp"
+#include "collectives/base/text.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+std::string size_text(const ExpectedSize& size) {
+  return exact_text(Bytes(static_cast<double>(size.asked.collective.bytes)));
+}
+
+/// GB/s as nccl-tests counts them.
+double bus_bandwidth(const ExpectedSize& size, double seconds) {
+  return static_cast<double>(size.asked.collective.bytes) / seconds / 1e9 *
+         bus_factor(size.asked.collective.name, size.asked.gpus);
+}
+
+std::string verdict_on(const ExpectedSize& size) {
+  if (!size.measured) return "-";
+  const Normality normality = size.normality();
+  if (normality == Normality::slow) return fmt::format("slow, {:.2g} times as long", size.ratio());
+  return std::string(to_string(normality));
+}
+
+void size_fields(Row& row, const ExpectedSize& size) {
+  const Case& asked = size.asked;
+  const bool known = size.measured.has_value();
+  row.field("collective", asked.collective.name).in("collective", 2);
+  row.field("bytes", asked.collective.bytes).in("size", row.form() == Form::values ? size_text(size) : "");
+  row.field("ranks", asked.gpus).in("ranks", 1);
+  row.field("nodes", asked.nodes).in("nodes", 1);
+  row.field("measured_seconds", size.measured, "the sooner of in place and out of place")
+      .in("measured (us)", microseconds);
+  row.field("expected_seconds", size.expected).in("expected (us)", microseconds);
+  row.field("low_seconds", size.low, "of the 90 % band");
+  row.field("high_seconds", size.high, "of the 90 % band");
+  if (row.form() == Form::values)
+    row.number("90 % band (us)", fmt::format("{} - {}", microseconds(size.low), microseconds(size.high)));
+  row.field("floor_seconds", size.floor, "in which the bytes pass the links at their line rate, once");
+  row.field("basis", size.basis, "a measured curve, or the model").in("known by", 2);
+  if (row.form() == Form::values) {
+    const double of = bus_bandwidth(size, size.expected);
+    row.number("expected busbw (GB/s)", fmt::format("{:.4g}", of), 1);
+    if (known) row.number("busbw (GB/s)", fmt::format("{:.4g}", bus_bandwidth(size, *size.measured)), 1);
+  }
+  row.field("ratio", known ? std::optional(size.ratio()) : std::nullopt, "measured / expected");
+  row.field("verdict", known ? std::optional(std::string(to_string(size.normality()))) : std::nullopt,
+            "normal, slow, fast, faster than possible");
+  if (known) row.words("verdict", verdict_on(size));
+}
+
+void suspicion_fields(Row& row, const Suspicion& suspicion) {
+  row.field("what", suspicion.what).in("it looks like");
+  row.field("off", suspicion.off, "mean |ln| of measured / expected of the slow sizes, if it is that")
+      .in("off by", [](double off) { return percent(std::expm1(off)); });
+  row.field("check", suspicion.check).in("what shows it");
+}
+
+using Sizes = std::vector<const ExpectedSize*>;
+
+Sizes with(const Expectation& expectation, Normality normality) {
+  Sizes some;
+  for (const ExpectedSize& size : expectation.sizes)
+    if (size.measured && size.normality() == normality) some.push_back(&size);
+  return some;
+}
+
+std::string of_which(const Sizes& sizes) {
+  if (sizes.size() == 1) return size_text(*sizes.front());
+  return fmt::format("{} from {} to {}", sizes.size(), size_text(*sizes.front()), size_text(*sizes.back()));
+}
+
+double middle_ratio(const Sizes& sizes) {
+  double sum = 0;
+  for (const ExpectedSize* size : sizes) sum += std::log(size->ratio());
+  return std::exp(sum / static_cast<double>(sizes.size()));
+}
+
+std::string verdict(const Expectation& expectation) {
+  const auto measured =
+      std::ranges::count_if(expectation.sizes, [](const auto& each) { return each.measured.has_value(); });
+  if (measured == 0) {
+    const ExpectedSize& last = expectation.sizes.back();
+    return fmt::format("{} of {} on {} GPUs of {} takes {} ({} to {} us), {:.4g} GB/s of bus bandwidth.",
+                       last.asked.collective.name, size_text(last), last.asked.gpus, expectation.profile,
+                       microseconds(last.expected) + " us", microseconds(last.low), microseconds(last.high),
+                       bus_bandwidth(last, last.expected));
+  }
+  if (const Sizes some = with(expectation, Normality::impossible); !some.empty())
+    return fmt::format(
+        "{}: sooner than the links of {} carry the bytes at all. Is it another cluster, another unit, or "
+        "another number of ranks?",
+        of_which(some), expectation.profile);
+  const Sizes slow = with(expectation, Normality::slow), fast = with(expectation, Normality::fast);
+  std::string text = fmt::format("{} of {} are normal for {}.", measured - std::ssize(slow) - std::ssize(fast),
+                                 counted(measured, "size"), expectation.profile);
+  if (!slow.empty()) {
+    text += fmt::format(" Slow: {}, {:.2g} times as long as expected.", of_which(slow), middle_ratio(slow));
+    text += expectation.suspicions.empty() ? " None of the usual causes explains it."
+                                           : fmt::format(" It looks like {}.", expectation.suspicions.front().what);
+  }
+  if (!fast.empty())
+    text += fmt::format(" Faster than the band: {}, {:.2g} times as fast.", of_which(fast), 1 / middle_ratio(fast));
+  return text;
+}
+
+void expectation_fields(Row& row, const Expectation& expectation) {
+  row.field("schema", std::string("hbench-expect-1"));
+  row.field("profile", expectation.profile);
+  row.rows("sizes", expectation.sizes, size_fields);
+  row.rows("suspicions", expectation.suspicions, suspicion_fields, "what explains the slow sizes, best first");
+  row.field("notes", expectation.notes, "in sentences");
+}
+
+}  // namespace
+
+Document expectation_document(const Expectation& expectation) {
+  Document document;
+  document.blocks.emplace_back(Verdict{verdict(expectation)});
+  document.blocks.emplace_back(
+      table_of(expectation.sizes, size_fields, {.caption = fmt::format("Expected of {}", expectation.profile)}));
+  if (!expectation.suspicions.empty())
+    document.blocks.emplace_back(
+        table_of(expectation.suspicions, suspicion_fields, {.caption = "What would look like this"}));
+  for (const std::string& note : expectation.notes) document.blocks.emplace_back(Paragraph{note});
+  return document;
+}
+
+std::string expectation_json(const Expectation& expectation, Form form) {
+  return object_text(form, "hbench expect --json", expectation, expectation_fields);
+}
+
+}  // namespace hbench

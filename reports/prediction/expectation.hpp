@@ -1,0 +1,17 @@
+#pragma once
+
+/// `hbench expect`: measured collectives beside what their cluster lets expect.
+
+#include <string>
+
+#include "analysis/prediction/expectation.hpp"
+#include "reports/document/document.hpp"
+#include "reports/rows/row.hpp"
+
+namespace hbench {
+
+Document expectation_document(const Expectation& expectation);
+/// \throws nothing of its own; `form` as in `reports/rows/row.hpp`.
+std::string expectation_json(const Expectation& expectation, Form form = Form::values);
+
+}  // namespace hbench
