@@ -4,13 +4,12 @@
 #include "analysis/import/collective_case.hpp"
 #include "analysis/import/import.hpp"
 #include "bench/command/arguments.hpp"
+#include "bench/command/values.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/database/outputs.hpp"
 #include "bench/doctor/available_memory.hpp"
-#include "bench/launch/installation.hpp"
-#include "bench/launch/process.hpp"
-#include "bench/output/document_output.hpp"
 #include "bench/output/output_file.hpp"
+#include "bench/verbs/prediction_options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "reports/prediction/expectation.hpp"
@@ -51,53 +50,92 @@ Measured measured(const std::vector<std::string>& names, const ImportRequest& re
   return measured;
 }
 
-ExitCode run_expect(const Call& call) {
+/// What was typed.
+struct Asked {
   std::vector<std::string> files;
   std::string profile;
-  ImportRequest request{.command = call.command, .version = HBENCH_VERSION};
+  ImportRequest request;
   Sizes sizes;
-  DocumentOutput output;
-  Arguments app(
-      "Says whether measured collectives are what their cluster lets expect, and what a slow one looks like. Files are "
-      "those of hbench import; without one it says what to expect.",
-      "hbench expect");
-  app.footer(
-      "Examples:\n  hbench expect all_reduce_perf.txt --profile dgx-a100\n"
-      "  hbench expect --profile aws-p5 --ranks 16 -b 1G -e 1G\n"
-      "  hbench expect table.txt --collective all-reduce --ranks 64 --nodes 8 --profile dgx-a100\n"
-      "A size is normal in its 90 % band, slow above it, and faster than possible where\n"
-      "the links cannot carry the bytes in that time.");
-  app.add_option("FILE", files, "what nccl-tests, rccl-tests, OSU or IMB printed");
-  app.add_option("--profile", profile, "the cluster it ran on: hbench list profiles, or a file");
-  app.add_option("--collective", request.hints.collective,
-                 "where the file does not name it (default: all-reduce): all-reduce, reduce-scatter, all-gather or "
-                 "broadcast");
-  app.add_option("--ranks", request.hints.ranks, "GPUs, where the file does not say it", in_range(1, 1'000'000));
-  app.add_option("--nodes", request.hints.nodes, "where the file does not say it (default: full ones)",
-                 in_range(1, 1'000'000));
-  app.add_parsed("-b,--minbytes", sizes.least, parse_size, "smallest size, without a file", "1K");
-  app.add_parsed("-e,--maxbytes", sizes.most, parse_size, "largest size, without a file", "1G");
-  output.add_options(app);
-  if (app.parse(call)) return ExitCode::good;
-  if (profile.empty())
-    throw Error(ExitCode::usage, "no cluster to expect something of", "add --profile NAME (hbench list profiles)");
-  if (files.empty() && request.hints.ranks < 2)
-    throw Error(ExitCode::usage, "no file, and no number of GPUs", "give what was measured, or --ranks 16");
-  if (sizes.least < 4) throw Error(ExitCode::usage, "-b is less than one element of 4 bytes", "give -b 4");
-  sizes.most = std::max(sizes.most, sizes.least);
-  output.check();
+  double rate = 0;  ///< of a training; 0: it is about collectives
+  PredictionRequest training;
+  Verbosity verbosity = Verbosity::usual;
+};
+
+ExitCode expect_of_training(Asked asked, const DocumentOutput& output) {
+  PredictionRequest& request = asked.training;
+  if (request.workloads.size() != 1 || request.gpus.size() != 1)
+    throw Error(ExitCode::usage, "--measured is of one workload and number of GPUs", "add --workload vgg16 --gpus 8");
+  request.profiles = {asked.profile};
+  request.evidence = {Evidence::simulated};
+  if (request.algorithms.empty() && request.presets.empty()) request.algorithms = {"ring"};
+  const auto found = predicted(asked.verbosity, [&](const Data& data, const SimulationMeans& means) {
+    return expect_training(request, asked.rate, data, means);
+  });
+  output.deliver(training_expectation_document(found), [&] { return training_expectation_json(found); });
+  return ExitCode::good;
+}
+
+ExitCode expect_of_collectives(const Asked& asked, const DocumentOutput& output) {
+  if (asked.files.empty() && asked.request.hints.ranks < 2)
+    throw Error(ExitCode::usage, "no file, and no number of GPUs",
+                "give what was measured, --ranks 16, or a training's --measured 1531");
+  if (asked.sizes.least < 4) throw Error(ExitCode::usage, "-b is less than one element of 4 bytes", "give -b 4");
   catch_interrupts();
-  const Profile cluster = load_data().profiles.load(profile);
-  const Measured given = files.empty() ? Measured{questions(request.hints, sizes), {}} : measured(files, request);
+  const Profile cluster = load_data().profiles.load(asked.profile);
+  const Measured given = asked.files.empty() ? Measured{questions(asked.request.hints, asked.sizes), {}}
+                                             : measured(asked.files, asked.request);
   const Expectation expectation = expect(given.results, given.gpu, cluster, available_memory(), interrupted);
   output.deliver(expectation_document(expectation), [&] { return expectation_json(expectation); });
   return ExitCode::good;
+}
+
+void add_options(Arguments& app, Asked& asked) {
+  ImportHints& hints = asked.request.hints;
+  app.add_option("FILE", asked.files, "what nccl-tests, rccl-tests, OSU or IMB printed");
+  app.add_option("--profile", asked.profile, "the cluster it ran on: hbench list profiles, or a file");
+  app.add_option("--collective", hints.collective,
+                 "where the file does not name it (default: all-reduce): all-reduce, reduce-scatter, all-gather or "
+                 "broadcast");
+  app.add_option("--ranks", hints.ranks, "GPUs, where the file does not say it", in_range(1, 1'000'000));
+  app.add_option("--nodes", hints.nodes, "where the file does not say it (default: full ones)", in_range(1, 1'000'000));
+  app.add_parsed("-b,--minbytes", asked.sizes.least, parse_size, "smallest size, without a file", "1K");
+  app.add_parsed("-e,--maxbytes", asked.sizes.most, parse_size, "largest size, without a file", "1G");
+  app.add_option("--measured", asked.rate, "samples/s of all GPUs of a training, in the place of collectives",
+                 positive_rate());
+  app.add_list("--workload", asked.training.workloads, "what was trained: a timeline, or a file of your own");
+  add_strategy_options(app, asked.training, "8");
+  add_verbosity(app, asked.verbosity);
+}
+
+ExitCode run_expect(const Call& call) {
+  Asked asked{.request = {.command = call.command, .version = HBENCH_VERSION}};
+  asked.training.compressors = {std::string(kUncompressed)};
+  DocumentOutput output;
+  Arguments app(
+      "Says whether measured collectives, or a measured training, are what their cluster lets expect, and what a slow "
+      "one looks like. Files are those of hbench import; without one it says what to expect.",
+      "hbench expect");
+  app.footer(
+      "Examples:\n  hbench expect all_reduce_perf.txt --profile dgx-h100\n"
+      "  hbench expect --profile aws-p5 --ranks 16 -b 1G -e 1G\n"
+      "  hbench expect table.txt --collective all-reduce --ranks 64 --nodes 8 --profile dgx-a100\n"
+      "  hbench expect --measured 1531 --workload vgg16 --gpus 8 --profile dgx-1-v100 --preset ddp\n"
+      "Normal is what lies in the 90 % band; faster than possible, what the links cannot carry\n"
+      "or the GPUs do not train alone.");
+  add_options(app, asked);
+  output.add_options(app);
+  if (app.parse(call)) return ExitCode::good;
+  if (asked.profile.empty())
+    throw Error(ExitCode::usage, "no cluster to expect something of", "add --profile NAME (hbench list profiles)");
+  asked.sizes.most = std::max(asked.sizes.most, asked.sizes.least);
+  output.check();
+  return asked.rate > 0 ? expect_of_training(asked, output) : expect_of_collectives(asked, output);
 }
 
 }  // namespace
 
 extern const Verb kExpect;
 constinit const Verb kExpect{
-    .name = "expect", .summary = "say whether measured collectives are normal for a cluster", .run = run_expect};
+    .name = "expect", .summary = "say whether what was measured is normal for a cluster", .run = run_expect};
 
 }  // namespace hbench

@@ -27,6 +27,7 @@ TEST(PublishedSchemas, HoldWhatPredictionsPrint) {
   expect_valid(here, "crossover-1", "$HBENCH crossover --collective all_reduce --bytes 1K,1M --gpus 8 --json");
   expect_valid(here, "compare-1", "$HBENCH compare horovod-tensorflow --quiet --json");
   expect_valid(here, "tune-1", "$HBENCH tune --profile aws-p3-25gbe --quiet --json");
+  expect_valid(here, "expect-training-1", "$HBENCH expect --measured 9 --profile aws-p5 " + job);
   expect_valid(here, "expect-1", "$HBENCH expect --profile aws-p5 --ranks 16 -b 1M -e 4M --json");
   expect_valid(here, "expect-1",
                fmt::format("$HBENCH expect {}/bench/examples/all_reduce_perf.txt --profile aws-p3-25gbe --json",

@@ -72,6 +72,7 @@ constexpr Published kPublished[] = {
     {"db-prune-1", [] { return prune_json("", {}, false, kSchema); }},
     {"doctor-1", [] { return doctor_json({}, {}, kSchema); }},
     {"expect-1", [] { return expectation_json({}, kSchema); }},
+    {"expect-training-1", [] { return training_expectation_json({}, kSchema); }},
     {"export-1", [] { return points_json({}, kSchema); }},
     {"import-job-1", [] { return job_json({}, "", kSchema); }},
     {"list-1", [] { return listing_json({}, kSchema); }},

@@ -1,0 +1,113 @@
+/// A measured training beside what its cluster lets expect.
+
+#include "analysis/prediction/training_expectation.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "analysis/prediction/plan.hpp"
+#include "analysis/prediction/simulate.hpp"
+#include "analysis/prediction/slow_causes.hpp"
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Data data() {
+  return {ProfileLibrary(HBENCH_SOURCE_DIR "/cluster-profiles"), TraceLibrary(HBENCH_SOURCE_DIR "/workloads/traces")};
+}
+
+PredictionRequest request(int gpus = 32) {
+  PredictionRequest request;
+  request.gpus = {gpus};
+  request.workloads = {"vgg16"};
+  request.profiles = {"dgx-1-v100"};
+  request.algorithms = {"ring"};
+  request.compressors = {"none"};
+  request.evidence = {Evidence::simulated};
+  return request;
+}
+
+TrainingExpectation expectation(double rate, const PredictionRequest& asked = request()) {
+  return expect_training(asked, rate, data(), {});
+}
+
+/// Samples/s of a training on a cluster with something wrong.
+double rate_on(const Profile& sick, Case asked) {
+  const Data known = data();
+  Catalog catalog;
+  catalog.profiles.emplace(sick.name, sick);
+  catalog.traces.emplace("vgg16", known.traces.load("vgg16"));
+  return asked.batch_per_gpu * asked.gpus / SimulatedRunner(catalog).step(asked).times.step.value;
+}
+
+TEST(ExpectTraining, CallsNormalWhatIsInTheBandAndImpossibleWhatTheGpusDoNotTrainAlone) {
+  const TrainingExpectation found = expectation(1);
+  EXPECT_EQ(expectation(found.expected).normality(), Normality::normal);
+  EXPECT_EQ(expectation(1.01 * found.low).normality(), Normality::normal);
+  EXPECT_EQ(expectation(0.99 * found.low).normality(), Normality::slow);
+  EXPECT_EQ(expectation(1.2 * found.alone).normality(), Normality::impossible);
+  EXPECT_LE(found.low, found.expected);
+  EXPECT_LE(found.expected, found.alone);
+  EXPECT_THAT(expectation(found.expected).suspicions, IsEmpty());
+}
+
+TEST(ExpectTraining, FindsWhatIsWrongWithTheNetworkAmongWhatExplainsIt) {
+  const Profile healthy = data().profiles.load("dgx-1-v100");
+  const Case asked = expectation(1).asked;
+  int found = 0;
+  for (const SlowCause& cause : slow_causes()) {
+    const std::optional<Profile> sick = cause.on(healthy, true);
+    if (!sick) continue;
+    const TrainingExpectation slow = expectation(rate_on(*sick, asked));
+    if (slow.normality() != Normality::slow) continue;
+    ++found;
+    EXPECT_EQ(slow.suspicions.front().what, cause.what);
+    EXPECT_NEAR(slow.suspicions.front().off, 0, 1e-9);
+  }
+  EXPECT_GE(found, 1) << "sockets are slow for VGG-16";
+}
+
+TEST(ExpectTraining, FindsASettingThatHidesNothing) {
+  Case asked = expectation(1).asked;
+  asked.strategy.overlap = false;
+  const double rate = rate_on(data().profiles.load("dgx-1-v100"), asked);
+  const TrainingExpectation found = expectation(std::min(rate, 0.999 * expectation(1).low));
+  EXPECT_TRUE(std::ranges::any_of(found.suspicions, [](const TrainingSuspicion& each) {
+    return each.what == "gradients are not exchanged during the backward pass";
+  })) << "or the band is wider than what overlap is worth";
+}
+
+TEST(ExpectTraining, SaysHowSlowAGpuOrHowLateAHostWouldBe) {
+  const TrainingExpectation found = expectation(0.1 * expectation(1).expected);
+  ASSERT_GE(found.suspicions.size(), 2U);
+  const TrainingSuspicion& gpu = found.suspicions[found.suspicions.size() - 2];
+  EXPECT_TRUE(gpu.fitted);
+  EXPECT_THAT(gpu.what, HasSubstr("a GPU trains"));
+  EXPECT_THAT(found.suspicions.back().what, HasSubstr("ms of each step"));
+  // Of nine tenths of the step that are missing.
+  const double samples = found.asked.batch_per_gpu * found.asked.gpus;
+  EXPECT_THAT(found.suspicions.back().what,
+              HasSubstr(fmt::format("{:.3g} ms", 1e3 * (samples / found.measured - samples / found.expected))));
+}
+
+TEST(ExpectTraining, RefusesOneGpuAndSeveralStrategies) {
+  PredictionRequest both = request();
+  both.algorithms = {"ring", "ps"};
+  for (const PredictionRequest& asked : {request(1), both}) {
+    try {
+      expectation(100, asked);
+      FAIL() << "it was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hbench
