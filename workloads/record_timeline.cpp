@@ -16,7 +16,7 @@ constexpr int kWarmup = 2;
 
 /// Observations in seconds.
 struct Recorded {
-  std::vector<double> forward, backward;
+  std::vector<double> forward, backward, update;
   std::vector<std::vector<double>> ready;  ///< per parameter, since the backward pass began
 };
 
@@ -33,18 +33,20 @@ void record_step(Replica& replica, int step, Recorded& recorded) {
   const Event turn = device.record_timed_event();
   std::vector<std::pair<int, Event>> ready;
   replica.backward([&](int parameter) { ready.emplace_back(parameter, device.record_timed_event()); });
+  const Event computed = device.record_timed_event();
   // Too small a rate to change anything; it takes the same time.
   replica.apply(1e-9);
   const Event end = device.record_timed_event();
   recorded.forward.push_back(device.elapsed(begin, turn).value);
-  recorded.backward.push_back(device.elapsed(turn, end).value);
+  recorded.backward.push_back(device.elapsed(turn, computed).value);
+  recorded.update.push_back(device.elapsed(computed, end).value);
   for (const auto& [parameter, event] : ready)
     recorded.ready[static_cast<std::size_t>(parameter)].push_back(device.elapsed(turn, event).value);
 }
 
 Recorded record(Replica& replica, int steps) {
   const std::vector<std::vector<double>> none(replica.tensor_elements().size());
-  Recorded warmup{.forward = {}, .backward = {}, .ready = none};
+  Recorded warmup{.forward = {}, .backward = {}, .update = {}, .ready = none};
   Recorded recorded = warmup;
   for (int step = 0; step < kWarmup; ++step) record_step(replica, step, warmup);
   for (int step = 0; step < steps; ++step) record_step(replica, step, recorded);
@@ -69,6 +71,7 @@ StepTimeline record_timeline(const RecordingRequest& request) {
   StepTimeline timeline{.batch = request.batch,
                         .forward = median(recorded.forward),
                         .backward = median(recorded.backward),
+                        .update = median(recorded.update),
                         .gradients = {}};
   const auto names = replica.tensor_names();
   const auto elements = replica.tensor_elements();

@@ -125,6 +125,8 @@ void read_times(TrainingJob& job, const std::vector<ComparedStep>& steps) {
     return began && ended ? std::optional(*ended - *began) : std::nullopt;
   });
   job.compute = median_of(steps, [](const ComparedStep& step) { return step.recorded->compute; });
+  job.optimizer_began = median_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer_began; });
+  job.optimizer = median_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer; });
   job.exposed = *median_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->exposed); });
   if (job.forward && job.backward)
     job.update = std::max(Seconds(0), job.step - *job.forward - *job.backward - job.exposed);
@@ -143,6 +145,13 @@ void read_others(TrainingJob& job, const RecordedStep& step, const std::string& 
   for (auto& [name, kind] : kinds) job.others.push_back(std::move(kind));
 }
 
+/// What begins only after the gradients have arrived. A device waits for them before the optimizer's first kernel,
+/// while the host goes on; a processor waits in the backward pass's call. Not known: none.
+Seconds waits_for_gradients(const TrainingJob& job) {
+  if (!job.optimizer) return {};
+  return job.compute ? std::clamp(job.step - *job.optimizer_began, Seconds(0), job.update) : job.update;
+}
+
 /// One exchange after the other, each as long as it took.
 void replay(TrainingJob& job) {
   if (!job.forward || !job.backward) return;
@@ -151,7 +160,8 @@ void replay(TrainingJob& job) {
     if (!bucket.duration) return;
     end = std::max(end, bucket.launched) + *bucket.duration;
   }
-  job.replayed = std::max(*job.forward + *job.backward, end) + job.update;
+  const Seconds last = job.optimizer ? waits_for_gradients(job) : job.update;
+  job.replayed = std::max(*job.forward + *job.backward + job.update - last, end) + last;
 }
 
 std::string source(const TrainingJob& job, const JobTensors& tensors) {
@@ -202,7 +212,8 @@ void make_workload(TrainingJob& job, const std::vector<ComparedStep>& steps, con
   const Recording& shown = job.recordings[job.shown];
   timeline.batch = std::max(1, request.batch > 0 ? request.batch : shown.batch);
   timeline.forward = *job.forward;
-  timeline.backward = *job.backward + job.update;
+  timeline.update = waits_for_gradients(job);
+  timeline.backward = *job.backward + job.update - timeline.update;
   Seconds last;  // medians of single gradients may leave their order
   for (GradientEvent& gradient : timeline.gradients) last = gradient.ready = std::max(last, gradient.ready);
   timeline.backward = std::max(timeline.backward, last);
@@ -238,6 +249,10 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
     note("The batch is not in the file: a sample is a step until --batch says how many samples a rank takes.");
   if (job.workload && tensors.list.empty())
     note("Tensors are not known, only buckets: other fusion policies cannot be tried; record with record_shapes=True.");
+  if (job.workload && !job.optimizer && job.update.value > 0)
+    note(
+        "When the optimizer begins is not in the file: its time counts as the end of the backward pass, beside which "
+        "gradients travel. A trace of torch.profiler shows it.");
   if (shown.sharded || std::ranges::any_of(job.others, [](const JobTraffic& kind) {
         return kind.operation != "broadcast" && kind.operation != "all-reduce";
       }))

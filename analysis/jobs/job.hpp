@@ -56,8 +56,8 @@ struct TrainingJob {
   Seconds step, fastest_step, slowest_step;  ///< 0: not known
   int steps = 0;                             ///< that count
   int other_steps = 0;                       ///< of another shape, such as the first ones of DDP: they do not count
-  std::optional<Seconds> forward, backward, compute;
-  Seconds update;         ///< after the gradients have arrived; not known where `backward` is not
+  std::optional<Seconds> forward, backward, compute, optimizer_began, optimizer;
+  Seconds update;  ///< after the gradients have arrived: `optimizer` and what follows; not known without `backward`
   Seconds communication;  ///< exchanges of gradients, hidden or not; 0: not known
   Seconds exposed;        ///< what of them the step waited for; not known where `backward` is not
   std::vector<JobBucket> buckets;

@@ -57,6 +57,7 @@ class Steps {
     run_of_ = runs_of_calls(events_);
     std::ranges::sort(events_.tasks, {}, &Events::Interval::begin);
     sort_by_begin(events_.gradients);
+    sort_by_begin(events_.optimizers);
     std::ranges::sort(events_.launches, {}, &Events::Launch::at);
     std::ranges::sort(events_.kernels, {}, &Events::Kernel::begin);
     for (const Events::Kernel& kernel : events_.kernels)
@@ -102,6 +103,7 @@ class Steps {
     read_collectives(step, window, begin, end);
     step.compute = compute_in(window);
     if (any) step.exposed = exposed(step, end);
+    if (any) read_optimizer(step, window, end);
     return step;
   }
 
@@ -205,6 +207,26 @@ class Steps {
       break;
     }
     return Seconds(std::max(0.0, arrived - from));
+  }
+
+  /// From the first of the optimizer's kernels to the end of its last; of its calls, where they launch none.
+  void read_optimizer(RecordedStep& step, const Window& window, double backward_end) const {
+    double begin = 0, end = 0, device_begin = 0, device_end = 0;
+    for (const Events::Mark& call : begun_in(window, events_.optimizers)) {
+      if (call.begin < backward_end) continue;
+      if (end == 0) begin = call.begin;
+      end = std::max(end, call.end);
+      for (auto launch = std::ranges::lower_bound(events_.launches, call.begin, {}, &Events::Launch::at);
+           launch != events_.launches.end() && launch->at < call.end; ++launch) {
+        const auto kernel = kernel_of_.find(launch->correlation);
+        if (kernel == kernel_of_.end()) continue;
+        device_begin = device_end == 0 ? kernel->second->begin : std::min(device_begin, kernel->second->begin);
+        device_end = std::max(device_end, kernel->second->end);
+      }
+    }
+    if (end == 0) return;
+    step.optimizer_began = since(device_end > 0 ? device_begin : begin);
+    step.optimizer = Seconds(device_end > 0 ? device_end - device_begin : end - begin);
   }
 
   Events events_;

@@ -43,6 +43,9 @@ struct RecordedStep {
   /// Since the step began: the backward pass. Absent where the recording does not show it.
   std::optional<Seconds> backward_began, backward_ended;
   std::optional<Seconds> compute;  ///< with a kernel of the model at work (GPUs), or a thread (processors)
+  /// Of the optimizer after the backward pass, its kernels (GPUs) or its call: when it began, and how long it took.
+  /// Absent where it is not shown.
+  std::optional<Seconds> optimizer_began, optimizer;
   /// After the backward pass until what was still on its way had arrived.
   Seconds exposed;
   std::vector<RecordedGradient> gradients;

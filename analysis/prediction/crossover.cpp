@@ -46,7 +46,7 @@ void check_candidates(std::size_t count) {
 }
 
 CellFigure figure_of(const SimulatedStep& step) {
-  const Seconds alone = step.times.compute;
+  const Seconds alone = step.times.alone();
   return {alone / step.times.step, alone / step.high, alone / step.low};
 }
 

@@ -126,7 +126,7 @@ SimulatedStep SimulatedRunner::step(const Case& asked) {
   const double wider =
       asked.gpus > 1 ? std::exp(std::hypot(error_.half_width(times.communication / times.step), own)) : 1;
   // Whatever else may be wrong, communication does not make a GPU faster.
-  result.low = std::max(std::min({times.step, result.fast, result.slow}) / wider, times.compute);
+  result.low = std::max(std::min({times.step, result.fast, result.slow}) / wider, times.alone());
   result.high = std::max({times.step, result.fast, result.slow}) * wider;
   return result;
 }
@@ -153,6 +153,7 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("ledger/exposed", std::max(0.0, (times.exposed - waiting.negotiation - waiting.coding).value));
   add("ledger/negotiation", waiting.negotiation.value);
   add("ledger/coding", waiting.coding.value);
+  if (times.update.value > 0) add("ledger/optimizer", times.update.value);
   return result;
 }
 

@@ -95,6 +95,7 @@ json emulation_json(const EmulationOrder& order) {
   return {{"batch", order.replay.timeline.batch},
           {"forward", order.replay.timeline.forward.value},
           {"backward", order.replay.timeline.backward.value},
+          {"update", order.replay.timeline.update.value},
           {"elements", elements},
           {"ready", ready},
           {"dilation", order.replay.dilation},
@@ -122,6 +123,7 @@ EmulationOrder emulation_from(const json& object) {
   object.at("batch").get_to(timeline.batch);
   timeline.forward = seconds("forward");
   timeline.backward = seconds("backward");
+  timeline.update = seconds("update");
   const json& elements = object.at("elements");
   for (std::size_t i = 0; i < elements.size(); ++i)
     timeline.gradients.push_back({.tensor = fmt::format("tensor {}", i),

@@ -57,7 +57,9 @@ Table times_table(const TrainingJob& job) {
   row("forward", ms_or_unknown(job.forward), "until the backward pass begins, loss included");
   row("backward", ms_or_unknown(job.backward), "until the last gradient is computed");
   row("exposed", known(job.exposed), "waiting for gradients of other ranks");
-  row("update", known(job.update), "the rest: optimizer, input, host");
+  row("update", known(job.update),
+      job.optimizer ? fmt::format("the rest: optimizer ({}), input, host", ms(*job.optimizer))
+                    : "the rest: optimizer, input, host");
   if (job.compute) row("busy", ms(*job.compute), "of it, with a kernel of the model on the GPU");
   if (!job.buckets.empty()) {
     row("communication", ms_or_unknown(job.communication), "exchanges of gradients, one after the other");
@@ -160,6 +162,7 @@ void job_fields(Row& row, const TrainingJob& job, const std::string& workload_fi
   row.field("forward_seconds", seconds(job.forward));
   row.field("backward_seconds", seconds(job.backward));
   row.field("update_seconds", seconds_if(job.backward.has_value(), job.update));
+  row.field("optimizer_seconds", seconds(job.optimizer), "of the update; null where the recording does not show it");
   row.field("busy_seconds", seconds(job.compute), "with a kernel of the model at work");
   row.field("communication_seconds", seconds_if(job.communication.value > 0 || job.buckets.empty(), job.communication));
   row.field("exposed_seconds", seconds_if(job.backward.has_value(), job.exposed), "waiting for gradients");

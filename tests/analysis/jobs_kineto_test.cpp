@@ -35,6 +35,7 @@ TEST_F(Kineto, GivesThePartsOfAStepThatAddUp) {
   EXPECT_NEAR(job.backward->value, 0.04, kTolerance);
   EXPECT_NEAR(job.exposed.value, 0.01, kTolerance);
   EXPECT_NEAR(job.update.value, 0.03, kTolerance);
+  EXPECT_NEAR(job.optimizer->value, 0.028, kTolerance);
   EXPECT_NEAR(job.communication.value, 0.02, kTolerance);
   EXPECT_NEAR(job.replayed->value, 0.1, kTolerance);
 }
@@ -60,6 +61,8 @@ TEST_F(Kineto, MakesAWorkloadWhoseGradientsAreReadyWhenTheyWere) {
   EXPECT_EQ(timeline.batch, 8);
   EXPECT_NEAR(timeline.forward.value, 0.02, kTolerance);
   EXPECT_NEAR(timeline.step().value, 0.09, kTolerance) << "without what it waited";
+  EXPECT_NEAR(timeline.backward.value, 0.04, kTolerance);
+  EXPECT_NEAR(timeline.update.value, 0.03, kTolerance) << "what comes after the gradients";
   ASSERT_EQ(timeline.gradients.size(), 3U);
   EXPECT_EQ(timeline.gradients[1].elements, 20);
   EXPECT_NEAR(timeline.gradients[1].ready.value, 0.02, kTolerance);
@@ -123,6 +126,42 @@ TraceText nccl_step(double next, const std::string& second_group = "0") {
   trace.host("autograd::engine::evaluate_function: ConvBackward0", 52, 53, 2);
   trace.kernel("sgd", next, 1, std::max(next, 71.0), 90);
   return trace;
+}
+
+constexpr const char* kNoOptimizer = "When the optimizer begins is not in the file";
+
+TEST_F(Kineto, LeavesWhatMayBeTheOptimizerInTheBackwardPassAndSaysSo) {
+  const TrainingJob job = this->job(steps_of_a_host_that_runs_ahead(), 0, "");
+  EXPECT_FALSE(job.optimizer);
+  EXPECT_NEAR(job.workload->timeline.backward.value, 0.07, kTolerance);
+  EXPECT_EQ(job.workload->timeline.update.value, 0);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr(kNoOptimizer)));
+}
+
+TEST_F(Kineto, TakesTheKernelsThatTheOptimizersCallLaunched) {
+  TraceText trace = steps_of_a_host_that_runs_ahead();
+  for (int step = 0; step < 3; ++step) trace.mark("Optimizer.step#AdamW.step", 100.0 * step + 8.8, 100.0 * step + 9.5);
+  const TrainingJob job = this->job(trace, 0, "");
+  EXPECT_NEAR(job.optimizer->value, 0.01, kTolerance) << "of the device, not the call's 0.7 ms";
+  EXPECT_NEAR(job.workload->timeline.backward.value, 0.06, kTolerance);
+  EXPECT_NEAR(job.workload->timeline.update.value, 0.01, kTolerance);
+  EXPECT_THAT(job.unknown, Not(Contains(HasSubstr(kNoOptimizer))));
+}
+
+// The last gradient is there at 50 ms; the host, which is late, launches the optimizer's kernel at 80 ms.
+TEST_F(Kineto, LetsGradientsTravelWhileTheHostIsLateWithTheOptimizer) {
+  TraceText trace = nccl_step(80);
+  trace.mark("Optimizer.step#SGD.step", 75, 85);
+  const TrainingJob job = this->job(trace, 8, "nccl");
+  EXPECT_NEAR(job.optimizer->value, 0.01, kTolerance);
+  EXPECT_NEAR(job.workload->timeline.update.value, 0.02, kTolerance) << "from 80 ms to the end of the step";
+  EXPECT_NEAR(job.workload->timeline.step().value, 0.1, kTolerance);
+}
+
+TEST_F(Kineto, TakesACallWithinTheBackwardPassForNoUpdateAfterIt) {
+  TraceText trace = steps_of_a_host_that_runs_ahead();
+  for (int step = 0; step < 3; ++step) trace.mark("Optimizer.step#SGD.step", 100.0 * step + 6.6, 100.0 * step + 6.9);
+  EXPECT_FALSE(job(trace, 0, "").optimizer);
 }
 
 TEST_F(Kineto, KnowsACollectiveByItsEventsOfTheHostAndItsKernel) {

@@ -70,6 +70,25 @@ TEST(SimulatedRunner, GivesABandAroundItsStepAndTheWorldsTimeIsAccountedFor) {
   }
 }
 
+TEST(SimulatedRunner, ShowsTheUpdateAsTheOptimizersPartOfTheStep) {
+  const Plan plan = varied_plan();
+  SimulatedRunner without(plan.catalog);
+  Plan with = plan;
+  for (auto& [name, trace] : with.catalog.traces) trace.timeline.update = trace.timeline.backward;
+  SimulatedRunner runner(with.catalog);
+  for (const Case& asked : with.cases) {
+    const CaseResult result = runner.run(asked);
+    EXPECT_GT(value(result, "ledger/optimizer"), 0) << asked.key();
+    double parts = 0;
+    for (const Sample& sample : result.samples)
+      if (sample.metric.starts_with("ledger/")) parts += sample.value;
+    EXPECT_NEAR(parts, value(result, "step_seconds"), 1e-9 * parts) << asked.key();
+  }
+  for (const Case& asked : plan.cases)
+    EXPECT_TRUE(std::ranges::none_of(without.run(asked).samples,
+                                     [](const Sample& each) { return each.metric == "ledger/optimizer"; }));
+}
+
 /// Every 23rd case.
 std::vector<Case> sampled(const Plan& plan) {
   std::vector<Case> some;

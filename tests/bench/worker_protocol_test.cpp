@@ -50,7 +50,8 @@ TEST(WorkOrder, OfAnEmulationArrivesAsItWasSent) {
   WorkOrder sent = example_order();
   EXPECT_FALSE(parse_work_order(to_json(sent)).emulation);
   EmulationOrder& emulation = sent.emulation.emplace();
-  emulation.replay.timeline = {.batch = 32, .forward = Seconds(0.25), .backward = Seconds(0.5), .gradients = {}};
+  emulation.replay.timeline = {
+      .batch = 32, .forward = Seconds(0.25), .backward = Seconds(0.5), .update = Seconds(0.75), .gradients = {}};
   emulation.replay.timeline.gradients = {{"a", 1000, Seconds(0.125)}, {"b", 123'456'789, Seconds(0.5)}};
   emulation.replay.dilation = 70;
   emulation.replay.straggler = 0.015;
@@ -69,6 +70,7 @@ TEST(WorkOrder, OfAnEmulationArrivesAsItWasSent) {
   EXPECT_EQ(timeline.batch, 32);
   EXPECT_EQ(timeline.forward.value, 0.25);
   EXPECT_EQ(timeline.backward.value, 0.5);
+  EXPECT_EQ(timeline.update.value, 0.75);
   ASSERT_EQ(timeline.gradients.size(), 2U);
   EXPECT_EQ(timeline.gradients[1].elements, 123'456'789);
   EXPECT_EQ(timeline.gradients[0].ready.value, 0.125);

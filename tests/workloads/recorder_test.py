@@ -77,21 +77,30 @@ class AStep(unittest.TestCase):
     def test_begins_its_backward_pass_at_the_models_output(self):
         step = understand([(STEP, 0), (CALLED, 1), (BEGIN, 10), (0, 12), (1, 15), (END, 16), (AFTER, 16), (STEP, 20)],
                           seconds_between)
-        self.assertEqual(step, (10, 10, 0, 1, 1, {0: 2, 1: 5}))
+        self.assertEqual(step, (10, 6, 0, 1, 1, {0: 2, 1: 5}, 4))
 
     def test_is_without_what_it_waited_for(self):
         step = understand([(STEP, 0), (BEGIN, 10), (0, 12), (END, 13), (AFTER, 20), (STEP, 21)], seconds_between)
-        self.assertEqual((step.forward, step.backward, step.waited), (10, 4, 7))
+        self.assertEqual((step.forward, step.backward, step.waited, step.update), (10, 3, 7, 1))
 
     def test_with_accumulated_gradients_has_those_of_the_last_pass(self):
         log = [(STEP, 0), (BEGIN, 10), (0, 12), (1, 13), (END, 14), (AFTER, 15), (BEGIN, 20), (0, 22), (1, 24), (END, 25),
                (AFTER, 25), (STEP, 30)]
-        self.assertEqual(understand(log, seconds_between), (19, 10, 1, 0, 2, {0: 2, 1: 4}))
+        self.assertEqual(understand(log, seconds_between), (19, 5, 1, 0, 2, {0: 2, 1: 4}, 5))
 
     def test_with_two_losses_begins_with_the_first_and_leaves_out_waits_between(self):
         log = [(STEP, 0), (BEGIN, 10), (0, 12), (END, 13), (AFTER, 15), (BEGIN, 20), (1, 22), (END, 23), (AFTER, 24),
                (STEP, 30)]
-        self.assertEqual(understand(log, seconds_between), (10, 17, 3, 0, 2, {0: 2, 1: 10}))
+        self.assertEqual(understand(log, seconds_between), (10, 11, 3, 0, 2, {0: 2, 1: 10}, 6))
+
+    def test_keeps_the_update_in_the_backward_pass_where_it_may_be_waiting(self):
+        log = [(STEP, 0), (BEGIN, 10), (0, 12), (END, 13), (AFTER, 13), (STEP, 21)]
+        self.assertEqual(understand(log, seconds_between)[1::5], (3, 8))
+        self.assertEqual(understand(log, seconds_between, waits_known=False)[1::5], (11, 0))
+
+    def test_whose_last_pass_nobody_saw_has_no_update(self):
+        log = [(STEP, 0), (BEGIN, 10), (0, 12), (END, 13), (AFTER, 13), (1, 15), (STEP, 21)]
+        self.assertEqual(understand(log, seconds_between)[1::5], (11, 0))
 
     def test_without_gradients_is_none(self):
         self.assertIsNone(understand([(STEP, 0), (CALLED, 1), (STEP, 2)], seconds_between))
@@ -225,6 +234,7 @@ class Recording(unittest.TestCase):
     def test_writes_what_hbench_reads(self):
         text, words = self.recorded()
         self.assertIn("median of 4 steps after 2", text)
+        self.assertRegex(text, r'\nupdate = "[1-9][0-9.]* us"\n')
         self.assertIn("5 gradients of 451 elements", words)  # 128 + 16, 256, 48 + 3; 16 are frozen
         names = [name for name, _, _ in tensors_of(self.out)]
         self.assertEqual({name[0] for name in names[:2]}, {"4"})  # the last layer first
@@ -326,6 +336,7 @@ class Recording(unittest.TestCase):
         text = pathlib.Path(self.out).read_text()
         self.assertIn("rank 0 of 2, by DDP over gloo", text)
         self.assertIn("of waiting after the backward pass are left out", text)
+        self.assertRegex(text, r'\nupdate = "[1-9][0-9.]* us"\n')
         self.assertIn('["4.weight", 48,', text)
         self.assertEqual(simulated(self.out, self.folder)[1]["batch_per_gpu"], 4)
 

@@ -91,6 +91,16 @@ TEST(Replay, TakesTheTimelineTimesTheDilation) {
   }
 }
 
+TEST(Replay, TakesTheUpdateOnTopOfThePasses) {
+  ReplayRequest replayed = small_replay(2);
+  replayed.timeline.update = Seconds(0.02);
+  const TrainingRequest request = make_request({.workers = 2}, "ring", "", "ddp");
+  for (const StepReport& step : replay_on_threads(request, replayed).steps) {
+    EXPECT_GE(step.step.value, 0.1);
+    EXPECT_LT(step.exposed.value, 0.04) << "it is no wait for gradients";
+  }
+}
+
 TEST(Replay, AnnouncesGradientsInTheirOrderAndNotBeforeTheirTime) {
   const ReplayRequest replayed = small_replay(2);
   Replay one(replayed, 0, 1, true);

@@ -28,13 +28,15 @@ struct SimulatedSpans {
 };
 
 SimulatedSpans simulate_spans(const Profile& profile, const char* algorithm, const char* fusion, bool overlap,
-                              World world = {.workers = 2}) {
+                              World world = {.workers = 2}, Seconds update = Seconds(0)) {
+  StepTimeline timeline = three_tensors();
+  timeline.update = update;
   const TrainingStrategy strategy{.algorithm = parse_algorithm_rule(algorithm),
                                   .placement = nullptr,
                                   .fusion = parse_fusion(fusion),
                                   .overlap = overlap};
   SimulatedSpans result;
-  result.times = StepSimulator(profile, world).run(three_tensors(), strategy, 1, End::stated, &result.spans);
+  result.times = StepSimulator(profile, world).run(timeline, strategy, 1, End::stated, &result.spans);
   return result;
 }
 
@@ -101,6 +103,20 @@ TEST(SimulatedSpans, ShowTheSlowestRankAsRankOne) {
   EXPECT_THAT(times_of(step.spans, SpanKind::backward, 0), ElementsAre("10000-30000"));
   EXPECT_THAT(times_of(step.spans, SpanKind::wait, 0), ElementsAre("30000-43693"));
   EXPECT_THAT(times_of(step.spans, SpanKind::backward, 1), ElementsAre("10564-31693"));
+}
+
+TEST(SimulatedSpans, ShowTheOptimizerAfterTheLastBucketOnEveryRank) {
+  Profile profile = round_cluster();
+  profile.straggler = 0.1;
+  const SimulatedSpans step = simulate_spans(profile, "ring", "none", false, {.workers = 2}, Seconds(0.004));
+  for (const Rank rank : {0, 1}) {
+    EXPECT_THAT(times_of(step.spans, SpanKind::optimizer, rank), ElementsAre("43693-47693"));
+    EXPECT_THAT(times_of(step.spans, SpanKind::step, rank), ElementsAre("0-47693"));
+  }
+  EXPECT_THAT(times_of(step.spans, SpanKind::wait, 0), ElementsAre("30000-43693"));
+  const SimulatedSpans alone = simulate_spans(profile, "ring", "none", false, {.workers = 1}, Seconds(0.004));
+  EXPECT_THAT(times_of(alone.spans, SpanKind::backward), ElementsAre("10000-30000"));
+  EXPECT_THAT(times_of(alone.spans, SpanKind::optimizer), ElementsAre("30000-34000"));
 }
 
 TEST(SimulatedSpans, OfOneWorkerAreItsPasses) {

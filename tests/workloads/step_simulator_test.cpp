@@ -30,7 +30,7 @@ TrainingStrategy ring(const char* fusion, bool overlap = true) {
 StepTimes run(const Profile& profile, const World& world, const StepTimeline& timeline,
               const TrainingStrategy& strategy, double network_factor = 1) {
   const StepTimes times = StepSimulator(profile, world).run(timeline, strategy, network_factor);
-  const Seconds sum = times.compute + times.straggler + times.slowdown + times.exposed;
+  const Seconds sum = times.compute + times.straggler + times.slowdown + times.exposed + times.update;
   EXPECT_NEAR(sum.value, times.step.value, 1e-12) << "the parts do not add up";
   return times;
 }
@@ -69,6 +69,49 @@ TEST(StepSimulator, TheLastGradientCannotHide) {
 TEST(StepSimulator, BucketsFollowEachOtherOnOneStream) {
   const StepTimes times = run_pair(round_cluster(), three_tensors(16, 17, 18), ring("none"));
   EXPECT_NEAR(times.step.value, 0.038, kTolerance);
+}
+
+/// Of the 20 ms of the backward pass the last five are the optimizer's.
+StepTimeline with_update() {
+  StepTimeline timeline = three_tensors(5, 10, 15);
+  timeline.backward = Seconds(0.015);
+  timeline.update = Seconds(0.005);
+  return timeline;
+}
+
+// The last gradient is reduced from 25 to 30 ms, and only then the optimizer begins: as long as it counted as a part of
+// the backward pass it hid those 5 ms.
+TEST(StepSimulator, TheUpdateBeginsWhenTheLastGradientWasReduced) {
+  const StepTimes times = run_pair(round_cluster(), with_update(), ring("none"));
+  EXPECT_NEAR(times.step.value, 0.035, kTolerance);
+  EXPECT_NEAR(times.compute.value, 0.025, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.005, kTolerance);
+  EXPECT_NEAR(times.update.value, 0.005, kTolerance);
+  EXPECT_NEAR(run_pair(round_cluster(), with_update().merged(), ring("none")).step.value, 0.030, kTolerance);
+}
+
+// The passes of the slowest of two ranks take longer; its update does not.
+TEST(StepSimulator, TheUpdateTakesAsLongOnAllRanks) {
+  Profile profile = round_cluster();
+  profile.straggler = 0.1;
+  const StepTimes times = run_pair(profile, with_update(), ring("none", false));
+  EXPECT_NEAR(times.straggler.value, 0.025 * 0.1 * expected_largest_normal(2), kTolerance);
+  EXPECT_NEAR(times.update.value, 0.005, kTolerance);
+}
+
+TEST(StepSimulator, WorkersUpdateAfterServersHaveAddedUpAndServersThatApplyGradientsDoSoBeside) {
+  TrainingStrategy servers = ring("none");
+  servers.algorithm = parse_algorithm_rule("ps");
+  const World world{.workers = 2, .servers = 1};
+  StepTimeline passes = with_update();
+  passes.update = Seconds(0);
+  const StepTimes without = run(round_cluster(), world, passes, servers);
+  EXPECT_NEAR(run(round_cluster(), world, with_update(), servers).step.value, without.step.value + 0.005, kTolerance);
+  constexpr Preset kApplies{.name = "applies", .servers_update = true};
+  servers.preset = &kApplies;
+  const StepTimes beside = run(round_cluster(), world, with_update(), servers);
+  EXPECT_NEAR(beside.step.value, run(round_cluster(), world, with_update().merged(), servers).step.value, kTolerance);
+  EXPECT_EQ(beside.update.value, 0);
 }
 
 // One bucket of 6000 elements after the backward pass: 2 + 6 ms instead of 12.
@@ -371,6 +414,21 @@ TEST(StepTimeline, IsRescaledToARateAndABatch) {
   EXPECT_DOUBLE_EQ(scaled.backward.value, 0.040);
   EXPECT_DOUBLE_EQ(scaled.gradients[1].ready.value, 0.020);
   EXPECT_EQ(scaled.gradients[1].elements, 2000);
+}
+
+// 25 ms of passes and 5 ms of update for 3 samples. For 12 at the same rate per pass they are 100 and 5 ms.
+TEST(StepTimeline, OfALargerBatchHasTheSameUpdate) {
+  const StepTimeline scaled = with_update().rescaled(12 / 0.105, 12);
+  EXPECT_DOUBLE_EQ(scaled.forward.value, 0.040);
+  EXPECT_DOUBLE_EQ(scaled.backward.value, 0.060);
+  EXPECT_DOUBLE_EQ(scaled.update.value, 0.005);
+  EXPECT_DOUBLE_EQ(scaled.gradients[1].ready.value, 0.040);
+}
+
+TEST(StepTimeline, OnAFasterGpuHasAShorterUpdate) {
+  const StepTimeline scaled = with_update().rescaled(2 * with_update().samples_per_second(), 3);
+  EXPECT_DOUBLE_EQ(scaled.passes().value, 0.0125);
+  EXPECT_DOUBLE_EQ(scaled.update.value, 0.0025);
 }
 
 }  // namespace

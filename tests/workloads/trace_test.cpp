@@ -41,6 +41,7 @@ void expect_same_to_a_nanosecond(const Trace& a, const Trace& b) {
   EXPECT_EQ(a.timeline.batch, b.timeline.batch);
   EXPECT_NEAR(a.timeline.forward.value, b.timeline.forward.value, kNanosecond);
   EXPECT_NEAR(a.timeline.backward.value, b.timeline.backward.value, kNanosecond);
+  EXPECT_NEAR(a.timeline.update.value, b.timeline.update.value, kNanosecond);
   ASSERT_EQ(a.timeline.gradients.size(), b.timeline.gradients.size());
   for (std::size_t i = 0; i < a.timeline.gradients.size(); ++i) {
     EXPECT_EQ(a.timeline.gradients[i].tensor, b.timeline.gradients[i].tensor);
@@ -63,6 +64,15 @@ TEST(Trace, ReadsEveryKey) {
   EXPECT_DOUBLE_EQ(trace.timeline.gradients[0].ready.value, 5e-7);
 }
 
+TEST(Trace, HasTheUpdateApartWhereItIsKnown) {
+  EXPECT_EQ(parse_trace(kText, "my.toml").timeline.update.value, 0);
+  const Trace trace = parse_trace("update = \"1.5 ms\"\n" + kText, "my.toml");
+  EXPECT_DOUBLE_EQ(trace.timeline.update.value, 1.5e-3);
+  EXPECT_DOUBLE_EQ(trace.timeline.passes().value, 3e-3);
+  EXPECT_DOUBLE_EQ(trace.timeline.step().value, 4.5e-3);
+  expect_same_to_a_nanosecond(parse_trace(format_trace(trace), "my.toml"), trace);
+}
+
 TEST(Trace, ErrorsNameFileAndLine) {
   expect_refused("format = 1", "format = 2", "my.toml:1: this hbench reads traces of format 1");
   expect_refused("format = 1", "", "my.toml: 'format' is missing");
@@ -75,6 +85,9 @@ TEST(Trace, ErrorsNameFileAndLine) {
       "1 ms", "1",
       "my.toml:5: forward: invalid duration '1': it has no unit; expected a number and s, ms, us, ns or min");
   expect_refused("1 ms", "-1 ms", "my.toml:5: 'forward' must lie between 0 and 1 hour");
+  expect_refused("2 ms\"", "2 ms\"\nupdate = 1",
+                 "my.toml:7: 'update' has no unit; write it as text, such as \"64.8 ms\"");
+  expect_refused("2 ms\"", "2 ms\"\nupdate = \"-1 ms\"", "my.toml:7: 'update' must lie between 0 and 1 hour");
   expect_refused("2 ms", "1e6 s", "my.toml:6: 'backward' must lie between 0 and 1 hour");
   expect_refused("2 ms", "1e9 s", "my.toml:6: backward: '1e9 s' is out of range");
   expect_refused("[\"b\", 10, 0.5]", "[\"b\", 10]",
@@ -105,6 +118,8 @@ TEST(Trace, ATraceTakesTimeAndHasTensors) {
   const std::string head = "format = 1\ntitle = \"t\"\nsource = \"s\"\nbatch = 1\n";
   const std::string no_time = head + "forward = \"0 s\"\nbackward = \"0 s\"\ngradients = [[\"a\", 1, 0]]\n";
   expect_usage_error([&] { parse_trace(no_time, "my.toml"); }, "my.toml:6: a step must take time", "README");
+  expect_usage_error([&] { parse_trace("update = \"1 s\"\n" + no_time, "my.toml"); },
+                     "my.toml:7: a step must take time", "README");
   const std::string none = head + "forward = \"1 s\"\nbackward = \"1 s\"\ngradients = []\n";
   expect_usage_error([&] { parse_trace(none, "my.toml"); }, "my.toml:7: 'gradients' must list the tensors", "README");
 }

@@ -138,7 +138,7 @@ void Replay::backward(const std::function<void(int)>& ready, double) {
     compute_until(timeline.forward + timeline.gradients[tensor].ready);
     if (ready) ready(static_cast<int>(tensor));
   }
-  compute_until(timeline.step());
+  compute_until(timeline.passes());
 }
 
 void Replay::compute_until(Seconds work) {
@@ -192,6 +192,13 @@ void Replay::compare(std::int64_t begin, std::int64_t end) const {
 }
 
 void Replay::apply(double) {
+  at_ = Clock::now();
+  pace_ = 1;
+  compare_some();
+  compute_until(request_.timeline.step());
+}
+
+void Replay::compare_some() {
   const ProcessorTime counted(processor_time_);
   if (!exact_) return;
   // All elements of the last step are compared by `digest`, which no step pays for.

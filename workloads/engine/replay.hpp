@@ -32,7 +32,7 @@ class Replay final : public Compute {
   void forward(int step) override;
   void backward(const std::function<void(int)>& ready, double scale) override;
   bool gradients_are_finite() const override { return true; }
-  /// \throws Error as `compare`.
+  /// Takes the timeline's update, at the recorded pace on all ranks. \throws Error as `compare`.
   void apply(double rate) override;
   double loss() const override { return 0; }
   /// Of the last sums, all of which are compared again. \throws Error as `compare`.
@@ -44,9 +44,10 @@ class Replay final : public Compute {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Returns once `work` of this step's compute is done, in recorded time since the step began.
+  /// Returns once `work` of this step's compute is done, in recorded time without the wait for gradients.
   void compute_until(Seconds work);
   void fill(int tensor);
+  void compare_some();
   /// \throws Error (wrong_data) that names the first element whose sum is wrong.
   void compare(std::int64_t begin, std::int64_t end) const;
 

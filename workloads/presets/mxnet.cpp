@@ -13,6 +13,7 @@ constinit const Preset kMxnetPsPreset{
     .algorithm = "ps",
     .fusion = "none",
     .placement = "sliced",
+    .servers_update = true,
 };
 
 }  // namespace hbench

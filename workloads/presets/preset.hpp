@@ -42,6 +42,9 @@ struct Preset {
   /// Share of its full rate at which communication proceeds while compute runs. Data seldom tell it from a slower
   /// network: the band has both ends.
   PresetFigure overlap = kUsualOverlap;
+  /// Whether servers apply gradients to the parameters, each tensor when its gradient is complete, and send parameters
+  /// back; else servers add up and workers apply the sums, all at the end.
+  bool servers_update = false;
 };
 
 /// Where no framework is named, its costs may be any: stated as none.

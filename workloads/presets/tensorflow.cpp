@@ -24,6 +24,7 @@ constinit const Preset kTfPsPreset{
     .algorithm = "ps",
     .fusion = "none",
     .placement = "greedy",
+    .servers_update = true,
 };
 
 }  // namespace hbench

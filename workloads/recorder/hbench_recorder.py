@@ -50,11 +50,12 @@ class Step(NamedTuple):
     """One recorded step, in seconds."""
 
     forward: float  # until the backward pass begins, `called` included
-    backward: float  # from there to the end of the step, without `waited`
+    backward: float  # from there to the end of the last backward pass; where `update` is 0 to the end of the step
     waited: float  # for communication, between the end of a backward pass and its return
     called: float  # from the begin of the step until the model was called
     passes: int  # backward passes
     ready: dict[int, float]  # since the backward pass began, by number of the gradient
+    update: float = 0  # from the end of the last backward pass, without `waited`, to the end of the step
 
 
 class Recorded(NamedTuple):
@@ -76,10 +77,11 @@ def text_of(text: str) -> str:
 
 
 def format_workload(title: str, source: str, batch: int, forward: float, backward: float,
-                    gradients: list[Gradient]) -> str:
+                    gradients: list[Gradient], update: float = 0) -> str:
     """The workload file, of times in seconds: workloads/traces/README.md of hbench has its format."""
     lines = ["format = 1", f"title = {text_of(title)}", f"source = {text_of(source)}", f"batch = {batch}",
-             f'forward = "{forward * 1e6:.3f} us"', f'backward = "{backward * 1e6:.3f} us"', "",
+             f'forward = "{forward * 1e6:.3f} us"', f'backward = "{backward * 1e6:.3f} us"',
+             *([f'update = "{update * 1e6:.3f} us"'] if update > 0 else []), "",
              "# In the order in which gradients become ready: tensor, elements, microseconds since the backward pass "
              "began.",
              "gradients = ["]
@@ -89,8 +91,11 @@ def format_workload(title: str, source: str, batch: int, forward: float, backwar
     return "\n".join(lines) + "\n]\n"
 
 
-def understand(log: list, elapsed: Callable[[Any, Any], float]) -> Step | None:
-    """The step of `log`, pairs of what happened and when, from one STEP to the next; None where nothing was trained."""
+def understand(log: list, elapsed: Callable[[Any, Any], float], waits_known: bool = True) -> Step | None:
+    """The step of `log`, pairs of what happened and when, from one STEP to the next; None where nothing was trained.
+
+    What follows the last backward pass is the update, if `waits_known`: else it may be waiting for other ranks.
+    """
     last = {what: place for place, (what, _) in enumerate(log) if what >= 0}
     if not last:
         return None
@@ -112,10 +117,13 @@ def understand(log: list, elapsed: Callable[[Any, Any], float]) -> Step | None:
         return elapsed(log[first][1], log[second][1]) - sum(wait for place, wait in waits if first < place < second)
 
     final = len(log) - 1
+    ended = next((place for place in range(final, -1, -1) if log[place][0] == END), 0) if waits_known else 0
+    if ended < max(last.values()):  # gradients came from a pass that nobody saw
+        ended = final
     called = next((place for place, (what, _) in enumerate(log) if what == CALLED), 0)
-    return Step(forward=between(0, begin), backward=between(begin, final), waited=sum(wait for _, wait in waits),
+    return Step(forward=between(0, begin), backward=between(begin, ended), waited=sum(wait for _, wait in waits),
                 called=between(0, called), passes=len(begins),
-                ready={what: between(begin, place) for what, place in last.items()})
+                ready={what: between(begin, place) for what, place in last.items()}, update=between(ended, final))
 
 
 def turns_of(order: list[int], most: int) -> list[frozenset[int]]:
@@ -400,6 +408,7 @@ class Recorder:
         if len(set(names)) < len(names):
             names = [name for name, _ in trained]
         self._gradients = [Gradient(name, elements_of(each)) for name, (_, each) in zip(names, trained)]
+        self._waits_known = True
         self._notes = self._notes_of(model)
         # Before those of FSDP2, so that the end of the backward pass comes before it waits.
         prepend = "prepend" in torch.nn.Module.register_forward_hook.__code__.co_varnames  # since torch 2.0
@@ -441,7 +450,8 @@ class Recorder:
             notes.append(f"rank 0 of {self._world}, by {how} over {self._backend}; communication during the backward "
                          f"pass may have slowed it")
             if not ddp and not sharded:
-                notes.append("waiting for other ranks is in the times")
+                self._waits_known = False
+                notes.append("waiting for other ranks is in the times, and the optimizer in the backward pass")
             if ddp and getattr(model, "broadcast_buffers", True) and next(model.buffers(), None) is not None:
                 notes.append("DDP's broadcast of buffers is in the forward pass")
         if sharded:
@@ -454,7 +464,7 @@ class Recorder:
     def _write(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
-        seen = [(each, understand(each.log, self._elapsed)) for each in self._recorded]
+        seen = [(each, understand(each.log, self._elapsed, self._waits_known)) for each in self._recorded]
         both = [(each, step) for each, step in seen if step is not None]
         if 2 * len(both) <= len(seen):
             raise Unclear(f"{len(both)} of {len(seen)} steps have gradients of this model")
@@ -467,22 +477,24 @@ class Recorder:
                      for number, gradient in enumerate(self._gradients) if number in times]
         some = sum(number in times and any(number in each.watched - step.ready.keys() for each, step in both)
                    for number in range(len(self._gradients)))
-        forward, backward = median(step.forward for step in steps), median(step.backward for step in steps)
+        forward, backward, update = (median(getattr(step, part) for step in steps)
+                                     for part in ("forward", "backward", "update"))
         text = format_workload(self._title, self._source(steps, len(gradients), some), self._batch, forward, backward,
-                               gradients)
+                               gradients, update)
         with open(self._out + ".part", "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(self._out + ".part", self._out)
         elements = sum(each.elements for each in gradients)
         self._finish(f"{self._out} has {len(gradients)} gradients of {elements:,} elements; "
-                     f"forward {forward * 1e3:.4g} ms, backward {backward * 1e3:.4g} ms (median of {len(steps)} steps)")
+                     f"forward {forward * 1e3:.4g} ms, backward {backward * 1e3:.4g} ms, update {update * 1e3:.4g} ms "
+                     f"(median of {len(steps)} steps)")
 
     def _source(self, steps: list[Step], seen: int, some: int) -> str:
         """How it was recorded, in one line."""
         def ms(get: Callable[[Step], float]) -> str:
             return f"{statistics.median(get(step) for step in steps) * 1e3:.4g} ms"
 
-        whole = [step.forward + step.backward + step.waited for step in steps]
+        whole = [step.forward + step.backward + step.update + step.waited for step in steps]
         on = torch.cuda.get_device_name(self._device) if self._device.type == "cuda" else \
             f"{torch.get_num_threads()} threads of {processor()}"
         notes = [f"hbench_recorder {__version__}, PyTorch {torch.__version__}, {on}",

@@ -35,19 +35,21 @@ void SpanWriter::slow(const BusyPeriods& periods) {
     for (Seconds* at : {&span.begin, &span.end}) *at = Seconds(periods.slowed(at->value));
 }
 
-void SpanWriter::add_compute(const StepTimeline& timeline, const ComputeClock& compute, double step_end) {
+void SpanWriter::add_compute(const StepTimeline& timeline, const ComputeClock& compute, double reduced) {
   if (spans_ == nullptr) return;
+  const double update = timeline.update.value;
   const auto add_rank = [&](Rank rank, double forward, double computed) {
     const auto add = [&](SpanKind kind, double begin, double end) {
       spans_->push_back({.rank = rank, .kind = kind, .begin = Seconds(begin), .end = Seconds(end)});
     };
-    add(SpanKind::step, 0, step_end);
+    add(SpanKind::step, 0, reduced + update);
     add(SpanKind::forward, 0, forward);
     add(SpanKind::backward, forward, computed);
-    add(SpanKind::wait, computed, step_end);
+    add(SpanKind::wait, computed, reduced);
+    if (update > 0) add(SpanKind::optimizer, reduced, reduced + update);
   };
   const double forward = timeline.forward.value;
-  add_rank(0, forward, compute.ended_at() - (compute.work() - timeline.step().value));
+  add_rank(0, forward, compute.ended_at() - (compute.work() - timeline.passes().value));
   if (compute.late() > 1) add_rank(1, forward * compute.late(), compute.ended_at());
 }
 

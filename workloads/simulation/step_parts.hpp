@@ -20,7 +20,7 @@ namespace hbench {
 /// When something happens that never does.
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The compute of the slowest rank, which communication in flight slows.
+/// The passes of the slowest rank, which communication in flight slows.
 class ComputeClock {
  public:
   /// The slowest rank takes `late` times as long as `timeline` (which outlives this), and `slowdown` of a second longer
@@ -37,10 +37,10 @@ class ComputeClock {
   double ended_at() const { return ended_at_; }  ///< \pre `ended`
   int gradients() const { return gradients_; }   ///< ready so far
   double late() const { return late_; }
-  /// Undisturbed compute until the end of the step.
-  double work() const { return timeline_.step().value * late_; }
+  /// Undisturbed compute until the end of the backward pass.
+  double work() const { return timeline_.passes().value * late_; }
 
-  /// When the next gradient is ready or the step's compute ends, if nothing changes until then.
+  /// When the next gradient is ready or the backward pass ends, if nothing changes until then.
   double next(double now, bool beside_communication) const {
     if (ended_) return kNever;
     const double until =
@@ -145,9 +145,9 @@ class SpanWriter {
   }
   /// Moves what was added to where slowed communication is.
   void slow(const BusyPeriods& periods);
-  /// Adds the compute of the slowest rank, and of one that takes no longer than the timeline, in a step that ends at
-  /// `step_end`. What communication slows is the backward pass: there it is in flight.
-  void add_compute(const StepTimeline& timeline, const ComputeClock& compute, double step_end);
+  /// Adds the compute of the slowest rank, and of one that takes no longer than the timeline, in a step whose last
+  /// gradient is reduced at `reduced`. What communication slows is the backward pass: there it is in flight.
+  void add_compute(const StepTimeline& timeline, const ComputeClock& compute, double reduced);
 
  private:
   std::vector<Span>* spans_;

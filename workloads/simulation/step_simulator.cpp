@@ -234,11 +234,12 @@ class StepRun {
   }
 
   StepTimes result() const {
-    return {.step = Seconds(now_),
-            .compute = timeline_.step(),
-            .straggler = Seconds(compute_.work()) - timeline_.step(),
+    return {.step = Seconds(now_) + timeline_.update,
+            .compute = timeline_.passes(),
+            .straggler = Seconds(compute_.work()) - timeline_.passes(),
             .slowdown = Seconds(compute_.ended_at() - compute_.work()),
             .exposed = Seconds(now_ - compute_.ended_at()),
+            .update = timeline_.update,
             .communication = Seconds(periods_.total()),
             .buckets = periods_.buckets()};
   }
@@ -269,13 +270,18 @@ StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrateg
                              End end, std::vector<Span>* spans) {
   // One rank has nobody to wait for, not even for the next cycle of a fusion policy.
   if (world_.ranks() == 1) {
-    if (spans != nullptr)
+    if (spans != nullptr) {
       *spans = {{.kind = SpanKind::step, .end = timeline.step()},
                 {.kind = SpanKind::forward, .end = timeline.forward},
-                {.kind = SpanKind::backward, .begin = timeline.forward, .end = timeline.step()}};
-    return {.step = timeline.step(), .compute = timeline.step()};
+                {.kind = SpanKind::backward, .begin = timeline.forward, .end = timeline.passes()}};
+      if (timeline.update.value > 0)
+        spans->push_back({.kind = SpanKind::optimizer, .begin = timeline.passes(), .end = timeline.step()});
+    }
+    return {.step = timeline.step(), .compute = timeline.passes(), .update = timeline.update};
   }
-  StepRun run(*this, timeline, strategy, network_factor, end, spans);
+  const bool on_servers = strategy.preset != nullptr && strategy.preset->servers_update;
+  const StepTimeline passes = on_servers ? timeline.merged() : timeline;
+  StepRun run(*this, passes, strategy, network_factor, end, spans);
   if (strategy.fusion.fusion->learns) run.step();
   return run.step();
 }

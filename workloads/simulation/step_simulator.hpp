@@ -21,12 +21,16 @@ namespace hbench {
 /// One simulated step and where its time went. The parts add up to `step`.
 struct StepTimes {
   Seconds step;
-  Seconds compute;        ///< of one undisturbed GPU
+  Seconds compute;        ///< both passes of one undisturbed GPU
   Seconds straggler;      ///< the slowest of all ranks needs longer
   Seconds slowdown;       ///< compute disturbed by communication in flight
   Seconds exposed;        ///< communication that nothing hid
+  Seconds update;         ///< the optimizer's, after the last gradient was reduced; 0 where it is in `compute`
   Seconds communication;  ///< time with a collective in flight, hidden or not (not a part of the sum)
   int buckets = 0;
+
+  /// Returns the step of one undisturbed GPU that exchanges nothing.
+  Seconds alone() const { return compute + update; }
 };
 
 /// Expected largest of `ranks` draws from a standard normal distribution: how many deviations the
@@ -46,7 +50,12 @@ class StepSimulator {
   ///
   /// Where `spans` is not null it gets the step's: rank 0 is one of the many that compute as fast as the timeline, and
   /// rank 1 the slowest (there is none where all are alike). Buckets leave, and arrive, at the same time everywhere and
-  /// are rank 0's. The timeline's backward pass contains the optimizer.
+  /// are rank 0's.
+  ///
+  /// The timeline's update begins when the last gradient was reduced, and takes as long on all ranks. Workers do it,
+  /// with servers too (they add up, as BytePS's and those of hbench's own engine do), but where the framework's servers
+  /// apply gradients (`Preset::servers_update`): there it is a part of the backward pass, beside communication, since
+  /// each tensor is applied when its own gradient was reduced.
   StepTimes run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor = 1,
                 End end = End::stated, std::vector<Span>* spans = nullptr);
   /// Elements of the buckets that followed each other on one stream so far, each size once for each strategy.

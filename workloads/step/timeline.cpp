@@ -11,11 +11,21 @@ std::vector<std::int64_t> StepTimeline::elements() const {
 StepTimeline StepTimeline::rescaled(double rate, int new_batch) const {
   StepTimeline scaled = *this;
   scaled.batch = new_batch;
-  const double factor = new_batch / rate / step().value;
+  // Of one batch more than the recorded one the passes take as much longer. Without an update nothing is rounded anew.
+  const double larger = update.value > 0 ? new_batch / static_cast<double>(batch) : 1;
+  const double speed = new_batch / rate / (passes().value * larger + update.value), factor = larger * speed;
   scaled.forward = forward * factor;
   scaled.backward = backward * factor;
+  scaled.update = update * speed;
   for (GradientEvent& gradient : scaled.gradients) gradient.ready = gradient.ready * factor;
   return scaled;
+}
+
+StepTimeline StepTimeline::merged() const {
+  StepTimeline one = *this;
+  one.backward = backward + update;
+  one.update = Seconds(0);
+  return one;
 }
 
 }  // namespace hbench

@@ -20,17 +20,23 @@ struct GradientEvent {
 
 /// One undisturbed step on one GPU, without communication.
 struct StepTimeline {
-  int batch = 1;                         ///< samples per step
-  Seconds forward;                       ///< until the backward pass begins
-  Seconds backward;                      ///< from there to the end of the step, optimiser included
+  int batch = 1;     ///< samples per step
+  Seconds forward;   ///< until the backward pass begins
+  Seconds backward;  ///< from there to its end; with the optimizer's time where `update` is 0
+  Seconds update;    ///< what begins only after the last gradient was reduced: the optimizer's; or 0
   std::vector<GradientEvent> gradients;  ///< ready times ascending, at most `backward`
 
   /// The size of each gradient.
   std::vector<std::int64_t> elements() const;
-  Seconds step() const { return forward + backward; }
+  /// Returns the time of the forward and the backward pass, beside which gradients travel.
+  Seconds passes() const { return forward + backward; }
+  Seconds step() const { return passes() + update; }
   double samples_per_second() const { return batch / step().value; }
-  /// The same step at another speed and batch: every time scaled so that `samples_per_second() == rate`.
+  /// Returns the same step at another speed and batch: every time scaled so that `samples_per_second() == rate`. The
+  /// passes grow with the batch, and the update, whose work is that of the parameters, does not.
   StepTimeline rescaled(double rate, int new_batch) const;
+  /// Returns the same step with the update as the end of the backward pass, for those who apply gradients one by one.
+  StepTimeline merged() const;
 };
 
 }  // namespace hbench

@@ -21,8 +21,8 @@ constexpr std::string_view kHelp = "workloads/traces/README.md documents the for
 // Beyond these, sums of bytes and nanoseconds of time would be lost.
 constexpr std::int64_t kMostElements = 1'000'000'000'000;
 constexpr Seconds kMostTime(3600);
-constexpr std::array<std::string_view, 10> kKeys{"state_bytes", "format",   "title",     "source",  "batch",
-                                                 "forward",     "backward", "gradients", "buckets", "recorded"};
+constexpr std::array<std::string_view, 11> kKeys{"state_bytes", "format", "title",     "source",  "batch",   "forward",
+                                                 "backward",    "update", "gradients", "buckets", "recorded"};
 constexpr std::array<std::string_view, 4> kRecordedKeys{"gpu", "ranks", "step", "replayed"};
 
 std::string read_text(const TomlReader& read, const toml::table& table, std::string_view key,
@@ -122,7 +122,8 @@ Trace parse_trace(std::string_view text, std::string_view file_name) {
       read.whole(read.required(table, "batch"), 1, 1'000'000, "'batch' must be a whole number of at least 1");
   trace.timeline.forward = read_time(read, table, "forward");
   trace.timeline.backward = read_time(read, table, "backward");
-  if (trace.timeline.step().value <= 0) read.fail(read.required(table, "backward"), "a step must take time");
+  if (table.contains("update")) trace.timeline.update = read_time(read, table, "update");
+  if (trace.timeline.passes().value <= 0) read.fail(read.required(table, "backward"), "a step must take time");
   Seconds last(0);
   std::set<std::string, std::less<>> names;
   for (const toml::node& node : read.array(read.required(table, "gradients"), 1, "'gradients' must list the tensors")) {
@@ -144,6 +145,8 @@ std::string format_trace(const Trace& trace) {
       "format = 1\ntitle = {}\nsource = {}\nbatch = {}\nforward = \"{:.3f} us\"\nbackward = \"{:.3f} us\"\n",
       toml_text(trace.title), toml_text(trace.source), trace.timeline.batch, trace.timeline.forward.value * 1e6,
       trace.timeline.backward.value * 1e6);
+  if (trace.timeline.update.value > 0)
+    out += fmt::format("update = \"{:.3f} us\"\n", trace.timeline.update.value * 1e6);
   if (trace.state_bytes != Trace().state_bytes) out += fmt::format("state_bytes = {:g}\n", trace.state_bytes);
   if (!trace.buckets.empty())
     out +=
