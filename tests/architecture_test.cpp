@@ -81,7 +81,7 @@ const std::vector<Layer> kRooms{
     {"analysis/jobs", {"analysis/import"}},
     {"analysis/prediction",
      {"analysis/statistics", "analysis/records", "analysis/published", "analysis/trace", "analysis/points",
-      "analysis/store", "analysis/track"}},
+      "analysis/store", "analysis/track", "analysis/jobs"}},
     {"analysis/fit", {"analysis/points", "analysis/import", "analysis/prediction"}},
     {"reports/document", {}},
     {"reports/formats", {"reports/document"}},

@@ -6,6 +6,7 @@
 #include "analysis/jobs/job_format.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/verb.hpp"
+#include "bench/doctor/available_memory.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/document_output.hpp"
 #include "bench/output/output_file.hpp"
@@ -28,7 +29,7 @@ std::string known_tensors(JobRequest& request, const Data& data) {
 
 ExitCode run_import_job(const Call& call) {
   std::vector<std::string> files;
-  std::string format;
+  std::string format, profile;
   std::filesystem::path workload;
   JobRequest request;
   DocumentOutput output;
@@ -40,6 +41,7 @@ ExitCode run_import_job(const Call& call) {
       "Examples:\n  hbench import-job rank0.json.gz\n"
       "  hbench import-job rank0.json.gz rank1.json.gz --batch 32 --out my_job.toml\n"
       "  hbench import-job rank0.json.gz --json\n"
+      "  hbench import-job rank0.json.gz --profile my-cluster.toml\n"
       "  hbench import-job nccl_trace_rank_0 nccl_trace_rank_1\n"
       "  hbench import-job inspector.log\n"
       "  hbench sweep --workload my_job.toml --profile my-cluster.toml --gpus 8..64 --evidence simulated\n" +
@@ -52,6 +54,8 @@ ExitCode run_import_job(const Call& call) {
   app.add_option("--group", request.group, "the ranks that exchange gradients, by the recorder's name of them");
   app.add_option("--tensors", request.tensors,
                  "the workload whose tensors these are, where the recording has no sizes");
+  app.add_option("--profile", profile,
+                 "the cluster where it ran, a name or FILE.toml: compare a prediction with what was measured");
   app.add_option("--from", format, "the format of all files (default: what each looks like)");
   output.add_options(app, "--page");
   if (app.parse(call)) return ExitCode::good;
@@ -70,11 +74,14 @@ ExitCode run_import_job(const Call& call) {
   for (const std::string& name : data.traces.names()) request.known.push_back(data.traces.load(name));
   if (!request.tensors.empty()) request.tensors = known_tensors(request, data);
   const TrainingJob job = make_job(std::move(recordings), request);
+  std::optional<PredictedJob> predicted;
+  if (!profile.empty()) predicted = predict_as_recorded(job, data.profiles.load(profile), available_memory());
   if (!workload.empty() && !job.workload)
     throw Error(ExitCode::usage, fmt::format("{} holds too little for a workload", files.front()),
                 job.unknown.empty() ? "record whole steps" : job.unknown.back());
   if (!workload.empty()) write_whole(workload, format_trace(*job.workload), "--out");
-  output.deliver(job_document(job, workload.string()), [&] { return job_json(job, workload.string()); });
+  output.deliver(job_document(job, workload.string(), predicted),
+                 [&] { return job_json(job, workload.string(), predicted); });
   return ExitCode::good;
 }
 

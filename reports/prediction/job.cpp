@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
@@ -111,6 +113,35 @@ std::string straggler_text(const JobStraggler& straggler) {
       straggler.rank, ms(straggler.own), ms(straggler.others));
 }
 
+std::string above_or_below(double error) {
+  return fmt::format("{:.1f} % {} what was measured", 100 * std::abs(error), error < 0 ? "below" : "above");
+}
+
+void add_prediction(Document& document, const TrainingJob& job, const PredictedJob& predicted) {
+  document.blocks.emplace_back(Paragraph{fmt::format("On {} a step is predicted to take {} ({} to {}), {}.",
+                                                     predicted.profile, ms(predicted.step), ms(predicted.low),
+                                                     ms(predicted.high), above_or_below(predicted.error))});
+  Table table{
+      .caption = fmt::format("Predicted where it was measured: {}, {} on {}, {}, recorded buckets", predicted.profile,
+                             counted(predicted.ranks, "rank"), counted(predicted.nodes, "node"), predicted.strategy),
+      .columns = {"part", "measured", "predicted", "difference", "of the step"},
+      .numeric = {false, true, true, true, true}};
+  const auto row = [&](std::string part, Seconds value, Seconds difference) {
+    table.rows.push_back({std::move(part), ms(value - difference), ms(value),
+                          fmt::format("{:+.1f} ms", difference.value * 1e3),
+                          fmt::format("{:+.1f} %", 100 * (difference / job.step))});
+  };
+  row("step", predicted.step, predicted.step_difference);
+  row("compute", predicted.compute, predicted.compute_difference);
+  row("exposed", predicted.exposed, predicted.exposed_difference);
+  document.blocks.emplace_back(std::move(table));
+  if (!predicted.other_gpu.empty())
+    document.blocks.emplace_back(Paragraph{
+        fmt::format("The GPUs of the profile ({}) are not known to be those of the recording: computation is as it was "
+                    "recorded, and only the exchange is the profile's.",
+                    predicted.other_gpu)});
+}
+
 std::optional<double> seconds(const std::optional<Seconds>& time) {
   return time ? std::optional(time->value) : std::nullopt;
 }
@@ -141,8 +172,25 @@ void traffic_fields(Row& row, const JobTraffic& kind) {
   row.field("bytes", if_positive(kind.bytes), "of one step");
 }
 
+void prediction_fields(Row& row, const PredictedJob& predicted) {
+  row.field("profile", predicted.profile);
+  row.field("ranks", predicted.ranks);
+  row.field("nodes", predicted.nodes, "the profile's, full");
+  row.field("strategy", predicted.strategy);
+  row.field("other_gpu", if_stated(predicted.other_gpu), "the profile's, where it is not known to be the recorded one");
+  row.field("step_seconds", predicted.step.value);
+  row.field("step_seconds_low", predicted.low.value, "of the 90 % band");
+  row.field("step_seconds_high", predicted.high.value);
+  row.field("error", predicted.error, "of the predicted step, as a share of the measured one");
+  row.field("compute_seconds", predicted.compute.value);
+  row.field("exposed_seconds", predicted.exposed.value);
+  row.field("compute_difference_seconds", predicted.compute_difference.value, "predicted less measured");
+  row.field("exposed_difference_seconds", predicted.exposed_difference.value, "predicted less measured");
+}
+
 /// A job without recordings stands for any job in the schema.
-void job_fields(Row& row, const TrainingJob& job, const std::string& workload_file) {
+void job_fields(Row& row, const TrainingJob& job, const std::string& workload_file,
+                const std::optional<PredictedJob>& predicted) {
   const Recording shown = job.recordings.empty() ? Recording{} : job.recordings[job.shown];
   const bool timed = job.step.value > 0;
   row.field("schema", std::string("hbench-job-1"));
@@ -170,13 +218,15 @@ void job_fields(Row& row, const TrainingJob& job, const std::string& workload_fi
   row.rows("buckets", job.buckets, [&](Row& of, const JobBucket& bucket) { bucket_fields(of, bucket, timed); });
   row.rows("other_exchanges", job.others, traffic_fields);
   row.field("slowest_rank", job.straggler ? std::optional(job.straggler->rank) : std::nullopt);
+  row.object("predicted", predicted, prediction_fields, "where it was measured, by --profile");
   row.field("unknown", job.unknown, "in sentences");
   row.field("workload", if_stated(workload_file), "the file that was written");
 }
 
 }  // namespace
 
-Document job_document(const TrainingJob& job, const std::string& workload_file) {
+Document job_document(const TrainingJob& job, const std::string& workload_file,
+                      const std::optional<PredictedJob>& predicted) {
   Document document{.title = "A recorded training job"};
   document.blocks.emplace_back(Verdict{verdict(job)});
   if (!job.unknown.empty()) document.blocks.emplace_back(Warnings{job.unknown});
@@ -191,15 +241,17 @@ Document job_document(const TrainingJob& job, const std::string& workload_file) 
     document.blocks.emplace_back(Paragraph{
         fmt::format("{} of another shape {} left out, such as the first ones, in which DDP has other buckets.",
                     counted(job.other_steps, "step"), job.other_steps == 1 ? "is" : "are")});
+  if (predicted) add_prediction(document, job, *predicted);
   if (!workload_file.empty())
     document.blocks.emplace_back(
         Paragraph{fmt::format("The workload is {0}: hbench sweep --workload {0} --gpus 8..64", workload_file)});
   return document;
 }
 
-std::string job_json(const TrainingJob& job, const std::string& workload_file, Form form) {
+std::string job_json(const TrainingJob& job, const std::string& workload_file,
+                     const std::optional<PredictedJob>& predicted, Form form) {
   return object_text(form, "hbench import-job --json", job,
-                     [&](Row& row, const TrainingJob& each) { job_fields(row, each, workload_file); });
+                     [&](Row& row, const TrainingJob& each) { job_fields(row, each, workload_file, predicted); });
 }
 
 }  // namespace hbench

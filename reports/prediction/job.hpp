@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analysis/jobs/job.hpp"
+#include "analysis/prediction/as_recorded.hpp"
 #include "reports/document/document.hpp"
 #include "reports/rows/row.hpp"
 
@@ -10,8 +12,11 @@ namespace hbench {
 
 /// Returns what was understood of a job's recordings, for a person who checks it: times of a step, buckets, the rank
 /// that is late, and which measurement is missing. `workload_file` is where the workload was written; empty: nowhere.
-Document job_document(const TrainingJob& job, const std::string& workload_file);
+/// `predicted` is the job on the profile that was asked for, if one was.
+Document job_document(const TrainingJob& job, const std::string& workload_file,
+                      const std::optional<PredictedJob>& predicted = {});
 /// The same as JSON; times in seconds, absent facts as null.
-std::string job_json(const TrainingJob& job, const std::string& workload_file, Form form = Form::values);
+std::string job_json(const TrainingJob& job, const std::string& workload_file,
+                     const std::optional<PredictedJob>& predicted = {}, Form form = Form::values);
 
 }  // namespace hbench

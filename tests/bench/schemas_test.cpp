@@ -74,7 +74,7 @@ constexpr Published kPublished[] = {
     {"expect-1", [] { return expectation_json({}, kSchema); }},
     {"expect-training-1", [] { return training_expectation_json({}, kSchema); }},
     {"export-1", [] { return points_json({}, kSchema); }},
-    {"import-job-1", [] { return job_json({}, "", kSchema); }},
+    {"import-job-1", [] { return job_json({}, "", {}, kSchema); }},
     {"list-1", [] { return listing_json({}, kSchema); }},
     {"list-profiles-1", [] { return profiles_json({}, kSchema); }},
     {"profile-check-1", [] { return findings_json({}, kSchema); }},

@@ -44,6 +44,38 @@ TEST(JobReport, HasNullForWhatIsNotKnown) {
   EXPECT_TRUE(json["buckets"][0]["launched_seconds"].is_null());
 }
 
+TEST(JobReport, ShowsAPredictionBesideWhatWasMeasured) {
+  TrainingJob job = job_without_times();
+  job.step = Seconds(0.1);
+  const PredictedJob predicted{.profile = "aws-p4d",
+                               .strategy = "ring",
+                               .other_gpu = "a100",
+                               .ranks = 4,
+                               .nodes = 1,
+                               .step = Seconds(0.092),
+                               .low = Seconds(0.09),
+                               .high = Seconds(0.11),
+                               .compute = Seconds(0.09),
+                               .exposed = Seconds(0.002),
+                               .error = -0.08,
+                               .step_difference = Seconds(-0.008),
+                               .compute_difference = Seconds(0),
+                               .exposed_difference = Seconds(-0.008)};
+  const Document document = job_document(job, {}, predicted);
+  const std::vector<Table> tables = all_of<Table>(document);
+  EXPECT_EQ(tables.back().caption,
+            "Predicted where it was measured: aws-p4d, 4 ranks on 1 node, ring, recorded buckets");
+  EXPECT_THAT(tables.back().rows.at(0), ::testing::ElementsAre("step", "100.0 ms", "92.0 ms", "-8.0 ms", "-8.0 %"));
+  EXPECT_THAT(tables.back().rows.at(2), ::testing::ElementsAre("exposed", "10.0 ms", "2.0 ms", "-8.0 ms", "-8.0 %"));
+  const std::vector<Paragraph> paragraphs = all_of<Paragraph>(document);
+  EXPECT_THAT(paragraphs.at(0).text, HasSubstr("8.0 % below what was measured"));
+  EXPECT_THAT(paragraphs.at(1).text, HasSubstr("only the exchange is the profile's"));
+  const Json json = Json::parse(job_json(job, {}, predicted));
+  EXPECT_EQ(json["predicted"]["error"], -0.08);
+  EXPECT_EQ(json["predicted"]["other_gpu"], "a100");
+  EXPECT_TRUE(Json::parse(job_json(job, {}))["predicted"].is_null());
+}
+
 TEST(JobReport, SaysThatDurationsAreMissing) {
   TrainingJob job = job_without_times();
   job.step = job.fastest_step = job.slowest_step = Seconds(0.22);
