@@ -21,6 +21,14 @@ bool is_default_fusion(const Strategy& strategy) {
   return strategy.fusion == "horovod" || strategy.fusion == "horovod:128MiB:1ms";
 }
 
+/// The tensors of each recorded bucket, `recorded:2-15-12`, are too long a name for people.
+std::string fusion_in_words(const std::string& fusion) {
+  if (fusion == kUnfused) return "no fusion";
+  constexpr std::string_view kRecorded = "recorded:";
+  if (!fusion.starts_with(kRecorded)) return fusion;
+  return fmt::format("recorded ({} buckets)", 1 + std::ranges::count(fusion, '-'));
+}
+
 }  // namespace
 
 std::string_view to_string(Evidence evidence) { return kEvidence.at(static_cast<std::size_t>(evidence)); }
@@ -41,7 +49,7 @@ std::string Strategy::label() const {
     text += fmt::format(" ({}{})", placement, server_mode);
   if (compresses()) text += fmt::format(" + {}", compressor);
   if (!communicates()) return text;
-  if (!is_default_fusion(*this)) text += fusion == kUnfused ? ", no fusion" : fmt::format(", {}", fusion);
+  if (!is_default_fusion(*this)) text += fmt::format(", {}", fusion_in_words(fusion));
   if (!overlap) text += ", no overlap";
   return text;
 }

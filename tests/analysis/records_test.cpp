@@ -42,6 +42,8 @@ TEST(StrategyLabel, ShowsWhatIsNotTheDefault) {
   EXPECT_EQ(ring.label(), "ring + fp16");
   ring.fusion = "horovod:64MiB:5ms";
   EXPECT_EQ(ring.label(), "ring + fp16, horovod:64MiB:5ms");
+  ring.fusion = "recorded:2-15-12";
+  EXPECT_EQ(ring.label(), "ring + fp16, recorded (3 buckets)");
   ring.fusion = "none";
   ring.overlap = false;
   EXPECT_EQ(ring.label(), "ring + fp16, no fusion, no overlap");
