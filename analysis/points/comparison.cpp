@@ -17,8 +17,13 @@ bool same_strategy(const Strategy& a, const Strategy& b) {
          a.preset == b.preset;
 }
 
+/// With another batch, or as many samples in more micro-batches, a step has other work.
+bool same_batch(const Case& a, const Case& b) {
+  return a.batch_per_gpu == b.batch_per_gpu && a.accumulate == b.accumulate;
+}
+
 bool same_place(const Case& a, const Case& b) {
-  return a.workload == b.workload && a.gpus == b.gpus && a.profile == b.profile && a.batch_per_gpu == b.batch_per_gpu &&
+  return a.workload == b.workload && a.gpus == b.gpus && a.profile == b.profile && same_batch(a, b) &&
          same_strategy(a.strategy, b.strategy);
 }
 
@@ -33,9 +38,9 @@ bool same_spread(const Case& simulated, const Case& measured) {
 }
 
 bool same_work(const Case& a, const Case& b) {
-  return a.workload == b.workload && a.image_size == b.image_size && a.gpus == b.gpus &&
-         a.batch_per_gpu == b.batch_per_gpu && a.training.device == b.training.device &&
-         a.training.precision == b.training.precision && same_strategy(a.strategy, b.strategy);
+  return a.workload == b.workload && a.image_size == b.image_size && a.gpus == b.gpus && same_batch(a, b) &&
+         a.training.device == b.training.device && a.training.precision == b.training.precision &&
+         same_strategy(a.strategy, b.strategy);
 }
 
 bool comparable(const Point& point, Evidence evidence) {
@@ -127,7 +132,7 @@ std::vector<EmulatedPair> compare_with_emulated(const std::vector<Point>& points
       return same_place(other, asked);
     });
     const Point* as_measured = measured.first(asked, [&](const Case& other) {
-      return other.batch_per_gpu == asked.batch_per_gpu && same_strategy(other.strategy, asked.strategy);
+      return same_batch(other, asked) && same_strategy(other.strategy, asked.strategy);
     });
     pairs.push_back({.simulated = *same,
                      .emulated = emulated,

@@ -43,6 +43,7 @@ struct Point {
   std::size_t samples = 0;                   ///< raw observations behind it
   std::size_t launches = 0, iterations = 0;  ///< timed ones, of all launches; measured and emulated points only
   StepEnds ends;                             ///< of a simulated point, for `lead_of`
+  double rate_factor = 1;                    ///< of one GPU's speed, where its rate is known at another batch only
   std::vector<TimedLaunch> timed;            ///< of a timed one, for the same
   std::string emulation;     ///< of a point on an emulated cluster: how (`analysis/records/emulation.hpp`)
   ThrottledShare throttled;  ///< of these, or of a collective's iterations in place

@@ -11,6 +11,7 @@
 #include "analysis/points/plausible.hpp"
 #include "analysis/points/timed_steps.hpp"
 #include "analysis/points/warnings.hpp"
+#include "analysis/published/largest_batch.hpp"
 #include "analysis/records/emulation.hpp"
 #include "analysis/statistics/interval.hpp"
 #include "analysis/trace/ledger_samples.hpp"
@@ -141,6 +142,17 @@ void fill_timed(Point& point, const CaseResult& result, const std::vector<CaseRe
   point.warnings = warnings_of(point, result);
 }
 
+/// Where the speed of one GPU is known at another batch than the case's.
+void fill_rate(Point& point, const CaseResult& result) {
+  const std::optional<double> known_at = value_of(result, metric::kRateBatch);
+  if (!known_at) return;
+  point.rate_factor = value_of(result, metric::kRateFactor).value_or(1);
+  point.warnings.push_back(fmt::format(
+      "the speed of one GPU is not known at a batch of {}: its passes are taken to grow with the batch from "
+      "{:g}, and it may be {:.2g} times higher or lower",
+      point.asked.micro_batch(), *known_at, point.rate_factor));
+}
+
 /// Ends that were stored, or, by an older hbench, what is left of the band without the model's error.
 StepEnds ends_of(const CaseResult& result, double step) {
   const auto or_step = [&](std::string_view metric) { return value_of(result, metric).value_or(step); };
@@ -213,6 +225,9 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results, const std
       fill_simulated(point, result);
     else
       fill_published(point, result);
+    if (result.asked.evidence == Evidence::published || result.asked.is_collective()) continue;
+    fill_rate(point, result);
+    if (std::string doubt = warn_of_batch(result.asked); !doubt.empty()) point.warnings.push_back(std::move(doubt));
   }
   return points;
 }

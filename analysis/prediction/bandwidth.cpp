@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/points/lead.hpp"
+#include "analysis/prediction/batches.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/choose.hpp"
 #include "analysis/prediction/obstacle.hpp"
@@ -132,7 +133,8 @@ BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNet
 BandwidthAnswer required_bandwidth(const PredictionRequest& request, double target, const Data& data,
                                    const SimulationMeans& means) {
   Plan plan = plan_across_nodes(request, data, means.memory);
-  BandwidthAnswer answer{.target = target, .base = plan.catalog.profiles.begin()->second};
+  BandwidthAnswer answer{
+      .target = target, .base = plan.catalog.profiles.begin()->second, .batches = batches_in_words(request)};
   int most_gpus = 0;
   for (const Case& asked : plan.cases) most_gpus = std::max(most_gpus, asked.gpus);
   means.more(kTriedRates * simulation_time(plan.cases, plan.catalog));

@@ -104,16 +104,15 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
         .nodes = (point.asked.gpus + offer->second.gpus_per_node - 1) / offer->second.gpus_per_node,
         .efficiency = {point.efficiency_low.value_or(stated), stated, point.efficiency_high.value_or(stated)}};
     alternative.paid_gpus = alternative.nodes * offer->second.gpus_per_node;
-    alternative.throughput =
-        widened(times(alternative.efficiency, point.throughput / stated), offer->second.rate_factor);
+    const double rate_factor = std::max(offer->second.rate_factor, point.rate_factor);
+    alternative.throughput = widened(times(alternative.efficiency, point.throughput / stated), rate_factor);
     if (offer->second.per_node_hour) alternative.cost_per_hour = alternative.nodes * *offer->second.per_node_hour;
     if (goals.samples > 0) {
       alternative.hours = time_for(goals.samples, alternative.throughput);
       if (alternative.cost_per_hour) alternative.cost = times(*alternative.hours, *alternative.cost_per_hour);
     }
     weigh(alternative, goals);
-    if (offer->second.rate_factor > kUsualRateFactor)
-      alternative.meets = std::max(alternative.meets, Certainty::likely);
+    if (rate_factor > kUsualRateFactor) alternative.meets = std::max(alternative.meets, Certainty::likely);
     alternatives.push_back(std::move(alternative));
   }
   return alternatives;

@@ -8,6 +8,7 @@
 
 #include "analysis/points/lead.hpp"
 #include "analysis/points/model_error.hpp"
+#include "analysis/prediction/batches.hpp"
 #include "analysis/prediction/plan_across_nodes.hpp"
 #include "analysis/prediction/rate_text.hpp"
 #include "collectives/base/flag_values.hpp"
@@ -193,6 +194,8 @@ Crossover training_crossover(const PredictionRequest& request, const std::vector
       "({:.0f} % and more), wherever the profile's figures are in what they may be. Several letters are level, the "
       "quickest first: published pairs of strategies that are predicted so near come out either way.",
       base.name, base.title, 100 * kModelError.compute);
+  if (const std::string batches = batches_in_words(request); !batches.empty())
+    crossover.method += fmt::format(" Batches: {}.", batches);
   crossover.refused = std::move(plan.refused);
   return crossover;
 }

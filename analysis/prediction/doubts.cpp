@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/prediction/one_gpu.hpp"
+#include "analysis/published/largest_batch.hpp"
+
 namespace hbench {
 namespace {
 
@@ -53,6 +56,14 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
   if (const double factor = uncertain_rate(choice, profile); factor > 1)
     doubts.push_back({fmt::format("the samples/s of one GPU are known within a factor of {:g}", factor),
                       "hbench calibrate on one GPU"});
+  const Case& asked = alternative.point.asked;
+  if (alternative.point.rate_factor > 1)
+    doubts.push_back(
+        {fmt::format("the samples/s of one GPU at a batch of {}: from those at {}, within a factor of {:.2g}",
+                     asked.micro_batch(), one_gpu(asked, choice.catalog).known_at, alternative.point.rate_factor),
+         fmt::format("hbench calibrate --batch {} on one GPU", asked.micro_batch())});
+  if (std::string doubt = warn_of_batch(asked); !doubt.empty())
+    doubts.push_back({std::move(doubt), "a training to its end, or a smaller --global-batch"});
   return doubts;
 }
 

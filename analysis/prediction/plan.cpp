@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/prediction/batches.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/emulated_memory.hpp"
 #include "analysis/prediction/recorded_gpu.hpp"
@@ -262,14 +263,25 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   asked.gpus = gpus;
   strategy.set_servers(strategy.servers, gpus);
   asked.single_gpu_rate = given;
-  asked.batch_per_gpu = batch > 0 ? batch : request_.batch;
-  if (asked.batch_per_gpu == 0 && rate != profile.rates.end()) asked.batch_per_gpu = rate->second.batch;
-  if (asked.batch_per_gpu == 0) asked.batch_per_gpu = trace.timeline.batch;
+  const int known = rate != profile.rates.end() ? rate->second.batch : 0;
+  if (!set_batch(asked, batch, known > 0 ? known : trace.timeline.batch)) return;
   asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
   asked.source =
       fmt::format("profile {} ({}); timeline {} ({}, {}); one GPU: {}", profile.name, profile.digest, trace.name,
                   trace_digests_.at(trace.name), trace.source, rate_source(request_, profile, trace));
   add(asked, strategy);
+}
+
+bool PlanBuilder::set_batch(Case& asked, int published, int usual) {
+  asked.batch_per_gpu = published;
+  if (published > 0) return true;
+  GpuBatch batch = gpu_batch(request_, asked.workers(), usual);
+  asked.batch_per_gpu = batch.batch;
+  asked.accumulate = batch.accumulate;
+  asked.global_batch = request_.global_batch;
+  if (batch.why_not.empty()) return true;
+  refuse(counted(asked.gpus, "GPU"), std::move(batch.why_not));
+  return false;
 }
 
 bool PlanBuilder::in_range(const Case& figure) const {
@@ -283,6 +295,8 @@ bool PlanBuilder::in_range(const Case& figure) const {
 
 /// Each published figure with a simulated twin of the very strategy it was measured with.
 void PlanBuilder::add_published() {
+  if (request_.global_batch > 0 || request_.accumulate > 1)
+    return refuse("published figures", "each GPU of theirs takes one batch a step, and always the same");
   std::vector<Case> twins;
   for (CaseResult& figure : published_results()) {
     if (!in_range(figure.asked)) continue;

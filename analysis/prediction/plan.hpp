@@ -52,6 +52,10 @@ class PlanBuilder {
   void lacks(std::string what, std::string why);
   std::vector<Refusal>& refused() { return plan_.refused; }
 
+  /// Gives a case its batch: of a published figure, or of the request, where a micro-batch has `usual` samples if
+  /// nobody asked for others. False: it cannot be, and is refused.
+  bool set_batch(Case& asked, int published, int usual);
+
   /// \throws Error (usage, environment) when nothing is left to do.
   Plan finish();
 

@@ -27,7 +27,9 @@ struct PredictionRequest {
   std::vector<std::string> presets;  ///< frameworks, which are only simulated; with no algorithms, nothing else is
   std::vector<ServerChoice> servers;
   std::set<Evidence> evidence;
-  int batch = 0;               ///< per GPU; 0: the profile's
+  int batch = 0;               ///< per GPU and micro-batch; 0: the profile's
+  int accumulate = 0;          ///< micro-batches of a step; 0: one, or what `batch` and `global_batch` make of it
+  int global_batch = 0;        ///< samples of a step at every GPU count (strong scaling); 0: each GPU's stays (weak)
   double single_gpu_rate = 0;  ///< samples/s; 0: the profile's
   /// Samples/s of one GPU by its name in the catalogue: `h100` means `h100-sxm` too.
   std::map<std::string, double, std::less<>> gpu_rates;

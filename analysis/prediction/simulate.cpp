@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/one_gpu.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"
@@ -17,15 +18,6 @@ namespace {
 /// Below, a simulation takes milliseconds and megabytes, and is not worth the time to count.
 constexpr int kLargeWorld = 256;
 constexpr Seconds kSmallCase(0.004);
-
-/// Of one GPU. What is given for the case, or was recorded on the machine, is as it is.
-GpuRate rate_of(const Case& asked, const Profile& cluster, const Trace& recorded) {
-  if (asked.single_gpu_rate > 0) return {.samples_per_second = asked.single_gpu_rate, .source = {}};
-  const auto known = cluster.rates.find(recorded.name);
-  return known != cluster.rates.end()
-             ? known->second
-             : GpuRate{.samples_per_second = recorded.timeline.samples_per_second(), .source = {}};
-}
 
 /// `11,585`
 std::string with_commas(int count) {
@@ -70,12 +62,6 @@ std::string refuse_choice(const Profile& profile, int workers, std::int64_t memo
                      format(Bytes(static_cast<double>(memory))));
 }
 
-StepTimeline timeline_of(const Case& asked, const Catalog& catalog) {
-  const Trace& recorded = catalog.traces.at(asked.workload);
-  const GpuRate rate = rate_of(asked, catalog.profiles.at(asked.profile), recorded);
-  return recorded.timeline.rescaled(rate.samples_per_second, asked.batch_per_gpu);
-}
-
 Seconds simulation_time(const Case& asked, const Catalog& catalog) {
   if (asked.gpus < kLargeWorld) return kSmallCase;
   const Profile& cluster = catalog.profiles.at(asked.profile);
@@ -104,14 +90,15 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
 SimulatedStep SimulatedRunner::step(const Case& asked) {
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const Trace& recorded = catalog_.traces.at(asked.workload);
-  const GpuRate rate = rate_of(asked, cluster, recorded);
+  const OneGpu rate = one_gpu(asked, catalog_);
   SimulatedStep result{.rate = rate.samples_per_second, .rate_factor = rate.factor};
+  if (asked.accumulate > 1) result.rate = timeline_of(asked, catalog_).samples_per_second();
   const TrainingStrategy strategy = parse_strategy(asked);
   const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
   const bool has_factor =
       cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
   const auto simulated = [&](End end, double network_slower, double gpu_faster, std::vector<Span>* spans = nullptr) {
-    const StepTimeline timeline = recorded.timeline.rescaled(rate.samples_per_second * gpu_faster, asked.batch_per_gpu);
+    const StepTimeline timeline = timeline_of(asked, catalog_, gpu_faster);
     return simulator(asked.profile, world, has_factor ? end : End::stated)
         .run(timeline, strategy, network_slower, end, spans);
   };
@@ -145,6 +132,7 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("step_seconds_better", simulated.fast.value);
   add("step_seconds_worse", simulated.slow.value);
   add("communication_seconds", times.communication.value);
+  add_other_batch(result, one_gpu(asked, catalog_));
   add("baseline_throughput", simulated.rate, "samples/s");
   add("ledger/compute", times.compute.value);
   add("ledger/straggler", times.straggler.value);

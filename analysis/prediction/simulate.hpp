@@ -24,9 +24,6 @@ std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::in
 /// `refuse_size` of choosing an algorithm (`--algorithm auto`) for a world of `workers`.
 std::string refuse_choice(const Profile& profile, int workers, std::int64_t memory);
 
-/// The step of the case's workload on one GPU of its cluster alone, at the case's batch.
-StepTimeline timeline_of(const Case& asked, const Catalog& catalog);
-
 /// About how long `SimulatedRunner::run` will take. `catalog` holds what the case names.
 Seconds simulation_time(const Case& asked, const Catalog& catalog);
 /// The same of all cases.
@@ -43,8 +40,8 @@ struct SimulatedStep {
   /// the factor of its rate. All are for the stated rate: times that one GPU takes alone at the other rate, over that.
   Seconds fast, slow;
   Seconds low, high;       ///< the 90 % band: the envelope of these, widened by the model's own error
-  double rate = 0;         ///< samples/s of one GPU alone
-  double rate_factor = 1;  ///< `GpuRate::factor`
+  double rate = 0;         ///< samples/s of one GPU alone, at the case's batch
+  double rate_factor = 1;  ///< `OneGpu::factor`
 
   StepEnds ends() const { return {times.step.value, fast.value, slow.value, times.communication / times.step}; }
 };

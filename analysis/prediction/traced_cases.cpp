@@ -30,7 +30,7 @@ constexpr Seconds kPatience(20);
 std::string name_of(const Case& asked) {
   if (asked.is_timed()) return fmt::format("{}, {}", tracked_name(asked), to_string(asked.evidence));
   return fmt::format("{}, {} GPUs of {}, {}, batch {}, simulated", asked.workload, asked.gpus, asked.profile,
-                     asked.strategy_label(), asked.batch_per_gpu);
+                     asked.strategy_label(), asked.batch_label());
 }
 
 bool has_steps(const CaseResult& result) {

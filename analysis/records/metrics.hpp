@@ -26,6 +26,11 @@ inline constexpr std::string_view kBenchmarkSeconds = "seconds";
 inline constexpr std::string_view kBenchmarkRate = "rate";
 inline constexpr std::string_view kBenchmarkAmount = "amount";
 
+/// Of a prediction whose batch per GPU is another than that of the GPU's rate: the batch of which the rate is known,
+/// and the factor by which the speed of one GPU may be higher or lower.
+inline constexpr std::string_view kRateBatch = "rate_batch";
+inline constexpr std::string_view kRateFactor = "rate_factor";
+
 inline constexpr std::string_view kInPlace = "in_place_seconds";
 inline constexpr std::string_view kOutOfPlace = "out_of_place_seconds";
 inline constexpr std::string_view kInPlaceWrong = "in_place_wrong";

@@ -65,6 +65,11 @@ std::string Case::strategy_label() const {
   return strategy.label() + (task.empty() ? "" : ", " + task) + shared;
 }
 
+std::string Case::batch_label() const {
+  if (accumulate <= 1) return std::to_string(batch_per_gpu);
+  return fmt::format("{} in {} micro-batches", batch_per_gpu, accumulate);
+}
+
 std::string Case::nodes_label() const {
   return is_timed() && nodes > 1 ? fmt::format("{} x {}", nodes, workers() / nodes) : "";
 }

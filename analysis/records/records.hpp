@@ -106,8 +106,10 @@ struct Case {
   int nodes = 0;              ///< machines on which the workers are; 0: not known
   int processes_per_gpu = 0;  ///< workers that share each GPU, where more than one does; else 0
   Strategy strategy;
-  std::string profile;  ///< cluster profile, or `local` for this machine
-  int batch_per_gpu = 0;
+  std::string profile;         ///< cluster profile, or `local` for this machine
+  int batch_per_gpu = 0;       ///< samples per worker and step, all micro-batches together
+  int accumulate = 0;          ///< micro-batches of a step, whose gradients travel together; 0: one
+  int global_batch = 0;        ///< samples of a step at every GPU count (strong scaling); 0: `batch_per_gpu` is (weak)
   int image_size = 0;          ///< 0 where the workload fixes it
   double single_gpu_rate = 0;  ///< samples/s of one GPU given by the user; 0: the profile's or the trace's
   std::string implementation;  ///< name and revision of what produced it, such as `simulator/1`, `engine/1`
@@ -132,6 +134,11 @@ struct Case {
 
   /// Ranks that train: as many as GPUs, where none share one.
   int workers() const { return gpus * std::max(processes_per_gpu, 1); }
+
+  /// Samples of a worker's micro-batch.
+  int micro_batch() const { return batch_per_gpu / std::max(accumulate, 1); }
+  /// `32`, `128 in 4 micro-batches`: what a worker takes in a step.
+  std::string batch_label() const;
 
   /// `2 x 4`: nodes and the workers of each, of a timed case on several nodes; else empty.
   std::string nodes_label() const;

@@ -111,7 +111,7 @@ std::string tracked_name(const Case& asked) {
   return fmt::format(
       "{}, {} {}, {}, batch {}", asked.workload, asked.gpus,
       asked.training.on_gpu() ? (asked.gpus == 1 ? "GPU" : "GPUs") : (asked.gpus == 1 ? "rank" : "ranks"), how,
-      asked.batch_per_gpu);
+      asked.batch_label());
 }
 
 std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {

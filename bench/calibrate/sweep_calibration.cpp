@@ -112,6 +112,13 @@ fs::path CalibrationPlan::folder(const fs::path& database) const {
 std::optional<CalibrationPlan> plan_calibration(const SweepRequest& request, const LocalMachine& machine,
                                                 const Plan& plan, CalibrationChoice choice) {
   if (choice == CalibrationChoice::never) return std::nullopt;
+  if (request.global_batch > 0 || request.accumulate > 1) {
+    if (choice == CalibrationChoice::always)
+      throw Error(ExitCode::usage,
+                  "--calibrate records a step of one batch, and --global-batch or --accumulate has others",
+                  "leave --calibrate out; hbench calibrate makes a profile of this machine by itself");
+    return std::nullopt;
+  }
   const bool both = request.evidence.contains(Evidence::measured) && request.evidence.contains(Evidence::simulated);
   if (!both && choice == CalibrationChoice::always)
     throw Error(ExitCode::usage, "--calibrate measures this machine and simulates more of it, and --evidence does not",

@@ -3,6 +3,7 @@
 /// Emulated cases and their launches: real processes, fusion policy, schedule, compressor and sockets, on links that
 /// are slowed to a cluster's, with replayed compute; all of it dilated by one factor.
 
+#include "analysis/prediction/one_gpu.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "bench/emulation/cluster.hpp"
 #include "bench/emulation/dilation.hpp"
@@ -19,6 +20,7 @@ inline constexpr double kMostBusy = 0.1;
 struct EmulatedCase {
   Case asked;
   StepTimeline timeline;  ///< of the case's GPU and batch
+  OneGpu one_gpu;         ///< the speed that it has
   EmulatedCluster cluster;
   bool stretches = false;  ///< the dilation was chosen, and may be doubled where this machine is too slow for it
   double straggler = 0, overlap_slowdown = 0;  ///< the profile's

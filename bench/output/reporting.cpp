@@ -30,7 +30,9 @@ std::string with_interval(const Point& point) {
 
 bool usable(const Point& point, Evidence evidence) { return point.asked.evidence == evidence && !point.failed; }
 
-bool same_place(const Case& a, const Case& b) { return a.profile == b.profile && a.batch_per_gpu == b.batch_per_gpu; }
+bool same_place(const Case& a, const Case& b) {
+  return a.profile == b.profile && a.batch_per_gpu == b.batch_per_gpu && a.accumulate == b.accumulate;
+}
 
 /// The labels among `points` that every other network has at least: twins of published points have strategies of their
 /// own.
@@ -110,8 +112,10 @@ Table matrix(const std::vector<Point>& all) {
     for (const std::string& label : group.labels)
       if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
   }
-  table.caption = fmt::format("{}simulated: share of ideal speed; ahead: times as fast",
-                              gpus.size() == 1 ? fmt::format("{} GPUs, ", *gpus.begin()) : "");
+  const int global = groups.front().points.front()->asked.global_batch;
+  table.caption = fmt::format("{}{}simulated: share of ideal speed; ahead: times as fast",
+                              gpus.size() == 1 ? fmt::format("{} GPUs, ", *gpus.begin()) : "",
+                              global > 0 ? fmt::format("strong scaling of {} samples a step, ", global) : "");
   const auto column = [&](const std::string& name, bool numeric, int priority) {
     table.columns.push_back(name);
     table.numeric.push_back(numeric);

@@ -7,6 +7,7 @@
 #include "bench/command/verbosity.hpp"
 #include "bench/output/point_filter.hpp"
 #include "bench/output/terminal.hpp"
+#include "bench/sweep/batch_options.hpp"
 #include "bench/sweep/nodes.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/flag_values.hpp"
@@ -82,7 +83,7 @@ void add_strategies(Arguments& app, SweepRequest& request) {
                "frameworks to simulate with their costs: horovod, ddp, tf-ps, byteps ... (comma list)");
   app.add_flag_callback(
       "--no-overlap", [&request] { request.overlap = false; }, "send gradients only after the backward pass");
-  app.add_option("--batch", request.batch, "samples per GPU and step", in_range(1, 1'000'000));
+  add_batch_options(app, request);
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU: rescales the timeline",
                  positive_rate());
   app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");

@@ -37,7 +37,7 @@ class MeasuredCases {
     Case asked = place.baseline;
     asked.workload = model;
     asked.nodes = 1;
-    plan_.add(asked, place.alone);
+    if (request_.global_batch == 0) add_alone(asked, place);
     std::vector<int> too_many;
     for (const int gpus : request_.gpus) {
       if (gpus > place.ranks) {
@@ -48,6 +48,8 @@ class MeasuredCases {
       for (const NodeLayout& layout : layouts_for(gpus, place)) {
         asked.nodes = layout.nodes;
         asked.processes_per_gpu = layout.processes_per_gpu > 1 ? layout.processes_per_gpu : 0;
+        if (!plan_.set_batch(asked, 0, place.baseline.batch_per_gpu)) continue;
+        if (request_.global_batch > 0) add_alone(asked, place);
         for (const TrainingStrategy& strategy :
              strategies_asked(request_, {Evidence::measured, layout.nodes, {}}, plan_.refused()))
           plan_measured(asked, strategy, place);
@@ -55,6 +57,15 @@ class MeasuredCases {
     }
     if (!too_many.empty())
       plan_.refuse(fmt::format("measured with {} ranks", fmt::join(too_many, ", ")), bound_of(place));
+  }
+
+  /// The baseline of a case: one process with the batch that each of its workers has.
+  void add_alone(Case asked, const MeasuredPlace& place) {
+    const int workers = asked.workers();
+    asked.nodes = 1;
+    if (!plan_.set_batch(asked, 0, place.baseline.batch_per_gpu)) return;
+    if (workers > 1) asked.gpus = 1, asked.processes_per_gpu = 0;
+    plan_.add(asked, place.alone);
   }
 
   /// Returns the layouts in which `gpus` GPUs are measured; what cannot be is refused.

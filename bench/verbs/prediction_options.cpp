@@ -2,6 +2,7 @@
 
 #include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/values.hpp"
+#include "bench/sweep/batch_options.hpp"
 
 namespace hbench {
 
@@ -11,7 +12,7 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
   app.add_list("--algorithm", request.algorithms, "algorithms (comma list; default: ring,ps)");
   app.add_list("--compressor", request.compressors, "compressors (comma list)");
   app.add_list("--preset", request.presets, "frameworks, instead of the usual algorithms (comma list)");
-  app.add_option("--batch", request.batch, "samples per GPU and step", in_range(1, 1'000'000));
+  add_batch_options(app, request);
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, in the place of the cluster's",
                  positive_rate());
   app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");

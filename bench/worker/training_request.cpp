@@ -1,5 +1,7 @@
 #include "bench/worker/training_request.hpp"
 
+#include <algorithm>
+
 #include "analysis/prediction/case_strategy.hpp"
 
 namespace hbench {
@@ -7,7 +9,8 @@ namespace hbench {
 TrainingRequest training_request(const WorkOrder& order) {
   TrainingRequest request;
   request.model = order.asked.workload;
-  request.batch = order.asked.batch_per_gpu;
+  request.batch = order.asked.micro_batch();
+  request.micro_batches = std::max(order.asked.accumulate, 1);
   request.image_size = order.asked.image_size;
   request.strategy = parse_strategy(order.asked);
   request.workers_per_node = workers_per_node(order.asked);

@@ -80,6 +80,20 @@ Apply latency_into(Seconds& out) {
   };
 }
 
+/// `[[8, 147.2], [64, 301]]`: samples/s by batch.
+std::map<int, double> read_other_batches(const TomlReader& read, std::string_view workload, const toml::node& node) {
+  constexpr std::string_view kForm = "others are [[batch, samples/s], ...]";
+  std::map<int, double> rates;
+  for (const toml::node& each : read.array(node, 1, kForm)) {
+    const toml::array& pair = read.array(each, 2, kForm);
+    if (pair.size() != 2) read.fail(each, kForm);
+    const int batch = read.whole(pair[0], 1, 1'000'000, fmt::format("rates.{}: batch is not a count", workload));
+    rates[batch] = read.number(pair[1], 1 / kMostSamplesPerSecond, kMostSamplesPerSecond,
+                               fmt::format("rates.{} must be samples/s of one GPU", workload));
+  }
+  return rates;
+}
+
 GpuRate read_rate(const TomlReader& read, std::string_view workload, const toml::node& entry) {
   constexpr double kMostFactor = 100;
   const toml::table* fields = entry.as_table();
@@ -92,7 +106,7 @@ GpuRate read_rate(const TomlReader& read, std::string_view workload, const toml:
   rate.source = fmt::format("stated in {}", read.file());
   rate.factor = kUsualRateFactor;
   if (fields == nullptr) return rate;
-  read.check_keys(*fields, std::array<std::string_view, 4>{"value", "batch", "factor", "source"}, "",
+  read.check_keys(*fields, std::array<std::string_view, 5>{"value", "batch", "factor", "source", "others"}, "",
                   fmt::format(" in rates.{}", workload));
   if (const toml::node* batch = fields->get("batch"))
     rate.batch = read.whole(*batch, 1, 1'000'000, fmt::format("rates.{}: batch is not a count", workload),
@@ -103,6 +117,9 @@ GpuRate read_rate(const TomlReader& read, std::string_view workload, const toml:
         "the rate may be higher or lower by this factor: 1 where it was measured on this very machine");
   if (const toml::node* source = fields->get("source"))
     rate.source = read.text(*source, fmt::format("the source of rates.{} must be text", workload), kSourceHelp);
+  if (const toml::node* others = fields->get("others")) rate.others = read_other_batches(read, workload, *others);
+  if (!rate.others.empty() && (rate.batch == 0 || rate.others.contains(rate.batch)))
+    read.fail(entry, fmt::format("rates.{}: others are of other batches than 'batch', which must be there", workload));
   return rate;
 }
 

@@ -28,6 +28,7 @@ struct GpuRate {
   std::string source;
   /// The factor by which it may be higher or lower: 1 where it was measured on the very machine.
   double factor = 1;
+  std::map<int, double> others = {};  ///< samples/s at other batches, by batch
 };
 /// Of a rate that does not say: another driver, framework or input on the same GPU. Published rates of ResNet-50 in
 /// single precision on a V100 are 355 to 390 samples/s.

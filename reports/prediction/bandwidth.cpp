@@ -122,6 +122,7 @@ std::string method(const BandwidthAnswer& answer) {
         " {} has no upper end: at the worse end no network is fast enough, because published steps are up to {:.0f} % "
         "slower than simulated ones for reasons that no network mends (hbench validate); lower targets have one.",
         example, 100 * kModelError.compute);
+  if (!answer.batches.empty()) text += fmt::format(" Batches: {}.", answer.batches);
   return text + " Never: no network is fast enough.";
 }
 

@@ -10,6 +10,7 @@
 
 #include "analysis/points/model_error.hpp"
 #include "analysis/prediction/choose.hpp"
+#include "analysis/published/largest_batch.hpp"
 #include "reports/prediction/choice_charts.hpp"
 #include "reports/rows/fields.hpp"
 
@@ -247,6 +248,8 @@ std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>&
 std::string different_batches(const std::vector<Alternative>& best) {
   const auto [least, most] = std::ranges::minmax(
       best | std::views::transform([](const Alternative& each) { return each.point.asked.batch_per_gpu; }));
+  if (const int global = best.empty() ? 0 : best.front().point.asked.global_batch; global > 0)
+    return fmt::format("strong scaling: {} samples a step at every GPU count, so that many GPUs take few each", global);
   if (least == most) return {};
   return fmt::format(
       "samples per GPU and step are those at which each GPU's speed was measured, {} to {}, and more of "
@@ -267,8 +270,10 @@ std::string different_purchases(const Choice& choice, const std::vector<Alternat
 }
 
 std::vector<std::string> warnings(const Choice& choice, const std::vector<Alternative>& best) {
+  // Of the first one, which the verdict names.
   std::vector<std::string> texts{different_batches(best), doubtful_rates(choice, best),
-                                 different_purchases(choice, best)};
+                                 different_purchases(choice, best),
+                                 best.empty() ? std::string() : warn_of_batch(best.front().point.asked)};
   std::erase_if(texts, [](const std::string& text) { return text.empty(); });
   return texts;
 }

@@ -43,9 +43,9 @@ Table points_of(Evidence evidence, const Scaling& scaling, Sources& sources) {
     const Case& asked = point.asked;
     if (asked.evidence != evidence || point.failed) continue;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), scaling.words.strategy(asked),
-                          std::to_string(asked.gpus), std::to_string(asked.batch_per_gpu),
-                          std::string(to_string(evidence)), rate_cell(point.throughput), percent_cell(point.efficiency),
-                          interval_cell(point), or_dash(point.baseline_or_reason()), sources.reference(asked.source)});
+                          std::to_string(asked.gpus), asked.batch_label(), std::string(to_string(evidence)),
+                          rate_cell(point.throughput), percent_cell(point.efficiency), interval_cell(point),
+                          or_dash(point.baseline_or_reason()), sources.reference(asked.source)});
   }
   std::ranges::stable_sort(table.rows, {}, [](const auto& row) { return row.front(); });
   table.caption = counted(table.rows.size(), fmt::format("{} point", to_string(evidence)));

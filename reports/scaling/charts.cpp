@@ -35,6 +35,15 @@ std::string caption_of(const std::vector<Series>& all, const Quantity& quantity)
   return text;
 }
 
+/// How the work of a step grows with the GPUs.
+std::string kind_of_scaling(const std::vector<Curve>& curves) {
+  const int first = curves.front().asked().global_batch;
+  if (std::ranges::any_of(curves, [&](const Curve& curve) { return curve.asked().global_batch != first; }))
+    return "Weak scaling, each GPU keeps its batch, but where a curve names a global batch. ";
+  if (first == 0) return "Weak scaling: each GPU keeps its batch. ";
+  return fmt::format("Strong scaling: {} samples a step at every GPU count. ", first);
+}
+
 std::optional<double> times(std::optional<double> value, double factor) {
   return value ? std::optional(*value * factor) : std::nullopt;
 }
@@ -57,8 +66,9 @@ void add_throughput(Series& series, const Point& point) {
   if (!(point.throughput > 0)) return;
   const double ideal = point.efficiency && *point.efficiency > 0 ? point.throughput / *point.efficiency : 0;
   series.points.push_back({static_cast<double>(point.asked.gpus), point.throughput,
-                           ideal > 0 ? times(point.efficiency_low, ideal) : std::nullopt,
-                           ideal > 0 ? times(point.efficiency_high, ideal) : std::nullopt, note_of(point)});
+                           ideal > 0 ? times(point.efficiency_low, ideal / point.rate_factor) : std::nullopt,
+                           ideal > 0 ? times(point.efficiency_high, ideal * point.rate_factor) : std::nullopt,
+                           note_of(point)});
 }
 
 std::vector<Series> series_of(const std::vector<Curve>& curves, const Quantity& quantity) {
@@ -110,7 +120,7 @@ std::optional<Chart> chart_of(const Scaling& scaling, const std::vector<Curve>& 
               .y_min = 0,
               .panels = on_several_networks(series),
               .series = std::move(series)};
-  chart.caption = caption_of(chart.series, quantity);
+  chart.caption = kind_of_scaling(curves) + caption_of(chart.series, quantity);
   if (quantity.efficiency) {
     chart.y_max = efficiency_limit(chart.series);
     chart.series.insert(chart.series.begin(), ideal_line(chart.series));

@@ -10,10 +10,16 @@
 namespace hbench {
 namespace {
 
+/// Strong scaling has another batch per GPU at each point.
+std::string batch_of_curve(const Case& asked) {
+  return asked.global_batch > 0 ? fmt::format("global batch {}", asked.global_batch)
+                                : fmt::format("batch {}", asked.batch_label());
+}
+
 /// What points of one curve share: all but their GPUs, as text. The words of a strategy leave out what does not matter.
 std::string place_and_strategy(const Case& asked, const ScalingWords& words) {
   return fmt::format("{}\n{}\n{}\n{}\n{} {} {}\n{}", to_string(asked.evidence), asked.profile, asked.machine,
-                     asked.batch_per_gpu, asked.training.device, asked.training.executor, asked.training.precision,
+                     batch_of_curve(asked), asked.training.device, asked.training.executor, asked.training.precision,
                      words.strategy(asked));
 }
 
@@ -81,7 +87,7 @@ void label_batches(std::vector<Curve>& curves) {
   std::map<std::string, int> uses;
   for (const Curve& curve : curves) ++uses[curve.series.label];
   for (Curve& curve : curves)
-    if (uses[curve.series.label] > 1) curve.series.label += fmt::format(", batch {}", curve.asked().batch_per_gpu);
+    if (uses[curve.series.label] > 1) curve.series.label += ", " + batch_of_curve(curve.asked());
 }
 
 /// One name for several machines: the digests differ.

@@ -147,6 +147,35 @@ TEST(SweepPlan, TakesTheBatchFromTheFlagThenFromTheProfile) {
   EXPECT_EQ(plan_of(request).cases.front().batch_per_gpu, of_profile + 3);
 }
 
+TEST(SweepPlan, SharesAGlobalBatchAmongTheGpusAndRefusesWhatIsNotWhole) {
+  SweepRequest request = small_request();
+  request.gpus = {8, 16, 24};
+  request.global_batch = 512;
+  const Plan plan = plan_of(request);
+  ASSERT_EQ(plan.cases.size(), 2u);
+  EXPECT_EQ(plan.cases[0].batch_per_gpu, 64);
+  EXPECT_EQ(plan.cases[1].batch_per_gpu, 32);
+  EXPECT_EQ(plan.cases[1].global_batch, 512);
+  EXPECT_THAT(
+      reasons(plan.refused),
+      HasSubstr("24 GPUs: a global batch of 512 is no multiple of 24 GPUs with one batch each: 504 and 528 are"));
+}
+
+TEST(SweepPlan, MeasuresABaselineOfEachShareOfAGlobalBatch) {
+  SweepRequest request = small_request();
+  request.evidence = {Evidence::measured};
+  request.workloads = {"lenet5"};
+  request.gpus = {1, 2};
+  request.global_batch = 64;
+  request.accumulate = 2;
+  std::multiset<std::pair<int, int>> batches;  // GPUs of a case and samples of each
+  for (const Case& asked : plan_of(request).cases) {
+    EXPECT_EQ(asked.accumulate, 2);
+    batches.emplace(asked.strategy.communicates() ? asked.gpus : 0, asked.batch_per_gpu);
+  }
+  EXPECT_EQ(batches, (std::multiset<std::pair<int, int>>{{0, 32}, {0, 64}, {1, 64}, {2, 32}}));
+}
+
 TEST(SweepPlan, KeepsTheRateThatWasGiven) {
   SweepRequest request = small_request();
   request.single_gpu_rate = 123.5;

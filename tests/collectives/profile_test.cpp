@@ -229,6 +229,14 @@ TEST(Profile, RatesAreChecked) {
     expect_refused(with("batch = 16", "batch = 16, factor = " + std::string(factor)),
                    "my.toml:32: rates.mine: factor is not between 1 and 100", "higher or lower by this factor");
   EXPECT_EQ(parse(with("batch = 16", "batch = 1")).rates.at("mine").batch, 1);
+  EXPECT_EQ(parse(with("batch = 16", "batch = 16, others = [[8, 60], [64, 150.5]]")).rates.at("mine").others,
+            (std::map<int, double>{{8, 60}, {64, 150.5}}));
+  for (const char* broken : {"others = [8, 60]", "others = [[8]]", "others = [[8, 60, 1]]"})
+    expect_refused(with("batch = 16", std::string("batch = 16, ") + broken),
+                   "my.toml:32: others are [[batch, samples/s], ...]", "");
+  for (const char* broken : {"batch = 16, others = [[16, 60]]", "others = [[8, 60]]"})
+    expect_refused(with("batch = 16", broken),
+                   "my.toml:32: rates.mine: others are of other batches than 'batch', which must be there", "");
   EXPECT_EQ(parse(with("batch = 16", "batch = 1000000")).rates.at("mine").batch, 1'000'000);
   expect_refused(with("batch = 16", "batch = 1000001"), "my.toml:32: rates.mine: batch is not a count", "whole number");
   expect_refused(with("batch = 16", "batch = \"16\""), "my.toml:32: rates.mine: batch is not a count", "whole");

@@ -40,6 +40,43 @@ TEST(ScalingCharts, LeaveBaselinesOutAndShowEfficienciesBeyondOneHundredPerCent)
   EXPECT_DOUBLE_EQ(chart.y_max.value(), 1.2);
 }
 
+/// Of 512 samples a step on all GPUs together.
+Point strong(int gpus, double efficiency) {
+  Point point = simulated("vgg16", "slow", gpus, kRing, efficiency);
+  point.asked.global_batch = 512;
+  point.asked.batch_per_gpu = 512 / gpus;
+  return point;
+}
+
+TEST(ScalingCharts, SayWhetherTheBatchOfEachGpuStaysOrThatOfAll) {
+  const auto efficiency_of = [](std::vector<Point> points) {
+    return all_of<ChartGroup>(report_on(std::move(points))).at(0).charts.at(0);
+  };
+  EXPECT_TRUE(efficiency_of({simulated("vgg16", "slow", 2, kRing, 0.9), simulated("vgg16", "slow", 8, kRing, 0.8)})
+                  .caption.starts_with("Weak scaling: each GPU keeps its batch. "));
+  const Chart chart = efficiency_of({strong(2, 0.9), strong(8, 0.8)});
+  EXPECT_TRUE(chart.caption.starts_with("Strong scaling: 512 samples a step at every GPU count. ")) << chart.caption;
+  EXPECT_THAT(shown_labels(chart), ElementsAre("ideal", "ring on slow")) << "one curve, whatever each GPU takes";
+  EXPECT_EQ(chart.series.at(1).points.size(), 2u);
+  const Chart both = efficiency_of({strong(2, 0.9), simulated("vgg16", "slow", 2, kRing, 0.95)});
+  EXPECT_TRUE(both.caption.starts_with("Weak scaling, each GPU keeps its batch, but where")) << both.caption;
+  EXPECT_THAT(shown_labels(both), ElementsAre("ideal", "ring on slow, global batch 512", "ring on slow, batch 32"));
+}
+
+TEST(ScalingCharts, WidenTheThroughputOfAGpuWhoseRateIsOfAnotherBatch) {
+  Point point = strong(2, 0.8);
+  point.efficiency_low = 0.7;
+  point.efficiency_high = 0.9;
+  point.throughput = 160;
+  point.rate_factor = 2;
+  const auto groups = all_of<ChartGroup>(report_on({point}));
+  const ChartPoint& efficiency = groups.at(0).charts.at(0).series.at(1).points.at(0);
+  EXPECT_EQ(efficiency.low, 0.7);
+  const ChartPoint& throughput = groups.at(1).charts.at(0).series.at(0).points.at(0);
+  EXPECT_DOUBLE_EQ(*throughput.low, 70);
+  EXPECT_DOUBLE_EQ(*throughput.high, 360);
+}
+
 TEST(ScalingCharts, GivePublishedVariantsTheColourOfTheirStrategy) {
   Strategy variant = kRing;
   variant.fusion = "horovod-2018:64MiB:5ms";

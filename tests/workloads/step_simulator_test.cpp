@@ -406,6 +406,18 @@ TEST(ExpectedLargestNormal, MatchesTheTables) {
   EXPECT_GT(expected_largest_normal(1024), expected_largest_normal(1023));
 }
 
+// 30 ms of passes three times, and gradients with the last: 85 ms after the step began instead of 25.
+TEST(StepTimeline, OfMicroBatchesSendsGradientsWithTheLast) {
+  const StepTimeline all = three_tensors(5, 10, 15).accumulated(3);
+  EXPECT_EQ(all.batch, 9);
+  EXPECT_NEAR(all.forward.value, 0.070, kTolerance);
+  EXPECT_NEAR(all.backward.value, 0.020, kTolerance);
+  const StepTimes times = run_pair(round_cluster(), all, ring("none"));
+  EXPECT_NEAR(times.step.value, 0.090, kTolerance);
+  EXPECT_NEAR(times.communication.value, 0.012, kTolerance) << "once for all of them";
+  EXPECT_EQ(times.buckets, 3);
+}
+
 TEST(StepTimeline, IsRescaledToARateAndABatch) {
   const StepTimeline scaled = three_tensors(5, 10, 20).rescaled(200, 12);  // 30 ms for 3 samples become 60 ms for 12
   EXPECT_EQ(scaled.batch, 12);

@@ -79,7 +79,8 @@ inline Replica make_replica(const TrainingRequest& request, int rank) {
 
 /// The parameters that one worker ends with when it sees all samples of the job.
 inline std::vector<float> reference_parameters(TrainingRequest request) {
-  request.batch *= request.world.workers;
+  request.batch *= request.world.workers * request.micro_batches;
+  request.micro_batches = 1;
   request.world = {.workers = 1};
   Replica replica = make_replica(request, 0);
   train_alone(replica, request, [](const StepReport&) {});

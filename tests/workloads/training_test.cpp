@@ -65,6 +65,30 @@ TEST(Training, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
   }
 }
 
+// Two steps, since a replica has no more than four batches of data.
+TEST(Training, OfMicroBatchesEndsWhereTheWholeBatchDoes) {
+  for (const int workers : {1, 2})
+    for (const bool overlap : {true, false})
+      for (const char* compressor : {"none", "fp16"}) {
+        SCOPED_TRACE(fmt::format("{} workers, {}, {}", workers, overlap ? "overlap" : "no overlap", compressor));
+        TrainingRequest request = small_request("lenet5", {.workers = workers}, "ring");
+        request.micro_batches = 2;
+        request.steps = 1;
+        request.strategy.overlap = overlap;
+        request.strategy.compressor = parse_compressor(compressor);
+        expect_as_one_worker(request);
+      }
+}
+
+TEST(Training, OfMicroBatchesAloneEndsWhereTheWholeBatchDoes) {
+  TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  request.micro_batches = 2;
+  request.steps = 1;
+  Replica replica = make_replica(request, 0);
+  train_alone(replica, request, [](const StepReport&) {});
+  EXPECT_LE(largest_difference(replica.parameters(), reference_parameters(request)), tolerance(request));
+}
+
 TEST(Training, OfAResNetOnTwoWorkersEndsWhereOneWorkerDoes) {
   TrainingRequest request = small_request("resnet18", {.workers = 2}, "ring");
   request.strategy.fusion = parse_fusion("horovod");

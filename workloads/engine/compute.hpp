@@ -27,8 +27,10 @@ class Compute {
   /// One forward and backward pass that nobody uses: on a GPU, libraries look for their fastest kernels, load them and
   /// take their memory before a step is timed, and before another rank's collective would have to wait for that.
   virtual void warm_up() = 0;
-  /// Drops the gradients and computes the loss of the data of step `step`.
-  virtual void forward(int step) = 0;
+  /// Whether the next passes add their gradients to those that are there, and do not take their places.
+  virtual void add_gradients(bool adds) = 0;
+  /// Drops the gradients, unless the next ones are added to them, and computes the loss of a batch by its number.
+  virtual void forward(int batch) = 0;
   /// Computes the gradients of the loss times `scale`; `ready(tensor)` is called, by one thread at a time, once all
   /// work of that gradient is enqueued. An empty function leaves the backward pass alone.
   virtual void backward(const std::function<void(int)>& ready, double scale) = 0;

@@ -222,7 +222,9 @@ ReplayEnd replay(const TrainingRequest& request, const ReplayRequest& replayed, 
     return {};
   }
   Replay compute(replayed, rank, request.world.workers, request.strategy.compressor.verbatim());
-  train_together(compute, request, endpoint, on_step,
+  TrainingRequest whole = request;
+  whole.micro_batches = 1;  // the timeline has them all
+  train_together(compute, whole, endpoint, on_step,
                  [&](const Handover& handover) { compute.watch([&handover] { return handover.communicating(); }); });
   const std::uint64_t digest = compute.digest();
   compare_digests(digest, request, endpoint.control());

@@ -29,6 +29,7 @@ class Replay final : public Compute {
   void lay_out(const GradientLayout& layout, std::span<float> memory) override;
   Device& device() override;
   void warm_up() override {}
+  void add_gradients(bool) override {}  // the timeline of a step has its micro-batches
   void forward(int step) override;
   void backward(const std::function<void(int)>& ready, double scale) override;
   bool gradients_are_finite() const override { return true; }

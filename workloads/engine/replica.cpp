@@ -190,16 +190,17 @@ struct Replica::State {
 
   /// Into the flat buffer, once there is one: a copy while the gradient is still in the cache, and its own memory is
   /// free for the next. Autograd gives each parameter one gradient per backward pass, so that nothing has to be zeroed
-  /// before or added up.
+  /// before, or added up but the gradients of micro-batches.
   bool place_gradient(std::size_t parameter, const at::Tensor& gradient) {
     if (!flat.defined() || !gradient.defined()) return false;
     const at::NoGradGuard guard;
-    parameters[parameter].mutable_grad().copy_(gradient);
+    at::Tensor& sum = parameters[parameter].mutable_grad();
+    adds ? sum.add_(gradient) : sum.copy_(gradient);
     return true;
   }
 
   void drop_gradients() {
-    if (flat.defined()) return;  // each is overwritten
+    if (adds || flat.defined()) return;  // else each is overwritten
     for (at::Tensor& parameter : parameters) parameter.mutable_grad() = at::Tensor();
   }
 
@@ -231,6 +232,7 @@ struct Replica::State {
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;
   const std::function<void(int)>* ready = nullptr;
   at::Tensor flat;
+  bool adds = false;  ///< gradients to those that are there
   at::Tensor loss;
 };
 
@@ -286,8 +288,10 @@ void Replica::warm_up() {
   synchronize(*state_->device);
 }
 
-void Replica::forward(int step) {
-  translated([&] { state_->forward(state_->pool[static_cast<std::size_t>(step % kPool)]); });
+void Replica::add_gradients(bool adds) { state_->adds = adds; }
+
+void Replica::forward(int batch) {
+  translated([&] { state_->forward(state_->pool[static_cast<std::size_t>(batch % kPool)]); });
 }
 
 void Replica::backward(const std::function<void(int)>& ready, double scale) {

@@ -47,7 +47,8 @@ class Replica final : public Compute {
   Device& device() override;
 
   void warm_up() override;
-  void forward(int step) override;
+  void add_gradients(bool adds) override;
+  void forward(int batch) override;
   void backward(const std::function<void(int)>& ready, double scale = 1) override;
   bool gradients_are_finite() const override;
   void apply(double rate) override;

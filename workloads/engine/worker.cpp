@@ -35,6 +35,17 @@ class CommunicationThread {
   std::jthread thread_;
 };
 
+/// The forward pass of a step's last micro-batch, and before it all of the others, whose gradients stay here.
+void forward(Compute& compute, const TrainingRequest& request, int step, double scale) {
+  const int first = step * request.micro_batches;
+  for (int i = 0; i + 1 < request.micro_batches; ++i) {
+    compute.forward(first + i);
+    compute.backward({}, scale);
+    compute.add_gradients(true);
+  }
+  compute.forward(first + request.micro_batches - 1);
+}
+
 /// A test's delay is of the backward pass: what the device has left of the forward pass hides nothing of it.
 void delay_backward(const TrainingRequest& request, Rank rank, Device& device) {
   if (rank != request.delay.rank) return;
@@ -54,10 +65,10 @@ void backward(Compute& compute, bool overlap, double scale, Handover& handover) 
   for (const int tensor : ready) handover.announce(tensor);
 }
 
-/// `gradients`, times `scale`, are the sum over `workers`.
-void apply(Compute& compute, double rate, int workers, LossScale& scale) {
+/// `gradients`, times `scale`, are the sum over `batches`: one of each micro-batch of each worker.
+void apply(Compute& compute, double rate, int batches, LossScale& scale) {
   const double scaled_by = scale.value();
-  if (scale.update(!scale.scales() || compute.gradients_are_finite())) compute.apply(rate / workers / scaled_by);
+  if (scale.update(!scale.scales() || compute.gradients_are_finite())) compute.apply(rate / batches / scaled_by);
 }
 
 /// Whether the sum of all gradients is this rank's own, bit by bit.
@@ -96,12 +107,13 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
   auto begin = job_begin;
   for (Phase phase = next_phase(request, progress); phase != Phase::stop; phase = next_phase(request, progress)) {
     if (phase == Phase::traced) trace.begin();
-    compute.forward(progress.steps);
+    forward(compute, request, progress.steps, scale.value());
     trace.lap(SpanKind::forward);
     delay_backward(request, 0, compute.device());
     compute.backward({}, scale.value());
+    compute.add_gradients(false);
     trace.lap(SpanKind::backward);
-    apply(compute, request.learning_rate, 1, scale);
+    apply(compute, request.learning_rate, request.micro_batches, scale);
     const double loss = compute.loss();
     trace.lap(SpanKind::optimizer);
     const auto end = Clock::now();
@@ -140,11 +152,12 @@ void train_together(Compute& compute, const TrainingRequest& request, Endpoint& 
     const bool traced = phase == Phase::traced;
     handover.begin_step({begin, traced});
     if (traced) trace.begin();
-    compute.forward(step);
+    forward(compute, request, step, scale.value());
     trace.lap(SpanKind::forward);
     delay_backward(request, rank, compute.device());
     backward(compute, request.strategy.overlap, scale.value(), handover);
     handover.end_compute();
+    compute.add_gradients(false);
     synchronize(compute.device());
     const auto computed = Clock::now();
     trace.lap(SpanKind::backward);
@@ -152,7 +165,7 @@ void train_together(Compute& compute, const TrainingRequest& request, Endpoint& 
     synchronize(endpoint.device(), reduced.reduced);
     const Seconds exposed = between(computed, Clock::now());
     trace.lap(SpanKind::wait);
-    apply(compute, request.learning_rate, request.world.workers, scale);
+    apply(compute, request.learning_rate, request.world.workers * request.micro_batches, scale);
     const double loss = compute.loss();
     trace.lap(SpanKind::optimizer);
     const auto end = Clock::now();

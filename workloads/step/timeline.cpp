@@ -21,6 +21,13 @@ StepTimeline StepTimeline::rescaled(double rate, int new_batch) const {
   return scaled;
 }
 
+StepTimeline StepTimeline::accumulated(int micro_batches) const {
+  StepTimeline all = *this;
+  all.batch = batch * micro_batches;
+  all.forward = forward + passes() * (micro_batches - 1);
+  return all;
+}
+
 StepTimeline StepTimeline::merged() const {
   StepTimeline one = *this;
   one.backward = backward + update;

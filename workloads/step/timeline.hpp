@@ -35,6 +35,9 @@ struct StepTimeline {
   /// Returns the same step at another speed and batch: every time scaled so that `samples_per_second() == rate`. The
   /// passes grow with the batch, and the update, whose work is that of the parameters, does not.
   StepTimeline rescaled(double rate, int new_batch) const;
+  /// Returns a step of as many micro-batches like this one, whose gradients are added up. They travel with the last
+  /// one, so that the passes of all others count as forward.
+  StepTimeline accumulated(int micro_batches) const;
   /// Returns the same step with the update as the end of the backward pass, for those who apply gradients one by one.
   StepTimeline merged() const;
 };

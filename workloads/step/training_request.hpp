@@ -14,8 +14,10 @@ namespace hbench {
 
 /// What one rank trains, and how its gradients travel. Equal on all ranks.
 struct TrainingRequest {
-  std::string model;    ///< a name in `models()`
-  int batch = 16;       ///< samples per worker and step
+  std::string model;  ///< a name in `models()`
+  int batch = 16;     ///< samples per worker and micro-batch
+  /// Of each step: their gradients are added up on each worker, and travel with the last one's.
+  int micro_batches = 1;
   int image_size = 64;  ///< pixels, square
   World world;          ///< workers (and servers) of the job
   /// Workers of each node, which have consecutive ranks; 0: all are on one.

@@ -1,0 +1,83 @@
+#include "analysis/prediction/one_gpu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/records/metrics.hpp"
+
+namespace hbench {
+namespace {
+
+/// Of one GPU at the batch at which it is known.
+GpuRate rate_of(const Case& asked, const Profile& cluster, const Trace& recorded) {
+  if (asked.single_gpu_rate > 0) return {.samples_per_second = asked.single_gpu_rate, .source = {}};
+  const auto known = cluster.rates.find(recorded.name);
+  if (known != cluster.rates.end()) {
+    GpuRate rate = known->second;
+    if (rate.batch == 0) rate.batch = recorded.timeline.batch;
+    return rate;
+  }
+  return {.samples_per_second = recorded.timeline.samples_per_second(), .batch = recorded.timeline.batch, .source = {}};
+}
+
+/// Seconds of a step by batch, where rates are known.
+std::map<int, double> known_steps(const GpuRate& rate) {
+  std::map<int, double> steps;
+  for (const auto& [batch, samples_per_second] : rate.others) steps[batch] = batch / samples_per_second;
+  steps[rate.batch] = rate.batch / rate.samples_per_second;
+  return steps;
+}
+
+/// At a batch beyond those that are known, from the nearest of them.
+OneGpu beyond(const GpuRate& rate, int known, double seconds, int batch, const StepTimeline& recorded) {
+  const StepTimeline there = recorded.rescaled(known / seconds, known);
+  const double larger = batch / static_cast<double>(known);
+  const double step = there.passes().value * larger + there.update.value;
+  return {.samples_per_second = batch / step,
+          .factor = std::exp(std::hypot(std::log(rate.factor), std::log(other_batch_factor(known, batch)))),
+          .known_at = known};
+}
+
+OneGpu at_batch(const GpuRate& rate, int batch, const StepTimeline& recorded) {
+  const std::map<int, double> steps = known_steps(rate);
+  const auto above = steps.lower_bound(batch);
+  if (above == steps.end()) return beyond(rate, steps.rbegin()->first, steps.rbegin()->second, batch, recorded);
+  if (above->first == batch) return {.samples_per_second = batch / above->second, .factor = rate.factor};
+  if (above == steps.begin()) return beyond(rate, above->first, above->second, batch, recorded);
+  const auto below = std::prev(above);
+  const double share = (batch - below->first) / static_cast<double>(above->first - below->first);
+  return {.samples_per_second = batch / std::lerp(below->second, above->second, share), .factor = rate.factor};
+}
+
+}  // namespace
+
+double other_batch_factor(int known, int batch) {
+  const double larger = batch / static_cast<double>(known);
+  const double factor = larger / (kMostFixedPart + (1 - kMostFixedPart) * larger);
+  return std::max(factor, 1 / factor);
+}
+
+OneGpu one_gpu(const Case& asked, const Catalog& catalog) {
+  const Trace& recorded = catalog.traces.at(asked.workload);
+  const GpuRate rate = rate_of(asked, catalog.profiles.at(asked.profile), recorded);
+  // What is given is taken at its word: it has no batch.
+  const bool other = (asked.global_batch > 0 || asked.accumulate > 1) && rate.batch > 0;
+  return other ? at_batch(rate, asked.micro_batch(), recorded.timeline)
+               : OneGpu{.samples_per_second = rate.samples_per_second, .factor = rate.factor};
+}
+
+void add_other_batch(CaseResult& result, const OneGpu& one) {
+  if (one.known_at == 0) return;
+  result.samples.push_back(
+      {.metric = std::string(metric::kRateBatch), .value = static_cast<double>(one.known_at), .unit = "samples"});
+  result.samples.push_back({.metric = std::string(metric::kRateFactor), .value = one.factor, .unit = "1"});
+}
+
+StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faster) {
+  const StepTimeline& recorded = catalog.traces.at(asked.workload).timeline;
+  return recorded.rescaled(one_gpu(asked, catalog).samples_per_second * faster, asked.micro_batch())
+      .accumulated(std::max(asked.accumulate, 1));
+}
+
+}  // namespace hbench

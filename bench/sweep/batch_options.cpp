@@ -1,0 +1,17 @@
+#include "bench/sweep/batch_options.hpp"
+
+#include "bench/command/values.hpp"
+
+namespace hbench {
+
+void add_batch_options(Arguments& app, PredictionRequest& request) {
+  app.add_option("--batch", request.batch, "samples per GPU and step", in_range(1, 1'000'000));
+  app.add_option("--accumulate", request.accumulate,
+                 "micro-batches of --batch samples per step; gradients travel with the last one",
+                 in_range(1, 1'000'000));
+  app.add_option("--global-batch", request.global_batch,
+                 "strong scaling: samples per step of all GPUs together (default: weak scaling)",
+                 in_range(1, 1'000'000));
+}
+
+}  // namespace hbench
