@@ -24,9 +24,7 @@ bool is_default_fusion(const Strategy& strategy) {
 /// The tensors of each recorded bucket, `recorded:2-15-12`, are too long a name for people.
 std::string fusion_in_words(const std::string& fusion) {
   if (fusion == kUnfused) return "no fusion";
-  constexpr std::string_view kRecorded = "recorded:";
-  if (!fusion.starts_with(kRecorded)) return fusion;
-  return fmt::format("recorded ({} buckets)", 1 + std::ranges::count(fusion, '-'));
+  return policy_of(fusion) == "recorded" ? "recorded buckets" : fusion;
 }
 
 }  // namespace
