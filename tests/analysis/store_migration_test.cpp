@@ -288,6 +288,21 @@ TEST(ADatabaseOfVersion8, KeepsVerdictsAndSpansAndLetsNoRanksShareAGpu) {
   }
 }
 
+// The same of schema version 9: steps of one batch, and of the same at every GPU count.
+TEST(ADatabaseOfVersion9, IsReadAsItWasWritten) {
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_9.sql"));
+    const Store old(folder / "old.db", mode);
+    const std::vector<CaseResult> results = old.results();
+    EXPECT_EQ(results.size(), 9u);
+    for (const CaseResult& result : results) {
+      EXPECT_EQ(result.asked.accumulate, 0);
+      EXPECT_EQ(result.asked.global_batch, 0);
+    }
+  }
+}
+
 std::vector<std::string> uuids_of(const Store& store) {
   std::vector<std::string> uuids;
   for (const Run& run : store.runs()) uuids.push_back(run.uuid);
