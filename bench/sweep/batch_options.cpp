@@ -5,7 +5,7 @@
 namespace hbench {
 
 void add_batch_options(Arguments& app, PredictionRequest& request) {
-  app.add_option("--batch", request.batch, "samples per GPU and step", in_range(1, 1'000'000));
+  app.add_option("--batch", request.batch, "samples per GPU and step, or per micro-batch", in_range(1, 1'000'000));
   app.add_option("--accumulate", request.accumulate,
                  "micro-batches of --batch samples per step; gradients travel with the last one",
                  in_range(1, 1'000'000));
