@@ -298,8 +298,11 @@ class Recording(unittest.TestCase):
         self.assertIn("median of 15 steps", words.getvalue())
         names = [int(name.split(".")[0]) for name, _, _ in tensors_of(self.out)]
         self.assertEqual(len(names), 80)
-        # Neighbours are from different steps, which are not of one length.
-        self.assertLess(sum(a < b for a, b in zip(names, names[1:])), 30)
+        # Neighbours are from different steps, which are not of one length: late layers come sooner on the whole, by 40
+        # places where all steps are alike.
+        late = [place for place, layer in enumerate(names) if layer >= 20]
+        early = [place for place, layer in enumerate(names) if layer < 20]
+        self.assertGreater(sum(early) / len(early) - sum(late) / len(late), 15)
 
     def test_that_ends_before_each_gradient_had_its_turn_has_all_from_the_first_step(self):
         nn = self.torch.nn
