@@ -144,6 +144,8 @@ TEST(Trace, SurvivesMutations) {
   });
   survive_mutations(read_file(kTraces / "vgg16.toml"), 1000, 4,
                     [](const std::string& text) { parse_trace(text, "mutant.toml"); });
+  survive_mutations(kText + "shape = \"llama:layers=2,hidden=64,heads=4,kv_heads=2,vocab=99,seq=8,tied=no\"\n", 5000, 5,
+                    [](const std::string& text) { parse_trace(text, "mutant.toml"); });
 }
 
 TEST(TraceLibrary, ShippedTracesHaveTheParametersOfTheirModels) {
@@ -166,7 +168,8 @@ TEST(TraceLibrary, ShippedTracesHaveTheParametersOfTheirModels) {
                                                        {"resnext101_32x4d", 44'177'704},
                                                        {"se_resnext101_32x4d", 48'955'416},
                                                        {"vgg16", 138'357'544},
-                                                       {"vgg19", 143'667'240}};
+                                                       {"vgg19", 143'667'240},
+                                                       {"vit_b_16", 86'567'656}};
   const TraceLibrary library(kTraces);
   EXPECT_EQ(library.names().size(), parameters.size());
   for (const auto& [name, count] : parameters) {

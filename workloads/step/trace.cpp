@@ -12,6 +12,7 @@
 #include "collectives/base/toml_text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/fusion/fusion.hpp"
+#include "workloads/step/published_shapes.hpp"
 
 namespace hbench {
 namespace {
@@ -21,8 +22,10 @@ constexpr std::string_view kHelp = "workloads/traces/README.md documents the for
 // Beyond these, sums of bytes and nanoseconds of time would be lost.
 constexpr std::int64_t kMostElements = 1'000'000'000'000;
 constexpr Seconds kMostTime(3600);
-constexpr std::array<std::string_view, 11> kKeys{"state_bytes", "format", "title",     "source",  "batch",   "forward",
-                                                 "backward",    "update", "gradients", "buckets", "recorded"};
+constexpr std::array<std::string_view, 13> kKeys{"state_bytes", "format",   "title",  "source",    "batch",
+                                                 "forward",     "backward", "update", "gradients", "buckets",
+                                                 "recorded",    "shape",    "cost"};
+constexpr std::array<std::string_view, 3> kCostKeys{"kind", "flops", "activations"};
 constexpr std::array<std::string_view, 4> kRecordedKeys{"gpu", "ranks", "step", "replayed"};
 
 std::string read_text(const TomlReader& read, const toml::table& table, std::string_view key,
@@ -83,6 +86,38 @@ RecordedJob read_recorded(const TomlReader& read, const toml::node& node) {
   return job;
 }
 
+WorkloadCost read_cost(const TomlReader& read, const toml::node& node) {
+  const toml::table& table = read.table(node, "'cost' must be { kind = ..., flops = ..., activations = ... }");
+  read.check_keys(table, kCostKeys, "cost.");
+  const toml::node& kind = read.required(table, "kind", "cost.");
+  const auto number = [&](std::string_view key) {
+    return read.number(read.required(table, key, "cost."), 1, 1e24, fmt::format("cost.{} must be at least 1", key));
+  };
+  return {
+      .kind = read.at(kind, [&] { return parse_workload_kind(read.text(kind, "cost.kind must be text")); }),
+      .flops = number("flops"),
+      .activations = number("activations"),
+  };
+}
+
+/// What is known of a sample's cost: the numbers of a transformer, or the cost itself.
+void read_costs(const TomlReader& read, const toml::table& table, Trace& trace) {
+  if (const toml::node* cost = table.get("cost")) trace.cost = read_cost(read, *cost);
+  const toml::node* node = table.get("shape");
+  if (node == nullptr) return;
+  if (trace.cost) read.fail(*node, "'shape' and 'cost' both say what a sample costs", "leave one of them out");
+  trace.shape = read.at(
+      *node, [&] { return parse_transformer(read.text(*node, "'shape' must be text")); }, "shape: ");
+  trace.cost = trace.shape->cost();
+}
+
+std::string cost_text(const Trace& trace) {
+  if (trace.shape) return fmt::format("shape = {}\n", toml_text(format_transformer(*trace.shape)));
+  if (!trace.cost) return {};
+  return fmt::format("cost = {{ kind = {}, flops = {}, activations = {} }}\n", toml_text(to_string(trace.cost->kind)),
+                     trace.cost->flops, trace.cost->activations);
+}
+
 std::string recorded_text(const RecordedJob& job) {
   std::string text =
       fmt::format("\n# The job in which it was recorded.\n[recorded]\nstep = \"{:.3f} us\"\n", job.step.value * 1e6);
@@ -136,6 +171,7 @@ Trace parse_trace(std::string_view text, std::string_view file_name) {
     trace.state_bytes = read.number(*bytes, 1, 64, "'state_bytes' must be a number of bytes from 1 to 64");
   if (const toml::node* buckets = table.get("buckets"))
     trace.buckets = read_buckets(read, *buckets, trace.timeline.gradients.size());
+  read_costs(read, table, trace);
   if (const toml::node* recorded = table.get("recorded")) trace.recorded = read_recorded(read, *recorded);
   return trace;
 }
@@ -148,6 +184,7 @@ std::string format_trace(const Trace& trace) {
   if (trace.timeline.update.value > 0)
     out += fmt::format("update = \"{:.3f} us\"\n", trace.timeline.update.value * 1e6);
   if (trace.state_bytes != Trace().state_bytes) out += fmt::format("state_bytes = {:g}\n", trace.state_bytes);
+  out += cost_text(trace);
   if (!trace.buckets.empty())
     out +=
         fmt::format("\n# Gradients that travelled together when it was recorded: --fusion recorded\nbuckets = [{}]\n",
@@ -161,7 +198,14 @@ std::string format_trace(const Trace& trace) {
   return out + "]\n" + (trace.recorded ? recorded_text(*trace.recorded) : "");
 }
 
+bool TraceLibrary::has(std::string_view name) const {
+  return std::ranges::find(files_.names(), name) != files_.names().end() || is_transformer(name) ||
+         find_published_shape(name) != nullptr;
+}
+
 Trace TraceLibrary::load(std::string_view name_or_file) const {
+  if (is_transformer(name_or_file) || find_published_shape(name_or_file) != nullptr)
+    return computed_trace(name_or_file);
   const NamedText file = files_.read(name_or_file);
   return parse_trace(file.text, file.file_name);
 }

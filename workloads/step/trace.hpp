@@ -11,6 +11,8 @@
 
 #include "collectives/base/library.hpp"
 #include "workloads/step/timeline.hpp"
+#include "workloads/step/transformer.hpp"
+#include "workloads/step/workload_cost.hpp"
 
 namespace hbench {
 
@@ -35,7 +37,9 @@ struct Trace {
   /// Bytes that weights, gradients and optimizer take for each parameter: 12 of SGD with momentum in single precision,
   /// 16 of Adam, in mixed precision too (Rajbhandari et al., ZeRO, SC 2020, section 3.1).
   double state_bytes = 12;
-  std::optional<RecordedJob> recorded = {};  ///< absent: not of a recorded job
+  std::optional<RecordedJob> recorded = {};    ///< absent: not of a recorded job
+  std::optional<TransformerShape> shape = {};  ///< of a transformer whose numbers are known
+  std::optional<WorkloadCost> cost = {};       ///< of a sample; that of the shape where there is one
 
   /// Parameters.
   double elements() const;
@@ -50,6 +54,10 @@ Trace parse_trace(std::string_view toml, std::string_view file_name);
 /// The file that `parse_trace` reads back as the same trace, to a nanosecond.
 std::string format_trace(const Trace& trace);
 
+/// The trace of a transformer by its published name (`llama3-8b`) or its numbers (`transformer:layers=32,...`),
+/// computed and trained with Adam. \throws Error (usage) as `parse_transformer`.
+Trace computed_trace(std::string_view name);
+
 /// The traces of a folder.
 class TraceLibrary {
  public:
@@ -57,7 +65,10 @@ class TraceLibrary {
   explicit TraceLibrary(const std::filesystem::path& folder) : files_(folder, "workload") {}
   /// Sorted.
   const std::vector<std::string>& names() const { return files_.names(); }
-  /// A known name or a path to a trace file (recognised by `/` or `.toml`). \throws Error (usage).
+  /// Whether `load` knows a name: a file of the folder, or a transformer that is computed from its numbers.
+  bool has(std::string_view name) const;
+  /// A known name, a path to a trace file (recognised by `/` or `.toml`), or a transformer as `computed_trace` reads
+  /// it. \throws Error (usage).
   Trace load(std::string_view name_or_file) const;
 
  private:

@@ -1,0 +1,61 @@
+#include "workloads/step/step_memory.hpp"
+
+#include <array>
+
+namespace hbench {
+namespace {
+
+/// Of the numbers of a layer's width, those outside of its matrices, which tensor parallelism does not divide
+/// (Korthikanti et al., equation 2: 10 s b h).
+constexpr double kUndivided = 10;
+/// Bytes for each word's score at the peak: 16 bits, their logarithms in float32 and the gradient of those; causal
+/// models of transformers have a copy in float32 as well. Fused: 16 bits and the gradient.
+constexpr double kPyTorchScores = 10, kCausalCopy = 4, kFusedScores = 6;
+/// Of parameters in float32: themselves and Adam's two moments. Autocast keeps copies of them in 16 bits.
+constexpr double kStateWithoutGradients = 12, kCopies = 2;
+
+/// In the order of `TransformerFamily`.
+constexpr std::array<ActivationRule, 3> kPyTorch{
+    {{.width = 22, .ffn = 16, .score = 0}, {.width = 28, .ffn = 8, .score = 0}, {.width = 26, .ffn = 4, .score = 0}}};
+
+}  // namespace
+
+ActivationRule pytorch_activations(TransformerFamily family) { return kPyTorch.at(static_cast<std::size_t>(family)); }
+
+Bytes layer_activations(const TransformerShape& shape, int batch, const ActivationRule& rule,
+                        Recomputation recomputation, const LayerDivision& division) {
+  const double tokens = static_cast<double>(shape.seq) * batch * shape.layers;
+  if (recomputation == Recomputation::full) return Bytes(2 * tokens * shape.hidden);
+  const double scores =
+      recomputation == Recomputation::selective ? 0 : rule.score * shape.heads * static_cast<double>(shape.seq);
+  const double kept = rule.width * shape.hidden + rule.ffn * shape.ffn + scores;
+  const double undivided = division.sequence_parallel ? 0 : kUndivided * shape.hidden;
+  return Bytes(tokens * (undivided + (kept - undivided) / division.tensor_parallel));
+}
+
+StepMemory step_memory(const Trace& trace, int batch, bool half) {
+  StepMemory memory{.state = trace.state(), .activations = Bytes(0)};
+  if (!trace.cost) return memory;
+  const double wider = half ? 1 : 2;
+  if (!trace.shape) {
+    memory.activations = Bytes(trace.cost->activations * batch * 2 * wider);
+    return memory;
+  }
+  const TransformerShape& shape = *trace.shape;
+  const bool plain = shape.family == TransformerFamily::bert;
+  const ActivationRule rule = plain ? pytorch_activations(shape.family) : kFusedActivations;
+  const double words = static_cast<double>(shape.seq) * batch * shape.vocab;
+  memory.activations = layer_activations(shape, batch, rule, Recomputation::none) * wider +
+                       Bytes(words * (plain ? kPyTorchScores : kFusedScores));
+  if (plain && half) memory.state = memory.state + Bytes(kCopies * shape.parameters());
+  return memory;
+}
+
+Bytes pytorch_peak(const TransformerShape& shape, int batch) {
+  const double words = static_cast<double>(shape.seq) * batch * shape.vocab;
+  const double score = kPyTorchScores + (shape.family == TransformerFamily::bert ? 0 : kCausalCopy);
+  return Bytes((kStateWithoutGradients + kCopies) * shape.parameters() + words * score) +
+         layer_activations(shape, batch, pytorch_activations(shape.family), Recomputation::none);
+}
+
+}  // namespace hbench

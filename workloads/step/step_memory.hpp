@@ -1,0 +1,58 @@
+#pragma once
+
+/// What a training step has to keep on one GPU: the state of the model, and activations for the backward pass.
+
+#include <cstdint>
+
+#include "collectives/base/units.hpp"
+#include "workloads/step/trace.hpp"
+
+namespace hbench {
+
+/// Which activations are computed again in the backward pass (Korthikanti et al., MLSys 2023, arXiv:2205.05198).
+enum class Recomputation : std::uint8_t {
+  none,
+  selective,  ///< the scores of attention
+  full,       ///< all but the input of each layer
+};
+
+/// Bytes that a layer keeps for each token in 16 bits: for each number of its width, for each of its feed-forward
+/// width, and for each score of attention.
+struct ActivationRule {
+  double width = 0, ffn = 0, score = 0;
+};
+/// Megatron-LM: 34 s b h (1 + 5 a s / (34 h)) for a layer whose feed-forward width is 4 h (Korthikanti et al., equation
+/// 1), and the same with fused attention, which keeps no scores.
+inline constexpr ActivationRule kMegatronActivations{.width = 18, .ffn = 4, .score = 5};
+inline constexpr ActivationRule kFusedActivations{.width = 18, .ffn = 4, .score = 0};
+/// PyTorch with autocast and the models of transformers 4.57, counted from what their operations save: norms in float32
+/// whose results are copied to 16 bits for each matrix, GPT-2's GELU of seven operations, and no scores of attention.
+ActivationRule pytorch_activations(TransformerFamily family);
+
+/// Megatron-LM's division of a layer.
+struct LayerDivision {
+  int tensor_parallel = 1;
+  bool sequence_parallel = false;  ///< norms and dropout are divided as well
+};
+
+/// What the layers keep of `batch` sequences in 16 bits, without embedding and output layer. Full recomputation keeps
+/// 2 s b h for each layer, on every rank.
+Bytes layer_activations(const TransformerShape& shape, int batch, const ActivationRule& rule,
+                        Recomputation recomputation, const LayerDivision& division = {});
+
+/// What one GPU keeps in plain data parallelism.
+struct StepMemory {
+  Bytes state;        ///< weights, gradients and optimizer
+  Bytes activations;  ///< and the words' scores; 0: not known
+
+  Bytes total() const { return state + activations; }
+};
+
+/// Of `batch` samples, in 16 bits or not. GPT and LLaMA are trained with fused attention, as their rates stand for it;
+/// BERT as PyTorch does it; of convolutions every number is kept that a layer writes.
+StepMemory step_memory(const Trace& trace, int batch, bool half);
+/// The same of a transformer in plain PyTorch, at its peak: before gradients are there, when the words' scores and
+/// their gradients are.
+Bytes pytorch_peak(const TransformerShape& shape, int batch);
+
+}  // namespace hbench

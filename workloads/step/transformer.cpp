@@ -1,0 +1,168 @@
+#include "workloads/step/transformer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "collectives/base/error.hpp"
+#include "collectives/base/flag_values.hpp"
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr int kMost = 100'000'000;
+constexpr std::array<std::string_view, 3> kFamilies{"gpt", "llama", "bert"};
+/// In the order of `format_transformer`.
+constexpr std::array<std::pair<std::string_view, int TransformerShape::*>, 9> kNumbers{
+    {{"layers", &TransformerShape::layers},
+     {"hidden", &TransformerShape::hidden},
+     {"heads", &TransformerShape::heads},
+     {"kv_heads", &TransformerShape::kv_heads},
+     {"ffn", &TransformerShape::ffn},
+     {"vocab", &TransformerShape::vocab},
+     {"seq", &TransformerShape::seq},
+     {"positions", &TransformerShape::positions},
+     {"batch", &TransformerShape::batch}}};
+
+[[noreturn]] void fail(std::string what, std::string cure) {
+  throw Error(ExitCode::usage, std::move(what), std::move(cure));
+}
+
+TransformerFamily parse_family(std::string_view name) {
+  const auto found = std::ranges::find(kFamilies, name);
+  if (found == kFamilies.end()) throw unknown_name("kind of transformer", name, kFamilies);
+  return static_cast<TransformerFamily>(found - kFamilies.begin());
+}
+
+bool parse_yes(std::string_view value) {
+  if (value != "yes" && value != "no") fail(fmt::format("tied={} is neither yes nor no", value), "write tied=yes");
+  return value == "yes";
+}
+
+std::map<std::string, std::string> pairs_of(std::string_view text) {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& part : split_list(text, "transformer")) {
+    const std::size_t equals = part.find('=');
+    if (equals == part.npos)
+      fail(fmt::format("'{}' is no number of a transformer", part), "write key=value, such as layers=32");
+    if (!pairs.emplace(part.substr(0, equals), part.substr(equals + 1)).second)
+      fail(fmt::format("{} is given twice", part.substr(0, equals)), "leave one of them out");
+  }
+  return pairs;
+}
+
+int take_number(std::string_view key, std::string_view value) {
+  const int number = parse_number<int>(value).value_or(0);
+  if (number < 1 || number > kMost)
+    fail(fmt::format("{}={} is no count", key, value), "write a whole number of at least 1");
+  return number;
+}
+
+bool is_required(std::string_view key) {
+  return key == "layers" || key == "hidden" || key == "heads" || key == "vocab" || key == "seq";
+}
+
+/// Takes what is not given from what is.
+void complete(TransformerShape& shape) {
+  const bool llama = shape.family == TransformerFamily::llama;
+  for (const auto& [key, number] : kNumbers)
+    if (shape.*number == 0 && is_required(key))
+      fail(fmt::format("a transformer without {}", key),
+           "write transformer:layers=32,hidden=4096,heads=32,vocab=32000,seq=2048");
+  if (shape.kv_heads == 0) shape.kv_heads = shape.heads;
+  if (shape.ffn == 0) shape.ffn = llama ? (shape.hidden * 8 / 3 + 255) / 256 * 256 : 4 * shape.hidden;
+  if (shape.positions == 0 && !llama)
+    shape.positions = shape.family == TransformerFamily::bert ? std::max(512, shape.seq) : shape.seq;
+  if (shape.hidden % shape.heads != 0)
+    fail(fmt::format("hidden={} cannot be divided among heads={}", shape.hidden, shape.heads),
+         "the width is a multiple of the heads");
+  if (shape.heads % shape.kv_heads != 0)
+    fail(fmt::format("heads={} cannot share kv_heads={}", shape.heads, shape.kv_heads),
+         "heads are a multiple of kv_heads");
+  if (shape.positions > 0 && shape.positions < shape.seq)
+    fail(fmt::format("seq={} is longer than positions={}", shape.seq, shape.positions), "give positions=seq at least");
+}
+
+}  // namespace
+
+double TransformerShape::parameters() const {
+  double sum = 0;
+  for (const ComputedLayer& layer : layers_of(*this))
+    for (const auto& [name, elements] : layer.tensors) sum += static_cast<double>(elements);
+  return sum;
+}
+
+WorkloadCost TransformerShape::cost() const {
+  const bool llama = family == TransformerFamily::llama;
+  double multiply_adds = 0;
+  for (const ComputedLayer& layer : layers_of(*this)) multiply_adds += layer.multiply_adds;
+  // Two norms, queries, keys and values, attention, its projection, two sums, and the feed-forward layers, whose
+  // activation function keeps its input: GPT has one, LLaMA the product of two.
+  const double width = hidden, keys = width * kv_heads / heads;
+  const double of_layer = 8 * width + 2 * keys + (llama ? 4.0 : 2.0) * ffn;
+  return {.kind = family == TransformerFamily::bert ? WorkloadKind::encoder : WorkloadKind::decoder,
+          .flops = 6 * multiply_adds,
+          .activations = seq * (layers * of_layer + 2.0 * vocab)};
+}
+
+TransformerShape parse_transformer(std::string_view text) {
+  TransformerShape shape;
+  const std::size_t colon = text.find(':');
+  if (colon != text.npos) {
+    if (text.substr(0, colon) != "transformer") shape.family = parse_family(text.substr(0, colon));
+    text.remove_prefix(colon + 1);
+  }
+  std::map<std::string, std::string> pairs = pairs_of(text);
+  if (auto kind = pairs.extract("kind")) shape.family = parse_family(kind.mapped());
+  shape.tied = shape.family != TransformerFamily::llama;
+  if (auto tied = pairs.extract("tied")) shape.tied = parse_yes(tied.mapped());
+  for (const auto& [key, number] : kNumbers)
+    if (auto given = pairs.extract(std::string(key))) shape.*number = take_number(key, given.mapped());
+  if (!pairs.empty()) {
+    std::vector<std::string_view> known{"kind", "tied"};
+    for (const auto& [key, number] : kNumbers) known.push_back(key);
+    throw unknown_name("number of a transformer", pairs.begin()->first, known);
+  }
+  complete(shape);
+  return shape;
+}
+
+std::vector<std::string> split_workloads(const std::string& list, std::string_view flag) {
+  std::vector<std::string> workloads;
+  for (std::string& part : split_list(list, flag)) {
+    const bool continues =
+        !workloads.empty() && is_transformer(workloads.back()) && !is_transformer(part) && part.find('=') != part.npos;
+    if (continues)
+      workloads.back() += "," + part;
+    else
+      workloads.push_back(std::move(part));
+  }
+  return workloads;
+}
+
+bool is_transformer(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  if (colon == name.npos) return false;
+  const std::string_view family = name.substr(0, colon);
+  return family == "transformer" || std::ranges::find(kFamilies, family) != kFamilies.end();
+}
+
+std::string format_transformer(const TransformerShape& shape) {
+  std::string text = fmt::format("{}:", kFamilies.at(static_cast<std::size_t>(shape.family)));
+  for (const auto& [key, number] : kNumbers) {
+    TransformerShape without = shape;
+    without.*number = TransformerShape().*number;
+    if (!is_required(key)) complete(without);
+    if (without.*number != shape.*number) text += fmt::format("{}={},", key, shape.*number);
+  }
+  const bool tied = shape.family != TransformerFamily::llama;
+  if (shape.tied == tied) return text.substr(0, text.size() - 1);
+  return text + fmt::format("tied={}", shape.tied ? "yes" : "no");
+}
+
+}  // namespace hbench
