@@ -143,7 +143,7 @@ class Checker {
   }
 
   void check_rates() {
-    if (profile_.rates.empty())
+    if (profile_.rates.empty() && profile_.peaks.bf16 + profile_.peaks.float32 == 0)
       add(Severity::warning, "rates",
           "no samples/s of one GPU are known, so training is simulated with "
           "--single-gpu-rate only; write [rates], or a 'gpu' that cluster-profiles/gpus has");

@@ -175,8 +175,10 @@ void fill_simulated(Point& point, const CaseResult& result) {
   point.ledger = typical_ledger(result);
   const std::optional<double> base = value_of(result, "baseline_throughput");
   if (!base) return;
-  point.baseline = fmt::format("{} without communication, {:.4g} samples/s",
-                               has_recorded_rate(point.asked) ? "what its timeline was recorded on" : "one GPU", *base);
+  const char* alone = has_recorded_rate(point.asked)   ? "what its timeline was recorded on"
+                      : has_modelled_rate(point.asked) ? "one GPU (modelled)"
+                                                       : "one GPU";
+  point.baseline = fmt::format("{} without communication, {:.4g} samples/s", alone, *base);
   const auto efficiency_at = [&](double seconds) { return point.asked.batch_per_gpu / (seconds * *base); };
   point.efficiency = efficiency_at(*step);
   const std::optional<double> optimistic = value_of(result, "step_seconds_low");

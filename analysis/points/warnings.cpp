@@ -34,6 +34,13 @@ void above_ideal(const Point& point, Warnings& warnings) {
                   100 * *point.efficiency, surely ? " by more than its interval" : ""));
 }
 
+void modelled_rate(const Point& point, Warnings& warnings) {
+  if (point.asked.evidence == Evidence::simulated && has_modelled_rate(point.asked))
+    warnings.push_back(
+        fmt::format("nobody measured the samples/s of one GPU of {} at {}: modelled; --rate gives your own",
+                    point.asked.profile, point.asked.workload));
+}
+
 /// What each launch says by itself: the efficiency where the baseline took turns with it, or else the step.
 std::vector<double> by_launch(const CaseResult& result, const TimedSteps& steps) {
   std::vector<double> values;
@@ -127,6 +134,7 @@ std::vector<std::string> warnings_of(const Point& point, const CaseResult& resul
   slowed_by_a_test(result, warnings);
   planted_faults(result, warnings);
   const TimedSteps steps = timed_steps(result);
+  modelled_rate(point, warnings);
   above_ideal(point, warnings);
   drift(point, result, steps, warnings);
   busy_machine(result, warnings);

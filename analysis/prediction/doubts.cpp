@@ -54,7 +54,8 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
   if (auto doubt = doubt_of_network(alternative, profile)) doubts.push_back(std::move(*doubt));
   if (auto doubt = doubt_of_assumptions(alternative, profile)) doubts.push_back(std::move(*doubt));
   if (const double factor = uncertain_rate(choice, profile); factor > 1)
-    doubts.push_back({fmt::format("the samples/s of one GPU are known within a factor of {:g}", factor),
+    doubts.push_back({fmt::format("the samples/s of one GPU are {}known within a factor of {:g}",
+                                  has_modelled_rate(alternative.point.asked) ? "modelled, and " : "", factor),
                       "hbench calibrate on one GPU"});
   const Case& asked = alternative.point.asked;
   if (alternative.point.rate_factor > 1)

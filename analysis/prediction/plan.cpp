@@ -22,6 +22,7 @@
 #include "collectives/network/choose.hpp"
 #include "collectives/placement/placement.hpp"
 #include "workloads/presets/preset.hpp"
+#include "workloads/step/published_shapes.hpp"
 
 namespace hbench {
 namespace {
@@ -41,6 +42,38 @@ std::string canonical_fusion(const std::string& text) {
   return parse_fusion(text == "threshold" ? "threshold:1GiB" : text).text();
 }
 
+/// The precision in words where one is asked for, with that of gradients: autocast leaves them as the parameters are.
+std::string precision_text(const PredictionRequest& request) {
+  if (request.precision.empty() || request.precision == kUsualPrecision) return {};
+  return fmt::format("{}, gradients in float32; ", request.precision);
+}
+
+/// Why no rate is known, and what to do.
+std::string no_rate(const PredictionRequest& request, const Profile& profile) {
+  const bool has_none =
+      profile.peaks.float32 > 0 && !precision_text(request).empty() && profile.peaks.at(request.precision) == 0;
+  if (has_none) return fmt::format("its GPU does not compute in {}; give another --precision", request.precision);
+  return "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry";
+}
+
+/// Why the state of the model, or a step of `batch` samples, has no room on a GPU; empty where it has. What was
+/// measured on the GPU had room.
+std::string refuse_memory(const Profile& profile, const Trace& trace, int batch) {
+  if (profile.gpu_memory.value <= 0) return {};
+  if (trace.state() > profile.gpu_memory)
+    return fmt::format(
+        "weights, gradients and optimizer take {:.0f} GB, and plain data parallelism has all of them on each GPU",
+        trace.state().value / 1e9);
+  const auto rate = profile.rates.find(trace.name);
+  if (rate != profile.rates.end() && !rate->second.modelled && batch <= rate->second.batch) return {};
+  const StepMemory memory = memory_of(profile, trace, batch);
+  if (memory.total() <= profile.gpu_memory) return {};
+  return fmt::format(
+      "weights, gradients and optimizer take {:.3g} GB, and activations of {} samples {:.0f} GB: give a "
+      "smaller --batch",
+      memory.state.value / 1e9, batch, memory.activations.value / 1e9);
+}
+
 /// How the speed of one GPU is known.
 std::string rate_source(const PredictionRequest& request, const Profile& profile, const Trace& trace) {
   if (request.single_gpu_rate > 0) return "given by --single-gpu-rate";
@@ -53,11 +86,11 @@ std::string rate_source(const PredictionRequest& request, const Profile& profile
 }  // namespace
 
 PlanBuilder::PlanBuilder(const PredictionRequest& request, const Data& data, const PlanLimits& limits)
-    : request_(request), data_(data), limits_(limits) {
+    : request_(request), data_(data), limits_(limits), rates_(data.profiles.gpus()) {
   check_names();
   for (const std::string& name : request_.profiles) profiles_.push_back(add_profile(name));
   for (const std::string& name : request_.workloads)
-    if (is_file_name(name) || contains(data_.traces.names(), name)) traces_.push_back(add_trace(name));
+    if (is_file_name(name) || data_.traces.has(name)) traces_.push_back(add_trace(name));
   for (const std::string& name : request_.profiles)
     if (is_file_name(name)) note_unused_rates(name);
 }
@@ -109,8 +142,9 @@ void PlanBuilder::check_names() const {
   for (const std::string& text : request_.fusions) parse_fusion(text);
   for (const std::string& name : request_.presets) find_entry(presets(), name, "preset");
   for (const std::string& name : request_.workloads) {
-    if (is_file_name(name) || contains(data_.traces.names(), name) || contains(limits_.models, name)) continue;
+    if (is_file_name(name) || data_.traces.has(name) || contains(limits_.models, name)) continue;
     std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
+    for (const PublishedShape& shape : published_shapes()) known.push_back(shape.name);
     for (const std::string& model : limits_.models)
       if (!contains(data_.traces.names(), model)) known.push_back(model);
     throw unknown_name("workload", name, known);
@@ -189,7 +223,7 @@ void PlanBuilder::add_clusters(Evidence evidence) {
   if (evidence == Evidence::emulated && !limits_.no_emulation.empty())
     return lacks("emulated runs", limits_.no_emulation);
   for (const std::string& name : request_.workloads)
-    if (!is_file_name(name) && !contains(data_.traces.names(), name))
+    if (!is_file_name(name) && !data_.traces.has(name))
       refuse(fmt::format("{}, {}", name, to_string(evidence)),
              fmt::format("no recorded timeline; hbench calibrate --model {} records one", name));
   if (request_.workloads.empty() && traces_.empty())
@@ -239,23 +273,18 @@ std::string PlanBuilder::refuse_emulated(const Case& asked, const TrainingStrate
 void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_name, const std::string& profile_name,
                                  int gpus, TrainingStrategy strategy, int batch) {
   const Trace& trace = plan_.catalog.traces.at(trace_name);
-  const Profile& profile = plan_.catalog.profiles.at(profile_name);
+  Profile& profile = plan_.catalog.profiles.at(profile_name);
+  take_rate(profile, trace, rates_, request_.precision);
   if (profile.most_gpus() > 0 && gpus > profile.most_gpus())
     return refuse(
         fmt::format("{} on more than {} GPUs", profile.name, profile.most_gpus()),
         fmt::format("its profile has {} node{} at most", profile.most_nodes, profile.most_nodes == 1 ? "" : "s"));
-  if (profile.gpu_memory.value > 0 && trace.state() > profile.gpu_memory)
-    return refuse(fmt::format("{} on GPUs of {:.0f} GB", trace.name, profile.gpu_memory.value / 1e9),
-                  fmt::format("weights, gradients and optimizer take {:.0f} GB, and plain data parallelism has all of "
-                              "them on each GPU",
-                              trace.state().value / 1e9));
   const auto rate = profile.rates.find(trace.name);
   const double given = request_.rate_on(profile.gpu);
   if (given == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
-    return refuse(
-        fmt::format("{} on {}", trace.name, profile.name),
-        "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry");
+    return refuse(fmt::format("{} on {}", trace.name, profile.name), no_rate(request_, profile));
   }
+  if (!precision_text(request_).empty()) strategy.precision = parse_precision(request_.precision);
   Case asked;
   asked.evidence = evidence;
   asked.workload = trace.name;
@@ -265,10 +294,12 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   asked.single_gpu_rate = given;
   const int known = rate != profile.rates.end() ? rate->second.batch : 0;
   if (!set_batch(asked, batch, known > 0 ? known : trace.timeline.batch)) return;
+  if (std::string why = refuse_memory(profile, trace, asked.micro_batch()); !why.empty())
+    return refuse(fmt::format("{} on GPUs of {:.0f} GB", trace.name, profile.gpu_memory.value / 1e9), std::move(why));
   asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
-  asked.source =
-      fmt::format("profile {} ({}); timeline {} ({}, {}); one GPU: {}", profile.name, profile.digest, trace.name,
-                  trace_digests_.at(trace.name), trace.source, rate_source(request_, profile, trace));
+  asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); {}one GPU: {}", profile.name, profile.digest,
+                             trace.name, trace_digests_.at(trace.name), trace.source, precision_text(request_),
+                             rate_source(request_, profile, trace));
   add(asked, strategy);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/prediction/data.hpp"
+#include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/request.hpp"
 #include "workloads/step/strategy.hpp"
 
@@ -82,6 +83,7 @@ class PlanBuilder {
   const PredictionRequest& request_;
   const Data& data_;
   const PlanLimits& limits_;
+  RateModel rates_;
   std::vector<std::string> profiles_, traces_;                     ///< asked for, by their names in the catalog
   std::set<std::string, std::less<>> own_traces_;                  ///< from files of the user's
   std::map<std::string, std::string, std::less<>> trace_digests_;  ///< of the catalog's, by name

@@ -33,6 +33,9 @@ struct PredictionRequest {
   double single_gpu_rate = 0;  ///< samples/s; 0: the profile's
   /// Samples/s of one GPU by its name in the catalogue: `h100` means `h100-sxm` too.
   std::map<std::string, double, std::less<>> gpu_rates;
+  /// Of the training, by name. Empty: float32 of measured runs on CPU cores, tf32 on GPUs, and on clusters that of
+  /// their rates; `usual`: the usual one on all clusters.
+  std::string precision;
   bool overlap = true;
 
   /// Samples/s that were given for GPUs of this name; 0: none.

@@ -9,6 +9,7 @@
 
 #include "analysis/points/baseline.hpp"
 #include "analysis/points/plausible.hpp"
+#include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/records/rank_hosts.hpp"
 #include "analysis/trace/ledger.hpp"
@@ -16,6 +17,7 @@
 #include "analysis/track/sides.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
+#include "workloads/step/published_shapes.hpp"
 
 namespace hbench {
 namespace {
@@ -92,7 +94,9 @@ std::string found_at(const std::string& name, const std::vector<std::string>& ow
                      const std::vector<std::string>& files, std::string_view flag) {
   for (const std::string& file : files)
     if (std::filesystem::path(file).stem() == name) return file;
-  if (std::ranges::find(own, name) != own.end()) return name;
+  if (std::ranges::find(own, name) != own.end() || (flag == "--workload" && find_published_shape(name) != nullptr) ||
+      is_transformer(name))
+    return name;
   throw Error(ExitCode::usage, fmt::format("the simulated case is of '{}', which was a file of yours", name),
               fmt::format("give the file again: {} FILE; or name other cases by --case", flag));
 }
@@ -105,6 +109,8 @@ void simulate_again(TracedCase& traced, const CaseResult& result, const Data& da
       asked.profile, data.profiles.load(found_at(asked.profile, data.profiles.names(), request.profiles, "--profile")));
   catalog.traces.emplace(
       asked.workload, data.traces.load(found_at(asked.workload, data.traces.names(), request.workloads, "--workload")));
+  take_rate(catalog.profiles.begin()->second, catalog.traces.begin()->second, RateModel(data.profiles.gpus()),
+            asked.training.precision);
   if (const std::string why = refuse_simulation(asked, catalog, request.memory); !why.empty())
     throw Error(ExitCode::usage, fmt::format("{} cannot be simulated again: {}", traced.name, why),
                 "name other cases by --case");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "analysis/prediction/rate_model.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/published/published.hpp"
 #include "analysis/records/revision.hpp"
@@ -88,12 +89,14 @@ std::vector<CaseResult> read_published(const std::string& file) {
 }
 
 Catalog catalog_of(const std::vector<CaseResult>& published, const Data& data, Catalog known) {
+  const RateModel rates(data.profiles.gpus());
   for (const CaseResult& each : published)
     at_row(each, [&] {
       if (!known.profiles.contains(each.asked.profile))
         known.profiles.emplace(each.asked.profile, data.profiles.load(each.asked.profile));
       if (!known.traces.contains(each.asked.workload))
         known.traces.emplace(each.asked.workload, data.traces.load(each.asked.workload));
+      take_rate(known.profiles.at(each.asked.profile), known.traces.at(each.asked.workload), rates);
     });
   return known;
 }

@@ -79,6 +79,8 @@ std::string Producer::commit() const {
 
 bool has_recorded_rate(const Case& asked) { return asked.source.ends_with(kRecordedRate); }
 
+bool has_modelled_rate(const Case& asked) { return asked.source.find(kModelledRate) != asked.source.npos; }
+
 bool same_code(const Case& a, const Producer& a_by, const Case& b, const Producer& b_by) {
   return a.implementation == b.implementation && a_by.version == b_by.version && a_by.commit() == b_by.commit();
 }

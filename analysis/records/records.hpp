@@ -197,6 +197,9 @@ struct Producer {
 inline constexpr std::string_view kRecordedRate = "as recorded in the timeline";
 /// Whether a step is that of other hardware than the GPU of its cluster: of what its timeline was recorded on.
 bool has_recorded_rate(const Case& asked);
+/// How the source of a case says that nobody measured the rate of one GPU.
+inline constexpr std::string_view kModelledRate = "one GPU: modelled";
+bool has_modelled_rate(const Case& asked);
 
 /// Whether two answers come from the same code: implementation, hbench and the measured project's commit.
 bool same_code(const Case& a, const Producer& a_by, const Case& b, const Producer& b_by);

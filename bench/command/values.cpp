@@ -7,6 +7,7 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/units_text.hpp"
+#include "workloads/step/transformer.hpp"
 
 namespace hbench {
 
@@ -33,6 +34,12 @@ Check positive_rate() {
     const double rate = parse_number<double>(text).value_or(0);
     return rate > 0 && std::isfinite(rate) ? "" : fmt::format("'{}' is not a rate above 0", text);
   }};
+}
+
+void add_workloads(Arguments& app, std::vector<std::string>& workloads) {
+  app.add_parsed("--workload", workloads, split_workloads,
+                 "models and timelines, a timeline file of your own, or a transformer by its numbers: "
+                 "transformer:layers=12,hidden=768,... (comma list)");
 }
 
 }  // namespace hbench

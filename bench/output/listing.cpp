@@ -17,6 +17,7 @@
 #include "reports/prediction/profiles.hpp"
 #include "reports/report.hpp"
 #include "workloads/models/models.hpp"
+#include "workloads/step/published_shapes.hpp"
 
 namespace hbench {
 namespace {
@@ -55,6 +56,11 @@ Table workload_table(const Data& data) {
     for (const GradientEvent& gradient : trace.timeline.gradients) elements += gradient.elements;
     table.rows.push_back(
         {name, trace.title, std::to_string(elements), std::to_string(trace.timeline.gradients.size()), trace.source});
+  }
+  for (const PublishedShape& shape : published_shapes()) {
+    const Trace trace = computed_trace(shape.name);
+    table.rows.push_back({trace.name, trace.title, fmt::format("{:.0f}", trace.elements()),
+                          std::to_string(trace.timeline.gradients.size()), trace.source});
   }
   return table;
 }

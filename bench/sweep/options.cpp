@@ -69,7 +69,7 @@ void add_places(Arguments& app, SweepOptions& options) {
 
 /// Adds the flags of workloads, clusters and strategies.
 void add_strategies(Arguments& app, SweepRequest& request) {
-  app.add_list("--workload", request.workloads, "models and timelines, or a timeline file of your own (comma list)");
+  add_workloads(app, request.workloads);
   app.add_list("--profile", request.profiles, "clusters to simulate, or a TOML file of your own (comma list)");
   app.add_list("--algorithm", request.algorithms, "ring, ps (parameter server), vendor, auto ... (comma list)");
   app.add_list("--compressor", request.compressors, "none, fp16 (comma list)");
@@ -106,8 +106,10 @@ void add_evidence(Arguments& app, SweepOptions& options) {
                  "device of measured runs: cpu or gpu (default: GPUs where LibTorch can use them)");
   app.add_option("--executor", options.request.executor,
                  "executor of measured runs: hbench list executors (default: the best for each algorithm)");
-  app.add_option("--precision", options.request.precision,
-                 "precision of measured runs: float32, tf32, bf16, fp16 (default: float32 on CPU cores, tf32 on GPUs)");
+  app.add_option(
+      "--precision", options.request.precision,
+      "float32, tf32, bf16, fp16 (default: measured runs float32 on CPU cores, tf32 on GPUs; clusters as their "
+      "rates); 16 bits compute by autocast, whose gradients travel in float32");
   Option* calibrate = app.add_flag_callback(
       "--calibrate", [&] { options.calibration = CalibrationChoice::always; },
       "also simulate nodes like this machine, from a timeline and links measured here (default: on GPUs, when --gpus "

@@ -22,11 +22,10 @@ struct SweepRequest : PredictionRequest {
   std::vector<int> nodes;  ///< of measured runs: each GPU count on each of these; empty: on the fewest that hold it
   int gpus_per_node = 0;   ///< of measured runs, in the place of `nodes`; 0: not given
   std::vector<NodeLayout>
-      layouts;            ///< of measured runs, in the place of both; `gpus` has their GPU counts. Empty: none
-  int image_size = 0;     ///< of measured runs; 0: 64 on CPU cores, 224 on GPUs
-  std::string device;     ///< of measured runs: `cpu`, `gpu`; empty: GPUs where models can be trained on them
-  std::string executor;   ///< of measured runs; empty: the best there is for each algorithm
-  std::string precision;  ///< of measured runs; empty: float32 on CPU cores, tf32 on GPUs
+      layouts;           ///< of measured runs, in the place of both; `gpus` has their GPU counts. Empty: none
+  int image_size = 0;    ///< of measured runs; 0: 64 on CPU cores, 224 on GPUs
+  std::string device;    ///< of measured runs: `cpu`, `gpu`; empty: GPUs where models can be trained on them
+  std::string executor;  ///< of measured runs; empty: the best there is for each algorithm
 };
 
 /// What this machine can measure.

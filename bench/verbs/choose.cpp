@@ -14,9 +14,11 @@ namespace {
 std::vector<std::string> clusters_for(const PredictionRequest& request, const CatalogueFilter& filter,
                                       const Data& data) {
   const Trace trace = data.traces.load(request.workloads.front());
+  const RateModel rates(data.profiles.gpus());
   std::vector<std::string> clusters;
   for (const Profile& profile : matching_profiles(all_profiles(data.profiles), filter))
-    if (request.rate_on(profile.gpu) > 0 || profile.rates.contains(trace.name) || is_recorded_on(trace, profile))
+    if (request.rate_on(profile.gpu) > 0 || rates.rate(profile, trace, request.precision) ||
+        is_recorded_on(trace, profile))
       clusters.push_back(profile.name);
   if (clusters.empty())
     throw Error(ExitCode::usage, fmt::format("no cluster has a rate of one GPU for {}", trace.name),
@@ -31,6 +33,7 @@ ExitCode run_choose(const Call& call) {
   DocumentOutput output;
   Verbosity verbosity = Verbosity::usual;
   request.workloads = {"resnet50"};
+  request.precision = kUsualPrecision;
   request.compressors = {"none"};
   request.placements = {"sliced"};
   request.servers = {{.colocated = true, .count = 0}};
@@ -44,9 +47,12 @@ ExitCode run_choose(const Call& call) {
       "  hbench choose --workload vgg16 --gpus 1..64 --epochs 90 --deadline 24h --budget 2000usd\n"
       "  hbench choose --workload vgg16 --gpu a100,h100 --provider aws,google\n"
       "  hbench choose --workload gpt2_small --profile dgx-a100 --single-gpu-rate 45 --samples 10M --preset ddp\n"
+      "  hbench choose --workload llama2-7b --profile coreweave-h200 --gpus 8..64 --samples 10M\n"
       "Above a billion parameters the default is a ring alone.\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|presets");
-  app.add_option("--workload", request.workloads.front(), "a timeline, or a file of your own");
+  app.add_option(
+      "--workload", request.workloads.front(),
+      "a timeline, a file of your own, or a transformer by its numbers: transformer:layers=12,hidden=768,...");
   add_strategy_options(app, request, "1..256");
   app.add_list("--profile", request.profiles, "only these clusters, or TOML files of your own (comma list)");
   add_catalogue_options(app, conditions, "without --profile: ");

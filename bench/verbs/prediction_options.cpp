@@ -16,13 +16,18 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, in the place of the cluster's",
                  positive_rate());
   app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");
+  app.add_option(
+         "--precision", request.precision,
+         "float32, tf32, bf16, fp16 (default: as the workload is usually trained); 16 bits compute by autocast, "
+         "whose gradients travel in float32")
+      ->check(one_of({"float32", "tf32", "bf16", "fp16"}));
 }
 
 void add_network_options(Arguments& app, PredictionRequest& request) {
   request.workloads = {"vgg16", "resnet50"};
   request.profiles = {"aws-p3-25gbe"};
   request.compressors = {"none", "fp16"};
-  app.add_list("--workload", request.workloads, "timelines, or files of your own (comma list)");
+  add_workloads(app, request.workloads);
   add_strategy_options(app, request, "16..128");
   app.add_option("--profile", request.profiles.front(),
                  "the cluster whose nodes are kept while the rate of its network changes");

@@ -15,6 +15,7 @@
 #include "collectives/base/flag_values.hpp"
 #include "collectives/base/table.hpp"
 #include "reports/prediction/validated_curves.hpp"
+#include "reports/prediction/validated_rates.hpp"
 #include "reports/prediction/validation.hpp"
 
 namespace hbench {
@@ -60,23 +61,37 @@ ExitCode validate_collectives(const std::string& profiles, bool each, bool json,
   return ExitCode::good;
 }
 
+ExitCode validate_gpu_rates(bool each, bool json, bool wide) {
+  const Data data = load_data();
+  const std::vector<RateValidation> all = validate_rates(RateModel(data.profiles.gpus()), data.traces);
+  fmt::print("{}", json ? rates_json(all) : terminal_text(rates_document(all, each), wide));
+  return ExitCode::good;
+}
+
 ExitCode run_validate(const Call& call) {
   std::string from, profiles, workloads;
-  bool json = false, each = false, wide = false, collectives = false;
+  bool json = false, each = false, wide = false, collectives = false, rates = false;
   Arguments app("Predicts published training throughputs and says how far the predictions are off.", "hbench validate");
   app.footer(
       "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --each\n  hbench validate --from "
-      "rows.csv --json\n  hbench validate --collectives");
+      "rows.csv --json\n  hbench validate --collectives\n  hbench validate --rates");
   Option* table = app.add_option(
       "--from", from, "table of figures instead of the built-in one (columns: analysis/published/README.md)");
-  app.add_option("--profile", profiles, "only these clusters (comma list)");
+  Option* on = app.add_option("--profile", profiles, "only these clusters (comma list)");
   Option* of = app.add_option("--workload", workloads, "only these workloads (comma list)");
-  app.add_flag("--collectives", collectives, "single collectives instead, beside the curves of the profiles")
+  Option* curves =
+      app.add_flag("--collectives", collectives, "single collectives instead, beside the curves of the profiles")
+          ->excludes(table)
+          ->excludes(of);
+  app.add_flag("--rates", rates, "rates of one GPU instead: modelled without the GPU, beside measured ones")
       ->excludes(table)
-      ->excludes(of);
+      ->excludes(on)
+      ->excludes(of)
+      ->excludes(curves);
   app.add_flag("--each", each, "also print each figure with its prediction");
   app.add_flag("--json", json, "print each figure as JSON")->excludes(app.add_flag("--wide", wide, kWideHelp));
   if (app.parse(call)) return ExitCode::good;
+  if (rates) return validate_gpu_rates(each, json, wide);
   if (collectives) return validate_collectives(profiles, each, json, wide);
   std::vector<CaseResult> published = figures(from);
   select(published, profiles, &Case::profile, "profile");

@@ -19,7 +19,6 @@ namespace {
 // Beyond these, virtual time would lose its microseconds.
 constexpr BytesPerSecond kLeastRate(125);
 constexpr Seconds kMostLatency(60);
-constexpr double kMostSamplesPerSecond = 1e12;
 /// Of a collective on GPUs: fitted, with the ramp of `library_model.hpp`, to the curves of four clusters.
 constexpr Seconds kUsualCall(10e-6);
 
@@ -80,61 +79,14 @@ Apply latency_into(Seconds& out) {
   };
 }
 
-/// `[[8, 147.2], [64, 301]]`: samples/s by batch.
-std::map<int, double> read_other_batches(const TomlReader& read, std::string_view workload, const toml::node& node) {
-  constexpr std::string_view kForm = "others are [[batch, samples/s], ...]";
-  std::map<int, double> rates;
-  for (const toml::node& each : read.array(node, 1, kForm)) {
-    const toml::array& pair = read.array(each, 2, kForm);
-    if (pair.size() != 2) read.fail(each, kForm);
-    const int batch = read.whole(pair[0], 1, 1'000'000, fmt::format("rates.{}: batch is not a count", workload));
-    rates[batch] = read.number(pair[1], 1 / kMostSamplesPerSecond, kMostSamplesPerSecond,
-                               fmt::format("rates.{} must be samples/s of one GPU", workload));
-  }
-  return rates;
-}
-
-GpuRate read_rate(const TomlReader& read, std::string_view workload, const toml::node& entry) {
-  constexpr double kMostFactor = 100;
-  const toml::table* fields = entry.as_table();
-  const toml::node* value = fields != nullptr ? fields->get("value") : nullptr;
-  GpuRate rate;
-  rate.samples_per_second =
-      read.number(value != nullptr ? *value : entry, 1 / kMostSamplesPerSecond, kMostSamplesPerSecond,
-                  fmt::format("rates.{} must be samples/s of one GPU", workload),
-                  "write a number, or { value = 219, batch = 64, source = \"...\" }");
-  rate.source = fmt::format("stated in {}", read.file());
-  rate.factor = kUsualRateFactor;
-  if (fields == nullptr) return rate;
-  read.check_keys(*fields, std::array<std::string_view, 5>{"value", "batch", "factor", "source", "others"}, "",
-                  fmt::format(" in rates.{}", workload));
-  if (const toml::node* batch = fields->get("batch"))
-    rate.batch = read.whole(*batch, 1, 1'000'000, fmt::format("rates.{}: batch is not a count", workload),
-                            "write a whole number of at least 1");
-  if (const toml::node* factor = fields->get("factor"))
-    rate.factor = read.number(
-        *factor, 1, kMostFactor, fmt::format("rates.{}: factor is not between 1 and {:g}", workload, kMostFactor),
-        "the rate may be higher or lower by this factor: 1 where it was measured on this very machine");
-  if (const toml::node* source = fields->get("source"))
-    rate.source = read.text(*source, fmt::format("the source of rates.{} must be text", workload), kSourceHelp);
-  if (const toml::node* others = fields->get("others")) rate.others = read_other_batches(read, workload, *others);
-  if (!rate.others.empty() && (rate.batch == 0 || rate.others.contains(rate.batch)))
-    read.fail(entry, fmt::format("rates.{}: others are of other batches than 'batch', which must be there", workload));
-  return rate;
-}
-
-/// `[rates]`: samples/s by workload, as `resnet50 = 219` or `{ value = 219, batch = 64, source = "..." }`.
-void read_rates(const TomlReader& read, const toml::table& table, Profile& profile) {
-  const toml::node* node = table.get("rates");
-  if (node == nullptr) return;
-  for (const auto& [key, entry] : read.table(*node, "'rates' must be a section [rates]")) {
-    const GpuRate rate = read_rate(read, key.str(), entry);
-    profile.figures.push_back({.key = fmt::format("rates.{}", key.str()),
-                               .text = fmt::format("{} samples/s", rate.samples_per_second),
-                               .source = rate.source,
-                               .place = read.place(entry)});
-    profile.rates.insert_or_assign(std::string(key.str()), rate);
-  }
+/// FLOP/s, as `312 TFLOP/s`.
+Apply peak_into(double& out) {
+  return [&out](std::string_view text, std::optional<double> number) {
+    constexpr std::array<Unit, 3> kUnits{{{"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}}};
+    out = number ? 0 : parse_amount(text, kUnits).value_or(0);
+    if (!(out >= 1e9 && out <= 1e18))
+      throw Error(ExitCode::usage, fmt::format("{} is no peak of a GPU", text), "write it such as \"312 TFLOP/s\"");
+  };
 }
 
 /// A factor that widens the band of a rate does nothing where the rate is not stated.
@@ -162,7 +114,11 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
                 {"memory_rate", true, rate_into(profile.memory_rate)},
                 {"link_rate", false, rate_into(profile.gpu_link_rate)},
                 {"bus_rate", false, rate_into(profile.gpu_bus_rate)},
-                {"memory", false, memory_into(profile.gpu_memory)}},
+                {"memory", false, memory_into(profile.gpu_memory)},
+                {"float32_peak", false, peak_into(profile.peaks.float32)},
+                {"tf32_peak", false, peak_into(profile.peaks.tf32)},
+                {"fp16_peak", false, peak_into(profile.peaks.fp16)},
+                {"bf16_peak", false, peak_into(profile.peaks.bf16)}},
                {"rates"}, figures);
   for (Figure& figure : figures) {
     figure.key = "gpu." + figure.key;
@@ -173,6 +129,10 @@ void read_gpu(const std::filesystem::path& gpus, Profile& profile) {
 }
 
 }  // namespace
+
+double GpuPeaks::at(std::string_view precision) const {
+  return precision == "float32" ? float32 : precision == "tf32" ? tf32 : precision == "fp16" ? fp16 : bf16;
+}
 
 BytesPerSecond Profile::node_rate() const { return line_rate * nics * protocol_efficiency; }
 
@@ -281,6 +241,19 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
 Profile ProfileLibrary::load(std::string_view name_or_file) const {
   const NamedText file = files_.read(name_or_file);
   return parse_profile(file.text, file.file_name, files_.folder() / "gpus");
+}
+
+std::vector<Profile> ProfileLibrary::gpus() const {
+  const std::filesystem::path folder = files_.folder() / "gpus";
+  std::vector<Profile> gpus;
+  std::error_code absent;
+  if (!std::filesystem::is_directory(folder, absent)) return gpus;
+  const TomlLibrary library(folder, "GPU");
+  for (const std::string& name : library.names()) {
+    gpus.emplace_back().gpu = name;
+    read_gpu(folder, gpus.back());
+  }
+  return gpus;
 }
 
 }  // namespace hbench

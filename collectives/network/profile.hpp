@@ -29,6 +29,21 @@ struct GpuRate {
   /// The factor by which it may be higher or lower: 1 where it was measured on the very machine.
   double factor = 1;
   std::map<int, double> others = {};  ///< samples/s at other batches, by batch
+  std::string precision = {};         ///< `float32`, `tf32`, `fp16`, `bf16`; empty: not stated
+  /// With what it was measured, where that is unlike what the rates of this workload stand for: such a rate only tells
+  /// how GPUs compare. Empty: the rate may be used.
+  std::string software = {};
+  std::string unlike = {};  ///< why it does not tell how GPUs compare: `bound by the host`; empty: it does
+  bool modelled = false;    ///< nobody measured it: from FLOPs, peaks and what others measured
+};
+using GpuRates = std::map<std::string, std::vector<GpuRate>, std::less<>>;
+
+/// FLOP/s of matrix products at best, without sparsity; 0: not known, or the GPU does not have it.
+struct GpuPeaks {
+  double float32 = 0, tf32 = 0, fp16 = 0, bf16 = 0;
+
+  /// By the name of a precision.
+  double at(std::string_view precision) const;
 };
 /// Of a rate that does not say: another driver, framework or input on the same GPU. Published rates of ResNet-50 in
 /// single precision on a V100 are 355 to 390 samples/s.
@@ -73,8 +88,11 @@ struct Profile {
   BytesPerSecond gpu_link_rate;  ///< the most that this GPU's own links (NVLink) carry; 0: unknown or none
   Bytes gpu_memory;              ///< of one GPU; 0: unknown
   BytesPerSecond gpu_bus_rate;   ///< the most that its PCIe bus carries; 0: unknown
+  GpuPeaks peaks;
   std::optional<Price> price;
-  std::map<std::string, GpuRate, std::less<>> rates;  ///< by workload name
+  /// By workload name: the first of the stated ones that may be used.
+  std::map<std::string, GpuRate, std::less<>> rates;
+  GpuRates stated_rates;  ///< all that are stated, by workload name, in file order
 
   std::vector<MeasuredCurve> curves;  ///< collectives that were measured on the cluster
 
@@ -112,6 +130,8 @@ class ProfileLibrary {
   const std::vector<std::string>& names() const { return files_.names(); }
   /// A known name or a path to a TOML file (recognised by `/` or `.toml`). \throws Error (usage).
   Profile load(std::string_view name_or_file) const;
+  /// What `gpus/` says of each GPU, as a profile of nothing else; sorted by `Profile::gpu`.
+  std::vector<Profile> gpus() const;
 
  private:
   TomlLibrary files_;

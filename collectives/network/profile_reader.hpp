@@ -40,6 +40,12 @@ std::string text_alone(std::string_view text, std::optional<double> number);
 /// `[price]`, of which every key is required; empty where there is none. Appends to `figures` as `read_section` does.
 std::optional<Price> read_price(const TomlReader& read, const toml::table& table, std::vector<Figure>& figures);
 
+struct Profile;
+/// `[rates]`: samples/s by workload, as `resnet50 = 219`, `{ value = 219, batch = 64, source = "..." }` or a list of
+/// those. What a later file states of a workload takes the place of all that an earlier one does. \throws Error
+/// (usage).
+void read_rates(const TomlReader& read, const toml::table& table, Profile& profile);
+
 /// `[[collectives]]`: the curves of a profile, in file order; none where it has none. `times` is a list of pairs
 /// `["64KiB", "44.6 us"]`. \throws Error (usage) with file and line: for keys that are unknown or missing, names that
 /// nothing knows, a size or time without its unit, sizes that do not ascend, times that fall (`kMostFall`), and two

@@ -168,7 +168,18 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
       .in("efficiency", percent_band, choice.goals.samples > 0 ? 1 : 0);
   row.object("samples_per_second", each.throughput, band_fields<Band>)
       .in("samples/s", figure(each.throughput.stated), 3);
-  row.number("of one GPU", figure(each.throughput.stated / each.efficiency.stated / asked.gpus), 4);
+  row.number("of one GPU",
+             figure(each.throughput.stated / each.efficiency.stated / asked.gpus) +
+                 (has_modelled_rate(asked) ? " (modelled)" : ""),
+             4);
+  const auto trace = choice.catalog.traces.find(choice.timeline);
+  const StepMemory memory =
+      trace == choice.catalog.traces.end() ? StepMemory() : memory_of(profile, trace->second, asked.micro_batch());
+  row.field("memory_bytes", if_positive(memory.activations.value > 0 ? memory.total().value : 0),
+            "weights, gradients, optimizer and activations on each GPU")
+      .in(
+          "memory", [](double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }, 5);
+  row.field("rate_modelled", has_modelled_rate(asked), "nobody measured the samples/s of one GPU");
   const auto hours = row.object("hours", each.hours, band_fields<Band>, "for all samples");
   if (counted) hours.in("time", hours_band);
   const auto cost = row.object("cost", each.cost, band_fields<Band>, "for all samples, where a price is known");
@@ -238,10 +249,13 @@ std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>&
     return uncertain_rate(choice, choice.catalog.profiles.at(alternative.point.asked.profile)) > 1;
   });
   if (uncertain == 0) return {};
+  const auto modelled = std::ranges::count_if(
+      best, [](const Alternative& alternative) { return has_modelled_rate(alternative.point.asked); });
   return fmt::format(
-      "on {} of the {} clusters the samples/s of one GPU are not known to a tenth, mostly because nobody measured "
-      "this workload there; the bands of times and costs are as wide as that asks for",
-      uncertain, best.size());
+      "on {} of the {} clusters the samples/s of one GPU are not known to a tenth ({} modelled, because nobody "
+      "measured "
+      "this workload there); the bands of times and costs are as wide as that asks for",
+      uncertain, best.size(), modelled);
 }
 
 /// Efficiencies of different batches are not alike: larger ones communicate less often.

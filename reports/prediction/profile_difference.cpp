@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "analysis/catalogue/figures.hpp"
@@ -16,7 +17,7 @@ namespace {
 /// A figure's number in its base unit, and which unit that is.
 struct Amount {
   double value = 0;
-  char unit = 0;  ///< 's', 'B' for bytes/s, 'n' for plain numbers and samples/s
+  char unit = 0;  ///< 's', 'B' for bytes/s, 'F' for TFLOP/s, 'n' for plain numbers and samples/s
 };
 
 /// What a text that `Profile` has read says as a quantity; empty where it is a name.
@@ -26,6 +27,8 @@ std::optional<Amount> amount_of(std::string_view text) {
   if (const auto number = parse_number<double>(text)) return Amount{*number, 'n'};
   if (text.empty() || !(text.front() >= '0' && text.front() <= '9')) return std::nullopt;
   try {
+    constexpr std::array<Unit, 1> kPeak{{{"TFLOP/s", 1}}};
+    if (const auto peak = parse_amount(text, kPeak)) return Amount{*peak, 'F'};
     if (text.ends_with("/s")) return Amount{parse_rate(text).value, 'B'};
     return Amount{parse_seconds(text).value, 's'};
   } catch (const Error&) {

@@ -413,7 +413,7 @@ TEST(BandwidthVerb, RefusesWhatMakesNoSenseInOneLine) {
   refused({"--gpus", "8", "--profile", "lambda-8x-a100"}, "no network is used", "nothing joins these nodes");
   refused({"--target", "100%"}, "--target 100%", "99%");
   refused({"--target", "0"}, "--target 0", "90%");
-  refused({"--workload", "mobilenet_v2"}, "every combination was refused", "no rate of one GPU for it");
+  refused({"--precision", "bf16"}, "every combination was refused", "its GPU does not compute in bf16");
   refused({"--workload", "vgg17"}, "vgg17", "vgg16");
   refused({"--profile", "aws-p3-25gbe,hkbu-10gbe"}, "aws-p3-25gbe,hkbu-10gbe", "aws-p3-25gbe");
 }

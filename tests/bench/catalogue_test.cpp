@@ -8,6 +8,7 @@
 #include "analysis/catalogue/check.hpp"
 #include "analysis/catalogue/figures.hpp"
 #include "analysis/catalogue/filter.hpp"
+#include "analysis/prediction/rate_model.hpp"
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/terminal.hpp"
@@ -389,8 +390,10 @@ TEST_F(EveryProfile, SimulatesAStepBetweenItsEnds) {
   const Trace trace = load_data().traces.load("resnet50");
   const TrainingStrategy ring{
       .algorithm = parse_algorithm_rule("ring"), .placement = nullptr, .fusion = parse_fusion("ddp"), .overlap = true};
-  for (const Profile& profile : profiles_) {
+  const RateModel rates(load_data().profiles.gpus());
+  for (Profile& profile : profiles_) {
     const int nodes = profile.most_nodes == 1 ? 1 : 2;
+    take_rate(profile, trace, rates);
     const GpuRate& rate = profile.rates.at("resnet50");
     const StepTimeline timeline = trace.timeline.rescaled(rate.samples_per_second, rate.batch);
     const auto step = [&](End end) {

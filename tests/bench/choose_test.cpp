@@ -201,7 +201,7 @@ TEST(ChooseVerb, SaysWhoIsNearestWhereNobodyMeetsTheTarget) {
   EXPECT_THAT(
       choose_by({"--workload", "vgg16", "--gpus", "32", "--profile", "hkbu-10gbe,hkbu-100gbib", "--target", "99%"}),
       AllOf(HasSubstr("none of 2 clusters meets an efficiency of 99 %"), HasSubstr("The nearest is 32"),
-            HasSubstr("misses by 11 %")));
+            HasSubstr("misses by 9.6 %")));
 }
 
 std::string verdict_of(const std::vector<Point>& points, const Goals& goals) {
@@ -370,8 +370,8 @@ TEST(ChooseVerb, WidensTimesByWhatIsNotKnownOfOneGpu) {
     return std::pair(width("efficiency"), width("hours"));
   };
   const auto [efficiency, hours] = widths({});
-  EXPECT_GT(hours, 1.5 * 1.5) << "a factor of 1.5 either way, and the efficiency's band";
-  EXPECT_LT(hours, 1.5 * 1.5 * efficiency) << "they are not both at their worst";
+  EXPECT_GT(hours, 1.7 * 1.7) << "a factor of 1.7 either way, and the efficiency's band";
+  EXPECT_LT(hours, 1.7 * 1.7 * efficiency) << "they are not both at their worst";
   const auto [given_efficiency, given_hours] = widths({"--single-gpu-rate", "660"});
   EXPECT_NEAR(given_hours, given_efficiency, 1e-9);
   EXPECT_LT(given_efficiency, efficiency) << "a faster GPU hides less";
@@ -453,11 +453,13 @@ TEST(ChooseVerb, PointsAtNoPictureThatIsNotThere) {
 }
 
 TEST(ChooseVerb, SaysWhereNoRateOfOneGpuIsKnown) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "mine.toml", kOwnTimeline);
   expect_error(
-      [] {
-        choose_by({"--workload", "mobilenet_v2", "--gpu", "v100"});
+      [&] {
+        choose_by({"--workload", (folder / "mine.toml").string(), "--gpu", "v100"});
       },
-      ExitCode::usage, HasSubstr("no cluster has a rate of one GPU for mobilenet_v2"), HasSubstr("--rate h100="));
+      ExitCode::usage, HasSubstr("no cluster has a rate of one GPU for mine"), HasSubstr("--rate h100="));
   testing::internal::GetCapturedStdout();
   EXPECT_THAT(choose_by({"--workload", "mobilenet_v2", "--gpu", "v100", "--rate", "v100=900", "--gpus", "8"}),
               HasSubstr("900"));
@@ -465,6 +467,48 @@ TEST(ChooseVerb, SaysWhereNoRateOfOneGpuIsKnown) {
       choose_by({"--workload", "gpt2_small", "--single-gpu-rate", "12", "--gpus", "8", "--profile", "dgx-a100"}),
       HasSubstr("GPT-2 (124 M): 8 GPUs of"));
   expect_error([] { choose_by({"--workload", "vgg17"}); }, ExitCode::usage, HasSubstr("vgg17"), HasSubstr("vgg16"));
+  testing::internal::GetCapturedStdout();
+}
+
+// A V100 has no bfloat16, and nobody measured BERT on an A10G.
+TEST(ChooseVerb, ComparesGpusInOnePrecision) {
+  EXPECT_THAT(choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p5en", "--precision", "bf16"}),
+              AllOf(HasSubstr("4704"), Not(HasSubstr("(modelled)"))));
+  EXPECT_THAT(choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p5en"}), HasSubstr("2379"));
+  expect_error(
+      [] {
+        choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p3-25gbe", "--precision", "bf16"});
+      },
+      ExitCode::usage, testing::_, HasSubstr("its GPU does not compute in bf16"));
+  testing::internal::GetCapturedStdout();
+}
+
+TEST(ChooseVerb, MarksRatesThatNobodyMeasured) {
+  EXPECT_THAT(choose_by({"--workload", "bert_large", "--gpus", "8", "--profile", "aws-g5-48xlarge", "--target", "1%"}),
+              AllOf(HasSubstr("(modelled)"), HasSubstr("likely"), Not(HasSubstr("surely)")),
+                    HasSubstr("the samples/s of one GPU are modelled, and known within a factor of 1.25")));
+}
+
+TEST(ChooseVerb, TakesTransformersByTheirNumbers) {
+  EXPECT_THAT(choose_by({"--workload", "llama2-7b", "--profile", "aws-p5en", "--gpus", "8", "--target", "1%"}),
+              AllOf(HasSubstr("Llama 2 7 B: 8 GPUs of aws-p5en"), HasSubstr("124 GB"), HasSubstr("(modelled)")));
+  EXPECT_THAT(choose_by({"--workload", "transformer:layers=12,hidden=768,heads=12,vocab=50257,seq=1024,batch=8",
+                         "--profile", "dgx-a100", "--gpus", "8", "--target", "1%"}),
+              HasSubstr("Transformer of 0.124 B parameters (12 x 768): 8 GPUs of dgx-a100"));
+  expect_error(
+      [] {
+        choose_by({"--workload", "transformer:layers=12"});
+      },
+      ExitCode::usage, HasSubstr("a transformer without hidden"), HasSubstr("transformer:layers=32,"));
+  testing::internal::GetCapturedStdout();
+}
+
+TEST(ChooseVerb, RefusesStepsWhoseActivationsHaveNoRoom) {
+  expect_error(
+      [] {
+        choose_by({"--workload", "resnet50", "--profile", "dgx-a100", "--gpus", "8", "--batch", "2048"});
+      },
+      ExitCode::usage, testing::_, HasSubstr("and activations of 2048 samples 182 GB: give a smaller --batch"));
   testing::internal::GetCapturedStdout();
 }
 

@@ -34,6 +34,7 @@ TEST(PublishedSchemas, HoldWhatPredictionsPrint) {
                            HBENCH_SOURCE_DIR));
   expect_valid(here, "validate-1", "$HBENCH validate --profile hkbu-10gbe --json");
   expect_valid(here, "validate-collectives-1", "$HBENCH validate --collectives --json");
+  expect_valid(here, "validate-rates-1", "$HBENCH validate --rates --json");
 }
 
 TEST(PublishedSchemas, HoldWhatIsMeasuredAndStored) {

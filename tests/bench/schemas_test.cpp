@@ -24,6 +24,7 @@
 #include "reports/prediction/profile_difference.hpp"
 #include "reports/prediction/profiles.hpp"
 #include "reports/prediction/validated_curves.hpp"
+#include "reports/prediction/validated_rates.hpp"
 #include "reports/prediction/validation.hpp"
 #include "reports/track/bisection.hpp"
 #include "reports/track/explanation.hpp"
@@ -86,6 +87,7 @@ constexpr Published kPublished[] = {
     {"tune-1", [] { return tuning_json(tuning(), kSchema); }},
     {"validate-1", [] { return validation_json({}, kSchema); }},
     {"validate-collectives-1", [] { return curves_json({}, kSchema); }},
+    {"validate-rates-1", [] { return rates_json({}, kSchema); }},
 };
 
 std::filesystem::path path_of(std::string_view file) {

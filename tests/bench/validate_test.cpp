@@ -87,8 +87,8 @@ TEST(Validate, RefusesWhatCannotBeSimulated) {
   expect_error(call("resnet50,hkbu-10gbe,6,64,hierarchical,,,,none,none,yes,512,,100"), ExitCode::usage,
                HasSubstr("on 6 GPUs"));
   expect_error(call("resnet50,hkbu-10gbe,4,64,ps,,,,none,none,yes,512,,100"), ExitCode::usage, HasSubstr("server"));
-  expect_error(call("mobilenet_v2,dgx-a100,8,64,ring,,,,none,none,yes,512,,"), ExitCode::usage,
-               HasSubstr("no rate of one GPU"));
+  EXPECT_GT(validation_of_row("mobilenet_v2,dgx-a100,8,64,ring,,,,none,none,yes,512,,").predicted, 0)
+      << "nobody measured one GPU: its rate is modelled";
   expect_error(call("resnet50,hkbu-10gbe,1,64,none,,,,none,none,yes,512,,100"), ExitCode::usage, HasSubstr("alone"));
   EXPECT_GT(validation_of_row("bert_large,dgx-a100,8,64,ring,,,,none,none,yes,512,,100").predicted, 0.64);
 }

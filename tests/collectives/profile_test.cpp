@@ -50,6 +50,34 @@ TEST(Profile, ReadsEveryKey) {
   EXPECT_EQ(profile.rates.at("resnet50").samples_per_second, 384) << "from the GPU's file";
 }
 
+TEST(Profile, HasSeveralRatesOfAWorkload) {
+  const Profile profile = parse(with("{ value = 100, batch = 16, source = \"measured\" }",
+                                     "[{ value = 900, batch = 8, software = \"tuned\", precision = \"fp16\" },\n"
+                                     "  { value = 100, batch = 16, precision = \"tf32\", unlike = \"old\" },\n  200]"));
+  EXPECT_EQ(profile.rates.at("mine").samples_per_second, 100) << "the first that stands for the workload";
+  const std::vector<GpuRate>& stated = profile.stated_rates.at("mine");
+  ASSERT_EQ(stated.size(), 3U);
+  EXPECT_EQ(stated[0].software, "tuned");
+  EXPECT_EQ(stated[1].precision, "tf32");
+  EXPECT_EQ(stated[1].unlike, "old");
+  EXPECT_EQ(stated[2].samples_per_second, 200);
+  EXPECT_EQ(profile.stated_rates.at("resnet50").front().samples_per_second, 384) << "from the GPU's file";
+  expect_refused(with("batch = 16", "batch = 16, precision = \"half\""),
+                 "my.toml:32: rates.mine: 'half' is no precision", "float32, tf32, fp16, bf16");
+}
+
+TEST(ProfileLibrary, KnowsThePeaksOfEachGpu) {
+  const std::vector<Profile> gpus = ProfileLibrary(kProfiles).gpus();
+  EXPECT_GE(gpus.size(), 18U);
+  for (const Profile& gpu : gpus) {
+    EXPECT_GT(gpu.peaks.float32 + gpu.peaks.bf16, 0) << gpu.gpu;
+    EXPECT_GT(gpu.memory_rate.value, 0) << gpu.gpu;
+    EXPECT_GT(gpu.gpu_memory.value, 0) << gpu.gpu;
+    EXPECT_GE(gpu.peaks.bf16, gpu.peaks.tf32) << gpu.gpu;
+    EXPECT_GE(gpu.peaks.at("fp16"), gpu.peaks.fp16 > 0 ? gpu.peaks.float32 : 0) << gpu.gpu;
+  }
+}
+
 TEST(Profile, SaysByWhatFactorRatesMayBeOff) {
   EXPECT_EQ(parse(with("\"1 GB/s\"", "\"1 GB/s\"\nfactor = 2.5")).server_factor, 2.5);
   expect_refused(with("\"1 GB/s\"", "\"1 GB/s\"\nfactor = 0.9"),
@@ -255,7 +283,8 @@ TEST(ProfileLibrary, EveryShippedProfileIsSourcedAndKnowsResNet50) {
   for (const std::string& name : library.names()) {
     const Profile profile = library.load(name);
     EXPECT_EQ(profile.name, name);
-    EXPECT_TRUE(profile.rates.contains("resnet50")) << name;
+    EXPECT_TRUE(profile.rates.contains("resnet50") || profile.peaks.bf16 + profile.peaks.float32 > 0)
+        << name << " has neither a rate nor a peak, from which one is modelled";
     EXPECT_GT(profile.memory_rate.value, 0) << name;
     EXPECT_GT(profile.uncertainty, 0) << name;
     EXPECT_TRUE(digests.insert(profile.digest).second) << name << " is a copy of another";

@@ -1,0 +1,153 @@
+#include "analysis/prediction/rate_model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analysis/prediction/recorded_gpu.hpp"
+#include "analysis/statistics/statistics.hpp"
+
+namespace hbench {
+namespace {
+
+/// Times that memory moves each number which a layer writes: once when it is written, and when the next layer, the
+/// backward pass and the gradients of both read and write it.
+constexpr double kPasses = 8;
+/// Numbers that memory moves for each FLOP of a matrix product, whose tiles are read more than once.
+constexpr double kTiles = 0.003;
+/// Convolutions in float32 on plain cores need fewer multiplications than are counted (Lavin and Gray, CVPR 2016: 2.25
+/// times fewer for 3 x 3).
+constexpr double kWinograd = 2;
+
+/// In the order of `WorkloadKind`.
+constexpr std::array<UsualUse, 3> kUses{{{.efficiency = 0.57, .known_factor = 1.7, .unknown_factor = 1.9},
+                                         {.efficiency = 0.79, .known_factor = 1.25, .unknown_factor = 1.5},
+                                         {.efficiency = 1.27, .known_factor = 1.25, .unknown_factor = 1.6}}};
+
+bool is_half(std::string_view precision) { return precision == "fp16" || precision == "bf16"; }
+
+/// Whether a stated rate of a GPU is for `precision`; both forms of 16 bits run alike where there are both.
+bool is_for(const GpuRate& rate, const Profile& gpu, std::string_view precision) {
+  const bool alike = is_half(rate.precision) && is_half(precision) && gpu.peaks.at(precision) > 0;
+  return rate.precision.empty() || rate.precision == precision || alike;
+}
+
+/// What one GPU says of a workload: the mean of its precisions, on logarithms.
+std::optional<double> efficiency_on(const Profile& gpu, const Trace& trace, std::string_view software) {
+  double sum = 0;
+  int count = 0;
+  for (const GpuRate* rate : telling_rates(gpu, trace.name, software))
+    if (const auto least = least_time(gpu, *trace.cost, rate->precision)) {
+      sum += std::log(rate->samples_per_second * least->value);
+      ++count;
+    }
+  return count > 0 ? std::optional(std::exp(sum / count)) : std::nullopt;
+}
+
+/// The first that may be used.
+std::optional<GpuRate> any_rate(const Profile& cluster, std::string_view workload) {
+  if (const auto stated = cluster.stated_rates.find(workload); stated != cluster.stated_rates.end())
+    for (const GpuRate& rate : stated->second)
+      if (rate.software.empty()) return rate;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Seconds> least_time(const Profile& gpu, const WorkloadCost& cost, std::string_view precision) {
+  double peak = gpu.peaks.at(precision);
+  if (peak <= 0 || gpu.memory_rate.value <= 0) return std::nullopt;
+  if (cost.kind == WorkloadKind::convolutions && precision == "float32") peak *= kWinograd;
+  const double bytes = (kTiles * cost.flops + kPasses * cost.activations) * (is_half(precision) ? 2 : 4);
+  return Seconds(cost.flops / peak + bytes / gpu.memory_rate.value);
+}
+
+const UsualUse& usual_use(WorkloadKind kind) { return kUses.at(static_cast<std::size_t>(kind)); }
+
+std::string usual_precision(const Profile& gpu, WorkloadKind kind) {
+  const GpuPeaks& peaks = gpu.peaks;
+  const std::string half = peaks.bf16 > 0 ? "bf16" : "fp16";
+  const std::string full = peaks.tf32 > 0 ? "tf32" : "float32";
+  if (kind == WorkloadKind::convolutions) return peaks.at(full) > 0 ? full : half;
+  return peaks.at(half) > 0 ? half : full;
+}
+
+StepMemory memory_of(const Profile& cluster, const Trace& trace, int batch) {
+  std::string precision;
+  if (const auto rate = cluster.rates.find(trace.name); rate != cluster.rates.end()) precision = rate->second.precision;
+  if (precision.empty() && trace.cost) precision = usual_precision(cluster, trace.cost->kind);
+  return step_memory(trace, batch, is_half(precision));
+}
+
+std::vector<const GpuRate*> telling_rates(const Profile& gpu, std::string_view workload, std::string_view software) {
+  std::map<std::string, const GpuRate*> largest;
+  if (const auto stated = gpu.stated_rates.find(workload); stated != gpu.stated_rates.end())
+    for (const GpuRate& rate : stated->second) {
+      if (rate.software != software || !rate.unlike.empty() || rate.precision.empty()) continue;
+      const GpuRate*& best = largest[rate.precision];
+      if (best == nullptr || best->batch < rate.batch) best = &rate;
+    }
+  std::vector<const GpuRate*> rates;
+  for (const auto& [precision, rate] : largest) rates.push_back(rate);
+  return rates;
+}
+
+std::string_view family_of(std::string_view gpu) { return gpu.substr(0, gpu.find('-')); }
+
+std::optional<GpuRate> RateModel::modelled(const Profile& gpu, const Trace& trace, std::string_view precision,
+                                           std::string_view software, std::string_view without) const {
+  const auto least = trace.cost ? least_time(gpu, *trace.cost, precision) : std::nullopt;
+  if (!least) return std::nullopt;
+  std::vector<double> efficiencies, of_family;
+  std::vector<std::string> names, of_family_names;
+  for (const Profile& other : gpus_) {
+    if (family_of(other.gpu) == without) continue;
+    const auto efficiency = efficiency_on(other, trace, software);
+    if (!efficiency) continue;
+    const bool alike = family_of(other.gpu) == family_of(gpu.gpu);
+    (alike ? of_family : efficiencies).push_back(*efficiency);
+    (alike ? of_family_names : names).push_back(other.gpu);
+  }
+  if (!of_family.empty()) efficiencies = of_family, names = of_family_names;
+  const UsualUse& use = usual_use(trace.cost->kind);
+  const bool known = !efficiencies.empty();
+  if (!known && !software.empty()) return std::nullopt;
+  return GpuRate{
+      .samples_per_second = (known ? median(efficiencies) : use.efficiency) / least->value,
+      .batch = trace.timeline.batch,
+      .source =
+          known
+              ? fmt::format("modelled: as efficient as measured on {}, with this GPU's peak and memory rate ({})",
+                            fmt::join(names, ", "), precision)
+              : fmt::format("modelled: as efficient as other models of its kind, with this GPU's peak and memory rate "
+                            "({}); nobody measured this one",
+                            precision),
+      .factor = known ? use.known_factor : use.unknown_factor,
+      .precision = std::string(precision),
+      .modelled = true};
+}
+
+std::optional<GpuRate> RateModel::rate(const Profile& cluster, const Trace& trace, std::string_view precision) const {
+  const bool usual = precision.empty() || precision == kUsualPrecision;
+  if (usual && !trace.cost) return any_rate(cluster, trace.name);
+  const std::string wanted = usual ? usual_precision(cluster, trace.cost->kind) : std::string(precision);
+  if (const auto stated = cluster.stated_rates.find(trace.name); stated != cluster.stated_rates.end())
+    for (const GpuRate& rate : stated->second)
+      if (rate.software.empty() && is_for(rate, cluster, wanted)) return rate;
+  if (precision.empty())
+    if (auto other = any_rate(cluster, trace.name)) return other;
+  return modelled(cluster, trace, wanted);
+}
+
+void take_rate(Profile& cluster, const Trace& trace, const RateModel& model, std::string_view precision) {
+  if (is_recorded_on(trace, cluster) && !cluster.stated_rates.contains(trace.name)) return;
+  if (const auto rate = model.rate(cluster, trace, precision))
+    cluster.rates.insert_or_assign(trace.name, *rate);
+  else
+    cluster.rates.erase(trace.name);
+}
+
+}  // namespace hbench
