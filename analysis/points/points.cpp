@@ -166,12 +166,25 @@ StepEnds ends_of(const CaseResult& result, double step) {
           .communication = share};
 }
 
+/// None of results of an older hbench.
+std::optional<UnknownKind> widest_of(const CaseResult& result) {
+  std::optional<UnknownKind> widest;
+  double most = 0;
+  for (const UnknownKind kind : kUnknownKinds)
+    if (const auto size = value_of(result, fmt::format("{}{}", kUnknownPrefix, name_of(kind))); size && *size > most) {
+      most = *size;
+      widest = kind;
+    }
+  return widest;
+}
+
 void fill_simulated(Point& point, const CaseResult& result) {
   const std::optional<double> step = value_of(result, "step_seconds");
   if (!step) return;
   set_step(point, *step);
   point.samples = 1;
   if (*step > 0) point.ends = ends_of(result, *step);
+  point.widest = widest_of(result);
   point.ledger = typical_ledger(result);
   const std::optional<double> base = value_of(result, "baseline_throughput");
   if (!base) return;
@@ -186,7 +199,8 @@ void fill_simulated(Point& point, const CaseResult& result) {
   if (!optimistic || !pessimistic) return;
   point.efficiency_low = efficiency_at(*pessimistic);
   point.efficiency_high = efficiency_at(*optimistic);
-  point.interval = fmt::format("{:.0f} % band: uncertainty of the profile and of the model", 100 * kBandLevel);
+  point.interval = fmt::format("{:.0f} % band", 100 * kBandLevel);
+  if (point.widest) point.interval += fmt::format(": most of it is {}", in_words(*point.widest));
 }
 
 /// What the source prints is kept as printed, also where it does not add up.

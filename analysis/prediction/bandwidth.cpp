@@ -93,6 +93,8 @@ RequiredBandwidth search_required(const Case& asked, double target, VariedNetwor
   });
   found.most = search(&SimulatedStep::high);
   const SimulatedStep& best = network.step(asked, kUnlimited);
+  const SimulatedStep& meets = found.stated ? network.step(asked, *found.stated) : best;
+  if (!meets.unknowns.empty()) found.widest = largest(meets.unknowns).kind;
   found.best_efficiency = efficiency(best.times.step, best);
   if (found.stated) return found;
   const Obstacle obstacle = worst_obstacle(asked, network.catalog());

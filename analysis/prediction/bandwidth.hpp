@@ -20,7 +20,8 @@ struct RequiredBandwidth {
   std::optional<BytesPerSecond> stated;
   /// By the better and the worse end of the prediction's 90 % band.
   std::optional<BytesPerSecond> least, most;
-  double best_efficiency = 0;  ///< on a network that takes no time, latency apart
+  std::optional<UnknownKind> widest;  ///< what makes most of that band, at the stated rate
+  double best_efficiency = 0;         ///< on a network that takes no time, latency apart
   /// What holds it back there, in words, and the efficiency without that; only where `stated` is none.
   std::string obstacle;
   double without_obstacle = 0;

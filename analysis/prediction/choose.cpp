@@ -170,7 +170,9 @@ Choice choose(const PredictionRequest& request, const Goals& asked_goals, const 
   if (goals.currency.empty()) goals.currency = usual_currency(plan.catalog);
   // A rate that was given is as good as measured, whatever a profile says of that GPU.
   for (auto& [name, profile] : plan.catalog.profiles)
-    if (request.rate_on(profile.gpu) > 0) profile.rates.clear();
+    std::erase_if(profile.rates, [&, given = request.rate_on(profile.gpu)](const auto& each) {
+      return given > 0 && !(each.second.node > 0 && each.second.samples_per_second == given);
+    });
   const std::map<std::string, Offer> offers = make_offers(plan, goals);
   check_possible(plan, goals, offers);
   means.more(simulation_time(plan.cases, plan.catalog));

@@ -48,7 +48,9 @@ void check_candidates(std::size_t count) {
 
 CellFigure figure_of(const SimulatedStep& step) {
   const Seconds alone = step.times.alone();
-  return {alone / step.times.step, alone / step.high, alone / step.low};
+  CellFigure figure{alone / step.times.step, alone / step.high, alone / step.low};
+  if (!step.unknowns.empty()) figure.widest = largest(step.unknowns).kind;
+  return figure;
 }
 
 /// Simulates one workload's map.

@@ -18,7 +18,8 @@ using Fastest = std::vector<std::size_t>;
 
 /// What one candidate reaches in a cell.
 struct CellFigure {
-  double stated = 0, low = 0, high = 0;  ///< efficiency; low and high are the 90 % band
+  double stated = 0, low = 0, high = 0;    ///< efficiency; low and high are the 90 % band
+  std::optional<UnknownKind> widest = {};  ///< what makes most of it
 };
 
 /// One map: a row for each count, a column for each rate or size.

@@ -65,6 +65,8 @@ std::vector<Doubt> doubts_of(const Choice& choice, const Alternative& alternativ
          fmt::format("hbench calibrate --batch {} on one GPU", asked.micro_batch())});
   if (std::string doubt = warn_of_batch(asked); !doubt.empty())
     doubts.push_back({std::move(doubt), "a training to its end, or a smaller --global-batch"});
+  if (const auto& widest = alternative.point.widest)
+    doubts.push_back({fmt::format("most of the band is {}", in_words(*widest)), std::string(measurement_of(*widest))});
   return doubts;
 }
 

@@ -83,6 +83,22 @@ std::string rate_source(const PredictionRequest& request, const Profile& profile
                                         : std::string(kRecordedRate);
 }
 
+/// Gives the cluster what all GPUs of one full node make together. \throws Error (usage) where that cannot be.
+void set_node_rate(Profile& profile, const Trace& trace, double given, double node_rate) {
+  constexpr double kMostOfIdeal = 1.2, kLeastOfIdeal = 0.1;
+  GpuRate& rate = profile.rates[trace.name];
+  if (given > 0) rate = {.samples_per_second = given, .batch = rate.batch, .source = "given"};
+  const double ideal = rate.samples_per_second * profile.gpus_per_node;
+  if (ideal > 0 && !(node_rate < kMostOfIdeal * ideal && node_rate > kLeastOfIdeal * ideal))
+    throw Error(ExitCode::usage,
+                fmt::format("--single-node-rate {:g}: the {} GPUs of a node of {} make {:.4g} samples/s of {} at ideal "
+                            "speed",
+                            node_rate, profile.gpus_per_node, profile.name, ideal, trace.name),
+                "give what all GPUs of one full node make together, of one workload on one cluster, and with "
+                "--single-gpu-rate what one of them makes alone");
+  rate.node = node_rate;
+}
+
 }  // namespace
 
 PlanBuilder::PlanBuilder(const PredictionRequest& request, const Data& data, const PlanLimits& limits)
@@ -300,6 +316,10 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); {}one GPU: {}", profile.name, profile.digest,
                              trace.name, trace_digests_.at(trace.name), trace.source, precision_text(request_),
                              rate_source(request_, profile, trace));
+  if (request_.node_rate > 0) {
+    set_node_rate(plan_.catalog.profiles.at(profile_name), trace, given, request_.node_rate);
+    asked.source += fmt::format("; one full node: {:g} samples/s, given by --single-node-rate", request_.node_rate);
+  }
   add(asked, strategy);
 }
 

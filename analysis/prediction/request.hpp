@@ -31,6 +31,7 @@ struct PredictionRequest {
   int accumulate = 0;          ///< micro-batches of a step; 0: one, or what `batch` and `global_batch` make of it
   int global_batch = 0;        ///< samples of a step at every GPU count (strong scaling); 0: each GPU's stays (weak)
   double single_gpu_rate = 0;  ///< samples/s; 0: the profile's
+  double node_rate = 0;        ///< samples/s of all GPUs of one full node; 0: the profile's, which may have none
   /// Samples/s of one GPU by its name in the catalogue: `h100` means `h100-sxm` too.
   std::map<std::string, double, std::less<>> gpu_rates;
   /// Of the training, by name. Empty: float32 of measured runs on CPU cores, tf32 on GPUs, and on clusters that of

@@ -19,6 +19,14 @@ namespace {
 constexpr int kLargeWorld = 256;
 constexpr Seconds kSmallCase(0.004);
 
+/// Samples/s of a full node that the profile has beside the rate of one GPU that is in use; 0: none.
+double known_node(const Case& asked, const Profile& cluster) {
+  const auto known = cluster.rates.find(asked.workload);
+  if (known == cluster.rates.end()) return 0;
+  const bool same = asked.single_gpu_rate == 0 || known->second.samples_per_second == asked.single_gpu_rate;
+  return same ? known->second.node : 0;
+}
+
 /// `11,585`
 std::string with_commas(int count) {
   std::string text = std::to_string(count);
@@ -30,6 +38,26 @@ std::string in_words(std::int64_t transfers) {
   const auto count = static_cast<double>(transfers);
   return count < 1e9 ? fmt::format("{:.0f} million transfers", count / 1e6)
                      : fmt::format("{:.1f} billion transfers", count / 1e9);
+}
+
+/// What a PCIe bus carries at most (5.0 x16, one direction, as NCCL reaches it); faster links are switched.
+constexpr BytesPerSecond kFastestBus(45e9);
+
+RatePrior rate_prior(const Profile& cluster, int gpus) {
+  if (gpus <= cluster.gpus_per_node) return cluster.local_rate > kFastestBus ? kSwitchedPrior : kBusPrior;
+  const bool sockets = cluster.network_low_latency.value == 0 || cluster.stream_cap.value > 0;
+  return sockets ? kSocketsPrior : kRdmaPrior;
+}
+
+bool has_ends(const Profile& cluster, const World& world) {
+  return cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
+}
+
+bool is_half(std::string_view precision) { return precision == "fp16" || precision == "bf16"; }
+
+/// Whether a compressor is more than a cast.
+bool is_coded(std::string_view compressor) {
+  return !compressor.empty() && compressor != kUncompressed && !is_half(compressor);
 }
 
 }  // namespace
@@ -87,34 +115,81 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
   return simulators_.try_emplace(key, profile(profile_name, end), world, stop_).first->second;
 }
 
-SimulatedStep SimulatedRunner::step(const Case& asked) {
+/// The factor by which GPUs are slower for all that a full node's rate has in it beside what is simulated.
+double SimulatedRunner::slowed_by_node(const Case& asked, double rate, double node_rate) {
+  const int full = catalog_.profiles.at(asked.profile).gpus_per_node;
+  // A rate that is no rate of such a node explains nothing.
+  constexpr double kMostOfIdeal = 1.2, kLeastOfIdeal = 0.1;
+  const bool possible = node_rate < kMostOfIdeal * full * rate && node_rate > kLeastOfIdeal * full * rate;
+  if (!possible || asked.gpus < full || full == 1) return 1;
+  Case node = asked;
+  node.gpus = full;
+  const TrainingStrategy strategy = parse_strategy(node);
+  const World world = strategy.world(full, full);
+  if (!refuse_strategy(strategy, world).empty()) return 1;
+  const StepTimes times = simulator(node.profile, world, End::stated).run(timeline_of(node, catalog_), strategy);
+  return asked.batch_per_gpu * full / node_rate / times.step.value;
+}
+
+StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step, const World& world) const {
   const Profile& cluster = catalog_.profiles.at(asked.profile);
-  const Trace& recorded = catalog_.traces.at(asked.workload);
+  const Trace& trace = catalog_.traces.at(asked.workload);
+  const int of_node = std::min(asked.gpus, cluster.gpus_per_node);
+  const double unhidden = std::min(step.times.exposed, step.times.communication).value;
+  const std::vector<Figure> assumed = cluster.assumed();
+  return {.step = step.times.step.value,
+          .better = std::min(step.times.step, step.fast).value,
+          .worse = std::max(step.times.step, step.slow).value,
+          .hidden = step.times.communication.value - unhidden,
+          .exposed = unhidden,
+          .nodes = cluster.nodes_of(asked.gpus),
+          .gpus_of_node = of_node,
+          .node_rate = of_node * step.rate,
+          .tensors = static_cast<double>(trace.timeline.gradients.size()),
+          .bytes = trace.elements() * sizeof(float),
+          .recorded_error = trace.recorded ? trace.recorded->error() : 0,
+          .servers = world.servers > 0,
+          .switched_links = cluster.local_rate > kFastestBus,
+          .assumed_network =
+              std::ranges::any_of(assumed, [](const Figure& figure) { return figure.key.starts_with("network."); }),
+          .framework_known = !asked.strategy.preset.empty(),
+          .computed_timeline = trace.computed(),
+          .mixed_precision = is_half(asked.training.precision),
+          .codes = is_coded(asked.strategy.compressor)};
+}
+
+SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
+  const Profile& cluster = catalog_.profiles.at(asked.profile);
   const OneGpu rate = one_gpu(asked, catalog_);
   SimulatedStep result{.rate = rate.samples_per_second, .rate_factor = rate.factor};
   if (asked.accumulate > 1) result.rate = timeline_of(asked, catalog_).samples_per_second();
+  const double slowed = slowed_by_node(asked, result.rate, node_rate > 0 ? node_rate : known_node(asked, cluster));
   const TrainingStrategy strategy = parse_strategy(asked);
   const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
-  const bool has_factor =
-      cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
   const auto simulated = [&](End end, double network_slower, double gpu_faster, std::vector<Span>* spans = nullptr) {
-    const StepTimeline timeline = timeline_of(asked, catalog_, gpu_faster);
-    return simulator(asked.profile, world, has_factor ? end : End::stated)
+    const StepTimeline timeline = timeline_of(asked, catalog_, gpu_faster / slowed);
+    return simulator(asked.profile, world, has_ends(cluster, world) ? end : End::stated)
         .run(timeline, strategy, network_slower, end, spans);
   };
   const StepTimes& times = result.times = simulated(End::stated, 1, 1, &result.spans);
   // On a faster network messages meet other queues, and nothing promises that no step takes longer for it: what the
   // profile is uncertain of is the envelope of the three runs. A slower GPU hides more, and a faster one less; against
   // their own speed alone they are compared as if they were as fast as stated.
-  result.fast = simulated(End::better, 1 - cluster.uncertainty, 1 / rate.factor).step / rate.factor;
-  result.slow = simulated(End::worse, 1 + cluster.uncertainty, rate.factor).step * rate.factor;
-  // One GPU is what others are relative to. A recorded job shows how far its timeline is from its own step.
-  const double own = recorded.recorded ? recorded.recorded->error() : 0;
-  const double wider =
-      asked.gpus > 1 ? std::exp(std::hypot(error_.half_width(times.communication / times.step), own)) : 1;
+  const RatePrior prior = rates_given_ ? RatePrior{} : rate_prior(cluster, asked.gpus);
+  const double faster = 1 / (1 + std::hypot(cluster.uncertainty / (1 - cluster.uncertainty), prior.faster));
+  const double slower = 1 + std::hypot(cluster.uncertainty, prior.slower);
+  result.fast = simulated(End::better, faster, 1 / rate.factor).step / rate.factor;
+  result.slow = simulated(End::worse, slower, rate.factor).step * rate.factor;
+  result.low = result.high = times.step;
+  if (asked.gpus == 1) return result;
+  result.facts = facts_of(asked, result, world);
+  result.facts.node_measured = slowed != 1;
+  result.unknowns = unknowns_of(result.facts);
+  const BandFactors band = band_of(result.unknowns);
   // Whatever else may be wrong, communication does not make a GPU faster.
-  result.low = std::max(std::min({times.step, result.fast, result.slow}) / wider, times.alone());
-  result.high = std::max({times.step, result.fast, result.slow}) * wider;
+  const Seconds alone(asked.batch_per_gpu / result.rate);
+  result.low = std::min(std::max(times.step * band.low, alone), times.step);
+  result.high = times.step * band.high;
   return result;
 }
 
@@ -123,8 +198,8 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   const StepTimes& times = simulated.times;
   CaseResult result;
   result.asked = asked;
-  const auto add = [&](const char* metric, double value, const char* unit = "s") {
-    result.samples.push_back({.metric = metric, .value = value, .unit = unit});
+  const auto add = [&](std::string_view metric, double value, const char* unit = "s") {
+    result.samples.push_back({.metric = std::string(metric), .value = value, .unit = unit});
   };
   add("step_seconds", times.step.value);
   add("step_seconds_low", simulated.low.value);
@@ -133,6 +208,8 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("step_seconds_worse", simulated.slow.value);
   add("communication_seconds", times.communication.value);
   add_other_batch(result, one_gpu(asked, catalog_));
+  for (const Unknown& each : simulated.unknowns)
+    add(fmt::format("{}{}", kUnknownPrefix, name_of(each.kind)), each.size(), "1");
   add("baseline_throughput", simulated.rate, "samples/s");
   add("ledger/compute", times.compute.value);
   add("ledger/straggler", times.straggler.value);

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "analysis/points/lead.hpp"
-#include "analysis/points/model_error.hpp"
+#include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/means.hpp"
 #include "analysis/records/records.hpp"
@@ -39,9 +39,11 @@ struct SimulatedStep {
   /// With all of them better and worse by its uncertainty, and at the ends of its factors; the GPU slower and faster by
   /// the factor of its rate. All are for the stated rate: times that one GPU takes alone at the other rate, over that.
   Seconds fast, slow;
-  Seconds low, high;       ///< the 90 % band: the envelope of these, widened by the model's own error
-  double rate = 0;         ///< samples/s of one GPU alone, at the case's batch
-  double rate_factor = 1;  ///< `OneGpu::factor`
+  Seconds low, high;              ///< the 90 % band that `unknowns` make
+  StepFacts facts;                ///< what its unknowns depend on
+  std::vector<Unknown> unknowns;  ///< none of one GPU
+  double rate = 0;                ///< samples/s of one GPU alone, at the case's batch
+  double rate_factor = 1;         ///< `OneGpu::factor`
 
   StepEnds ends() const { return {times.step.value, fast.value, slow.value, times.communication / times.step}; }
 };
@@ -50,21 +52,26 @@ struct SimulatedStep {
 /// in the plan's order. `catalog` outlives it and holds what the cases name.
 class SimulatedRunner {
  public:
-  /// Asks `stop` again and again while it runs. `error` widens the bands, which hold the profile's uncertainty.
-  explicit SimulatedRunner(const Catalog& catalog, StopRequested stop = {}, ModelError error = kModelError)
-      : catalog_(catalog), stop_(std::move(stop)), error_(error) {}
-  /// \throws Error (interrupted) when a stop was requested; later runs are as good as if this one had never been.
-  SimulatedStep step(const Case& asked);
+  /// Asks `stop` again and again while it runs. With `rates_given` the rates of the profiles' networks are what they
+  /// really carry, and not what a data sheet says.
+  explicit SimulatedRunner(const Catalog& catalog, StopRequested stop = {}, bool rates_given = false)
+      : catalog_(catalog), stop_(std::move(stop)), rates_given_(rates_given) {}
+  /// `node_rate` is what all GPUs of one full node were seen to make together, in samples/s, 0: not known. It has
+  /// input, PCIe and framework in it, so that a step of several nodes starts from it. \throws Error (interrupted) when
+  /// a stop was requested; later runs are as good as if this one had never been.
+  SimulatedStep step(const Case& asked, double node_rate = 0);
   /// The same as samples. \throws as `step`.
   CaseResult run(const Case& asked);
 
  private:
   StepSimulator& simulator(const std::string& profile_name, const World& world, End end);
   const Profile& profile(const std::string& name, End end);
+  double slowed_by_node(const Case& asked, double rate, double node_rate);
+  StepFacts facts_of(const Case& asked, const SimulatedStep& step, const World& world) const;
 
   const Catalog& catalog_;
   StopRequested stop_;
-  ModelError error_;
+  bool rates_given_;
   std::string last_profile_;
   int last_workers_ = 0;
   std::map<std::pair<std::string, End>, Profile> varied_;  ///< by name, at an end that is not the stated one

@@ -2,26 +2,37 @@
 
 /// Predictions beside published figures: how far they are apart, and how often their bands hold what they promise.
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "analysis/points/model_error.hpp"
+#include "analysis/points/coverage.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/means.hpp"
 #include "analysis/records/records.hpp"
 
 namespace hbench {
 
-/// One published figure and its prediction.
-struct Validation {
-  Case asked;               ///< as published
-  double published = 0;     ///< seconds of a step, as the throughput or the efficiency of the source says
-  double predicted = 0;     ///< seconds of a step
-  bool calibrated = false;  ///< the model has used the figure (`calibrated_with`)
-  Residual residual;        ///< for the band; without the model's own error
+/// A predicted step beside a published one. Seconds.
+struct StepBesideFigure {
+  double published = 0;                     ///< as the throughput or the efficiency of the source says
+  double predicted = 0, low = 0, high = 0;  ///< with its 90 % band
+  Residual residual;
 
   /// Predicted over published throughput, less 1: above 0 where the prediction is too fast.
   double error() const { return published / predicted - 1; }
+};
+
+/// One published figure and its prediction.
+struct Validation : StepBesideFigure {
+  Case asked;                                 ///< as published
+  bool calibrated = false;                    ///< the model has used the figure (`calibrated_with`)
+  bool mixed_precision = false;               ///< its note says so, or its one GPU is too fast for single precision
+  bool computed_timeline = false;             ///< of its workload
+  bool assumed_links = false;                 ///< nobody states the network, or of one node the links inside
+  double better = 0, worse = 0;               ///< seconds, with the better and the worse figures of its profile
+  std::optional<StepBesideFigure> unnamed;    ///< as if its framework were not known; none where it is not
+  std::optional<StepBesideFigure> from_node;  ///< from what the source's full node makes, where it says that too
 };
 
 /// The table of published or measured figures in a file. \throws Error as `read_file` and `published_results`.

@@ -15,7 +15,7 @@ const SimulatedStep& VariedNetwork::step(const Case& asked, BytesPerSecond per_n
   if (!runner_ || per_node != last_rate_) {
     for (const auto& [name, profile] : stated_.profiles)
       varied_.profiles.at(name) = with_network_rate(profile, per_node);
-    runner_.emplace(varied_, stop_);
+    runner_.emplace(varied_, stop_, true);
     last_rate_ = per_node;
   }
   return known_.emplace(key, runner_->step(asked)).first->second;

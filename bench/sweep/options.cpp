@@ -86,6 +86,9 @@ void add_strategies(Arguments& app, SweepRequest& request) {
   add_batch_options(app, request);
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU: rescales the timeline",
                  positive_rate());
+  app.add_option("--single-node-rate", request.node_rate,
+                 "samples/s of all GPUs of one full node: what input and framework lose inside it is known then",
+                 positive_rate());
   app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");
 }
 

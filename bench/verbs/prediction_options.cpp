@@ -15,6 +15,9 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
   add_batch_options(app, request);
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, in the place of the cluster's",
                  positive_rate());
+  app.add_option("--single-node-rate", request.node_rate,
+                 "samples/s of all GPUs of one full node: what input and framework lose inside it is known then",
+                 positive_rate());
   app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");
   app.add_option(
          "--precision", request.precision,

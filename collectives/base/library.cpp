@@ -25,6 +25,12 @@ TomlLibrary::TomlLibrary(std::filesystem::path folder, std::string what)
 }
 
 NamedText TomlLibrary::read(std::string_view name_or_file) const {
+  std::error_code absent;
+  const std::string own = std::string(name_or_file) + ".toml";
+  // `published/x`: in a folder of the library, and in no list.
+  if (name_or_file.find('/') != std::string_view::npos && name_or_file.front() != '/' &&
+      std::filesystem::is_regular_file(folder_ / own, absent))
+    return {own, read_file(folder_ / own)};
   if (is_file_name(name_or_file)) return {std::string(name_or_file), read_file(std::string(name_or_file))};
   const std::vector<std::string_view> known(names_.begin(), names_.end());
   if (std::ranges::find(known, name_or_file) == known.end()) throw unknown_name(what_, name_or_file, known);

@@ -18,7 +18,8 @@ struct NamedText {
 /// Whether a name on the command line means a file of the user's own: it has a `/` or ends in `.toml`.
 bool is_file_name(std::string_view name);
 
-/// The `*.toml` files of one folder, by stem. Immutable.
+/// The `*.toml` files of one folder, by stem. Those of its own folders are known as `folder/stem` and not listed.
+/// Immutable.
 class TomlLibrary {
  public:
   /// `what` names an entry in messages: `profile`. \throws Error (environment) when `folder` cannot be read.

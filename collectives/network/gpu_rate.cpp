@@ -47,7 +47,7 @@ GpuRate read_rate(const TomlReader& read, std::string_view workload, const toml:
   rate.factor = kUsualRateFactor;
   if (fields == nullptr) return rate;
   read.check_keys(*fields,
-                  std::array<std::string_view, 8>{"value", "batch", "factor", "source", "precision", "software",
+                  std::array<std::string_view, 9>{"value", "batch", "factor", "node", "source", "precision", "software",
                                                   "unlike", "others"},
                   "", fmt::format(" in rates.{}", workload));
   if (const toml::node* batch = fields->get("batch"))
@@ -57,6 +57,10 @@ GpuRate read_rate(const TomlReader& read, std::string_view workload, const toml:
     rate.factor = read.number(
         *factor, 1, kMostFactor, fmt::format("rates.{}: factor is not between 1 and {:g}", workload, kMostFactor),
         "the rate may be higher or lower by this factor: 1 where it was measured on this very machine");
+  if (const toml::node* node = fields->get("node"))
+    rate.node = read.number(*node, 1 / kMostSamplesPerSecond, kMostSamplesPerSecond,
+                            fmt::format("rates.{}: node must be samples/s of one full node", workload),
+                            "write what all its GPUs make together, such as node = 2855");
   read_rate_text(read, workload, *fields, "source", rate.source);
   read_rate_text(read, workload, *fields, "precision", rate.precision);
   read_rate_text(read, workload, *fields, "software", rate.software);

@@ -34,7 +34,9 @@ struct GpuRate {
   /// how GPUs compare. Empty: the rate may be used.
   std::string software = {};
   std::string unlike = {};  ///< why it does not tell how GPUs compare: `bound by the host`; empty: it does
-  bool modelled = false;    ///< nobody measured it: from FLOPs, peaks and what others measured
+  /// Samples/s that all GPUs of one full node make together, 0: not known. It has input, PCIe and the framework in it.
+  double node = 0;
+  bool modelled = false;  ///< nobody measured it: from FLOPs, peaks and what others measured
 };
 using GpuRates = std::map<std::string, std::vector<GpuRate>, std::less<>>;
 

@@ -119,11 +119,14 @@ std::string method(const BandwidthAnswer& answer) {
   text += ".";
   if (const std::string example = example_of(answer, false); !example.empty())
     text += fmt::format(
-        " {} has no upper end: at the worse end no network is fast enough, because published steps are up to {:.0f} % "
-        "slower than simulated ones for reasons that no network mends (hbench validate); lower targets have one.",
-        example, 100 * kModelError.compute);
+        " {} has no upper end: at the worse end no network is fast enough, because published steps are slower than "
+        "simulated ones for reasons that no network mends (hbench validate); lower targets have one.",
+        example);
   if (!answer.batches.empty()) text += fmt::format(" Batches: {}.", answer.batches);
-  return text + " Never: no network is fast enough.";
+  std::vector<UnknownKind> widest;
+  for (const RequiredBandwidth& each : answer.required)
+    if (each.widest) widest.push_back(*each.widest);
+  return text + " Never: no network is fast enough. " + widest_in_words(widest);
 }
 
 Table required_table(const BandwidthAnswer& answer, const Axes& axes, const std::string& workload) {
@@ -342,6 +345,8 @@ void required_fields(Row& row, const RequiredBandwidth& required, int gpus_per_n
   row.object("gbit_per_second_per_node", required, rate(1));
   row.object("gbit_per_second_per_gpu", required, rate(gpus_per_node));
   row.field("best_efficiency", required.best_efficiency, "on a network that takes no time, latency apart");
+  row.field("most_of_band", required.widest ? if_stated(in_words(*required.widest)) : std::nullopt,
+            "the unknown that makes most of the band");
   row.field("held_back_by", if_stated(required.obstacle), "where no network is fast enough");
   row.field("efficiency_without_that", if_known(!required.obstacle.empty(), required.without_obstacle));
 }

@@ -344,13 +344,12 @@ Document choice_document(const Choice& choice) {
   Document document{.title = fmt::format("Where to train {}", choice.workload)};
   document.blocks.emplace_back(Verdict{verdict(choice, best)});
   for (Chart& chart : choice_charts(choice, best)) document.blocks.emplace_back(std::move(chart));
-  document.blocks.emplace_back(Paragraph{fmt::format(
-      "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as published steps ask for (hbench "
-      "validate): {:.0f} % at least, so that close cases stay likely until a run there decides them. Bands of times "
-      "and costs are wider, by how far the samples/s of one GPU are known. Surely: all of the band meets the "
-      "conditions; likely: the "
-      "figure does; hardly: only the better end does.",
-      100 * kModelError.compute)});
+  document.blocks.emplace_back(Paragraph{
+      "All of it is simulated. Ranges are 90 % bands of the efficiency, as wide as what is not known makes them "
+      "(hbench "
+      "validate), so that close cases stay likely until a run there decides them. Bands of times and costs are wider, "
+      "by how far the samples/s of one GPU are known. Surely: all of the band meets the conditions; likely: the figure "
+      "does; hardly: only the better end does."});
   document.blocks.emplace_back(alternative_table(
       choice, best, {.caption = "The best of each cluster, the best cluster first", .first_rows = 12}));
   if (const std::vector<Alternative> front = pareto_front(choice.alternatives); !front.empty())

@@ -184,6 +184,13 @@ Document crossover_document(const Crossover& crossover) {
   for (const CrossoverMap& map : crossover.maps) document.blocks.emplace_back(map_table(map, crossover.candidates));
   document.blocks.emplace_back(legend(crossover));
   document.blocks.emplace_back(Paragraph{crossover.method});
+  std::vector<UnknownKind> widest;
+  for (const CrossoverMap& map : crossover.maps)
+    for (const auto& row : map.figures)
+      for (const auto& cell : row)
+        for (const std::optional<CellFigure>& figure : cell)
+          if (figure && figure->widest) widest.push_back(*figure->widest);
+  if (!widest.empty()) document.blocks.emplace_back(Paragraph{widest_in_words(widest)});
   ChartGroup charts{.title = "Efficiency over bandwidth"};
   for (const CrossoverMap& map : crossover.maps)
     if (!map.figures.empty()) charts.charts.push_back(efficiency_chart(map, crossover.candidates));

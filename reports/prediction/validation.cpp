@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 
+#include "analysis/points/model_error.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
 
@@ -31,7 +34,7 @@ Errors errors_of(const Selection& some) {
   for (const Validation* each : some) {
     signed_errors.push_back(each->error());
     errors.small += std::fabs(each->error()) <= kSmallError ? 1 : 0;
-    errors.held += holds(kModelError, each->residual) ? 1 : 0;
+    errors.held += holds(each->residual) ? 1 : 0;
   }
   const auto count = static_cast<double>(some.size());
   errors.small /= count;
@@ -69,11 +72,17 @@ void figure_fields(Row& row, const Validation& each) {
   row.field("strategy", asked.strategy.label()).in("strategy");
   row.field("published_step_seconds", each.published).in("published", samples_per_second, 1);
   row.field("predicted_step_seconds", each.predicted).in("predicted", samples_per_second, 1);
-  row.field("profile_low_seconds", each.residual.low, "with the better figures of its profile");
-  row.field("profile_high_seconds", each.residual.high, "with the worse figures of its profile");
+  row.field("profile_low_seconds", each.better, "with the better figures of its profile");
+  row.field("profile_high_seconds", each.worse, "with the worse figures of its profile");
   row.field("communication_share", each.residual.communication, "of the step, with a collective in flight");
   row.field("throughput_error", each.error(), "predicted / published - 1").in("error", signed_percent);
-  row.field("in_band", holds(kModelError, each.residual), "of 90 %").in("in the band");
+  row.field("low_seconds", each.low, "of the 90 % band");
+  row.field("high_seconds", each.high, "of the 90 % band");
+  row.field("in_band", holds(each.residual), "of 90 %").in("in the band");
+  row.field(
+      "most_of_band",
+      if_stated(each.residual.unknowns.empty() ? std::string_view() : in_words(largest(each.residual.unknowns).kind)),
+      "the unknown that makes most of it");
   row.field("calibrated", each.calibrated, "whether the model has used it").in("calibrated with it", 2);
   row.field("source", asked.source).in("source", 3);
 }
@@ -83,17 +92,6 @@ Selection selected(const std::vector<Validation>& all, bool calibrated) {
   for (const Validation& each : all)
     if (each.calibrated == calibrated) some.push_back(&each);
   return some;
-}
-
-std::vector<Residual> residuals_of(const std::vector<Validation>& all) {
-  std::vector<Residual> residuals;
-  for (const Validation& each : all) residuals.push_back(each.residual);
-  return residuals;
-}
-
-/// Clusters on which the width of bands can be tried: with one there is no other.
-bool several_clusters(const std::vector<Validation>& all) {
-  return std::ranges::any_of(all, [&](const Validation& each) { return each.asked.profile != all[0].asked.profile; });
 }
 
 std::string errors_in_words(const Selection& some) {
@@ -109,12 +107,136 @@ std::string verdict(const std::vector<Validation>& all) {
     if (const Selection some = selected(all, calibrated); !some.empty())
       text += fmt::format("{} figure{} {} the model: {}. ", some.size(), some.size() == 1 ? "" : "s",
                           calibrated ? "that calibrated" : "that did not calibrate", errors_in_words(some));
-  if (several_clusters(all))
-    text += fmt::format(
-        "On a cluster of which nothing is published a band holds {} of the figures: those of each cluster here, with "
-        "bands as wide as the other clusters ask for, clusters counting alike.",
-        percent(coverage_elsewhere(residuals_of(all))));
   return text;
+}
+
+/// A class of figures whose bands are asked about.
+struct FigureClass {
+  std::string_view name;
+  bool (*has)(const Validation& each);
+};
+
+constexpr std::array kClasses{
+    FigureClass{"mixed precision", [](const Validation& each) { return each.mixed_precision; }},
+    FigureClass{"compressor", [](const Validation& each) { return each.asked.strategy.compresses(); }},
+    FigureClass{"computed timeline", [](const Validation& each) { return each.computed_timeline; }},
+    FigureClass{"transport not stated", [](const Validation& each) { return each.assumed_links; }},
+    FigureClass{"parameter servers", [](const Validation& each) { return each.asked.strategy.uses_servers(); }},
+};
+
+bool in_any_class(const Validation& each) {
+  return std::ranges::any_of(kClasses, [&](const FigureClass& figures) { return figures.has(each); });
+}
+
+/// Predictions of one kind, and whether bands hold them that are as wide as other sources, or frameworks, ask for.
+struct Judged {
+  std::vector<StepBesideFigure> predictions;
+  std::vector<bool> held, held_by_cluster;
+};
+
+Judged judged(std::vector<StepBesideFigure> predictions, ResidualGroup group) {
+  std::vector<Residual> residuals;
+  for (const StepBesideFigure& each : predictions) residuals.push_back(each.residual);
+  return {std::move(predictions), held_elsewhere(residuals, group), held_elsewhere(residuals, &Residual::cluster)};
+}
+
+/// The value that half the weight does not exceed; sources count alike.
+double middle(const std::vector<StepBesideFigure>& some, const std::vector<double>& values) {
+  std::map<std::string, double> counts;
+  for (const StepBesideFigure& each : some) ++counts[each.residual.source];
+  std::vector<std::pair<double, double>> weighted;
+  for (std::size_t i = 0; i < some.size(); ++i)
+    weighted.emplace_back(values[i], 1 / counts[some[i].residual.source] / static_cast<double>(counts.size()));
+  std::ranges::sort(weighted);
+  double below = 0;
+  for (const auto& [value, weight] : weighted)
+    if ((below += weight) >= 0.5) return value;
+  return weighted.back().first;
+}
+
+/// Fewer say little of the next.
+constexpr std::size_t kFewestSources = 5;
+
+/// A row of the table of classes: those of `all` that `chosen` has.
+std::vector<std::string> class_row(std::string_view name, const Judged& all, const std::vector<bool>& chosen) {
+  std::vector<StepBesideFigure> some;
+  std::vector<Residual> residuals;
+  std::vector<double> errors, held, held_by_cluster, widths;
+  std::set<std::string> sources;
+  for (std::size_t i = 0; i < all.predictions.size(); ++i) {
+    if (!chosen[i]) continue;
+    const StepBesideFigure& each = all.predictions[i];
+    some.push_back(each);
+    residuals.push_back(each.residual);
+    errors.push_back(std::fabs(each.error()));
+    held.push_back(all.held[i] ? 1 : 0);
+    held_by_cluster.push_back(all.held_by_cluster[i] ? 1 : 0);
+    widths.push_back(each.high / each.low);
+    sources.insert(each.residual.source);
+  }
+  if (some.empty()) return {std::string(name), "0", "0", "-", "-", "-", "-", "-", "no figure here tests its band"};
+  return {std::string(name),
+          std::to_string(some.size()),
+          std::to_string(sources.size()),
+          percent(mean_over(residuals, &Residual::source, errors)),
+          percent(middle(some, errors)),
+          percent(mean_over(residuals, &Residual::source, held)),
+          percent(mean_over(residuals, &Residual::cluster, held_by_cluster)),
+          fmt::format("{:.2f}", middle(some, widths)),
+          sources.size() < kFewestSources ? "few sources: its band rests on what is assumed" : ""};
+}
+
+/// By what is not known of figures; none where there is one source.
+Table class_table(const std::vector<Validation>& all) {
+  Table table{.caption = "By what is not known, sources left out, counting alike",
+              .columns = {"class", "figures", "sources", "mean error", "median", "in the band", "clusters alike",
+                          "high / low", "note"},
+              .numeric = {false, true, true, true, true, true, true, true, false},
+              .priority = {0, 0, 0, 0, 0, 0, 2, 0, 1}};
+  std::vector<StepBesideFigure> stated, unnamed, starts, same_stated;
+  for (const Validation& each : all) {
+    stated.push_back(each);
+    if (each.unnamed) unnamed.push_back(*each.unnamed);
+    if (each.from_node) starts.push_back(*each.from_node), same_stated.push_back(each);
+  }
+  const Judged by_source = judged(stated, &Residual::source);
+  const auto add = [&](std::string_view name, const Judged& judged, const std::vector<bool>& chosen) {
+    table.rows.push_back(class_row(name, judged, chosen));
+  };
+  add("all", by_source, std::vector<bool>(all.size(), true));
+  std::vector<bool> rest;
+  for (const Validation& each : all) rest.push_back(!in_any_class(each));
+  add("none of these classes", by_source, rest);
+  for (const FigureClass& figures : kClasses) {
+    std::vector<bool> chosen;
+    for (const Validation& each : all) chosen.push_back(figures.has(each));
+    add(figures.name, by_source, chosen);
+  }
+  const auto add_all = [&](std::string_view name, const std::vector<StepBesideFigure>& some, ResidualGroup group) {
+    if (!some.empty()) add(name, judged(some, group), std::vector<bool>(some.size(), true));
+  };
+  add_all("framework left out", unnamed, &Residual::framework);
+  add_all("several nodes", same_stated, &Residual::source);
+  add_all("the same from a full node", starts, &Residual::source);
+  return table;
+}
+
+std::string scale_in_words(const std::vector<Validation>& all) {
+  std::vector<Residual> residuals;
+  for (const Validation& each : all) residuals.push_back(each.residual);
+  return fmt::format(
+      "The band of a step is what its unknowns make (analysis/points/unknowns.hpp). For {:.0f} % of the figures of the "
+      "next source it would have to be {:.2f} times as wide as predictions have it; of the next cluster {:.2f} times.",
+      100 * kBandLevel, fit_scale(residuals, &Residual::source), fit_scale(residuals, &Residual::cluster));
+}
+
+/// Sources on which the width of bands can be tried: with one there is no other.
+bool several_sources(const std::vector<Validation>& all) {
+  const auto differs = [&](ResidualGroup group) {
+    return std::ranges::any_of(all,
+                               [&](const Validation& each) { return each.residual.*group != all[0].residual.*group; });
+  };
+  return differs(&Residual::source) && differs(&Residual::cluster);
 }
 
 }  // namespace
@@ -128,11 +250,9 @@ Document validation_document(const std::vector<Validation>& all, bool each) {
       table_by("strategy", in_order, [](const Case& asked) { return asked.strategy.label(); }));
   if (each) document.blocks.emplace_back(table_of(in_order, figure_fields, {.caption = "Each figure"}));
   document.blocks.emplace_back(Paragraph{verdict(all)});
-  const ModelError fitted = fit_model_error(residuals_of(all));
-  document.blocks.emplace_back(Paragraph{fmt::format(
-      "Beyond the profile's uncertainty the band of a step is wide enough for {:.0f} % of these figures with {:.3f} of "
-      "the step, and {:.3f} of the time with a collective in flight; predictions use {} and {}.",
-      100 * kBandLevel, fitted.compute, fitted.communication, kModelError.compute, kModelError.communication)});
+  if (!several_sources(all)) return document;
+  document.blocks.emplace_back(class_table(all));
+  document.blocks.emplace_back(Paragraph{scale_in_words(all)});
   return document;
 }
 

@@ -28,8 +28,8 @@ Table definitions() {
            "replayed in stretched time"},
           {"simulated",
            "computed from a recorded timeline of a step, the schedule of the collective and a network profile "
-           "(collectives/network). Band: where 9 of 10 real steps lie, from the uncertainty of the profile and the "
-           "errors of predictions of published steps (hbench validate)"},
+           "(collectives/network). Band: where 9 of 10 real steps lie, as wide as what is not known makes it "
+           "(hbench validate tries it on published steps)"},
           {"published", "as printed by its source; not repeated here"},
           {"ring", "ring all-reduce: every rank sends and receives 2(N-1)/N of the gradients"},
           {"ps",

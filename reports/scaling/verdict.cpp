@@ -143,6 +143,10 @@ Blocks scaling_verdict(const Scaling& scaling) {
     if (std::string sentence = contest_sentence(scaling.headline->contest); !sentence.empty())
       blocks.push_back(Verdict{std::move(sentence)});
   if (const std::string how = how_it_is_known(scaling); !how.empty()) blocks.push_back(Paragraph{how});
+  std::vector<UnknownKind> widest;
+  for (const Point& point : scaling.input.points)
+    if (point.widest) widest.push_back(*point.widest);
+  if (!widest.empty()) blocks.push_back(Paragraph{widest_in_words(widest)});
   return blocks;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/validate.hpp"
 #include "analysis/published/published.hpp"
 #include "bench/command/verb.hpp"

@@ -156,6 +156,32 @@ TEST(SimulatedRunner, WidensTheBandByTheFactorOfTheSpeedOfOneGpu) {
   }
 }
 
+// The node makes less than simulated: its GPUs count as that much slower, on several nodes too, and less is unknown.
+TEST(SimulatedRunner, StartsFromTheRateOfAFullNodeWhereItIsKnown) {
+  const Plan plan = varied_plan();
+  const int full = plan.catalog.profiles.at("hkbu-10gbe").gpus_per_node;
+  for (Case asked : plan.cases) {
+    if (asked.profile != "hkbu-10gbe" || asked.gpus < 12 || asked.strategy.uses_servers()) continue;
+    SimulatedRunner runner(plan.catalog);
+    const SimulatedStep plain = runner.step(asked);
+    Case node = asked;
+    node.gpus = full;
+    const double simulated = asked.batch_per_gpu * full / runner.step(node).times.step.value;
+    EXPECT_EQ(runner.step(asked, simulated).times.step, plain.times.step) << "as simulated: nothing new";
+    const SimulatedStep slow = runner.step(asked, simulated / 1.5);
+    EXPECT_GT(slow.times.step, plain.times.step) << asked.key();
+    EXPECT_LE(slow.times.step, plain.times.step * 1.5 * 1.001) << asked.key();
+    EXPECT_LT(slow.high / slow.times.step, plain.high / plain.times.step * 1.001) << asked.key();
+    // One full node is as it was seen.
+    EXPECT_NEAR(runner.step(node, simulated / 1.5).times.step.value / (asked.batch_per_gpu * full * 1.5 / simulated), 1,
+                0.1)
+        << asked.key();
+    EXPECT_EQ(runner.step(asked, simulated * 1000).times.step, plain.times.step) << "in another unit";
+    node.gpus = 1;
+    EXPECT_EQ(runner.step(node, simulated / 1.5).times.step, runner.step(node).times.step) << "one GPU alone";
+  }
+}
+
 // A single stream of 4 Gbit/s on a line of 10: between 1 and 10 with a factor of 4.
 TEST(SimulatedRunner, WidensTheBandByTheFactorOfAStreamsCapUpToTheLine) {
   Plan plan = varied_plan();
@@ -163,15 +189,15 @@ TEST(SimulatedRunner, WidensTheBandByTheFactorOfAStreamsCapUpToTheLine) {
   const auto band = [&](const Case& asked, double gbits, double factor) {
     profile.stream_cap = BytesPerSecond(gbits * 1e9 / 8);
     profile.stream_factor = factor;
-    return SimulatedRunner(plan.catalog, {}, ModelError{}).run(asked);
+    return SimulatedRunner(plan.catalog, {}, true).step(asked);
   };
   profile.uncertainty = 0;
   for (const Case& asked : plan.cases) {
     if (asked.profile != "hkbu-10gbe" || asked.gpus < 12 || asked.strategy.uses_servers()) continue;
-    const CaseResult unsure = band(asked, 4, 4);
-    EXPECT_EQ(value(unsure, "step_seconds_low"), value(band(asked, 10, 1), "step_seconds_low")) << asked.key();
-    EXPECT_EQ(value(unsure, "step_seconds"), value(band(asked, 4, 1), "step_seconds")) << asked.key();
-    EXPECT_EQ(value(unsure, "step_seconds_high"), value(band(asked, 1, 1), "step_seconds_high")) << asked.key();
+    const SimulatedStep unsure = band(asked, 4, 4);
+    EXPECT_EQ(unsure.fast, band(asked, 10, 1).fast) << asked.key();
+    EXPECT_EQ(unsure.times.step, band(asked, 4, 1).times.step) << asked.key();
+    EXPECT_EQ(unsure.slow, band(asked, 1, 1).slow) << asked.key();
   }
 }
 

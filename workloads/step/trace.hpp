@@ -43,6 +43,8 @@ struct Trace {
 
   /// Parameters.
   double elements() const;
+  /// Whether its times follow from a model's arithmetic by a rule (`source` begins with `computed`): nobody timed them.
+  bool computed() const { return source.starts_with("computed"); }
   /// What a GPU must have room for in plain data parallelism, activations not counted.
   Bytes state() const;
   /// The fusion policy of the recorded buckets: `recorded:2-15-12`; empty where they are not known.

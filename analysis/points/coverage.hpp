@@ -1,0 +1,41 @@
+#pragma once
+
+/// How often bands hold what they promise, of steps that were simulated and published; asked of sources, clusters and
+/// frameworks that had no part in their width. Pure.
+
+#include <string>
+#include <vector>
+
+#include "analysis/points/unknowns.hpp"
+
+namespace hbench {
+
+/// A simulated step beside a real one.
+struct Residual {
+  std::string source, cluster, framework;  ///< steps of one source, cluster or framework share their causes
+  std::vector<Unknown> unknowns;           ///< of the simulated step
+  double communication = 0;  ///< share of the simulated step during which a collective is in flight, hidden or not
+  /// The logarithm of the real step over the simulated one. A real step counts as at least that of one GPU alone,
+  /// because a faster one shows only that the baseline of its source was slow.
+  double off = 0;
+};
+/// What steps share: `&Residual::source`.
+using ResidualGroup = std::string Residual::*;
+
+/// The number of times that the band must be as wide as its unknowns make it, to hold the step; at least 0.
+double scale_needed(const Residual& residual);
+/// Whether a band of that many times its width holds the step.
+bool holds(const Residual& residual, double scale = 1);
+
+/// The least scale whose bands hold `kBandLevel` of the steps of the next group, which is as likely to be like any of
+/// these: so groups count alike, however many steps each has, and of n groups bands hold `kBandLevel` (n + 1) / n. 0
+/// where there are none.
+double fit_scale(const std::vector<Residual>& residuals, ResidualGroup group);
+
+/// Of each residual whether a band holds it that is as wide as the other groups ask for. \pre there are two groups.
+std::vector<bool> held_elsewhere(const std::vector<Residual>& residuals, ResidualGroup group);
+
+/// The weighted mean of `values`, one for each residual: groups count alike. \pre there are some.
+double mean_over(const std::vector<Residual>& residuals, ResidualGroup group, const std::vector<double>& values);
+
+}  // namespace hbench

@@ -1,0 +1,126 @@
+#include "analysis/points/unknowns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hbench {
+namespace {
+
+struct Entry {
+  std::string_view name, words, measurement;
+};
+
+/// In the order of the kinds.
+constexpr std::array<Entry, kUnknownKinds.size()> kEntries{{
+    {"network", "what the network carries", "nccl-tests on two nodes, for hbench calibrate --from"},
+    {"servers", "what parameter servers handle", "steps with servers on two nodes, for hbench calibrate --from"},
+    {"links", "what the links inside a node carry while GPUs compute",
+     "the samples/s of one full node, as --single-node-rate"},
+    {"input", "whether input and hosts keep up with the GPUs of a node",
+     "the samples/s of one full node, as --single-node-rate"},
+    {"scale", "what many nodes lose beside communication", "a step on as many nodes, for hbench calibrate --from"},
+    {"framework", "what the framework costs on the host", "name it: --preset (hbench list presets)"},
+    {"timeline", "when gradients become ready: the timeline is computed",
+     "hbench import-job of a recorded step, or the recorder"},
+    {"precision", "what mixed precision changes", "the samples/s of one full node in this precision"},
+    {"compressor", "what the compressor's implementation costs", "hbench collective --compressor on one GPU"},
+    {"source", "how far equal runs differ", "a second run"},
+}};
+
+const Entry& entry(UnknownKind kind) { return kEntries.at(static_cast<std::size_t>(kind)); }
+
+// Half-widths with 90 %, on logarithms.
+/// Equal runs: one source prints one configuration with up to 36 % difference, most with 2 to 5 %.
+constexpr double kSource = 0.08;
+/// For each doubling of the GPUs of a node.
+constexpr double kSwitchedLinks = 0.02, kBusLinks = 0.115;
+/// Input and hosts: for each e-fold of samples/s of a node above `kEasyInput`.
+constexpr double kInput = 0.15, kEasyInput = 2000;
+/// For each doubling of nodes.
+constexpr double kScaleKnown = 0.05, kScaleAssumed = 0.107;
+/// Seconds of each step and of each tensor that a framework without a preset may take on the host, and one with.
+constexpr double kStepOfAny = 0.03, kStepOfKnown = 0.004, kTensorOfAny = 50e-6;
+/// The share of hidden communication that such a framework may leave unhidden.
+constexpr double kUnhiddenByAny = 0.5;
+/// The share of communication that gradients which are ready sooner or later hide or leave.
+constexpr double kComputedTimeline = 0.35;
+constexpr double kPrecision = 0.25;
+/// Seconds per byte and per tensor of chains of operators: published compressors add 0.1 to 0.6 s to ResNet-50's step.
+constexpr double kCodingPerByte = 1.5e-9, kCodingPerTensor = 2.5e-3;
+/// What the rate of a full node leaves of what it has in it.
+constexpr double kLeftByNode = 0.3;
+
+/// The logarithm of a step that takes `more` seconds more.
+double longer(const StepFacts& facts, double more) { return std::log1p(std::max(0.0, more) / facts.step); }
+
+double shorter(const StepFacts& facts, double less) { return -std::log1p(-std::clamp(less / facts.step, 0.0, 0.9)); }
+
+}  // namespace
+
+std::string_view name_of(UnknownKind kind) { return entry(kind).name; }
+std::string_view in_words(UnknownKind kind) { return entry(kind).words; }
+std::string_view measurement_of(UnknownKind kind) { return entry(kind).measurement; }
+
+std::vector<Unknown> unknowns_of(const StepFacts& facts) {
+  const double left = facts.node_measured ? kLeftByNode : 1;
+  const double doublings = std::log2(std::max(1, facts.gpus_of_node)), nodes = std::log2(std::max(1, facts.nodes));
+  std::vector<Unknown> all;
+  const auto add = [&](UnknownKind kind, double slower, double faster = 0) {
+    if (!(slower > 0) && !(faster > 0)) return;
+    const auto known = std::ranges::find(all, kind, &Unknown::kind);
+    Unknown& each = known != all.end() ? *known : all.emplace_back(Unknown{.kind = kind});
+    each.slower = std::hypot(each.slower, std::max(0.0, slower));
+    each.faster = std::hypot(each.faster, std::max(0.0, faster));
+  };
+  add(facts.servers     ? UnknownKind::servers
+      : facts.nodes > 1 ? UnknownKind::network
+                        : UnknownKind::links,
+      std::log(facts.worse / facts.step), std::log(facts.step / facts.better));
+  add(UnknownKind::links, left * (facts.switched_links ? kSwitchedLinks : kBusLinks) * doublings);
+  if (facts.gpus_of_node > 1) add(UnknownKind::input, left * kInput * std::log1p(facts.node_rate / kEasyInput));
+  add(UnknownKind::scale, (facts.assumed_network ? kScaleAssumed : kScaleKnown) * nodes);
+  add(UnknownKind::framework, left * (facts.framework_known ? longer(facts, kStepOfKnown)
+                                                            : longer(facts, kStepOfAny + kTensorOfAny * facts.tensors +
+                                                                                kUnhiddenByAny * facts.hidden)));
+  if (facts.computed_timeline)
+    add(UnknownKind::timeline, longer(facts, kComputedTimeline * facts.hidden),
+        shorter(facts, kComputedTimeline * facts.exposed));
+  if (facts.recorded_error > 0) add(UnknownKind::timeline, facts.recorded_error, facts.recorded_error);
+  if (facts.mixed_precision) add(UnknownKind::precision, left * kPrecision, shorter(facts, facts.exposed / 2));
+  if (facts.codes)
+    add(UnknownKind::compressor, longer(facts, kCodingPerByte * facts.bytes + kCodingPerTensor * facts.tensors));
+  add(UnknownKind::source, kSource, kSource);
+  return all;
+}
+
+BandFactors band_of(const std::vector<Unknown>& unknowns, double scale) {
+  double slower = 0, faster = 0;
+  for (const Unknown& each : unknowns) {
+    slower += each.slower * each.slower;
+    faster += each.faster * each.faster;
+  }
+  return {.low = std::exp(-scale * std::sqrt(faster)), .high = std::exp(scale * std::sqrt(slower))};
+}
+
+const Unknown& largest(const std::vector<Unknown>& unknowns) {
+  return *std::ranges::max_element(unknowns, {}, &Unknown::size);
+}
+
+std::string widest_in_words(const std::vector<UnknownKind>& widest) {
+  std::vector<std::pair<std::ptrdiff_t, UnknownKind>> counts;
+  for (const UnknownKind kind : kUnknownKinds)
+    if (const auto count = std::ranges::count(widest, kind); count > 0) counts.emplace_back(-count, kind);
+  std::ranges::sort(counts);
+  std::string text;
+  constexpr std::size_t kMostKinds = 2;
+  for (std::size_t i = 0; i < std::min(kMostKinds, counts.size()); ++i)
+    text += fmt::format("{}most of {} of {} bands is {} (known by: {})", i == 0 ? "" : "; ", -counts[i].first,
+                        widest.size(), in_words(counts[i].second), measurement_of(counts[i].second));
+  if (text.empty()) return text;
+  text.front() = 'M';
+  return text + ".";
+}
+
+}  // namespace hbench

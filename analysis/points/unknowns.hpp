@@ -1,0 +1,100 @@
+#pragma once
+
+/// The named things that are not known of a simulated step, how far each may move it, and the band that they make
+/// together. Pure.
+///
+/// Each has a prior: what published steps show of it, sources counting alike (`hbench validate` repeats it with whole
+/// sources left out). Most make a step only slower: nothing that is unknown of an input pipeline makes a GPU faster.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hbench {
+
+enum class UnknownKind : std::uint8_t {
+  network,
+  servers,
+  links,
+  input,
+  scale,
+  framework,
+  timeline,
+  precision,
+  compressor,
+  source
+};
+inline constexpr std::array kUnknownKinds{UnknownKind::network,  UnknownKind::servers,   UnknownKind::links,
+                                          UnknownKind::input,    UnknownKind::scale,     UnknownKind::framework,
+                                          UnknownKind::timeline, UnknownKind::precision, UnknownKind::compressor,
+                                          UnknownKind::source};
+
+/// Of a simulated step's samples: `unknown/input` is `Unknown::size` of that kind.
+inline constexpr std::string_view kUnknownPrefix = "unknown/";
+
+/// Returns `input`: how samples name it.
+std::string_view name_of(UnknownKind kind);
+/// Returns `whether input and hosts keep up with the GPUs of a node`: after "most of the band is".
+std::string_view in_words(UnknownKind kind);
+/// Returns the measurement that removes it.
+std::string_view measurement_of(UnknownKind kind);
+
+/// How far one thing that is not known may move a step, on logarithms, with 90 %; at least 0.
+struct Unknown {
+  UnknownKind kind = UnknownKind::source;
+  double slower = 0, faster = 0;
+
+  double size() const { return slower > faster ? slower : faster; }
+};
+
+/// A simulated step, as far as its unknowns depend on it. Seconds.
+struct StepFacts {
+  double step = 0;
+  double better = 0, worse = 0;  ///< at the ends of what its profile and its preset leave open
+  double hidden = 0;             ///< communication beside compute
+  double exposed = 0;            ///< and what nothing hides
+  int nodes = 1;
+  int gpus_of_node = 1;       ///< that train, of the fullest node
+  double node_rate = 0;       ///< samples/s of these, if nothing held them back
+  double tensors = 0;         ///< of the model
+  double bytes = 0;           ///< of its gradients
+  double recorded_error = 0;  ///< of a recorded job's timeline (`RecordedJob::error`)
+  bool servers = false;
+  bool switched_links = false;     ///< NVLink and the like join the GPUs of a node
+  bool assumed_network = false;    ///< figures of the network or the links that nobody states
+  bool framework_known = false;    ///< a preset
+  bool computed_timeline = false;  ///< by a rule, not recorded
+  bool mixed_precision = false;
+  bool codes = false;          ///< a compressor that is more than a cast
+  bool node_measured = false;  ///< the rate of one full node is known, and the step starts from it
+};
+
+/// What is not known of the step of more than one GPU; things that do not apply are left out.
+std::vector<Unknown> unknowns_of(const StepFacts& facts);
+
+/// The two ends of a band, as factors of the stated step: unknowns are independent, so their squares add up.
+struct BandFactors {
+  double low = 1, high = 1;
+};
+BandFactors band_of(const std::vector<Unknown>& unknowns, double scale = 1);
+
+/// The one that makes most of the band. \pre not empty.
+const Unknown& largest(const std::vector<Unknown>& unknowns);
+
+/// Returns `Most of the bands is what the network carries (of 7 of 9; known by ...)`, and the like of the kind that
+/// makes most of the second most bands; empty where there are none.
+std::string widest_in_words(const std::vector<UnknownKind>& widest);
+
+/// What the rates of a network may be lower or higher by, beside what its profile says of it: relative. Nominal rates
+/// of data sheets are reached by few.
+struct RatePrior {
+  double slower = 0, faster = 0;
+};
+inline constexpr RatePrior kSocketsPrior{.slower = 0.35, .faster = 0.15};
+inline constexpr RatePrior kRdmaPrior{.slower = 0.25, .faster = 0.1};
+inline constexpr RatePrior kSwitchedPrior{.slower = 0.15, .faster = 0.1};
+inline constexpr RatePrior kBusPrior{.slower = 0.35, .faster = 0.15};
+
+}  // namespace hbench
