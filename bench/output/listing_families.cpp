@@ -104,6 +104,20 @@ std::string strategy_text(const Preset& preset) {
   return fmt::format("{}, {}", strategy.label(), fusion == kUnfused ? "no fusion" : fusion);
 }
 
+/// What few presets have: a cost of each step, and of compressors that are more than a cast.
+std::string more_of(const Preset& preset) {
+  std::string more;
+  const auto add = [&](const PresetFigure& figure, double scale, const char* unit, std::string_view of) {
+    if (figure.worse > 0) more += fmt::format("{}{} {}", more.empty() ? "" : "; ", range_of(figure, scale, unit), of);
+  };
+  add(preset.per_step, 1e3, "ms", "per step");
+  add(preset.coding_per_byte, 1e9, "ns", "per coded byte");
+  add(preset.coding_per_tensor, 1e3, "ms", "per coded tensor");
+  const std::string_view source =
+      preset.coding_per_byte.worse > 0 ? preset.coding_per_byte.source : preset.per_step.source;
+  return more.empty() ? "-" : fmt::format("{}: {}", more, source);
+}
+
 }  // namespace
 
 Table algorithm_table() {
@@ -147,12 +161,12 @@ Table preset_table() {
                   "Of figures the range is that of the band. Beside compute: {}. Without a preset the host "
                   "costs nothing, in the band up to {:g} us per bucket: {}.",
                   kUsualOverlap.source, kUnnamedFramework.per_bucket.worse * 1e6, kUnnamedFramework.per_bucket.source),
-              .columns = {"preset", "what", "strategy", "host, per bucket", "from", "beside compute", "source"},
-              .numeric = {false, false, false, true, false, true, false}};
+              .columns = {"preset", "what", "strategy", "host, per bucket", "from", "beside compute", "more", "source"},
+              .numeric = {false, false, false, true, false, true, false, false}};
   for (const Preset* entry : presets()) {
     table.rows.push_back({text(entry->name), text(entry->summary), strategy_text(*entry),
                           range_of(entry->per_bucket, 1e6, "us"), text(entry->per_bucket.source),
-                          range_of(entry->overlap, 100, "%"), text(entry->citation)});
+                          range_of(entry->overlap, 100, "%"), more_of(*entry), text(entry->citation)});
   }
   return table;
 }

@@ -28,13 +28,16 @@ TEST(EveryPreset, HasANameOfItsOwnASourceAndOrderedEnds) {
     EXPECT_TRUE(names.insert(preset->name).second);
     EXPECT_FALSE(preset->summary.empty());
     EXPECT_FALSE(preset->citation.empty());
-    EXPECT_LE(preset->per_bucket.better, preset->per_bucket.stated);
-    EXPECT_LE(preset->per_bucket.stated, preset->per_bucket.worse);
     EXPECT_GE(preset->overlap.better, preset->overlap.stated);
     EXPECT_GE(preset->overlap.stated, preset->overlap.worse);
     EXPECT_GT(preset->overlap.worse, 0);
     EXPECT_LE(preset->overlap.better, 1);
-    EXPECT_FALSE(preset->per_bucket.source.empty());
+    for (const PresetFigure* cost :
+         {&preset->per_bucket, &preset->per_step, &preset->coding_per_byte, &preset->coding_per_tensor}) {
+      EXPECT_LE(cost->better, cost->stated);
+      EXPECT_LE(cost->stated, cost->worse);
+      EXPECT_FALSE(cost->source.empty());
+    }
   }
   EXPECT_GE(names.size(), 8u);
 }

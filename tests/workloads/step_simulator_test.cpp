@@ -292,6 +292,24 @@ TEST(StepSimulator, CommunicationBesideComputeMayBeSlower) {
       << "nothing runs beside compute";
 }
 
+// Nothing hides what a framework takes for each step; coding comes before each bucket that is more than cast.
+TEST(StepSimulator, AFrameworkTakesTimeForEachStepAndForWhatItCodes) {
+  constexpr Preset kStep{.name = "step", .per_step = {.stated = 2e-3, .better = 1e-3, .worse = 9e-3}};
+  constexpr Preset kCoder{.name = "coder", .coding_per_tensor = {.stated = 0.04, .better = 0.04, .worse = 0.04}};
+  constexpr Preset kNothing{.name = "nothing"};
+  const StepTimeline timeline = three_tensors(5, 10, 20);
+  TrainingStrategy strategy = ring("none", false);
+  const auto step = [&](const Preset& preset, End end) { return run_in(preset, end, timeline, strategy).step.value; };
+  const double plain = step(kNothing, End::stated);
+  EXPECT_NEAR(step(kStep, End::stated), plain + 0.002, kTolerance);
+  EXPECT_NEAR(step(kStep, End::worse), plain + 0.009, kTolerance);
+  EXPECT_NEAR(step(kCoder, End::stated), plain, kTolerance) << "nothing is coded";
+  strategy.compressor = parse_compressor("fp16");
+  EXPECT_NEAR(step(kCoder, End::stated), step(kNothing, End::stated), kTolerance) << "a cast";
+  strategy.compressor = parse_compressor("int8");
+  EXPECT_NEAR(step(kCoder, End::stated), step(kNothing, End::stated) + 3 * 0.04, kTolerance);
+}
+
 TEST(StepSimulator, WithoutANamedFrameworkCostsAreStatedAsNoneAndMayBeSome) {
   const StepTimeline timeline = three_tensors(5, 10, 20);
   const Profile cluster = round_cluster();

@@ -45,6 +45,11 @@ struct Preset {
   /// Whether servers apply gradients to the parameters, each tensor when its gradient is complete, and send parameters
   /// back; else servers add up and workers apply the sums, all at the end.
   bool servers_update = false;
+  /// Seconds of each step with several ranks that nothing hides: bookkeeping of the framework.
+  PresetFigure per_step = {};
+  /// What its compressors cost a GPU beside hbench's own kernels: seconds for each byte of gradients, and for each
+  /// tensor.
+  PresetFigure coding_per_byte = {}, coding_per_tensor = {};
 };
 
 /// Where no framework is named, its costs may be any: stated as none.

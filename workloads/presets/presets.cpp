@@ -12,11 +12,18 @@ extern const Preset kTfReplicatedPreset;
 extern const Preset kTfPsPreset;
 extern const Preset kMxnetPsPreset;
 extern const Preset kBytepsPreset;
+extern const Preset kDeepspeedPreset;
+extern const Preset kMegatronDdpPreset;
+extern const Preset kGracePreset;
+extern const Preset kDdpPowersgdPreset;
+extern const Preset kBaguaBytegradPreset;
+extern const Preset kDeepspeedOnebitPreset;
 
 std::span<const Preset* const> presets() {
-  static constexpr std::array<const Preset*, 8> kTable{&kHorovod2018Preset, &kHorovodPreset,      &kDdpPreset,
-                                                       &kBaguaPreset,       &kTfReplicatedPreset, &kTfPsPreset,
-                                                       &kMxnetPsPreset,     &kBytepsPreset};
+  static constexpr std::array<const Preset*, 14> kTable{
+      &kHorovod2018Preset, &kHorovodPreset,     &kDdpPreset,           &kBaguaPreset,          &kTfReplicatedPreset,
+      &kTfPsPreset,        &kMxnetPsPreset,     &kBytepsPreset,        &kDeepspeedPreset,      &kMegatronDdpPreset,
+      &kGracePreset,       &kDdpPowersgdPreset, &kBaguaBytegradPreset, &kDeepspeedOnebitPreset};
   return kTable;
 }
 

@@ -21,6 +21,12 @@ constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
 /// Packing reads and writes every byte once; so does unpacking.
 constexpr double kPackTraffic = 4;
 
+/// Whether a compressor only casts, as any framework can: what its implementation costs is not in question.
+bool is_cast(const CompressorChoice& compressor) {
+  const std::string_view name = compressor.compressor->name;
+  return name == "none" || name == "fp16" || name == "bf16";
+}
+
 }  // namespace
 
 double expected_largest_normal(int ranks) {
@@ -123,6 +129,11 @@ class StepRun {
     const Preset& framework = strategy.preset != nullptr ? *strategy.preset : kUnnamedFramework;
     per_bucket_ = framework.per_bucket.at(end);
     overlap_ = framework.overlap.at(end);
+    per_step_ = framework.per_step.at(end);
+    if (!is_cast(strategy.compressor)) {
+      coding_per_byte_ = framework.coding_per_byte.at(end);
+      coding_per_tensor_ = framework.coding_per_tensor.at(end);
+    }
   }
 
   StepTimes step() {
@@ -142,6 +153,7 @@ class StepRun {
       now_ = std::max(periods_.slow(compute_.ended_at(), overlap_), compute_.ended_at());
       spans_.slow(periods_);
     }
+    now_ += per_step_;
     spans_.add_compute(timeline_, compute_, now_);
     return result();
   }
@@ -218,6 +230,8 @@ class StepRun {
     // A lone tensor is reduced in place; several are copied into one buffer and back.
     const double packing =
         bucket.tensors.size() > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
+    const double coding = coding_per_byte_ * kElementSize * static_cast<double>(elements) +
+                          coding_per_tensor_ * static_cast<double>(bucket.tensors.size());
     if (negotiation_ > 0) negotiated_ = now_ + negotiation_;
     const int number = periods_.leave(now_);
     launched_.leave(bucket);
@@ -226,11 +240,11 @@ class StepRun {
     for (const int tensor : bucket.tensors) ready = std::max(ready, ready_at_[static_cast<std::size_t>(tensor)]);
     spans_.add(SpanKind::negotiation, ready, host_free_, number);
     if (strategy_.algorithm.concurrent()) {
-      spans_.add(SpanKind::coding, host_free_, host_free_ + packing, number);
-      return in_flight_.fly(bucket, elements, host_free_ + packing);
+      spans_.add(SpanKind::coding, host_free_, host_free_ + packing + coding, number);
+      return in_flight_.fly(bucket, elements, host_free_ + packing + coding);
     }
     const double time = network_factor_ * simulator_.exchange_time(strategy_, elements).value;
-    in_flight_.queue(number, host_free_, packing + time, packing);
+    in_flight_.queue(number, host_free_, packing + coding + time, packing + coding);
   }
 
   StepTimes result() const {
@@ -257,7 +271,8 @@ class StepRun {
   SpanWriter spans_;
   InFlight in_flight_;
   double negotiation_;
-  double per_bucket_ = 0, overlap_ = 1;  ///< of the framework
+  double per_bucket_ = 0, overlap_ = 1, per_step_ = 0;  ///< of the framework
+  double coding_per_byte_ = 0, coding_per_tensor_ = 0;
 
   double now_ = 0;
   double negotiated_ = 0;         ///< when the coordinator is free again
