@@ -8,6 +8,7 @@
 
 #include "analysis/fit/explained.hpp"
 #include "analysis/fit/profile_text.hpp"
+#include "analysis/points/model_error.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
@@ -80,6 +81,106 @@ const std::array kFigures{
                  [](const Profile& p) { return share_text(p.overlap_slowdown); }},
 };
 
+double mean_size(const std::vector<double>& errors) {
+  double sum = 0;
+  for (const double error : errors) sum += std::fabs(error);
+  return sum / static_cast<double>(errors.size());
+}
+
+Profile moved_by(Profile profile, const std::vector<Prior>& priors, std::span<const double> log_factors) {
+  for (std::size_t i = 0; i < priors.size(); ++i) profile = moved(std::move(profile), priors[i], log_factors[i]);
+  return profile;
+}
+
+/// How far rows are off with figures that are factors of those of a profile.
+class RowErrors {
+ public:
+  RowErrors(const Profile& base, const std::vector<Prior>& priors, Catalog catalog, const SimulationMeans& means)
+      : base_(base), priors_(priors), catalog_(std::move(catalog)), means_(means) {}
+
+  Profile scaled(std::span<const double> log_factors) const { return moved_by(base_, priors_, log_factors); }
+
+  /// Logarithms of predicted over measured seconds.
+  std::vector<double> operator()(std::span<const double> log_factors, const std::vector<CaseResult>& rows) {
+    catalog_.profiles.at(base_.name) = scaled(log_factors);
+    std::vector<double> errors;
+    for (const Validation& each : validate(rows, catalog_, means_))
+      errors.push_back(std::log((each.from_node ? each.from_node->predicted : each.predicted) / each.published));
+    means_.begun(fmt::format("fitting {} to {}: simulated {}", base_.name, counted(std::ssize(rows), "step"),
+                             counted(++simulations_, "time")));
+    return errors;
+  }
+
+ private:
+  const Profile& base_;
+  const std::vector<Prior>& priors_;
+  Catalog catalog_;
+  const SimulationMeans& means_;
+  int simulations_ = 0;
+};
+
+/// The errors of rows that the fit does not know, each left out by itself.
+std::vector<double> left_out(const FittedProfile& fitted, RowErrors& errors) {
+  constexpr std::size_t kFew = 8;
+  std::vector<double> all;
+  std::vector<std::string> alone;
+  for (std::size_t i = 0; i < fitted.rows.size(); ++i) alone.push_back(std::to_string(i));
+  if (fitted.rows.size() > kFew) return fitted.fit.left_out(alone);
+  for (std::size_t i = 0; i < fitted.rows.size(); ++i) {
+    std::vector<CaseResult> others = fitted.rows;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const ParameterFit fit =
+        fit_determined(fitted.fit.priors, kNoise, [&](std::span<const double> x) { return errors(x, others); });
+    std::vector<double> factors;
+    for (const FittedParameter& parameter : fit.parameters) factors.push_back(parameter.log_factor);
+    all.push_back(errors(factors, fitted.rows).at(i));
+  }
+  return all;
+}
+
+/// \throws Error (usage) where a fit would make predictions worse.
+void check_left_out(const FittedProfile& fitted) {
+  // Of logarithms: less is a matter of rounding.
+  constexpr double kNothing = 0.002;
+  const double before = mean_size(fitted.fit.before), without = mean_size(fitted.left_out);
+  if (without <= before + kNothing) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{} say too little of {}: steps that a fit does not know would be {:.1f} % off on average, "
+                          "and are {:.1f} % off without it",
+                          counted(std::ssize(fitted.rows), "step"), fitted.base.name, 100 * std::expm1(without),
+                          100 * std::expm1(before)),
+              "nothing is written; give steps on the most, on a middling number of and on the fewest GPUs, and of the "
+              "model with the most parameters");
+}
+
+/// The relative error that nine of ten of the next rows do not exceed (as in `analysis/points/coverage.hpp`).
+double range_of_next_row(const FittedProfile& fitted) {
+  std::vector<double> sizes;
+  for (const double error : fitted.left_out) sizes.push_back(std::fabs(error));
+  std::ranges::sort(sizes);
+  const auto rank = static_cast<std::size_t>(std::ceil(kBandLevel * static_cast<double>(sizes.size() + 1)));
+  return std::expm1(sizes[std::min(rank, sizes.size()) - 1]);
+}
+
+/// What one full node was seen to make, and one GPU of it, beside its [rates].
+void write_nodes(FittedProfile& fitted) {
+  for (const CaseResult& row : fitted.rows) {
+    double throughput = 0, alone = 0;
+    for (const Sample& sample : row.samples) {
+      if (sample.metric == "throughput") throughput = sample.value;
+      if (sample.metric == "baseline_throughput") alone = sample.value;
+    }
+    const bool full = row.asked.gpus == fitted.base.gpus_per_node && row.asked.gpus > 1;
+    GpuRate& rate = fitted.profile.rates[row.asked.workload];
+    if (!full || throughput == 0 || alone == 0 || row.asked.strategy.uses_servers() || rate.node > 0) continue;
+    rate = {.samples_per_second = alone,
+            .batch = row.asked.batch_per_gpu,
+            .source = "measured on one GPU and on one full node, in the table that was fitted",
+            .node = throughput};
+  }
+  std::erase_if(fitted.profile.rates, [](const auto& each) { return each.second.samples_per_second == 0; });
+}
+
 std::vector<const FittedFigure*> figures_for(const Profile& base, const std::vector<CaseResult>& rows) {
   std::vector<const FittedFigure*> figures;
   for (const FittedFigure& figure : kFigures)
@@ -94,7 +195,8 @@ const FittedFigure& figure_of(const Prior& prior) {
 /// A rate that the steps determine is known within less than the factor that the profile had for it.
 void write_factor(FittedProfile& fitted, const FittedFigure& figure, const FittedParameter& parameter) {
   if (figure.factor == nullptr || fitted.profile.*figure.factor == 1 || !parameter.determined) return;
-  const double factor = fitted.profile.*figure.factor = parameter.factor();
+  const double factor = fitted.profile.*figure.factor = std::min(
+                            fitted.base.*figure.factor, std::max(parameter.factor(), 1 + range_of_next_row(fitted)));
   set_figure(fitted.profile, figure.factor_key, fmt::format("{:.3g}", factor),
              fmt::format("90 % range of the rate that {} measured steps determine", fitted.rows.size()));
 }
@@ -119,7 +221,8 @@ void write_figures(FittedProfile& fitted) {
   }
   fitted.profile.title = fmt::format("{}, fitted to {} steps", fitted.base.title, fitted.rows.size());
   // One uncertainty counts for all rates: what is learnt of some does not make the others better known.
-  const double fitted_range = std::clamp(half_width, kLeastUncertainty, kMostUncertainty);
+  const double next = std::min(fitted.base.uncertainty, range_of_next_row(fitted));
+  const double fitted_range = std::clamp(std::max(half_width, next), kLeastUncertainty, kMostUncertainty);
   if (!all && fitted_range <= fitted.base.uncertainty) return;
   fitted.profile.uncertainty = fitted_range;
   set_figure(fitted.profile, "prediction.uncertainty", fmt::format("{:.3g}", fitted.profile.uncertainty),
@@ -129,6 +232,11 @@ void write_figures(FittedProfile& fitted) {
 }  // namespace
 
 std::string figure_text(const Profile& profile, const Prior& prior) { return figure_of(prior).text(profile); }
+
+Profile moved(Profile profile, const Prior& prior, double log_factor) {
+  figure_of(prior).scale(profile, std::exp(log_factor));
+  return profile;
+}
 
 std::string_view determined_by(const Prior& prior) { return figure_of(prior).determined_by; }
 
@@ -142,26 +250,16 @@ FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, con
   std::vector<Prior> priors;
   for (const FittedFigure* figure : figures_for(base, fitted.rows))
     priors.push_back({std::string(figure->key), figure->deviation, most_factor(base, figure->key)});
-  const auto scaled = [&](std::span<const double> log_factors) {
-    Profile profile = base;
-    for (std::size_t i = 0; i < priors.size(); ++i) figure_of(priors[i]).scale(profile, std::exp(log_factors[i]));
-    return profile;
-  };
-  int simulations = 0;
-  fitted.fit = fit_determined(priors, kNoise, [&](std::span<const double> log_factors) {
-    catalog.profiles.at(base.name) = scaled(log_factors);
-    std::vector<double> errors;
-    for (const Validation& each : validate(fitted.rows, catalog, means))
-      errors.push_back(std::log(each.predicted / each.published));
-    means.begun(fmt::format("fitting {} to {}: simulated {}", base.name, counted(std::ssize(fitted.rows), "step"),
-                            counted(++simulations, "time")));
-    return errors;
-  });
+  RowErrors errors(base, priors, std::move(catalog), means);
+  fitted.fit = fit_determined(priors, kNoise, [&](std::span<const double> x) { return errors(x, fitted.rows); });
   check_explained(fitted.fit, kMostError, base.name, "steps");
+  fitted.left_out = left_out(fitted, errors);
+  check_left_out(fitted);
   std::vector<double> log_factors;
   for (const FittedParameter& parameter : fitted.fit.parameters) log_factors.push_back(parameter.log_factor);
-  fitted.profile = scaled(log_factors);
+  fitted.profile = errors.scaled(log_factors);
   write_figures(fitted);
+  write_nodes(fitted);
   return fitted;
 }
 

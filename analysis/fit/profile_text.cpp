@@ -39,10 +39,11 @@ std::string profile_lines(const Profile& profile, std::string_view section, cons
 std::string rate_lines(const std::map<std::string, GpuRate, std::less<>>& rates) {
   std::string lines;
   for (const auto& [workload, rate] : rates)
-    lines += fmt::format("{} = {{ value = {:.6g}{}{}, factor = {:.4g}, source = {} }}\n", toml_text(workload),
+    lines += fmt::format("{} = {{ value = {:.6g}{}{}, factor = {:.4g}{}, source = {} }}\n", toml_text(workload),
                          rate.samples_per_second, rate.batch > 0 ? fmt::format(", batch = {}", rate.batch) : "",
                          rate.precision.empty() ? "" : fmt::format(", precision = {}", toml_text(rate.precision)),
-                         rate.factor, toml_text(rate.source));
+                         rate.factor, rate.node > 0 ? fmt::format(", node = {:.6g}", rate.node) : "",
+                         toml_text(rate.source));
   return lines;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/fit/fit_curve.hpp"
 #include "analysis/fit/fit_profile.hpp"
 #include "analysis/fit/imported_curve.hpp"
+#include "analysis/fit/next_row.hpp"
 #include "analysis/fit/profile_text.hpp"
 #include "analysis/published/published.hpp"
 #include "bench/output/output_file.hpp"
@@ -70,7 +71,9 @@ ExitCode calibrate_from_rows(const Call& call) {
   Arguments app(
       "Fits a cluster profile to training steps that were measured there: links, streams, latency, servers, and what "
       "disturbs compute. Says which of these the steps determine, and how far predictions of steps left out are off. "
-      "What nccl-tests or hbench collective --json printed becomes a curve of the profile, and determines its latency "
+      "Rows on the most, on a middling number of and on the fewest GPUs tell most; where rows that are left out would "
+      "be predicted worse than before, nothing is written. What nccl-tests or hbench collective --json printed becomes "
+      "a curve of the profile, and determines its latency "
       "and rate.",
       "hbench calibrate");
   app.footer(
@@ -112,7 +115,9 @@ ExitCode calibrate_from_rows(const Call& call) {
   std::size_t others = 0;
   std::vector<CaseResult> rows = rows_of(request.from, profile.name, others);
   const FittedProfile fitted = predicted(request.verbosity, [&](const Data& data, const SimulationMeans& means) {
-    return fit_profile(profile, std::move(rows), data, means);
+    FittedProfile made = fit_profile(profile, std::move(rows), data, means);
+    made.next = next_row(made, data);
+    return made;
   });
   write_whole(request.file, format_profile(fitted.profile), "--out");
   if (request.json) {

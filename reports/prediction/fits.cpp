@@ -34,13 +34,6 @@ std::vector<std::string> groups_by(const FittedProfile& fitted, GroupOf group_of
   return groups;
 }
 
-/// Every step by itself.
-std::vector<std::string> single_steps(const FittedProfile& fitted) {
-  std::vector<std::string> groups;
-  for (std::size_t i = 0; i < fitted.rows.size(); ++i) groups.push_back(std::to_string(i));
-  return groups;
-}
-
 /// How far throughputs of the steps are off, in the order of the rows.
 struct FitErrors {
   std::vector<double> before, after;
@@ -49,7 +42,7 @@ struct FitErrors {
 
 FitErrors errors_of(const FittedProfile& fitted) {
   return {throughput_errors(fitted.fit.before), throughput_errors(fitted.fit.after),
-          left_out(fitted, single_steps(fitted))};
+          throughput_errors(fitted.left_out)};
 }
 
 /// A figure of a profile before and after its fit.
@@ -159,6 +152,21 @@ std::string what_would_determine(const FittedProfile& fitted) {
                             text);
 }
 
+std::string next_in_words(const NextRow& next) {
+  return fmt::format(
+      "The next step to measure is {} on {} GPUs: {} would be known within a factor of {:.2f}, and is within {:.2f}. "
+      "Steps on the most, on a middling number of and on the fewest GPUs tell most together.",
+      next.workload, next.gpus, next.figure, next.after, next.before);
+}
+
+void next_fields(Row& row, const NextRow& next) {
+  row.field("workload", next.workload);
+  row.field("gpus", next.gpus);
+  row.field("figure", next.figure, "of which it tells most");
+  row.field("factor_before", next.before, "within which the figure is known with 90 %");
+  row.field("factor_after", next.after, "the same with that step");
+}
+
 std::string logarithm(double value) { return fmt::format("{:.3f}", value); }
 
 /// Those of the caller, then those of the fit.
@@ -182,6 +190,7 @@ Document fit_document(const FittedProfile& fitted, const std::string& file, bool
       percent(error_sizes(errors.before).mean), percent(error_sizes(errors.after).mean),
       percent(error_sizes(errors.without).mean))});
   document.blocks.emplace_back(Paragraph{what_would_determine(fitted)});
+  if (fitted.next) document.blocks.emplace_back(Paragraph{next_in_words(*fitted.next)});
   return document;
 }
 
@@ -191,6 +200,7 @@ std::string fit_json(const FittedProfile& fitted, const std::string& written_to,
     row.field("written_to", written_to);
     row.rows("figures", figures_of(fitted), profile_figure_fields);
     row.rows("steps", steps_of(fitted, errors_of(fitted)), step_fields);
+    row.object("next_step", fitted.next, next_fields, "that would tell most; null: none tells much more");
   });
 }
 

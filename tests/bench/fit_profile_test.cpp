@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/fit/next_row.hpp"
 #include "analysis/fit/profile_text.hpp"
 #include "analysis/published/published.hpp"
 #include "bench/command/verb.hpp"
@@ -107,6 +108,59 @@ TEST(FitProfile, LeavesWhatTheStepsDoNotDependOnWhereItWas) {
   const std::string text = fit_json(fitted, "mine.toml");
   EXPECT_EQ(nlohmann::json::parse(text).at("steps").size(), fitted.rows.size());
   EXPECT_EQ(nlohmann::json::parse(text).at("written_to"), "mine.toml");
+}
+
+// Three steps that contradict each other: whatever is fitted to two of them is worse for the third.
+TEST(FitProfile, RefusesRowsThatSayTooLittle) {
+  const Data data = load_data();
+  const Profile base = data.profiles.load(kCluster);
+  std::vector<CaseResult> rows = rows_up_to(32);
+  std::erase_if(rows, [](const CaseResult& row) {
+    return row.asked.gpus == 4 || row.asked.strategy.uses_servers() || row.asked.workload != "bert_base" ||
+           row.asked.strategy.overlap;
+  });
+  ASSERT_EQ(rows.size(), 3);
+  for (CaseResult* slow : {&rows[0], &rows[1]})
+    for (Sample& sample : slow->samples)
+      if (sample.metric == "throughput") sample.value *= 0.75;
+  expect_error([&] { fit_profile(base, rows, data); }, ExitCode::usage,
+               AllOf(HasSubstr("3 steps say too little of hkbu-10gbe"), HasSubstr("without it")),
+               HasSubstr("nothing is written"));
+}
+
+// Rows that differ by a tenth for reasons of their own: no rate becomes known better than that.
+TEST(FitProfile, NarrowsNoBandBelowWhatRowsThatAreLeftOutAskFor) {
+  const Data data = load_data();
+  Profile base = data.profiles.load(kCluster);
+  base.uncertainty = 0.3;
+  Profile truth = base;
+  truth.local_rate = base.local_rate * 0.5;
+  truth.server_rate = base.server_rate * 1.6;
+  std::vector<CaseResult> some = rows_up_to(8);
+  std::erase_if(some, [](const CaseResult& row) { return row.asked.strategy.overlap; });
+  const std::vector<CaseResult> exact = measured_on(truth, some, data);
+  std::vector<CaseResult> noisy = exact;
+  for (std::size_t i = 0; i < noisy.size(); ++i)
+    for (Sample& sample : noisy[i].samples)
+      if (sample.metric == "throughput") sample.value *= i % 3 == 0 ? 1.12 : i % 3 == 1 ? 0.9 : 1;
+  const double sure = fit_profile(base, exact, data).profile.uncertainty;
+  const double unsure = fit_profile(base, noisy, data).profile.uncertainty;
+  EXPECT_LT(sure, unsure);
+  EXPECT_GE(unsure, 0.1);
+}
+
+TEST(FitProfile, KeepsTheRateOfAFullNodeAndNamesTheNextRow) {
+  const Data data = load_data();
+  const Profile base = data.profiles.load(kCluster);
+  const FittedProfile fitted = fit_profile(base, measured_on(base, rows_up_to(4), data), data);
+  const GpuRate& rate = fitted.profile.rates.at("resnet50");
+  EXPECT_GT(rate.node, 3 * rate.samples_per_second);
+  EXPECT_THAT(format_profile(fitted.profile), HasSubstr(", node = "));
+  const std::optional<NextRow> next = next_row(fitted, data);
+  ASSERT_TRUE(next) << "nothing was measured on several nodes";
+  EXPECT_GT(next->gpus, base.gpus_per_node);
+  EXPECT_THAT(next->figure, testing::StartsWith("network."));
+  EXPECT_LT(next->after, next->before);
 }
 
 TEST(FitProfile, TellsHowOftenItHasSimulatedTheRows) {

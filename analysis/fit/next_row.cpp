@@ -1,0 +1,61 @@
+#include "analysis/fit/next_row.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/prediction/simulate.hpp"
+
+namespace hbench {
+namespace {
+
+/// A figure is moved by this logarithm to see what depends on it.
+constexpr double kMoved = 0.2;
+/// Less is not worth a measurement.
+constexpr double kLeastGain = 1.1;
+
+/// Steps that could be measured: of each workload the first row's way to exchange, servers apart.
+std::vector<Case> candidates(const FittedProfile& fitted) {
+  const int full = fitted.base.gpus_per_node;
+  int most = 2 * full;
+  for (const CaseResult& row : fitted.rows) most = std::max(most, row.asked.gpus);
+  std::map<std::string, Case> by_workload;
+  for (const CaseResult& row : fitted.rows)
+    if (!row.asked.strategy.uses_servers()) by_workload.try_emplace(row.asked.workload, row.asked);
+  std::vector<Case> all;
+  for (auto& [workload, asked] : by_workload)
+    for (const int gpus : {full, most}) {
+      if (gpus == 1) continue;
+      asked.gpus = gpus;
+      all.push_back(asked);
+    }
+  return all;
+}
+
+}  // namespace
+
+std::optional<NextRow> next_row(const FittedProfile& fitted, const Data& data) {
+  const auto simulated = [&](const Case& asked, const Profile& profile) {
+    const Catalog catalog{.profiles = {{asked.profile, profile}},
+                          .traces = {{asked.workload, data.traces.load(asked.workload)}}};
+    return std::log(SimulatedRunner(catalog).step(asked).times.step.value);
+  };
+  std::optional<NextRow> best;
+  double most = kLeastGain;
+  for (const Case& asked : candidates(fitted)) {
+    const double here = simulated(asked, fitted.profile);
+    for (std::size_t p = 0; p < fitted.fit.priors.size(); ++p) {
+      const FittedParameter& known = fitted.fit.parameters[p];
+      if (known.determined) continue;
+      const double gradient = (simulated(asked, moved(fitted.profile, fitted.fit.priors[p], kMoved)) - here) / kMoved;
+      FittedParameter then = known;
+      then.deviation = 1 / std::hypot(1 / known.deviation, gradient / fitted.fit.noise);
+      if (known.deviation / then.deviation <= most) continue;
+      most = known.deviation / then.deviation;
+      best = {asked.workload, asked.gpus, fitted.fit.priors[p].name, known.factor(), then.factor()};
+    }
+  }
+  return best;
+}
+
+}  // namespace hbench
