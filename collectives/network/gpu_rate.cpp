@@ -16,7 +16,7 @@ constexpr double kMostSamplesPerSecond = 1e12;
 void read_rate_text(const TomlReader& read, std::string_view workload, const toml::table& fields, std::string_view key,
                     std::string& out) {
   if (const toml::node* node = fields.get(key))
-    out = read.text(*node, fmt::format("{} of rates.{} must be text", key, workload), kSourceHelp);
+    out = read.text(*node, fmt::format("the {} of rates.{} must be text", key, workload), kSourceHelp);
 }
 
 /// `[[8, 147.2], [64, 301]]`: samples/s by batch.
