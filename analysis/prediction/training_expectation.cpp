@@ -38,10 +38,6 @@ class Suspects {
     for (const SlowCause& cause : slow_causes())
       if (const std::optional<Profile> sick = cause.on(healthy, found_.asked.gpus > healthy.gpus_per_node))
         suspect(std::string(cause.what), std::string(cause.check), found_.asked, *sick);
-    suspect_setting("gradients are not exchanged during the backward pass", "a trace: hbench import-job, 'overlapped'",
-                    [](Case& asked) { asked.strategy.overlap = false; });
-    suspect_setting("each gradient is sent by itself", "a trace: hbench import-job, the table of buckets",
-                    [](Case& asked) { asked.strategy.fusion = "none"; });
     std::erase_if(suspicions_, [](const TrainingSuspicion& each) { return each.off > kFurthest; });
     std::ranges::stable_sort(suspicions_, {}, &TrainingSuspicion::off);
     suspect_compute();
@@ -62,13 +58,6 @@ class Suspects {
                            .check = std::move(check),
                            .expected = expected,
                            .off = std::abs(std::log(found_.measured / expected))});
-  }
-
-  void suspect_setting(std::string what, std::string check, void (*change)(Case&)) {
-    Case asked = found_.asked;
-    change(asked);
-    if (asked.strategy.preset.empty())
-      suspect(std::move(what), std::move(check), asked, catalog_.profiles.at(asked.profile));
   }
 
   /// Input that does not keep up, a slow rank and a GPU at low clocks look alike from outside: all wait for it.
