@@ -41,9 +41,12 @@ Document DefaultSweep::short_form_;
 
 TEST_F(DefaultSweep, OpensWithTheWorkloadOfTheVerdict) {
   EXPECT_THAT(std::get<Verdict>(document_.blocks.at(0)).text, testing::StartsWith("128 GPUs, VGG-16: ring keeps "));
-  EXPECT_THAT(std::get<Paragraph>(document_.blocks.at(2)).text,
-              HasSubstr("Simulated; the mean error against published"));
-  EXPECT_EQ(std::get<ChartGroup>(document_.blocks.at(3)).charts.at(0).title, "VGG-16");
+  const auto first = std::ranges::find_if(document_.blocks,
+                                          [](const Block& block) { return std::holds_alternative<ChartGroup>(block); });
+  ASSERT_LE(first - document_.blocks.begin(), 4) << "the charts come first";
+  EXPECT_EQ(std::get<ChartGroup>(*first).charts.at(0).title, "VGG-16");
+  ASSERT_TRUE(std::holds_alternative<Paragraph>(*std::prev(first)));
+  EXPECT_THAT(std::get<Paragraph>(*std::prev(first)).text, HasSubstr("Simulated; the mean error against published"));
 }
 
 TEST_F(DefaultSweep, HasAChartForEachWorkloadAndShowsFewLinesOfIt) {
