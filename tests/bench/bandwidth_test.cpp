@@ -94,7 +94,8 @@ TEST(RequiredBandwidth, IsHalfWithHalfTheBytes) {
 
 /// The unknowns of a step of the lab whose communication takes so long, with its better and worse ends.
 BandFactors band_of_lab(double communication, double better, double worse) {
-  const Trace& trace = lab_catalog().traces.begin()->second;
+  const Catalog catalog = lab_catalog();
+  const Trace& trace = catalog.traces.begin()->second;
   return band_of(unknowns_of({.step = kCompute + communication,
                               .better = better,
                               .worse = worse,
