@@ -165,11 +165,8 @@ double range_of_next_row(const FittedProfile& fitted) {
 /// What one full node was seen to make, and one GPU of it, beside its [rates].
 void write_nodes(FittedProfile& fitted) {
   for (const CaseResult& row : fitted.rows) {
-    double throughput = 0, alone = 0;
-    for (const Sample& sample : row.samples) {
-      if (sample.metric == "throughput") throughput = sample.value;
-      if (sample.metric == "baseline_throughput") alone = sample.value;
-    }
+    const double throughput = value_of(row, "throughput").value_or(0);
+    const double alone = value_of(row, "baseline_throughput").value_or(0);
     const bool full = row.asked.gpus == fitted.base.gpus_per_node && row.asked.gpus > 1;
     GpuRate& rate = fitted.profile.rates[row.asked.workload];
     if (!full || throughput == 0 || alone == 0 || row.asked.strategy.uses_servers() || rate.node > 0) continue;

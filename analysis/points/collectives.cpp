@@ -8,12 +8,6 @@
 namespace hbench {
 namespace {
 
-std::optional<double> value_of(const CaseResult& result, std::string_view metric) {
-  for (const Sample& sample : result.samples)
-    if (sample.metric == metric) return sample.value;
-  return std::nullopt;
-}
-
 std::optional<double> median_of(const CaseResult& result, std::string_view metric) {
   const TimedSteps steps = timed_steps(result, metric);
   if (steps.launches.empty()) return std::nullopt;

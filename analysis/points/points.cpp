@@ -22,13 +22,6 @@ namespace {
 /// A difference of efficiencies that a reader who divides the figures beside it would wonder about.
 constexpr double kWorthAWord = 0.005;
 
-/// The one value of a metric; none when the case has no such sample.
-std::optional<double> value_of(const CaseResult& result, std::string_view metric) {
-  for (const Sample& sample : result.samples)
-    if (sample.metric == metric) return sample.value;
-  return std::nullopt;
-}
-
 void set_step(Point& point, double seconds) {
   const double samples = static_cast<double>(point.asked.workers()) * point.asked.batch_per_gpu;
   point.step_seconds = seconds;

@@ -120,10 +120,10 @@ void simulate_again(TracedCase& traced, const CaseResult& result, const Data& da
   const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);
   traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
   traced.alone = step.times.compute;
-  const auto stored = std::ranges::find(result.samples, "step_seconds", &Sample::metric);
-  if (stored != result.samples.end() && std::abs(stored->value / step.times.step.value - 1) > kSame)
+  const auto stored = value_of(result, "step_seconds");
+  if (stored && std::abs(*stored / step.times.step.value - 1) > kSame)
     traced.note = fmt::format("simulated again it takes {}, and {} is stored: the simulator or its data have changed",
-                              format(step.times.step), format(Seconds(stored->value)));
+                              format(step.times.step), format(Seconds(*stored)));
 }
 
 std::string hosts_of_run(const Store& store, std::int64_t run) {

@@ -17,11 +17,7 @@ namespace hbench {
 namespace {
 
 /// 0 where the result has no such sample.
-double value_of(const CaseResult& result, std::string_view metric) {
-  for (const Sample& sample : result.samples)
-    if (sample.metric == metric) return sample.value;
-  return 0;
-}
+double figure_of(const CaseResult& result, std::string_view metric) { return value_of(result, metric).value_or(0); }
 
 /// Calls `work` for `row`; an error that it throws names the place of the row in its table.
 template <class Work>
@@ -44,7 +40,7 @@ bool is_mixed(const CaseResult& published, const Profile& cluster) {
     if (text.find(word) != std::string::npos) return true;
   const auto known = cluster.rates.find(published.asked.workload);
   return known != cluster.rates.end() && known->second.factor <= kUsualRateFactor &&
-         value_of(published, "baseline_throughput") > kHalfIsFaster * known->second.samples_per_second;
+         figure_of(published, "baseline_throughput") > kHalfIsFaster * known->second.samples_per_second;
 }
 
 /// What a published case asks, to be simulated.
@@ -52,7 +48,7 @@ Case simulated_case(const CaseResult& published, bool mixed) {
   Case asked = published.asked;
   asked.evidence = Evidence::simulated;
   asked.implementation = kSimulatorRevision;
-  asked.single_gpu_rate = value_of(published, "baseline_throughput");
+  asked.single_gpu_rate = figure_of(published, "baseline_throughput");
   if (mixed) asked.training.precision = "fp16";
   return asked;
 }
@@ -78,7 +74,7 @@ void require_simulable(const CaseResult& published, const Catalog& catalog, std:
                 "leave out the row; its rate is the baseline_throughput of others");
   const Profile& cluster = catalog.profiles.at(asked.profile);
   std::string why = refuse_simulation(asked, catalog, memory);
-  if (why.empty() && value_of(published, "baseline_throughput") == 0 && !cluster.rates.contains(asked.workload))
+  if (why.empty() && figure_of(published, "baseline_throughput") == 0 && !cluster.rates.contains(asked.workload))
     why = "no rate of one GPU: the row states no baseline_throughput, and the profile has none";
   if (why.empty()) return;
   throw Error(ExitCode::usage,
@@ -90,9 +86,9 @@ void require_simulable(const CaseResult& published, const Catalog& catalog, std:
 /// Seconds of a step; `rate` of one GPU, where only an efficiency is stated.
 double published_step(const CaseResult& published, double rate) {
   const double batch = published.asked.batch_per_gpu;
-  if (const double throughput = value_of(published, "throughput"); throughput > 0)
+  if (const double throughput = figure_of(published, "throughput"); throughput > 0)
     return batch * published.asked.gpus / throughput;
-  return batch / rate / value_of(published, "efficiency");
+  return batch / rate / figure_of(published, "efficiency");
 }
 
 StepBesideFigure prediction_of(const SimulatedStep& simulated, double published, const Case& asked) {
@@ -129,13 +125,14 @@ class Validator {
     const Profile& cluster = catalog_.profiles.at(published.asked.profile);
     const std::vector<Figure> assumed = cluster.assumed();
     const bool several = published.asked.gpus > cluster.gpus_per_node;
-    const Case asked = simulated_case(published, is_mixed(published, cluster));
+    const bool mixed = is_mixed(published, cluster);
+    const Case asked = simulated_case(published, mixed);
     const SimulatedStep step = runner_.step(asked);
     const double seen = published_step(published, step.rate);
     Validation validation{prediction_of(step, seen, published.asked)};
     validation.asked = published.asked;
     validation.calibrated = calibrated_with(published.asked);
-    validation.mixed_precision = is_mixed(published, cluster);
+    validation.mixed_precision = mixed;
     validation.computed_timeline = catalog_.traces.at(published.asked.workload).computed();
     validation.assumed_links = std::ranges::any_of(
         assumed, [several](const Figure& figure) { return figure.key.starts_with(several ? "network." : "local."); });
@@ -159,8 +156,8 @@ class Validator {
       const bool same = node.gpus == full && node.profile == asked.profile && node.workload == asked.workload &&
                         node.batch_per_gpu == asked.batch_per_gpu && node.strategy == asked.strategy &&
                         source_of(node) == source_of(asked) &&
-                        value_of(each, "baseline_throughput") == value_of(published, "baseline_throughput");
-      if (same) return value_of(each, "throughput");
+                        figure_of(each, "baseline_throughput") == figure_of(published, "baseline_throughput");
+      if (same) return figure_of(each, "throughput");
     }
     return 0;
   }

@@ -89,6 +89,11 @@ std::string answer_key(const Case& asked, const Producer& by) {
   return fmt::format("{}\n{}\n{}\n{}", asked.key(), asked.implementation, by.version, by.commit());
 }
 
+std::optional<double> value_of(const CaseResult& result, std::string_view metric) {
+  const auto found = std::ranges::find(result.samples, metric, &Sample::metric);
+  return found == result.samples.end() ? std::nullopt : std::optional(found->value);
+}
+
 namespace {
 
 bool has_all(const std::map<std::string, std::string>& labels, const std::map<std::string, std::string>& wanted) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -218,6 +219,9 @@ struct CaseResult {
   std::string machine_in_words = {};    ///< `Case::machine`, from the environment of its run
   std::string origin = {};              ///< `rows.csv:3`, where somebody wrote it down; empty elsewhere
 };
+
+/// The value of the first sample of a metric; none where the result has no such sample.
+std::optional<double> value_of(const CaseResult& result, std::string_view metric);
 
 /// One invocation of the program.
 struct Run {
