@@ -32,6 +32,7 @@ constinit const Compressor kBf16{
     .name = "bf16",
     .summary = "the upper half of every element: half the bytes, 8 significant bits, float32's range",
     .citation = "Kalamkar et al., A Study of BFLOAT16 for Deep Learning Training, 2019",
+    .cast = true,
     .memory_traffic = 1.5,
     .relative_error = 0x1p-8,
     .relative_l2_error = 0.00166,

@@ -71,6 +71,8 @@ struct Compressor {
   std::string_view name;
   std::string_view summary;
   std::string_view citation;
+  /// Only changes the number format of each element, as any framework can.
+  bool cast = false;
   Exchange exchange = Exchange::per_hop;
   /// Names and defaults of text parameters, separated by colons (`ratio`, `0.01`); empty when there are none.
   std::string_view fields = {};
@@ -122,6 +124,8 @@ struct CompressorChoice {
   std::string text() const;
   /// Elements travel as they are: nothing is encoded.
   bool verbatim() const { return compressor->memory_traffic == 0; }
+  /// At most the number format changes: what an implementation costs beside the bytes is not in question.
+  bool at_most_casts() const { return !error_feedback && (verbatim() || compressor->cast); }
   /// \pre per-hop. Valid while the choice, or a copy of it, lives.
   Encoding encoding() const {
     return {.codec = verbatim() ? nullptr : codec.get(), .memory_traffic = compressor->memory_traffic};

@@ -32,6 +32,7 @@ constinit const Compressor kFp16{
     .name = "fp16",
     .summary = "every element as an IEEE half: half the bytes, 11 significant bits, infinite from 65520 on",
     .citation = "Micikevicius et al., Mixed Precision Training, ICLR 2018",
+    .cast = true,
     .memory_traffic = 1.5,
     .relative_error = 0x1p-11,
     .relative_l2_error = 0.00021,

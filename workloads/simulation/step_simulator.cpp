@@ -21,12 +21,6 @@ constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
 /// Packing reads and writes every byte once; so does unpacking.
 constexpr double kPackTraffic = 4;
 
-/// Whether a compressor only casts, as any framework can: what its implementation costs is not in question.
-bool is_cast(const CompressorChoice& compressor) {
-  const std::string_view name = compressor.compressor->name;
-  return name == "none" || name == "fp16" || name == "bf16";
-}
-
 }  // namespace
 
 double expected_largest_normal(int ranks) {
@@ -130,7 +124,7 @@ class StepRun {
     per_bucket_ = framework.per_bucket.at(end);
     overlap_ = framework.overlap.at(end);
     per_step_ = framework.per_step.at(end);
-    if (!is_cast(strategy.compressor)) {
+    if (!strategy.compressor.at_most_casts()) {
       coding_per_byte_ = framework.coding_per_byte.at(end);
       coding_per_tensor_ = framework.coding_per_tensor.at(end);
     }
