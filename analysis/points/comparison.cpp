@@ -17,11 +17,6 @@ bool same_strategy(const Strategy& a, const Strategy& b) {
          a.preset == b.preset;
 }
 
-/// With another batch, or as many samples in more micro-batches, a step has other work.
-bool same_batch(const Case& a, const Case& b) {
-  return a.batch_per_gpu == b.batch_per_gpu && a.accumulate == b.accumulate;
-}
-
 bool same_place(const Case& a, const Case& b) {
   return a.workload == b.workload && a.gpus == b.gpus && a.profile == b.profile && same_batch(a, b) &&
          same_strategy(a.strategy, b.strategy);

@@ -81,6 +81,10 @@ bool has_recorded_rate(const Case& asked) { return asked.source.ends_with(kRecor
 
 bool has_modelled_rate(const Case& asked) { return asked.source.find(kModelledRate) != asked.source.npos; }
 
+bool same_batch(const Case& a, const Case& b) {
+  return a.batch_per_gpu == b.batch_per_gpu && a.accumulate == b.accumulate;
+}
+
 bool same_code(const Case& a, const Producer& a_by, const Case& b, const Producer& b_by) {
   return a.implementation == b.implementation && a_by.version == b_by.version && a_by.commit() == b_by.commit();
 }

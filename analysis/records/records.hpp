@@ -202,6 +202,9 @@ bool has_recorded_rate(const Case& asked);
 inline constexpr std::string_view kModelledRate = "one GPU: modelled";
 bool has_modelled_rate(const Case& asked);
 
+/// Whether workers take the same batches: with as many samples in more micro-batches a step has other work.
+bool same_batch(const Case& a, const Case& b);
+
 /// Whether two answers come from the same code: implementation, hbench and the measured project's commit.
 bool same_code(const Case& a, const Producer& a_by, const Case& b, const Producer& b_by);
 /// Question, place and code in one line: what need not be done again.

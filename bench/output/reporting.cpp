@@ -30,9 +30,7 @@ std::string with_interval(const Point& point) {
 
 bool usable(const Point& point, Evidence evidence) { return point.asked.evidence == evidence && !point.failed; }
 
-bool same_place(const Case& a, const Case& b) {
-  return a.profile == b.profile && a.batch_per_gpu == b.batch_per_gpu && a.accumulate == b.accumulate;
-}
+bool same_place(const Case& a, const Case& b) { return a.profile == b.profile && same_batch(a, b); }
 
 /// The labels among `points` that every other network has at least: twins of published points have strategies of their
 /// own.
