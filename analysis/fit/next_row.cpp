@@ -35,9 +35,12 @@ std::vector<Case> candidates(const FittedProfile& fitted) {
 }  // namespace
 
 std::optional<NextRow> next_row(const FittedProfile& fitted, const Data& data) {
+  Catalog catalog;
+  for (const CaseResult& row : fitted.rows)
+    if (!catalog.traces.contains(row.asked.workload))
+      catalog.traces.emplace(row.asked.workload, data.traces.load(row.asked.workload));
   const auto simulated = [&](const Case& asked, const Profile& profile) {
-    const Catalog catalog{.profiles = {{asked.profile, profile}},
-                          .traces = {{asked.workload, data.traces.load(asked.workload)}}};
+    catalog.profiles.insert_or_assign(asked.profile, profile);
     return std::log(SimulatedRunner(catalog).step(asked).times.step.value);
   };
   std::optional<NextRow> best;

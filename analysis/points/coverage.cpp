@@ -37,19 +37,25 @@ double scale_needed(const Residual& residual) {
 
 bool holds(const Residual& residual, double scale) { return scale_needed(residual) <= scale; }
 
-double fit_scale(const std::vector<Residual>& residuals, ResidualGroup group) {
+double quantile_over(const std::vector<Residual>& residuals, ResidualGroup group, const std::vector<double>& values,
+                     double share) {
   const std::vector<double> weights = weights_of(residuals, group);
-  std::vector<std::pair<double, double>> scales;
+  std::vector<std::pair<double, double>> weighted;
   double total = 0, below = 0;
-  for (std::size_t i = 0; i < residuals.size(); ++i) {
-    scales.emplace_back(scale_needed(residuals[i]), weights[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    weighted.emplace_back(values[i], weights[i]);
     total += weights[i];
   }
-  std::ranges::sort(scales);
-  const double share = share_of_known(residuals, group);
-  for (const auto& [scale, weight] : scales)
-    if ((below += weight) >= share * total * (1 - 1e-12)) return scale;
+  std::ranges::sort(weighted);
+  for (const auto& [value, weight] : weighted)
+    if ((below += weight) >= share * total * (1 - 1e-12)) return value;
   return 0;
+}
+
+double fit_scale(const std::vector<Residual>& residuals, ResidualGroup group) {
+  std::vector<double> scales;
+  for (const Residual& each : residuals) scales.push_back(scale_needed(each));
+  return quantile_over(residuals, group, scales, share_of_known(residuals, group));
 }
 
 std::vector<bool> held_elsewhere(const std::vector<Residual>& residuals, ResidualGroup group) {

@@ -35,6 +35,10 @@ double fit_scale(const std::vector<Residual>& residuals, ResidualGroup group);
 /// Of each residual whether a band holds it that is as wide as the other groups ask for. \pre there are two groups.
 std::vector<bool> held_elsewhere(const std::vector<Residual>& residuals, ResidualGroup group);
 
+/// The least of `values`, one for each residual, that a share of all weight does not exceed: groups count alike. 0
+/// where there are none.
+double quantile_over(const std::vector<Residual>& residuals, ResidualGroup group, const std::vector<double>& values,
+                     double share);
 /// The weighted mean of `values`, one for each residual: groups count alike. \pre there are some.
 double mean_over(const std::vector<Residual>& residuals, ResidualGroup group, const std::vector<double>& values);
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "analysis/prediction/plan.hpp"
-#include "analysis/prediction/search.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/slow_causes.hpp"
 #include "collectives/base/error.hpp"

@@ -102,7 +102,7 @@ void add_options(Arguments& app, Asked& asked) {
   app.add_parsed("-e,--maxbytes", asked.sizes.most, parse_size, "largest size, without a file", "1G");
   app.add_option("--measured", asked.rate, "samples/s of all GPUs of a training, in the place of collectives",
                  positive_rate());
-  app.add_list("--workload", asked.training.workloads, "what was trained: a timeline, or a file of your own");
+  add_workloads(app, asked.training.workloads);
   add_strategy_options(app, asked.training, "8");
   add_verbosity(app, asked.verbosity);
 }

@@ -140,33 +140,17 @@ Judged judged(std::vector<StepBesideFigure> predictions, ResidualGroup group) {
   return {std::move(predictions), held_elsewhere(residuals, group), held_elsewhere(residuals, &Residual::cluster)};
 }
 
-/// The value that half the weight does not exceed; sources count alike.
-double middle(const std::vector<StepBesideFigure>& some, const std::vector<double>& values) {
-  std::map<std::string, double> counts;
-  for (const StepBesideFigure& each : some) ++counts[each.residual.source];
-  std::vector<std::pair<double, double>> weighted;
-  for (std::size_t i = 0; i < some.size(); ++i)
-    weighted.emplace_back(values[i], 1 / counts[some[i].residual.source] / static_cast<double>(counts.size()));
-  std::ranges::sort(weighted);
-  double below = 0;
-  for (const auto& [value, weight] : weighted)
-    if ((below += weight) >= 0.5) return value;
-  return weighted.back().first;
-}
-
 /// Fewer say little of the next.
 constexpr std::size_t kFewestSources = 5;
 
 /// A row of the table of classes: those of `all` that `chosen` has.
 std::vector<std::string> class_row(std::string_view name, const Judged& all, const std::vector<bool>& chosen) {
-  std::vector<StepBesideFigure> some;
   std::vector<Residual> residuals;
   std::vector<double> errors, held, held_by_cluster, widths;
   std::set<std::string> sources;
   for (std::size_t i = 0; i < all.predictions.size(); ++i) {
     if (!chosen[i]) continue;
     const StepBesideFigure& each = all.predictions[i];
-    some.push_back(each);
     residuals.push_back(each.residual);
     errors.push_back(std::fabs(each.error()));
     held.push_back(all.held[i] ? 1 : 0);
@@ -174,15 +158,15 @@ std::vector<std::string> class_row(std::string_view name, const Judged& all, con
     widths.push_back(each.high / each.low);
     sources.insert(each.residual.source);
   }
-  if (some.empty()) return {std::string(name), "0", "0", "-", "-", "-", "-", "-", "no figure here tests its band"};
+  if (residuals.empty()) return {std::string(name), "0", "0", "-", "-", "-", "-", "-", "no figure here tests its band"};
   return {std::string(name),
-          std::to_string(some.size()),
+          std::to_string(residuals.size()),
           std::to_string(sources.size()),
           percent(mean_over(residuals, &Residual::source, errors)),
-          percent(middle(some, errors)),
+          percent(quantile_over(residuals, &Residual::source, errors, 0.5)),
           percent(mean_over(residuals, &Residual::source, held)),
           percent(mean_over(residuals, &Residual::cluster, held_by_cluster)),
-          fmt::format("{:.2f}", middle(some, widths)),
+          fmt::format("{:.2f}", quantile_over(residuals, &Residual::source, widths, 0.5)),
           sources.size() < kFewestSources ? "few sources: its band rests on what is assumed" : ""};
 }
 
