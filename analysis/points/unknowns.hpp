@@ -83,8 +83,8 @@ BandFactors band_of(const std::vector<Unknown>& unknowns, double scale = 1);
 /// The one that makes most of the band. \pre not empty.
 const Unknown& largest(const std::vector<Unknown>& unknowns);
 
-/// Returns `Most of the bands is what the network carries (of 7 of 9; known by ...)`, and the like of the kind that
-/// makes most of the second most bands; empty where there are none.
+/// Returns `Most of 7 of 9 bands is what the network carries (known by: ...)`, and the like of the kind that makes most
+/// of the second most bands; empty where there are none.
 std::string widest_in_words(const std::vector<UnknownKind>& widest);
 
 /// What the rates of a network may be lower or higher by, beside what its profile says of it: relative. Nominal rates

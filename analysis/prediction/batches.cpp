@@ -10,7 +10,8 @@
 namespace hbench {
 namespace {
 
-/// Sorts out a global batch of which all `workers` take `parts` of `each` samples. 0: not said.
+/// Why a global batch cannot be shared out in equal parts, of which `unit` samples are one for each GPU; with the
+/// nearest that can.
 std::string not_whole(std::int64_t global, int workers, std::int64_t unit, const std::string& unit_in_words) {
   const std::int64_t below = global / unit * unit;
   const std::string nearest =

@@ -7,6 +7,7 @@
 #include "analysis/prediction/batches.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/emulated_memory.hpp"
+#include "analysis/prediction/one_gpu.hpp"
 #include "analysis/prediction/recorded_gpu.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/strategies_asked.hpp"
@@ -42,16 +43,21 @@ std::string canonical_fusion(const std::string& text) {
   return parse_fusion(text == "threshold" ? "threshold:1GiB" : text).text();
 }
 
+/// Whether a precision is asked for by name.
+bool names_precision(const PredictionRequest& request) {
+  return !request.precision.empty() && request.precision != kUsualPrecision;
+}
+
 /// The precision in words where one is asked for, with that of gradients: autocast leaves them as the parameters are.
 std::string precision_text(const PredictionRequest& request) {
-  if (request.precision.empty() || request.precision == kUsualPrecision) return {};
+  if (!names_precision(request)) return {};
   return fmt::format("{}, gradients in float32; ", request.precision);
 }
 
 /// Why no rate is known, and what to do.
 std::string no_rate(const PredictionRequest& request, const Profile& profile) {
   const bool has_none =
-      profile.peaks.float32 > 0 && !precision_text(request).empty() && profile.peaks.at(request.precision) == 0;
+      profile.peaks.float32 > 0 && names_precision(request) && profile.peaks.at(request.precision) == 0;
   if (has_none) return fmt::format("its GPU does not compute in {}; give another --precision", request.precision);
   return "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry";
 }
@@ -85,11 +91,10 @@ std::string rate_source(const PredictionRequest& request, const Profile& profile
 
 /// Gives the cluster what all GPUs of one full node make together. \throws Error (usage) where that cannot be.
 void set_node_rate(Profile& profile, const Trace& trace, double given, double node_rate) {
-  constexpr double kMostOfIdeal = 1.2, kLeastOfIdeal = 0.1;
   GpuRate& rate = profile.rates[trace.name];
   if (given > 0) rate = {.samples_per_second = given, .batch = rate.batch, .source = "given"};
   const double ideal = rate.samples_per_second * profile.gpus_per_node;
-  if (ideal > 0 && !(node_rate < kMostOfIdeal * ideal && node_rate > kLeastOfIdeal * ideal))
+  if (ideal > 0 && !can_be_node_rate(node_rate, ideal))
     throw Error(ExitCode::usage,
                 fmt::format("--single-node-rate {:g}: the {} GPUs of a node of {} make {:.4g} samples/s of {} at ideal "
                             "speed",
@@ -300,7 +305,7 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   if (given == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
     return refuse(fmt::format("{} on {}", trace.name, profile.name), no_rate(request_, profile));
   }
-  if (!precision_text(request_).empty()) strategy.precision = parse_precision(request_.precision);
+  if (names_precision(request_)) strategy.precision = parse_precision(request_.precision);
   Case asked;
   asked.evidence = evidence;
   asked.workload = trace.name;
@@ -317,7 +322,7 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
                              trace.name, trace_digests_.at(trace.name), trace.source, precision_text(request_),
                              rate_source(request_, profile, trace));
   if (request_.node_rate > 0) {
-    set_node_rate(plan_.catalog.profiles.at(profile_name), trace, given, request_.node_rate);
+    set_node_rate(profile, trace, given, request_.node_rate);
     asked.source += fmt::format("; one full node: {:g} samples/s, given by --single-node-rate", request_.node_rate);
   }
   add(asked, strategy);

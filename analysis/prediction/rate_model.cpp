@@ -9,6 +9,7 @@
 
 #include "analysis/prediction/recorded_gpu.hpp"
 #include "analysis/statistics/statistics.hpp"
+#include "workloads/step/precision.hpp"
 
 namespace hbench {
 namespace {
@@ -26,8 +27,6 @@ constexpr double kWinograd = 2;
 constexpr std::array<UsualUse, 3> kUses{{{.efficiency = 0.57, .known_factor = 1.7, .unknown_factor = 1.9},
                                          {.efficiency = 0.79, .known_factor = 1.25, .unknown_factor = 1.5},
                                          {.efficiency = 1.27, .known_factor = 1.25, .unknown_factor = 1.6}}};
-
-bool is_half(std::string_view precision) { return precision == "fp16" || precision == "bf16"; }
 
 /// Whether a stated rate of a GPU is for `precision`; both forms of 16 bits run alike where there are both.
 bool is_for(const GpuRate& rate, const Profile& gpu, std::string_view precision) {

@@ -53,13 +53,6 @@ bool has_ends(const Profile& cluster, const World& world) {
   return cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
 }
 
-bool is_half(std::string_view precision) { return precision == "fp16" || precision == "bf16"; }
-
-/// Whether a compressor is more than a cast.
-bool is_coded(std::string_view compressor) {
-  return !compressor.empty() && compressor != kUncompressed && !is_half(compressor);
-}
-
 }  // namespace
 
 std::string refuse_size(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy,
@@ -119,9 +112,7 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
 double SimulatedRunner::slowed_by_node(const Case& asked, double rate, double node_rate) {
   const int full = catalog_.profiles.at(asked.profile).gpus_per_node;
   // A rate that is no rate of such a node explains nothing.
-  constexpr double kMostOfIdeal = 1.2, kLeastOfIdeal = 0.1;
-  const bool possible = node_rate < kMostOfIdeal * full * rate && node_rate > kLeastOfIdeal * full * rate;
-  if (!possible || asked.gpus < full || full == 1) return 1;
+  if (!can_be_node_rate(node_rate, full * rate) || asked.gpus < full || full == 1) return 1;
   Case node = asked;
   node.gpus = full;
   const TrainingStrategy strategy = parse_strategy(node);
@@ -131,7 +122,8 @@ double SimulatedRunner::slowed_by_node(const Case& asked, double rate, double no
   return asked.batch_per_gpu * full / node_rate / times.step.value;
 }
 
-StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step, const World& world) const {
+StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step, const TrainingStrategy& strategy,
+                                    const World& world) const {
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const Trace& trace = catalog_.traces.at(asked.workload);
   const int of_node = std::min(asked.gpus, cluster.gpus_per_node);
@@ -155,7 +147,7 @@ StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step
           .framework_known = !asked.strategy.preset.empty(),
           .computed_timeline = trace.computed(),
           .mixed_precision = is_half(asked.training.precision),
-          .codes = is_coded(asked.strategy.compressor)};
+          .codes = strategy.communicates() && !strategy.compressor.at_most_casts()};
 }
 
 SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
@@ -182,7 +174,7 @@ SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
   result.slow = simulated(End::worse, slower, rate.factor).step * rate.factor;
   result.low = result.high = times.step;
   if (asked.gpus == 1) return result;
-  result.facts = facts_of(asked, result, world);
+  result.facts = facts_of(asked, result, strategy, world);
   result.facts.node_measured = slowed != 1;
   result.unknowns = unknowns_of(result.facts);
   const BandFactors band = band_of(result.unknowns);

@@ -67,7 +67,8 @@ class SimulatedRunner {
   StepSimulator& simulator(const std::string& profile_name, const World& world, End end);
   const Profile& profile(const std::string& name, End end);
   double slowed_by_node(const Case& asked, double rate, double node_rate);
-  StepFacts facts_of(const Case& asked, const SimulatedStep& step, const World& world) const;
+  StepFacts facts_of(const Case& asked, const SimulatedStep& step, const TrainingStrategy& strategy,
+                     const World& world) const;
 
   const Catalog& catalog_;
   StopRequested stop_;

@@ -102,15 +102,15 @@ std::string found_at(const std::string& name, const std::vector<std::string>& ow
 }
 
 /// Simulates the case again, from the profile and timeline that have its names today.
-void simulate_again(TracedCase& traced, const CaseResult& result, const Data& data, const TraceRequest& request) {
+void simulate_again(TracedCase& traced, const CaseResult& result, const Data& data, const RateModel& rates,
+                    const TraceRequest& request) {
   Catalog catalog;
   const Case& asked = result.asked;
   catalog.profiles.emplace(
       asked.profile, data.profiles.load(found_at(asked.profile, data.profiles.names(), request.profiles, "--profile")));
   catalog.traces.emplace(
       asked.workload, data.traces.load(found_at(asked.workload, data.traces.names(), request.workloads, "--workload")));
-  take_rate(catalog.profiles.begin()->second, catalog.traces.begin()->second, RateModel(data.profiles.gpus()),
-            asked.training.precision);
+  take_rate(catalog.profiles.begin()->second, catalog.traces.begin()->second, rates, asked.training.precision);
   if (const std::string why = refuse_simulation(asked, catalog, request.memory); !why.empty())
     throw Error(ExitCode::usage, fmt::format("{} cannot be simulated again: {}", traced.name, why),
                 "name other cases by --case");
@@ -119,7 +119,7 @@ void simulate_again(TracedCase& traced, const CaseResult& result, const Data& da
                 "name by --case what you mean");
   const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);
   traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
-  traced.alone = step.times.compute;
+  traced.alone = step.times.alone();
   const auto stored = value_of(result, "step_seconds");
   if (stored && std::abs(*stored / step.times.step.value - 1) > kSame)
     traced.note = fmt::format("simulated again it takes {}, and {} is stored: the simulator or its data have changed",
@@ -145,6 +145,7 @@ std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, 
     std::erase_if(chosen, [](const CaseResult& result) { return !result.asked.is_timed(); });
   if (chosen.empty()) refuse(known, request);
   std::vector<TracedCase> cases;
+  std::optional<RateModel> rates;
   for (const CaseResult& result : chosen) {
     check_plausible(result);
     TracedCase& traced = cases.emplace_back();
@@ -158,7 +159,8 @@ std::vector<TracedCase> find_traced_cases(const Store& store, const Data& data, 
       traced.alone = alone_of(result, known);
       traced.host_of_rank = hosts_of_ranks(result.samples, hosts_of_run(store, traced.run));
     } else {
-      simulate_again(traced, result, data, request);
+      if (!rates) rates.emplace(data.profiles.gpus());
+      simulate_again(traced, result, data, *rates, request);
     }
   }
   return cases;

@@ -3,6 +3,8 @@
 #include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/values.hpp"
 #include "bench/sweep/batch_options.hpp"
+#include "collectives/base/table.hpp"
+#include "workloads/step/precision.hpp"
 
 namespace hbench {
 
@@ -19,11 +21,12 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
                  "samples/s of all GPUs of one full node: what input and framework lose inside it is known then",
                  positive_rate());
   app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");
+  const std::vector<std::string_view> precision_names = names_of(precisions());
   app.add_option(
          "--precision", request.precision,
          "float32, tf32, bf16, fp16 (default: as the workload is usually trained); 16 bits compute by autocast, "
          "whose gradients travel in float32")
-      ->check(one_of({"float32", "tf32", "bf16", "fp16"}));
+      ->check(one_of({precision_names.begin(), precision_names.end()}));
 }
 
 void add_network_options(Arguments& app, PredictionRequest& request) {

@@ -20,6 +20,8 @@ std::span<const PrecisionEntry* const> precisions() { return kPrecisions; }
 
 const PrecisionEntry& entry_of(Precision precision) { return *kPrecisions[static_cast<std::size_t>(precision)]; }
 
+bool is_half(std::string_view name) { return name == kBf16.name || name == kFp16.name; }
+
 Precision parse_precision(std::string_view name) { return find_entry(precisions(), name, "precision").precision; }
 
 }  // namespace hbench

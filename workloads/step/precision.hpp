@@ -25,6 +25,8 @@ struct PrecisionEntry {
 /// The table.
 std::span<const PrecisionEntry* const> precisions();
 const PrecisionEntry& entry_of(Precision precision);
+/// Whether a name is that of a precision of 16 bits; false of a name that nothing has.
+bool is_half(std::string_view name);
 /// \throws Error (usage), with a suggestion.
 Precision parse_precision(std::string_view name);
 
