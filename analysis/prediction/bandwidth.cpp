@@ -17,7 +17,7 @@ namespace {
 /// Rates that a search tries, where searches share what they have tried: for the estimate of progress only.
 constexpr double kTriedRates = 25;
 
-double efficiency(Seconds step, const SimulatedStep& of) { return of.times.alone() / step; }
+double efficiency(Seconds step, const SimulatedStep& of) { return of.times.alone / step; }
 
 /// Passes of the coder over all gradients at the busiest GPU.
 double coding_passes(const TrainingStrategy& strategy, World world, std::int64_t elements) {

@@ -47,7 +47,7 @@ void check_candidates(std::size_t count) {
 }
 
 CellFigure figure_of(const SimulatedStep& step) {
-  const Seconds alone = step.times.alone();
+  const Seconds alone = step.times.alone;
   CellFigure figure{alone / step.times.step, alone / step.high, alone / step.low};
   if (!step.unknowns.empty()) figure.widest = largest(step.unknowns).kind;
   return figure;

@@ -119,7 +119,7 @@ void simulate_again(TracedCase& traced, const CaseResult& result, const Data& da
                 "name by --case what you mean");
   const SimulatedStep step = SimulatedRunner(catalog).step(result.asked);
   traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
-  traced.alone = step.times.alone();
+  traced.alone = step.times.alone;
   const auto stored = value_of(result, "step_seconds");
   if (stored && std::abs(*stored / step.times.step.value - 1) > kSame)
     traced.note = fmt::format("simulated again it takes {}, and {} is stored: the simulator or its data have changed",

@@ -112,6 +112,10 @@ struct AlgorithmChoice {
 /// `name` or `name:parameters`. \throws Error (usage), with a suggestion.
 AlgorithmChoice parse_algorithm(std::string_view text, CollectiveKind collective = CollectiveKind::all_reduce);
 
+/// The entry of the same name for another collective, with the same parameters where it has them; none where there is
+/// none.
+std::optional<AlgorithmChoice> same_named(const AlgorithmChoice& algorithm, CollectiveKind collective);
+
 /// `all-reduce`, `reduce-scatter`, ...
 std::string_view to_string(CollectiveKind collective);
 /// \throws Error (usage), with a suggestion.

@@ -23,6 +23,15 @@ std::vector<const Algorithm*> algorithms_for(CollectiveKind collective) {
   return all;
 }
 
+std::optional<AlgorithmChoice> same_named(const AlgorithmChoice& algorithm, CollectiveKind collective) {
+  for (const Algorithm* entry : algorithms_for(collective)) {
+    if (entry->name != algorithm.algorithm->name) continue;
+    const bool same = entry->fields == algorithm.algorithm->fields;
+    return AlgorithmChoice{entry, same ? algorithm.parameters : std::string(entry->defaults)};
+  }
+  return std::nullopt;
+}
+
 Cost Algorithm::cost(const ScheduleRequest& request, std::int64_t elements) const {
   const Shape declared = shape(request);
   const std::vector<std::int64_t> offsets = even_offsets(declared.chunks, elements);

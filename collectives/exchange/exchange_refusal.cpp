@@ -48,12 +48,8 @@ std::string refuse_compressed(const AlgorithmChoice& choice, const CompressorCho
 }  // namespace
 
 std::optional<AlgorithmChoice> all_gather_of(const AlgorithmChoice& algorithm) {
-  for (const Algorithm* entry : algorithms_for(CollectiveKind::all_gather)) {
-    if (entry->name != algorithm.algorithm->name || entry->is_vendor()) continue;
-    const bool same = entry->fields == algorithm.algorithm->fields;
-    return AlgorithmChoice{entry, same ? algorithm.parameters : std::string(entry->defaults)};
-  }
-  return std::nullopt;
+  if (algorithm.algorithm->is_vendor()) return std::nullopt;
+  return same_named(algorithm, CollectiveKind::all_gather);
 }
 
 std::string refuse_exchange(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, DataType type,

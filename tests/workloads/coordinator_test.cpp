@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "workloads/methods/method.hpp"
+
 namespace hbench {
 namespace {
 
@@ -12,8 +14,12 @@ using ::testing::IsEmpty;
 
 constexpr std::array<std::int64_t, 3> kBytes{4, 8, 12};
 
+Coordinator make_coordinator(const FusionChoice& fusion, int workers) {
+  const StepPlan plan = parse_method("synchronous").plan(true);
+  return {StepProgress(plan, fusion, {kBytes.begin(), kBytes.end()}), workers};
+}
 Coordinator make_coordinator(std::string_view fusion, int workers) {
-  return {parse_fusion(fusion).make(kBytes), {kBytes.begin(), kBytes.end()}, workers};
+  return make_coordinator(parse_fusion(fusion), workers);
 }
 
 std::vector<Bucket> announce(Coordinator& coordinator, int worker, std::vector<std::int32_t> tensors, double at) {
@@ -99,11 +105,16 @@ class Miser final : public FusionPolicy {
   std::vector<Bucket> on(const FusionEvent&) override { return {}; }
 };
 
+constexpr Fusion kMiser{.name = "miser",
+                        .make = [](std::string_view, std::span<const std::int64_t>) -> std::unique_ptr<FusionPolicy> {
+                          return std::make_unique<Miser>();
+                        }};
+
 TEST(Coordinator, NoticesAPolicyThatKeepsGradientsBack) {
-  Coordinator coordinator(std::make_unique<Miser>(), {4}, 1);
+  Coordinator coordinator = make_coordinator({&kMiser, ""}, 1);
   coordinator.begin_step();
   EXPECT_FALSE(coordinator.stuck(0));
-  announce(coordinator, 0, {0}, 0);
+  announce(coordinator, 0, {0, 1, 2}, 0);
   EXPECT_FALSE(coordinator.stuck(1)) << "a bucket that completes could make it go on";
   EXPECT_TRUE(coordinator.stuck(0));
 }

@@ -461,5 +461,69 @@ TEST(StepTimeline, OnAFasterGpuHasAShorterUpdate) {
   EXPECT_DOUBLE_EQ(scaled.update.value, 0.0025);
 }
 
+TrainingStrategy with_method(const char* method, const char* fusion = "none", bool overlap = true) {
+  TrainingStrategy strategy = ring(fusion, overlap);
+  strategy.method = parse_method(method);
+  return strategy;
+}
+
+// An all-reduce of all three takes 12 ms, once in four steps, after passes of 30 ms and an update of 2.
+TEST(StepSimulator, OfLocalSgdHasTheMeanOfAPeriod) {
+  StepTimeline timeline = three_tensors(5, 10, 15);
+  timeline.update = Seconds(0.002);
+  const StepTimes times = run_pair(round_cluster(), timeline, with_method("local-sgd:4"));
+  EXPECT_NEAR(times.step.value, 0.030 + 0.002 + 0.012 / 4, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.012 / 4, kTolerance);
+  EXPECT_NEAR(times.communication.value, 0.012 / 4, kTolerance);
+  EXPECT_NEAR(times.update.value, 0.002, kTolerance);
+  EXPECT_NEAR(times.alone.value, 0.032, kTolerance);
+}
+
+TEST(StepSimulator, OfLocalSgdWithAPeriodOfOneHidesNothing) {
+  const StepTimes once = run_pair(round_cluster(), three_tensors(5, 10, 15), with_method("local-sgd:1"));
+  const StepTimes late = run_pair(round_cluster(), three_tensors(5, 10, 15), ring("none", false));
+  EXPECT_NEAR(once.step.value, late.step.value, kTolerance);
+}
+
+// Who is slowest in one step seldom is in the next: of four steps together the deviation is twice that of one.
+TEST(StepSimulator, OfLocalSgdWaitsForWhoIsSlowestInAWholePeriod) {
+  Profile profile = round_cluster();
+  profile.straggler = 0.1;
+  const auto straggler = [&](const char* method) {
+    return run_pair(profile, three_tensors(5, 10, 15), with_method(method)).straggler.value;
+  };
+  EXPECT_NEAR(straggler("local-sgd:1"), 0.030 * 0.1 * expected_largest_normal(2), kTolerance);
+  EXPECT_NEAR(straggler("local-sgd:4"), straggler("local-sgd:1") / 2, kTolerance);
+}
+
+// Half of an all-reduce on two nodes is a reduce-scatter: 1.5, 2 and 2.5 ms, the last one from 25 to 27.5 of 30 ms.
+// Then half of the update, and as long for the parameters.
+TEST(StepSimulator, OfZeroGathersParametersAfterItsPartOfTheUpdate) {
+  StepTimeline timeline = three_tensors(5, 10, 15);
+  timeline.update = Seconds(0.004);
+  const StepTimes times = run_pair(round_cluster(), timeline, with_method("zero:1"));
+  EXPECT_NEAR(times.step.value, 0.030 + 0.002 + 0.006, kTolerance);
+  EXPECT_NEAR(times.update.value, 0.002, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.006, kTolerance);
+  EXPECT_NEAR(times.alone.value, 0.034, kTolerance);
+  EXPECT_EQ(times.buckets, 6);
+}
+
+TEST(StepSimulator, OfZeroWaitsForGradientsBeforeItsUpdate) {
+  StepTimeline timeline = three_tensors(5, 10, 20);
+  timeline.update = Seconds(0.004);
+  const StepTimes times = run_pair(round_cluster(), timeline, with_method("zero:2"));
+  EXPECT_NEAR(times.step.value, 0.030 + 0.0025 + 0.002 + 0.006, kTolerance);
+}
+
+TEST(StepSimulator, OfZeroAndOfAnAllReduceMoveTheSameBytes) {
+  for (const int workers : {2, 4, 8}) {
+    const StepTimeline timeline = three_tensors(5, 10, 15);
+    const StepTimes zero = run(round_cluster(), {.workers = workers}, timeline, with_method("zero:1", "none", false));
+    const StepTimes whole = run(round_cluster(), {.workers = workers}, timeline, ring("none", false));
+    EXPECT_NEAR(zero.communication.value, whole.communication.value, 1e-9) << workers << " workers";
+  }
+}
+
 }  // namespace
 }  // namespace hbench

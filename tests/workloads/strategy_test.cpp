@@ -79,5 +79,24 @@ TEST(RefuseStrategy, KeepsALossScaleThatChangesAwayFromWhatIsCarriedOver) {
   EXPECT_THAT(refusal("ring", "topk:0.01", "ddp", {.workers = 2}, Precision::fp16), IsEmpty());
 }
 
+TEST(RefuseStrategy, SaysWhichCollectiveOfAMethodThereIsNot) {
+  TrainingStrategy strategy{.algorithm = parse_algorithm_rule("double-binary-tree"), .fusion = parse_fusion("none")};
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}), "");
+  strategy.method = parse_method("zero:1");
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}),
+            "zero:1 needs a reduce-scatter, and there is none called double-binary-tree; take ring");
+}
+
+TEST(RefuseStrategy, CompressesNoParameters) {
+  TrainingStrategy strategy{.method = parse_method("local-sgd:8"),
+                            .algorithm = parse_algorithm_rule("ring"),
+                            .compressor = parse_compressor("fp16"),
+                            .fusion = parse_fusion("none")};
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}),
+            "local-sgd:8 averages parameters, and fp16 compresses gradients");
+  strategy.method = parse_method("zero:2");
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}), "");
+}
+
 }  // namespace
 }  // namespace hbench

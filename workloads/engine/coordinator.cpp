@@ -5,20 +5,28 @@
 
 namespace hbench {
 
-Coordinator::Coordinator(std::unique_ptr<FusionPolicy> policy, std::vector<std::int64_t> tensor_bytes, int workers)
-    : policy_(std::move(policy)),
-      tensors_(static_cast<int>(tensor_bytes.size())),
-      workers_(workers),
-      launched_(std::move(tensor_bytes)) {}
+namespace {
+
+int first_of(const StepPlan& plan, TaskKind kind) {
+  return static_cast<int>(std::ranges::find(plan.tasks, kind, &Task::kind) - plan.tasks.begin());
+}
+
+}  // namespace
+
+Coordinator::Coordinator(StepProgress progress, int workers)
+    : progress_(std::move(progress)),
+      backward_(first_of(progress_.plan(), TaskKind::backward)),
+      exchange_(first_of(progress_.plan(), TaskKind::collective)),
+      workers_(workers) {}
 
 std::vector<Bucket> Coordinator::begin_step() {
-  votes_.assign(static_cast<std::size_t>(tensors_), 0);
-  seen_.assign(static_cast<std::size_t>(workers_), std::vector<bool>(static_cast<std::size_t>(tensors_)));
-  missing_.assign(static_cast<std::size_t>(workers_), tensors_);
-  launched_.begin_step();
-  ready_ = done_ = 0;
+  const auto tensors = static_cast<std::size_t>(progress_.tensors());
+  votes_.assign(tensors, 0);
+  seen_.assign(static_cast<std::size_t>(workers_), std::vector<bool>(tensors));
+  missing_.assign(static_cast<std::size_t>(workers_), progress_.tensors());
+  ready_ = 0;
   std::vector<Bucket> buckets;
-  deliver(FusionEventKind::step_begin, Seconds(0), 0, buckets);
+  release(progress_.begin(0), buckets);
   return buckets;
 }
 
@@ -34,45 +42,49 @@ std::vector<Bucket> Coordinator::announced(int worker, std::span<const std::int3
     --missing_[static_cast<std::size_t>(worker)];
     if (++votes_[index] < workers_) continue;
     ++ready_;
-    deliver(FusionEventKind::gradient_ready, at, tensor, buckets);
-    if (ready_ == tensors_) deliver(FusionEventKind::backward_done, at, 0, buckets);
+    release(progress_.tensor_done(backward_, tensor, at), buckets);
+    if (ready_ == progress_.tensors()) end_compute(at, buckets);
   }
   return buckets;
 }
 
 std::vector<Bucket> Coordinator::bucket_done(Seconds at) {
   std::vector<Bucket> buckets;
-  deliver(FusionEventKind::bucket_done, at, ++done_, buckets);
+  release(progress_.bucket_done(exchange_, at), buckets);
   return buckets;
 }
 
 std::vector<Bucket> Coordinator::tick(Seconds at) {
   std::vector<Bucket> buckets;
   while (!all_launched()) {
-    const std::optional<Seconds> due = policy_->wakeup();
+    const std::optional<Seconds> due = progress_.wakeup();
     if (!due || *due > at) break;
-    deliver(FusionEventKind::timer, at, 0, buckets);
+    release(progress_.timer(at), buckets);
     // A policy that stays due would keep us here for ever.
-    if (policy_->wakeup() <= due) break;
+    if (progress_.wakeup() <= due) break;
   }
   return buckets;
 }
 
 std::optional<Seconds> Coordinator::wakeup() const {
-  const int left = tensors_ - launched_.missing();
-  return ready_ > left ? policy_->wakeup() : std::nullopt;
+  return progress_.holds_ready() ? progress_.wakeup() : std::nullopt;
 }
 
 bool Coordinator::stuck(int buckets_in_flight) const {
-  return ready_ == tensors_ && !all_launched() && buckets_in_flight == 0 && !policy_->wakeup();
+  return ready_ == progress_.tensors() && !all_launched() && buckets_in_flight == 0 && !progress_.wakeup();
 }
 
-void Coordinator::deliver(FusionEventKind kind, Seconds at, int index, std::vector<Bucket>& out) {
-  for (Bucket& bucket : policy_->on({kind, at, index})) {
-    launched_.leave(bucket);
+/// All gradients of all workers are there: so their passes are done, as far as others wait for them.
+void Coordinator::end_compute(Seconds at, std::vector<Bucket>& out) {
+  for (int task = 0; task <= backward_; ++task) release(progress_.task_done(task, at), out);
+}
+
+void Coordinator::release(std::vector<Start> starts, std::vector<Bucket>& out) const {
+  for (Start& start : starts) {
+    if (!start.bucket) continue;
     // Neighbours in this order are reduced where they lie, and a set of tensors is a shorter message than a list.
-    std::ranges::sort(bucket.tensors);
-    out.push_back(std::move(bucket));
+    std::ranges::sort(start.bucket->tensors);
+    out.push_back(std::move(*start.bucket));
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What rank 0 decides in a step: counts announcements, asks the fusion policy, and says which buckets leave.
+/// What rank 0 decides in a step: counts announcements, walks the plan with them, and returns which buckets leave.
 /// Pure: its caller (`coordinator_side.cpp`) has the clock and the messages.
 
 #include <memory>
@@ -8,8 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "collectives/fusion/departures.hpp"
-#include "collectives/fusion/fusion.hpp"
+#include "workloads/methods/step_progress.hpp"
 
 namespace hbench {
 
@@ -17,7 +16,8 @@ namespace hbench {
 /// that returns buckets returns those to launch now, in order, each with its tensors in layout order.
 class Coordinator {
  public:
-  Coordinator(std::unique_ptr<FusionPolicy> policy, std::vector<std::int64_t> tensor_bytes, int workers);
+  /// \pre the plan has one backward task and, after it, one collective: what the engine trains with.
+  Coordinator(StepProgress progress, int workers);
 
   std::vector<Bucket> begin_step();
   /// `worker` has these gradients. A tensor that all workers have is ready. \throws std::logic_error when a
@@ -31,26 +31,26 @@ class Coordinator {
   std::optional<Seconds> wakeup() const;
 
   /// Every tensor has left.
-  bool all_launched() const { return launched_.complete(); }
+  bool all_launched() const { return progress_.all_launched(); }
   /// No event is to come that could make the policy release what it holds: its mistake, or ours.
   bool stuck(int buckets_in_flight) const;
   /// Whether a gradient that `worker` has announced is missing from others.
-  bool waits_for_others(int worker) const { return tensors_ - missing(worker) > ready_; }
+  bool waits_for_others(int worker) const { return progress_.tensors() - missing(worker) > ready_; }
   /// Gradients of `worker` that are still to be announced.
   int missing(int worker) const { return missing_[static_cast<std::size_t>(worker)]; }
 
  private:
-  void deliver(FusionEventKind kind, Seconds at, int index, std::vector<Bucket>& out);
+  /// Adds the buckets of `starts` to `out`.
+  void release(std::vector<Start> starts, std::vector<Bucket>& out) const;
+  void end_compute(Seconds at, std::vector<Bucket>& out);
 
-  std::unique_ptr<FusionPolicy> policy_;
-  int tensors_;
+  StepProgress progress_;
+  int backward_ = 0, exchange_ = 0;  ///< tasks of the plan
   int workers_;
   std::vector<int> votes_;               ///< per tensor
   std::vector<std::vector<bool>> seen_;  ///< per worker and tensor
   std::vector<int> missing_;             ///< per worker
-  Departures launched_;
   int ready_ = 0;
-  int done_ = 0;
 };
 
 }  // namespace hbench

@@ -22,7 +22,9 @@ class CoordinatorSide final : public Negotiator {
   CoordinatorSide(const TrainingRequest& request, Transport& transport, const GradientLayout& layout)
       : request_(request),
         transport_(transport),
-        coordinator_(request.strategy.fusion.make(layout.bytes()), layout.bytes(), request.world.workers),
+        coordinator_(StepProgress(request.strategy.method.plan(request.strategy.overlap), request.strategy.fusion,
+                                  layout.bytes()),
+                     request.world.workers),
         outbox_(transport) {
     for (Rank worker = 1; worker < request.world.workers; ++worker) {
       inboxes_.push_back(std::make_unique<Inbox<Announcement>>(transport, worker, kAnnouncementTag));

@@ -1,8 +1,153 @@
 #include "workloads/simulation/step_parts.hpp"
 
+#include <cmath>
+
 #include "collectives/fusion/shards.hpp"
 
 namespace hbench {
+namespace {
+
+/// Packing reads and writes every byte once; so does unpacking.
+constexpr double kPackTraffic = 4;
+
+/// Whether nothing but `next` waits for `task`, and `next` waits for it alone.
+bool joined(const StepPlan& plan, int task, int next) {
+  for (int other = 0; other < plan.size(); ++other)
+    for (const After& after : plan.task(other).after)
+      if ((other == next) != (after.task == task)) return false;
+  return true;
+}
+
+bool nothing_waits_for(const StepPlan& plan, int task) {
+  return std::ranges::none_of(plan.tasks, [&](const Task& other) {
+    return std::ranges::find(other.after, task, &After::task) != other.after.end();
+  });
+}
+
+/// Whether gradients of `task` leave one by one.
+bool feeds_by_tensor(const StepPlan& plan, int task) {
+  return std::ranges::any_of(plan.tasks, [&](const Task& other) {
+    return std::ranges::any_of(other.after, [&](const After& after) { return after.task == task && after.by_tensor; });
+  });
+}
+
+void add_task(Stretch& stretch, const StepPlan& plan, int index, const StepTimeline& timeline, int ranks) {
+  const Task& task = plan.task(index);
+  stretch.tasks.push_back(index);
+  switch (task.kind) {
+    case TaskKind::forward:
+      stretch.passes = stretch.passes + timeline.forward;
+      break;
+    case TaskKind::backward:
+      stretch.before_backward = stretch.passes;
+      stretch.passes = stretch.passes + timeline.backward;
+      stretch.has_gradients = feeds_by_tensor(plan, index);
+      break;
+    case TaskKind::apply:
+      stretch.update = stretch.update + timeline.update / (task.own_part ? ranks : 1);
+      break;
+    case TaskKind::collective:
+      break;
+  }
+}
+
+/// Messages to and from rank 0 along a tree, or one all-reduce of some bytes by recursive doubling: half as many.
+double negotiation_time(Negotiation negotiation, const Profile& profile, int workers, double network_factor) {
+  if (negotiation == Negotiation::none || workers == 1) return 0;
+  const double hops = std::ceil(std::log2(workers));
+  return (negotiation == Negotiation::names ? 2 : 1) * hops * profile.network_latency.value * network_factor;
+}
+
+}  // namespace
+
+std::vector<Stretch> stretches(const StepPlan& plan, const StepTimeline& timeline, int ranks) {
+  std::vector<Stretch> all;
+  int last = -1;
+  for (int task = 0; task < plan.size(); ++task) {
+    if (!plan.task(task).computes()) continue;
+    if (last < 0 || !joined(plan, last, task)) all.emplace_back();
+    add_task(all.back(), plan, task, timeline, ranks);
+    last = task;
+  }
+  if (!all.empty()) all.back().ends_step = all.back().passes == Seconds(0) && nothing_waits_for(plan, last);
+  return all;
+}
+
+void ComputeClock::begin_step() {
+  stretch_ = nullptr;
+  ended_at_ = passes_ = slowed_ = waited_ = 0;
+  updates_ = Seconds(0);
+  ran_.clear();
+}
+
+void ComputeClock::begin(const Stretch& stretch, double now) {
+  stretch_ = &stretch;
+  waited_ += now - ended_at_;
+  begun_at_ = now;
+  done_work_ = 0;
+  gradients_ = 0;
+}
+
+double ComputeClock::next(double now, bool beside_communication) const {
+  if (idle()) return kNever;
+  const double until =
+      next_is_gradient()
+          ? (stretch_->before_backward.value + timeline_.gradients[static_cast<std::size_t>(gradients_)].ready.value) *
+                late_
+          : work();
+  return now + std::max(0.0, until - done_work_) * pace(beside_communication);
+}
+
+bool ComputeClock::advance(double now) {
+  if (next_is_gradient()) {
+    ++gradients_;
+    return false;
+  }
+  passes_ += late_passes();
+  updates_ = updates_ + stretch_->update;
+  slowed_ += now - begun_at_ - work();
+  note_run(now);
+  ended_at_ = now;
+  stretch_ = nullptr;
+  return true;
+}
+
+void ComputeClock::note_run(double now) {
+  const double update = stretch_->update.value, computed = now - update;
+  const double early = computed - (late_passes() - stretch_->passes.value);
+  const double forward = stretch_->before_backward.value;
+  if (stretch_->passes.value > 0) {
+    ran_.push_back({SpanKind::forward, begun_at_, begun_at_ + forward * late_, begun_at_, begun_at_ + forward});
+    ran_.push_back({SpanKind::backward, begun_at_ + forward * late_, computed, begun_at_ + forward, early});
+  }
+  if (update > 0) ran_.push_back({SpanKind::optimizer, computed, now, early, early + update});
+}
+
+HostCosts::HostCosts(const Profile& profile, const TrainingStrategy& strategy, int workers, double network_factor,
+                     End end)
+    : profile_(profile),
+      negotiation_(negotiation_time(strategy.fusion.fusion->negotiation, profile, workers, network_factor)) {
+  const Preset& framework = strategy.preset != nullptr ? *strategy.preset : kUnnamedFramework;
+  per_bucket_ = framework.per_bucket.at(end);
+  overlap_ = framework.overlap.at(end);
+  per_step_ = framework.per_step.at(end);
+  if (strategy.compressor.at_most_casts()) return;
+  coding_per_byte_ = framework.coding_per_byte.at(end);
+  coding_per_tensor_ = framework.coding_per_tensor.at(end);
+}
+
+HostCosts::Departure HostCosts::leave(double now, std::int64_t elements, std::size_t tensors, bool coded) {
+  constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
+  const double memory = profile_.memory_rate.value;
+  // A lone tensor is reduced in place; several are copied into one buffer and back.
+  const double packing = tensors > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
+  const double coding = coded ? coding_per_byte_ * kElementSize * static_cast<double>(elements) +
+                                    coding_per_tensor_ * static_cast<double>(tensors)
+                              : 0;
+  if (negotiation_ > 0) negotiated_ = now + negotiation_;
+  free_ = std::max(now + negotiation_, free_) + per_bucket_;
+  return {.at = free_, .coding = packing + coding};
+}
 
 double BusyPeriods::slow(double compute_end, double share) {
   compute_end_ = compute_end;
@@ -35,22 +180,25 @@ void SpanWriter::slow(const BusyPeriods& periods) {
     for (Seconds* at : {&span.begin, &span.end}) *at = Seconds(periods.slowed(at->value));
 }
 
-void SpanWriter::add_compute(const StepTimeline& timeline, const ComputeClock& compute, double reduced) {
+void SpanWriter::add_compute(const ComputeClock& compute, double exchanged, double update) {
   if (spans_ == nullptr) return;
-  const double update = timeline.update.value;
-  const auto add_rank = [&](Rank rank, double forward, double computed) {
+  const auto add_rank = [&](Rank rank, bool early) {
     const auto add = [&](SpanKind kind, double begin, double end) {
       spans_->push_back({.rank = rank, .kind = kind, .begin = Seconds(begin), .end = Seconds(end)});
     };
-    add(SpanKind::step, 0, reduced + update);
-    add(SpanKind::forward, 0, forward);
-    add(SpanKind::backward, forward, computed);
-    add(SpanKind::wait, computed, reduced);
-    if (update > 0) add(SpanKind::optimizer, reduced, reduced + update);
+    add(SpanKind::step, 0, exchanged + update);
+    double last = 0;
+    for (const Ran& ran : compute.ran()) {
+      const double begin = early ? ran.early_begin : ran.begin;
+      if (begin > last) add(SpanKind::wait, last, begin);
+      last = early ? ran.early_end : ran.end;
+      add(ran.kind, begin, last);
+    }
+    add(SpanKind::wait, last, exchanged);
+    if (update > 0) add(SpanKind::optimizer, exchanged, exchanged + update);
   };
-  const double forward = timeline.forward.value;
-  add_rank(0, forward, compute.ended_at() - (compute.work() - timeline.passes().value));
-  if (compute.late() > 1) add_rank(1, forward * compute.late(), compute.ended_at());
+  add_rank(0, true);
+  if (compute.late() > 1) add_rank(1, false);
 }
 
 InFlight::InFlight(Network& network, const StepTimeline& timeline, const TrainingStrategy& strategy, SpanWriter& spans)
@@ -81,16 +229,17 @@ void InFlight::fly(const Bucket& bucket, std::int64_t elements, double start) {
   departed_.push_back(start);
 }
 
-bool InFlight::advance(double now) {
+std::optional<int> InFlight::advance(double now) {
   if (!strategy_.algorithm.concurrent()) {
+    const int number = stream_.front().bucket;
     add_spans(stream_.front(), now);
     stream_free_ = now;
     stream_.pop_front();
-    return true;
+    return number;
   }
   const std::optional<int> bucket = concurrent_->advance();
   if (bucket) spans_.add(SpanKind::communication, departed_[static_cast<std::size_t>(*bucket)], now, *bucket);
-  return bucket.has_value();
+  return bucket;
 }
 
 /// Half of the packing is before the exchange, and half is after it.

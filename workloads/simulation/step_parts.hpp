@@ -1,7 +1,8 @@
 #pragma once
 
-/// The parts of one simulated step, each with the state that changes together: the compute of the slowest rank, the
-/// buckets in flight, the periods in which there are some, and the spans. Times are seconds since the step began.
+/// The parts of one simulated step, each with the state that changes together: the compute of the slowest rank, what
+/// the host costs, the buckets in flight, the periods in which there are some, and the spans. Times are seconds since
+/// the step began.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "collectives/base/span.hpp"
 #include "collectives/network/concurrent_collectives.hpp"
+#include "workloads/methods/step_plan.hpp"
 #include "workloads/step/strategy.hpp"
 #include "workloads/step/timeline.hpp"
 
@@ -20,65 +22,81 @@ namespace hbench {
 /// When something happens that never does.
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The passes of the slowest rank, which communication in flight slows.
+/// Tasks that compute, one right after the other: nothing waits for one of them but the next.
+struct Stretch {
+  std::vector<int> tasks;      ///< of the plan
+  Seconds before_backward;     ///< undisturbed, of the passes before the one that makes gradients
+  Seconds passes;              ///< undisturbed, forward and backward
+  Seconds update;              ///< of the optimizer, which takes as long on all ranks
+  bool has_gradients = false;  ///< that leave one by one
+  bool ends_step = false;      ///< updates alone, for which nothing waits but the next iteration
+};
+
+/// The stretches of an iteration, in the order in which they run. \param ranks among which own parts are shared out.
+std::vector<Stretch> stretches(const StepPlan& plan, const StepTimeline& timeline, int ranks);
+
+/// A stretch that has ended, as the slowest rank and as one that computes as fast as the timeline have it.
+struct Ran {
+  SpanKind kind = SpanKind::forward;
+  double begin = 0, end = 0;
+  double early_begin = 0, early_end = 0;
+};
+
+/// The compute stream of the slowest rank, which communication in flight slows.
 class ComputeClock {
  public:
-  /// The slowest rank takes `late` times as long as `timeline` (which outlives this), and `slowdown` of a second longer
-  /// for each second beside communication. Without `overlap` all gradients are ready at its end.
-  ComputeClock(const StepTimeline& timeline, double late, double slowdown, bool overlap)
-      : timeline_(timeline), late_(late), slowdown_(slowdown), overlap_(overlap) {}
+  /// The slowest rank's passes take `late` times as long as those of `timeline` (which outlives this), and `slowdown`
+  /// of a second longer for each second beside communication.
+  ComputeClock(const StepTimeline& timeline, double late, double slowdown)
+      : timeline_(timeline), late_(late), slowdown_(slowdown) {}
 
-  void begin() {
-    done_work_ = 0;
-    gradients_ = 0;
-    ended_ = false;
-  }
-  bool ended() const { return ended_; }
-  double ended_at() const { return ended_at_; }  ///< \pre `ended`
-  int gradients() const { return gradients_; }   ///< ready so far
+  void begin_step();
+  /// \pre idle. `stretch` outlives its run.
+  void begin(const Stretch& stretch, double now);
+  bool idle() const { return stretch_ == nullptr; }
+  const Stretch& stretch() const { return *stretch_; }  ///< \pre not idle
+  double ended_at() const { return ended_at_; }         ///< of the last stretch
+  int gradients() const { return gradients_; }          ///< ready so far
   double late() const { return late_; }
-  /// Undisturbed compute until the end of the backward pass.
-  double work() const { return timeline_.passes().value * late_; }
+  /// The slowest rank's passes that have ended, undisturbed.
+  double passes() const { return passes_; }
+  /// Of the updates that have ended.
+  Seconds updates() const { return updates_; }
+  /// The time for which communication has slowed what has ended.
+  double slowed() const { return slowed_; }
+  /// The time for which the stream waited between stretches.
+  double waited() const { return waited_; }
+  const std::vector<Ran>& ran() const { return ran_; }
 
-  /// When the next gradient is ready or the backward pass ends, if nothing changes until then.
-  double next(double now, bool beside_communication) const {
-    if (ended_) return kNever;
-    const double until =
-        next_gradient_is_early()
-            ? (timeline_.forward.value + timeline_.gradients[static_cast<std::size_t>(gradients_)].ready.value) * late_
-            : work();
-    return now + std::max(0.0, until - done_work_) * pace(beside_communication);
-  }
+  /// When the next gradient is ready or the stretch ends, if nothing changes until then.
+  double next(double now, bool beside_communication) const;
   void pass(double duration, bool beside_communication) {
-    if (!ended_) done_work_ += duration / pace(beside_communication);
+    if (!idle()) done_work_ += duration / pace(beside_communication);
   }
-  /// Handles what `next` announced: another gradient is ready, or all are and the compute has ended.
-  void advance(double now) {
-    if (next_gradient_is_early()) {
-      ++gradients_;
-      return;
-    }
-    gradients_ = static_cast<int>(timeline_.gradients.size());
-    done_work_ = work();
-    ended_at_ = now;
-    ended_ = true;
-  }
+  /// Handles what `next` announced: another gradient is ready, or the stretch has ended. Returns the latter.
+  bool advance(double now);
 
  private:
-  bool next_gradient_is_early() const {
-    return overlap_ && static_cast<std::size_t>(gradients_) < timeline_.gradients.size();
+  bool next_is_gradient() const {
+    return stretch_->has_gradients && static_cast<std::size_t>(gradients_) < timeline_.gradients.size();
   }
+  double late_passes() const { return stretch_->passes.value * late_; }
+  double work() const { return late_passes() + stretch_->update.value; }
   double pace(bool beside_communication) const {
     return beside_communication && done_work_ < work() ? 1 + slowdown_ : 1;
   }
+  void note_run(double now);
 
   const StepTimeline& timeline_;
   double late_, slowdown_;
-  bool overlap_;
-  double done_work_ = 0;  ///< undisturbed seconds of compute done
+  const Stretch* stretch_ = nullptr;
+  double begun_at_ = 0;
+  double done_work_ = 0;  ///< undisturbed seconds of the stretch
   double ended_at_ = 0;
+  double passes_ = 0, slowed_ = 0, waited_ = 0;
+  Seconds updates_;
   int gradients_ = 0;
-  bool ended_ = false;
+  std::vector<Ran> ran_;
 };
 
 /// The periods of a step with buckets in flight, from a point in time without communication to the next.
@@ -146,11 +164,41 @@ class SpanWriter {
   /// Moves what was added to where slowed communication is.
   void slow(const BusyPeriods& periods);
   /// Adds the compute of the slowest rank, and of one that takes no longer than the timeline, in a step whose last
-  /// gradient is reduced at `reduced`. What communication slows is the backward pass: there it is in flight.
-  void add_compute(const StepTimeline& timeline, const ComputeClock& compute, double reduced);
+  /// collective has ended at `exchanged`, `update` before the step itself. What communication slows is the backward
+  /// pass: there it is in flight.
+  void add_compute(const ComputeClock& compute, double exchanged, double update);
 
  private:
   std::vector<Span>* spans_;
+};
+
+/// What a bucket costs on the host before it leaves, and the threads of the framework that have to do it.
+class HostCosts {
+ public:
+  /// \pre the profile outlives it.
+  HostCosts(const Profile& profile, const TrainingStrategy& strategy, int workers, double network_factor, End end);
+
+  void begin() { negotiated_ = free_ = 0; }
+  struct Departure {
+    double at;      ///< when the host is done with it
+    double coding;  ///< the time of packing and coding on the device
+  };
+  /// A bucket of some tensors that the policy lets go at `now`; gradients are coded by the compressor.
+  Departure leave(double now, std::int64_t elements, std::size_t tensors, bool coded);
+  /// The coordinator is one thread: the next cycle begins when it has notified everyone of the last one.
+  double negotiated() const { return negotiated_; }
+  /// Seconds of each step that nothing hides.
+  double per_step() const { return per_step_; }
+  /// Share of its rate at which communication proceeds beside compute.
+  double overlap() const { return overlap_; }
+
+ private:
+  const Profile& profile_;
+  double negotiation_;
+  double per_bucket_, overlap_, per_step_;
+  double coding_per_byte_ = 0, coding_per_tensor_ = 0;
+  double negotiated_ = 0;  ///< when the coordinator is free again
+  double free_ = 0;        ///< when the framework's thread is
 };
 
 /// The buckets in flight: one after the other on a stream, or, of concurrent algorithms, together on the network.
@@ -168,8 +216,8 @@ class InFlight {
   }
   /// Adds one of a concurrent algorithm. \pre buckets are added in order
   void fly(const Bucket& bucket, std::int64_t elements, double start);
-  /// Handles what `next` announced. Returns whether a bucket has arrived with it.
-  bool advance(double now);
+  /// Handles what `next` announced. Returns the number of the bucket that has arrived with it, if one has.
+  std::optional<int> advance(double now);
 
  private:
   /// A bucket on the one stream.

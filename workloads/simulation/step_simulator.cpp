@@ -8,7 +8,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/exchange/exchange_parts.hpp"
-#include "collectives/fusion/departures.hpp"
+#include "workloads/methods/step_progress.hpp"
 #include "workloads/simulation/step_parts.hpp"
 
 namespace hbench {
@@ -18,8 +18,17 @@ namespace {
 constexpr int kMostCycles = 10'000'000;
 
 constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
-/// Packing reads and writes every byte once; so does unpacking.
-constexpr double kPackTraffic = 4;
+/// Parameters travel as they are.
+const CompressorChoice& verbatim() {
+  static const CompressorChoice choice = parse_compressor("none");
+  return choice;
+}
+
+/// What carries the task where `all_reduce` carries an all-reduce.
+AlgorithmChoice algorithm_of(const AlgorithmChoice& all_reduce, const Task& task) {
+  if (task.collective == CollectiveKind::all_reduce) return all_reduce;
+  return same_named(all_reduce, task.collective).value();
+}
 
 }  // namespace
 
@@ -56,10 +65,10 @@ Network& StepSimulator::network(double factor) {
   return slowed_.try_emplace(factor, profile_->slowed(factor), world_).first->second;
 }
 
-Seconds StepSimulator::exchange_time(const TrainingStrategy& strategy, std::int64_t elements) {
-  const AlgorithmChoice& algorithm = strategy.algorithm.at(elements * kElementSize);
-  const CompressorChoice& compressor = strategy.compressor;
-  const auto key = std::tuple(algorithm.text(), compressor.text(), elements);
+Seconds StepSimulator::exchange_time(const TrainingStrategy& strategy, const Task& task, std::int64_t elements) {
+  const AlgorithmChoice algorithm = algorithm_of(strategy.algorithm.at(elements * kElementSize), task);
+  const CompressorChoice& compressor = task.carried == Carried::gradients ? strategy.compressor : verbatim();
+  const auto key = std::tuple(task.collective, algorithm.text(), compressor.text(), elements);
   if (const auto known = times_.find(key); known != times_.end()) return known->second;
   Seconds time;
   switch (compressor.compressor->exchange) {
@@ -103,39 +112,30 @@ Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int6
   return Bytes(passes * traffic) / profile_->memory_rate;
 }
 
-/// One run of one workload: the virtual clock, the policy, and the costs of the framework's host.
+/// One run of one workload: walks the plan of the method in virtual time.
 class StepRun {
  public:
   StepRun(StepSimulator& simulator, const StepTimeline& timeline, const TrainingStrategy& strategy,
           double network_factor, End end, std::vector<Span>* spans)
       : simulator_(simulator),
-        profile_(*simulator.profile_),
         timeline_(timeline),
         strategy_(strategy),
         network_factor_(network_factor),
         bytes_(bytes_of(timeline)),
-        policy_(strategy.fusion.make(bytes_)),
-        launched_(bytes_),
-        compute_(timeline, 1 + profile_.straggler * simulator.lateness_, profile_.overlap_slowdown, strategy.overlap),
+        progress_(strategy.method.plan(strategy.overlap), strategy.fusion, bytes_),
+        stretches_(stretches(progress_.plan(), timeline, simulator.world_.workers)),
+        compute_(timeline, 1 + simulator.profile_->straggler * lateness(simulator.lateness_, progress_.plan()),
+                 simulator.profile_->overlap_slowdown),
         spans_(spans),
         in_flight_(simulator.network(network_factor), timeline, strategy, spans_),
-        negotiation_(negotiation_time(strategy.fusion.fusion->negotiation)) {
-    const Preset& framework = strategy.preset != nullptr ? *strategy.preset : kUnnamedFramework;
-    per_bucket_ = framework.per_bucket.at(end);
-    overlap_ = framework.overlap.at(end);
-    per_step_ = framework.per_step.at(end);
-    if (!strategy.compressor.at_most_casts()) {
-      coding_per_byte_ = framework.coding_per_byte.at(end);
-      coding_per_tensor_ = framework.coding_per_tensor.at(end);
-    }
-  }
+        host_(*simulator.profile_, strategy, simulator.world_.workers, network_factor, end) {}
 
-  StepTimes step() {
-    begin();
-    while (!compute_.ended() || !launched_.complete() || periods_.busy()) {
+  StepTimes step(int iteration) {
+    begin(iteration);
+    while (!progress_.ended()) {
       stop_if(simulator_.stop_);
       const double compute = compute_.next(now_, periods_.busy()), network = in_flight_.next(now_);
-      move_to(std::min({compute, network, next_policy()}));
+      move_to(std::min({compute, network, next_timer()}));
       if (now_ == compute)
         compute_event();
       else if (now_ == network)
@@ -143,12 +143,12 @@ class StepRun {
       else
         tick();
     }
-    if (overlap_ != 1) {
-      now_ = std::max(periods_.slow(compute_.ended_at(), overlap_), compute_.ended_at());
+    if (host_.overlap() != 1) {
+      now_ = std::max(periods_.slow(compute_.ended_at(), host_.overlap()), compute_.ended_at());
       spans_.slow(periods_);
     }
-    now_ += per_step_;
-    spans_.add_compute(timeline_, compute_, now_);
+    now_ += host_.per_step();
+    spans_.add_compute(compute_, now_, tail_.value);
     return result();
   }
 
@@ -159,29 +159,33 @@ class StepRun {
     return sizes;
   }
 
-  /// Messages to and from rank 0 along a tree, or one all-reduce of some bytes by recursive doubling: half as many.
-  double negotiation_time(Negotiation negotiation) const {
-    if (negotiation == Negotiation::none || simulator_.world_.workers == 1) return 0;
-    const double hops = std::ceil(std::log2(simulator_.world_.workers));
-    return (negotiation == Negotiation::names ? 2 : 1) * hops * profile_.network_latency.value * network_factor_;
+  /// Ranks that meet after several iterations wait for who is slowest in all of them together: draws add up, and
+  /// deviations by the root of their number.
+  static double lateness(double of_one, const StepPlan& plan) {
+    int period = plan.cycle();
+    for (const Task& task : plan.tasks)
+      if (!task.computes()) period = std::min(period, task.every);
+    return of_one / std::sqrt(period);
   }
 
-  void begin() {
-    now_ = negotiated_ = host_free_ = 0;
+  void begin(int iteration) {
+    now_ = 0;
     cycles_ = 0;
+    tail_ = Seconds(0);
+    next_stretch_ = 0;
+    task_of_.clear();
     ready_at_.assign(timeline_.gradients.size(), 0);
-    launched_.begin_step();
-    compute_.begin();
+    compute_.begin_step();
     periods_.begin();
     spans_.begin();
     in_flight_.begin();
-    handle({FusionEventKind::step_begin, Seconds(0), 0});
+    host_.begin();
+    follow(progress_.begin(iteration));
   }
 
-  double next_policy() const {
-    const auto wakeup = policy_->wakeup();
-    // The coordinator is one thread: the next cycle begins when it has notified everyone of the last one.
-    return wakeup ? std::max({now_, wakeup->value, negotiated_}) : kNever;
+  double next_timer() const {
+    const auto wakeup = progress_.wakeup();
+    return wakeup ? std::max({now_, wakeup->value, host_.negotiated()}) : kNever;
   }
 
   void move_to(double time) {
@@ -191,17 +195,42 @@ class StepRun {
   }
 
   void compute_event() {
-    const int before = compute_.gradients();
-    compute_.advance(now_);
-    for (int tensor = before; tensor < compute_.gradients(); ++tensor) {
-      ready_at_[static_cast<std::size_t>(tensor)] = now_;
-      handle({FusionEventKind::gradient_ready, Seconds(now_), tensor});
-    }
-    if (compute_.ended()) handle({FusionEventKind::backward_done, Seconds(now_), 0});
+    const Stretch& stretch = compute_.stretch();
+    if (!compute_.advance(now_)) return gradient_ready(compute_.gradients() - 1);
+    if (!stretch.has_gradients) ready_at_.assign(ready_at_.size(), now_);
+    end_stretch(stretch);
+    begin_stretch();
+  }
+
+  void gradient_ready(int tensor) {
+    ready_at_[static_cast<std::size_t>(tensor)] = now_;
+    for (const int task : compute_.stretch().tasks) follow(progress_.tensor_done(task, tensor, Seconds(now_)));
+  }
+
+  void end_stretch(const Stretch& stretch) {
+    for (const int task : stretch.tasks) follow(progress_.task_done(task, Seconds(now_)));
+  }
+
+  /// Begins what the compute stream has next, once it is idle and the tasks before allow it.
+  void begin_stretch() {
+    if (!compute_.idle() || next_stretch_ == stretches_.size()) return;
+    const Stretch& next = stretches_[next_stretch_];
+    if (!progress_.may_begin(next.tasks.front())) return;
+    ++next_stretch_;
+    if (!next.ends_step) return compute_.begin(next, now_);
+    tail_ = next.update;
+    end_stretch(next);
+  }
+
+  void follow(const std::vector<Start>& starts) {
+    for (const Start& start : starts) start.bucket ? launch(start.task, *start.bucket) : begin_stretch();
   }
 
   void network_event() {
-    if (in_flight_.advance(now_)) handle({FusionEventKind::bucket_done, Seconds(now_), periods_.arrive(now_)});
+    const std::optional<int> bucket = in_flight_.advance(now_);
+    if (!bucket) return;
+    periods_.arrive(now_);
+    follow(progress_.bucket_done(task_of_[static_cast<std::size_t>(*bucket)], Seconds(now_)));
   }
 
   /// A cycle of the policy: of a step of weeks they would take for ever.
@@ -211,69 +240,94 @@ class StepRun {
                   fmt::format("a step of {:.3g} s has more than {} cycles of {}", timeline_.step().value, kMostCycles,
                               strategy_.fusion.text()),
                   "is the rate of one GPU right (--single-gpu-rate)? If so, take a fusion policy with a longer cycle");
-    handle({FusionEventKind::timer, Seconds(now_), 0});
+    follow(progress_.timer(Seconds(now_)));
   }
 
-  void handle(const FusionEvent& event) {
-    for (const Bucket& bucket : policy_->on(event)) launch(bucket);
-  }
-
-  void launch(const Bucket& bucket) {
+  void launch(int task, const Bucket& bucket) {
+    const bool gradients = progress_.plan().task(task).carried == Carried::gradients;
     const std::int64_t elements = bucket.bytes(bytes_) / kElementSize;
-    const double memory = profile_.memory_rate.value;
-    // A lone tensor is reduced in place; several are copied into one buffer and back.
-    const double packing =
-        bucket.tensors.size() > 1 && memory > 0 ? kPackTraffic * 4.0 * static_cast<double>(elements) / memory : 0;
-    const double coding = coding_per_byte_ * kElementSize * static_cast<double>(elements) +
-                          coding_per_tensor_ * static_cast<double>(bucket.tensors.size());
-    if (negotiation_ > 0) negotiated_ = now_ + negotiation_;
+    const HostCosts::Departure left = host_.leave(now_, elements, bucket.tensors.size(), gradients);
     const int number = periods_.leave(now_);
-    launched_.leave(bucket);
-    host_free_ = std::max(now_ + negotiation_, host_free_) + per_bucket_;
+    task_of_.push_back(task);
     double ready = 0;
     for (const int tensor : bucket.tensors) ready = std::max(ready, ready_at_[static_cast<std::size_t>(tensor)]);
-    spans_.add(SpanKind::negotiation, ready, host_free_, number);
+    spans_.add(SpanKind::negotiation, ready, left.at, number);
     if (strategy_.algorithm.concurrent()) {
-      spans_.add(SpanKind::coding, host_free_, host_free_ + packing + coding, number);
-      return in_flight_.fly(bucket, elements, host_free_ + packing + coding);
+      spans_.add(SpanKind::coding, left.at, left.at + left.coding, number);
+      return in_flight_.fly(bucket, elements, left.at + left.coding);
     }
-    const double time = network_factor_ * simulator_.exchange_time(strategy_, elements).value;
-    in_flight_.queue(number, host_free_, packing + coding + time, packing + coding);
+    const Seconds time = simulator_.exchange_time(strategy_, progress_.plan().task(task), elements);
+    in_flight_.queue(number, left.at, left.coding + network_factor_ * time.value, left.coding);
   }
 
   StepTimes result() const {
-    return {.step = Seconds(now_) + timeline_.update,
+    return {.step = Seconds(now_) + tail_,
             .compute = timeline_.passes(),
-            .straggler = Seconds(compute_.work()) - timeline_.passes(),
-            .slowdown = Seconds(compute_.ended_at() - compute_.work()),
-            .exposed = Seconds(now_ - compute_.ended_at()),
-            .update = timeline_.update,
+            .straggler = Seconds(compute_.passes()) - timeline_.passes(),
+            .slowdown = Seconds(compute_.slowed()),
+            .exposed = Seconds(compute_.waited() + (now_ - compute_.ended_at())),
+            .update = compute_.updates() + tail_,
+            .alone = timeline_.step(),
             .communication = Seconds(periods_.total()),
             .buckets = periods_.buckets()};
   }
 
   StepSimulator& simulator_;
-  const Profile& profile_;
   const StepTimeline& timeline_;
   const TrainingStrategy& strategy_;
   double network_factor_;
   std::vector<std::int64_t> bytes_;  ///< by tensor
-  std::unique_ptr<FusionPolicy> policy_;
-  Departures launched_;
+  StepProgress progress_;
+  std::vector<Stretch> stretches_;
   ComputeClock compute_;
   BusyPeriods periods_;
   SpanWriter spans_;
   InFlight in_flight_;
-  double negotiation_;
-  double per_bucket_ = 0, overlap_ = 1, per_step_ = 0;  ///< of the framework
-  double coding_per_byte_ = 0, coding_per_tensor_ = 0;
+  HostCosts host_;
 
   double now_ = 0;
-  double negotiated_ = 0;         ///< when the coordinator is free again
-  double host_free_ = 0;          ///< when the framework's thread is
-  int cycles_ = 0;                ///< of the policy, in this step
-  std::vector<double> ready_at_;  ///< by gradient
+  int cycles_ = 0;  ///< of the policy, in this step
+  Seconds tail_;    ///< of the update that ends the step
+  std::size_t next_stretch_ = 0;
+  std::vector<int> task_of_;      ///< by bucket
+  std::vector<double> ready_at_;  ///< by tensor
 };
+
+namespace {
+
+/// Which tasks of a plan are done in an iteration.
+std::vector<bool> tasks_in(const StepPlan& plan, int iteration) {
+  std::vector<bool> in;
+  for (const Task& task : plan.tasks) in.push_back(task.is_in(iteration));
+  return in;
+}
+
+/// Adds `count` steps like `step` to `sum`, of `all` in all.
+void add_share(StepTimes& sum, const StepTimes& step, double share) {
+  for (Seconds StepTimes::*part : {&StepTimes::step, &StepTimes::compute, &StepTimes::straggler, &StepTimes::slowdown,
+                                   &StepTimes::exposed, &StepTimes::update, &StepTimes::communication})
+    sum.*part = sum.*part + step.*part * share;
+  sum.alone = step.alone;
+  sum.buckets = std::max(sum.buckets, step.buckets);
+}
+
+/// The mean step of a cycle of the plan, in which steps with the same tasks are alike.
+StepTimes mean_step(StepRun& run, const StepPlan& plan) {
+  const int cycle = plan.cycle();
+  if (cycle == 1) return run.step(0);
+  std::map<std::vector<bool>, int> alike;
+  for (int iteration = 0; iteration < cycle; ++iteration) ++alike[tasks_in(plan, iteration)];
+  StepTimes mean;
+  for (int iteration = 0; iteration < cycle; ++iteration) {
+    const auto found = alike.find(tasks_in(plan, iteration));
+    if (found == alike.end()) continue;
+    add_share(mean, run.step(iteration), static_cast<double>(found->second) / cycle);
+    alike.erase(found);
+  }
+  return mean;
+}
+
+}  // namespace
 
 StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor,
                              End end, std::vector<Span>* spans) {
@@ -286,13 +340,15 @@ StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrateg
       if (timeline.update.value > 0)
         spans->push_back({.kind = SpanKind::optimizer, .begin = timeline.passes(), .end = timeline.step()});
     }
-    return {.step = timeline.step(), .compute = timeline.passes(), .update = timeline.update};
+    return {.step = timeline.step(), .compute = timeline.passes(), .update = timeline.update, .alone = timeline.step()};
   }
   const bool on_servers = strategy.preset != nullptr && strategy.preset->servers_update;
   const StepTimeline passes = on_servers ? timeline.merged() : timeline;
   StepRun run(*this, passes, strategy, network_factor, end, spans);
-  if (strategy.fusion.fusion->learns) run.step();
-  return run.step();
+  const StepPlan plan = strategy.method.plan(strategy.overlap);
+  // A policy learns in a step in which all tasks are done.
+  if (strategy.fusion.fusion->learns) run.step(plan.cycle() - 1);
+  return mean_step(run, plan);
 }
 
 }  // namespace hbench

@@ -1,7 +1,7 @@
 #pragma once
 
-/// A training step in virtual time: a recorded timeline, the fusion policy of the measured run, the
-/// schedule of the measured run, and a cluster profile.
+/// A training step in virtual time: a recorded timeline, the plan of a method, the fusion policy and the schedule of
+/// the measured run, and a cluster profile.
 
 #include <cstdint>
 #include <map>
@@ -25,12 +25,10 @@ struct StepTimes {
   Seconds straggler;      ///< the slowest of all ranks needs longer
   Seconds slowdown;       ///< compute disturbed by communication in flight
   Seconds exposed;        ///< communication that nothing hid
-  Seconds update;         ///< the optimizer's, after the last gradient was reduced; 0 where it is in `compute`
+  Seconds update;         ///< the optimizer's; 0 where it is in `compute`
+  Seconds alone;          ///< a step of one undisturbed GPU that exchanges nothing (not a part of the sum)
   Seconds communication;  ///< time with a collective in flight, hidden or not (not a part of the sum)
   int buckets = 0;
-
-  /// Returns the step of one undisturbed GPU that exchanges nothing.
-  Seconds alone() const { return compute + update; }
 };
 
 /// Expected largest of `ranks` draws from a standard normal distribution: how many deviations the
@@ -52,7 +50,8 @@ class StepSimulator {
   /// rank 1 the slowest (there is none where all are alike). Buckets leave, and arrive, at the same time everywhere and
   /// are rank 0's.
   ///
-  /// The timeline's update begins when the last gradient was reduced, and takes as long on all ranks. Workers do it,
+  /// The plan of the strategy's method says what follows what; where a plan starts again after several iterations, the
+  /// times are their means, and the spans are the last one's. The update takes as long on all ranks. Workers do it,
   /// with servers too (they add up, as BytePS's and those of hbench's own engine do), but where the framework's servers
   /// apply gradients (`Preset::servers_update`): there it is a part of the backward pass, beside communication, since
   /// each tensor is applied when its own gradient was reduced.
@@ -64,8 +63,8 @@ class StepSimulator {
  private:
   friend class StepRun;
   Network& network(double factor);
-  /// One bucket on an idle network, coding included.
-  Seconds exchange_time(const TrainingStrategy& strategy, std::int64_t elements);
+  /// One bucket of a collective of the plan on an idle network, coding included.
+  Seconds exchange_time(const TrainingStrategy& strategy, const Task& task, std::int64_t elements);
   /// Every rank's encoding to all: their lengths, then as many bytes as they may have; each is decoded everywhere.
   Seconds gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
   /// Two all-reduces of a factor of half the bytes each.
@@ -81,8 +80,8 @@ class StepSimulator {
   std::map<double, Network> slowed_;  ///< the same by network factor
   double lateness_;
   CollectiveModel collectives_;  ///< of those that follow each other
-  /// By algorithm, compressor and elements.
-  std::map<std::tuple<std::string, std::string, std::int64_t>, Seconds> times_;
+  /// By collective, algorithm, compressor and elements.
+  std::map<std::tuple<CollectiveKind, std::string, std::string, std::int64_t>, Seconds> times_;
 };
 
 }  // namespace hbench

@@ -30,12 +30,40 @@ TrainingStrategy strategy_of(const Preset& preset, int nodes) {
   return strategy;
 }
 
+namespace {
+
+/// Why the collectives of a method cannot be those of the strategy.
+std::string refuse_method(const TrainingStrategy& strategy, const World& world) {
+  const std::string method = strategy.method.text();
+  for (const Task& task : strategy.method.plan(strategy.overlap).tasks) {
+    if (task.computes()) continue;
+    if (task.carried == Carried::parameters && task.collective == CollectiveKind::all_reduce &&
+        !strategy.compressor.verbatim())
+      return fmt::format("{} averages parameters, and {} compresses gradients", method, strategy.compressor.text());
+    if (task.collective == CollectiveKind::all_reduce) continue;
+    if (strategy.compressor.compressor->exchange != Exchange::per_hop)
+      return fmt::format("{} compresses an all-reduce as a whole, and {} has a {}", strategy.compressor.text(), method,
+                         to_string(task.collective));
+    for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
+      const std::optional<AlgorithmChoice> part = same_named(choice, task.collective);
+      if (!part)
+        return fmt::format("{} needs a {}, and there is none called {}; take ring", method, to_string(task.collective),
+                           choice.algorithm->name);
+      if (std::string why = part->algorithm->refuses(world); !why.empty()) return why;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string refuse_strategy(const TrainingStrategy& strategy, const World& world) {
   const CompressorChoice& compressor = strategy.compressor;
   for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
     std::string why = refuse_exchange(choice, compressor, DataType::float32, ReduceOp::sum, world);
     if (!why.empty()) return why;
   }
+  if (std::string why = refuse_method(strategy, world); !why.empty()) return why;
   if (compressor.compressor->exchange == Exchange::low_rank && strategy.fusion.fusion->varies)
     return fmt::format(
         "{} carries factors from step to step for each bucket, and the buckets of {} differ from step to step; take "

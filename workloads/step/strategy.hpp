@@ -10,6 +10,7 @@
 #include "collectives/executors/executor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/placement/placement.hpp"
+#include "workloads/methods/method.hpp"
 #include "workloads/presets/preset.hpp"
 #include "workloads/step/precision.hpp"
 
@@ -21,6 +22,7 @@ enum class ServerMode : std::uint8_t {
 };
 
 struct TrainingStrategy {
+  MethodChoice method = parse_method("synchronous");
   AlgorithmRule algorithm;               ///< empty: one process without communication
   const Placement* placement = nullptr;  ///< of tensors on parameter servers; null without servers
   int servers = 0;                       ///< parameter servers; 0 without them

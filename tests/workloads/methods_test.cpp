@@ -1,0 +1,167 @@
+#include "workloads/methods/method.hpp"
+
+#include <gmock/gmock.h>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/base/error.hpp"
+#include "workloads/methods/plan_check.hpp"
+#include "workloads/methods/plan_drawing.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+
+class EveryMethod : public ::testing::TestWithParam<const Method*> {
+ protected:
+  static std::vector<MethodChoice> choices() {
+    const Method& method = *GetParam();
+    if (method.field.empty()) return {{&method, 0}};
+    std::vector<MethodChoice> all;
+    for (const int parameter : {1, 2, 3, 8})
+      if (parameter <= method.largest) all.push_back({&method, parameter});
+    return all;
+  }
+};
+
+TEST_P(EveryMethod, HasAPlanThatIsProved) {
+  for (const MethodChoice& choice : choices())
+    for (const bool overlap : {false, true})
+      for (const int ranks : {2, 3, 5})
+        EXPECT_EQ(prove_plan(choice.plan(overlap), ranks).refusal, "") << choice.text() << " on " << ranks << " ranks";
+}
+
+TEST_P(EveryMethod, IsReadBackFromItsText) {
+  for (const MethodChoice& choice : choices()) {
+    const MethodChoice again = parse_method(choice.text());
+    EXPECT_EQ(again.method, choice.method);
+    EXPECT_EQ(again.parameter, choice.parameter);
+  }
+}
+
+TEST_P(EveryMethod, IsDrawnWithAllItsTasks) {
+  for (const MethodChoice& choice : choices()) {
+    const std::string drawing = draw(choice.plan(true));
+    for (const Task& task : choice.plan(true).tasks)
+      EXPECT_THAT(drawing, HasSubstr(std::string(task.computes() ? to_string(task.kind) : to_string(task.collective))))
+          << drawing;
+    for (std::size_t begin = 0; begin < drawing.size(); begin = drawing.find('\n', begin) + 1)
+      EXPECT_LE(drawing.find('\n', begin) - begin, 80) << drawing;
+  }
+}
+
+TEST(Methods, AreDrawnWithGradientsThatLeaveDuringTheBackwardPass) {
+  EXPECT_EQ(draw(parse_method("synchronous").plan(true)),
+            "compute  [forward][---backward---]          [apply]\n"
+            "network               [all-reduce gradients]\n");
+}
+
+TEST_P(EveryMethod, SaysWhereItIsFrom) {
+  EXPECT_FALSE(GetParam()->summary.empty());
+  EXPECT_FALSE(GetParam()->citation.empty());
+  EXPECT_EQ(GetParam()->field.empty(), GetParam()->standard.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod, ::testing::ValuesIn(methods().begin(), methods().end()),
+                         [](const auto& test) {
+                           std::string name(test.param->name);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(Methods, DifferInHowOldAGradientMayBe) {
+  EXPECT_EQ(prove_plan(parse_method("synchronous").plan(true)).facts.staleness, 0);
+  EXPECT_EQ(prove_plan(parse_method("zero:2").plan(true)).facts.staleness, 0);
+  EXPECT_EQ(prove_plan(parse_method("local-sgd:1").plan(true)).facts.staleness, 0);
+  EXPECT_EQ(prove_plan(parse_method("local-sgd:8").plan(true)).facts.staleness, 7);
+}
+
+TEST(Methods, RefuseTheirParameterWithWhatIsRight) {
+  const auto refusal = [](const char* text) {
+    try {
+      parse_method(text);
+    } catch (const Error& error) {
+      return std::string(error.what()) + " / " + error.hint();
+    }
+    return std::string("nothing");
+  };
+  EXPECT_THAT(refusal("local-sgd:0"), HasSubstr("'0' is not the period of local-sgd, a whole number from 1 to"));
+  EXPECT_THAT(refusal("local-sgd:8x"), HasSubstr("write local-sgd:8"));
+  EXPECT_THAT(refusal("zero:3"), HasSubstr("from 1 to 2"));
+  EXPECT_THAT(refusal("synchronous:2"), HasSubstr("synchronous has no parameter"));
+  EXPECT_THAT(refusal("syncronous"), HasSubstr("did you mean 'synchronous'"));
+}
+
+constexpr Task kForward{.kind = TaskKind::forward};
+
+Task backward() { return {.kind = TaskKind::backward, .after = {{0}}}; }
+Task reduce(int after, bool by_tensor = true) { return {.kind = TaskKind::collective, .after = {{after, by_tensor}}}; }
+Task apply(int after, bool own_part = false) {
+  return {.kind = TaskKind::apply, .own_part = own_part, .after = {{after}}};
+}
+Task gather(int after) {
+  return {.kind = TaskKind::collective,
+          .collective = CollectiveKind::all_gather,
+          .carried = Carried::parameters,
+          .after = {{after}}};
+}
+
+struct Broken {
+  const char* name;
+  std::vector<Task> tasks;
+  const char* refusal;
+};
+
+/// What is wrong with each, and the first task that is.
+const std::vector<Broken>& broken_plans() {
+  static const std::vector<Broken> plans{
+      {"TaskThatWaitsForALaterOne",
+       {kForward, backward(), reduce(3, false), apply(2)},
+       "task 2 (all-reduce of gradients) waits for task 3, which is not before it"},
+      {"UpdateOfWhatIsStillReduced",
+       {kForward, backward(), reduce(1), apply(1)},
+       "task 2 (all-reduce of gradients) and task 3 (apply) use the same gradients at once"},
+      {"ReductionOfWhatIsStillMade",
+       {kForward, backward(), reduce(0, false), apply(2)},
+       "task 1 (backward) and task 2 (all-reduce of gradients) use the same gradients at once"},
+      {"NoReduction",
+       {kForward, backward(), apply(1)},
+       "no task brings the gradient of rank 1 in iteration 0 to rank 0"},
+      {"NoUpdate", {kForward, backward(), reduce(1)}, "no task brings the gradient of rank 0 in iteration 0 to rank 0"},
+      {"SecondReduction",
+       {kForward, backward(), reduce(1), reduce(2, false), apply(3)},
+       "task 3 (all-reduce of gradients) adds up what is a sum already"},
+      {"SecondUpdate",
+       {kForward, backward(), reduce(1), apply(2), apply(3)},
+       "task 4 (apply) applies the gradient of rank 0 in iteration 0 a second time"},
+      {"UpdateOfPartsThatAreElsewhere",
+       {kForward,
+        backward(),
+        {.kind = TaskKind::collective, .collective = CollectiveKind::reduce_scatter, .after = {{1, true}}},
+        apply(2),
+        gather(3)},
+       "task 3 (apply) reads gradients that are not there on rank 0"},
+      {"PartsThatAreNotGathered",
+       {kForward, backward(), reduce(1), apply(2, true)},
+       "no task brings the gradient of rank 0 in iteration 0 to rank 0"},
+      {"ComputeThatFollowsATensorAtATime",
+       {kForward, backward(), reduce(1), {.kind = TaskKind::apply, .after = {{2, true}}}},
+       "task 3 (apply) cannot follow task 2 (all-reduce of gradients) tensor by tensor"},
+      {"UpdateBeforeThereAreGradients",
+       {kForward, {.kind = TaskKind::apply, .after = {{0}}}, {.kind = TaskKind::backward, .after = {{1}}}},
+       "task 1 (apply) reads gradients that are not there on rank 0"},
+  };
+  return plans;
+}
+
+class BrokenPlan : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenPlan, IsRefusedWithItsFirstWrongTask) {
+  EXPECT_THAT(prove_plan({GetParam().tasks}).refusal, HasSubstr(GetParam().refusal));
+}
+
+INSTANTIATE_TEST_SUITE_P(Plans, BrokenPlan, ::testing::ValuesIn(broken_plans()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace hbench

@@ -1,0 +1,23 @@
+#include "workloads/methods/method.hpp"
+
+namespace hbench {
+namespace {
+
+StepPlan plan(const PlanRequest& request) {
+  return {{{.kind = TaskKind::forward},
+           {.kind = TaskKind::backward, .after = {{0}}},
+           {.kind = TaskKind::apply, .after = {{1}}},
+           {.kind = TaskKind::collective, .carried = Carried::parameters, .every = request.parameter, .after = {{2}}}}};
+}
+
+}  // namespace
+
+extern const Method kLocalSgd;
+constinit const Method kLocalSgd{.name = "local-sgd",
+                                 .summary = "ranks train alone and average their parameters every so many iterations",
+                                 .citation = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
+                                 .field = "period",
+                                 .standard = "8",
+                                 .plan = plan};
+
+}  // namespace hbench

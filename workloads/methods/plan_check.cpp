@@ -1,0 +1,236 @@
+#include "workloads/methods/plan_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace hbench {
+namespace {
+
+/// A gradient's rank and iteration, and how much of it is in a number.
+using Sum = std::map<std::pair<int, int>, double>;
+
+constexpr double kRounding = 1e-9;
+
+void add(Sum& to, const Sum& what, double weight = 1) {
+  for (const auto& [gradient, share] : what) to[gradient] += weight * share;
+}
+
+bool same(const Sum& a, const Sum& b) {
+  return std::ranges::equal(a, b, [](const auto& left, const auto& right) {
+    return left.first == right.first && std::abs(left.second - right.second) < kRounding;
+  });
+}
+
+/// What a rank holds of one part of the model; there are as many parts as ranks.
+struct Held {
+  Sum parameters, gradients;
+  bool defined = false;  ///< the gradients
+};
+
+std::string name_of(const StepPlan& plan, int task) {
+  return fmt::format("task {} ({})", task, describe(plan.task(task)));
+}
+
+bool reads(const Task& task, Carried memory) {
+  if (task.kind == TaskKind::collective) return task.carried == memory;
+  return task.kind == TaskKind::apply ? memory == Carried::gradients : memory == Carried::parameters;
+}
+
+bool writes(const Task& task, Carried memory) {
+  if (task.kind == TaskKind::collective) return task.carried == memory;
+  return (task.kind == TaskKind::backward && memory == Carried::gradients) ||
+         (task.kind == TaskKind::apply && memory == Carried::parameters);
+}
+
+std::string refuse_edges(const StepPlan& plan) {
+  for (int i = 0; i < plan.size(); ++i)
+    for (const After& after : plan.task(i).after) {
+      if (after.task < 0 || after.task >= i)
+        return fmt::format("{} waits for task {}, which is not before it: it may wait for ever", name_of(plan, i),
+                           after.task);
+      if (after.by_tensor && (plan.task(i).computes() || plan.task(after.task).kind == TaskKind::forward))
+        return fmt::format("{} cannot follow {} tensor by tensor", name_of(plan, i), name_of(plan, after.task));
+      if (after.by_tensor && plan.task(i).after.size() > 1)
+        return fmt::format("{} follows {} tensor by tensor, and then can wait for nothing else", name_of(plan, i),
+                           name_of(plan, after.task));
+    }
+  return {};
+}
+
+/// By task, those that end before it begins: its own edges' and, for one that computes, the one before it on the
+/// stream.
+std::vector<std::vector<bool>> all_before(const StepPlan& plan) {
+  std::vector<std::vector<bool>> before;
+  int computed = -1;
+  for (int i = 0; i < plan.size(); ++i) {
+    std::vector<bool>& mine = before.emplace_back(static_cast<std::size_t>(plan.size()), false);
+    const auto follow = [&](int task) {
+      if (task < 0) return;
+      const auto index = static_cast<std::size_t>(task);
+      mine[index] = true;
+      for (std::size_t j = 0; j < index; ++j) mine[j] = mine[j] || before[index][j];
+    };
+    for (const After& after : plan.task(i).after) follow(after.task);
+    if (!plan.task(i).computes()) continue;
+    follow(computed);
+    computed = i;
+  }
+  return before;
+}
+
+std::string refuse_races(const StepPlan& plan) {
+  const std::vector<std::vector<bool>> before = all_before(plan);
+  for (int i = 0; i < plan.size(); ++i)
+    for (int j = 0; j < i; ++j)
+      for (const Carried memory : {Carried::gradients, Carried::parameters}) {
+        const Task &later = plan.task(i), &earlier = plan.task(j);
+        const bool conflict = (writes(later, memory) && (reads(earlier, memory) || writes(earlier, memory))) ||
+                              (writes(earlier, memory) && reads(later, memory));
+        if (conflict && !before[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)])
+          return fmt::format("{} and {} use the same {} at once: neither waits for the other", name_of(plan, j),
+                             name_of(plan, i), to_string(memory));
+      }
+  return {};
+}
+
+/// All ranks, iteration by iteration.
+class Walk {
+ public:
+  Walk(const StepPlan& plan, int ranks)
+      : plan_(plan),
+        ranks_(ranks),
+        held_(static_cast<std::size_t>(ranks), std::vector<Held>(static_cast<std::size_t>(ranks))) {}
+
+  PlanProof run() {
+    const int cycle = plan_.cycle();
+    for (iteration_ = 0; iteration_ < 2 * cycle && proof_.refusal.empty(); ++iteration_) {
+      for (task_ = 0; task_ < plan_.size() && proof_.refusal.empty(); ++task_)
+        if (plan_.task(task_).is_in(iteration_)) do_task();
+      if ((iteration_ + 1) % cycle == 0 && proof_.refusal.empty()) check_end();
+    }
+    return proof_;
+  }
+
+ private:
+  Held& held(int rank, int part) { return held_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(part)]; }
+  template <class Use>
+  void for_all(Use use) {
+    for (int rank = 0; rank < ranks_; ++rank)
+      for (int part = 0; part < ranks_; ++part) use(rank, part);
+  }
+  void refuse(const std::string& why) {
+    if (proof_.refusal.empty()) proof_.refusal = fmt::format("{} {}", name_of(plan_, task_), why);
+  }
+
+  void do_task() {
+    switch (plan_.task(task_).kind) {
+      case TaskKind::forward:
+        return for_all([&](int rank, int part) { note_staleness(held(rank, part).parameters); });
+      case TaskKind::backward:
+        return for_all([&](int rank, int part) {
+          held(rank, part).gradients = {{{rank, iteration_}, 1.0}};
+          held(rank, part).defined = true;
+        });
+      case TaskKind::apply:
+        return for_all([&](int rank, int part) {
+          if (!plan_.task(task_).own_part || part == rank) apply(rank, held(rank, part));
+        });
+      case TaskKind::collective:
+        for (int part = 0; part < ranks_; ++part)
+          plan_.task(task_).carried == Carried::gradients ? exchange_gradients(part) : exchange_parameters(part);
+    }
+  }
+
+  void note_staleness(const Sum& parameters) {
+    int unseen = 0;
+    while (unseen < iteration_ && !has_all_of(parameters, iteration_ - 1 - unseen)) ++unseen;
+    proof_.facts.staleness = std::max(proof_.facts.staleness, unseen);
+  }
+  bool has_all_of(const Sum& parameters, int iteration) const {
+    for (int rank = 0; rank < ranks_; ++rank)
+      if (!parameters.contains({rank, iteration})) return false;
+    return true;
+  }
+
+  void apply(int rank, Held& mine) {
+    if (!mine.defined) return refuse(fmt::format("reads gradients that are not there on rank {}", rank));
+    for (const auto& [gradient, share] : mine.gradients)
+      if (mine.parameters.contains(gradient))
+        return refuse(fmt::format("applies the gradient of rank {} in iteration {} a second time", gradient.first,
+                                  gradient.second));
+    add(mine.parameters, mine.gradients);
+  }
+
+  void exchange_gradients(int part) {
+    const CollectiveKind kind = plan_.task(task_).collective;
+    Sum sum;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      const bool needed = reduces(kind) || rank == source(part);
+      if (needed && !held(rank, part).defined) return refuse(fmt::format("sends gradients that rank {} lacks", rank));
+      if (needed) add(sum, held(rank, part).gradients);
+    }
+    if (std::ranges::any_of(sum, [](const auto& each) { return each.second > 1 + kRounding; }))
+      return refuse("adds up what is a sum already");
+    for (int rank = 0; rank < ranks_; ++rank) {
+      held(rank, part).defined = kind != CollectiveKind::reduce_scatter || rank == part;
+      held(rank, part).gradients = sum;
+    }
+  }
+
+  void exchange_parameters(int part) {
+    const CollectiveKind kind = plan_.task(task_).collective;
+    if (kind == CollectiveKind::reduce_scatter) return refuse("leaves parameters undefined");
+    Sum next;
+    for (int rank = 0; rank < ranks_; ++rank)
+      if (kind == CollectiveKind::all_reduce || rank == source(part))
+        add(next, held(rank, part).parameters, kind == CollectiveKind::all_reduce ? 1.0 / ranks_ : 1);
+    for (int rank = 0; rank < ranks_; ++rank) held(rank, part).parameters = next;
+  }
+
+  /// The rank whose data of a part all get.
+  int source(int part) const { return plan_.task(task_).collective == CollectiveKind::broadcast ? 0 : part; }
+
+  void check_end() {
+    for_all([&](int rank, int part) {
+      for (int iteration = iteration_ + 1 - plan_.cycle(); iteration <= iteration_; ++iteration)
+        for (int from = 0; from < ranks_; ++from)
+          if (proof_.refusal.empty()) check_gradient(held(rank, part).parameters, rank, {from, iteration});
+      if (proof_.refusal.empty() && !same(held(rank, part).parameters, held(0, 0).parameters))
+        proof_.refusal = fmt::format("rank {} ends with other parameters than rank 0", rank);
+    });
+  }
+
+  void check_gradient(const Sum& parameters, int rank, const std::pair<int, int>& gradient) {
+    const auto found = parameters.find(gradient);
+    if (found == parameters.end()) {
+      proof_.refusal = fmt::format("no task brings the gradient of rank {} in iteration {} to rank {}", gradient.first,
+                                   gradient.second, rank);
+      return;
+    }
+    const double weight = parameters.begin()->second;
+    if (std::abs(found->second - weight) > kRounding)
+      proof_.refusal =
+          fmt::format("the gradient of rank {} in iteration {} counts {:.3g} times on rank {}, others {:.3g}",
+                      gradient.first, gradient.second, found->second, rank, weight);
+  }
+
+  const StepPlan& plan_;
+  int ranks_;
+  std::vector<std::vector<Held>> held_;  ///< by rank and part
+  int iteration_ = 0, task_ = 0;
+  PlanProof proof_;
+};
+
+}  // namespace
+
+PlanProof prove_plan(const StepPlan& plan, int ranks) {
+  for (const std::string& refusal : {refuse_edges(plan), refuse_races(plan)})
+    if (!refusal.empty()) return {.refusal = refusal, .facts = {}};
+  return Walk(plan, ranks).run();
+}
+
+}  // namespace hbench

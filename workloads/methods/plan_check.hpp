@@ -1,0 +1,32 @@
+#pragma once
+
+/// The proof of a step plan: whatever a method promises is computed on symbols, rank by rank, not taken from its word.
+
+#include <string>
+
+#include "workloads/methods/step_plan.hpp"
+
+namespace hbench {
+
+/// What a plan that is right does.
+struct PlanFacts {
+  /// The largest number of iterations whose gradients some rank has not seen of some other when it begins a forward
+  /// pass, beyond none: 0 for synchronous training.
+  int staleness = 0;
+};
+
+struct PlanProof {
+  std::string refusal;  ///< the first task that is wrong, in one sentence; empty where the plan is right
+  PlanFacts facts;
+};
+
+/// Walks two cycles of `plan` on `ranks` ranks with symbols for gradients. A plan is right when
+///   - every task waits for tasks before it alone, so that nothing waits for ever;
+///   - of two tasks that use the same memory, one of which writes it, one waits for the other;
+///   - no task reads gradients that a collective has left undefined;
+///   - after each cycle all ranks have the same parameters, and the gradient of every rank in every iteration has been
+///     applied to all of them once, with the same weight.
+/// \pre ranks >= 2
+PlanProof prove_plan(const StepPlan& plan, int ranks = 3);
+
+}  // namespace hbench

@@ -1,0 +1,71 @@
+#pragma once
+
+/// One training iteration is a value.
+///
+/// A `StepPlan` lists what every rank does in an iteration and what each task waits for. A method (`method.hpp`) makes
+/// one; the checker (`plan_check.hpp`) proves it, a drawing shows it, and `StepProgress` walks it for the simulator and
+/// for the engine. None of them knows which method made it.
+///
+/// Semantics
+///   1. All ranks have the same plan. Forward, backward and apply tasks take turns on a rank's compute stream, in the
+///      order of the list; collectives run beside them.
+///   2. A task begins once all that it comes after is done on its own rank. A collective ends on all ranks together.
+///   3. A backward task makes the gradients of all tensors, one after the other; an edge `by_tensor` lets each tensor
+///      go on at once, in buckets as the fusion policy puts them together. Other edges wait for whole tasks.
+///   4. An iteration begins once the one before has ended.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "collectives/schedule/schedule.hpp"
+
+namespace hbench {
+
+enum class TaskKind : std::uint8_t {
+  forward,     ///< reads parameters
+  backward,    ///< reads parameters, writes gradients
+  collective,  ///< of gradients or parameters, among all ranks
+  apply,       ///< the optimizer: reads gradients, writes parameters
+};
+
+/// What a collective carries: gradients are added up, parameters are averaged where they are reduced.
+enum class Carried : std::uint8_t { gradients, parameters };
+
+/// What a task waits for.
+struct After {
+  int task = 0;            ///< its place in the plan
+  bool by_tensor = false;  ///< each tensor for itself
+};
+
+struct Task {
+  TaskKind kind = TaskKind::forward;
+  CollectiveKind collective = CollectiveKind::all_reduce;  ///< of a collective
+  Carried carried = Carried::gradients;                    ///< by a collective
+  /// Of an apply task: every rank applies its own part of each tensor, and keeps the optimizer's state of that alone.
+  bool own_part = false;
+  /// The task is done in every so many iterations only, the last one of each group.
+  int every = 1;
+  std::vector<After> after = {};
+
+  bool computes() const { return kind != TaskKind::collective; }
+  /// Whether the task is a part of iteration `iteration`, from 0.
+  bool is_in(int iteration) const { return (iteration + 1) % every == 0; }
+};
+
+struct StepPlan {
+  std::vector<Task> tasks;
+
+  const Task& task(int index) const { return tasks[static_cast<std::size_t>(index)]; }
+  int size() const { return static_cast<int>(tasks.size()); }
+  /// The number of iterations after which the plan starts again: the least common multiple of all `every`.
+  int cycle() const;
+};
+
+/// What a task does in the words of a reader: `all-reduce of gradients`.
+std::string_view to_string(TaskKind kind);
+std::string_view to_string(Carried carried);
+std::string describe(const Task& task);
+
+}  // namespace hbench

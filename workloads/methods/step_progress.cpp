@@ -1,0 +1,146 @@
+#include "workloads/methods/step_progress.hpp"
+
+#include <algorithm>
+
+namespace hbench {
+
+/// One collective of an iteration.
+struct StepProgress::Exchange {
+  Exchange(const FusionChoice& fusion, const std::vector<std::int64_t>& tensor_bytes)
+      : policy(fusion.make(tensor_bytes)), departures(tensor_bytes) {}
+
+  std::unique_ptr<FusionPolicy> policy;
+  Departures departures;
+  int ready = 0, launched = 0, arrived = 0;  ///< tensors; buckets
+  bool closed = false;                       ///< all tensors are ready, and the policy knows
+
+  bool complete() const { return closed && departures.complete() && arrived == launched; }
+};
+
+StepProgress::StepProgress(StepPlan plan, const FusionChoice& fusion, std::vector<std::int64_t> tensor_bytes)
+    : plan_(std::move(plan)), tensor_bytes_(std::move(tensor_bytes)) {
+  for (const Task& task : plan_.tasks)
+    exchanges_.push_back(task.computes() ? nullptr : std::make_unique<Exchange>(fusion, tensor_bytes_));
+}
+
+StepProgress::~StepProgress() = default;
+StepProgress::StepProgress(StepProgress&&) noexcept = default;
+
+std::vector<Start> StepProgress::begin(int iteration) {
+  iteration_ = iteration;
+  done_.assign(plan_.tasks.size(), false);
+  std::vector<Start> starts;
+  for (int task = 0; task < plan_.size(); ++task) {
+    if (!active(task)) {
+      done_[static_cast<std::size_t>(task)] = true;
+    } else if (Exchange* const each = exchange(task)) {
+      each->departures.begin_step();
+      each->ready = each->launched = each->arrived = 0;
+      each->closed = false;
+      deliver(task, {FusionEventKind::step_begin, Seconds(0), 0}, starts);
+    }
+  }
+  for (int task = 0; task < plan_.size(); ++task)
+    if (active(task) && plan_.task(task).after.empty()) starts.push_back({task, std::nullopt});
+  return starts;
+}
+
+std::vector<Start> StepProgress::tensor_done(int task, int tensor, Seconds at) {
+  std::vector<Start> starts;
+  for (int next = task + 1; next < plan_.size(); ++next)
+    for (const After& after : plan_.task(next).after)
+      if (after.task == task && after.by_tensor && active(next)) ready(next, tensor, at, starts);
+  return starts;
+}
+
+std::vector<Start> StepProgress::task_done(int task, Seconds at) {
+  std::vector<Start> starts;
+  finish(task, at, starts);
+  return starts;
+}
+
+std::vector<Start> StepProgress::bucket_done(int task, Seconds at) {
+  std::vector<Start> starts;
+  Exchange& each = *exchange(task);
+  deliver(task, {FusionEventKind::bucket_done, at, ++each.arrived}, starts);
+  if (each.complete()) finish(task, at, starts);
+  return starts;
+}
+
+std::vector<Start> StepProgress::timer(Seconds at) {
+  std::vector<Start> starts;
+  for (int task = 0; task < plan_.size(); ++task)
+    if (exchange(task) != nullptr && active(task) && !is_done(task))
+      deliver(task, {FusionEventKind::timer, at, 0}, starts);
+  return starts;
+}
+
+std::optional<Seconds> StepProgress::wakeup() const {
+  std::optional<Seconds> first;
+  for (int task = 0; task < plan_.size(); ++task) {
+    if (exchange(task) == nullptr || is_done(task)) continue;
+    const std::optional<Seconds> due = exchange(task)->policy->wakeup();
+    if (due && (!first || *due < *first)) first = due;
+  }
+  return first;
+}
+
+bool StepProgress::all_launched() const {
+  for (int task = 0; task < plan_.size(); ++task)
+    if (exchange(task) != nullptr && active(task) && !exchange(task)->departures.complete()) return false;
+  return true;
+}
+
+bool StepProgress::holds_ready() const {
+  for (int task = 0; task < plan_.size(); ++task)
+    if (const Exchange* const each = exchange(task); each != nullptr && active(task))
+      if (each->ready > tensors() - each->departures.missing()) return true;
+  return false;
+}
+
+bool StepProgress::is_done(int task) const { return done_[static_cast<std::size_t>(task)]; }
+
+bool StepProgress::ended() const { return std::ranges::find(done_, false) == done_.end(); }
+
+/// Whether all that `task` follows as a whole is done.
+bool StepProgress::met(int task) const {
+  return std::ranges::all_of(plan_.task(task).after, [&](const After& after) { return is_done(after.task); });
+}
+
+void StepProgress::finish(int task, Seconds at, std::vector<Start>& starts) {
+  done_[static_cast<std::size_t>(task)] = true;
+  for (int next = task + 1; next < plan_.size(); ++next) {
+    const auto& after = plan_.task(next).after;
+    const bool follows = std::ranges::find(after, task, &After::task) != after.end();
+    if (!follows || !active(next) || is_done(next) || !met(next)) continue;
+    if (exchange(next) != nullptr)
+      all_ready(next, at, starts);
+    else
+      starts.push_back({next, std::nullopt});
+  }
+}
+
+void StepProgress::ready(int task, int tensor, Seconds at, std::vector<Start>& starts) {
+  ++exchange(task)->ready;
+  deliver(task, {FusionEventKind::gradient_ready, at, tensor}, starts);
+}
+
+/// Those that did not become ready one by one do now.
+void StepProgress::all_ready(int task, Seconds at, std::vector<Start>& starts) {
+  if (exchange(task)->ready == 0)
+    for (int tensor = 0; tensor < tensors(); ++tensor) ready(task, tensor, at, starts);
+  exchange(task)->closed = true;
+  deliver(task, {FusionEventKind::backward_done, at, 0}, starts);
+  if (exchange(task)->complete()) finish(task, at, starts);
+}
+
+void StepProgress::deliver(int task, const FusionEvent& event, std::vector<Start>& starts) {
+  Exchange& each = *exchange(task);
+  for (Bucket& bucket : each.policy->on(event)) {
+    each.departures.leave(bucket);
+    ++each.launched;
+    starts.push_back({task, std::move(bucket)});
+  }
+}
+
+}  // namespace hbench

@@ -1,0 +1,30 @@
+#include "workloads/methods/method.hpp"
+
+namespace hbench {
+namespace {
+
+StepPlan plan(const PlanRequest& request) {
+  return {
+      {{.kind = TaskKind::forward},
+       {.kind = TaskKind::backward, .after = {{0}}},
+       {.kind = TaskKind::collective, .collective = CollectiveKind::reduce_scatter, .after = {{1, request.overlap}}},
+       {.kind = TaskKind::apply, .own_part = true, .after = {{2}}},
+       {.kind = TaskKind::collective,
+        .collective = CollectiveKind::all_gather,
+        .carried = Carried::parameters,
+        .after = {{3}}}}};
+}
+
+}  // namespace
+
+extern const Method kZero;
+constinit const Method kZero{
+    .name = "zero",
+    .summary = "each rank has the optimizer's state (1), and gradients (2), of its part only, and gathers parameters",
+    .citation = "Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, SC 2020",
+    .field = "stage",
+    .standard = "1",
+    .largest = 2,
+    .plan = plan};
+
+}  // namespace hbench
