@@ -14,7 +14,7 @@ namespace {
 bool same_strategy(const Strategy& a, const Strategy& b) {
   return a.algorithm == b.algorithm && a.placement == b.placement && a.server_mode == b.server_mode &&
          a.compressor == b.compressor && policy_of(a.fusion) == policy_of(b.fusion) && a.overlap == b.overlap &&
-         a.preset == b.preset;
+         a.preset == b.preset && a.method == b.method;
 }
 
 bool same_place(const Case& a, const Case& b) {

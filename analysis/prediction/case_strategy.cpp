@@ -37,6 +37,7 @@ TrainingStrategy parse_strategy(const Case& asked) {
   if (!stored.server_mode.empty()) strategy.server_mode = parse_server_mode(stored.server_mode);
   strategy.compressor = parse_compressor(stored.compressor);
   strategy.fusion = parse_fusion(stored.fusion);
+  if (!stored.method.empty()) strategy.method = parse_method(stored.method);
   if (!stored.preset.empty()) strategy.preset = &find_entry(presets(), stored.preset, "preset");
   if (asked.is_timed())
     strategy.executor = &find_entry(executors(), task.executor.empty() ? kDefaultExecutor : task.executor, "executor");
@@ -52,6 +53,7 @@ void write_strategy(Case& asked, const TrainingStrategy& strategy) {
   asked.strategy.compressor = strategy.compressor.text();
   asked.strategy.fusion = strategy.fusion.text();
   if (strategy.preset != nullptr) asked.strategy.preset = strategy.preset->name;
+  if (!strategy.method.is_synchronous()) asked.strategy.method = strategy.method.text();
   if (strategy.algorithm.uses_servers()) {
     asked.strategy.placement = strategy.placement->name;
     asked.strategy.servers = strategy.servers;

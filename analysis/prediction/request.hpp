@@ -25,6 +25,7 @@ struct PredictionRequest {
   std::vector<int> gpus;
   std::vector<std::string> workloads, profiles, algorithms, compressors, fusions, placements;
   std::vector<std::string> presets;  ///< frameworks, which are only simulated; with no algorithms, nothing else is
+  std::vector<std::string> methods;  ///< of training, with their parameters; empty: synchronous
   std::vector<ServerChoice> servers;
   std::set<Evidence> evidence;
   int batch = 0;               ///< per GPU and micro-batch; 0: the profile's

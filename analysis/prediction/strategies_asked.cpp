@@ -1,5 +1,7 @@
 #include "analysis/prediction/strategies_asked.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "collectives/algorithms/algorithm.hpp"
@@ -70,6 +72,27 @@ void add_placed(const PredictionRequest& request, const StrategiesOf& of, Traini
     }
 }
 
+/// Each strategy with each method that was asked for.
+std::vector<TrainingStrategy> with_methods(const PredictionRequest& request, const StrategiesOf& of,
+                                           const std::vector<TrainingStrategy>& strategies,
+                                           std::vector<Refusal>& refused) {
+  if (request.methods.empty()) return strategies;
+  std::vector<TrainingStrategy> all;
+  for (const std::string& text : request.methods) {
+    const MethodChoice method = parse_method(text);
+    if (!method.is_synchronous() && of.evidence != Evidence::simulated) {
+      refuse(refused, fmt::format("{}, {}", method.text(), to_string(of.evidence)),
+             "hbench's own engine trains synchronously; other methods are simulated only");
+      continue;
+    }
+    for (const TrainingStrategy& strategy : strategies) {
+      all.push_back(strategy);
+      all.back().method = method;
+    }
+  }
+  return all;
+}
+
 Names algorithms_for(const PredictionRequest& request, const StrategiesOf& of, std::vector<Refusal>& refused) {
   Names names = request.algorithms;
   if (names.empty()) {
@@ -93,7 +116,7 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
   if (of.evidence == Evidence::emulated && !request.presets.empty())
     refuse(refused, "presets, emulated",
            "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
-  if (only_presets(request)) return all;
+  if (only_presets(request)) return with_methods(request, of, all, refused);
   for (const std::string& name : algorithms_for(request, of, refused)) {
     TrainingStrategy strategy;
     strategy.algorithm = parse_algorithm_rule(name);
@@ -110,7 +133,7 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
       }
     }
   }
-  return all;
+  return with_methods(request, of, all, refused);
 }
 
 }  // namespace hbench

@@ -67,6 +67,8 @@ constexpr std::array kFields{
                                                "whether gradients leave during the backward pass"),
     field<&Case::strategy, &Strategy::preset>("preset", Part::way, 6,
                                               "the framework whose costs are simulated; empty: none are"),
+    field<&Case::strategy, &Strategy::method>("method", Part::way, 11,
+                                              "of training, as `hbench list methods` has it; empty: synchronous"),
     field<&Case::collective, &CollectiveTask::name>(
         "collective", Part::work, 2,
         "`all-reduce`, `reduce-scatter`, `all-gather`, `broadcast`; empty: a training step"),

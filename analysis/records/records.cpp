@@ -47,6 +47,7 @@ std::string Strategy::label() const {
     text += fmt::format(" ({}{})", placement, server_mode);
   if (compresses()) text += fmt::format(" + {}", compressor);
   if (!communicates()) return text;
+  if (!method.empty()) text += fmt::format(", {}", method);
   if (!is_default_fusion(*this)) text += fmt::format(", {}", fusion_in_words(fusion));
   if (!overlap) text += ", no overlap";
   return text;

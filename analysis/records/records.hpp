@@ -49,6 +49,7 @@ struct Strategy {
   std::string fusion;       ///< canonical text, such as `horovod:128MiB:1ms`
   bool overlap = true;      ///< gradients leave during the backward pass
   std::string preset = {};  ///< the framework whose costs on the host are simulated; empty: none are
+  std::string method = {};  ///< of training, such as `local-sgd:8`; empty: synchronous
 
   /// Whether there is any: a baseline has none.
   bool communicates() const { return algorithm != kNoCommunication; }

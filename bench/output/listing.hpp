@@ -32,6 +32,7 @@ Document explain_algorithms(const Profile& profile, int workers);
 /// do and where it is from.
 Table algorithm_table();
 Table compressor_table();
+Table method_table();
 Table fusion_table();
 Table preset_table();
 Table executor_table();

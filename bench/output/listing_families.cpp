@@ -8,6 +8,8 @@
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/executors/executor.hpp"
 #include "collectives/fusion/fusion.hpp"
+#include "workloads/methods/method.hpp"
+#include "workloads/methods/plan_check.hpp"
 #include "workloads/presets/preset.hpp"
 
 namespace hbench {
@@ -144,6 +146,16 @@ Table compressor_table() {
     table.rows.push_back({full_name(*entry), text(entry->summary), text(name_of(entry->exchange)), bits_of(choice),
                           fmt::format("{:.2g}", entry->relative_l2_error), text(unbiased_text(choice)),
                           text(entry->not_finite.what), text(entry->citation)});
+  }
+  return table;
+}
+
+Table method_table() {
+  Table table{.columns = {"method", "what", "iterations unseen", "source"}, .numeric = {false, false, true, false}};
+  for (const Method* entry : methods()) {
+    const MethodChoice choice = parse_method(entry->name);
+    table.rows.push_back({choice.text(), text(entry->summary),
+                          std::to_string(prove_plan(choice.plan(true)).facts.staleness), text(entry->citation)});
   }
   return table;
 }

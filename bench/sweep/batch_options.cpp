@@ -14,4 +14,11 @@ void add_batch_options(Arguments& app, PredictionRequest& request) {
                  in_range(1, 1'000'000));
 }
 
+void add_method_option(Arguments& app, PredictionRequest& request) {
+  app.add_list(
+      "--method", request.methods,
+      "training methods: synchronous, zero:2, local-sgd:8 ... (comma list; default: synchronous; the others are "
+      "simulated)");
+}
+
 }  // namespace hbench

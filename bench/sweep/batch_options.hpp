@@ -7,5 +7,7 @@ namespace hbench {
 
 /// Adds `--batch`, `--accumulate` and `--global-batch`. `request` outlives the parsing.
 void add_batch_options(Arguments& app, PredictionRequest& request);
+/// Adds `--method`. `request` outlives the parsing.
+void add_method_option(Arguments& app, PredictionRequest& request);
 
 }  // namespace hbench

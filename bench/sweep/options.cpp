@@ -83,6 +83,7 @@ void add_strategies(Arguments& app, SweepRequest& request) {
                "frameworks to simulate with their costs: horovod, ddp, tf-ps, byteps ... (comma list)");
   app.add_flag_callback(
       "--no-overlap", [&request] { request.overlap = false; }, "send gradients only after the backward pass");
+  add_method_option(app, request);
   add_batch_options(app, request);
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU: rescales the timeline",
                  positive_rate());

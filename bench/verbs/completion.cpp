@@ -82,6 +82,7 @@ constexpr std::array kFamilies = {
     Family{"", "--fusion", "fusion"},
     Family{"", "--placement", "placements"},
     Family{"", "--preset", "presets"},
+    Family{"", "--method", "methods"},
     Family{"", "--executor", "executors"},
     Family{"", "--engine", "engines"},
     Family{"", "--model", "models"},

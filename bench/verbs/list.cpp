@@ -8,6 +8,8 @@
 #include "collectives/base/table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/prediction/profiles.hpp"
+#include "workloads/methods/method.hpp"
+#include "workloads/methods/plan_drawing.hpp"
 
 namespace hbench {
 namespace {
@@ -43,7 +45,7 @@ std::string rendered(const Listing& listing, const Table& table, bool json, bool
 
 ExitCode run_list(const Call& call) {
   CatalogueTexts conditions;
-  std::string name, profile = std::string(kExplainedProfile);
+  std::string name, drawn, profile = std::string(kExplainedProfile);
   int workers = kExplainedWorkers;
   bool json = false, markdown = false, explain = false, wide = false;
   Arguments app("Prints the names that the flags of the other verbs take.", "hbench list");
@@ -60,6 +62,7 @@ ExitCode run_list(const Call& call) {
   add_catalogue_options(app, conditions, "with `profiles`: ");
   Option* explained =
       app.add_flag("--explain", explain, "with `algorithms`: which one `auto` takes for which size, and why");
+  app.add_option("--draw", drawn, "with `methods`: draws an iteration of this one, such as local-sgd:8");
   app.add_option("--profile", profile, "the cluster to explain for: a name or a TOML file")->needs(explained);
   app.add_option("--workers", workers, "how many workers to explain for", in_range(1, kMostExplained))
       ->needs(explained);
@@ -72,6 +75,12 @@ ExitCode run_list(const Call& call) {
   if (explain && listing.name != "algorithms")
     throw Error(ExitCode::usage, fmt::format("--explain says nothing about {}", name),
                 "hbench list algorithms --explain");
+  if (!drawn.empty() && listing.name != "methods")
+    throw Error(ExitCode::usage, fmt::format("--draw draws no {}", name), "hbench list methods --draw " + drawn);
+  if (!drawn.empty()) {
+    fmt::print("{}", draw(parse_method(drawn).plan(true)));
+    return ExitCode::good;
+  }
   const bool profiles = listing.name == "profiles";
   if (!profiles && !conditions.none())
     throw Error(ExitCode::usage, fmt::format("the conditions on a cluster say nothing about {}", name),

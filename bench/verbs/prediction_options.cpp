@@ -13,6 +13,7 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
                  gpus);
   app.add_list("--algorithm", request.algorithms, "algorithms (comma list; default: ring,ps)");
   app.add_list("--compressor", request.compressors, "compressors (comma list)");
+  add_method_option(app, request);
   app.add_list("--preset", request.presets, "frameworks, instead of the usual algorithms (comma list)");
   add_batch_options(app, request);
   app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, in the place of the cluster's",

@@ -132,10 +132,11 @@ std::string ScalingWords::way(const Strategy& strategy) {
 }
 
 std::string ScalingWords::in_verdict(const Strategy& strategy) {
-  const std::string name = !strategy.preset.empty()        ? strategy.preset
-                           : strategy.uses_servers()       ? "parameter servers"
-                           : strategy.algorithm == kVendor ? "the library's all-reduce"
-                                                           : strategy.algorithm;
+  std::string name = !strategy.preset.empty()        ? strategy.preset
+                     : strategy.uses_servers()       ? "parameter servers"
+                     : strategy.algorithm == kVendor ? "the library's all-reduce"
+                                                     : strategy.algorithm;
+  if (!strategy.method.empty()) name = fmt::format("{} ({})", strategy.method, name);
   return strategy.compresses() ? fmt::format("{} + {}", name, strategy.compressor) : name;
 }
 

@@ -52,6 +52,24 @@ TEST(SweepPlan, IsTheProductOfTheLists) {
                           "resnet50 8 ring + fp16", "resnet50 8 ring + fp16, no fusion"));
 }
 
+TEST(SweepPlan, HasEveryMethodAndLeavesSynchronousUnsaid) {
+  SweepRequest request = small_request();
+  request.methods = {"synchronous", "local-sgd", "zero:2"};
+  request.gpus = {8};
+  EXPECT_THAT(names(plan_of(request)),
+              ElementsAre("resnet50 8 ring", "resnet50 8 ring, local-sgd:8", "resnet50 8 ring, zero:2"));
+  EXPECT_EQ(plan_of(request).cases.front().strategy.method, "");
+}
+
+TEST(SweepPlan, MeasuresSynchronousTrainingOnly) {
+  SweepRequest request = small_request();
+  request.methods = {"local-sgd:4"};
+  request.evidence = {Evidence::emulated};
+  EXPECT_THAT(refusals(plan_of(request)),
+              Contains("local-sgd:4, emulated: hbench's own engine trains synchronously; other "
+                       "methods are simulated only"));
+}
+
 TEST(SweepPlan, GivesServersToParameterServersOnly) {
   SweepRequest request = small_request();
   request.gpus = {8};
