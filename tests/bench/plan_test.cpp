@@ -63,7 +63,7 @@ TEST(SweepPlan, HasEveryMethodAndLeavesSynchronousUnsaid) {
 
 TEST(SweepPlan, MeasuresSynchronousTrainingOnly) {
   SweepRequest request = small_request();
-  request.methods = {"local-sgd:4"};
+  request.methods = {"synchronous", "local-sgd:4"};
   request.evidence = {Evidence::emulated};
   EXPECT_THAT(refusals(plan_of(request)),
               Contains("local-sgd:4, emulated: hbench's own engine trains synchronously; other "
