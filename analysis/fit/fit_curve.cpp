@@ -51,14 +51,14 @@ const std::array kFigures{
                 [](const Profile& p) { return fmt::format("{:.4g} Gbit/s", p.stream_cap.value * 8 / 1e9); }},
 };
 
-/// Returns the figures that `curve` can determine: on one node those of its links; on several nodes those of the
-/// network, and of what bounds a path there.
+/// Returns the figures that `curve` can determine: on one node, or one domain of nodes, those of its links; on several
+/// those of the network, and of what bounds a path there.
 std::vector<const CurveFigure*> figures_for(const Profile& base, const MeasuredCurve& curve) {
   const Governs bound = base.bound_by_streams() ? Governs::streams : Governs::line;
   std::vector<const CurveFigure*> figures;
   for (const CurveFigure& figure : kFigures)
-    if (curve.nodes == 1 ? figure.governs == Governs::local
-                         : figure.governs == Governs::network || figure.governs == bound)
+    if (curve.nodes <= base.nodes_per_domain ? figure.governs == Governs::local
+                                             : figure.governs == Governs::network || figure.governs == bound)
       figures.push_back(&figure);
   return figures;
 }

@@ -71,9 +71,10 @@ void set_figure(Profile& profile, std::string_view key, const std::string& text,
 std::string format_profile(const Profile& profile) {
   std::string text = fmt::format("title = {}\n", toml_text(profile.title));
   if (!profile.provider.empty()) text += fmt::format("provider = {}\n", toml_text(profile.provider));
+  if (!profile.instance_type.empty()) text += fmt::format("instance_type = {}\n", toml_text(profile.instance_type));
   if (!profile.gpu.empty()) text += fmt::format("gpu = {}\n", toml_text(profile.gpu));
   for (const Figure& figure : profile.figures)
-    if (figure.key == "gpus_per_node" || figure.key == "most_nodes")
+    if (figure.key == "gpus_per_node" || figure.key == "nodes_per_domain" || figure.key == "most_nodes")
       text += profile_line(figure.key, figure.text, figure.source, figure.assumed);
   for (const char* section : {"local", "network", "parameter_server", "compute", "prediction"})
     text += profile_section(section, profile_lines(profile, section));

@@ -74,9 +74,9 @@ std::vector<Unknown> unknowns_of(const StepFacts& facts) {
     each.slower = std::hypot(each.slower, std::max(0.0, slower));
     each.faster = std::hypot(each.faster, std::max(0.0, faster));
   };
-  add(facts.servers     ? UnknownKind::servers
-      : facts.nodes > 1 ? UnknownKind::network
-                        : UnknownKind::links,
+  add(facts.servers       ? UnknownKind::servers
+      : facts.domains > 1 ? UnknownKind::network
+                          : UnknownKind::links,
       std::log(facts.worse / facts.step), std::log(facts.step / facts.better));
   add(UnknownKind::links, left * (facts.switched_links ? kSwitchedLinks : kBusLinks) * doublings);
   if (facts.gpus_of_node > 1) add(UnknownKind::input, left * kInput * std::log1p(facts.node_rate / kEasyInput));

@@ -56,6 +56,7 @@ struct StepFacts {
   double hidden = 0;             ///< communication beside compute
   double exposed = 0;            ///< and what nothing hides
   int nodes = 1;
+  int domains = 1;            ///< of nodes; the network is between these
   int gpus_of_node = 1;       ///< that train, of the fullest node
   double node_rate = 0;       ///< samples/s of these, if nothing held them back
   double tensors = 0;         ///< of the model

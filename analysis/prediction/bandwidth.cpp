@@ -113,7 +113,7 @@ BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNet
   const Compressor& compressor = *strategy.compressor.compressor;
   found.bits_vary = compressor.bytes_vary;
   if (strategy.compressor.parameters == compressor.defaults) found.relative_error = compressor.relative_l2_error;
-  const World world = strategy.world(compressed.gpus, cluster.gpus_per_node);
+  const World world = strategy.world(compressed.gpus, cluster.gpus_per_domain());
   const double traffic = static_cast<double>(elements) * sizeof(float) * compressor.memory_traffic;
   if (cluster.memory_rate.value > 0)
     found.coding = coding_passes(strategy, world, elements) * (Bytes(traffic) / cluster.memory_rate);

@@ -11,6 +11,10 @@
 namespace hbench {
 namespace {
 
+bool uses_network(const Alternative& alternative, const Profile& profile) {
+  return profile.domains_of(alternative.point.asked.gpus) > 1;
+}
+
 /// What nobody states of the cluster, as far as it counts for the alternative.
 std::optional<Doubt> doubt_of_assumptions(const Alternative& alternative, const Profile& profile) {
   std::string keys;
@@ -18,7 +22,7 @@ std::optional<Doubt> doubt_of_assumptions(const Alternative& alternative, const 
   bool network = false;
   for (const Figure& figure : profile.assumed()) {
     const bool of_network = figure.key.starts_with("network.");
-    if (of_network && alternative.nodes == 1) continue;
+    if (of_network && !uses_network(alternative, profile)) continue;
     keys += (keys.empty() ? "" : ", ") + figure.key;
     most = std::max(most, figure.assumed);
     network |= of_network;
@@ -29,7 +33,7 @@ std::optional<Doubt> doubt_of_assumptions(const Alternative& alternative, const 
 }
 
 std::optional<Doubt> doubt_of_network(const Alternative& alternative, const Profile& profile) {
-  if (alternative.nodes == 1) return std::nullopt;
+  if (!uses_network(alternative, profile)) return std::nullopt;
   if (alternative.point.asked.strategy.uses_servers() && profile.server_factor > 1)
     return Doubt{
         fmt::format("what its parameter servers handle is known within a factor of {:g}", profile.server_factor),

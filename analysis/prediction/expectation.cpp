@@ -44,9 +44,10 @@ std::string known_type(const std::string& type) {
 }
 
 double floor_of(const Case& asked, const Profile& profile) {
-  const bool across = asked.nodes > 1;
-  const double parts = across ? asked.nodes : asked.gpus;
-  const double rate = across ? (profile.line_rate * profile.nics).value
+  const int domains = (asked.nodes + profile.nodes_per_domain - 1) / profile.nodes_per_domain;
+  const bool across = domains > 1;
+  const double parts = across ? domains : asked.gpus;
+  const double rate = across ? (profile.line_rate * (profile.nics * profile.nodes_per_domain)).value
                              : std::max(profile.local_rate.value * kLineOverReached, profile.gpu_link_rate.value);
   return std::max(kLeastTime, static_cast<double>(asked.collective.bytes) * (parts - 1) / parts / rate);
 }
@@ -113,7 +114,7 @@ std::vector<Suspicion> suspicions(const Expectation& expectation, const Profile&
   const auto count = static_cast<double>(slow.size());
   double before = 0;
   for (const ExpectedSize* size : slow) before += std::log(size->ratio()) / count;
-  const bool across = slow.front()->asked.nodes > 1;
+  const bool across = slow.front()->asked.nodes > profile.nodes_per_domain;
   for (const SlowCause& cause : slow_causes()) {
     const std::optional<Profile> sick = cause.on(profile, across);
     if (!sick) continue;

@@ -188,9 +188,9 @@ bool PlanBuilder::fits(const Case& asked, const TrainingStrategy& strategy, cons
 /// Lists may name one thing twice, and two choices of servers come to the same in a small world.
 void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
   write_strategy(asked, strategy);
-  if (is_on_cluster(asked)) asked.nodes = (asked.gpus + gpus_per_node(asked) - 1) / gpus_per_node(asked);
+  if (is_on_cluster(asked)) asked.nodes = plan_.catalog.profiles.at(asked.profile).nodes_of(asked.gpus);
   if (strategy.communicates()) {
-    const World world = strategy.world(asked.workers(), gpus_per_node(asked));
+    const World world = strategy.world(asked.workers(), gpus_per_domain(asked));
     std::string why = refuse_strategy(strategy, world);
     if (!why.empty()) {
       const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
@@ -202,8 +202,8 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
   if (keys_.insert(asked.key()).second) plan_.cases.push_back(std::move(asked));
 }
 
-int PlanBuilder::gpus_per_node(const Case& asked) const {
-  return is_on_cluster(asked) ? plan_.catalog.profiles.at(asked.profile).gpus_per_node : workers_per_node(asked);
+int PlanBuilder::gpus_per_domain(const Case& asked) const {
+  return is_on_cluster(asked) ? plan_.catalog.profiles.at(asked.profile).gpus_per_domain() : workers_per_node(asked);
 }
 
 bool PlanBuilder::is_on_cluster(const Case& asked) const {
@@ -257,8 +257,7 @@ void PlanBuilder::add_clusters(Evidence evidence) {
       for (const std::string& trace : traces_) {
         // One GPU exchanges nothing: its replay is the timeline.
         if (evidence == Evidence::emulated && gpus == 1) continue;
-        const int per_node = plan_.catalog.profiles.at(profile).gpus_per_node;
-        const StrategiesOf of{evidence, (gpus + per_node - 1) / per_node, auto_rule(profile, gpus)};
+        const StrategiesOf of{evidence, plan_.catalog.profiles.at(profile).nodes_of(gpus), auto_rule(profile, gpus)};
         for (const TrainingStrategy& strategy : strategies_asked(request_, of, plan_.refused))
           add_as_recorded(evidence, trace, profile, gpus, strategy);
       }
@@ -284,7 +283,7 @@ void PlanBuilder::add_as_recorded(Evidence evidence, const std::string& trace_na
 std::string PlanBuilder::refuse_emulated(const Case& asked, const TrainingStrategy& strategy,
                                          const World& world) const {
   if (strategy.algorithm.is_vendor()) return "the vendor's library is the cluster's, and not here";
-  const int per_node = gpus_per_node(asked);
+  const int per_node = gpus_per_domain(asked);
   if (asked.gpus > per_node && asked.gpus % per_node != 0)
     return fmt::format("emulated nodes are full, and a node has {} GPUs", per_node);
   return refuse_emulated_memory(world.ranks(), plan_.catalog.traces.at(asked.workload).timeline, limits_.memory);

@@ -67,7 +67,7 @@ class PlanBuilder {
   std::string add_trace(const std::string& name_or_file);
   void note_unused_rates(const std::string& file);
   void check_names() const;
-  int gpus_per_node(const Case& asked) const;
+  int gpus_per_domain(const Case& asked) const;
   bool is_on_cluster(const Case& asked) const;
   bool fits(const Case& asked, const TrainingStrategy& strategy, const World& world);
   const std::string& auto_rule(const std::string& profile, int gpus);

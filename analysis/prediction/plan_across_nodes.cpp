@@ -11,19 +11,20 @@ namespace hbench {
 namespace {
 
 void leave_out_single_nodes(Plan& plan, const Profile& base) {
-  const auto one_node = [&](const Case& asked) { return asked.gpus <= base.gpus_per_node; };
+  const char* unit = base.nodes_per_domain > 1 ? "NVLink domain" : "node";
+  const auto one_node = [&](const Case& asked) { return base.domains_of(asked.gpus) == 1; };
   for (const Case& asked : plan.cases)
     if (one_node(asked))
       refuse(plan.refused, fmt::format("{} GPUs", asked.gpus),
-             fmt::format("they are on one node of {}, and use no network between nodes", base.name));
+             fmt::format("they are on one {} of {}, and use no network between nodes", unit, base.name));
   std::erase_if(plan.cases, one_node);
   if (plan.cases.empty())
     throw Error(ExitCode::usage,
-                fmt::format("nothing to do: without more than one node of {} ({} GPUs) no network is used", base.name,
-                            base.gpus_per_node),
+                fmt::format("nothing to do: without more than one {} of {} ({} GPUs) no network is used", unit,
+                            base.name, base.gpus_per_domain()),
                 base.most_nodes == 1 ? "take another --profile: nothing joins these nodes"
-                                     : fmt::format("ask for more, such as --gpus {}..{}", 2 * base.gpus_per_node,
-                                                   16 * base.gpus_per_node));
+                                     : fmt::format("ask for more, such as --gpus {}..{}", 2 * base.gpus_per_domain(),
+                                                   16 * base.gpus_per_domain()));
 }
 
 /// In the order in which workloads were asked for.

@@ -44,7 +44,7 @@ std::string in_words(std::int64_t transfers) {
 constexpr BytesPerSecond kFastestBus(45e9);
 
 RatePrior rate_prior(const Profile& cluster, int gpus) {
-  if (gpus <= cluster.gpus_per_node) return cluster.local_rate > kFastestBus ? kSwitchedPrior : kBusPrior;
+  if (gpus <= cluster.gpus_per_domain()) return cluster.local_rate > kFastestBus ? kSwitchedPrior : kBusPrior;
   const bool sockets = cluster.network_low_latency.value == 0 || cluster.stream_cap.value > 0;
   return sockets ? kSocketsPrior : kRdmaPrior;
 }
@@ -69,7 +69,7 @@ std::string refuse_size(const World& world, const StepTimeline& timeline, const 
 std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::int64_t memory) {
   const TrainingStrategy strategy = parse_strategy(asked);
   if (strategy.algorithm.is_vendor()) return "a library's own collective has no schedule to simulate";
-  const World world = strategy.world(asked.gpus, catalog.profiles.at(asked.profile).gpus_per_node);
+  const World world = strategy.world(asked.gpus, catalog.profiles.at(asked.profile).gpus_per_domain());
   std::string why = refuse_strategy(strategy, world);
   return why.empty() ? refuse_size(world, catalog.traces.at(asked.workload).timeline, strategy, memory) : why;
 }
@@ -88,7 +88,7 @@ Seconds simulation_time(const Case& asked, const Catalog& catalog) {
   const Profile& cluster = catalog.profiles.at(asked.profile);
   const StepTimeline timeline = timeline_of(asked, catalog);
   const TrainingStrategy strategy = parse_strategy(asked);
-  return simulation_time(cluster, strategy.world(asked.gpus, cluster.gpus_per_node), timeline, strategy);
+  return simulation_time(cluster, strategy.world(asked.gpus, cluster.gpus_per_domain()), timeline, strategy);
 }
 
 const Profile& SimulatedRunner::profile(const std::string& name, End end) {
@@ -135,6 +135,7 @@ StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step
           .hidden = step.times.communication.value - unhidden,
           .exposed = unhidden,
           .nodes = cluster.nodes_of(asked.gpus),
+          .domains = cluster.domains_of(asked.gpus),
           .gpus_of_node = of_node,
           .node_rate = of_node * step.rate,
           .tensors = static_cast<double>(trace.timeline.gradients.size()),
@@ -157,7 +158,7 @@ SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
   if (asked.accumulate > 1) result.rate = timeline_of(asked, catalog_).samples_per_second();
   const double slowed = slowed_by_node(asked, result.rate, node_rate > 0 ? node_rate : known_node(asked, cluster));
   const TrainingStrategy strategy = parse_strategy(asked);
-  const World world = strategy.world(asked.gpus, cluster.gpus_per_node);
+  const World world = strategy.world(asked.gpus, cluster.gpus_per_domain());
   const auto simulated = [&](End end, double network_slower, double gpu_faster, std::vector<Span>* spans = nullptr) {
     const StepTimeline timeline = timeline_of(asked, catalog_, gpu_faster / slowed);
     return simulator(asked.profile, world, has_ends(cluster, world) ? end : End::stated)

@@ -74,6 +74,15 @@ std::optional<Profile> no_switch_reduction(const Profile& healthy, bool) {
   return sick;
 }
 
+/// The links of GPUs in other nodes of the rack are there, and nobody may use them: bytes go through the NICs.
+std::optional<Profile> no_links_between_nodes(const Profile& healthy, bool) {
+  if (healthy.nodes_per_domain == 1) return std::nullopt;
+  Profile sick = without_curves(healthy);
+  sick.nodes_per_domain = 1;
+  sick.tree_rate = BytesPerSecond(0);
+  return sick;
+}
+
 /// The host is late with each call: a power-saving processor, a rank on the wrong socket, a debugger.
 std::optional<Profile> slow_host(const Profile& healthy, bool) {
   Profile sick = without_curves(healthy);
@@ -96,6 +105,9 @@ constexpr std::array kCauses{
               no_peer_access},
     SlowCause{"no reductions in the node's switch (NVLS)",
               "NCCL_DEBUG=INFO: 'NVLS multicast support'; NCCL_NVLS_ENABLE", no_switch_reduction},
+    SlowCause{"GPUs of other nodes are not reached over NVLink",
+              "NCCL_DEBUG=INFO: 'MNNVL 1'; nvidia-smi -q: Fabric, State Completed; the service nvidia-imex",
+              no_links_between_nodes},
     SlowCause{"the host is late with each call", "the same with CUDA graphs (-G 10), and with ranks bound to cores",
               slow_host},
 };

@@ -35,7 +35,7 @@ class Suspects {
   std::vector<TrainingSuspicion> all() {
     const Profile& healthy = catalog_.profiles.at(found_.asked.profile);
     for (const SlowCause& cause : slow_causes())
-      if (const std::optional<Profile> sick = cause.on(healthy, found_.asked.gpus > healthy.gpus_per_node))
+      if (const std::optional<Profile> sick = cause.on(healthy, healthy.domains_of(found_.asked.gpus) > 1))
         suspect(std::string(cause.what), std::string(cause.check), found_.asked, *sick);
     std::erase_if(suspicions_, [](const TrainingSuspicion& each) { return each.off > kFurthest; });
     std::ranges::stable_sort(suspicions_, {}, &TrainingSuspicion::off);

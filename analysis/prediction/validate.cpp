@@ -124,7 +124,7 @@ class Validator {
   Validation operator()(const CaseResult& published) {
     const Profile& cluster = catalog_.profiles.at(published.asked.profile);
     const std::vector<Figure> assumed = cluster.assumed();
-    const bool several = published.asked.gpus > cluster.gpus_per_node;
+    const bool several = cluster.domains_of(published.asked.gpus) > 1;
     const bool mixed = is_mixed(published, cluster);
     const Case asked = simulated_case(published, mixed);
     const SimulatedStep step = runner_.step(asked);

@@ -28,7 +28,7 @@ Case case_of(const Profile& profile, const MeasuredCurve& curve, std::int64_t by
                       .operation = "sum",
                       .executor = "simulate"};
   if (parse_algorithm(curve.algorithm, curve.collective).algorithm->uses_groups)
-    asked.collective.ranks_per_node = std::min(profile.gpus_per_node, curve.ranks);
+    asked.collective.ranks_per_node = std::min(profile.gpus_per_domain(), curve.ranks);
   return asked;
 }
 

@@ -4,7 +4,7 @@ namespace hbench {
 
 Profile with_network_rate(Profile profile, BytesPerSecond per_node) {
   profile.line_rate = per_node / (profile.nics * profile.protocol_efficiency);
-  profile.stream_cap = BytesPerSecond(0);
+  profile.stream_cap = profile.tree_rate = BytesPerSecond(0);
   profile.stream_factor = 1;
   return profile;
 }

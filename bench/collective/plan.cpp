@@ -72,12 +72,13 @@ class Planner {
     return asked;
   }
 
-  /// One node and two, unless ranks were asked for.
+  /// One node and two, or as many domains of nodes, unless ranks were asked for.
   std::vector<int> ranks_on(const Profile& cluster) const {
     if (!request_.ranks.empty()) return request_.ranks;
-    if (cluster.gpus_per_node == 1) return {2, 4};
-    if (cluster.most_nodes == 1) return {cluster.gpus_per_node};
-    return {cluster.gpus_per_node, 2 * cluster.gpus_per_node};
+    const int joined = cluster.gpus_per_domain();
+    if (joined == 1) return {2, 4};
+    if (cluster.most_nodes == 1) return {joined};
+    return {joined, 2 * joined};
   }
 
   void simulate_on(const Profile& cluster) {
@@ -112,7 +113,7 @@ class Planner {
       asked.strategy.algorithm = best_on(cluster, workers).at(bytes).text();
     }
     const AlgorithmChoice choice = algorithm_of(asked, bytes);
-    specify(asked, choice, std::min(cluster.gpus_per_node, workers), asked.nodes, asked.nodes);
+    specify(asked, choice, std::min(cluster.gpus_per_domain(), workers), asked.nodes, asked.nodes);
     if (const std::string why = refuse_to_simulate(asked, machine_.memory); !why.empty()) return refuse(asked, why);
     const std::string key = asked.key();
     if (std::ranges::any_of(plan_.simulated, [&](const Case& known) { return known.key() == key; })) return;

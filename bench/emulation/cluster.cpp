@@ -224,12 +224,13 @@ EmulatedLinks parse_emulated_links(std::string_view text) {
 
 EmulatedCluster emulated_cluster(const Profile& profile, const World& world, double dilation,
                                  const std::vector<EmulatedFault>& faults) {
-  const RankLayout layout(world, profile.gpus_per_node);
+  const RankLayout layout(world, profile.gpus_per_domain());
   EmulatedCluster cluster;
   EmulatedLinks& links = cluster.links;
   links.node_of_rank = layout.node;
   links.local_rate = profile.local_rate;
-  const BytesPerSecond path = profile.path_rate(), node = profile.node_rate();
+  const int nodes = profile.nodes_of_last_domain(world.workers);
+  const BytesPerSecond path = profile.path_rate(nodes), node = profile.node_rate(nodes);
   if (path < node) links.stream_rate = path;
   for (int index = 0; index < layout.nodes; ++index)
     links.node_rate.push_back(node * factor_of(faults, EmulatedFault::Kind::link, index) *

@@ -8,7 +8,7 @@ namespace hbench {
 EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedRunner& simulated,
                            const EmulationOptions& options) {
   const Profile& profile = catalog.profiles.at(asked.profile);
-  const World world = world_of(asked, profile.gpus_per_node);
+  const World world = world_of(asked, profile.gpus_per_domain());
   EmulatedCase emulated;
   emulated.asked = asked;
   emulated.timeline = timeline_of(asked, catalog);

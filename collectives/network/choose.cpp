@@ -41,7 +41,8 @@ AlgorithmRule rule_of(const std::vector<SizeChoice>& sizes, const std::vector<st
 class Model {
  public:
   Model(const Profile& profile, int workers)
-      : world_{.workers = workers, .group = std::min(profile.gpus_per_node, workers)}, collectives_(profile, world_) {
+      : world_{.workers = workers, .group = std::min(profile.gpus_per_domain(), workers)},
+        collectives_(profile, world_) {
     for (const Algorithm* algorithm : algorithms_for(CollectiveKind::all_reduce))
       if (!algorithm->is_vendor() && !algorithm->concurrent && algorithm->refuses(world_).empty()) add(*algorithm);
   }

@@ -78,7 +78,7 @@ double CurveErrors::worst() const {
 
 CurveErrors model_errors(const Profile& profile, const MeasuredCurve& curve, std::int64_t least, std::int64_t most) {
   const AlgorithmChoice algorithm = parse_algorithm(curve.algorithm, curve.collective);
-  CollectiveModel model(profile, {.workers = curve.ranks, .group = std::min(profile.gpus_per_node, curve.ranks)});
+  CollectiveModel model(profile, {.workers = curve.ranks, .group = std::min(profile.gpus_per_domain(), curve.ranks)});
   CurveErrors errors;
   for (const auto& [bytes, time] : curve.points)
     if (bytes >= least && bytes <= most)

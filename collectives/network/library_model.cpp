@@ -28,12 +28,13 @@ constexpr double kTreeHop = 5 / 2.7;
 constexpr Seconds kSwitchLatency(25e-6);
 constexpr Seconds kSwitchHop(20.9e-6);
 
-/// The world as the library sees it.
+/// The world as the library sees it, to which the nodes of a domain are one.
 struct Cluster {
   const Profile& profile;
   double workers;
   double per_node;
   double nodes;
+  BytesPerSecond nics;  ///< what those of a node carry
 
   /// Hops from a node to all others by a binary tree.
   double depth() const { return std::ceil(std::log2(nodes)); }
@@ -42,6 +43,11 @@ struct Cluster {
   /// its root on one of them; of three each tree is a chain, whose middle sends up and down; of more, a node inside has
   /// two children.
   double tree_passes() const { return nodes <= 1 ? 0 : nodes <= 2 ? 1 : nodes <= 3 ? 1.5 : 2; }
+  /// The same in buffers through all NICs, of which trees out of a domain use a part.
+  double tree_buffers() const {
+    const BytesPerSecond trees = profile.tree_rate;
+    return tree_passes() * (trees.value > 0 && trees < nics ? nics / trees : 1);
+  }
 };
 
 /// What one algorithm with one protocol takes, without what is constant.
@@ -75,7 +81,7 @@ bool has(const Cluster& cluster, const Protocol& protocol) {
 double seconds(const Cluster& cluster, const Protocol& protocol, const Demand& demand, Bytes bytes) {
   double carried = 0;
   if (demand.link > 0) carried = demand.link * (bytes / cluster.profile.local_rate).value;
-  if (demand.nic > 0) carried = std::max(carried, demand.nic * (bytes / cluster.profile.path_rate()).value);
+  if (demand.nic > 0) carried = std::max(carried, demand.nic * (bytes / cluster.nics).value);
   carried /= protocol.share;
   return demand.latency + carried + kPieces * std::sqrt(demand.latency * carried);
 }
@@ -97,7 +103,7 @@ Demand tree(const Cluster& cluster, const Protocol& protocol) {
   return {.latency = 2 * ((cluster.per_node - 1) * local_hop(cluster, protocol) +
                           cluster.depth() * network_hop(cluster, protocol, kTreeHop)),
           .link = std::min(2.0, cluster.per_node - 1),
-          .nic = cluster.tree_passes()};
+          .nic = cluster.tree_buffers()};
 }
 
 /// Every GPU's buffer passes its link to the switch once, which adds up, and its part of the sum once more.
@@ -105,7 +111,7 @@ Demand in_switch(const Cluster& cluster) {
   const Seconds hop = std::max(kSwitchHop, cluster.profile.network_latency);
   return {.latency = (kSwitchLatency + 2 * cluster.depth() * hop).value,
           .link = (1 + 1 / cluster.per_node) / cluster.profile.switch_reduction,
-          .nic = cluster.tree_passes()};
+          .nic = cluster.tree_buffers()};
 }
 
 }  // namespace
@@ -113,10 +119,10 @@ Demand in_switch(const Cluster& cluster) {
 LibraryTime library_time(const Profile& profile, CollectiveKind collective, int workers, Bytes bytes) {
   LibraryTime best{.time = Seconds(0), .algorithm = "ring", .protocol = "Simple"};
   if (workers <= 1) return best;
-  const int per_node = std::min(workers, profile.gpus_per_node);
-  const int nodes = (workers + per_node - 1) / per_node;
+  const int per_node = std::min(workers, profile.gpus_per_domain());
   const Cluster cluster{profile, static_cast<double>(workers), static_cast<double>(per_node),
-                        static_cast<double>(nodes)};
+                        static_cast<double>(profile.domains_of(workers)),
+                        profile.path_rate(profile.nodes_of_last_domain(workers))};
   best.time = Seconds(INFINITY);
   const auto consider = [&](std::string_view algorithm, const Protocol& protocol, Seconds base, const Demand& demand) {
     const Seconds time = profile.call_latency + base + Seconds(seconds(cluster, protocol, demand, bytes));

@@ -8,6 +8,12 @@ constexpr double kReduceTraffic = 3;
 
 double inverse(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
 
+/// The nodes of a domain whose NICs a message between domains can use: of all domains as many as the last one has, as
+/// one rate is that of all links of a kind. A dedicated server has the NICs of its own node.
+int nodes_to_send_from(const Profile& profile, const World& world) {
+  return world.ranks() > world.workers ? 1 : profile.nodes_of_last_domain(world.workers);
+}
+
 }  // namespace
 
 double server_seconds_per_byte(const Profile& profile, const World& world) {
@@ -18,14 +24,19 @@ double server_seconds_per_byte(const Profile& profile, const World& world) {
   return inverse(profile.server_rate) * own;
 }
 
+Network::Hop Network::remote_hop(const Profile& profile, int nodes) {
+  const BytesPerSecond all = profile.node_rate(nodes), path = profile.path_rate(nodes);
+  return {profile.network_latency.value, profile.network_low_latency.value, inverse(all),
+          path < all ? inverse(path) : 0};
+}
+
 Network::Network(const Profile& profile, const World& world)
     : world_(world),
       memory_seconds_per_byte_(inverse(profile.memory_rate)),
       server_seconds_per_byte_(server_seconds_per_byte(profile, world)),
       local_{profile.local_latency.value, profile.local_low_latency.value, inverse(profile.local_rate), 0},
-      remote_{profile.network_latency.value, profile.network_low_latency.value, inverse(profile.node_rate()),
-              profile.path_rate() < profile.node_rate() ? inverse(profile.path_rate()) : 0},
-      layout_(world, profile.gpus_per_node) {
+      remote_(remote_hop(profile, nodes_to_send_from(profile, world))),
+      layout_(world, profile.gpus_per_domain()) {
   const int ranks = world.ranks();
   link_out_.resize(layout_.lanes);
   link_in_.resize(layout_.lanes);

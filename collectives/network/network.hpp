@@ -3,8 +3,10 @@
 /// The links and servers of a cluster as queues in virtual time.
 ///
 /// A message occupies every resource on its way: the sender's and the receiver's link inside a node, or the NICs of
-/// both nodes, and the parameter server that handles it. Each is a first-come-first-served queue with a rate. Where
-/// streams between two ranks are slower than the NICs (one TCP connection, say), they are a queue of their own.
+/// both nodes, and the parameter server that handles it. Nodes that share a switch for the links of their GPUs (a
+/// domain of a `Profile`) are one node here, which has the NICs of all. Each is a first-come-first-served queue with a
+/// rate. Where streams between two ranks are slower than the NICs (one TCP connection, say), they are a queue of their
+/// own.
 
 #include <algorithm>
 #include <array>
@@ -61,6 +63,8 @@ class Network {
     double link;         ///< of a rank's link inside a node, of all NICs of a node together
     double streams;      ///< of the streams between two ranks; 0 where the links are slower than these
   };
+  /// Between domains, of which each sends with the NICs of `nodes` nodes.
+  static Hop remote_hop(const Profile& profile, int nodes);
   /// The streams from one rank to another.
   struct Streams {
     Rank to;

@@ -134,10 +134,10 @@ double GpuPeaks::at(std::string_view precision) const {
   return precision == "float32" ? float32 : precision == "tf32" ? tf32 : precision == "fp16" ? fp16 : bf16;
 }
 
-BytesPerSecond Profile::node_rate() const { return line_rate * nics * protocol_efficiency; }
+BytesPerSecond Profile::node_rate(int nodes) const { return line_rate * (nics * nodes) * protocol_efficiency; }
 
-BytesPerSecond Profile::path_rate() const {
-  BytesPerSecond rate = line_rate * nics;
+BytesPerSecond Profile::path_rate(int nodes) const {
+  BytesPerSecond rate = line_rate * (nics * nodes);
   if (stream_cap.value > 0) rate = std::min(rate, stream_cap * streams);
   return rate * protocol_efficiency;
 }
@@ -145,7 +145,7 @@ BytesPerSecond Profile::path_rate() const {
 Profile Profile::slowed(double factor) const {
   Profile slow = *this;
   for (BytesPerSecond Profile::*rate :
-       {&Profile::local_rate, &Profile::line_rate, &Profile::stream_cap, &Profile::server_rate})
+       {&Profile::local_rate, &Profile::line_rate, &Profile::stream_cap, &Profile::tree_rate, &Profile::server_rate})
     slow.*rate = slow.*rate / factor;
   for (Seconds Profile::*latency :
        {&Profile::local_latency, &Profile::local_low_latency, &Profile::network_latency, &Profile::network_low_latency})
@@ -174,6 +174,7 @@ Profile Profile::at(End end) const {
       stream_cap * moved(stream_factor > 1 ? stream_factor : assumed({"network.stream_cap", "network.streams"}));
   other.server_rate = server_rate * moved(server_factor > 1 ? server_factor : assumed({"parameter_server.rate"}));
   other.line_rate = line_rate * moved(assumed({"network.line_rate", "network.nics", "network.protocol_efficiency"}));
+  other.tree_rate = tree_rate * moved(assumed({"network.tree_rate"}));
   other.local_rate = local_rate * moved(assumed({"local.rate"}));
   // Nothing is assumed that this GPU cannot do.
   const BytesPerSecond most = std::max({local_rate, gpu_link_rate, gpu_bus_rate});
@@ -195,16 +196,19 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
   read_section(read, table, "",
                {{"title", false, text_into(profile.title)},
                 {"provider", false, text_into(profile.provider)},
+                {"instance_type", false, text_into(profile.instance_type)},
                 {"gpu", false, text_into(profile.gpu)},
                 {"gpus_per_node", true, count_into(profile.gpus_per_node)},
+                {"nodes_per_domain", false, count_into(profile.nodes_per_domain)},
                 {"most_nodes", false, count_into(profile.most_nodes)}},
                {"local", "network", "parameter_server", "compute", "prediction", "price", "rates", "collectives"},
                profile.figures);
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
+  const bool linked = profile.gpus_per_domain() > 1;
   read_section(read, table, "local",
-               {{"latency", profile.gpus_per_node > 1, latency_into(profile.local_latency)},
+               {{"latency", linked, latency_into(profile.local_latency)},
                 {"low_latency", false, latency_into(profile.local_low_latency)},
-                {"rate", profile.gpus_per_node > 1, rate_into(profile.local_rate)},
+                {"rate", linked, rate_into(profile.local_rate)},
                 {"switch_reduction", false, number_into(profile.switch_reduction, 0.1, 1)}},
                {}, profile.figures);
   read_section(read, table, "network",
@@ -215,7 +219,8 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                 {"stream_cap", false, rate_into(profile.stream_cap)},
                 {"stream_factor", false, number_into(profile.stream_factor, 1, 100)},
                 {"streams", false, count_into(profile.streams)},
-                {"protocol_efficiency", false, number_into(profile.protocol_efficiency, 0.01, 1)}},
+                {"protocol_efficiency", false, number_into(profile.protocol_efficiency, 0.01, 1)},
+                {"tree_rate", false, rate_into(profile.tree_rate)}},
                {}, profile.figures);
   read_section(
       read, table, "parameter_server",

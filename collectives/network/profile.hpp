@@ -59,17 +59,22 @@ struct Profile {
   std::string name;
   std::string title;
   std::string provider;  ///< who rents or makes it, `AWS`; may be empty
+  /// The provider's own name of a node, as lists of prices have it: `p5.48xlarge`; may be empty.
+  std::string instance_type;
   std::string gpu;
   std::string gpu_title;  ///< `NVIDIA V100 SXM2, fp32`; empty where no file of its own describes the GPU
   int gpus_per_node = 1;
+  /// Nodes whose GPUs share one switch for their own links, 18 in an NVL72 rack: a domain. Its GPUs talk to each other
+  /// at the local rate, whichever nodes they are in; between domains they use the NICs of their nodes.
+  int nodes_per_domain = 1;
   int most_nodes = 0;  ///< nodes that work together at most; 0: any number
 
-  Seconds local_latency;      ///< per message inside a node
+  Seconds local_latency;      ///< per message inside a domain
   Seconds local_low_latency;  ///< see `network_low_latency`
-  BytesPerSecond local_rate;  ///< per GPU inside a node
-  /// Share of a link's rate at which the switch of a node adds up what GPUs send (NVLS); 0: it does not.
+  BytesPerSecond local_rate;  ///< per GPU inside a domain
+  /// Share of a link's rate at which the switch of a domain adds up what GPUs send (NVLS); 0: it does not.
   double switch_reduction = 0;
-  Seconds network_latency;  ///< per message between nodes
+  Seconds network_latency;  ///< per message between domains
   /// Latency of a protocol for small messages that sends a flag with every word, so twice the bytes (NCCL's LL).
   /// A message takes whichever is sooner. 0: there is none.
   Seconds network_low_latency;
@@ -79,8 +84,10 @@ struct Profile {
   double stream_factor = 1;        ///< that cap may be higher or lower by this factor; widens the band
   int streams = 1;                 ///< parallel streams between two ranks
   double protocol_efficiency = 1;  ///< payload over line rate, such as 0.957 for TCP/IP on Ethernet
-  BytesPerSecond server_rate;      ///< of one parameter server on a network, in and out together; 0: no limit
-  double server_factor = 1;        ///< the servers' rate may be higher or lower by this factor; widens the band
+  /// What the trees of the vendor's library carry out of a domain of several nodes; 0: as much as its NICs.
+  BytesPerSecond tree_rate;
+  BytesPerSecond server_rate;  ///< of one parameter server on a network, in and out together; 0: no limit
+  double server_factor = 1;    ///< the servers' rate may be higher or lower by this factor; widens the band
   /// From the call of a collective until its kernels run, where nothing is queued before it.
   Seconds call_latency;
   BytesPerSecond memory_rate;    ///< of a GPU's memory, for reductions, packing and encoding; 0: these are free
@@ -105,12 +112,19 @@ struct Profile {
   std::int64_t most_gpus() const { return std::int64_t{most_nodes} * gpus_per_node; }
   /// Returns the number of nodes that `workers` workers are on.
   int nodes_of(int workers) const { return (workers + gpus_per_node - 1) / gpus_per_node; }
-  /// What one rank-to-rank path over the network carries: min(line, streams x cap) x efficiency.
-  BytesPerSecond path_rate() const;
+  /// GPUs that talk to each other without a NIC.
+  int gpus_per_domain() const { return gpus_per_node * nodes_per_domain; }
+  /// Returns the number of domains that `workers` workers are on, which fill one after the other.
+  int domains_of(int workers) const { return (workers + gpus_per_domain() - 1) / gpus_per_domain(); }
+  /// Returns the number of nodes in the last of these domains, whose NICs are the fewest.
+  int nodes_of_last_domain(int workers) const { return (nodes_of(workers) - 1) % nodes_per_domain + 1; }
+  /// What one rank-to-rank path over the network carries, with the NICs of `nodes` nodes of a domain: min(line, streams
+  /// x cap) x efficiency.
+  BytesPerSecond path_rate(int nodes = 1) const;
   /// Whether streams carry less than the line does.
   bool bound_by_streams() const { return stream_cap.value > 0 && stream_cap * streams < line_rate; }
-  /// What all NICs of a node carry together.
-  BytesPerSecond node_rate() const;
+  /// What all NICs of `nodes` nodes carry together.
+  BytesPerSecond node_rate(int nodes = 1) const;
   /// The same cluster with every rate divided and every latency multiplied by `factor`.
   Profile slowed(double factor) const;
   /// The figures that nobody states, in file order.

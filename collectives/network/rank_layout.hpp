@@ -10,7 +10,8 @@ namespace hbench {
 /// Where ranks are, and in which order the simulator keeps what it knows of them: like GPUs of successive nodes side by
 /// side. What one GPU of every node does at the same time is then a loop over neighbours.
 struct RankLayout {
-  /// Workers fill nodes in rank order; a dedicated server has a node of its own.
+  /// Workers fill nodes in rank order; a dedicated server has a node of its own. Where several nodes are one domain of
+  /// a `Profile`, a node is the domain.
   RankLayout(const World& world, int gpus_per_node) {
     const int worker_nodes = (world.workers + gpus_per_node - 1) / gpus_per_node;
     const int dedicated = world.ranks() - world.workers;

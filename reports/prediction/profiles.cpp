@@ -45,10 +45,14 @@ void profile_fields(Row& row, const Profile& profile) {
   row.field("profile", profile.name).in("profile");
   row.field("title", profile.title).in("what", 6);
   row.field("provider", if_stated(profile.provider));
+  row.field("instance_type", if_stated(profile.instance_type),
+            "the provider's name of a node, as lists of prices have it");
   row.field("gpu", if_stated(profile.gpu)).in("GPU");
   row.field("gpus_per_node", profile.gpus_per_node).in("GPUs per node", 3);
+  row.field("nodes_per_domain", profile.nodes_per_domain, "whose GPUs share an NVLink switch");
   row.field("most_nodes", if_positive(profile.most_nodes), "null: no limit is known");
-  row.field("local_bytes_per_second", if_known(profile.gpus_per_node > 1, profile.local_rate.value), "within a node");
+  row.field("local_bytes_per_second", if_known(profile.gpus_per_domain() > 1, profile.local_rate.value),
+            "within a node");
   row.field("path_bytes_per_second", of_network(profile.path_rate())).in("between two ranks", rate, 5);
   row.field("node_bytes_per_second", of_network(profile.node_rate())).in("per node", rate, 4);
   row.field("gpu_bytes_per_second", of_network(network.value_or(BytesPerSecond(0)))).in("network per GPU", rate);

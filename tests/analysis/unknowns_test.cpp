@@ -68,7 +68,9 @@ TEST(Unknowns, AreOfTheNetworkOnSeveralNodesOfLinksOnOneAndOfServersWhereThereAr
   StepFacts facts = quiet();
   facts.worse = 0.2;
   EXPECT_GE(slower(facts, UnknownKind::links), std::log(2));
-  facts.nodes = 4;
+  facts.nodes = 4;  // that share an NVLink switch
+  EXPECT_GE(slower(facts, UnknownKind::links), std::log(2));
+  facts.domains = 2;
   EXPECT_NEAR(slower(facts, UnknownKind::network), std::log(2), 1e-12);
   facts.servers = true;
   EXPECT_NEAR(slower(facts, UnknownKind::servers), std::log(2), 1e-12);

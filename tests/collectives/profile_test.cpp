@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include "collectives/base/file.hpp"
@@ -177,6 +179,19 @@ TEST(Profile, DividesAPathIntoLineStreamsAndEfficiency) {
   EXPECT_DOUBLE_EQ(profile.path_rate().value, profile.node_rate().value);
 }
 
+TEST(Profile, ReadsHowManyNodesShareASwitchForTheirGpus) {
+  const std::string joined = with("gpus_per_node = 2", "gpus_per_node = 1\nnodes_per_domain = 9");
+  EXPECT_EQ(parse(joined).gpus_per_domain(), 9);
+  EXPECT_EQ(parse(joined).tree_rate.value, 0);
+  EXPECT_EQ(parse(kProfileText).nodes_per_domain, 1);
+  EXPECT_EQ(parse(with("nics = 2", "tree_rate = \"5 GB/s\"")).tree_rate.value, 5e9);
+  // The links of one GPU per node join it to other nodes.
+  EXPECT_THROW(
+      parse("gpus_per_node = 1\nnodes_per_domain = 9\n[network]\nlatency = \"1 us\"\nline_rate = \"1 GB/s\"\n"), Error);
+  expect_refused(with("gpus_per_node = 2", "gpus_per_node = 2\nnodes_per_domain = 0"),
+                 "my.toml:4: nodes_per_domain: 0 is not a count", "at least 1");
+}
+
 TEST(Profile, ErrorsNameFileAndLine) {
   expect_refused(with("\"25 Gbit/s\"", "25"), "my.toml:10: network.line_rate: 25 has no unit", "25 Gbit/s");
   expect_refused(with("25 Gbit/s", "25"),
@@ -290,8 +305,8 @@ TEST(ProfileLibrary, EveryShippedProfileIsSourcedAndKnowsResNet50) {
     EXPECT_TRUE(digests.insert(profile.digest).second) << name << " is a copy of another";
     for (const auto& [workload, rate] : profile.rates) EXPECT_GT(rate.batch, 0) << name << ' ' << workload;
     for (const Figure& figure : profile.figures) {
-      if (figure.key == "title" || figure.key == "provider" || figure.key == "gpu" || figure.key == "gpu.title")
-        continue;
+      constexpr std::array<std::string_view, 5> kNames{"title", "provider", "instance_type", "gpu", "gpu.title"};
+      if (std::ranges::find(kNames, figure.key) != kNames.end()) continue;
       EXPECT_FALSE(figure.source.empty() || figure.source.starts_with("stated in")) << name << ' ' << figure.key;
     }
   }

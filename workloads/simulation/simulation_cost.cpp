@@ -59,7 +59,7 @@ Flights flights_of(const World& world, const StepTimeline& timeline, const Train
 /// The same cluster as two nodes whose messages take as long as a whole round trip of `rounds` rounds: buckets of about
 /// the sizes of the large world leave in no time.
 Profile pair_like(Profile profile, int rounds) {
-  profile.gpus_per_node = 1;
+  profile.gpus_per_node = profile.nodes_per_domain = 1;
   profile.network_latency = profile.network_latency * std::max(1.0, rounds / 2.0);
   profile.network_low_latency = profile.network_low_latency * std::max(1.0, rounds / 2.0);
   return profile;

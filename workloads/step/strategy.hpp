@@ -40,7 +40,7 @@ struct TrainingStrategy {
   /// Sets the number of servers to `count`, but of colocated ones to no more than there are workers to share a rank
   /// with.
   void set_servers(int count, int workers);
-  /// The world of a job of `workers`, of which `gpus_per_node` share a node.
+  /// The world of a job of `workers`, of which `gpus_per_node` share a node, or a domain of nodes.
   World world(int workers, int gpus_per_node) const;
 };
 
