@@ -24,7 +24,6 @@ constexpr Seconds kLeastLatency(2e-7), kMostLatency(5e-3);
 constexpr double kRounding = 1.02;
 /// More than measurements of one kind of latency differ.
 constexpr double kMuch = 1.5;
-constexpr std::chrono::days kStale(365);
 /// Of a GPU for an hour, in dollars: outside of these a price is for something else, a month or a whole cluster.
 constexpr double kLeastPrice = 0.02, kMostPrice = 60;
 
@@ -65,7 +64,7 @@ class Checker {
   bool in_bytes(std::string_view key) const { return figure(key) != nullptr && figure(key)->text.ends_with("B/s"); }
 
   void check_local() {
-    if (profile_.gpus_per_node == 1) return;
+    if (profile_.gpus_per_domain() == 1) return;
     const BytesPerSecond most = std::max(profile_.gpu_link_rate, profile_.gpu_bus_rate);
     const BytesPerSecond rate = profile_.local_rate;
     const char* links = profile_.gpu_link_rate > profile_.gpu_bus_rate ? "links" : "bus";
@@ -80,6 +79,10 @@ class Checker {
       add(Severity::warning, "local.rate", "{} is an eighth of what the {} of this GPU carry; are bytes meant?",
           figure("local.rate")->text, links);
     }
+    if (profile_.nodes_per_domain > 1 && !profile_.gpu_title.empty() && profile_.gpu_link_rate.value == 0)
+      add(Severity::error, "nodes_per_domain", "this GPU has no links of its own that could reach other nodes");
+    if (profile_.tree_rate.value > 0 && profile_.nodes_per_domain == 1)
+      add(Severity::warning, "network.tree_rate", "it means nothing without nodes_per_domain");
     if (profile_.memory_rate.value > 0 && rate > profile_.memory_rate)
       add(Severity::error, "local.rate", "{} is more than the GPU's memory gives, {}", format(rate),
           format(profile_.memory_rate));
@@ -116,7 +119,7 @@ class Checker {
   void check_latencies() {
     check_latency("network.latency", profile_.network_latency, true);
     check_latency("network.low_latency", profile_.network_low_latency, false);
-    if (profile_.gpus_per_node > 1) {
+    if (profile_.gpus_per_domain() > 1) {
       check_latency("local.latency", profile_.local_latency, true);
       check_latency("local.low_latency", profile_.local_low_latency, false);
       if (profile_.local_latency > profile_.network_latency * kMuch)
@@ -161,21 +164,21 @@ class Checker {
           "it makes {} for a GPU-hour, which is hardly a price; what a whole node of {} GPUs costs for an hour is "
           "meant",
           format(share), profile_.gpus_per_node);
-    const auto day = first_day(price.retrieved);
-    if (!day)
+    const auto age = age_of(price, today_);
+    if (!age)
       add(Severity::warning, "price.retrieved", "nobody knows how old the price is");
-    else if (*day > today_)
+    else if (age->count() < 0)
       add(Severity::error, "price.retrieved", "{} lies in the future", price.retrieved);
-    else if (today_ - *day > kStale)
+    else if (*age > kOldPrice)
       add(Severity::warning, "price.retrieved", "{} is {} days ago; prices move more than bandwidths, look again",
-          price.retrieved, (today_ - *day).count());
+          price.retrieved, age->count());
   }
 
   /// What a prediction rests on.
   void check_trust() {
     for (const Figure& each : profile_.figures) {
-      const bool is_name =
-          each.key == "title" || each.key == "provider" || each.key == "gpu" || each.key == "gpu.title";
+      const bool is_name = each.key == "title" || each.key == "provider" || each.key == "instance_type" ||
+                           each.key == "gpu" || each.key == "gpu.title";
       if (each.assumed > 1)
         add(Severity::note, each.key, "{} is assumed, and may be {:g} times higher or lower: {}", each.text,
             each.assumed, each.source);

@@ -13,6 +13,11 @@ std::optional<Money> price_per_gpu_hour(const Profile& profile) {
   return share;
 }
 
+std::optional<std::chrono::days> age_of(const Price& price, std::chrono::sys_days today) {
+  const auto day = first_day(price.retrieved);
+  return day ? std::optional(today - *day) : std::nullopt;
+}
+
 std::optional<BytesPerSecond> network_per_gpu(const Profile& profile) {
   if (profile.most_nodes == 1) return std::nullopt;
   return profile.node_rate() / profile.gpus_per_node;

@@ -107,6 +107,7 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
     const double rate_factor = std::max(offer->second.rate_factor, point.rate_factor);
     alternative.throughput = widened(times(alternative.efficiency, point.throughput / stated), rate_factor);
     if (offer->second.per_node_hour) alternative.cost_per_hour = alternative.nodes * *offer->second.per_node_hour;
+    alternative.purchase = offer->second.purchase;
     if (goals.samples > 0) {
       alternative.hours = time_for(goals.samples, alternative.throughput);
       if (alternative.cost_per_hour) alternative.cost = times(*alternative.hours, *alternative.cost_per_hour);
@@ -125,6 +126,32 @@ std::vector<Alternative> best_strategies(const std::vector<Alternative>& alterna
   std::vector<Alternative> best;
   for (const auto& [count, strategies] : by_count) best.push_back(best_of(strategies));
   return best;
+}
+
+std::vector<Purchase> by_purchase(const std::vector<Alternative>& alternatives) {
+  std::map<PurchaseModel, std::vector<Alternative>> models;
+  for (const Alternative& each : alternatives) models[each.purchase].push_back(each);
+  if (models.empty()) models[PurchaseModel::on_demand] = {};
+  std::vector<Purchase> purchases;
+  for (auto& [model, bought] : models) purchases.push_back({model, std::move(bought)});
+  return purchases;
+}
+
+std::optional<PriceFlip> price_flip(const std::vector<Alternative>& best) {
+  if (best.size() < 2) return std::nullopt;
+  const Alternative &first = best[0], &second = best[1];
+  if (!first.cost || !second.cost || !meets_goals(second)) return std::nullopt;
+  // Both costs are a price of a node, times node-hours.
+  const auto node_hours = [](const Alternative& each) { return times(*each.hours, each.nodes); };
+  const Band mine = node_hours(first), other = node_hours(second);
+  const double ratio = other.stated / mine.stated;
+  const auto apart = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
+  return PriceFlip{.first = first.point.asked.profile,
+                   .second = second.point.asked.profile,
+                   .first_per_node_hour = *first.cost_per_hour / first.nodes,
+                   .second_per_node_hour = *second.cost_per_hour / second.nodes,
+                   .ratio = {ratio / apart(other.stated / other.low, mine.high / mine.stated), ratio,
+                             ratio * apart(other.high / other.stated, mine.stated / mine.low)}};
 }
 
 std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/points/points.hpp"
+#include "collectives/network/price.hpp"
 
 namespace hbench {
 
@@ -40,6 +41,7 @@ struct Offer {
   int gpus_per_node = 1;
   std::optional<double> per_node_hour{};  ///< in the currency of the goals; empty where no such price is known
   double rate_factor = 1;                 ///< the speed of one GPU may be higher or lower by this factor
+  PurchaseModel purchase = PurchaseModel::on_demand;
 };
 
 /// One way to run the job.
@@ -51,7 +53,8 @@ struct Alternative {
   Band throughput;  ///< that of the efficiency, and of the speed of one GPU as an independent one, on logarithms
   std::optional<Band> hours, cost;  ///< for all samples; a cost only where a price is known
   std::optional<double> cost_per_hour;
-  Certainty meets = Certainty::surely;  ///< all goals: that of the hardest
+  PurchaseModel purchase = PurchaseModel::on_demand;  ///< how its nodes are bought
+  Certainty meets = Certainty::surely;                ///< all goals: that of the hardest
   /// By which factor the stated figures miss the hardest goal; 1 where none is missed.
   double missed_by = 1;
   /// Other strategies on as many GPUs of this cluster that no prediction tells apart from this one, by their labels.
@@ -69,6 +72,33 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
 /// that is as quick as the quickest, within what no run would show, and meets the goals where that does. A rival is
 /// one that it is not ahead of (`lead_of`).
 std::vector<Alternative> best_strategies(const std::vector<Alternative>& alternatives);
+
+/// Alternatives whose nodes are bought in one way.
+struct Purchase {
+  PurchaseModel model = PurchaseModel::on_demand;
+  std::vector<Alternative> alternatives;
+};
+
+/// `alternatives` by how their nodes are bought: a price that may end the job at any time, or that is paid in advance,
+/// is no match for another. The first are those on demand, with those that have no price, or where there are none the
+/// next that there are; at least one.
+std::vector<Purchase> by_purchase(const std::vector<Alternative>& alternatives);
+
+/// The prices at which the order of the two best clusters changes. Of each cluster one alternative; those that meet the
+/// goals are ordered by their costs, so that the price of one cluster decides as long as all others stay.
+struct PriceFlip {
+  std::string first, second;                                 ///< clusters
+  double first_per_node_hour = 0, second_per_node_hour = 0;  ///< now
+  /// How many times a node of the second a node of the first may cost until both cost the same in all; with the bands
+  /// of both times as independent errors.
+  Band ratio;
+
+  double first_may_rise_to() const { return ratio.stated * second_per_node_hour; }
+  double second_must_fall_to() const { return first_per_node_hour / ratio.stated; }
+};
+
+/// Of the first two of `best_by_cluster`; empty where not both meet the goals and have a cost.
+std::optional<PriceFlip> price_flip(const std::vector<Alternative>& best);
 
 /// Of each cluster the best alternative, the best cluster first. What meets the goals, surely or likely, comes before
 /// what hardly does, and that before the rest, where the nearest is the best. Among those that meet them the best is,

@@ -30,7 +30,7 @@ double amount(std::string_view text, std::string_view flag, std::initializer_lis
 /// Parameter servers are asked for on every cluster and GPU count, and in vain where nothing leaves the node.
 void refuse_servers_on_one_node(Plan& plan) {
   std::erase_if(plan.cases, [&](const Case& asked) {
-    const bool one_node = asked.gpus <= plan.catalog.profiles.at(asked.profile).gpus_per_node;
+    const bool one_node = plan.catalog.profiles.at(asked.profile).domains_of(asked.gpus) == 1;
     const bool in_vain = one_node && asked.strategy.uses_servers() && asked.strategy.preset.empty();
     if (in_vain)
       refuse(plan.refused, "parameter servers on one node",
@@ -80,7 +80,7 @@ std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
     else
       offers[name] = {profile.gpus_per_node,
                       comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt,
-                      rate_factor(profile)};
+                      rate_factor(profile), comparable ? profile.price->model : PurchaseModel::on_demand};
   }
   return offers;
 }
@@ -162,8 +162,11 @@ Goals parse_goals(const GoalTexts& texts) {
 }
 
 Choice choose(const PredictionRequest& request, const Goals& asked_goals, const Data& data,
-              const SimulationMeans& means) {
+              const SimulationMeans& means, std::span<const PriceList> lists) {
   Plan plan = plan_predictions(request, data, {.memory = means.memory});
+  std::vector<Profile*> clusters;
+  for (auto& [name, profile] : plan.catalog.profiles) clusters.push_back(&profile);
+  ListedPrices listed = take_prices(clusters, lists);
   refuse_servers_on_one_node(plan);
   refuse_recorded_rates(plan);
   Goals goals = asked_goals;
@@ -183,7 +186,8 @@ Choice choose(const PredictionRequest& request, const Goals& asked_goals, const 
           .single_gpu_rate = request.single_gpu_rate,
           .alternatives = best_strategies(make_alternatives(make_points(results), offers, goals)),
           .catalog = std::move(plan.catalog),
-          .refused = std::move(plan.refused)};
+          .refused = std::move(plan.refused),
+          .listed = std::move(listed)};
 }
 
 }  // namespace hbench

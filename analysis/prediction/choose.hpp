@@ -2,12 +2,14 @@
 
 /// `hbench choose`: simulates a training job on clusters, and says where it should run.
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "analysis/prediction/choice.hpp"
 #include "analysis/prediction/means.hpp"
 #include "analysis/prediction/plan.hpp"
+#include "analysis/prediction/price_list.hpp"
 
 namespace hbench {
 
@@ -31,12 +33,15 @@ struct Choice {
   std::vector<Alternative> alternatives;  ///< of each cluster and number of GPUs the strategy to take
   Catalog catalog;
   std::vector<Refusal> refused;
+  ListedPrices listed;            ///< what lists said of prices; no files: none were given
+  std::chrono::sys_days today{};  ///< what prices are too old for; they are taken as they are where it is not set
 };
 
-/// Simulates `request`, which has one workload and simulated evidence only. \throws Error as `plan_predictions`,
-/// (interrupted) after a stop, (usage) for goals that cannot be met at ideal speed.
-Choice choose(const PredictionRequest& request, const Goals& goals, const Data& data,
-              const SimulationMeans& means = {});
+/// Simulates `request`, which has one workload and simulated evidence only. Clusters that `lists` have get the prices
+/// of these. \throws Error as `plan_predictions`, (interrupted) after a stop, (usage) for goals that cannot be met at
+/// ideal speed.
+Choice choose(const PredictionRequest& request, const Goals& goals, const Data& data, const SimulationMeans& means = {},
+              std::span<const PriceList> lists = {});
 
 /// One thing that widens the band of an alternative, or moves it.
 struct Doubt {

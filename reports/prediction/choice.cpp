@@ -7,7 +7,9 @@
 #include <cmath>
 #include <ranges>
 #include <set>
+#include <span>
 
+#include "analysis/catalogue/figures.hpp"
 #include "analysis/points/model_error.hpp"
 #include "analysis/prediction/choose.hpp"
 #include "analysis/published/largest_batch.hpp"
@@ -108,7 +110,7 @@ std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? " It would take " : ", and ") + what; };
   if (nearest.efficiency.stated < goals.efficiency)
-    add(nearest.nodes > 1
+    add(choice.catalog.profiles.at(asked.profile).domains_of(asked.gpus) > 1
             ? fmt::format("another network (hbench bandwidth --workload {} --profile {} --gpus {} --target "
                           "{:.4g}% says which)",
                           choice.timeline, asked.profile, asked.gpus, 100 * goals.efficiency)
@@ -139,16 +141,31 @@ std::string verdict(const Choice& choice, const std::vector<Alternative>& best) 
                      goals_in_words(choice.goals));
 }
 
+/// Which prices would change the order of the first two.
+std::string in_words(const PriceFlip& flip, const std::string& currency) {
+  const auto price = [&](double amount) { return format(Money{amount, currency}); };
+  const double now = flip.first_per_node_hour / flip.second_per_node_hour;
+  return fmt::format(
+      "{} is cheaper than {} until a node of it costs {} an hour (now {}), or one of {} {} (now {}): the order changes "
+      "at "
+      "{:.2f} ({:.2f} to {:.2f}) times the price of the other's node, and now it is {:.2f}{}.",
+      flip.first, flip.second, price(flip.first_may_rise_to()), price(flip.first_per_node_hour), flip.second,
+      price(flip.second_must_fall_to()), price(flip.second_per_node_hour), flip.ratio.stated, flip.ratio.low,
+      flip.ratio.high, now, now < flip.ratio.low ? "" : ", within what no prediction tells apart");
+}
+
 /// Why there is no cost in the currency of the goals.
 std::string no_cost(const Profile& profile) {
   return profile.price ? fmt::format("in {}", profile.price->per_node_hour.currency) : "no price";
 }
 
-void price_fields(Row& row, const Price& price) {
+void price_fields(Row& row, const Price& price, std::chrono::sys_days today) {
   row.field("per_node_hour", price.per_node_hour.amount);
   row.field("currency", price.per_node_hour.currency);
   row.field("region", price.region);
   row.field("retrieved", price.retrieved, "when it was read");
+  const auto age = age_of(price, today);
+  row.field("age_days", age ? std::optional(age->count()) : std::nullopt, "at most; null: nobody states the day");
   row.field("model", to_string(price.model), "how it is bought");
   row.field("source", price.source);
 }
@@ -186,7 +203,7 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
   if (counted) cost.in(choice.goals.currency, priced(cost_band), 0, absent);
   const auto per_hour = row.field("cost_per_hour", each.cost_per_hour);
   if (!counted) per_hour.in(choice.goals.currency + "/h", priced(cost_text), 0, absent);
-  row.object("price", profile.price, price_fields);
+  row.object("price", profile.price, [&](Row& of, const Price& price) { price_fields(of, price, choice.today); });
   row.field("meets", to_string(each.meets), "the goals: surely, likely, hardly or no").in("meets");
   row.field("as_good", each.rivals, "other strategies that no prediction tells apart from this one");
 }
@@ -271,22 +288,50 @@ std::string different_batches(const std::vector<Alternative>& best) {
       least, most);
 }
 
-/// Prices that may end a job, or that must be paid in advance, are no match for others.
-std::string different_purchases(const Choice& choice, const std::vector<Alternative>& best) {
-  std::string clusters;
+/// Names of clusters, of which the first few stand for all.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamed = 4;
+  const std::vector<std::string> first(names.begin(), names.begin() + std::min(kNamed, names.size()));
+  return fmt::format("{}{}", fmt::join(first, ", "),
+                     names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : "");
+}
+
+/// Prices that were stated long ago, or nobody knows when.
+std::string old_prices(const Choice& choice, const std::vector<Alternative>& best) {
+  std::vector<std::string> old, undated;
   for (const Alternative& alternative : best) {
     const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
-    if (const std::string model = bought(profile); !model.empty())
-      clusters += fmt::format("{}{} ({})", clusters.empty() ? "" : ", ", profile.name, model.substr(1));
+    if (!alternative.cost_per_hour || !profile.price) continue;
+    const auto age = age_of(*profile.price, choice.today);
+    if (!age)
+      undated.push_back(profile.name);
+    else if (*age > kOldPrice)
+      old.push_back(fmt::format("{} ({})", profile.name, profile.price->retrieved));
   }
-  if (clusters.empty()) return {};
-  return fmt::format("not bought on demand, as the others are: {}", clusters);
+  std::string text;
+  if (!old.empty()) text = fmt::format("prices older than {} days: {}", kOldPrice.count(), some_of(old));
+  if (!undated.empty())
+    text += fmt::format("{}prices of which nobody states the day: {}", text.empty() ? "" : "; ", some_of(undated));
+  return text.empty() ? text : text + "; look again, or give --prices";
+}
+
+/// What lists of prices had and had not.
+std::string listed_prices(const ListedPrices& listed) {
+  if (listed.files.empty()) return {};
+  std::string text = fmt::format(
+      "prices of {} of the clusters are from {}; {} of its {} kinds of machines with GPUs are "
+      "no cluster's here",
+      listed.taken.size(), fmt::join(listed.files, ", "), listed.unmatched, listed.kinds);
+  std::vector<std::string> kept;
+  for (const auto& [name, why] : listed.kept) kept.push_back(fmt::format("{} ({})", name, why));
+  if (!kept.empty()) text += fmt::format("; not from it: {}", some_of(kept));
+  return text;
 }
 
 std::vector<std::string> warnings(const Choice& choice, const std::vector<Alternative>& best) {
   // Of the first one, which the verdict names.
-  std::vector<std::string> texts{different_batches(best), doubtful_rates(choice, best),
-                                 different_purchases(choice, best),
+  std::vector<std::string> texts{different_batches(best), doubtful_rates(choice, best), old_prices(choice, best),
+                                 listed_prices(choice.listed),
                                  best.empty() ? std::string() : warn_of_batch(best.front().point.asked)};
   std::erase_if(texts, [](const std::string& text) { return text.empty(); });
   return texts;
@@ -322,6 +367,23 @@ void goal_fields(Row& row, const Goals& goals) {
   row.field("budget", if_positive(goals.budget), "at most");
 }
 
+void flip_fields(Row& row, const PriceFlip& flip) {
+  row.field("first", flip.first);
+  row.field("second", flip.second);
+  row.field("first_per_node_hour", flip.first_may_rise_to(), "at which the first costs as much in all");
+  row.field("second_per_node_hour", flip.second_must_fall_to(), "at which the second costs as little in all");
+  row.object("ratio", flip.ratio, band_fields<Band>,
+             "of a node's price of the first to that of the second, with the bands of both times");
+}
+
+void listed_fields(Row& row, const ListedPrices& listed) {
+  row.field("files", listed.files);
+  row.field("taken", listed.taken, "clusters with a price of these");
+  row.field("kept", listed.kept, "clusters with a kind of machine that have their own, and why");
+  row.field("kinds", listed.kinds, "of machines with GPUs in the files");
+  row.field("unmatched", listed.unmatched, "that are no cluster's here");
+}
+
 void choice_fields(Row& row, const Choice& choice) {
   const auto alternative = [&](Row& of, const Alternative& each) {
     alternative_fields(of, each, choice);
@@ -332,15 +394,31 @@ void choice_fields(Row& row, const Choice& choice) {
   row.field("workload", choice.workload, "its title");
   row.object("goals", choice.goals, goal_fields, "null: no condition");
   row.field("currency", choice.goals.currency, "of the budget and of every cost");
-  row.rows("clusters", best_by_cluster(choice.alternatives), alternative, "the best of each, the best first");
-  row.rows("pareto_front", pareto_front(choice.alternatives), alternative, "nothing is both quicker and cheaper");
+  const std::vector<Purchase> purchases = by_purchase(choice.alternatives);
+  const std::vector<Alternative> best = best_by_cluster(purchases.front().alternatives);
+  row.rows("clusters", best, alternative, "the best of each, the best first; of those that are bought in one way");
+  row.rows("pareto_front", pareto_front(purchases.front().alternatives), alternative,
+           "nothing is both quicker and cheaper");
+  row.object("price_flip", price_flip(best), flip_fields, "where the first two change places; null: not by a price");
+  row.rows(
+      "other_purchases", std::span(purchases).subspan(1),
+      [&](Row& of, const Purchase& each) {
+        of.field("model", to_string(each.model), "how they are bought");
+        of.rows("clusters", best_by_cluster(each.alternatives), alternative, "the best of each, the best first");
+      },
+      "rankings of their own");
+  row.object("price_lists", if_known(!choice.listed.files.empty(), choice.listed), listed_fields);
   row.rows("left_out", choice.refused, refusal_fields);
 }
 
 }  // namespace
 
 Document choice_document(const Choice& choice) {
-  const std::vector<Alternative> best = best_by_cluster(choice.alternatives);
+  const std::vector<Purchase> purchases = by_purchase(choice.alternatives);
+  const std::vector<Alternative>& ranked = purchases.front().alternatives;
+  const std::vector<Alternative> best = best_by_cluster(ranked);
+  // What holds for every ranking.
+  std::vector<Alternative> all = best;
   Document document{.title = fmt::format("Where to train {}", choice.workload)};
   document.blocks.emplace_back(Verdict{verdict(choice, best)});
   for (Chart& chart : choice_charts(choice, best)) document.blocks.emplace_back(std::move(chart));
@@ -352,14 +430,25 @@ Document choice_document(const Choice& choice) {
       "does; hardly: only the better end does."});
   document.blocks.emplace_back(alternative_table(
       choice, best, {.caption = "The best of each cluster, the best cluster first", .first_rows = 12}));
-  if (const std::vector<Alternative> front = pareto_front(choice.alternatives); !front.empty())
+  if (const auto flip = price_flip(best))
+    document.blocks.emplace_back(Paragraph{in_words(*flip, choice.goals.currency)});
+  if (const std::vector<Alternative> front = pareto_front(ranked); !front.empty())
     document.blocks.emplace_back(front_table(choice, front));
+  for (const Purchase& each : std::span(purchases).subspan(1)) {
+    const std::vector<Alternative> others = best_by_cluster(each.alternatives);
+    document.blocks.emplace_back(alternative_table(
+        choice, others,
+        {.caption = fmt::format("Bought as {}, which no other price is a match for: the best of each cluster",
+                                to_string(each.model)),
+         .first_rows = 6}));
+    all.insert(all.end(), others.begin(), others.end());
+  }
   if (Table doubling = doubling_table(choice, best); !doubling.rows.empty())
     document.blocks.emplace_back(std::move(doubling));
-  if (Table doubts = doubts_table(choice, best); !doubts.rows.empty()) document.blocks.emplace_back(std::move(doubts));
-  if (std::vector<std::string> texts = warnings(choice, best); !texts.empty())
+  if (Table doubts = doubts_table(choice, all); !doubts.rows.empty()) document.blocks.emplace_back(std::move(doubts));
+  if (std::vector<std::string> texts = warnings(choice, all); !texts.empty())
     document.blocks.emplace_back(Warnings{std::move(texts)});
-  if (Table prices = price_table(choice, best); !prices.rows.empty()) document.blocks.emplace_back(std::move(prices));
+  if (Table prices = price_table(choice, all); !prices.rows.empty()) document.blocks.emplace_back(std::move(prices));
   if (!choice.refused.empty())
     document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(choice.refused))});
   return document;

@@ -193,6 +193,37 @@ TEST(BestByCluster, PutsWhatHardlyMeetsTheGoalsBehindWhatDoes) {
   EXPECT_THAT(names(best_by_cluster(all)), ElementsAre("cheap 4", "fast 8"));
 }
 
+TEST(ByPurchase, HasARankingForEachWayToBuy) {
+  const std::map<std::string, Offer> offers{{"cheap", {4, 1.0, 1, PurchaseModel::spot}}, {"fast", {8, 10.0}}};
+  const auto purchases = by_purchase(make_alternatives({point("cheap", 4, 0.9), point("fast", 8, 0.9)}, offers, {}));
+  ASSERT_EQ(purchases.size(), 2U);
+  EXPECT_EQ(purchases[0].model, PurchaseModel::on_demand);
+  EXPECT_THAT(names(purchases[0].alternatives), ElementsAre("fast 8"));
+  EXPECT_EQ(purchases[1].model, PurchaseModel::spot);
+  EXPECT_EQ(by_purchase({}).size(), 1U);
+}
+
+// 8 GPUs are two nodes of 4 at 1 USD/h, or one of 8 at 10: 720 samples/s each, so the second's node may cost twice the
+// first's. Of 16 GPUs at 80 %, 4 nodes at 1280 samples/s: 4 / 1280 to 1 / 720 of node-hours.
+TEST(PriceFlip, IsWhereBothCostTheSame) {
+  const auto flip_of = [](const std::vector<Point>& points, Goals goals) {
+    goals.samples = 36e6;
+    return price_flip(best_by_cluster(make_alternatives(points, kOffers, goals)));
+  };
+  const auto flip = flip_of({point("cheap", 8, 0.9), point("fast", 8, 0.9)}, {});
+  ASSERT_TRUE(flip);
+  EXPECT_EQ(flip->first, "cheap");
+  EXPECT_DOUBLE_EQ(flip->ratio.stated, 0.5);
+  EXPECT_DOUBLE_EQ(flip->first_may_rise_to(), 5);
+  EXPECT_DOUBLE_EQ(flip->second_must_fall_to(), 2);
+  EXPECT_LT(flip->ratio.low, 0.5);
+  EXPECT_GT(flip->ratio.high, 0.5);
+  EXPECT_NEAR(flip_of({point("cheap", 16, 0.8), point("fast", 8, 0.9)}, {})->ratio.stated, 1280 / 720.0 / 4, 1e-12);
+  EXPECT_FALSE(flip_of({point("cheap", 8, 0.9)}, {}));
+  EXPECT_FALSE(flip_of({point("cheap", 8, 0.9), point("unpriced", 8, 0.9)}, {}));
+  EXPECT_FALSE(flip_of({point("cheap", 8, 0.9), point("fast", 8, 0.9)}, {.hours = 1})) << "neither meets it";
+}
+
 TEST(ParetoFront, HasNothingOfWhichAnotherIsBothQuickerAndCheaper) {
   const std::vector<Point> points{point("cheap", 8, 0.9), point("cheap", 16, 0.8), point("fast", 8, 1),
                                   point("fast", 32, 1), point("unpriced", 64, 1)};

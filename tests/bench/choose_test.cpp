@@ -413,8 +413,97 @@ TEST(ChooseVerb, ShowsTheFirstClustersAndSaysHowManyThereAre) {
 TEST(ChooseVerb, MarksPricesThatAreNotOnDemand) {
   const std::string text = choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "gcp-a4-highgpu-8g,aws-p5",
                                       "--algorithm", "ring", "--epochs", "90"});
-  EXPECT_THAT(text, AllOf(HasSubstr(" USD spot"), HasSubstr(") spot "),
-                          HasSubstr("not bought on demand, as the others are: gcp-a4-highgpu-8g (spot)")));
+  EXPECT_THAT(text, AllOf(HasSubstr(") spot "), HasSubstr("Bought as spot, which no other price is a match for")));
+  EXPECT_THAT(text, Not(HasSubstr("gcp-a4-highgpu-8g is cheaper")));
+}
+
+/// Two clusters of nodes of 4 GPUs: `lab` at 8 USD an hour and `dear` at 12, each with a price of its own date and
+/// kind.
+Choice two_clusters(const char* lab_date, const char* dear_date, PurchaseModel dear = PurchaseModel::on_demand) {
+  Choice choice{.goals = {.samples = 2'592'000, .currency = "USD"}, .workload = "VGG-16"};
+  for (const char* name : {"lab", "dear"}) {
+    Profile& profile = choice.catalog.profiles[name];
+    profile.name = profile.title = name;
+    profile.gpus_per_node = 4;
+  }
+  choice.catalog.profiles["lab"].price = Price{.per_node_hour = {8, "USD"}, .retrieved = lab_date};
+  choice.catalog.profiles["dear"].price = Price{.per_node_hour = {12, "USD"}, .retrieved = dear_date, .model = dear};
+  Point second = lab_point(8, 0.9);
+  second.asked.profile = "dear";
+  choice.alternatives =
+      make_alternatives({lab_point(8, 0.9), second}, {{"lab", {4, 8.0}}, {"dear", {4, 12.0, 1, dear}}}, choice.goals);
+  choice.today = std::chrono::sys_days(std::chrono::year(2026) / 11 / 26);
+  return choice;
+}
+
+std::string text_of(const Choice& choice) {
+  std::string text;
+  for (const Block& block : choice_document(choice).blocks) {
+    if (const auto* paragraph = std::get_if<Paragraph>(&block)) text += paragraph->text + "\n";
+    if (const auto* warnings = std::get_if<Warnings>(&block))
+      for (const std::string& each : warnings->texts) text += each + "\n";
+    if (const auto* table = std::get_if<Table>(&block)) text += table->caption + "\n";
+  }
+  return text;
+}
+
+// Equal speeds: the order changes where the prices are equal.
+TEST(ChoiceDocument, SaysAtWhichPriceTheFirstTwoChangePlaces) {
+  const Choice choice = two_clusters("2026-11-20", "2026-11-20");
+  EXPECT_THAT(
+      text_of(choice),
+      HasSubstr("lab is cheaper than dear until a node of it costs 12.00 USD an hour (now 8.00 USD), or one of dear "
+                "8.00 USD (now 12.00 USD): the order changes at 1.00 ("));
+  const auto flip = nlohmann::json::parse(choice_json(choice)).at("price_flip");
+  EXPECT_EQ(flip.at("first"), "lab");
+  EXPECT_NEAR(flip.at("first_per_node_hour"), 12, 1e-9);
+  EXPECT_NEAR(flip.at("ratio").at("stated"), 1, 1e-9);
+}
+
+TEST(ChoiceDocument, WarnsOfPricesOlderThanNinetyDays) {
+  EXPECT_THAT(text_of(two_clusters("2026-08-28", "2026-08-27")),
+              AllOf(HasSubstr("prices older than 90 days: dear (2026-08-27); look again"), Not(HasSubstr("lab ("))));
+  EXPECT_THAT(text_of(two_clusters("2026-11-20", "not stated")),
+              HasSubstr("prices of which nobody states the day: dear"));
+  EXPECT_THAT(text_of(two_clusters("2026-11-20", "2026-11-20")), Not(HasSubstr("look again")));
+  const auto cluster =
+      nlohmann::json::parse(choice_json(two_clusters("2026-08-28", "2026-08-27"))).at("clusters").at(0);
+  EXPECT_EQ(cluster.at("price").at("age_days"), 90);
+}
+
+TEST(ChoiceDocument, NeverRanksSpotAndOnDemandTogether) {
+  const Choice choice = two_clusters("2026-11-20", "2026-11-20", PurchaseModel::spot);
+  EXPECT_THAT(text_of(choice), AllOf(HasSubstr("Bought as spot"), Not(HasSubstr("is cheaper than"))));
+  const auto json = nlohmann::json::parse(choice_json(choice));
+  EXPECT_EQ(json.at("clusters").size(), 1U);
+  EXPECT_EQ(json.at("other_purchases").at(0).at("model"), "spot");
+  EXPECT_EQ(json.at("other_purchases").at(0).at("clusters").at(0).at("cluster"), "dear");
+  EXPECT_EQ(json.at("price_flip"), nullptr);
+}
+
+TEST(ChooseVerb, TakesPricesOfAList) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "vms.csv").string();
+  write_bytes(file,
+              "InstanceType,AcceleratorName,AcceleratorCount,Price,SpotPrice,Region\n"
+              "p5.48xlarge,H100,8,40,10,us-east-1\np9.48xlarge,X100,8,90,,us-east-1\n");
+  const auto with = [&](const char* flag) {
+    std::vector<std::string> arguments{"--workload",  "resnet50", "--gpus",   "8",  "--profile", "aws-p5,oci-h100",
+                                       "--algorithm", "ring",     "--epochs", "90", "--prices",  file};
+    if (*flag != 0) arguments.emplace_back(flag);
+    return choose_by(arguments);
+  };
+  EXPECT_THAT(with(""), AllOf(HasSubstr("40.00 USD"), HasSubstr("vms.csv: p5.48xlarge"), HasSubstr("us-east-1"),
+                              HasSubstr("prices of 1 of the clusters are from"),
+                              HasSubstr("1 of its 2 kinds of machines with GPUs are no cluster's here"),
+                              HasSubstr("not from it: oci-h100")));
+  EXPECT_THAT(with("--spot-prices"), HasSubstr("10.00 USD"));
+  expect_error(
+      [&] {
+        choose_by({"--prices", "absent.csv"});
+      },
+      ExitCode::usage, HasSubstr("there is no file absent.csv"));
+  testing::internal::GetCapturedStdout();
 }
 
 TEST(ChooseVerb, DoesNotJoinNodesThatNothingJoins) {
