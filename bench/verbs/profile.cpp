@@ -9,6 +9,7 @@
 #include "bench/command/verb.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/terminal.hpp"
+#include "bench/verbs/profile_init.hpp"
 #include "reports/prediction/profile_difference.hpp"
 
 namespace hbench {
@@ -72,17 +73,18 @@ ExitCode run_check(const Call& call) {
 }
 
 constexpr std::array kActions{Action{"diff", "shows two profiles side by side", run_diff},
-                              Action{"check", "questions the figures of one", run_check}};
+                              Action{"check", "questions the figures of one", run_check},
+                              Action{"init", "writes one of your own", run_profile_init}};
 
 ExitCode run_profile(const Call& call) {
   return run_action(
       call,
       {.verb = "hbench profile",
-       .description = "Compares cluster profiles and checks your own.",
+       .description = "Compares cluster profiles, checks your own, and writes it.",
        .kind = "action on profiles",
        .footer =
            "Examples:\n  hbench profile diff aws-p3-25gbe aws-p3dn-tcp\n  hbench profile check ./my-cluster.toml\n"
-           "hbench profile diff --help and hbench profile check --help say more; hbench list profiles shows all."},
+           "hbench profile diff|check|init --help say more; hbench list profiles shows all."},
       kActions);
 }
 
@@ -90,6 +92,6 @@ ExitCode run_profile(const Call& call) {
 
 extern const Verb kProfile;
 constinit const Verb kProfile{
-    .name = "profile", .summary = "compare cluster profiles, and check your own", .run = run_profile};
+    .name = "profile", .summary = "compare cluster profiles, check and write your own", .run = run_profile};
 
 }  // namespace hbench

@@ -1,0 +1,165 @@
+#include "analysis/fit/own_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "analysis/fit/profile_text.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/toml_text.hpp"
+#include "collectives/base/units_text.hpp"
+
+namespace hbench {
+namespace {
+
+constexpr std::array kQuestions{
+    OwnQuestion{"--gpu", &OwnCluster::gpu, "the GPU, by its name in the catalogue", "h100-sxm", true},
+    OwnQuestion{"--gpus-per-node", &OwnCluster::gpus_per_node, "GPUs in a node", "8", true},
+    OwnQuestion{"--local-rate", &OwnCluster::local_rate,
+                "what one GPU sends to the others of its node, in one direction (NVLink, or PCIe)", "370 GB/s", true},
+    OwnQuestion{"--line-rate", &OwnCluster::line_rate, "the rate of one NIC", "400 Gbit/s", true},
+    OwnQuestion{"--nics", &OwnCluster::nics, "NICs in a node that training uses", "8", true},
+    OwnQuestion{"--transport", &OwnCluster::transport, "rdma (InfiniBand, RoCE, EFA) or tcp", "rdma", true},
+    OwnQuestion{"--nodes-per-domain", &OwnCluster::nodes_per_domain,
+                "nodes whose GPUs share an NVLink switch, such as 18 of an NVL72 rack", "18"},
+    OwnQuestion{"--title", &OwnCluster::title, "one line for people", "Our cluster"},
+    OwnQuestion{"--provider", &OwnCluster::provider, "who rents it", "Nebius"},
+    OwnQuestion{"--instance-type", &OwnCluster::instance_type, "the provider's name of a node, for lists of prices",
+                "p5.48xlarge"},
+    OwnQuestion{"--price", &OwnCluster::price, "what a node costs for an hour", "32usd"},
+    OwnQuestion{"--region", &OwnCluster::region, "where that is its price", "us-east-1"},
+    OwnQuestion{"--purchase", &OwnCluster::purchase, "on-demand, spot, reserved or capacity-block", "on-demand"},
+};
+
+/// NVLink and the like; below, GPUs of a node talk over PCIe.
+constexpr BytesPerSecond kSwitched(45e9);
+
+/// A figure that nobody was asked.
+struct Usual {
+  std::string_view key, text, source;
+};
+constexpr std::array kLinks{
+    Usual{"latency", "3.4 us", "NCCL 2.30 src/graph/tuning.cc: NVLink hop of a ring, Simple protocol"},
+    Usual{"low_latency", "0.6 us", "NCCL 2.30 src/graph/tuning.cc: NVLink hop of a ring, LL protocol"}};
+constexpr std::array kBus{
+    Usual{"latency", "5.7 us", "NCCL 2.30 src/graph/tuning.cc: PCIe hop of a ring, Simple protocol"},
+    Usual{"low_latency", "1 us", "NCCL 2.30 src/graph/tuning.cc: PCIe hop of a ring, LL protocol"}};
+constexpr std::array kRdma{
+    Usual{"latency", "14 us", "NCCL 2.30 src/graph/tuning.cc: network hop of a ring, Simple protocol"},
+    Usual{"low_latency", "2.7 us", "NCCL 2.30 src/graph/tuning.cc: network hop of a ring, LL protocol"},
+    Usual{"protocol_efficiency", "0.95",
+          "Azure azurehpc-health-checks (commit 0e0a1ac), nd96isr_h100_v5.conf: 380 of 400 Gbit/s of InfiniBand"}};
+constexpr std::array kTcp{
+    Usual{
+        "latency", "15 us",
+        "derived from github.com/HKBU-HPML/ddl-benchmarks: 161 unfused all-reduces of ResNet-50 on 16 and 32 GPUs over "
+        "10 GbE cost 15 to 17 us for each of their 2(N-1) ring steps"},
+    Usual{"protocol_efficiency", "0.957",
+          "arithmetic: TCP/IP over Ethernet with 1500-byte frames carries 94.1 % of the line, with jumbo frames 99 %"},
+    Usual{"stream_cap", "38 Gbit/s", "github.com/NVIDIA/nccl/issues/398: NCCL over TCP on a line of 100 Gbit/s"},
+    Usual{"stream_factor", "4",
+          "how many streams a library opens is not known: 10 to 60 Gbit/s were seen on lines of 100 Gbit/s"}};
+constexpr std::array kCompute{
+    Usual{"overlap_slowdown", "0.15",
+          "arXiv:2507.03114: overlapped compute slows 18.9 % on average, 40 % at most (newer GPUs); 15 % taken"},
+    Usual{"straggler", "0.015",
+          "NVIDIA DeepLearningExamples, V100 fp32 ResNet-50: 97 % on 8 GPUs of one node, where 2 % are left after "
+          "communication; the largest of 8 draws lies 1.42 deviations out"}};
+
+std::string lines_of(std::span<const Usual> all) {
+  std::string lines;
+  for (const Usual& each : all) lines += profile_line(each.key, each.text, each.source);
+  return lines;
+}
+
+bool has_links(const OwnCluster& cluster) { return cluster.gpus_per_node != "1" || !cluster.nodes_per_domain.empty(); }
+
+std::string local(const OwnCluster& cluster, const std::string& how) {
+  if (!has_links(cluster)) return "";
+  const bool switched = parse_rate(cluster.local_rate) > kSwitched;
+  return lines_of(switched ? std::span<const Usual>(kLinks) : std::span<const Usual>(kBus)) +
+         profile_line("rate", cluster.local_rate, how);
+}
+
+std::string network(const OwnCluster& cluster, const std::string& how) {
+  std::string lines = profile_line("line_rate", cluster.line_rate, how) + profile_line("nics", cluster.nics, how);
+  if (cluster.transport == "rdma") return lines + lines_of(kRdma);
+  // What streams carry is a bound only where the NICs are faster.
+  const bool capped = parse_rate(cluster.line_rate) * std::stoi(cluster.nics) > parse_rate(kTcp[2].text);
+  return lines + lines_of(std::span<const Usual>(kTcp).first(capped ? 4 : 2));
+}
+
+std::string price(const OwnCluster& cluster, const std::string& how, const std::string& day) {
+  if (cluster.price.empty()) return "";
+  return price_lines(
+      Price{.per_node_hour = *parse_money(cluster.price),
+            .region = cluster.region.empty() ? std::string(kNotStated) : cluster.region,
+            .retrieved = day,
+            .model = cluster.purchase.empty() ? PurchaseModel::on_demand : parse_purchase_model(cluster.purchase),
+            .source = how});
+}
+
+void check_count(const std::string& text) {
+  const auto count = parse_number<int>(text);
+  if (!count || *count < 1 || *count > 1'000'000)
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a count", text), "write a whole number of at least 1");
+}
+
+void check_text(std::string OwnCluster::*answer, const std::string& text) {
+  if (answer == &OwnCluster::gpus_per_node || answer == &OwnCluster::nics || answer == &OwnCluster::nodes_per_domain)
+    return check_count(text);
+  if (answer == &OwnCluster::local_rate || answer == &OwnCluster::line_rate) {
+    parse_rate(text);
+  } else if (answer == &OwnCluster::transport && text != "rdma" && text != "tcp") {
+    throw Error(ExitCode::usage, fmt::format("'{}' is no transport", text), "write rdma or tcp");
+  } else if (answer == &OwnCluster::price && !parse_money(text)) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is no price", text), "write what a node costs, such as 32usd");
+  } else if (answer == &OwnCluster::purchase) {
+    parse_purchase_model(text);
+  }
+}
+
+}  // namespace
+
+std::span<const OwnQuestion> own_questions() { return kQuestions; }
+
+bool lacks(const OwnCluster& cluster, const OwnQuestion& question) {
+  if (!question.required || !(cluster.*question.answer).empty()) return false;
+  return question.answer != &OwnCluster::local_rate || has_links(cluster);
+}
+
+std::vector<std::string> lacking(const OwnCluster& cluster) {
+  std::vector<std::string> flags;
+  for (const OwnQuestion& question : kQuestions)
+    if (lacks(cluster, question)) flags.emplace_back(question.flag);
+  return flags;
+}
+
+void check_answer(const OwnCluster& cluster, const OwnQuestion& question) {
+  const std::string& text = cluster.*question.answer;
+  if (text.empty()) return;
+  try {
+    check_text(question.answer, text);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", question.flag, error.what()), error.hint());
+  }
+}
+
+std::string own_profile(const OwnCluster& cluster, const std::string& how, const std::string& day) {
+  const std::string title = !cluster.title.empty() ? cluster.title
+                                                   : fmt::format("{} x {}, {} x {}", cluster.gpus_per_node, cluster.gpu,
+                                                                 cluster.nics, cluster.line_rate);
+  std::string text = fmt::format("title = {}\n", toml_text(title));
+  if (!cluster.provider.empty()) text += fmt::format("provider = {}\n", toml_text(cluster.provider));
+  if (!cluster.instance_type.empty()) text += fmt::format("instance_type = {}\n", toml_text(cluster.instance_type));
+  text += fmt::format("gpu = {}\n", toml_text(cluster.gpu)) + profile_line("gpus_per_node", cluster.gpus_per_node, how);
+  if (!cluster.nodes_per_domain.empty()) text += profile_line("nodes_per_domain", cluster.nodes_per_domain, how);
+  return text + profile_section("local", local(cluster, how)) + profile_section("network", network(cluster, how)) +
+         profile_section("compute", lines_of(kCompute)) +
+         profile_section("prediction", profile_line("uncertainty", "0.2",
+                                                    "nothing was measured: latencies are those of other clusters")) +
+         profile_section("price", price(cluster, how, day));
+}
+
+}  // namespace hbench

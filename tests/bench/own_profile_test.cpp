@@ -1,0 +1,178 @@
+// hbench profile init: a profile of one's own.
+
+#include "analysis/fit/own_profile.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "analysis/catalogue/check.hpp"
+#include "bench/command/verb.hpp"
+#include "bench/launch/installation.hpp"
+#include "bench/verbs/profile_init.hpp"
+#include "collectives/base/file.hpp"
+#include "collectives/base/table.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+OwnCluster eight_h100() {
+  return {.gpu = "h100-sxm",
+          .gpus_per_node = "8",
+          .local_rate = "370 GB/s",
+          .line_rate = "400 Gbit/s",
+          .nics = "8",
+          .transport = "rdma",
+          .price = "32usd"};
+}
+
+Profile read(const OwnCluster& cluster) {
+  return parse_profile(own_profile(cluster, "typed", "2026-11-26"), "mine.toml",
+                       installation().data / "cluster-profiles" / "gpus");
+}
+
+TEST(OwnProfile, IsReadAndPassesItsCheck) {
+  const Profile profile = read(eight_h100());
+  EXPECT_EQ(profile.title, "8 x h100-sxm, 8 x 400 Gbit/s");
+  EXPECT_EQ(profile.gpus_per_node, 8);
+  EXPECT_EQ(profile.local_rate.value, 370e9);
+  EXPECT_EQ(profile.nics, 8);
+  EXPECT_NEAR(profile.node_rate().value, 8 * 0.95 * 50e9, 1);
+  EXPECT_EQ(profile.price->per_node_hour, (Money{32, "USD"}));
+  EXPECT_EQ(profile.price->retrieved, "2026-11-26");
+  EXPECT_EQ(profile.price->region, kNotStated);
+  using namespace std::chrono;
+  for (const ProfileFinding& finding : check_profile(profile, "mine.toml", sys_days(2026y / 11 / 26)))
+    EXPECT_NE(finding.severity, Severity::error) << finding.what;
+  for (const Figure& figure : profile.figures) EXPECT_FALSE(figure.source.empty()) << figure.key;
+}
+
+TEST(OwnProfile, HasWhatItsKindOfNetworkAndLinksUsuallyHave) {
+  OwnCluster cluster = eight_h100();
+  cluster.transport = "tcp";
+  EXPECT_TRUE(read(cluster).bound_by_streams()) << "NCCL over TCP does not fill 400 Gbit/s";
+  EXPECT_GT(read(cluster).stream_factor, 1);
+  cluster.line_rate = "10 Gbit/s";
+  cluster.nics = "1";
+  EXPECT_EQ(read(cluster).stream_cap.value, 0);
+  cluster.local_rate = "12 GB/s";
+  EXPECT_GT(read(cluster).local_latency, read(eight_h100()).local_latency) << "PCIe";
+  cluster.gpus_per_node = "1";
+  cluster.local_rate = "";
+  EXPECT_THAT(lacking(cluster), ElementsAre());
+  EXPECT_EQ(read(cluster).local_rate.value, 0);
+  cluster = eight_h100();
+  cluster.nodes_per_domain = "18";
+  cluster.instance_type = "big";
+  EXPECT_EQ(read(cluster).gpus_per_domain(), 144);
+  EXPECT_EQ(read(cluster).instance_type, "big");
+}
+
+TEST(OwnProfile, NamesWhatLacksAndWhatIsWrong) {
+  EXPECT_THAT(lacking({}),
+              ElementsAre("--gpu", "--gpus-per-node", "--local-rate", "--line-rate", "--nics", "--transport"));
+  const auto refused = [](std::string OwnCluster::*answer, const char* text, const char* what) {
+    OwnCluster cluster;
+    cluster.*answer = text;
+    expect_error(
+        [&] {
+          for (const OwnQuestion& question : own_questions()) check_answer(cluster, question);
+        },
+        ExitCode::usage, HasSubstr(what));
+  };
+  refused(&OwnCluster::line_rate, "fast", "--line-rate: invalid rate 'fast'");
+  refused(&OwnCluster::nics, "0", "--nics: '0' is not a count");
+  refused(&OwnCluster::gpus_per_node, "many", "--gpus-per-node: 'many' is not a count");
+  refused(&OwnCluster::transport, "pigeon", "--transport: 'pigeon' is no transport");
+  refused(&OwnCluster::price, "cheap", "--price: 'cheap' is no price");
+  refused(&OwnCluster::purchase, "gift", "--purchase: ");
+}
+
+// An empty line takes what the machine shows; a wrong answer is asked for again.
+TEST(OwnProfile, AsksForTheRestAndTakesSuggestions) {
+  OwnCluster cluster{.gpu = "a100"};
+  std::istringstream in("\n50 beans\n50 GB/s\n 100 Gbit/s \n\ntcp\n");
+  std::ostringstream out;
+  ask_for_rest(cluster, {.gpus_per_node = "4", .nics = "2"}, in, out);
+  EXPECT_EQ(cluster.gpus_per_node, "4");
+  EXPECT_EQ(cluster.local_rate, "50 GB/s");
+  EXPECT_EQ(cluster.line_rate, "100 Gbit/s");
+  EXPECT_EQ(cluster.nics, "2");
+  EXPECT_EQ(cluster.transport, "tcp");
+  EXPECT_THAT(out.str(),
+              testing::AllOf(HasSubstr("GPUs in a node [4]: "), HasSubstr("--local-rate: invalid rate '50 beans'"),
+                             HasSubstr("the rate of one NIC [such as 400 Gbit/s]: "),
+                             testing::Not(HasSubstr("in the catalogue"))));
+  std::istringstream ended("8\n");
+  OwnCluster half{.gpu = "a100"};
+  expect_error([&] { ask_for_rest(half, {}, ended, out); }, ExitCode::usage, HasSubstr("no answer for --local-rate"));
+}
+
+TEST(OwnProfile, KnowsWhatAMachineShows) {
+  Machine machine;
+  machine.driver.gpus = {{.index = 0, .name = "NVIDIA H100 80GB HBM3"}, {.index = 1, .name = "NVIDIA H100 80GB HBM3"}};
+  const auto port = [](const char* name, const char* kind, double gigabits, bool up) {
+    return NetworkPort{.name = name, .kind = kind, .up = up, .speed = BytesPerSecond(gigabits * 1e9 / 8)};
+  };
+  machine.host.ports = {port("mlx5_0", "InfiniBand", 400, true), port("mlx5_1", "InfiniBand", 400, true),
+                        port("mlx5_2", "InfiniBand", 400, false), port("eth0", "Ethernet", 100, true)};
+  const OwnCluster shown = shown_by(machine, load_data().profiles.gpus());
+  EXPECT_EQ(shown.gpus_per_node, "2");
+  EXPECT_THAT(shown.gpu, testing::StartsWith("h100"));
+  EXPECT_EQ(shown.line_rate, "400 Gbit/s");
+  EXPECT_EQ(shown.nics, "2");
+  EXPECT_EQ(shown.transport, "rdma");
+  EXPECT_EQ(shown_by({}, {}).gpu, "");
+  EXPECT_EQ(shown_by({}, {}).line_rate, "");
+}
+
+ExitCode run_verb(std::vector<std::string> arguments) {
+  testing::internal::CaptureStdout();
+  try {
+    const ExitCode code = find_entry(verbs(), "profile", "verb").run({std::move(arguments), "hbench profile"});
+    testing::internal::GetCapturedStdout();
+    return code;
+  } catch (...) {
+    testing::internal::GetCapturedStdout();
+    throw;
+  }
+}
+
+TEST(ProfileInitVerb, WritesAFileThatProfileCheckAccepts) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "mine.toml").string();
+  const std::vector<std::string> flags{"init",    "--gpu",       "h100-sxm",  "--gpus-per-node", "8", "--local-rate",
+                                       "370GB/s", "--line-rate", "400Gbit/s", "--nics",          "8", "--transport",
+                                       "rdma",    "--out",       file};
+  EXPECT_EQ(run_verb(flags), ExitCode::good);
+  EXPECT_EQ(run_verb({"check", file}), ExitCode::good);
+  EXPECT_EQ(load_data().profiles.load(file).gpus_per_node, 8);
+  expect_error([&] { run_verb(flags); }, ExitCode::usage, HasSubstr("is there already"));
+}
+
+// Tests have no terminal.
+TEST(ProfileInitVerb, NamesTheFlagsThatLackWhereThereIsNoTerminal) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "mine.toml").string();
+  expect_error(
+      [&] {
+        run_verb({"init", "--gpu", "a100", "--nics", "1", "--out", file});
+      },
+      ExitCode::usage, HasSubstr("a profile needs --gpus-per-node, --local-rate, --line-rate, --transport"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+  expect_error(
+      [&] {
+        run_verb({"init", "--gpu", "h100-sxm", "--gpus-per-node", "8", "--local-rate", "900GB/s", "--line-rate",
+                  "400Gbit/s", "--nics", "8", "--transport", "rdma", "--out", file});
+      },
+      ExitCode::usage, HasSubstr("these figures cannot be true"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+}  // namespace
+}  // namespace hbench
