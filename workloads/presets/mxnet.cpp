@@ -1,4 +1,4 @@
-#include "workloads/presets/preset.hpp"
+#include "workloads/presets/host_costs.hpp"
 
 namespace hbench {
 
@@ -14,6 +14,19 @@ constinit const Preset kMxnetPsPreset{
     .fusion = "none",
     .placement = "sliced",
     .servers_update = true,
+};
+
+extern const Preset kMxnetHorovodPreset;
+constinit const Preset kMxnetHorovodPreset{
+    .name = "mxnet-horovod",
+    .summary = "MXNet with Horovod: its buckets of 128 MiB each ms, and the engine of MXNet between",
+    .citation =
+        "Horovod's documentation, MXNet; HOROVOD_FUSION_THRESHOLD, HOROVOD_CYCLE_TIME (github.com/horovod/horovod, "
+        "docs/mxnet.rst and docs/tensor-fusion.rst)",
+    .algorithm = "ring",
+    .fusion = "horovod",
+    .per_bucket = kCallPerBucket,
+    .per_step = kStepOfFramework,
 };
 
 }  // namespace hbench

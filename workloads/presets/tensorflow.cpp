@@ -27,4 +27,17 @@ constinit const Preset kTfPsPreset{
     .servers_update = true,
 };
 
+extern const Preset kTf2CollectivePreset;
+constinit const Preset kTf2CollectivePreset{
+    .name = "tf2-collective",
+    .summary = "TensorFlow 2's MultiWorkerMirroredStrategy: all gradients after the backward pass",
+    .citation =
+        "TensorFlow's documentation, tf.distribute.experimental.CommunicationOptions: bytes_per_pack 0, gradients are "
+        "reduced together and packs overlap with the update of weights",
+    .algorithm = "ring",
+    .fusion = "threshold:1907MiB",
+    .per_bucket = kCallPerBucket,
+    .per_step = kStepOfFramework,
+};
+
 }  // namespace hbench
