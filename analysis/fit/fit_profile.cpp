@@ -81,12 +81,6 @@ const std::array kFigures{
                  [](const Profile& p) { return share_text(p.overlap_slowdown); }},
 };
 
-double mean_size(const std::vector<double>& errors) {
-  double sum = 0;
-  for (const double error : errors) sum += std::fabs(error);
-  return sum / static_cast<double>(errors.size());
-}
-
 Profile moved_by(Profile profile, const std::vector<Prior>& priors, std::span<const double> log_factors) {
   for (std::size_t i = 0; i < priors.size(); ++i) profile = moved(std::move(profile), priors[i], log_factors[i]);
   return profile;
@@ -136,21 +130,6 @@ std::vector<double> left_out(const FittedProfile& fitted, RowErrors& errors) {
     all.push_back(errors(factors, fitted.rows).at(i));
   }
   return all;
-}
-
-/// \throws Error (usage) where a fit would make predictions worse.
-void check_left_out(const FittedProfile& fitted) {
-  // Of logarithms: less is a matter of rounding.
-  constexpr double kNothing = 0.002;
-  const double before = mean_size(fitted.fit.before), without = mean_size(fitted.left_out);
-  if (without <= before + kNothing) return;
-  throw Error(ExitCode::usage,
-              fmt::format("{} say too little of {}: steps that a fit does not know would be {:.1f} % off on average, "
-                          "and are {:.1f} % off without it",
-                          counted(std::ssize(fitted.rows), "step"), fitted.base.name, 100 * std::expm1(without),
-                          100 * std::expm1(before)),
-              "nothing is written; give steps on the most, on a middling number of and on the fewest GPUs, and of the "
-              "model with the most parameters");
 }
 
 /// The relative error that nine of ten of the next rows do not exceed (as in `analysis/points/coverage.hpp`).
@@ -251,7 +230,6 @@ FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, con
   fitted.fit = fit_determined(priors, kNoise, [&](std::span<const double> x) { return errors(x, fitted.rows); });
   check_explained(fitted.fit, kMostError, base.name, "steps");
   fitted.left_out = left_out(fitted, errors);
-  check_left_out(fitted);
   std::vector<double> log_factors;
   for (const FittedParameter& parameter : fitted.fit.parameters) log_factors.push_back(parameter.log_factor);
   fitted.profile = errors.scaled(log_factors);

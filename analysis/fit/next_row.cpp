@@ -1,10 +1,14 @@
 #include "analysis/fit/next_row.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "analysis/prediction/simulate.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -30,6 +34,12 @@ std::vector<Case> candidates(const FittedProfile& fitted) {
       all.push_back(asked);
     }
   return all;
+}
+
+double mean_size(const std::vector<double>& errors) {
+  double sum = 0;
+  for (const double error : errors) sum += std::fabs(error);
+  return sum / static_cast<double>(errors.size());
 }
 
 }  // namespace
@@ -59,6 +69,26 @@ std::optional<NextRow> next_row(const FittedProfile& fitted, const Data& data) {
     }
   }
   return best;
+}
+
+void require_better(const FittedProfile& fitted, const Data& data) {
+  // Of logarithms: less is a matter of rounding.
+  constexpr double kNothing = 0.002;
+  const double before = mean_size(fitted.fit.before), without = mean_size(fitted.left_out);
+  if (without <= before + kNothing) return;
+  const std::optional<NextRow> next = next_row(fitted, data);
+  const std::string best =
+      next ? fmt::format("the next best step is {} on {} GPUs: {} would be known within a factor of {:.2f}, not {:.2f}",
+                         next->workload, next->gpus, next->figure, next->after, next->before)
+           : std::string("no single step would tell much more");
+  throw Error(ExitCode::usage,
+              fmt::format("{} say too little of {}: steps that a fit does not know would be {:.1f} % off on average, "
+                          "and are {:.1f} % off without it",
+                          counted(std::ssize(fitted.rows), "step"), fitted.base.name, 100 * std::expm1(without),
+                          100 * std::expm1(before)),
+              fmt::format("nothing is written; {}. Steps on the most, on a middling number of and on the fewest GPUs, "
+                          "and of the model with the most parameters, tell most together",
+                          best));
 }
 
 }  // namespace hbench

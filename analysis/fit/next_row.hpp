@@ -12,4 +12,8 @@ namespace hbench {
 /// no step would tell a tenth more of anything. Simulates each a few times.
 std::optional<NextRow> next_row(const FittedProfile& fitted, const Data& data);
 
+/// \throws Error (usage) where steps that the fit does not know would be predicted worse by it than without it, naming
+/// `next_row`: nothing must be written.
+void require_better(const FittedProfile& fitted, const Data& data);
+
 }  // namespace hbench

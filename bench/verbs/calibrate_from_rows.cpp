@@ -116,6 +116,7 @@ ExitCode calibrate_from_rows(const Call& call) {
   std::vector<CaseResult> rows = rows_of(request.from, profile.name, others);
   const FittedProfile fitted = predicted(request.verbosity, [&](const Data& data, const SimulationMeans& means) {
     FittedProfile made = fit_profile(profile, std::move(rows), data, means);
+    require_better(made, data);
     made.next = next_row(made, data);
     return made;
   });

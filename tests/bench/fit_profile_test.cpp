@@ -123,9 +123,11 @@ TEST(FitProfile, RefusesRowsThatSayTooLittle) {
   for (CaseResult* slow : {&rows[0], &rows[1]})
     for (Sample& sample : slow->samples)
       if (sample.metric == "throughput") sample.value *= 0.75;
-  expect_error([&] { fit_profile(base, rows, data); }, ExitCode::usage,
+  const FittedProfile fitted = fit_profile(base, rows, data);
+  expect_error([&] { require_better(fitted, data); }, ExitCode::usage,
                AllOf(HasSubstr("3 steps say too little of hkbu-10gbe"), HasSubstr("without it")),
-               HasSubstr("nothing is written"));
+               AllOf(HasSubstr("nothing is written"), HasSubstr("the next best step is bert_base on"),
+                     HasSubstr("would be known within a factor of")));
 }
 
 // Rows that differ by a tenth for reasons of their own: no rate becomes known better than that.
@@ -264,7 +266,7 @@ TEST(CalibrateFromRows, RefusesStepsThatItCannotExplainAndWritesNothing) {
         calibrate({"--from", rows, "--profile", kCluster, "--out", out});
       },
       ExitCode::usage,
-      HasSubstr("hkbu-10gbe cannot explain these steps: they are off by a factor of 995 on average after the fit"),
+      HasSubstr("hkbu-10gbe cannot explain these steps: they are off by a factor of 996 on average after the fit"),
       HasSubstr("check their unit"));
   testing::internal::GetCapturedStdout();
   EXPECT_FALSE(std::filesystem::exists(out));
