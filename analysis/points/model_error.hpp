@@ -24,9 +24,9 @@ struct ModelError {
 /// Published pairs (`tests/bench/crossover_test.cpp`) that are further apart have the predicted order in 9 of 10 cases.
 inline constexpr ModelError kModelError{.compute = 0.11, .communication = 0.05};
 
-/// Half the width of the band of one collective, on logarithms, beyond the uncertainty of its profile: where a model
-/// says how long it takes, and where a measured curve of the cluster does, which another run of the same machines
-/// repeats no better. `hbench validate` repeats both.
+/// How far one collective may be off, on logarithms, beyond the other things that are not known of it: where a model
+/// says how long it takes, because the library may choose another algorithm or protocol; and where a measured curve of
+/// the cluster does, which another run of the same machines repeats no better. `hbench validate` repeats both.
 inline constexpr double kCollectiveError = 0.35;
 inline constexpr double kCurveError = 0.2;
 

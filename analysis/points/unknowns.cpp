@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/points/model_error.hpp"
+
 namespace hbench {
 namespace {
 
@@ -26,6 +28,10 @@ constexpr std::array<Entry, kUnknownKinds.size()> kEntries{{
      "hbench import-job of a recorded step, or the recorder"},
     {"precision", "what mixed precision changes", "the samples/s of one full node in this precision"},
     {"compressor", "what the compressor's implementation costs", "hbench collective --compressor on one GPU"},
+    {"call", "what a call of a collective costs on the host",
+     "nccl-tests of small buffers, for hbench calibrate --from"},
+    {"hops", "what a message takes from GPU to GPU", "nccl-tests of small buffers, for hbench calibrate --from"},
+    {"library", "which algorithm and protocol run", "nccl-tests at this size, for hbench calibrate --from"},
     {"source", "how far equal runs differ", "a second run"},
 }};
 
@@ -93,6 +99,17 @@ std::vector<Unknown> unknowns_of(const StepFacts& facts) {
     add(UnknownKind::compressor, longer(facts, kCodingPerByte * facts.bytes + kCodingPerTensor * facts.tensors));
   add(UnknownKind::source, kSource, kSource);
   return all;
+}
+
+std::vector<Unknown> unknowns_of(const CollectiveFacts& facts) {
+  const auto between = [&](UnknownKind kind, const CollectiveFacts::Ends& ends) {
+    return Unknown{.kind = kind,
+                   .slower = std::max(0.0, std::log(ends.worse / facts.time)),
+                   .faster = std::max(0.0, std::log(facts.time / ends.better))};
+  };
+  return {between(facts.nodes > 1 ? UnknownKind::network : UnknownKind::links, facts.rates),
+          between(UnknownKind::hops, facts.hops), between(UnknownKind::call, facts.calls),
+          Unknown{.kind = UnknownKind::library, .slower = kCollectiveError, .faster = kCollectiveError}};
 }
 
 BandFactors band_of(const std::vector<Unknown>& unknowns, double scale) {

@@ -24,12 +24,15 @@ enum class UnknownKind : std::uint8_t {
   timeline,
   precision,
   compressor,
+  call,
+  hops,
+  library,
   source
 };
-inline constexpr std::array kUnknownKinds{UnknownKind::network,  UnknownKind::servers,   UnknownKind::links,
-                                          UnknownKind::input,    UnknownKind::scale,     UnknownKind::framework,
-                                          UnknownKind::timeline, UnknownKind::precision, UnknownKind::compressor,
-                                          UnknownKind::source};
+inline constexpr std::array kUnknownKinds{
+    UnknownKind::network,   UnknownKind::servers,  UnknownKind::links,     UnknownKind::input,      UnknownKind::scale,
+    UnknownKind::framework, UnknownKind::timeline, UnknownKind::precision, UnknownKind::compressor, UnknownKind::call,
+    UnknownKind::hops,      UnknownKind::library,  UnknownKind::source};
 
 /// Of a simulated step's samples: `unknown/input` is `Unknown::size` of that kind.
 inline constexpr std::string_view kUnknownPrefix = "unknown/";
@@ -75,6 +78,21 @@ struct StepFacts {
 /// What is not known of the step of more than one GPU; things that do not apply are left out.
 std::vector<Unknown> unknowns_of(const StepFacts& facts);
 
+/// The time of one collective by a model, and at the ends of each thing that its model does not know. Seconds.
+struct CollectiveFacts {
+  struct Ends {
+    double better = 0, worse = 0;
+  };
+  double time = 0;
+  Ends rates;  ///< what its profile leaves open, and `RatePrior`
+  Ends hops;   ///< with latencies at the ends of `kHopPrior`
+  Ends calls;  ///< with what a call costs at the ends of `kCallPrior`
+  int nodes = 1;
+};
+
+/// What is not known of a collective that a model predicts.
+std::vector<Unknown> unknowns_of(const CollectiveFacts& facts);
+
 /// The two ends of a band, as factors of the stated step: unknowns are independent, so their squares add up.
 struct BandFactors {
   double low = 1, high = 1;
@@ -97,5 +115,19 @@ inline constexpr RatePrior kSocketsPrior{.slower = 0.35, .faster = 0.15};
 inline constexpr RatePrior kRdmaPrior{.slower = 0.25, .faster = 0.1};
 inline constexpr RatePrior kSwitchedPrior{.slower = 0.15, .faster = 0.1};
 inline constexpr RatePrior kBusPrior{.slower = 0.35, .faster = 0.15};
+
+/// What a call of a collective may cost more or less than is stated, in seconds. Of 14 public curves the smallest
+/// buffers took 0 to 45 us more than the kernel and its hops: one process that launches on 8 GPUs 35 us, PyTorch 30,
+/// launches of one process for each GPU 5 to 15 (`collectives/network/accuracy.md` has the sources).
+struct CallPrior {
+  double slower = 0, faster = 0;
+};
+inline constexpr CallPrior kCallPrior{.slower = 30e-6, .faster = 15e-6};
+/// By which factors the latency of a hop may be longer or shorter: plug-ins for a network take 18 to 75 us where NCCL
+/// has 14 (its `tuning.cc`), and for 14 of them the same curves show 7 to 14.
+struct HopPrior {
+  double longer = 1, shorter = 1;
+};
+inline constexpr HopPrior kHopPrior{.longer = 3, .shorter = 2};
 
 }  // namespace hbench

@@ -43,17 +43,22 @@ std::string in_words(std::int64_t transfers) {
 /// What a PCIe bus carries at most (5.0 x16, one direction, as NCCL reaches it); faster links are switched.
 constexpr BytesPerSecond kFastestBus(45e9);
 
+bool has_ends(const Profile& cluster, const World& world) {
+  return cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
+}
+
+}  // namespace
+
 RatePrior rate_prior(const Profile& cluster, int gpus) {
   if (gpus <= cluster.gpus_per_domain()) return cluster.local_rate > kFastestBus ? kSwitchedPrior : kBusPrior;
   const bool sockets = cluster.network_low_latency.value == 0 || cluster.stream_cap.value > 0;
   return sockets ? kSocketsPrior : kRdmaPrior;
 }
 
-bool has_ends(const Profile& cluster, const World& world) {
-  return cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
+NetworkEnds network_ends(const Profile& cluster, const RatePrior& prior) {
+  return {.slower = 1 + std::hypot(cluster.uncertainty, prior.slower),
+          .faster = 1 / (1 + std::hypot(cluster.uncertainty / (1 - cluster.uncertainty), prior.faster))};
 }
-
-}  // namespace
 
 std::string refuse_size(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy,
                         std::int64_t memory) {
@@ -168,11 +173,9 @@ SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
   // On a faster network messages meet other queues, and nothing promises that no step takes longer for it: what the
   // profile is uncertain of is the envelope of the three runs. A slower GPU hides more, and a faster one less; against
   // their own speed alone they are compared as if they were as fast as stated.
-  const RatePrior prior = rates_given_ ? RatePrior{} : rate_prior(cluster, asked.gpus);
-  const double faster = 1 / (1 + std::hypot(cluster.uncertainty / (1 - cluster.uncertainty), prior.faster));
-  const double slower = 1 + std::hypot(cluster.uncertainty, prior.slower);
-  result.fast = simulated(End::better, faster, 1 / rate.factor).step / rate.factor;
-  result.slow = simulated(End::worse, slower, rate.factor).step * rate.factor;
+  const NetworkEnds ends = network_ends(cluster, rates_given_ ? RatePrior{} : rate_prior(cluster, asked.gpus));
+  result.fast = simulated(End::better, ends.faster, 1 / rate.factor).step / rate.factor;
+  result.slow = simulated(End::worse, ends.slower, rate.factor).step * rate.factor;
   result.low = result.high = times.step;
   if (asked.gpus == 1) return result;
   result.facts = facts_of(asked, result, strategy, world);

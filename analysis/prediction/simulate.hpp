@@ -32,6 +32,15 @@ Seconds simulation_time(const std::vector<Case>& cases, const Catalog& catalog);
 /// Returns `vgg16, 64 GPUs of aws-p3-25gbe, ring`: a simulation in words.
 std::string simulation_in_words(const Case& asked);
 
+/// By which factors a cluster's network, or of one node its links, may be slower and faster: what the profile is
+/// uncertain of, and what rates of data sheets are reached by (`prior`).
+struct NetworkEnds {
+  double slower = 1, faster = 1;
+};
+NetworkEnds network_ends(const Profile& cluster, const RatePrior& prior);
+/// Returns the prior of what joins this many GPUs.
+RatePrior rate_prior(const Profile& cluster, int gpus);
+
 /// A simulated step with its band.
 struct SimulatedStep {
   StepTimes times;          ///< with the profile's figures

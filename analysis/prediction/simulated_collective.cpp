@@ -10,7 +10,9 @@
 
 #include "analysis/points/collectives.hpp"
 #include "analysis/points/model_error.hpp"
+#include "analysis/points/unknowns.hpp"
 #include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/simulate.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/exchange/exchange.hpp"
@@ -31,26 +33,20 @@ class Simulation {
   CaseResult run(const Case& asked) {
     const Profile& stated = profile_of(asked, clusters_);
     const CollectiveModel::Answer answer = ask(stated, "", asked);
-    Seconds low = answer.time, high = answer.time;
-    double half_width = kCurveError;
-    if (answer.basis != TimeBasis::curve) {
-      half_width = kCollectiveError;
-      const auto [fast, slow] =
-          std::minmax({ask(stated.at(End::better).slowed(1 - stated.uncertainty), "fast", asked).time,
-                       ask(stated.at(End::worse).slowed(1 + stated.uncertainty), "slow", asked).time});
-      low = std::min(low, fast);
-      high = std::max(high, slow);
-    }
     CaseResult result;
     result.asked = asked;
-    const auto add = [&](std::string_view metric, double value) {
-      result.samples.push_back({.metric = std::string(metric), .value = value, .unit = "s"});
+    const auto add = [&](std::string_view metric, double value, const char* unit = "s") {
+      result.samples.push_back({.metric = std::string(metric), .value = value, .unit = unit});
     };
+    const std::vector<Unknown> unknowns = answer.basis == TimeBasis::curve
+                                              ? std::vector{Unknown{UnknownKind::source, kCurveError, kCurveError}}
+                                              : unknowns_of(facts_of(stated, asked, answer.time.value));
+    const BandFactors band = band_of(unknowns);
     add(metric::kInPlace, answer.time.value);
-    add(metric::kInPlaceLow, low.value / std::exp(half_width));
-    add(metric::kInPlaceHigh, high.value * std::exp(half_width));
-    result.samples.push_back(
-        {.metric = fmt::format("{}{}", metric::kBasis, to_string(answer.basis)), .value = 1, .unit = ""});
+    add(metric::kInPlaceLow, answer.time.value * band.low);
+    add(metric::kInPlaceHigh, answer.time.value * band.high);
+    for (const Unknown& each : unknowns) add(fmt::format("{}{}", kUnknownPrefix, name_of(each.kind)), each.size(), "1");
+    add(fmt::format("{}{}", metric::kBasis, to_string(answer.basis)), 1, "");
     return result;
   }
 
@@ -60,6 +56,27 @@ class Simulation {
     Profile profile;
     std::optional<CollectiveModel> model;
   };
+
+  CollectiveFacts facts_of(const Profile& stated, const Case& asked, double time) {
+    const auto at = [&](const Profile& profile, const std::string& which) {
+      return ask(profile, which, asked).time.value;
+    };
+    const auto calling = [&](double more) {
+      Profile other = stated;
+      // Where nothing is called, nothing is not known of it.
+      if (stated.call_latency.value > 0) other.call_latency = Seconds(std::max(0.0, stated.call_latency.value + more));
+      return other;
+    };
+    const NetworkEnds ends = network_ends(stated, rate_prior(stated, asked.gpus));
+    return {.time = time,
+            .rates = {.better = at(stated.at(End::better).slowed(ends.faster), "better rates"),
+                      .worse = at(stated.at(End::worse).slowed(ends.slower), "worse rates")},
+            .hops = {.better = at(stated.delayed(1 / kHopPrior.shorter), "short hops"),
+                     .worse = at(stated.delayed(kHopPrior.longer), "long hops")},
+            .calls = {.better = at(calling(-kCallPrior.faster), "cheap calls"),
+                      .worse = at(calling(kCallPrior.slower), "dear calls")},
+            .nodes = stated.nodes_of(asked.gpus)};
+  }
 
   CollectiveModel::Answer ask(const Profile& profile, const std::string& which, const Case& asked) {
     const World world = world_of_collective(asked);

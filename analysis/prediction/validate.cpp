@@ -53,19 +53,6 @@ Case simulated_case(const CaseResult& published, bool mixed) {
   return asked;
 }
 
-/// `owner/name` of a repository on GitHub, with the number of an issue: who says it. Else the host.
-std::string source_of(const Case& published) {
-  std::istringstream address(published.source.substr(0, published.source.find(' ')));
-  std::vector<std::string> parts;
-  for (std::string part; std::getline(address, part, '/');)
-    if (!part.empty() && !part.ends_with(':')) parts.push_back(part);
-  if (parts.empty()) return {};
-  if (parts.front() != "github.com" || parts.size() < 3) return parts.front();
-  const std::string name = parts[1] + "/" + parts[2];
-  const bool thread = parts.size() > 4 && (parts[3] == "issues" || parts[3] == "pull");
-  return thread ? name + "#" + parts[4] : name;
-}
-
 /// \throws Error (usage) for what cannot be simulated.
 void require_simulable(const CaseResult& published, const Catalog& catalog, std::int64_t memory) {
   const Case& asked = published.asked;
@@ -97,7 +84,7 @@ StepBesideFigure prediction_of(const SimulatedStep& simulated, double published,
           .predicted = step,
           .low = simulated.low.value,
           .high = simulated.high.value,
-          .residual = {.source = source_of(asked),
+          .residual = {.source = publisher_of(asked.source),
                        .cluster = asked.profile,
                        .framework = asked.strategy.preset,
                        .unknowns = simulated.unknowns,
@@ -155,7 +142,7 @@ class Validator {
       const Case& node = each.asked;
       const bool same = node.gpus == full && node.profile == asked.profile && node.workload == asked.workload &&
                         node.batch_per_gpu == asked.batch_per_gpu && node.strategy == asked.strategy &&
-                        source_of(node) == source_of(asked) &&
+                        publisher_of(node.source) == publisher_of(asked.source) &&
                         figure_of(each, "baseline_throughput") == figure_of(published, "baseline_throughput");
       if (same) return figure_of(each, "throughput");
     }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "analysis/points/collectives.hpp"
-#include "analysis/points/model_error.hpp"
+#include "analysis/points/coverage.hpp"
 #include "analysis/prediction/simulated_collective.hpp"
+#include "analysis/published/published.hpp"
 #include "analysis/records/revision.hpp"
-#include "analysis/statistics/statistics.hpp"
 
 namespace hbench {
 namespace {
@@ -39,11 +41,10 @@ CurveValidation validate_curve(const Profile& stated, const MeasuredCurve& curve
   CurveValidation validation{.profile = stated.name,
                              .curve = curve,
                              .sizes = {},
-                             .model = model_errors(profile, curve, kLeastGradient, kMostGradient),
-                             .interpolation = interpolation_errors(curve, kLeastGradient, kMostGradient)};
+                             .model = model_errors(profile, curve),
+                             .interpolation = interpolation_errors(curve)};
   std::vector<Case> cases;
-  for (const auto& [bytes, time] : curve.points)
-    if (bytes >= kLeastGradient && bytes <= kMostGradient) cases.push_back(case_of(profile, curve, bytes));
+  for (const auto& [bytes, time] : curve.points) cases.push_back(case_of(profile, curve, bytes));
   for (const CaseResult& result : simulate_collectives(cases, {&profile, 1}, {}, [](const CaseResult&) {})) {
     const CollectiveFigures figures = collective_figures(result);
     const std::int64_t bytes = result.asked.collective.bytes;
@@ -56,15 +57,74 @@ CurveValidation validate_curve(const Profile& stated, const MeasuredCurve& curve
   return validation;
 }
 
+/// One size of a curve, as others are asked how wide its band has to be.
+Residual residual_of(const CurveValidation& curve, const CurveValidation::Size& size) {
+  return {.source = publisher_of(curve.curve.source),
+          .cluster = curve.profile,
+          .framework = {},
+          .unknowns = {{.kind = UnknownKind::library,
+                        .slower = std::log(size.high / size.simulated),
+                        .faster = std::log(size.simulated / size.low)}},
+          .off = std::log(size.measured / size.simulated)};
+}
+
+/// One class of them.
+struct ClassMembers {
+  std::vector<Residual> residuals;
+  std::vector<double> errors, held, held_elsewhere, widths;
+  std::set<std::string> sources;
+  std::set<const CurveValidation*> curves;
+
+  ClassErrors errors_as(std::string_view name) const {
+    return {.name = name,
+            .sizes = residuals.size(),
+            .curves = curves.size(),
+            .sources = sources.size(),
+            .mean = mean_over(residuals, &Residual::source, errors),
+            .held = mean_over(residuals, &Residual::source, held),
+            .held_elsewhere = held_elsewhere.empty()
+                                  ? std::nullopt
+                                  : std::optional(mean_over(residuals, &Residual::source, held_elsewhere)),
+            .width = quantile_over(residuals, &Residual::source, widths, 0.5)};
+  }
+};
+
 }  // namespace
 
 std::vector<CurveValidation> validate_curves(const std::vector<Profile>& profiles) {
   std::vector<CurveValidation> all;
   for (const Profile& profile : profiles)
-    for (const MeasuredCurve& curve : profile.curves)
-      if (CurveValidation validation = validate_curve(profile, curve); !validation.sizes.empty())
-        all.push_back(std::move(validation));
+    for (const MeasuredCurve& curve : profile.curves) all.push_back(validate_curve(profile, curve));
   return all;
+}
+
+std::vector<ClassErrors> class_errors(const std::vector<CurveValidation>& all) {
+  std::vector<Residual> residuals;
+  for (const CurveValidation& curve : all)
+    for (const CurveValidation::Size& size : curve.sizes) residuals.push_back(residual_of(curve, size));
+  const bool others = std::ranges::any_of(
+      residuals, [&](const Residual& residual) { return residual.source != residuals.front().source; });
+  const std::vector<bool> elsewhere = others ? held_elsewhere(residuals, &Residual::source) : std::vector<bool>();
+  std::array<ClassMembers, kSizeClasses.size()> members;
+  std::size_t next = 0;
+  for (const CurveValidation& curve : all)
+    for (const CurveValidation::Size& size : curve.sizes) {
+      const auto place = std::ranges::find_if(
+          kSizeClasses, [&](const SizeClass& sizes) { return size.bytes >= sizes.least && size.bytes <= sizes.most; });
+      ClassMembers& some = members.at(static_cast<std::size_t>(place - kSizeClasses.begin()));
+      const Residual& residual = residuals[next++];
+      some.residuals.push_back(residual);
+      some.errors.push_back(std::fabs(residual.off));
+      some.held.push_back(holds(residual) ? 1 : 0);
+      if (others) some.held_elsewhere.push_back(elsewhere[next - 1] ? 1 : 0);
+      some.widths.push_back(size.high / size.low);
+      some.sources.insert(residual.source);
+      some.curves.insert(&curve);
+    }
+  std::vector<ClassErrors> classes;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (!members.at(i).residuals.empty()) classes.push_back(members.at(i).errors_as(kSizeClasses.at(i).name));
+  return classes;
 }
 
 }  // namespace hbench

@@ -213,4 +213,16 @@ bool calibrated_with(const Case& published) {
   return kKeys.contains(key_with_fusion_by_name(published));
 }
 
+std::string publisher_of(std::string_view source) {
+  std::istringstream address(std::string(source.substr(0, source.find(' '))));
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(address, part, '/');)
+    if (!part.empty() && !part.ends_with(':')) parts.push_back(part);
+  if (parts.empty()) return {};
+  if (parts.front() != "github.com" || parts.size() < 3) return parts.front();
+  const std::string name = parts[1] + "/" + parts[2];
+  const bool thread = parts.size() > 4 && (parts[3] == "issues" || parts[3] == "pull");
+  return thread ? name + "#" + parts[4] : name;
+}
+
 }  // namespace hbench

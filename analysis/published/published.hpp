@@ -3,6 +3,7 @@
 /// Published scaling figures as results, to compare simulated points with.
 
 #include <istream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,9 @@ std::vector<CaseResult> published_results();
 /// Whether something of a profile or of the model was taken from this published case, or from its neighbours in the
 /// same source, by the project's own table: predicting it again proves less than predicting one never used.
 bool calibrated_with(const Case& published);
+/// Returns `owner/name` of a repository on GitHub, with the number of an issue: who says what a source has, so that
+/// rows of one do not count as several. Of other addresses it is the host.
+std::string publisher_of(std::string_view source);
 /// Its text, `analysis/published/published.csv`.
 std::string_view published_table();
 

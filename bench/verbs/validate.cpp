@@ -1,9 +1,11 @@
 #include "analysis/prediction/validate.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <set>
 
+#include "analysis/prediction/causes.hpp"
 #include "analysis/prediction/validate_curves.hpp"
 #include "analysis/published/published.hpp"
 #include "bench/command/arguments.hpp"
@@ -52,58 +54,88 @@ std::vector<Profile> clusters(const std::string& names) {
   return all;
 }
 
-ExitCode validate_collectives(const std::string& profiles, bool each, bool json, bool wide) {
-  const std::vector<CurveValidation> all = validate_curves(clusters(profiles));
+/// What the verb was asked for.
+struct ValidationRequest {
+  std::string from, profiles, workloads, without;
+  bool collectives = false, rates = false;
+  bool json = false, each = false, wide = false;
+};
+
+/// The causes with these names; none by default.
+std::vector<const Cause*> causes_of(const std::string& names) {
+  std::vector<const Cause*> some;
+  if (names.empty()) return some;
+  for (const std::string& name : split_list(names, "--without")) some.push_back(&find_cause(name));
+  return some;
+}
+
+void remove(const std::vector<const Cause*>& without, Profile& cluster) {
+  for (const Cause* cause : without)
+    if (cause->remove_from_cluster != nullptr) cause->remove_from_cluster(cluster);
+}
+
+ExitCode validate_collectives(const ValidationRequest& request) {
+  std::vector<Profile> chosen = clusters(request.profiles);
+  for (Profile& cluster : chosen) remove(causes_of(request.without), cluster);
+  const std::vector<CurveValidation> all = validate_curves(chosen);
   if (all.empty())
-    throw Error(ExitCode::usage, fmt::format("no collective was measured on {}", profiles),
+    throw Error(ExitCode::usage, fmt::format("no collective was measured on {}", request.profiles),
                 "add [[collectives]] to its profile: cluster-profiles/README.md");
-  fmt::print("{}", json ? curves_json(all) : terminal_text(curves_document(all, each), wide));
+  fmt::print("{}", request.json ? curves_json(all) : terminal_text(curves_document(all, request.each), request.wide));
   return ExitCode::good;
 }
 
-ExitCode validate_gpu_rates(bool each, bool json, bool wide) {
+ExitCode validate_gpu_rates(const ValidationRequest& request) {
   const Data data = load_data();
   const std::vector<RateValidation> all = validate_rates(RateModel(data.profiles.gpus()), data.traces);
-  fmt::print("{}", json ? rates_json(all) : terminal_text(rates_document(all, each), wide));
+  fmt::print("{}", request.json ? rates_json(all) : terminal_text(rates_document(all, request.each), request.wide));
+  return ExitCode::good;
+}
+
+ExitCode validate_steps(const ValidationRequest& request) {
+  const std::vector<const Cause*> without = causes_of(request.without);
+  std::vector<CaseResult> published = figures(request.from);
+  select(published, request.profiles, &Case::profile, "profile");
+  select(published, request.workloads, &Case::workload, "workload");
+  catch_interrupts();
+  Catalog catalog = catalog_of(published, load_data());
+  for (auto& [name, cluster] : catalog.profiles) remove(without, cluster);
+  for (CaseResult& row : published)
+    for (const Cause* cause : without)
+      if (cause->remove_from_case != nullptr) cause->remove_from_case(row.asked);
+  const std::vector<Validation> all = validate(published, catalog, {.memory = available_memory(), .stop = interrupted});
+  fmt::print("{}",
+             request.json ? validation_json(all) : terminal_text(validation_document(all, request.each), request.wide));
   return ExitCode::good;
 }
 
 ExitCode run_validate(const Call& call) {
-  std::string from, profiles, workloads;
-  bool json = false, each = false, wide = false, collectives = false, rates = false;
+  ValidationRequest request;
   Arguments app("Predicts published training throughputs and says how far the predictions are off.", "hbench validate");
   app.footer(
       "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --each\n  hbench validate --from "
-      "rows.csv --json\n  hbench validate --collectives\n  hbench validate --rates");
+      "rows.csv --json\n  hbench validate --collectives\n  hbench validate --collectives --without call\n  hbench "
+      "validate --rates");
   Option* table = app.add_option(
-      "--from", from, "table of figures instead of the built-in one (columns: analysis/published/README.md)");
-  Option* on = app.add_option("--profile", profiles, "only these clusters (comma list)");
-  Option* of = app.add_option("--workload", workloads, "only these workloads (comma list)");
-  Option* curves =
-      app.add_flag("--collectives", collectives, "single collectives instead, beside the curves of the profiles")
-          ->excludes(table)
-          ->excludes(of);
-  app.add_flag("--rates", rates, "rates of one GPU instead: modelled without the GPU, beside measured ones")
-      ->excludes(table)
-      ->excludes(on)
-      ->excludes(of)
-      ->excludes(curves);
-  app.add_flag("--each", each, "also print each figure with its prediction");
-  app.add_flag("--json", json, "print each figure as JSON")->excludes(app.add_flag("--wide", wide, kWideHelp));
+      "--from", request.from, "table of figures instead of the built-in one (columns: analysis/published/README.md)");
+  Option* on = app.add_option("--profile", request.profiles, "only these clusters (comma list)");
+  Option* of = app.add_option("--workload", request.workloads, "only these workloads (comma list)");
+  Option* curves = app.add_flag("--collectives", request.collectives,
+                                "single collectives instead, beside the curves of the profiles")
+                       ->excludes(table)
+                       ->excludes(of);
+  Option* without =
+      app.add_option("--without", request.without,
+                     fmt::format("as if these causes were none (comma list): {}", fmt::join(cause_names(), ", ")));
+  Option* rates = app.add_flag("--rates", request.rates,
+                               "rates of one GPU instead: modelled without the GPU, beside measured ones");
+  for (Option* other : {table, on, of, curves, without}) rates->excludes(other);
+  app.add_flag("--each", request.each, "also print each figure with its prediction");
+  app.add_flag("--json", request.json, "print each figure as JSON")
+      ->excludes(app.add_flag("--wide", request.wide, kWideHelp));
   if (app.parse(call)) return ExitCode::good;
-  if (rates) return validate_gpu_rates(each, json, wide);
-  if (collectives) return validate_collectives(profiles, each, json, wide);
-  std::vector<CaseResult> published = figures(from);
-  select(published, profiles, &Case::profile, "profile");
-  select(published, workloads, &Case::workload, "workload");
-  catch_interrupts();
-  const std::vector<Validation> all =
-      validate(published, load_data(), {.memory = available_memory(), .stop = interrupted});
-  if (json)
-    fmt::print("{}", validation_json(all));
-  else
-    fmt::print("{}", terminal_text(validation_document(all, each), wide));
-  return ExitCode::good;
+  if (request.rates) return validate_gpu_rates(request);
+  return request.collectives ? validate_collectives(request) : validate_steps(request);
 }
 
 }  // namespace

@@ -125,7 +125,9 @@ struct Profile {
   bool bound_by_streams() const { return stream_cap.value > 0 && stream_cap * streams < line_rate; }
   /// What all NICs of `nodes` nodes carry together.
   BytesPerSecond node_rate(int nodes = 1) const;
-  /// The same cluster with every rate divided and every latency multiplied by `factor`.
+  /// The same cluster with every latency multiplied by `factor`.
+  Profile delayed(double factor) const;
+  /// The same, and every rate divided by it.
   Profile slowed(double factor) const;
   /// The figures that nobody states, in file order.
   std::vector<Figure> assumed() const;

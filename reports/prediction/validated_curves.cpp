@@ -56,6 +56,17 @@ double mean_of(CurveErrors CurveValidation::*errors, const std::vector<CurveVali
   return mean_over(all, [&](const CurveValidation& each) { return (each.*errors).mean_size(); });
 }
 
+void class_fields(Row& row, const ClassErrors& errors) {
+  row.field("size", errors.name).in("size");
+  row.field("sizes", errors.sizes).in("sizes");
+  row.field("curves", errors.curves).in("curves");
+  row.field("sources", errors.sources).in("sources");
+  row.field("mean_error", errors.mean).in("mean |ln|", logarithm);
+  row.field("in_band", errors.held).in("in the band", percent);
+  row.field("in_band_elsewhere", errors.held_elsewhere).in("as wide as others ask for", percent, 1);
+  row.field("width", errors.width).in("high / low", [](double width) { return fmt::format("{:.2f}", width); });
+}
+
 std::string verdict(const std::vector<CurveValidation>& all) {
   return fmt::format(
       "{} curves, counting alike: the model is {} off on average (mean |ln|), and {} of the sizes lie in its 90 % "
@@ -68,16 +79,15 @@ std::string verdict(const std::vector<CurveValidation>& all) {
 
 Document curves_document(const std::vector<CurveValidation>& all, bool each) {
   Document document;
-  document.blocks.emplace_back(
-      table_of(all, curve_fields,
-               {.caption = fmt::format("Logarithms of simulated / measured times, {} to {}",
-                                       exact_text(Bytes(kLeastGradient)), exact_text(Bytes(kMostGradient)))}));
+  document.blocks.emplace_back(table_of(all, curve_fields, {.caption = "Logarithms of simulated / measured times"}));
   if (each)
     for (const auto& [profile, curve, sizes, model, interpolation] : all)
       document.blocks.emplace_back(table_of(
           sizes, size_fields,
           {.caption =
                fmt::format("{}: {}, {} ranks ({})", profile, to_string(curve.collective), curve.ranks, curve.source)}));
+  document.blocks.emplace_back(
+      table_of(class_errors(all), class_fields, {.caption = "By size, sources counting alike"}));
   document.blocks.emplace_back(Paragraph{verdict(all)});
   return document;
 }

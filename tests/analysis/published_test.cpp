@@ -111,6 +111,14 @@ TEST(OurPublishedTable, CitesAnAddressInEveryRowAndRepeatsNone) {
   EXPECT_GT(results.size(), 200u);
 }
 
+TEST(Publisher, IsARepositoryAThreadOrAHost) {
+  EXPECT_EQ(publisher_of("https://github.com/mlcommons/training_results_v2.0/blob/main/Dell (2022)"),
+            "mlcommons/training_results_v2.0");
+  EXPECT_EQ(publisher_of("https://github.com/horovod/horovod/issues/416 (2018)"), "horovod/horovod#416");
+  EXPECT_EQ(publisher_of("github.com/a/b (commit 1), c.md"), "a/b");
+  EXPECT_EQ(publisher_of("https://example.org/x"), "example.org");
+}
+
 TEST(OurPublishedTable, KeepsServersAndTheirPlacementTogether) {
   for (const CaseResult& result : published_results()) {
     const Strategy& strategy = result.asked.strategy;

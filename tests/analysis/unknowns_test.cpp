@@ -55,6 +55,20 @@ TEST(Unknowns, AreIndependentSoThatTheirSquaresAddUp) {
   EXPECT_DOUBLE_EQ(twice.low, std::exp(-0.2));
 }
 
+TEST(Unknowns, OfACollectiveReachAsFarAsItsEnds) {
+  const std::vector<Unknown> all = unknowns_of(CollectiveFacts{.time = 1e-4,
+                                                               .rates = {.better = 0.9e-4, .worse = 1.2e-4},
+                                                               .hops = {.better = 1e-4, .worse = 2e-4},
+                                                               .calls = {.better = 1.1e-4, .worse = 1.3e-4},
+                                                               .nodes = 2});
+  const auto of = [&](UnknownKind kind) { return *std::ranges::find(all, kind, &Unknown::kind); };
+  EXPECT_DOUBLE_EQ(of(UnknownKind::network).slower, std::log(1.2));
+  EXPECT_DOUBLE_EQ(of(UnknownKind::hops).slower, std::log(2.0));
+  EXPECT_EQ(of(UnknownKind::hops).faster, 0);
+  EXPECT_EQ(of(UnknownKind::call).faster, 0) << "a better end that takes longer is no better";
+  EXPECT_EQ(largest(all).kind, UnknownKind::hops);
+}
+
 TEST(Unknowns, ReachAsFarAsTheEndsOfTheProfileWhereThereIsNothingElse) {
   StepFacts facts = quiet();
   facts.worse = 0.2;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "analysis/points/model_error.hpp"
+#include "analysis/prediction/causes.hpp"
 #include "analysis/published/published.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
@@ -97,6 +98,22 @@ TEST(Validate, StartsFromTheFullNodeOfASourceThatHasOne) {
   ASSERT_GT(rows, 40);
   EXPECT_LT(from_node, stated);
   EXPECT_GT(held, 0.85 * rows);
+}
+
+// Each cause is a part of some cluster's model, and taking out what is unknown by name is refused.
+TEST(Causes, ChangeAClusterOrWhatIsAskedOfIt) {
+  const Profile stated = load_data().profiles.load("aws-p5");
+  for (const Cause& cause : causes()) {
+    EXPECT_FALSE(cause.summary.empty()) << cause.name;
+    EXPECT_TRUE(cause.remove_from_cluster != nullptr || cause.remove_from_case != nullptr) << cause.name;
+  }
+  Profile silent = stated;
+  find_cause("call").remove_from_cluster(silent);
+  EXPECT_EQ(silent.call_latency.value, 0);
+  find_cause("hops").remove_from_cluster(silent);
+  EXPECT_EQ(silent.network_latency.value, 0);
+  EXPECT_EQ(silent.local_rate.value, stated.local_rate.value);
+  expect_error([] { find_cause("cal"); }, ExitCode::usage, HasSubstr("no cause 'cal'; did you mean 'call'?"));
 }
 
 TEST(Validate, IsNearThePublishedFiguresThatCalibratedNothing) {

@@ -40,7 +40,7 @@ TEST(Profile, ReadsEveryKey) {
   EXPECT_DOUBLE_EQ(profile.server_rate.value, 1e9);
   EXPECT_EQ(profile.server_factor, 1);
   EXPECT_DOUBLE_EQ(profile.memory_rate.value, 8e11) << "the cluster's own figure goes before the GPU's";
-  EXPECT_DOUBLE_EQ(profile.call_latency.value, 10e-6) << "as usual on GPUs";
+  EXPECT_DOUBLE_EQ(profile.call_latency.value, 20e-6) << "as usual on GPUs";
   EXPECT_DOUBLE_EQ(profile.overlap_slowdown, 0.15);
   EXPECT_DOUBLE_EQ(profile.straggler, 0.01);
   EXPECT_DOUBLE_EQ(profile.uncertainty, 0.1);
