@@ -29,11 +29,18 @@ std::map<int, double> known_steps(const GpuRate& rate) {
   return steps;
 }
 
+/// Seconds of both passes that the batch does not change: of kernels that are too small to fill a GPU, or are launched
+/// no faster, of each layer.
+double fixed_part(const StepTimeline& timeline) {
+  return std::min(kLeastOfTensor.value * static_cast<double>(timeline.gradients.size()),
+                  kMostFixedPart * timeline.passes().value);
+}
+
 /// At a batch beyond those that are known, from the nearest of them.
 OneGpu beyond(const GpuRate& rate, int known, double seconds, int batch, const StepTimeline& recorded) {
   const StepTimeline there = recorded.rescaled(known / seconds, known);
-  const double larger = batch / static_cast<double>(known);
-  const double step = there.passes().value * larger + there.update.value;
+  const double larger = batch / static_cast<double>(known), fixed = fixed_part(there);
+  const double step = fixed + (there.passes().value - fixed) * larger + there.update.value;
   return {.samples_per_second = batch / step,
           .factor = std::exp(std::hypot(std::log(rate.factor), std::log(other_batch_factor(known, batch)))),
           .known_at = known};

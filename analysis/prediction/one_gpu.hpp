@@ -16,9 +16,9 @@ struct OneGpu {
 
 /// The speed of a GPU of the case's cluster in a micro-batch of the case. What is given for the case, or was recorded
 /// on the machine, is as it is. Under strong scaling and with several micro-batches the batch may be another than that
-/// of the rate: between two batches whose rates are known, steps are taken to grow evenly; beyond them the passes are
-/// taken to grow with the batch, and `factor` has what a fixed part of a step could make of that. `catalog` holds what
-/// the case names.
+/// of the rate: between two batches whose rates are known, steps are taken to grow evenly; beyond them the passes but
+/// for `kLeastOfTensor` are taken to grow with the batch, and `factor` has what a larger fixed part could make of that.
+/// `catalog` holds what the case names.
 OneGpu one_gpu(const Case& asked, const Catalog& catalog);
 
 /// The case's step on one GPU that is `faster` times as fast.
@@ -36,6 +36,11 @@ void add_other_batch(CaseResult& result, const OneGpu& one);
 /// 8 samples, 41 % of GPT-2's at 4, 31 % of ResNet-50's at 64, and less at larger batches (lines through two batches
 /// each in bfloat16, bench/gpu/2026-11-26-NVIDIA-H200-rates.csv; on an H100 57, 18 and 19 %).
 inline constexpr double kMostFixedPart = 0.6;
+
+/// The part of a step that does not grow with the batch, for each tensor of the model. MLPerf's submissions of
+/// ResNet-50 and BERT, whose kernels are fused, have 20 to 35 us (`hbench validate --mlperf`), PyTorch as it is 50 to
+/// 90 (by the lines above).
+inline constexpr Seconds kLeastOfTensor(30e-6);
 
 /// By how much a rate can be another at `batch` than at `known`, if up to `kMostFixedPart` of the step is fixed.
 double other_batch_factor(int known, int batch);

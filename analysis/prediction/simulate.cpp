@@ -19,12 +19,12 @@ namespace {
 constexpr int kLargeWorld = 256;
 constexpr Seconds kSmallCase(0.004);
 
-/// Samples/s of a full node that the profile has beside the rate of one GPU that is in use; 0: none.
-double known_node(const Case& asked, const Profile& cluster) {
+/// The rate of one GPU that is in use, where the profile has that of a full node beside it; else null.
+const GpuRate* known_node(const Case& asked, const Profile& cluster) {
   const auto known = cluster.rates.find(asked.workload);
-  if (known == cluster.rates.end()) return 0;
+  if (known == cluster.rates.end() || known->second.node == 0) return nullptr;
   const bool same = asked.single_gpu_rate == 0 || known->second.samples_per_second == asked.single_gpu_rate;
-  return same ? known->second.node : 0;
+  return same ? &known->second : nullptr;
 }
 
 /// `11,585`
@@ -156,12 +156,25 @@ StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step
           .codes = strategy.communicates() && !strategy.compressor.at_most_casts()};
 }
 
+/// The same by what the profile has of a node, at the batch at which it has it.
+double SimulatedRunner::slowed_by_known_node(const Case& asked, double rate) {
+  const GpuRate* known = known_node(asked, catalog_.profiles.at(asked.profile));
+  if (known == nullptr) return 1;
+  const bool other = asked.global_batch > 0 && known->batch > 0;
+  if (!other) return slowed_by_node(asked, rate, known->node);
+  Case node = asked;
+  node.batch_per_gpu = known->batch;
+  node.accumulate = 0;
+  return slowed_by_node(node, known->samples_per_second, known->node);
+}
+
 SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const OneGpu rate = one_gpu(asked, catalog_);
   SimulatedStep result{.rate = rate.samples_per_second, .rate_factor = rate.factor};
   if (asked.accumulate > 1) result.rate = timeline_of(asked, catalog_).samples_per_second();
-  const double slowed = slowed_by_node(asked, result.rate, node_rate > 0 ? node_rate : known_node(asked, cluster));
+  const double slowed =
+      node_rate > 0 ? slowed_by_node(asked, result.rate, node_rate) : slowed_by_known_node(asked, result.rate);
   const TrainingStrategy strategy = parse_strategy(asked);
   const World world = strategy.world(asked.gpus, cluster.gpus_per_domain());
   const auto simulated = [&](End end, double network_slower, double gpu_faster, std::vector<Span>* spans = nullptr) {

@@ -76,6 +76,7 @@ class SimulatedRunner {
   StepSimulator& simulator(const std::string& profile_name, const World& world, End end);
   const Profile& profile(const std::string& name, End end);
   double slowed_by_node(const Case& asked, double rate, double node_rate);
+  double slowed_by_known_node(const Case& asked, double rate);
   StepFacts facts_of(const Case& asked, const SimulatedStep& step, const TrainingStrategy& strategy,
                      const World& world) const;
 

@@ -53,6 +53,52 @@ Case simulated_case(const CaseResult& published, bool mixed) {
   return asked;
 }
 
+/// What the words of a citation say after its address.
+std::string_view note_of(const Case& published) {
+  const std::string_view text = published.source;
+  return text.substr(std::min(text.size(), text.find(' ')));
+}
+
+/// Whether two rows are of one model on one cluster by one source.
+bool same_model(const Case& one, const Case& other) {
+  return one.profile == other.profile && one.workload == other.workload &&
+         publisher_of(one.source) == publisher_of(other.source);
+}
+
+/// What a row starts from that states no rate of one GPU: the row of one full node with the same note, at any batch and
+/// itself perhaps, where the source has several nodes as well. Null where there is none.
+const CaseResult* start_of(const CaseResult& row, const std::vector<CaseResult>& published, int full) {
+  if (figure_of(row, "baseline_throughput") > 0 || row.asked.gpus < full || full == 1) return nullptr;
+  const CaseResult* node = nullptr;
+  bool several = false;
+  for (const CaseResult& each : published) {
+    if (!same_model(each.asked, row.asked) || note_of(each.asked) != note_of(row.asked)) continue;
+    several = several || each.asked.gpus > full;
+    if (node == nullptr && each.asked.gpus == full && figure_of(each, "throughput") > 0) node = &each;
+  }
+  return several ? node : nullptr;
+}
+
+/// The name of a cluster whose GPUs are as fast as they were in one row of a full node.
+std::string cluster_as_in(const CaseResult& node) { return node.asked.profile + " as in " + node.asked.source; }
+
+/// The same catalogue with those clusters.
+Catalog with_starts(Catalog catalog, const std::vector<CaseResult>& published) {
+  for (const CaseResult& row : published) {
+    const Profile& cluster = catalog.profiles.at(row.asked.profile);
+    const CaseResult* node = start_of(row, published, cluster.gpus_per_node);
+    if (node == nullptr) continue;
+    Profile started = cluster;
+    const double throughput = figure_of(*node, "throughput");
+    started.rates[row.asked.workload] = {.samples_per_second = throughput / cluster.gpus_per_node,
+                                         .batch = node->asked.batch_per_gpu,
+                                         .source = node->asked.source,
+                                         .node = throughput};
+    catalog.profiles.emplace(cluster_as_in(*node), std::move(started));
+  }
+  return catalog;
+}
+
 /// \throws Error (usage) for what cannot be simulated.
 void require_simulable(const CaseResult& published, const Catalog& catalog, std::int64_t memory) {
   const Case& asked = published.asked;
@@ -105,20 +151,30 @@ SimulatedStep unnamed(SimulatedStep step) {
 /// Predicts the figures of one table.
 class Validator {
  public:
-  Validator(const std::vector<CaseResult>& published, const Catalog& catalog, const SimulationMeans& means)
-      : published_(published), catalog_(catalog), runner_(catalog, means.stop) {}
+  Validator(const std::vector<CaseResult>& published, const Catalog& catalog, const SimulationMeans& means,
+            RowStart start)
+      : published_(published),
+        start_(start),
+        catalog_(start == RowStart::node ? with_starts(catalog, published) : catalog),
+        runner_(catalog_, means.stop) {}
 
   Validation operator()(const CaseResult& published) {
     const Profile& cluster = catalog_.profiles.at(published.asked.profile);
     const std::vector<Figure> assumed = cluster.assumed();
     const bool several = cluster.domains_of(published.asked.gpus) > 1;
     const bool mixed = is_mixed(published, cluster);
-    const Case asked = simulated_case(published, mixed);
+    Case asked = simulated_case(published, mixed);
+    const CaseResult* start =
+        start_ == RowStart::node ? start_of(published, published_, cluster.gpus_per_node) : nullptr;
+    if (start != nullptr) {
+      asked.profile = cluster_as_in(*start);
+      asked.global_batch = published.asked.batch_per_gpu * published.asked.gpus;
+    }
     const SimulatedStep step = runner_.step(asked);
     const double seen = published_step(published, step.rate);
     Validation validation{prediction_of(step, seen, published.asked)};
     validation.asked = published.asked;
-    validation.calibrated = calibrated_with(published.asked);
+    validation.calibrated = calibrated_with(published.asked) || start == &published;
     validation.mixed_precision = mixed;
     validation.computed_timeline = catalog_.traces.at(published.asked.workload).computed();
     validation.assumed_links = std::ranges::any_of(
@@ -140,9 +196,8 @@ class Validator {
     if (asked.gpus <= full || full == 1) return 0;
     for (const CaseResult& each : published_) {
       const Case& node = each.asked;
-      const bool same = node.gpus == full && node.profile == asked.profile && node.workload == asked.workload &&
-                        node.batch_per_gpu == asked.batch_per_gpu && node.strategy == asked.strategy &&
-                        publisher_of(node.source) == publisher_of(asked.source) &&
+      const bool same = node.gpus == full && same_model(node, asked) && node.batch_per_gpu == asked.batch_per_gpu &&
+                        node.strategy == asked.strategy &&
                         figure_of(each, "baseline_throughput") == figure_of(published, "baseline_throughput");
       if (same) return figure_of(each, "throughput");
     }
@@ -150,7 +205,8 @@ class Validator {
   }
 
   const std::vector<CaseResult>& published_;
-  const Catalog& catalog_;
+  const RowStart start_;
+  const Catalog catalog_;
   SimulatedRunner runner_;
 };
 
@@ -180,7 +236,7 @@ std::vector<Validation> validate(const std::vector<CaseResult>& published, const
 }
 
 std::vector<Validation> validate(const std::vector<CaseResult>& published, const Catalog& catalog,
-                                 const SimulationMeans& means) {
+                                 const SimulationMeans& means, RowStart start) {
   for (const CaseResult& each : published) at_row(each, [&] { require_simulable(each, catalog, means.memory); });
   // The runner is quickest where a profile and a number of GPUs follow themselves.
   std::vector<std::size_t> order(published.size());
@@ -188,7 +244,7 @@ std::vector<Validation> validate(const std::vector<CaseResult>& published, const
   std::ranges::stable_sort(order, {}, [&](std::size_t i) {
     return std::pair(std::string_view(published[i].asked.profile), published[i].asked.gpus);
   });
-  Validator validator(published, catalog, means);
+  Validator validator(published, catalog, means, start);
   std::vector<Validation> all(published.size());
   for (const std::size_t i : order) all[i] = validator(published[i]);
   return all;

@@ -2,6 +2,7 @@
 
 /// Predictions beside published figures: how far they are apart, and how often their bands hold what they promise.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,13 +43,17 @@ std::vector<CaseResult> read_published(const std::string& file);
 /// the row's place, for a name that there is not.
 Catalog catalog_of(const std::vector<CaseResult>& published, const Data& data, Catalog known = {});
 
+/// What a row starts from that states no rate of one GPU: `profile`: the profile's rate; `node`: where there is one,
+/// the row of one full node by the same source with the same note, at its batch. That row then counts as `calibrated`.
+enum class RowStart : std::uint8_t { profile, node };
+
 /// Simulates what each published figure describes: its batch, its strategy, and the rate of one GPU in its source where
-/// that is stated, else the profile's. In the order of `published`. \throws Error (usage) that names the row's place,
-/// for a name that this version does not know and for what cannot be simulated, (interrupted) after a stop.
+/// that is stated, else what `start` says. In the order of `published`. \throws Error (usage) that names the row's
+/// place, for a name that this version does not know and for what cannot be simulated, (interrupted) after a stop.
 std::vector<Validation> validate(const std::vector<CaseResult>& published, const Data& data,
                                  const SimulationMeans& means = {});
 /// The same with profiles and timelines that are at hand. \pre `catalog` has those that `published` names
 std::vector<Validation> validate(const std::vector<CaseResult>& published, const Catalog& catalog,
-                                 const SimulationMeans& means = {});
+                                 const SimulationMeans& means = {}, RowStart start = RowStart::profile);
 
 }  // namespace hbench

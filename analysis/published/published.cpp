@@ -208,6 +208,11 @@ std::vector<CaseResult> published_results(std::istream& in, std::string_view fil
 
 std::vector<CaseResult> published_results() { return results_of(own_rows()); }
 
+std::vector<CaseResult> mlperf_results() {
+  std::istringstream in{std::string(mlperf_table())};
+  return published_results(in, "mlperf.csv");
+}
+
 bool calibrated_with(const Case& published) {
   static const std::set<std::string> kKeys = keys_of_calibration();
   return kKeys.contains(key_with_fusion_by_name(published));

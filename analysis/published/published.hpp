@@ -19,6 +19,9 @@ std::vector<CaseResult> published_results(std::istream& in, std::string_view fil
 
 /// The project's own table, built into the program.
 std::vector<CaseResult> published_results();
+/// ResNet-50 and BERT of MLPerf Training on 2 to 540 nodes, with the row of one node by the same submitter in the same
+/// round, from which each is predicted; built into the program as `analysis/published/mlperf.csv`.
+std::vector<CaseResult> mlperf_results();
 /// Whether something of a profile or of the model was taken from this published case, or from its neighbours in the
 /// same source, by the project's own table: predicting it again proves less than predicting one never used.
 bool calibrated_with(const Case& published);
@@ -27,5 +30,6 @@ bool calibrated_with(const Case& published);
 std::string publisher_of(std::string_view source);
 /// Its text, `analysis/published/published.csv`.
 std::string_view published_table();
+std::string_view mlperf_table();
 
 }  // namespace hbench

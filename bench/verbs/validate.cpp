@@ -23,8 +23,8 @@
 namespace hbench {
 namespace {
 
-std::vector<CaseResult> figures(const std::string& file) {
-  if (file.empty()) return published_results();
+std::vector<CaseResult> figures(const std::string& file, bool mlperf) {
+  if (file.empty()) return mlperf ? mlperf_results() : published_results();
   std::vector<CaseResult> published = read_published(file);
   if (published.empty())
     throw Error(ExitCode::usage, fmt::format("{} has no figures", file), "see analysis/published/README.md");
@@ -57,7 +57,7 @@ std::vector<Profile> clusters(const std::string& names) {
 /// What the verb was asked for.
 struct ValidationRequest {
   std::string from, profiles, workloads, without;
-  bool collectives = false, rates = false;
+  bool collectives = false, rates = false, mlperf = false;
   bool json = false, each = false, wide = false;
 };
 
@@ -94,7 +94,7 @@ ExitCode validate_gpu_rates(const ValidationRequest& request) {
 
 ExitCode validate_steps(const ValidationRequest& request) {
   const std::vector<const Cause*> without = causes_of(request.without);
-  std::vector<CaseResult> published = figures(request.from);
+  std::vector<CaseResult> published = figures(request.from, request.mlperf);
   select(published, request.profiles, &Case::profile, "profile");
   select(published, request.workloads, &Case::workload, "workload");
   catch_interrupts();
@@ -103,7 +103,13 @@ ExitCode validate_steps(const ValidationRequest& request) {
   for (CaseResult& row : published)
     for (const Cause* cause : without)
       if (cause->remove_from_case != nullptr) cause->remove_from_case(row.asked);
-  const std::vector<Validation> all = validate(published, catalog, {.memory = available_memory(), .stop = interrupted});
+  std::vector<Validation> all = validate(published, catalog, {.memory = available_memory(), .stop = interrupted},
+                                         request.mlperf ? RowStart::node : RowStart::profile);
+  // Rows of one node are what the others start from.
+  if (request.mlperf) std::erase_if(all, [](const Validation& figure) { return figure.calibrated; });
+  if (all.empty())
+    throw Error(ExitCode::usage, "only rows of one node are left, from which others are predicted",
+                "choose other clusters or workloads");
   fmt::print("{}",
              request.json ? validation_json(all) : terminal_text(validation_document(all, request.each), request.wide));
   return ExitCode::good;
@@ -115,7 +121,7 @@ ExitCode run_validate(const Call& call) {
   app.footer(
       "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --each\n  hbench validate --from "
       "rows.csv --json\n  hbench validate --collectives\n  hbench validate --collectives --without call\n  hbench "
-      "validate --rates");
+      "validate --mlperf\n  hbench validate --rates");
   Option* table = app.add_option(
       "--from", request.from, "table of figures instead of the built-in one (columns: analysis/published/README.md)");
   Option* on = app.add_option("--profile", request.profiles, "only these clusters (comma list)");
@@ -124,12 +130,16 @@ ExitCode run_validate(const Call& call) {
                                 "single collectives instead, beside the curves of the profiles")
                        ->excludes(table)
                        ->excludes(of);
+  Option* submissions =
+      app.add_flag("--mlperf", request.mlperf, "MLPerf's ResNet-50 and BERT instead, from the rate of one node")
+          ->excludes(table)
+          ->excludes(curves);
   Option* without =
       app.add_option("--without", request.without,
                      fmt::format("as if these causes were none (comma list): {}", fmt::join(cause_names(), ", ")));
   Option* rates = app.add_flag("--rates", request.rates,
                                "rates of one GPU instead: modelled without the GPU, beside measured ones");
-  for (Option* other : {table, on, of, curves, without}) rates->excludes(other);
+  for (Option* other : {table, on, of, curves, submissions, without}) rates->excludes(other);
   app.add_flag("--each", request.each, "also print each figure with its prediction");
   app.add_flag("--json", request.json, "print each figure as JSON")
       ->excludes(app.add_flag("--wide", request.wide, kWideHelp));

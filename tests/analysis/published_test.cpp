@@ -111,7 +111,12 @@ TEST(OurPublishedTable, CitesAnAddressInEveryRowAndRepeatsNone) {
   EXPECT_GT(results.size(), 200u);
 }
 
-TEST(Publisher, IsARepositoryAThreadOrAHost) {
+TEST(OurPublishedTable, HasOfMlperfRowsOfOneNodeAndOfSeveral) {
+  std::set<std::string> seen;
+  for (const CaseResult& row : mlperf_results()) {
+    EXPECT_THAT(row.asked.source, testing::StartsWith("https://github.com/mlcommons/training_results_v"));
+    EXPECT_TRUE(seen.insert(row.asked.source).second) << row.asked.source;
+  }
   EXPECT_EQ(publisher_of("https://github.com/mlcommons/training_results_v2.0/blob/main/Dell (2022)"),
             "mlcommons/training_results_v2.0");
   EXPECT_EQ(publisher_of("https://github.com/horovod/horovod/issues/416 (2018)"), "horovod/horovod#416");

@@ -35,6 +35,10 @@ const std::vector<Validation>& published_validations() {
   return kAll;
 }
 
+std::vector<Validation> from_nodes(const std::vector<CaseResult>& rows) {
+  return validate(rows, catalog_of(rows, load_data()), {}, RowStart::node);
+}
+
 Validation validation_of_row(const std::string& row) {
   std::istringstream in(kHeader + row + ",no,2020,https://example.org/a,\n");
   return validate(published_results(in, "a.csv"), load_data()).at(0);
@@ -98,6 +102,45 @@ TEST(Validate, StartsFromTheFullNodeOfASourceThatHasOne) {
   ASSERT_GT(rows, 40);
   EXPECT_LT(from_node, stated);
   EXPECT_GT(held, 0.85 * rows);
+}
+
+// A row that states no rate of one GPU starts from the row of one node with the same note, at another batch, and that
+// row is no prediction.
+TEST(Validate, StartsFromOneNodeAtAnotherBatchWhereNoRateIsStated) {
+  const std::string start =
+      "resnet50,dgx-a100,8,408,ring,,,,fp16,horovod,yes,26000,,,no,2022,https://example.org/a,A\n";
+  const auto across = [&](const std::string& note) {
+    std::istringstream in(kHeader + start + "resnet50,dgx-a100,64,51,ring,,,,fp16,horovod,yes,166000,,,no,2022," +
+                          "https://example.org/a," + note + "\n");
+    return from_nodes(published_results(in, "a.csv"));
+  };
+  const std::vector<Validation> same = across("A");
+  EXPECT_TRUE(same[0].calibrated);
+  EXPECT_NEAR(same[0].error(), 0, 0.02);
+  EXPECT_FALSE(same[1].calibrated);
+  EXPECT_LT(std::fabs(same[1].error()), 0.15);
+  const std::vector<Validation> other = across("B");
+  EXPECT_FALSE(other[0].calibrated);
+  EXPECT_NE(other[1].predicted, same[1].predicted) << "another job: at the profile's rate";
+}
+
+// ResNet-50 and BERT of MLPerf on 8 to 4,320 GPUs, from the rate of one node: rows of one node are no predictions.
+TEST(Validate, IsNearMlperfFromTheRateOfOneNode) {
+  const std::vector<CaseResult> rows = mlperf_results();
+  int most = 0;
+  double error = 0, held = 0, predictions = 0;
+  for (const Validation& each : from_nodes(rows)) {
+    if (each.calibrated) continue;
+    EXPECT_GT(each.asked.gpus, load_data().profiles.load(each.asked.profile).gpus_per_node) << each.asked.source;
+    most = std::max(most, each.asked.gpus);
+    ++predictions;
+    error += std::fabs(each.error());
+    held += holds(each.residual) ? 1 : 0;
+  }
+  EXPECT_GE(predictions, 40);
+  EXPECT_GE(most, 4216);
+  EXPECT_LE(error / predictions, 0.15);
+  EXPECT_GE(held / predictions, 0.85);
 }
 
 // Each cause is a part of some cluster's model, and taking out what is unknown by name is refused.
