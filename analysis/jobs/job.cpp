@@ -8,6 +8,7 @@
 
 #include "analysis/jobs/job_steps.hpp"
 #include "analysis/jobs/job_tensors.hpp"
+#include "analysis/jobs/late_exchanges.hpp"
 #include "analysis/jobs/words.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
@@ -80,6 +81,7 @@ std::int64_t bytes_of(const RecordedCollective& exchange) {
 
 void read_buckets(TrainingJob& job, const JobSteps& steps) {
   const auto& shown = steps.ranks[job.shown];
+  job.overlaps = !reduces_late(shown.front());
   int before = 0;
   for (std::size_t place = 0; place < shown.front().exchanges.size(); ++place) {
     const RecordedCollective& each = *shown.front().exchanges[place];
@@ -155,8 +157,10 @@ Seconds waits_for_gradients(const TrainingJob& job) {
 /// One exchange after the other, each as long as it took.
 void replay(TrainingJob& job) {
   if (!job.forward || !job.backward) return;
+  std::vector<JobBucket> buckets = job.buckets;
+  std::ranges::stable_sort(buckets, {}, &JobBucket::launched);
   Seconds end;
-  for (const JobBucket& bucket : job.buckets) {
+  for (const JobBucket& bucket : buckets) {
     if (!bucket.duration) return;
     end = std::max(end, bucket.launched) + *bucket.duration;
   }
@@ -171,6 +175,7 @@ std::string source(const TrainingJob& job, const JobTensors& tensors) {
   if (job.ranks > 0) text += fmt::format(" of {}", job.ranks);
   if (!shown.gpu.empty()) text += fmt::format(" on {}", shown.gpu);
   if (!tensors.known_as.empty()) text += fmt::format("; sizes of tensors: {}'s, which fit", tensors.known_as);
+  if (!job.overlaps) text += "; all gradients are exchanged after the backward pass";
   if (tensors.list.empty()) text += "; its gradients are the buckets that travelled, since tensors are not known";
   return text;
 }
@@ -196,9 +201,10 @@ std::vector<GradientEvent> gradient_events(const TrainingJob& job, const std::ve
     const JobBucket& bucket = job.buckets[i];
     if (bucket.elements < 1) return {};
     last += static_cast<std::size_t>(std::max(0, bucket.tensors));
-    const Seconds ready = bucket.tensors > 0 && last <= steps.front().recorded->gradients.size()
-                              ? ready_at(steps, last - 1)
-                              : std::max(Seconds(0), bucket.launched - *job.forward);
+    const Seconds ready =
+        bucket.tensors > 0 && last <= steps.front().recorded->gradients.size()
+            ? ready_at(steps, last - 1)
+            : std::clamp(bucket.launched - *job.forward, Seconds(0), job.overlaps ? bucket.launched : *job.backward);
     events.push_back({fmt::format("bucket{}", i + 1), bucket.elements, ready});
   }
   return events;
@@ -222,8 +228,11 @@ void make_workload(TrainingJob& job, const std::vector<ComparedStep>& steps, con
             .title = request.title.empty() ? std::filesystem::path(shown.file).filename().string() : request.title,
             .source = source(job, tensors),
             .timeline = std::move(timeline),
-            .recorded = RecordedJob{
-                .gpu = shown.gpu, .ranks = job.ranks, .step = job.step, .replayed = job.replayed.value_or(Seconds(0))}};
+            .recorded = RecordedJob{.gpu = shown.gpu,
+                                    .ranks = job.ranks,
+                                    .step = job.step,
+                                    .replayed = job.replayed.value_or(Seconds(0)),
+                                    .overlap = job.overlaps}};
   for (const JobBucket& bucket : job.buckets)
     job.workload->buckets.push_back(tensors.list.empty() ? 1 : bucket.tensors);
 }
@@ -284,6 +293,7 @@ TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& reques
                     sizes.front().file));
   number_ranks(job);
   check_ranks(job.recordings);
+  find_late_exchanges(job.recordings, request.group);
   const JobSteps steps = comparable_steps(job.recordings, request.group);
   job.other_steps = steps.others;
   choose_rank(job, steps);

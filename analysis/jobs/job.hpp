@@ -60,6 +60,7 @@ struct TrainingJob {
   Seconds update;  ///< after the gradients have arrived: `optimizer` and what follows; not known without `backward`
   Seconds communication;  ///< exchanges of gradients, hidden or not; 0: not known
   Seconds exposed;        ///< what of them the step waited for; not known where `backward` is not
+  bool overlaps = true;   ///< gradients leave during the backward pass; false: all of them after it
   std::vector<JobBucket> buckets;
   std::vector<JobTraffic> others;
   std::optional<JobStraggler> straggler;

@@ -57,6 +57,9 @@ std::vector<std::vector<ComparedStep>> all_steps(const std::vector<Recording>& r
       ComparedStep compared{.recorded = &step, .exchanges = {}};
       for (const RecordedCollective& each : step.collectives)
         if (carries_gradients(each, group)) compared.exchanges.push_back(&each);
+      // Late ones may be launched in the order of parameters.
+      if (reduces_late(compared))
+        std::ranges::stable_sort(compared.exchanges, {}, &RecordedCollective::gradients_before);
       ranks.back().push_back(std::move(compared));
     }
   }
@@ -87,6 +90,10 @@ Shape usual_shape(const std::vector<std::vector<ComparedStep>>& ranks) {
 
 bool carries_gradients(const RecordedCollective& exchange, const std::string& group) {
   return carries_gradients(exchange) && exchange.group == group;
+}
+
+bool reduces_late(const ComparedStep& step) {
+  return !step.exchanges.empty() && step.exchanges.front()->after_backward;
 }
 
 JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::string& group) {

@@ -11,7 +11,8 @@
 namespace hbench {
 
 /// A step with its exchanges of gradients, in the order of their launches: all-reduces in the backward pass, or the
-/// reduce-scatters of sharded jobs. Points into the recordings.
+/// reduce-scatters of sharded jobs; or all-reduces after it, in the order of their gradients. Points into the
+/// recordings.
 struct ComparedStep {
   const RecordedStep* recorded = nullptr;
   std::vector<const RecordedCollective*> exchanges;
@@ -24,6 +25,9 @@ struct JobSteps {
   std::vector<std::vector<ComparedStep>> ranks;
   int others = 0;  ///< steps of another shape, such as DDP's first ones, in which it has other buckets
 };
+
+/// Whether its gradients are exchanged in one go after the backward pass.
+bool reduces_late(const ComparedStep& step);
 
 /// Finds them. `group` is the one that was asked for; empty: the only one. \throws Error (usage) where several groups
 /// exchange gradients and none was asked for, or one that does not. \pre each recording has a step.

@@ -151,7 +151,15 @@ class Steps {
         std::ranges::count_if(gradients_, [&](const Events::Gradient& gradient) { return gradient.end <= host; }));
   }
 
+  /// When the host called the optimizer after the backward pass; else the end of the step.
+  double optimizer_called(const Window& window, double backward_end) const {
+    for (const Events::Mark& call : begun_in(window, events_.optimizers))
+      if (call.begin >= backward_end) return call.begin;
+    return window.end;
+  }
+
   void read_collectives(RecordedStep& step, const Window& window, double backward_begin, double backward_end) {
+    const double optimizer = optimizer_called(window, backward_end);
     for (std::size_t i = 0; i < events_.calls.size(); ++i) {
       const Events::Exchange& call = events_.calls[i];
       if (call.begin < window.begin || call.begin >= window.end || call.operation.empty() ||
@@ -166,6 +174,8 @@ class Steps {
       // What is reduced and scattered later is gradients too: FSDP's last group follows in a callback of the pass.
       collective.in_backward = backward_end > backward_begin && call.begin >= backward_begin &&
                                (call.begin <= backward_end || call.operation == "reduce-scatter");
+      collective.after_backward = backward_end > backward_begin && call.begin > backward_end &&
+                                  call.begin < optimizer && call.operation == "all-reduce";
       if (collective.in_backward) collective.gradients_before = gradients_before(call.begin);
       if (const Events::Exchange* run = run_of_[i]; run != nullptr) {
         if (run->correlation > 0) collective.launched = since(done_by(call.begin));

@@ -21,7 +21,10 @@ struct RecordedCollective {
   std::string type;           ///< of an element: `float32`, `bfloat16` ..; empty: not known
   std::string group;          ///< the recorder's name of the ranks that take part; empty: not known
   int ranks = 0;              ///< that take part; 0: not known
-  bool in_backward = false;   ///< launched by the backward pass: it carries gradients
+  bool in_backward = false;   ///< launched by the backward pass, or found to be late: it carries gradients
+  /// Launched after the backward pass and before the optimizer: it carries gradients where the sizes say so
+  /// (`late_exchanges.hpp`).
+  bool after_backward = false;
   /// Of its step's gradients, those that had been announced when it was launched; absent where that is not known.
   std::optional<int> gradients_before;
   Seconds launched;                 ///< when the program asked for it; not known where the step's time is not

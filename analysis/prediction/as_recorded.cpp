@@ -35,6 +35,7 @@ TrainingStrategy strategy_of_job(const TrainingJob& job) {
   if (job.type == "bfloat16" || job.type == "float16")
     strategy.compressor = parse_compressor(job.type == "bfloat16" ? "bf16" : "fp16");
   strategy.fusion = parse_fusion(job.workload->recorded_fusion());
+  strategy.overlap = job.overlaps;
   return strategy;
 }
 

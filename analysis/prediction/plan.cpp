@@ -264,7 +264,7 @@ void PlanBuilder::add_clusters(Evidence evidence) {
 }
 
 /// `recorded` without sizes stands for the buckets of the workload; where nobody asked for a policy, a recorded job
-/// keeps its own.
+/// keeps its own, and exchanges them after the backward pass where it did so.
 void PlanBuilder::add_as_recorded(Evidence evidence, const std::string& trace_name, const std::string& profile,
                                   int gpus, TrainingStrategy strategy) {
   const Trace& trace = plan_.catalog.traces.at(trace_name);
@@ -275,6 +275,7 @@ void PlanBuilder::add_as_recorded(Evidence evidence, const std::string& trace_na
       return refuse(fmt::format("{}, recorded buckets", trace.name),
                     "its file has none; hbench import-job writes them where a recording shows them");
     strategy.fusion = parse_fusion(trace.recorded_fusion());
+    if (trace.recorded && !trace.recorded->overlap) strategy.overlap = false;
   }
   add_on_cluster(evidence, trace_name, profile, gpus, std::move(strategy));
 }

@@ -43,6 +43,9 @@ std::string verdict(const TrainingJob& job) {
   if (!job.backward && job.communication.value > 0)
     return text + fmt::format("; its gradients are exchanged in {}, hidden or not.", ms(job.communication));
   if (!job.backward) return text + "; how long its gradients travel is not known.";
+  if (!job.overlaps)
+    return text + fmt::format("; its gradients are exchanged in {}, all after the backward pass: nothing overlaps.",
+                              ms(job.exposed));
   return text + fmt::format("; of {} of exchange it waits for {}.", ms(job.communication), ms(job.exposed));
 }
 
@@ -82,7 +85,8 @@ std::string rate(const JobBucket& bucket) {
 }
 
 Table bucket_table(const TrainingJob& job) {
-  Table table{.caption = fmt::format("Buckets of gradients{}", job.type.empty() ? "" : " (" + job.type + ")"),
+  Table table{.caption = fmt::format("Buckets of gradients{}{}", job.type.empty() ? "" : " (" + job.type + ")",
+                                     job.overlaps ? "" : ", all after the backward pass: nothing overlaps"),
               .columns = {"bucket", "tensors", "elements", "size", "launched", "took", "rate"},
               .numeric = {true, true, true, true, true, true, true},
               .first_rows = 20};
@@ -215,6 +219,7 @@ void job_fields(Row& row, const TrainingJob& job, const std::string& workload_fi
   row.field("communication_seconds", seconds_if(job.communication.value > 0 || job.buckets.empty(), job.communication));
   row.field("exposed_seconds", seconds_if(job.backward.has_value(), job.exposed), "waiting for gradients");
   row.field("replayed_seconds", seconds(job.replayed), "the parts put together again");
+  row.field("overlap", job.overlaps, "gradients leave during the backward pass; false: all of them after it");
   row.rows("buckets", job.buckets, [&](Row& of, const JobBucket& bucket) { bucket_fields(of, bucket, timed); });
   row.rows("other_exchanges", job.others, traffic_fields);
   row.field("slowest_rank", job.straggler ? std::optional(job.straggler->rank) : std::nullopt);

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 13> kKeys{"state_bytes", "format",   "tit
                                                  "forward",     "backward", "update", "gradients", "buckets",
                                                  "recorded",    "shape",    "cost"};
 constexpr std::array<std::string_view, 3> kCostKeys{"kind", "flops", "activations"};
-constexpr std::array<std::string_view, 4> kRecordedKeys{"gpu", "ranks", "step", "replayed"};
+constexpr std::array<std::string_view, 5> kRecordedKeys{"gpu", "ranks", "step", "replayed", "overlap"};
 
 std::string read_text(const TomlReader& read, const toml::table& table, std::string_view key,
                       std::string_view otherwise = "must be text") {
@@ -83,6 +83,11 @@ RecordedJob read_recorded(const TomlReader& read, const toml::node& node) {
   if (const toml::node* ranks = table.get("ranks"))
     job.ranks = read.whole(*ranks, 1, 1'000'000, "'ranks' must be a whole number of at least 1");
   if (table.contains("replayed")) job.replayed = read_time(read, table, "replayed");
+  if (const toml::node* overlap = table.get("overlap")) {
+    const auto value = overlap->value<bool>();
+    if (!value) read.fail(*overlap, "'overlap' is true or false: whether gradients left during the backward pass");
+    job.overlap = *value;
+  }
   return job;
 }
 
@@ -124,6 +129,7 @@ std::string recorded_text(const RecordedJob& job) {
   if (job.replayed.value > 0) text += fmt::format("replayed = \"{:.3f} us\"\n", job.replayed.value * 1e6);
   if (!job.gpu.empty()) text += fmt::format("gpu = {}\n", toml_text(job.gpu));
   if (job.ranks > 0) text += fmt::format("ranks = {}\n", job.ranks);
+  if (!job.overlap) text += "overlap = false\n";
   return text;
 }
 

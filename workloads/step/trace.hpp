@@ -18,10 +18,11 @@ namespace hbench {
 
 /// Where a timeline was recorded: in somebody's own job, with the exchanges of its ranks.
 struct RecordedJob {
-  std::string gpu;   ///< as its driver calls it; empty: not known, or none
-  int ranks = 0;     ///< that exchanged gradients; 0: not known
-  Seconds step;      ///< measured, with what it waited for other ranks
-  Seconds replayed;  ///< what the timeline and the job's own exchanges give for it; 0: not known
+  std::string gpu;      ///< as its driver calls it; empty: not known, or none
+  int ranks = 0;        ///< that exchanged gradients; 0: not known
+  Seconds step;         ///< measured, with what it waited for other ranks
+  Seconds replayed;     ///< what the timeline and the job's own exchanges give for it; 0: not known
+  bool overlap = true;  ///< gradients left during the backward pass; false: all of them after it
 
   /// How far the replayed step is from the measured one, on logarithms; 0: not known.
   double error() const;
