@@ -40,6 +40,9 @@ std::map<std::string, std::string> torch_facts() {
 }
 
 void require_place(bool on_gpu, Precision precision) {
+  if (const PrecisionEntry& entry = entry_of(precision); !entry.measured)
+    throw Error(ExitCode::usage, fmt::format("hbench does not train in {} itself: it is predicted only", entry.name),
+                "give --precision bf16, or --evidence simulated");
   if (on_gpu) {
     if (const Availability there = gpu_training_availability(); !there.available)
       throw there.error("cannot train on a GPU");

@@ -53,10 +53,15 @@ struct Point {
   /// (`analysis/trace/ledger.hpp`). Of a measured point the medians over its traced steps and launches, which add up to
   /// a step nearly; empty where none was traced. A part that is not known is left out.
   std::map<std::string, double> ledger;
+  /// What a predicted step keeps on one GPU, in bytes by part: `weights`, `gradients`, `optimizer`, `activations`. A
+  /// part that is not known is left out.
+  std::map<std::string, double> memory;
   /// What makes this figure doubtful, a sentence each: a busy machine, launches that differ by more than the interval.
   /// Empty where nothing is known against it.
   std::vector<std::string> warnings;
 
+  /// Bytes of all parts of `memory`, where activations are among them.
+  std::optional<double> whole_memory() const;
   /// For people: what it is relative to, or why that is not known.
   const std::string& baseline_or_reason() const { return baseline.empty() ? no_baseline : baseline; }
 };

@@ -146,6 +146,12 @@ void fill_rate(Point& point, const CaseResult& result) {
       point.asked.micro_batch(), *known_at, point.rate_factor));
 }
 
+void fill_memory(Point& point, const CaseResult& result) {
+  for (const Sample& sample : result.samples)
+    if (sample.metric.starts_with(metric::kMemory))
+      point.memory[sample.metric.substr(metric::kMemory.size())] = sample.value;
+}
+
 /// Ends that were stored, or, by an older hbench, what is left of the band without the model's error.
 StepEnds ends_of(const CaseResult& result, double step) {
   const auto or_step = [&](std::string_view metric) { return value_of(result, metric).value_or(step); };
@@ -213,6 +219,13 @@ void fill_published(Point& point, const CaseResult& result) {
 
 }  // namespace
 
+std::optional<double> Point::whole_memory() const {
+  if (!memory.contains("activations")) return std::nullopt;
+  double sum = 0;
+  for (const auto& [part, bytes] : memory) sum += bytes;
+  return sum;
+}
+
 std::vector<Point> make_points(const std::vector<CaseResult>& results) { return make_points(results, results); }
 
 std::vector<Point> make_points(const std::vector<CaseResult>& results, const std::vector<CaseResult>& baselines) {
@@ -236,6 +249,7 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results, const std
       fill_published(point, result);
     if (result.asked.evidence == Evidence::published || result.asked.is_collective()) continue;
     fill_rate(point, result);
+    fill_memory(point, result);
     if (std::string doubt = warn_of_batch(result.asked); !doubt.empty()) point.warnings.push_back(std::move(doubt));
   }
   return points;

@@ -30,6 +30,7 @@ TrainingStrategy parse_strategy(const Case& asked) {
   strategy.overlap = stored.overlap;
   if (!task.device.empty()) strategy.on_gpu = parse_on_gpu(task.device);
   if (!task.precision.empty()) strategy.precision = parse_precision(task.precision);
+  strategy.recomputation = recomputation_of(asked);
   if (!stored.communicates()) return strategy;
   strategy.algorithm = parse_algorithm_rule(stored.algorithm);
   if (!stored.placement.empty()) strategy.placement = &find_entry(placements(), stored.placement, "placement");
@@ -44,10 +45,16 @@ TrainingStrategy parse_strategy(const Case& asked) {
   return strategy;
 }
 
+Recomputation recomputation_of(const Case& asked) {
+  const std::string& name = asked.training.recompute;
+  return name.empty() ? Recomputation::none : parse_recomputation(name);
+}
+
 void write_strategy(Case& asked, const TrainingStrategy& strategy) {
   asked.strategy = {.algorithm = kNoCommunication, .overlap = strategy.overlap};
   asked.training = {.device = strategy.on_gpu ? kGpuDevice : ""};
   if (strategy.precision != Precision::float32) asked.training.precision = entry_of(strategy.precision).name;
+  if (strategy.recomputation != Recomputation::none) asked.training.recompute = entry_of(strategy.recomputation).name;
   if (!strategy.communicates()) return;
   asked.strategy.algorithm = strategy.algorithm.text();
   asked.strategy.compressor = strategy.compressor.text();

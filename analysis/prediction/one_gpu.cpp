@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/prediction/case_memory.hpp"
+#include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/metrics.hpp"
 
 namespace hbench {
@@ -82,9 +84,14 @@ void add_other_batch(CaseResult& result, const OneGpu& one) {
 }
 
 StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faster) {
-  const StepTimeline& recorded = catalog.traces.at(asked.workload).timeline;
-  return recorded.rescaled(one_gpu(asked, catalog).samples_per_second * faster, asked.micro_batch())
-      .accumulated(std::max(asked.accumulate, 1));
+  const Trace& recorded = catalog.traces.at(asked.workload);
+  StepTimeline timeline =
+      recorded.timeline.rescaled(one_gpu(asked, catalog).samples_per_second * faster, asked.micro_batch())
+          .recomputed(recomputed_share(recorded, recomputation_of(asked)))
+          .accumulated(std::max(asked.accumulate, 1));
+  // Compressors code float32.
+  const bool half = number_bytes_of(asked, catalog).half_gradients() && !asked.strategy.compresses();
+  return half ? timeline.with_half_gradients() : timeline;
 }
 
 }  // namespace hbench

@@ -9,9 +9,11 @@ namespace hbench {
 
 /// The speed of one GPU at its batch, and of which batch that is known.
 struct OneGpu {
-  double samples_per_second = 0;  ///< within micro-batches: a step of several has one update and may be a little faster
-  double factor = 1;              ///< it may be higher or lower by this factor
-  int known_at = 0;  ///< the batch of which the rate is taken, where no rate is known at the case's; else 0
+  /// Within micro-batches, all activations kept: a step of several has one update and may be a little faster, and one
+  /// that computes some again is slower.
+  double samples_per_second = 0;
+  double factor = 1;  ///< it may be higher or lower by this factor
+  int known_at = 0;   ///< the batch of which the rate is taken, where no rate is known at the case's; else 0
 };
 
 /// The speed of a GPU of the case's cluster in a micro-batch of the case. What is given for the case, or was recorded

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/prediction/batches.hpp"
+#include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/emulated_memory.hpp"
 #include "analysis/prediction/one_gpu.hpp"
@@ -48,10 +49,10 @@ bool names_precision(const PredictionRequest& request) {
   return !request.precision.empty() && request.precision != kUsualPrecision;
 }
 
-/// The precision in words where one is asked for, with that of gradients: autocast leaves them as the parameters are.
-std::string precision_text(const PredictionRequest& request) {
-  if (!names_precision(request)) return {};
-  return fmt::format("{}, gradients in float32; ", request.precision);
+/// The precision in words where one is asked for, with that of gradients where that is not float32.
+std::string precision_text(const PredictionRequest& request, const NumberBytes& bytes) {
+  if (!names_precision(request)) return bytes.half_gradients() ? "gradients in 16 bits; " : "";
+  return fmt::format("{}, gradients in {}; ", request.precision, bytes.half_gradients() ? "16 bits" : "float32");
 }
 
 /// Why no rate is known, and what to do.
@@ -60,24 +61,6 @@ std::string no_rate(const PredictionRequest& request, const Profile& profile) {
       profile.peaks.float32 > 0 && names_precision(request) && profile.peaks.at(request.precision) == 0;
   if (has_none) return fmt::format("its GPU does not compute in {}; give another --precision", request.precision);
   return "the profile has no rate of one GPU for it; give --single-gpu-rate SAMPLES_PER_SECOND or a [rates] entry";
-}
-
-/// Why the state of the model, or a step of `batch` samples, has no room on a GPU; empty where it has. What was
-/// measured on the GPU had room.
-std::string refuse_memory(const Profile& profile, const Trace& trace, int batch) {
-  if (profile.gpu_memory.value <= 0) return {};
-  if (trace.state() > profile.gpu_memory)
-    return fmt::format(
-        "weights, gradients and optimizer take {:.0f} GB, and plain data parallelism has all of them on each GPU",
-        trace.state().value / 1e9);
-  const auto rate = profile.rates.find(trace.name);
-  if (rate != profile.rates.end() && !rate->second.modelled && batch <= rate->second.batch) return {};
-  const StepMemory memory = memory_of(profile, trace, batch);
-  if (memory.total() <= profile.gpu_memory) return {};
-  return fmt::format(
-      "weights, gradients and optimizer take {:.3g} GB, and activations of {} samples {:.0f} GB: give a "
-      "smaller --batch",
-      memory.state.value / 1e9, batch, memory.activations.value / 1e9);
 }
 
 /// How the speed of one GPU is known.
@@ -305,6 +288,10 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   if (given == 0 && rate == profile.rates.end() && !own_traces_.contains(trace.name)) {
     return refuse(fmt::format("{} on {}", trace.name, profile.name), no_rate(request_, profile));
   }
+  if (std::string why = refuse_recomputation(trace, request_.recomputation); !why.empty())
+    return refuse(fmt::format("{} with {} recomputation", trace.name, entry_of(request_.recomputation).name),
+                  std::move(why));
+  strategy.recomputation = request_.recomputation;
   if (names_precision(request_)) strategy.precision = parse_precision(request_.precision);
   Case asked;
   asked.evidence = evidence;
@@ -315,11 +302,15 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
   asked.single_gpu_rate = given;
   const int known = rate != profile.rates.end() ? rate->second.batch : 0;
   if (!set_batch(asked, batch, known > 0 ? known : trace.timeline.batch)) return;
-  if (std::string why = refuse_memory(profile, trace, asked.micro_batch()); !why.empty())
+  write_strategy(asked, strategy);
+  const NumberBytes bytes = number_bytes_of(asked, plan_.catalog);
+  if (bytes.half_gradients() && strategy.preset != nullptr && !strategy.preset->half.fusion.empty())
+    strategy.fusion = parse_fusion(strategy.preset->half.fusion);
+  if (std::string why = refuse_memory(asked, plan_.catalog); !why.empty())
     return refuse(fmt::format("{} on GPUs of {:.0f} GB", trace.name, profile.gpu_memory.value / 1e9), std::move(why));
   asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
   asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); {}one GPU: {}", profile.name, profile.digest,
-                             trace.name, trace_digests_.at(trace.name), trace.source, precision_text(request_),
+                             trace.name, trace_digests_.at(trace.name), trace.source, precision_text(request_, bytes),
                              rate_source(request_, profile, trace));
   if (request_.node_rate > 0) {
     set_node_rate(profile, trace, given, request_.node_rate);
@@ -353,6 +344,8 @@ bool PlanBuilder::in_range(const Case& figure) const {
 void PlanBuilder::add_published() {
   if (request_.global_batch > 0 || request_.accumulate > 1)
     return refuse("published figures", "each GPU of theirs takes one batch a step, and always the same");
+  if (request_.recomputation != Recomputation::none)
+    return refuse("published figures", "none of them says that activations were computed again");
   std::vector<Case> twins;
   for (CaseResult& figure : published_results()) {
     if (!in_range(figure.asked)) continue;

@@ -74,13 +74,6 @@ std::string usual_precision(const Profile& gpu, WorkloadKind kind) {
   return peaks.at(half) > 0 ? half : full;
 }
 
-StepMemory memory_of(const Profile& cluster, const Trace& trace, int batch) {
-  std::string precision;
-  if (const auto rate = cluster.rates.find(trace.name); rate != cluster.rates.end()) precision = rate->second.precision;
-  if (precision.empty() && trace.cost) precision = usual_precision(cluster, trace.cost->kind);
-  return step_memory(trace, batch, is_half(precision));
-}
-
 std::vector<const GpuRate*> telling_rates(const Profile& gpu, std::string_view workload, std::string_view software) {
   std::map<std::string, const GpuRate*> largest;
   if (const auto stated = gpu.stated_rates.find(workload); stated != gpu.stated_rates.end())

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "collectives/network/profile.hpp"
-#include "workloads/step/step_memory.hpp"
 #include "workloads/step/trace.hpp"
 
 namespace hbench {
@@ -59,9 +58,6 @@ class RateModel {
  private:
   std::vector<Profile> gpus_;
 };
-
-/// What a step of `batch` samples keeps on one GPU, in the precision of the rate of the cluster.
-StepMemory memory_of(const Profile& cluster, const Trace& trace, int batch);
 
 /// `h100` of `h100-sxm`.
 std::string_view family_of(std::string_view gpu);

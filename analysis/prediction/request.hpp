@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/records/records.hpp"
+#include "workloads/step/recomputation.hpp"
 
 namespace hbench {
 
@@ -38,6 +39,7 @@ struct PredictionRequest {
   /// Of the training, by name. Empty: float32 of measured runs on CPU cores, tf32 on GPUs, and on clusters that of
   /// their rates; `usual`: the usual one on all clusters.
   std::string precision;
+  Recomputation recomputation = Recomputation::none;  ///< of predictions; a measured step keeps all activations
   bool overlap = true;
 
   /// Samples/s that were given for GPUs of this name; 0: none.

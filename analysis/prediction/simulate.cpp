@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/one_gpu.hpp"
 #include "analysis/trace/ledger.hpp"
@@ -114,16 +115,19 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
 }
 
 /// The factor by which GPUs are slower for all that a full node's rate has in it beside what is simulated.
-double SimulatedRunner::slowed_by_node(const Case& asked, double rate, double node_rate) {
+double SimulatedRunner::slowed_by_node(const Case& asked, double node_rate) {
   const int full = catalog_.profiles.at(asked.profile).gpus_per_node;
-  // A rate that is no rate of such a node explains nothing.
-  if (!can_be_node_rate(node_rate, full * rate) || asked.gpus < full || full == 1) return 1;
+  if (node_rate == 0 || asked.gpus < full || full == 1) return 1;
   Case node = asked;
   node.gpus = full;
+  node.training.recompute.clear();  // as nodes are measured
+  const StepTimeline timeline = timeline_of(node, catalog_);
+  // A rate that is no rate of such a node explains nothing.
+  if (!can_be_node_rate(node_rate, full * timeline.samples_per_second())) return 1;
   const TrainingStrategy strategy = parse_strategy(node);
   const World world = strategy.world(full, full);
   if (!refuse_strategy(strategy, world).empty()) return 1;
-  const StepTimes times = simulator(node.profile, world, End::stated).run(timeline_of(node, catalog_), strategy);
+  const StepTimes times = simulator(node.profile, world, End::stated).run(timeline, strategy);
   return asked.batch_per_gpu * full / node_rate / times.step.value;
 }
 
@@ -144,7 +148,7 @@ StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step
           .gpus_of_node = of_node,
           .node_rate = of_node * step.rate,
           .tensors = static_cast<double>(trace.timeline.gradients.size()),
-          .bytes = trace.elements() * sizeof(float),
+          .bytes = trace.elements() * number_bytes_of(asked, catalog_).gradient,
           .recorded_error = trace.recorded ? trace.recorded->error() : 0,
           .servers = world.servers > 0,
           .switched_links = cluster.local_rate > kFastestBus,
@@ -157,24 +161,24 @@ StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step
 }
 
 /// The same by what the profile has of a node, at the batch at which it has it.
-double SimulatedRunner::slowed_by_known_node(const Case& asked, double rate) {
+double SimulatedRunner::slowed_by_known_node(const Case& asked) {
   const GpuRate* known = known_node(asked, catalog_.profiles.at(asked.profile));
   if (known == nullptr) return 1;
   const bool other = asked.global_batch > 0 && known->batch > 0;
-  if (!other) return slowed_by_node(asked, rate, known->node);
+  if (!other) return slowed_by_node(asked, known->node);
   Case node = asked;
   node.batch_per_gpu = known->batch;
   node.accumulate = 0;
-  return slowed_by_node(node, known->samples_per_second, known->node);
+  return slowed_by_node(node, known->node);
 }
 
 SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const OneGpu rate = one_gpu(asked, catalog_);
   SimulatedStep result{.rate = rate.samples_per_second, .rate_factor = rate.factor};
-  if (asked.accumulate > 1) result.rate = timeline_of(asked, catalog_).samples_per_second();
-  const double slowed =
-      node_rate > 0 ? slowed_by_node(asked, result.rate, node_rate) : slowed_by_known_node(asked, result.rate);
+  if (asked.accumulate > 1 || !asked.training.recompute.empty())
+    result.rate = timeline_of(asked, catalog_).samples_per_second();
+  const double slowed = node_rate > 0 ? slowed_by_node(asked, node_rate) : slowed_by_known_node(asked);
   const TrainingStrategy strategy = parse_strategy(asked);
   const World world = strategy.world(asked.gpus, cluster.gpus_per_domain());
   const auto simulated = [&](End end, double network_slower, double gpu_faster, std::vector<Span>* spans = nullptr) {
@@ -217,6 +221,7 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("step_seconds_worse", simulated.slow.value);
   add("communication_seconds", times.communication.value);
   add_other_batch(result, one_gpu(asked, catalog_));
+  add_memory(result, memory_of(asked, catalog_));
   for (const Unknown& each : simulated.unknowns)
     add(fmt::format("{}{}", kUnknownPrefix, name_of(each.kind)), each.size(), "1");
   add("baseline_throughput", simulated.rate, "samples/s");

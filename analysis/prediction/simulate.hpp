@@ -75,8 +75,8 @@ class SimulatedRunner {
  private:
   StepSimulator& simulator(const std::string& profile_name, const World& world, End end);
   const Profile& profile(const std::string& name, End end);
-  double slowed_by_node(const Case& asked, double rate, double node_rate);
-  double slowed_by_known_node(const Case& asked, double rate);
+  double slowed_by_node(const Case& asked, double node_rate);
+  double slowed_by_known_node(const Case& asked);
   StepFacts facts_of(const Case& asked, const SimulatedStep& step, const TrainingStrategy& strategy,
                      const World& world) const;
 

@@ -83,7 +83,10 @@ constexpr std::array kFields{
                                                         "of a pipelined collective; 0: the algorithm's choice"),
     field<&Case::training, &TrainingTask::device>("device", Part::work, 3, "`gpu`; empty: CPU cores"),
     field<&Case::training, &TrainingTask::precision>("precision", Part::work, 3,
-                                                     "`tf32`, `bf16`, `fp16`; empty: `float32`"),
+                                                     "`tf32`, `bf16`, `fp16`, `bf16-true`; empty: `float32`"),
+    field<&Case::training, &TrainingTask::recompute>(
+        "recompute", Part::work, 11,
+        "`selective`, `full`: activations that the backward pass computes again; empty: none"),
     field<&Case::benchmark>("benchmark", Part::work, 8,
                             "of another program, as it names itself, with the program before it; else empty"),
     field<&Case::batch_per_gpu>("batch_per_gpu", Part::work, 1, "samples per worker and step"),

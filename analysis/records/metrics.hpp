@@ -31,6 +31,10 @@ inline constexpr std::string_view kBenchmarkAmount = "amount";
 inline constexpr std::string_view kRateBatch = "rate_batch";
 inline constexpr std::string_view kRateFactor = "rate_factor";
 
+/// A prefix, of predictions: bytes that a step keeps on one GPU as `weights`, `gradients`, `optimizer` (its state) and
+/// `activations`; what is not known is left out.
+inline constexpr std::string_view kMemory = "memory/";
+
 inline constexpr std::string_view kInPlace = "in_place_seconds";
 inline constexpr std::string_view kOutOfPlace = "out_of_place_seconds";
 inline constexpr std::string_view kInPlaceWrong = "in_place_wrong";

@@ -54,7 +54,12 @@ std::string Strategy::label() const {
 }
 
 std::string TrainingTask::label() const {
-  return fmt::format("{}{}{}", executor, executor.empty() || precision.empty() ? "" : ", ", precision);
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() || part.empty() ? "" : ", ") + part; };
+  add(executor);
+  add(precision);
+  if (!recompute.empty()) add(recompute + " recomputation");
+  return text;
 }
 
 std::string Case::strategy_label() const {

@@ -85,14 +85,15 @@ struct CollectiveTask {
 /// `TrainingTask::device` of GPUs; CPU cores have none.
 inline constexpr const char* kGpuDevice = "gpu";
 
-/// Where and how a measured training step runs, where that is not as it always was: on CPU cores, ranks under MPI, in
-/// float32. Empty where nothing else is said.
+/// Where and how a training step runs, where that is not as it always was: on CPU cores, ranks under MPI, in
+/// float32, keeping all activations. Empty where nothing else is said.
 struct TrainingTask {
   std::string device;     ///< `gpu`
   std::string executor;   ///< `nccl`, `nccl-p2p`, `cuda`, `threads`
-  std::string precision;  ///< `tf32`, `bf16`, `fp16`
+  std::string precision;  ///< `tf32`, `bf16`, `fp16`, `bf16-true`
+  std::string recompute;  ///< `selective`, `full`: the activations that the backward pass computes again
 
-  /// `nccl, bf16`: what a legend adds to the strategy. Empty for what is not said.
+  /// `nccl, bf16, full recomputation`: what a legend adds to the strategy. Empty for what is not said.
   std::string label() const;
   bool empty() const { return *this == TrainingTask(); }
   bool on_gpu() const { return device == kGpuDevice; }

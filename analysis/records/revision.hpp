@@ -4,7 +4,7 @@
 
 namespace hbench {
 
-inline constexpr const char* kSimulatorRevision = "simulator/5";
+inline constexpr const char* kSimulatorRevision = "simulator/6";
 inline constexpr const char* kEngineRevision = "engine/2";
 inline constexpr const char* kEmulationRevision = "emulation/1";
 inline constexpr const char* kCollectiveRevision = "collective/1";

@@ -1,3 +1,4 @@
+#include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/one_gpu.hpp"
 #include "bench/emulation/emulated_launch.hpp"
@@ -13,6 +14,7 @@ EmulatedCase emulated_case(const Case& asked, const Catalog& catalog, SimulatedR
   emulated.asked = asked;
   emulated.timeline = timeline_of(asked, catalog);
   emulated.one_gpu = one_gpu(asked, catalog);
+  emulated.memory = memory_of(asked, catalog);
   const double dilation =
       options.dilation > 0 ? options.dilation
                            : choose_dilation({profile, world, emulated.timeline, parse_strategy(asked)}, options.cores);
@@ -43,6 +45,7 @@ CaseResult emulate(EmulatedCase emulated, const MeasureOptions& options, const s
   result.samples.push_back(
       {.metric = "baseline_throughput", .value = emulated.timeline.samples_per_second(), .unit = "samples/s"});
   add_other_batch(result, emulated.one_gpu);
+  add_memory(result, emulated.memory);
   return result;
 }
 

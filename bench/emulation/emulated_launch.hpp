@@ -9,6 +9,7 @@
 #include "bench/emulation/dilation.hpp"
 #include "bench/sweep/measure.hpp"
 #include "bench/sweep/request.hpp"
+#include "workloads/step/step_memory.hpp"
 #include "workloads/step/timeline.hpp"
 
 namespace hbench {
@@ -21,6 +22,7 @@ struct EmulatedCase {
   Case asked;
   StepTimeline timeline;  ///< of the case's GPU and batch
   OneGpu one_gpu;         ///< the speed that it has
+  StepMemory memory;      ///< what the cluster's GPU keeps
   EmulatedCluster cluster;
   bool stretches = false;  ///< the dilation was chosen, and may be doubled where this machine is too slow for it
   double straggler = 0, overlap_slowdown = 0;  ///< the profile's

@@ -42,6 +42,16 @@ void point_fields(Row& row, const Point& point) {
   row.field("baseline", if_stated(point.baseline), "in words");
   row.field("no_baseline", if_stated(point.no_baseline), "why there is none");
   row.field("step_seconds", stated(point.step_seconds));
+  const auto kept = [&](const std::string& part) {
+    const auto found = point.memory.find(part);
+    return if_known(found != point.memory.end(), found == point.memory.end() ? 0 : found->second);
+  };
+  row.field("memory_bytes", point.whole_memory(),
+            "of a prediction: what a step keeps on each GPU, the sum of these four");
+  row.field("weight_bytes", kept("weights"));
+  row.field("gradient_bytes", kept("gradients"));
+  row.field("optimizer_bytes", kept("optimizer"), "its state");
+  row.field("activation_bytes", kept("activations"));
   row.field("throttled", share_of(point.throttled.throttled, point.throttled), "share of the iterations");
   row.field("power_capped", share_of(point.throttled.power_capped, point.throttled), "share of the iterations");
   row.field("throttling", if_stated(throttling_text(point.throttled.reasons)));

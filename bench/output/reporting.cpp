@@ -30,7 +30,9 @@ std::string with_interval(const Point& point) {
 
 bool usable(const Point& point, Evidence evidence) { return point.asked.evidence == evidence && !point.failed; }
 
-bool same_place(const Case& a, const Case& b) { return a.profile == b.profile && same_batch(a, b); }
+bool same_place(const Case& a, const Case& b) {
+  return a.profile == b.profile && same_batch(a, b) && a.training == b.training;
+}
 
 /// The labels among `points` that every other network has at least: twins of published points have strategies of their
 /// own.
@@ -130,6 +132,7 @@ Table matrix(const std::vector<Point>& all) {
   const bool of_servers = std::ranges::any_of(groups, &MatrixGroup::of_servers);
   if (of_servers) column("best servers", true, 0);
   column("ahead", false, 0);
+  column("memory", true, 2);
   for (const MatrixGroup& group : groups) {
     for (const Match& match : group.contest.matches) {
       const Case& asked = match.better().asked;
@@ -141,9 +144,10 @@ Table matrix(const std::vector<Point>& all) {
       }
       if (of_servers) row.push_back(group.of_servers && match.second ? percent(match.second->efficiency) : "-");
       row.push_back(who_is_ahead(match, brief(group.contest.first), brief(group.contest.second)));
+      row.push_back(memory_cell(match.better()));
     }
   }
-  erase_if_empty(table, "ahead");
+  for (const char* name : {"ahead", "memory"}) erase_if_empty(table, name);
   return table;
 }
 

@@ -7,13 +7,12 @@
 #include "bench/command/verbosity.hpp"
 #include "bench/output/point_filter.hpp"
 #include "bench/output/terminal.hpp"
-#include "bench/sweep/batch_options.hpp"
 #include "bench/sweep/nodes.hpp"
+#include "bench/sweep/step_options.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "collectives/base/table.hpp"
 #include "collectives/executors/executor.hpp"
-#include "workloads/step/precision.hpp"
 
 namespace hbench {
 namespace {
@@ -32,7 +31,6 @@ void check_request(const Arguments& app, const SweepRequest& request) {
     throw Error(ExitCode::usage, "a preset has its own fusion policy, placement and servers",
                 "leave out --fusion, --placement and --servers, or give --algorithm as well, which takes them");
   if (!request.executor.empty()) find_entry(executors(), request.executor, "executor");
-  if (!request.precision.empty()) parse_precision(request.precision);
 }
 
 std::vector<ServerChoice> parse_server_choices(const std::string& text, std::string_view flag) {
@@ -84,13 +82,7 @@ void add_strategies(Arguments& app, SweepRequest& request) {
   app.add_flag_callback(
       "--no-overlap", [&request] { request.overlap = false; }, "send gradients only after the backward pass");
   add_method_option(app, request);
-  add_batch_options(app, request);
-  app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU: rescales the timeline",
-                 positive_rate());
-  app.add_option("--single-node-rate", request.node_rate,
-                 "samples/s of all GPUs of one full node: what input and framework lose inside it is known then",
-                 positive_rate());
-  app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");
+  add_step_options(app, request);
 }
 
 /// Adds the flags of evidence, and of what measured and emulated figures run on.
@@ -110,10 +102,8 @@ void add_evidence(Arguments& app, SweepOptions& options) {
                  "device of measured runs: cpu or gpu (default: GPUs where LibTorch can use them)");
   app.add_option("--executor", options.request.executor,
                  "executor of measured runs: hbench list executors (default: the best for each algorithm)");
-  app.add_option(
-      "--precision", options.request.precision,
-      "float32, tf32, bf16, fp16 (default: measured runs float32 on CPU cores, tf32 on GPUs; clusters as their "
-      "rates); 16 bits compute by autocast, whose gradients travel in float32");
+  add_precision_option(app, options.request,
+                       "measured runs float32 on CPU cores, tf32 on GPUs; clusters as their rates");
   Option* calibrate = app.add_flag_callback(
       "--calibrate", [&] { options.calibration = CalibrationChoice::always; },
       "also simulate nodes like this machine, from a timeline and links measured here (default: on GPUs, when --gpus "

@@ -22,6 +22,11 @@ class MeasuredCases {
   void add_all() {
     if (only_presets(request_))
       return plan_.refuse("presets, measured", "hbench measures its own steps; --algorithm and --fusion choose them");
+    if (request_.recomputation != Recomputation::none)
+      return plan_.refuse("recomputation, measured", "hbench's own steps keep all activations; it is predicted only");
+    if (!request_.precision.empty() && !entry_of(parse_precision(request_.precision)).measured)
+      return plan_.refuse(request_.precision + ", measured",
+                          "hbench's own steps do not train in it; it is predicted only");
     if (!machine_.no_training.empty()) return plan_.lacks("measured runs", machine_.no_training);
     const MeasuredPlace place = measured_place(request_, machine_);
     if (!place.refusal.empty()) return plan_.lacks("measured runs on GPUs", place.refusal);

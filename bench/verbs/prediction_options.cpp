@@ -2,9 +2,8 @@
 
 #include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/values.hpp"
-#include "bench/sweep/batch_options.hpp"
+#include "bench/sweep/step_options.hpp"
 #include "collectives/base/table.hpp"
-#include "workloads/step/precision.hpp"
 
 namespace hbench {
 
@@ -15,19 +14,8 @@ void add_strategy_options(Arguments& app, PredictionRequest& request, const char
   app.add_list("--compressor", request.compressors, "compressors (comma list)");
   add_method_option(app, request);
   app.add_list("--preset", request.presets, "frameworks, instead of the usual algorithms (comma list)");
-  add_batch_options(app, request);
-  app.add_option("--single-gpu-rate", request.single_gpu_rate, "samples/s of one GPU, in the place of the cluster's",
-                 positive_rate());
-  app.add_option("--single-node-rate", request.node_rate,
-                 "samples/s of all GPUs of one full node: what input and framework lose inside it is known then",
-                 positive_rate());
-  app.add_parsed("--rate", request.gpu_rates, parse_gpu_rates, "the same by GPU: h100=300,a100=150");
-  const std::vector<std::string_view> precision_names = names_of(precisions());
-  app.add_option(
-         "--precision", request.precision,
-         "float32, tf32, bf16, fp16 (default: as the workload is usually trained); 16 bits compute by autocast, "
-         "whose gradients travel in float32")
-      ->check(one_of({precision_names.begin(), precision_names.end()}));
+  add_step_options(app, request);
+  add_precision_option(app, request, "as the workload is usually trained");
 }
 
 void add_network_options(Arguments& app, PredictionRequest& request) {

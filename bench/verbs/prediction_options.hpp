@@ -16,7 +16,7 @@
 
 namespace hbench {
 
-/// Adds `--gpus`, `--algorithm`, `--compressor`, `--preset`, `--batch` and `--single-gpu-rate`; what `request` has now
+/// Adds `--gpus`, `--algorithm`, `--compressor`, `--preset`, `--precision` and those of a step; what `request` has now
 /// are the defaults, and `gpus` that of the GPU counts. `request` outlives the parsing.
 void add_strategy_options(Arguments& app, PredictionRequest& request, const char* gpus);
 /// Adds those and `--workload` and `--profile`, for questions about the rate of a network.

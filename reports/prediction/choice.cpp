@@ -11,6 +11,7 @@
 
 #include "analysis/catalogue/figures.hpp"
 #include "analysis/points/model_error.hpp"
+#include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/choose.hpp"
 #include "analysis/published/largest_batch.hpp"
 #include "reports/prediction/choice_charts.hpp"
@@ -189,9 +190,8 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
              figure(each.throughput.stated / each.efficiency.stated / asked.gpus) +
                  (has_modelled_rate(asked) ? " (modelled)" : ""),
              4);
-  const auto trace = choice.catalog.traces.find(choice.timeline);
-  const StepMemory memory =
-      trace == choice.catalog.traces.end() ? StepMemory() : memory_of(profile, trace->second, asked.micro_batch());
+  const bool planned = choice.catalog.traces.contains(asked.workload);
+  const StepMemory memory = planned ? memory_of(asked, choice.catalog) : StepMemory();
   row.field("memory_bytes", if_positive(memory.activations.value > 0 ? memory.total().value : 0),
             "weights, gradients, optimizer and activations on each GPU")
       .in(

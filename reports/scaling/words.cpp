@@ -179,6 +179,11 @@ std::string interval_cell(const Point& point) {
   return fmt::format("{:.1f} to {}", *point.efficiency_low * 100, format_figure(*point.efficiency_high, true));
 }
 
+std::string memory_cell(const Point& point) {
+  const std::optional<double> bytes = point.whole_memory();
+  return bytes ? fmt::format("{:.3g} GB", *bytes / 1e9) : "-";
+}
+
 std::string rate_cell(double samples_per_second) {
   return samples_per_second > 0 ? format_figure(samples_per_second, false) : "-";
 }

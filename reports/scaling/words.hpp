@@ -57,6 +57,8 @@ std::string whole_percent(double fraction);
 std::string percent_cell(std::optional<double> fraction);
 /// `91.0 to 96.2 %`, or `-`.
 std::string interval_cell(const Point& point);
+/// `41.2 GB` on each GPU; `-` where it is not known.
+std::string memory_cell(const Point& point);
 /// Of a rate; `-` for 0, which is one that is not known.
 std::string rate_cell(double samples_per_second);
 /// `text`, or `-` where there is none.

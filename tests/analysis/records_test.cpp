@@ -139,6 +139,7 @@ TEST(TrainingTask, AddsToALegendWhatIsNotAsAlways) {
   EXPECT_EQ((TrainingTask{.device = "gpu", .executor = "nccl", .precision = ""}.label()), "nccl");
   EXPECT_EQ((TrainingTask{.device = "", .executor = "", .precision = "bf16"}.label()), "bf16");
   EXPECT_EQ((TrainingTask{.device = "gpu", .executor = "nccl-p2p", .precision = "tf32"}.label()), "nccl-p2p, tf32");
+  EXPECT_EQ((TrainingTask{.precision = "bf16", .recompute = "full"}.label()), "bf16, full recomputation");
 }
 
 TEST(CaseKey, CannotBeForgedByASeparatorWithinAField) {

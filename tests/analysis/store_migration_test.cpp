@@ -303,6 +303,19 @@ TEST(ADatabaseOfVersion9, IsReadAsItWasWritten) {
   }
 }
 
+// The same of schema version 10: all activations were kept.
+TEST(ADatabaseOfVersion10, IsReadAsItWasWritten) {
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_10.sql"));
+    const Store old(folder / "old.db", mode);
+    const std::vector<CaseResult> results = old.results();
+    EXPECT_EQ(results.size(), 9u);
+    EXPECT_EQ(std::ranges::count(results, 1024, [](const CaseResult& result) { return result.asked.global_batch; }), 1);
+    for (const CaseResult& result : results) EXPECT_EQ(result.asked.training.recompute, "");
+  }
+}
+
 std::vector<std::string> uuids_of(const Store& store) {
   std::vector<std::string> uuids;
   for (const Run& run : store.runs()) uuids.push_back(run.uuid);

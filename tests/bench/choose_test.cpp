@@ -600,8 +600,29 @@ TEST(ChooseVerb, RefusesStepsWhoseActivationsHaveNoRoom) {
       [] {
         choose_by({"--workload", "resnet50", "--profile", "dgx-a100", "--gpus", "8", "--batch", "2048"});
       },
-      ExitCode::usage, testing::_, HasSubstr("and activations of 2048 samples 182 GB: give a smaller --batch"));
+      ExitCode::usage, testing::_, HasSubstr("and activations of 2048 samples 182 GB: give --batch 896"));
   testing::internal::GetCapturedStdout();
+}
+
+TEST(ChooseVerb, NamesWhatWouldHaveRoom) {
+  const auto refused = [](const std::vector<std::string>& more, const char* why) {
+    std::vector<std::string> arguments{"--gpus", "8", "--profile", "aws-p5", "--workload"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_error([&] { choose_by(arguments); }, ExitCode::usage, testing::_, HasSubstr(why));
+    testing::internal::GetCapturedStdout();
+  };
+  refused({"gpt2_xl", "--batch", "64"}, "activations of 64 samples 191 GB: give --batch 18, or --recompute full");
+  refused({"gpt2_xl", "--batch", "4096"}, "give --batch 18, or --recompute full --batch 118");
+  refused({"gpt2_xl", "--recompute", "selective"}, "its attention is fused");
+  refused({"resnet50", "--recompute", "full"}, "transformers by their numbers");
+  refused({"llama_7b"},
+          "take 108 GB, and plain data parallelism has all of them on each GPU; --precision bf16-true takes");
+  EXPECT_THAT(choose_by({"--gpus", "8", "--profile", "aws-p5", "--workload", "llama_7b", "--precision", "bf16-true",
+                         "--target", "10%"}),
+              HasSubstr("62 GB"));
+  EXPECT_THAT(choose_by({"--gpus", "8", "--profile", "aws-p5", "--workload", "gpt2_xl", "--batch", "64", "--recompute",
+                         "full", "--target", "10%"}),
+              HasSubstr("54.7 GB"));
 }
 
 TEST(ChooseVerb, RefusesJobsThatHaveNoRoomOnAGpu) {

@@ -113,6 +113,9 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
                             "batch_per_gpu",
                             "collective",
                             "executor",
+                            "memory_bytes",
+                            "weight_bytes",
+                            "activation_bytes",
                             "throttled",
                             "power_capped",
                             "throttling",
@@ -125,6 +128,17 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
                             "run",
                             "labels"})
     EXPECT_TRUE(object.at(field).is_null()) << field;
+}
+
+TEST(PointsJson, AddsUpWhatAStepKeepsWhereAllOfItIsKnown) {
+  Point point;
+  point.memory = {{"weights", 4}, {"gradients", 4}, {"optimizer", 8}};
+  EXPECT_TRUE(json::parse(points_json({point})).at(0).at("memory_bytes").is_null());
+  point.memory["activations"] = 20;
+  const json object = json::parse(points_json({point})).at(0);
+  EXPECT_EQ(object.at("memory_bytes"), 36);
+  EXPECT_EQ(object.at("optimizer_bytes"), 8);
+  EXPECT_EQ(object.at("activation_bytes"), 20);
 }
 
 TEST(PointsJson, SaysWhyAPointFailed) {

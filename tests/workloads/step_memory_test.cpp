@@ -6,9 +6,12 @@
 
 #include <array>
 
+#include "collectives/base/table.hpp"
+
 namespace hbench {
 namespace {
 
+const NumberBytes kFloat = number_bytes(Precision::tf32, nullptr), kHalf = number_bytes(Precision::bf16, nullptr);
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 /// Layers whose activations the first stage of a pipeline holds, over all layers (Korthikanti et al., section 4.2.3).
@@ -76,6 +79,46 @@ TEST(StepMemory, AtItsPeakIsWhatPyTorchAllocates) {
   }
 }
 
+// The same with all numbers in bfloat16, where the peak is the optimizer's: parameters 12,852.5 MiB, and twice that for
+// Adam's two moments.
+TEST(StepMemory, OfBfloat16ThroughoutIsWhatPyTorchAllocates) {
+  const Trace llama = TraceLibrary(HBENCH_SOURCE_DIR "/workloads/traces").load("llama_7b");
+  const StepMemory memory = step_memory(llama, 1, number_bytes(Precision::bf16_true, nullptr));
+  EXPECT_NEAR(memory.weights.value / 1024 / 1024, 12'852.5, 1);
+  EXPECT_NEAR(memory.optimizer.value / 1024 / 1024, 25'705.0, 1);
+  EXPECT_NEAR(memory.state().value / 1024 / 1024 / 51'426.2, 1, 0.001);
+}
+
+// 16 bytes for each parameter, of which the optimizer has 12 (Rajbhandari et al., ZeRO, SC 2020, section 3.1); 18 with
+// gradients in float32 (Megatron-LM's docs/source/api-guide: distributed optimizer).
+TEST(StepMemory, OfFrameworksWithSixteenBitWeightsIsWhatTheyPublish) {
+  const Trace trace = computed_trace("gpt3-1.3b");
+  const auto per_parameter = [&](const char* preset, Precision precision) {
+    const StepMemory memory = step_memory(trace, 1, number_bytes(precision, &find_entry(presets(), preset, "preset")));
+    return std::array{memory.weights.value / trace.elements(), memory.gradients.value / trace.elements(),
+                      memory.optimizer.value / trace.elements()};
+  };
+  EXPECT_EQ(per_parameter("deepspeed", Precision::bf16), (std::array{2.0, 2.0, 12.0}));
+  EXPECT_EQ(per_parameter("deepspeed", Precision::fp16), (std::array{2.0, 2.0, 12.0}));
+  EXPECT_EQ(per_parameter("megatron-ddp", Precision::bf16), (std::array{2.0, 4.0, 12.0}));
+  EXPECT_EQ(per_parameter("ddp", Precision::bf16), (std::array{4.0, 4.0, 8.0}));
+  EXPECT_EQ(per_parameter("deepspeed", Precision::float32), (std::array{4.0, 4.0, 8.0}));
+}
+
+// The input of each layer, the words' scores, and no more than one layer of the rest at a time.
+TEST(StepMemory, OfFullRecomputationIsThatOfItsLayersInputs) {
+  const Trace trace = computed_trace("gpt:layers=40,hidden=1024,heads=8,vocab=100,seq=512,attention=plain");
+  const TransformerShape& shape = *trace.shape;
+  const auto of = [&](Recomputation recomputation) {
+    return step_memory(trace, 4, kHalf, recomputation).activations.value;
+  };
+  const double tokens = 4.0 * 512, words = tokens * 100 * 6;
+  const double all = tokens * (34.0 * 1024 + 5.0 * 8 * 512);
+  EXPECT_NEAR(of(Recomputation::none), shape.layers * all + words, 1);
+  EXPECT_NEAR(of(Recomputation::full), shape.layers * tokens * 2 * 1024 + all - tokens * 2 * 1024, 1);
+  EXPECT_NEAR(of(Recomputation::selective), shape.layers * tokens * 34 * 1024 + tokens * 5 * 8 * 512, 1);
+}
+
 // The same of convolutions: the numbers that their layers write, and the state of gradient descent with momentum.
 TEST(StepMemory, OfConvolutionsIsWhatPyTorchAllocates) {
   struct Measured {
@@ -92,7 +135,7 @@ TEST(StepMemory, OfConvolutionsIsWhatPyTorchAllocates) {
                                                {"resnext101_32x4d", 64, true, 5'521.1}}};
   const TraceLibrary traces(HBENCH_SOURCE_DIR "/workloads/traces");
   for (const Measured& each : kMeasured) {
-    const StepMemory memory = step_memory(traces.load(each.workload), each.batch, each.half);
+    const StepMemory memory = step_memory(traces.load(each.workload), each.batch, each.half ? kHalf : kFloat);
     EXPECT_NEAR(memory.total().value / 1024 / 1024 / each.mebibytes, 1, 0.06) << each.workload;
   }
 }
@@ -100,22 +143,22 @@ TEST(StepMemory, OfConvolutionsIsWhatPyTorchAllocates) {
 TEST(StepMemory, GrowsWithTheBatchAndHalvesInSixteenBits) {
   for (const char* name : {"llama3-8b", "gpt3-1.3b", "bert:layers=2,hidden=64,heads=4,vocab=100,seq=16"}) {
     const Trace trace = computed_trace(name);
-    const StepMemory one = step_memory(trace, 1, true), two = step_memory(trace, 2, true);
+    const StepMemory one = step_memory(trace, 1, kHalf), two = step_memory(trace, 2, kHalf);
     EXPECT_DOUBLE_EQ(two.activations / one.activations, 2) << name;
-    EXPECT_EQ(two.state, one.state) << name;
-    EXPECT_GT(step_memory(trace, 1, false).activations, one.activations) << name;
-    EXPECT_GE(one.state, trace.state()) << name;
+    EXPECT_EQ(two.state(), one.state()) << name;
+    EXPECT_GT(step_memory(trace, 1, kFloat).activations, one.activations) << name;
+    EXPECT_GE(one.state(), trace.state()) << name;
   }
 }
 
 TEST(StepMemory, OfConvolutionsIsWhatTheirLayersWrite) {
   const Trace trace = TraceLibrary(HBENCH_SOURCE_DIR "/workloads/traces").load("resnet50");
-  EXPECT_DOUBLE_EQ(step_memory(trace, 64, false).activations.value, 4.0 * 64 * trace.cost->activations);
-  EXPECT_DOUBLE_EQ(step_memory(trace, 64, true).activations.value, 2.0 * 64 * trace.cost->activations);
+  EXPECT_DOUBLE_EQ(step_memory(trace, 64, kFloat).activations.value, 4.0 * 64 * trace.cost->activations);
+  EXPECT_DOUBLE_EQ(step_memory(trace, 64, kHalf).activations.value, 2.0 * 64 * trace.cost->activations);
   Trace unknown = trace;
   unknown.cost.reset();
-  EXPECT_EQ(step_memory(unknown, 64, true).activations.value, 0);
-  EXPECT_EQ(step_memory(unknown, 64, true).state, unknown.state());
+  EXPECT_EQ(step_memory(unknown, 64, kHalf).activations.value, 0);
+  EXPECT_EQ(step_memory(unknown, 64, kHalf).state(), unknown.state());
 }
 
 }  // namespace

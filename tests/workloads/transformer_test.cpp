@@ -159,5 +159,16 @@ TEST(Workloads, OfAListHaveTheirOwnCommas) {
   expect_error([] { split_workloads("vgg16,,resnet50", "--workload"); }, ExitCode::usage, HasSubstr("--workload"));
 }
 
+TEST(Transformer, WithPlainAttentionWritesItsScores) {
+  const std::string text = "gpt:layers=2,hidden=64,heads=4,vocab=100,seq=16";
+  const TransformerShape fused = parse_transformer(text), plain = parse_transformer(text + ",attention=plain");
+  EXPECT_EQ(format_transformer(plain), text + ",attention=plain");
+  EXPECT_EQ(format_transformer(parse_transformer(text + ",attention=fused")), text);
+  EXPECT_EQ(plain.cost().flops, fused.cost().flops);
+  EXPECT_EQ(plain.cost().activations - fused.cost().activations, 2 * 3.0 * 4 * 16 * 16);
+  expect_error([&] { parse_transformer(text + ",attention=flash"); }, ExitCode::usage,
+               HasSubstr("attention=flash is neither fused nor plain"));
+}
+
 }  // namespace
 }  // namespace hbench

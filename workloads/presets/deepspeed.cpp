@@ -11,6 +11,14 @@ constinit const Preset kDeepspeedPreset{
     .fusion = "threshold:1907MiB",
     .per_bucket = kCallPerBucket,
     .per_step = kStepOfFramework,
+    .half = {.weights = true,
+             .fp16_gradients = true,
+             .bf16_gradients = true,
+             .fusion = "threshold:953MiB",
+             .source =
+                 "DeepSpeed, runtime/engine.py (commit edaa722): gradients are cast to communication_data_type, by "
+                 "default float16 with fp16 and bfloat16 with bf16; 16-bit weights and float32 copies: "
+                 "Rajbhandari et al., ZeRO, SC 2020, section 3.1"},
 };
 
 }  // namespace hbench

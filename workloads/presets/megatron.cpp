@@ -13,6 +13,14 @@ constinit const Preset kMegatronDdpPreset{
     .fusion = "ddp:152MiB:152MiB",
     .per_bucket = kCallPerBucket,
     .per_step = kStepOfFramework,
+    .half = {.weights = true,
+             .fp16_gradients = true,
+             .bf16_gradients = false,
+             .fusion = "ddp:76MiB:76MiB",
+             .source =
+                 "NVIDIA Megatron-LM (commit d98e8a6): training/arguments.py reduces gradients in float32 with --bf16 "
+                 "unless --grad-reduce-in-bf16 is given; core/distributed/param_and_grad_buffer.py else in the type "
+                 "of the parameters, which is float16 with --fp16"},
 };
 
 }  // namespace hbench

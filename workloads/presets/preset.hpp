@@ -29,6 +29,15 @@ inline constexpr PresetFigure kUsualOverlap{
     .worse = 0.9,
     .source = "published steps (hbench validate) are met about as well with nine tenths of it as with all"};
 
+/// How a framework trains in 16 bits, where that is not autocast over weights and gradients in float32.
+struct HalfTraining {
+  bool weights = false;  ///< they are 16 bits, beside float32 copies that the optimizer keeps
+  /// Whether gradients are reduced in 16 bits where the model is trained in fp16, or bf16.
+  bool fp16_gradients = false, bf16_gradients = false;
+  std::string_view fusion = {};  ///< the policy of such gradients, where the framework counts buckets in elements
+  std::string_view source = {};
+};
+
 /// One entry of the family. Texts are in the forms that the families' own parsers read.
 struct Preset {
   std::string_view name;
@@ -50,6 +59,7 @@ struct Preset {
   /// What its compressors cost a GPU beside hbench's own kernels: seconds for each byte of gradients, and for each
   /// tensor.
   PresetFigure coding_per_byte = {}, coding_per_tensor = {};
+  HalfTraining half = {};
 };
 
 /// Where no framework is named, its costs may be any: stated as none.

@@ -1,5 +1,6 @@
 #include "workloads/step/precision.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "collectives/base/table.hpp"
@@ -7,12 +8,28 @@
 namespace hbench {
 namespace {
 
-constexpr PrecisionEntry kFloat32{"float32", "IEEE single precision throughout", Precision::float32, false};
-constexpr PrecisionEntry kTf32{"tf32", "float32; matrix products and convolutions in TF32", Precision::tf32, true};
-constexpr PrecisionEntry kBf16{"bf16", "mixed: bfloat16 where LibTorch's autocast says so", Precision::bf16, false};
-constexpr PrecisionEntry kFp16{"fp16", "mixed: half where LibTorch's autocast says so, with loss scaling",
-                               Precision::fp16, true};
-constexpr std::array kPrecisions{&kFloat32, &kTf32, &kBf16, &kFp16};
+constexpr PrecisionEntry kFloat32{
+    .name = "float32", .summary = "IEEE single precision throughout", .precision = Precision::float32};
+constexpr PrecisionEntry kTf32{.name = "tf32",
+                               .summary = "float32; matrix products and convolutions in TF32",
+                               .precision = Precision::tf32,
+                               .gpu_only = true};
+constexpr PrecisionEntry kBf16{.name = "bf16",
+                               .summary = "mixed: bfloat16 where LibTorch's autocast says so",
+                               .precision = Precision::bf16,
+                               .half = true};
+constexpr PrecisionEntry kFp16{.name = "fp16",
+                               .summary = "mixed: half where LibTorch's autocast says so, with loss scaling",
+                               .precision = Precision::fp16,
+                               .gpu_only = true,
+                               .half = true};
+constexpr PrecisionEntry kBf16True{
+    .name = "bf16-true",
+    .summary = "bfloat16 throughout: parameters, gradients and the optimizer's state (model.to(torch.bfloat16))",
+    .precision = Precision::bf16_true,
+    .half = true,
+    .measured = false};
+constexpr std::array kPrecisions{&kFloat32, &kTf32, &kBf16, &kFp16, &kBf16True};
 
 }  // namespace
 
@@ -20,7 +37,10 @@ std::span<const PrecisionEntry* const> precisions() { return kPrecisions; }
 
 const PrecisionEntry& entry_of(Precision precision) { return *kPrecisions[static_cast<std::size_t>(precision)]; }
 
-bool is_half(std::string_view name) { return name == kBf16.name || name == kFp16.name; }
+bool is_half(std::string_view name) {
+  return std::ranges::any_of(kPrecisions,
+                             [&](const PrecisionEntry* entry) { return entry->half && entry->name == name; });
+}
 
 Precision parse_precision(std::string_view name) { return find_entry(precisions(), name, "precision").precision; }
 

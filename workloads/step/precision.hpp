@@ -10,16 +10,19 @@ namespace hbench {
 
 enum class Precision : std::uint8_t {
   float32,
-  tf32,  ///< float32, of which matrix products see 11 significant bits
-  bf16,  ///< mixed: autocast computes in bfloat16 what it may; parameters and gradients are float32
-  fp16,  ///< the same with IEEE half, and with loss scaling
+  tf32,       ///< float32, of which matrix products see 11 significant bits
+  bf16,       ///< mixed: autocast computes in bfloat16 what it may; parameters and gradients are float32
+  fp16,       ///< the same with IEEE half, and with loss scaling
+  bf16_true,  ///< parameters, gradients and the optimizer's state are bfloat16 too; predicted only
 };
 
 struct PrecisionEntry {
   std::string_view name;
   std::string_view summary;
   Precision precision;
-  bool gpu_only;
+  bool gpu_only = false;
+  bool half = false;     ///< computes in 16 bits
+  bool measured = true;  ///< hbench's own steps train in it; others are predicted only
 };
 
 /// The table.

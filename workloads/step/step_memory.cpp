@@ -1,5 +1,6 @@
 #include "workloads/step/step_memory.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace hbench {
@@ -18,6 +19,18 @@ constexpr double kStateWithoutGradients = 12, kCopies = 2;
 constexpr std::array<ActivationRule, 3> kPyTorch{
     {{.width = 22, .ffn = 16, .score = 0}, {.width = 28, .ffn = 8, .score = 0}, {.width = 26, .ffn = 4, .score = 0}}};
 
+/// `Trace::state_bytes` has weights and gradients in float32 and the optimizer's numbers beside them. Fewer bytes than
+/// those two take are halved.
+StepMemory state_of(const Trace& trace, const NumberBytes& bytes) {
+  constexpr double kFloat = 4;
+  const double each = std::min(kFloat, trace.state_bytes / 2), elements = trace.elements();
+  const double beside = trace.state_bytes - 2 * each;
+  return {.weights = Bytes(each * elements * bytes.weight / kFloat),
+          .gradients = Bytes(each * elements * bytes.gradient / kFloat),
+          .optimizer = Bytes((beside * bytes.state / kFloat + bytes.master) * elements),
+          .activations = Bytes(0)};
+}
+
 }  // namespace
 
 ActivationRule pytorch_activations(TransformerFamily family) { return kPyTorch.at(static_cast<std::size_t>(family)); }
@@ -33,21 +46,24 @@ Bytes layer_activations(const TransformerShape& shape, int batch, const Activati
   return Bytes(tokens * (undivided + (kept - undivided) / division.tensor_parallel));
 }
 
-StepMemory step_memory(const Trace& trace, int batch, bool half) {
-  StepMemory memory{.state = trace.state(), .activations = Bytes(0)};
+StepMemory step_memory(const Trace& trace, int batch, const NumberBytes& bytes, Recomputation recomputation) {
+  StepMemory memory = state_of(trace, bytes);
   if (!trace.cost) return memory;
-  const double wider = half ? 1 : 2;
+  const double wider = bytes.activation / 2;
   if (!trace.shape) {
     memory.activations = Bytes(trace.cost->activations * batch * 2 * wider);
     return memory;
   }
   const TransformerShape& shape = *trace.shape;
   const bool plain = shape.family == TransformerFamily::bert;
-  const ActivationRule rule = plain ? pytorch_activations(shape.family) : kFusedActivations;
-  const double words = static_cast<double>(shape.seq) * batch * shape.vocab;
-  memory.activations = layer_activations(shape, batch, rule, Recomputation::none) * wider +
-                       Bytes(words * (plain ? kPyTorchScores : kFusedScores));
-  if (plain && half) memory.state = memory.state + Bytes(kCopies * shape.parameters());
+  ActivationRule rule = plain ? pytorch_activations(shape.family) : kFusedActivations;
+  if (!shape.fused) rule.score = kMegatronActivations.score;
+  const Bytes all = layer_activations(shape, batch, rule, Recomputation::none) * wider;
+  const Bytes kept = layer_activations(shape, batch, rule, recomputation) * wider;
+  const Bytes of_layer = (all - kept) / shape.layers;
+  const Bytes words(static_cast<double>(shape.seq) * batch * shape.vocab * (plain ? kPyTorchScores : kFusedScores));
+  memory.activations = kept + std::max(of_layer, words);
+  if (plain && bytes.copies) memory.weights += Bytes(kCopies * shape.parameters());
   return memory;
 }
 

@@ -2,19 +2,12 @@
 
 /// What a training step has to keep on one GPU: the state of the model, and activations for the backward pass.
 
-#include <cstdint>
-
 #include "collectives/base/units.hpp"
+#include "workloads/step/number_bytes.hpp"
+#include "workloads/step/recomputation.hpp"
 #include "workloads/step/trace.hpp"
 
 namespace hbench {
-
-/// Which activations are computed again in the backward pass (Korthikanti et al., MLSys 2023, arXiv:2205.05198).
-enum class Recomputation : std::uint8_t {
-  none,
-  selective,  ///< the scores of attention
-  full,       ///< all but the input of each layer
-};
 
 /// Bytes that a layer keeps for each token in 16 bits: for each number of its width, for each of its feed-forward
 /// width, and for each score of attention.
@@ -42,15 +35,18 @@ Bytes layer_activations(const TransformerShape& shape, int batch, const Activati
 
 /// What one GPU keeps in plain data parallelism.
 struct StepMemory {
-  Bytes state;        ///< weights, gradients and optimizer
+  Bytes weights, gradients, optimizer;
   Bytes activations;  ///< and the words' scores; 0: not known
 
-  Bytes total() const { return state + activations; }
+  Bytes state() const { return weights + gradients + optimizer; }
+  Bytes total() const { return state() + activations; }
 };
 
-/// Of `batch` samples, in 16 bits or not. GPT and LLaMA are trained with fused attention, as their rates stand for it;
-/// BERT as PyTorch does it; of convolutions every number is kept that a layer writes.
-StepMemory step_memory(const Trace& trace, int batch, bool half);
+/// Of `batch` samples. GPT and LLaMA are trained with fused attention, as their rates stand for it;
+/// BERT as PyTorch does it; of convolutions every number is kept that a layer writes. What is computed again is there
+/// for one layer at a time, and not while the words' scores are. \pre `refuse_recomputation` has nothing against it.
+StepMemory step_memory(const Trace& trace, int batch, const NumberBytes& bytes,
+                       Recomputation recomputation = Recomputation::none);
 /// The same of a transformer in plain PyTorch, at its peak: before gradients are there, when the words' scores and
 /// their gradients are.
 Bytes pytorch_peak(const TransformerShape& shape, int batch);

@@ -64,6 +64,8 @@ std::string refuse_strategy(const TrainingStrategy& strategy, const World& world
     if (!why.empty()) return why;
   }
   if (std::string why = refuse_method(strategy, world); !why.empty()) return why;
+  if (strategy.precision == Precision::bf16_true && !compressor.verbatim())
+    return fmt::format("{} codes float32, and gradients of bf16-true are 16 bits already", compressor.text());
   if (compressor.compressor->exchange == Exchange::low_rank && strategy.fusion.fusion->varies)
     return fmt::format(
         "{} carries factors from step to step for each bucket, and the buckets of {} differ from step to step; take "

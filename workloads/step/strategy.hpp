@@ -13,6 +13,7 @@
 #include "workloads/methods/method.hpp"
 #include "workloads/presets/preset.hpp"
 #include "workloads/step/precision.hpp"
+#include "workloads/step/recomputation.hpp"
 
 namespace hbench {
 
@@ -33,6 +34,7 @@ struct TrainingStrategy {
   const ExecutorKind* executor = nullptr;  ///< what carries the bytes; null where nothing is measured
   bool on_gpu = false;                     ///< computed and exchanged on GPUs
   Precision precision = Precision::float32;
+  Recomputation recomputation = Recomputation::none;
   const Preset* preset = nullptr;  ///< the framework whose costs on the host are simulated; null: none are
 
   bool communicates() const { return !algorithm.empty(); }

@@ -28,6 +28,20 @@ StepTimeline StepTimeline::accumulated(int micro_batches) const {
   return all;
 }
 
+StepTimeline StepTimeline::recomputed(double share_of_forward) const {
+  StepTimeline again = *this;
+  if (share_of_forward == 0) return again;
+  again.backward = backward + forward * share_of_forward;
+  for (GradientEvent& gradient : again.gradients) gradient.ready = gradient.ready * (again.backward / backward);
+  return again;
+}
+
+StepTimeline StepTimeline::with_half_gradients() const {
+  StepTimeline half = *this;
+  for (GradientEvent& gradient : half.gradients) gradient.elements = (gradient.elements + 1) / 2;
+  return half;
+}
+
 StepTimeline StepTimeline::merged() const {
   StepTimeline one = *this;
   one.backward = backward + update;

@@ -38,6 +38,11 @@ struct StepTimeline {
   /// Returns a step of as many micro-batches like this one, whose gradients are added up. They travel with the last
   /// one, so that the passes of all others count as forward.
   StepTimeline accumulated(int micro_batches) const;
+  /// Returns the same step where the backward pass repeats a share of the forward pass, evenly over its layers.
+  StepTimeline recomputed(double share_of_forward) const;
+  /// Returns the same step with gradients in 16 bits: to all that carries gradients these are half as many numbers of 4
+  /// bytes.
+  StepTimeline with_half_gradients() const;
   /// Returns the same step with the update as the end of the backward pass, for those who apply gradients one by one.
   StepTimeline merged() const;
 };

@@ -39,9 +39,11 @@ TransformerFamily parse_family(std::string_view name) {
   return static_cast<TransformerFamily>(found - kFamilies.begin());
 }
 
-bool parse_yes(std::string_view value) {
-  if (value != "yes" && value != "no") fail(fmt::format("tied={} is neither yes nor no", value), "write tied=yes");
-  return value == "yes";
+/// Of a key with two values, whether it has the first.
+bool parse_first(std::string_view key, std::string_view value, std::string_view first, std::string_view second) {
+  if (value != first && value != second)
+    fail(fmt::format("{}={} is neither {} nor {}", key, value, first, second), fmt::format("write {}={}", key, first));
+  return value == first;
 }
 
 std::map<std::string, std::string> pairs_of(std::string_view text) {
@@ -102,9 +104,11 @@ WorkloadCost TransformerShape::cost() const {
   double multiply_adds = 0;
   for (const ComputedLayer& layer : layers_of(*this)) multiply_adds += layer.multiply_adds;
   // Two norms, queries, keys and values, attention, its projection, two sums, and the feed-forward layers, whose
-  // activation function keeps its input: GPT has one, LLaMA the product of two.
+  // activation function keeps its input: GPT has one, LLaMA the product of two. Plain attention writes the scores,
+  // their softmax and what dropout leaves of it.
   const double width = hidden, keys = width * kv_heads / heads;
-  const double of_layer = 8 * width + 2 * keys + (llama ? 4.0 : 2.0) * ffn;
+  const double scores = fused ? 0 : 3.0 * heads * seq;
+  const double of_layer = 8 * width + 2 * keys + (llama ? 4.0 : 2.0) * ffn + scores;
   return {.kind = family == TransformerFamily::bert ? WorkloadKind::encoder : WorkloadKind::decoder,
           .flops = 6 * multiply_adds,
           .activations = seq * (layers * of_layer + 2.0 * vocab)};
@@ -120,11 +124,13 @@ TransformerShape parse_transformer(std::string_view text) {
   std::map<std::string, std::string> pairs = pairs_of(text);
   if (auto kind = pairs.extract("kind")) shape.family = parse_family(kind.mapped());
   shape.tied = shape.family != TransformerFamily::llama;
-  if (auto tied = pairs.extract("tied")) shape.tied = parse_yes(tied.mapped());
+  if (auto tied = pairs.extract("tied")) shape.tied = parse_first("tied", tied.mapped(), "yes", "no");
+  if (auto attention = pairs.extract("attention"))
+    shape.fused = parse_first("attention", attention.mapped(), "fused", "plain");
   for (const auto& [key, number] : kNumbers)
     if (auto given = pairs.extract(std::string(key))) shape.*number = take_number(key, given.mapped());
   if (!pairs.empty()) {
-    std::vector<std::string_view> known{"kind", "tied"};
+    std::vector<std::string_view> known{"kind", "tied", "attention"};
     for (const auto& [key, number] : kNumbers) known.push_back(key);
     throw unknown_name("number of a transformer", pairs.begin()->first, known);
   }
@@ -161,8 +167,9 @@ std::string format_transformer(const TransformerShape& shape) {
     if (without.*number != shape.*number) text += fmt::format("{}={},", key, shape.*number);
   }
   const bool tied = shape.family != TransformerFamily::llama;
-  if (shape.tied == tied) return text.substr(0, text.size() - 1);
-  return text + fmt::format("tied={}", shape.tied ? "yes" : "no");
+  if (shape.tied != tied) text += fmt::format("tied={},", shape.tied ? "yes" : "no");
+  if (!shape.fused) text += "attention=plain,";
+  return text.substr(0, text.size() - 1);
 }
 
 }  // namespace hbench

@@ -32,6 +32,7 @@ struct TransformerShape {
   int positions = 0;  ///< that have been learned; not of LLaMA
   int batch = 1;      ///< sequences per GPU and step
   bool tied = true;   ///< the output layer is the word embedding
+  bool fused = true;  ///< attention keeps no scores (FlashAttention); false: all of them, for the backward pass
 
   /// Parameters of a model with these tensors.
   double parameters() const;
@@ -43,7 +44,8 @@ struct TransformerShape {
 
 /// Reads `[family:]key=value,...`. `layers`, `hidden`, `heads`, `vocab` and `seq` are required; `ffn` is 4 x hidden
 /// where it is not given (LLaMA: two thirds of that, rounded up to 256), `kv_heads` is `heads`, `positions` is `seq`
-/// (BERT: at least 512), `tied` is yes but for LLaMA. \throws Error (usage) that names the key.
+/// (BERT: at least 512), `tied` is yes but for LLaMA, `attention` is fused or plain. \throws Error (usage) that names
+/// the key.
 TransformerShape parse_transformer(std::string_view text);
 /// The workloads of a comma list, in which the numbers of a transformer have commas as well. \throws Error (usage) as
 /// `split_list`.

@@ -1,0 +1,108 @@
+#include "analysis/prediction/case_memory.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/rate_model.hpp"
+#include "analysis/records/metrics.hpp"
+#include "collectives/base/table.hpp"
+
+namespace hbench {
+namespace {
+
+/// As the case says, else that in which the cluster's rate was measured, and without one the usual one.
+Precision precision_of(const Case& asked, const Profile& cluster, const Trace& trace) {
+  if (!asked.training.precision.empty()) return parse_precision(asked.training.precision);
+  const auto rate = cluster.rates.find(trace.name);
+  if (rate != cluster.rates.end() && !rate->second.precision.empty()) return parse_precision(rate->second.precision);
+  return trace.cost ? parse_precision(usual_precision(cluster, trace.cost->kind)) : Precision::float32;
+}
+
+/// Of the same step with another micro-batch.
+StepMemory memory_at(Case asked, const Catalog& catalog, int batch) {
+  asked.batch_per_gpu = batch;
+  asked.accumulate = 0;
+  return memory_of(asked, catalog);
+}
+
+/// The largest micro-batch with which a step has room, up to the case's; 0: none.
+int largest_batch(const Case& asked, const Catalog& catalog, Bytes room) {
+  const double one = memory_at(asked, catalog, 1).activations.value;
+  const double left = (room - memory_of(asked, catalog).state()).value;
+  return static_cast<int>(std::clamp(left / one, 0.0, static_cast<double>(asked.micro_batch())));
+}
+
+/// What would have room: `--batch 12, --recompute full`. Empty: nothing that is known here.
+std::vector<std::string> what_fits(Case asked, const Catalog& catalog, Bytes room) {
+  std::vector<std::string> ways;
+  if (const int batch = largest_batch(asked, catalog, room); batch > 0)
+    ways.push_back(fmt::format("--batch {}", batch));
+  const Trace& trace = catalog.traces.at(asked.workload);
+  const std::string full(entry_of(Recomputation::full).name);
+  if (asked.training.recompute == full || !refuse_recomputation(trace, Recomputation::full).empty()) return ways;
+  asked.training.recompute = full;
+  if (const int batch = largest_batch(asked, catalog, room); batch == asked.micro_batch())
+    ways.push_back("--recompute full");
+  else if (batch > 0)
+    ways.push_back(fmt::format("--recompute full --batch {}", batch));
+  return ways;
+}
+
+/// `: --precision bf16-true has room` where the GPU computes in it and one sample fits; else empty.
+std::string fewer_bits_fit(Case asked, const Catalog& catalog, Bytes room) {
+  asked.training.precision = entry_of(Precision::bf16_true).name;
+  const bool computes = catalog.profiles.at(asked.profile).peaks.bf16 > 0;
+  if (!computes || memory_at(asked, catalog, 1).total() > room) return {};
+  return fmt::format("; --precision {} takes {:.0f} GB", asked.training.precision,
+                     memory_of(asked, catalog).state().value / 1e9);
+}
+
+}  // namespace
+
+NumberBytes number_bytes_of(const Case& asked, const Catalog& catalog) {
+  const std::string& preset = asked.strategy.preset;
+  return number_bytes(precision_of(asked, catalog.profiles.at(asked.profile), catalog.traces.at(asked.workload)),
+                      preset.empty() ? nullptr : &find_entry(presets(), preset, "preset"));
+}
+
+StepMemory memory_of(const Case& asked, const Catalog& catalog) {
+  return step_memory(catalog.traces.at(asked.workload), asked.micro_batch(), number_bytes_of(asked, catalog),
+                     recomputation_of(asked));
+}
+
+void add_memory(CaseResult& result, const StepMemory& memory) {
+  const auto add = [&](std::string_view part, Bytes bytes) {
+    if (bytes.value > 0)
+      result.samples.push_back(
+          {.metric = fmt::format("{}{}", metric::kMemory, part), .value = bytes.value, .unit = "B"});
+  };
+  add("weights", memory.weights);
+  add("gradients", memory.gradients);
+  add("optimizer", memory.optimizer);
+  add("activations", memory.activations);
+}
+
+std::string refuse_memory(const Case& asked, const Catalog& catalog) {
+  const Profile& profile = catalog.profiles.at(asked.profile);
+  const Bytes room = profile.gpu_memory;
+  if (room.value <= 0) return {};
+  const StepMemory memory = memory_of(asked, catalog);
+  if (memory.state() > room)
+    return fmt::format(
+        "weights, gradients and optimizer take {:.0f} GB, and plain data parallelism has all of them on each GPU{}",
+        memory.state().value / 1e9, fewer_bits_fit(asked, catalog, room));
+  const auto rate = profile.rates.find(asked.workload);
+  const bool measured = rate != profile.rates.end() && !rate->second.modelled;
+  if (memory.total() <= room || (measured && asked.micro_batch() <= rate->second.batch)) return {};
+  const std::vector<std::string> ways = what_fits(asked, catalog, room);
+  return fmt::format(
+      "weights, gradients and optimizer take {:.3g} GB, and activations of {} samples {:.0f} GB: {}",
+      memory.state().value / 1e9, asked.micro_batch(), memory.activations.value / 1e9,
+      ways.empty() ? std::string("not even one sample fits") : fmt::format("give {}", fmt::join(ways, ", or ")));
+}
+
+}  // namespace hbench

@@ -1,0 +1,101 @@
+// The bytes of a predicted step: by precision, framework and recomputation.
+
+#include "analysis/prediction/case_memory.hpp"
+
+#include <gmock/gmock.h>
+
+#include "analysis/prediction/one_gpu.hpp"
+#include "workloads/step/recomputation.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kShape = "gpt:layers=12,hidden=768,heads=12,vocab=50257,seq=1024";
+
+/// A cluster of GPUs of 40 GB with a rate in bfloat16.
+Catalog catalog() {
+  Catalog catalog;
+  catalog.traces["w"] = computed_trace(kShape);
+  catalog.traces["w"].name = "w";
+  Profile& profile = catalog.profiles["p"];
+  profile.gpu_memory = Bytes(40e9);
+  profile.peaks = {.float32 = 20e12, .tf32 = 150e12, .fp16 = 300e12, .bf16 = 300e12};
+  profile.rates["w"] = {.samples_per_second = 100, .batch = 8, .source = "a test", .precision = "bf16"};
+  return catalog;
+}
+
+Case asked(const std::string& preset = {}, const std::string& precision = {}, const std::string& recompute = {}) {
+  Case asked{.workload = "w", .gpus = 8, .profile = "p", .batch_per_gpu = 8};
+  asked.strategy = {.algorithm = "ring", .compressor = "none", .fusion = "ddp", .preset = preset};
+  asked.training.precision = precision;
+  asked.training.recompute = recompute;
+  return asked;
+}
+
+double sent(const Case& asked, const Catalog& catalog) {
+  double elements = 0;
+  for (const GradientEvent& gradient : timeline_of(asked, catalog).gradients)
+    elements += static_cast<double>(gradient.elements);
+  return 4 * elements / catalog.traces.at("w").elements();
+}
+
+TEST(NumberBytes, OnTheirWayAreThoseOfThePrecisionAndTheFramework) {
+  const Catalog known = catalog();
+  constexpr double kRounded = 1e-3;
+  EXPECT_EQ(sent(asked(), known), 4);
+  EXPECT_EQ(sent(asked("", "bf16"), known), 4) << "autocast's gradients are float32";
+  EXPECT_EQ(sent(asked("ddp", "bf16"), known), 4) << "a framework that says nothing changes nothing";
+  EXPECT_NEAR(sent(asked("", "bf16-true"), known), 2, kRounded);
+  EXPECT_NEAR(sent(asked("deepspeed", "fp16"), known), 2, kRounded);
+  EXPECT_NEAR(sent(asked("deepspeed"), known), 2, kRounded) << "the rate is bfloat16's";
+  EXPECT_EQ(sent(asked("deepspeed", "tf32"), known), 4);
+  EXPECT_EQ(sent(asked("megatron-ddp", "bf16"), known), 4);
+  EXPECT_NEAR(sent(asked("megatron-ddp", "fp16"), known), 2, kRounded);
+  Case compressed = asked("deepspeed");
+  compressed.strategy.compressor = "topk:0.01";
+  EXPECT_EQ(sent(compressed, known), 4) << "compressors code float32";
+}
+
+TEST(TimelineOf, RepeatsTheForwardPassOfItsLayersWithFullRecomputation) {
+  const Catalog known = catalog();
+  const StepTimeline all = timeline_of(asked(), known), again = timeline_of(asked("", "", "full"), known);
+  const double share = recomputed_share(known.traces.at("w"), Recomputation::full);
+  EXPECT_GT(share, 0.6);
+  EXPECT_LT(share, 0.9) << "the output layer is a quarter of this model";
+  EXPECT_EQ(again.forward, all.forward);
+  EXPECT_NEAR(again.backward / all.backward, 1 + share * (all.forward / all.backward), 1e-12);
+}
+
+TEST(RefuseMemory, NamesTheLargestBatchThatFitsAndWhatElseWould) {
+  const Catalog known = catalog();
+  EXPECT_THAT(refuse_memory(asked(), known), IsEmpty());
+  Case large = asked();
+  large.batch_per_gpu = 512;
+  const std::string why = refuse_memory(large, known);
+  EXPECT_THAT(why, HasSubstr("activations of 512 samples"));
+  EXPECT_THAT(why, HasSubstr("give --batch "));
+  EXPECT_THAT(why, HasSubstr("or --recompute full"));
+  const std::size_t at = why.find("--batch ") + 8;
+  large.batch_per_gpu = std::stoi(why.substr(at));
+  EXPECT_THAT(refuse_memory(large, known), IsEmpty());
+  ++large.batch_per_gpu;
+  EXPECT_THAT(refuse_memory(large, known), HasSubstr("give --batch " + std::to_string(large.batch_per_gpu - 1)));
+}
+
+TEST(RefuseMemory, OfAModelThatDoesNotFitNamesFewerBits) {
+  Catalog known = catalog();
+  known.profiles["p"].gpu_memory = Bytes(1.9e9);
+  EXPECT_THAT(refuse_memory(asked(), known), HasSubstr("take 2 GB"));
+  known.profiles["p"].gpu_memory = Bytes(1.8e9);
+  Case one = asked();
+  one.batch_per_gpu = 1;
+  EXPECT_THAT(refuse_memory(one, known), HasSubstr("--precision bf16-true takes 1 GB"));
+  known.profiles["p"].gpu_memory = Bytes(0.5e9);
+  EXPECT_THAT(refuse_memory(one, known), testing::Not(HasSubstr("bf16-true")));
+}
+
+}  // namespace
+}  // namespace hbench
