@@ -4,13 +4,12 @@
 
 namespace hbench {
 
-std::uint64_t digest(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
+std::uint64_t digest(std::span<const std::byte> bytes, std::uint64_t before) {
   for (const std::byte byte : bytes) {
-    hash ^= static_cast<std::uint64_t>(byte);
-    hash *= 0x100000001b3ULL;
+    before ^= static_cast<std::uint64_t>(byte);
+    before *= 0x100000001b3ULL;
   }
-  return hash;
+  return before;
 }
 
 std::string digest_text(std::string_view text) {
