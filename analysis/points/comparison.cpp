@@ -24,7 +24,7 @@ bool same_place(const Case& a, const Case& b) {
 
 bool predictable(const Case& measured) {
   return measured.gpus > 1 && measured.processes_per_gpu <= 1 && measured.strategy.communicates() &&
-         !measured.strategy.dedicated() && measured.image_size > 0;
+         !measured.strategy.dedicated() && (measured.image_size > 0 || !measured.model_digest.empty());
 }
 
 /// Whether simulated ranks are on as many nodes as measured ones, where these are on several.
@@ -33,7 +33,8 @@ bool same_spread(const Case& simulated, const Case& measured) {
 }
 
 bool same_work(const Case& a, const Case& b) {
-  return a.workload == b.workload && a.image_size == b.image_size && a.gpus == b.gpus && same_batch(a, b) &&
+  return a.workload == b.workload && a.image_size == b.image_size && a.model_digest == b.model_digest &&
+         a.gpus == b.gpus && same_batch(a, b) &&
          a.training.device == b.training.device && a.training.precision == b.training.precision &&
          a.training.recompute == b.training.recompute && same_strategy(a.strategy, b.strategy);
 }

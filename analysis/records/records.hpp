@@ -109,14 +109,15 @@ struct Case {
   int nodes = 0;              ///< machines on which the workers are; 0: not known
   int processes_per_gpu = 0;  ///< workers that share each GPU, where more than one does; else 0
   Strategy strategy;
-  std::string profile;         ///< cluster profile, or `local` for this machine
-  int batch_per_gpu = 0;       ///< samples per worker and step, all micro-batches together
-  int accumulate = 0;          ///< micro-batches of a step, whose gradients travel together; 0: one
-  int global_batch = 0;        ///< samples of a step at every GPU count (strong scaling); 0: `batch_per_gpu` is (weak)
-  int image_size = 0;          ///< 0 where the workload fixes it
-  double single_gpu_rate = 0;  ///< samples/s of one GPU given by the user; 0: the profile's or the trace's
-  std::string implementation;  ///< name and revision of what produced it, such as `simulator/1`, `engine/1`
-  std::string source;          ///< where the figures come from: a citation, a profile's digest, a trace's origin
+  std::string profile;    ///< cluster profile, or `local` for this machine
+  int batch_per_gpu = 0;  ///< samples per worker and step, all micro-batches together
+  int accumulate = 0;     ///< micro-batches of a step, whose gradients travel together; 0: one
+  int global_batch = 0;   ///< samples of a step at every GPU count (strong scaling); 0: `batch_per_gpu` is (weak)
+  int image_size = 0;     ///< 0 where the workload fixes it
+  std::string model_digest = {};  ///< of the file of a model of one's own; else empty
+  double single_gpu_rate = 0;     ///< samples/s of one GPU given by the user; 0: the profile's or the trace's
+  std::string implementation;     ///< name and revision of what produced it, such as `simulator/1`, `engine/1`
+  std::string source;             ///< where the figures come from: a citation, a profile's digest, a trace's origin
   /// Of a collective; its `workload` is empty, or names the trace whose tensors travel.
   CollectiveTask collective;
   TrainingTask training;

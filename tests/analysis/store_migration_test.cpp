@@ -303,7 +303,7 @@ TEST(ADatabaseOfVersion9, IsReadAsItWasWritten) {
   }
 }
 
-// The same of schema version 10: all activations were kept.
+// The same of schema version 10: models are ours, training is synchronous, all activations are kept.
 TEST(ADatabaseOfVersion10, IsReadAsItWasWritten) {
   for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
     const TemporaryFolder folder;
@@ -312,7 +312,11 @@ TEST(ADatabaseOfVersion10, IsReadAsItWasWritten) {
     const std::vector<CaseResult> results = old.results();
     EXPECT_EQ(results.size(), 9u);
     EXPECT_EQ(std::ranges::count(results, 1024, [](const CaseResult& result) { return result.asked.global_batch; }), 1);
-    for (const CaseResult& result : results) EXPECT_EQ(result.asked.training.recompute, "");
+    for (const CaseResult& result : results) {
+      EXPECT_EQ(result.asked.training.recompute, "");
+      EXPECT_EQ(result.asked.strategy.method, "");
+      EXPECT_EQ(result.asked.model_digest, "");
+    }
   }
 }
 
