@@ -65,7 +65,7 @@ const std::vector<Layer> kRooms{
     {"workloads/models", {}},
     {"workloads/presets", {}},
     {"workloads/methods", {}},
-    {"workloads/step", {"workloads/methods", "workloads/presets"}},
+    {"workloads/step", {"workloads/methods", "workloads/models", "workloads/presets"}},
     {"workloads/simulation", {"workloads/methods", "workloads/step"}},
     {"workloads/engine", {"workloads/methods", "workloads/models", "workloads/step", "workloads/simulation"}},
     {"workloads", {"workloads/models", "workloads/step", "workloads/engine"}},

@@ -53,20 +53,26 @@ Recorded record(Replica& replica, int steps) {
   return recorded;
 }
 
-}  // namespace
-
-StepTimeline record_timeline(const RecordingRequest& request) {
+Replica make_replica(const RecordingRequest& request) {
+  const ReplicaOptions options{.batch = request.batch,
+                               .image_size = request.image_size,
+                               .threads = request.threads,
+                               .gpu = request.on_gpu ? std::optional(0) : std::nullopt,
+                               .precision = request.precision,
+                               .channels_last = request.on_gpu};
+  if (request.own) return {*request.own, options};
   const ModelEntry& entry = find_entry(models(), request.model, "model");
   if (request.image_size < entry.smallest_image || request.batch < 1 || request.steps < 1)
     throw Error(ExitCode::usage, fmt::format("{} needs images of at least {} pixels, a batch and a step", request.model,
                                              entry.smallest_image));
+  return {entry, options};
+}
+
+}  // namespace
+
+StepTimeline record_timeline(const RecordingRequest& request) {
   require_place(request.on_gpu, request.precision);
-  Replica replica(entry, {.batch = request.batch,
-                          .image_size = request.image_size,
-                          .threads = request.threads,
-                          .gpu = request.on_gpu ? std::optional(0) : std::nullopt,
-                          .precision = request.precision,
-                          .channels_last = request.on_gpu});
+  Replica replica = make_replica(request);
   const Recorded recorded = record(replica, request.steps);
   StepTimeline timeline{.batch = request.batch,
                         .forward = median(recorded.forward),

@@ -17,8 +17,7 @@ void require(bool holds, const std::string& message, const std::string& hint = {
   if (!holds) throw Error(ExitCode::usage, message, hint);
 }
 
-void check_model(const ModelEntry& model, int batch, int image_size) {
-  require(batch >= 1, "the batch must be at least 1");
+void check_images(const ModelEntry& model, int image_size) {
   require(image_size >= model.smallest_image,
           fmt::format("{} needs images of {} pixels and more, not {}", model.name, model.smallest_image, image_size),
           fmt::format("give an image size of {} or more", model.smallest_image));
@@ -38,8 +37,9 @@ void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
   require(refusal.empty(), refusal);
 }
 
-void check_request(const TrainingRequest& request, const ModelEntry& model, Endpoint* endpoint) {
-  check_model(model, request.batch, request.image_size);
+void check_request(const TrainingRequest& request, Endpoint* endpoint) {
+  require(request.batch >= 1, "the batch must be at least 1");
+  if (!request.own) check_images(find_entry(models(), request.model, "model"), request.image_size);
   require_place(request.strategy.on_gpu, request.strategy.precision);
   require(request.steps >= 1 && request.warmup_steps >= 0, "at least one step must be timed");
   check_strategy(request, endpoint);
@@ -50,28 +50,32 @@ void check_request(const TrainingRequest& request, const ModelEntry& model, Endp
           "start as many ranks as there are workers and dedicated servers");
 }
 
+Replica make_replica(const TrainingRequest& request, Rank rank) {
+  const ReplicaOptions options{
+      .batch = request.batch,
+      .image_size = request.image_size,
+      .seed = request.seed,
+      .rank = rank,
+      .workers = request.world.workers,
+      .freeze_batch_norm = request.freeze_batch_norm,
+      .threads = request.threads,
+      .gpu = request.strategy.on_gpu ? std::optional(gpu_of(request.local_rank(rank))) : std::nullopt,
+      .precision = request.strategy.precision,
+      .channels_last = request.strategy.on_gpu};
+  return request.own ? Replica(*request.own, options) : Replica(find_entry(models(), request.model, "model"), options);
+}
+
 }  // namespace
 
 std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
                     const std::function<void(const StepReport&)>& on_step) {
-  const ModelEntry& model = find_entry(models(), request.model, "model");
-  check_request(request, model, endpoint);
+  check_request(request, endpoint);
   const Rank rank = endpoint == nullptr ? 0 : endpoint->transport().rank();
   if (rank >= request.world.workers) {
     serve(request, *endpoint);
     return 0;
   }
-  Replica replica(model,
-                  {.batch = request.batch,
-                   .image_size = request.image_size,
-                   .seed = request.seed,
-                   .rank = rank,
-                   .workers = request.world.workers,
-                   .freeze_batch_norm = request.freeze_batch_norm,
-                   .threads = request.threads,
-                   .gpu = request.strategy.on_gpu ? std::optional(gpu_of(request.local_rank(rank))) : std::nullopt,
-                   .precision = request.strategy.precision,
-                   .channels_last = request.strategy.on_gpu});
+  Replica replica = make_replica(request, rank);
   if (endpoint == nullptr) {
     train_alone(replica, request, on_step);
     return replica.digest();

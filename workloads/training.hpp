@@ -23,7 +23,8 @@ std::uint64_t train(const TrainingRequest& request, Endpoint* endpoint,
 
 /// What is recorded.
 struct RecordingRequest {
-  std::string model;
+  std::string model;                 ///< as `TrainingRequest::model`
+  std::optional<OwnModel> own = {};  ///< as `TrainingRequest::own`
   int batch = 16;
   int image_size = 64;
   int steps = 10;

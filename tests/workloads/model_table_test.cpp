@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "workloads/engine/samples.hpp"
 #include "workloads/models/models.hpp"
 
@@ -65,6 +68,10 @@ TEST(Samples, StayWhatTheyAre) {
   EXPECT_FLOAT_EQ(pixels[0], 0.37855718F);
   EXPECT_FLOAT_EQ(pixels[2], -0.014149837F);
   EXPECT_EQ(label_of(7, 3, 1000), 943);
+  std::array<std::int64_t, 200> tokens{};
+  fill_tokens(7, 3, tokens, 50);
+  EXPECT_EQ(*std::ranges::min_element(tokens), 0);
+  EXPECT_EQ(*std::ranges::max_element(tokens), 49);
 }
 
 }  // namespace

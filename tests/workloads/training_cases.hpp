@@ -65,16 +65,17 @@ inline TrainingRequest small_request(const char* model, World world, const char*
 }
 
 inline Replica make_replica(const TrainingRequest& request, int rank) {
-  return {find_entry(models(), request.model, "model"),
-          {.batch = request.batch,
-           .image_size = request.image_size,
-           .seed = request.seed,
-           .rank = rank,
-           .workers = request.world.workers,
-           .freeze_batch_norm = request.freeze_batch_norm,
-           .gpu = request.strategy.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
-           .precision = request.strategy.precision,
-           .channels_last = request.strategy.on_gpu}};
+  const ReplicaOptions options{.batch = request.batch,
+                               .image_size = request.image_size,
+                               .seed = request.seed,
+                               .rank = rank,
+                               .workers = request.world.workers,
+                               .freeze_batch_norm = request.freeze_batch_norm,
+                               .gpu = request.strategy.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
+                               .precision = request.strategy.precision,
+                               .channels_last = request.strategy.on_gpu};
+  if (request.own) return {*request.own, options};
+  return {find_entry(models(), request.model, "model"), options};
 }
 
 /// The parameters that one worker ends with when it sees all samples of the job.

@@ -16,6 +16,7 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 
 #include "collectives/base/error.hpp"
@@ -34,21 +35,25 @@ constexpr int kPool = 4;
 constexpr int kSmallestBatch = 2;
 
 struct Data {
-  at::Tensor images;
+  at::Tensor samples;
   at::Tensor labels;
 };
 
-/// LibTorch's message, its first line, without its stack of C++ frames.
+/// LibTorch's message without its stack of C++ frames.
+std::string first_line_of(const c10::Error& error) {
+  const std::string_view words = error.what_without_backtrace();
+  return std::string(words.substr(0, words.find('\n')));
+}
+
+bool is_of_memory(const c10::Error& error) { return first_line_of(error).find("out of memory") != std::string::npos; }
+
 template <class Work>
 auto translated(Work work) {
   try {
     return work();
   } catch (const c10::Error& error) {
-    std::string_view words = error.what_without_backtrace();
-    words = words.substr(0, words.find('\n'));
-    const bool memory = words.find("out of memory") != std::string_view::npos;
-    throw Error(ExitCode::environment, fmt::format("LibTorch: {}", words),
-                memory ? "give a smaller --batch, or a --precision of fewer bits" : "");
+    throw Error(ExitCode::environment, fmt::format("LibTorch: {}", first_line_of(error)),
+                is_of_memory(error) ? "give a smaller --batch, or a --precision of fewer bits" : "");
   }
 }
 
@@ -81,27 +86,36 @@ void set_up_process(int threads) {
   });
 }
 
-std::shared_ptr<Model> build(const ModelEntry& entry, const ReplicaOptions& options) {
+template <class Build>
+std::shared_ptr<Model> built(Build build, const ReplicaOptions& options) {
   // The generator is the process's: ranks that are threads take turns.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   torch::manual_seed(options.seed);
-  std::shared_ptr<Model> model = build_model(entry);
+  std::shared_ptr<Model> model = build();
   // What is drawn from now on (dropout) differs between ranks.
   torch::manual_seed(options.seed + 1 + static_cast<unsigned>(options.rank));
   return model;
 }
 
-Data make_batch(const ModelEntry& entry, unsigned seed, std::uint64_t first, int batch, int image_size) {
-  Data data{at::empty({batch, entry.channels, image_size, image_size}, at::kFloat), at::empty({batch}, at::kLong)};
-  const auto pixels = static_cast<std::size_t>(data.images.numel() / batch);
+Data make_batch(const SampleShape& shape, int classes, unsigned seed, std::uint64_t first, int batch) {
+  std::vector<std::int64_t> sizes{batch};
+  sizes.insert(sizes.end(), shape.sizes.begin(), shape.sizes.end());
+  Data data{at::empty(sizes, shape.vocabulary > 0 ? at::kLong : at::kFloat), at::empty({batch}, at::kLong)};
+  const auto values = static_cast<std::size_t>(data.samples.numel() / batch);
   for (int i = 0; i < batch; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    fill_image(seed, first + index, {data.images.data_ptr<float>() + index * pixels, pixels});
-    data.labels.data_ptr<std::int64_t>()[i] = label_of(seed, first + index, entry.classes);
+    if (shape.vocabulary > 0)
+      fill_tokens(seed, first + index, {data.samples.data_ptr<std::int64_t>() + index * values, values},
+                  shape.vocabulary);
+    else
+      fill_image(seed, first + index, {data.samples.data_ptr<float>() + index * values, values});
+    data.labels.data_ptr<std::int64_t>()[i] = label_of(seed, first + index, classes);
   }
   return data;
 }
+
+SampleShape images(const ModelEntry& entry, int size) { return {{entry.channels, size, size}, 0}; }
 
 /// One look of the host for all of them, as PyTorch's GradScaler has; multiplied by 1, they stay what they are.
 bool gradients_are_finite_on_gpu(const std::vector<at::Tensor>& parameters) {
@@ -136,36 +150,43 @@ struct ReadyHook final : torch::autograd::FunctionPostHook {
 
 }  // namespace
 
+/// What a replica is trained on.
+struct Replica::Samples {
+  SampleShape input;
+  std::optional<SampleShape> smallest;  ///< that the model takes, where it is known
+  int classes = 0;                      ///< of labels
+};
+
 struct Replica::State {
-  State(const ModelEntry& of, const ReplicaOptions& with)
-      : entry(of),
+  State(const Samples& of, const ReplicaOptions& with, const std::function<std::shared_ptr<Model>(at::Device)>& build)
+      : samples(of),
         options(with),
         place(place_of(with)),
         device(with.gpu ? make_default_cuda_device(*with.gpu) : shared_host_device()) {
     set_up_process(options.threads);
     if (options.gpu) set_up_gpus(options.precision);
-    model = build(entry, options);
+    model = built([&] { return build(place); }, options);
     model->to(place);
     model->train();
     if (options.freeze_batch_norm) freeze();
-    for (const auto& item : model->named_parameters()) {
-      names.push_back(item.key());
-      parameters.push_back(item.value());
-      if (options.channels_last && item.value().dim() == 4)
-        parameters.back().set_data(item.value().contiguous(at::MemoryFormat::ChannelsLast));
+    for (const auto& [name, parameter] : model->trained()) {
+      names.push_back(name);
+      parameters.push_back(parameter);
+      if (options.channels_last && parameter.dim() == 4)
+        parameters.back().set_data(parameter.contiguous(at::MemoryFormat::ChannelsLast));
       tensor_of.push_back(static_cast<int>(tensor_of.size()));
     }
     const auto batch = static_cast<std::uint64_t>(options.batch);
     const auto workers = static_cast<std::uint64_t>(options.workers);
     for (std::uint64_t i = 0; i < kPool; ++i) {
       const std::uint64_t first = (i * workers + static_cast<std::uint64_t>(options.rank)) * batch;
-      pool.push_back(placed(make_batch(entry, options.seed, first, options.batch, options.image_size)));
+      pool.push_back(placed(make_batch(samples.input, samples.classes, options.seed, first, options.batch)));
     }
   }
 
   Data placed(const Data& data) const {
     const auto format = options.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
-    return {data.images.to(place).contiguous(format), data.labels.to(place)};
+    return {data.samples.to(place).contiguous(format), data.labels.to(place)};
   }
 
   void freeze() {
@@ -204,12 +225,39 @@ struct Replica::State {
     for (at::Tensor& parameter : parameters) parameter.mutable_grad() = at::Tensor();
   }
 
+  /// The least work that shows the order of gradients.
+  Data smallest_batch() const {
+    if (!samples.smallest) return pool.front();
+    return placed(make_batch(*samples.smallest, samples.classes, options.seed, 0, kSmallestBatch));
+  }
+
+  /// Tries a step, which changes no parameter. \throws Error (usage).
+  void require_gradients(const OwnModel& of) {
+    forward(pool.front());
+    try {
+      backward({}, 1);
+    } catch (const c10::Error& error) {
+      if (is_of_memory(error)) throw;
+      throw cannot_train(of.file, first_line_of(error), "its backward pass must work in PyTorch as well");
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const at::Tensor& gradient = parameters[i].grad();
+      if (!gradient.defined())
+        throw cannot_train(of.file, fmt::format("its parameter {} gets no gradient", names[i]),
+                           "use it in forward(), or call requires_grad_(False) on it before the model is saved");
+      if (!at::isfinite(gradient).all().item<bool>())
+        throw cannot_train(of.file, fmt::format("the gradient of {} is not finite", names[i]),
+                           "look for NaN in its weights, and for layers that overflow on values of variance 1");
+    }
+    drop_gradients();
+  }
+
   void forward(const Data& data) {
     drop_gradients();
     std::optional<Autocast> autocast;
     if (options.precision == Precision::bf16) autocast.emplace(place.type(), at::kBFloat16);
     if (options.precision == Precision::fp16) autocast.emplace(place.type(), at::kHalf);
-    loss = model->loss(data.images, data.labels);
+    loss = model->loss(data.samples, data.labels);
   }
 
   void backward(const std::function<void(int)>& on_ready, double scale) {
@@ -220,7 +268,7 @@ struct Replica::State {
     loss = loss.detach();
   }
 
-  const ModelEntry& entry;
+  Samples samples;
   ReplicaOptions options;
   at::Device place;
   std::shared_ptr<Device> device;
@@ -237,15 +285,31 @@ struct Replica::State {
 };
 
 Replica::Replica(const ModelEntry& entry, const ReplicaOptions& options)
-    : state_(translated([&] { return std::make_unique<State>(entry, options); })) {}
+    : state_(translated([&] {
+        const Samples samples{.input = images(entry, options.image_size),
+                              .smallest = images(entry, entry.smallest_image),
+                              .classes = entry.classes};
+        return std::make_unique<State>(samples, options, [&](at::Device) { return build_model(entry); });
+      })) {}
+
+// The order of data in memory is PyTorch's: a model may rely on it.
+Replica::Replica(const OwnModel& model, const ReplicaOptions& options) {
+  ReplicaOptions as_saved = options;
+  as_saved.channels_last = false;
+  const Samples samples{.input = model.input, .smallest = std::nullopt, .classes = std::numeric_limits<int>::max()};
+  translated([&] {
+    const auto build = [&](at::Device place) { return load_model(model, place); };
+    state_ = std::make_unique<State>(samples, as_saved, build);
+    state_->require_gradients(model);
+  });
+}
 
 Replica::~Replica() = default;
 
 GradientLayout Replica::record_layout() {
-  const ModelEntry& entry = state_->entry;
   GradientLayout layout;
   translated([&] {
-    state_->forward(state_->placed(make_batch(entry, state_->options.seed, 0, kSmallestBatch, entry.smallest_image)));
+    state_->forward(state_->smallest_batch());
     const auto note = [&](int parameter) {
       layout.parameters.push_back(parameter);
       layout.elements.push_back(state_->parameters[static_cast<std::size_t>(parameter)].numel());

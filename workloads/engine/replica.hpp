@@ -12,6 +12,7 @@
 
 #include "workloads/engine/compute.hpp"
 #include "workloads/models/models.hpp"
+#include "workloads/models/own_model.hpp"
 #include "workloads/step/precision.hpp"
 
 namespace hbench {
@@ -34,11 +35,14 @@ struct ReplicaOptions {
 class Replica final : public Compute {
  public:
   Replica(const ModelEntry& entry, const ReplicaOptions& options);
+  /// A model of one's own, which takes one step to show that it can be trained; `image_size` is not looked at.
+  /// \throws Error (usage) where it cannot.
+  Replica(const OwnModel& model, const ReplicaOptions& options);
   ~Replica() override;
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  /// On the smallest images.
+  /// On the smallest images that the model is known to take.
   GradientLayout record_layout() override;
   void lay_out(const GradientLayout& layout, std::span<float> memory) override;
   /// Without a layout, tensors are counted as parameters are, in forward order.
@@ -60,6 +64,7 @@ class Replica final : public Compute {
   std::vector<float> parameters() const;
 
  private:
+  struct Samples;
   struct State;
   std::unique_ptr<State> state_;
 };

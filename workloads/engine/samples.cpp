@@ -32,6 +32,12 @@ void fill_image(std::uint64_t seed, std::uint64_t index, std::span<float> pixels
   }
 }
 
+void fill_tokens(std::uint64_t seed, std::uint64_t index, std::span<std::int64_t> tokens, std::int64_t vocabulary) {
+  Stream stream(Stream(seed, 2 * index).next(), 0);
+  for (std::int64_t& token : tokens)
+    token = static_cast<std::int64_t>(stream.next() % static_cast<std::uint64_t>(vocabulary));
+}
+
 std::int64_t label_of(std::uint64_t seed, std::uint64_t index, int classes) {
   return static_cast<std::int64_t>(Stream(seed, 2 * index + 1).next() % static_cast<std::uint64_t>(classes));
 }

@@ -10,6 +10,12 @@ at::Tensor Model::loss(const at::Tensor& images, const at::Tensor& labels) {
   return at::cross_entropy_loss(forward(images), labels);
 }
 
+std::vector<std::pair<std::string, at::Tensor>> Model::trained() {
+  std::vector<std::pair<std::string, at::Tensor>> all;
+  for (const auto& item : named_parameters()) all.emplace_back(item.key(), item.value());
+  return all;
+}
+
 std::shared_ptr<Model> build_model(const ModelEntry& entry) {
   switch (entry.architecture) {
     case Architecture::resnet:

@@ -6,18 +6,24 @@
 #include <torch/nn/module.h>
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "workloads/models/models.hpp"
+#include "workloads/models/own_model.hpp"
 
 namespace hbench {
 
-/// A classifier; parameters in forward order.
+/// What is trained; parameters in forward order.
 class Model : public torch::nn::Module {
  public:
   /// Logits, `samples x classes`, of `images`: `samples x channels x height x width`.
   virtual at::Tensor forward(const at::Tensor& images) = 0;
   /// What the backward pass begins with: cross entropy, unless the model says otherwise.
   virtual at::Tensor loss(const at::Tensor& images, const at::Tensor& labels);
+  /// What is trained, with names: the parameters.
+  virtual std::vector<std::pair<std::string, at::Tensor>> trained();
 };
 
 /// One for each `Architecture`, in the file of its name. Parameters are drawn from LibTorch's default generator,
@@ -28,5 +34,9 @@ std::shared_ptr<Model> build_inception(const ModelEntry& entry);
 std::shared_ptr<Model> build_lenet(const ModelEntry& entry);
 /// That of the entry's architecture.
 std::shared_ptr<Model> build_model(const ModelEntry& entry);
+
+/// A TorchScript file, ready for training on a device. Its parameters are those of the file; labels count modulo its
+/// classes. \throws Error (usage) when it cannot be trained: here, and in a step, for input that does not suit it.
+std::shared_ptr<Model> load_model(const OwnModel& model, at::Device place);
 
 }  // namespace hbench

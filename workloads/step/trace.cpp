@@ -12,6 +12,7 @@
 #include "collectives/base/toml_text.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/fusion/fusion.hpp"
+#include "workloads/models/own_model.hpp"
 #include "workloads/step/published_shapes.hpp"
 
 namespace hbench {
@@ -210,6 +211,7 @@ bool TraceLibrary::has(std::string_view name) const {
 }
 
 Trace TraceLibrary::load(std::string_view name_or_file) const {
+  if (is_model_file(name_or_file)) throw no_timeline(name_or_file);
   if (is_transformer(name_or_file) || find_published_shape(name_or_file) != nullptr)
     return computed_trace(name_or_file);
   const NamedText file = files_.read(name_or_file);

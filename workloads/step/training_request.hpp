@@ -2,20 +2,23 @@
 
 /// What a training job is asked for, and what it reports of each step: for those who ask and for the engine.
 
+#include <optional>
 #include <span>
 #include <string>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/span.hpp"
 #include "collectives/base/test_delay.hpp"
+#include "workloads/models/own_model.hpp"
 #include "workloads/step/strategy.hpp"
 
 namespace hbench {
 
 /// What one rank trains, and how its gradients travel. Equal on all ranks.
 struct TrainingRequest {
-  std::string model;  ///< a name in `models()`
-  int batch = 16;     ///< samples per worker and micro-batch
+  std::string model;                 ///< a name in `models()`; not looked at where `own` is given
+  std::optional<OwnModel> own = {};  ///< in the place of both `model` and `image_size`
+  int batch = 16;                    ///< samples per worker and micro-batch
   /// Of each step: their gradients are added up on each worker, and travel with the last one's.
   int micro_batches = 1;
   int image_size = 64;  ///< pixels, square
