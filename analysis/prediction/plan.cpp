@@ -23,6 +23,7 @@
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/choose.hpp"
 #include "collectives/placement/placement.hpp"
+#include "workloads/models/own_model.hpp"
 #include "workloads/presets/preset.hpp"
 #include "workloads/step/published_shapes.hpp"
 
@@ -146,6 +147,7 @@ void PlanBuilder::check_names() const {
   for (const std::string& text : request_.fusions) parse_fusion(text);
   for (const std::string& name : request_.presets) find_entry(presets(), name, "preset");
   for (const std::string& name : request_.workloads) {
+    if (is_model_file(name)) throw no_timeline(name);
     if (is_file_name(name) || data_.traces.has(name) || contains(limits_.models, name)) continue;
     std::vector<std::string_view> known(data_.traces.names().begin(), data_.traces.names().end());
     for (const PublishedShape& shape : published_shapes()) known.push_back(shape.name);
@@ -227,9 +229,10 @@ void PlanBuilder::add_clusters(Evidence evidence) {
   if (evidence == Evidence::emulated && !limits_.no_emulation.empty())
     return lacks("emulated runs", limits_.no_emulation);
   for (const std::string& name : request_.workloads)
-    if (!is_file_name(name) && !data_.traces.has(name))
-      refuse(fmt::format("{}, {}", name, to_string(evidence)),
-             fmt::format("no recorded timeline; hbench calibrate --model {} records one", name));
+    if (!is_file_name(name) && !data_.traces.has(name) && !contains(traces_, name))
+      refuse(
+          fmt::format("{}, {}", name, to_string(evidence)),
+          fmt::format("no recorded timeline; hbench calibrate --model {} records one", name.substr(0, name.find(':'))));
   if (request_.workloads.empty() && traces_.empty())
     for (const std::string& name : kDefaultWorkloads) traces_.push_back(add_trace(name));
   if (request_.profiles.empty() && profiles_.empty())

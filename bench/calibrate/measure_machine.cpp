@@ -86,7 +86,7 @@ GpuRate rate_of(const CaseResult& baseline, const std::string& how) {
 Trace recorded_trace(const RecordingRequest& request, const std::string& name) {
   Trace trace;
   trace.name = name;
-  trace.title = fmt::format("{} at {} x {}", request.model, request.image_size, request.image_size);
+  trace.title = request.own ? request.model : fmt::format("{0} at {1} x {1}", request.model, request.image_size);
   trace.source = fmt::format(
       "recorded by hbench calibrate: median of {} steps, batch {}, {}, {}", request.steps, request.batch,
       entry_of(request.precision).name,

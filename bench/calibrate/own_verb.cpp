@@ -33,7 +33,7 @@ VerbOutcome run_own_verb(const std::string& program, const std::vector<std::stri
   return outcome;
 }
 
-void throw_as_said(const Exit& exit, const std::string& doing) {
+void throw_as_said(const Exit& exit, const std::string& doing, ArgumentsOf whose) {
   const std::string& tail = exit.error_tail;
   const std::size_t begin = tail.rfind(kBegin);
   if (begin == std::string::npos) throw Error(code_of(exit), fmt::format("{}: exit code {}", doing, exit.code));
@@ -41,8 +41,10 @@ void throw_as_said(const Exit& exit, const std::string& doing) {
   std::string hint = end + 1 < tail.size() ? one_line(tail.substr(end + 1)) : "";
   hint.erase(0, hint.find_first_not_of(' '));
   hint.erase(hint.find_last_not_of(' ') + 1);
+  const std::string said = tail.substr(message, end - message);
+  if (is_usage(exit) && whose == ArgumentsOf::user) throw Error(ExitCode::usage, said, hint);
   if (is_usage(exit)) hint = "hbench doctor says what this machine lacks";
-  throw Error(code_of(exit), fmt::format("{}: {}", doing, tail.substr(message, end - message)), hint);
+  throw Error(code_of(exit), fmt::format("{}: {}", doing, said), hint);
 }
 
 }  // namespace hbench

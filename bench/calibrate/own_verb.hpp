@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@ struct VerbOutcome {
 };
 VerbOutcome run_own_verb(const std::string& program, const std::vector<std::string>& arguments);
 
-/// What such a child complained of, as if it were our own; `doing` begins the message. Its flags are ours: what it
-/// takes for a mistake in them is something that the machine lacks, and an Error (environment). \pre it failed.
-[[noreturn]] void throw_as_said(const Exit& exit, const std::string& doing);
+/// Whose mistake it is when a child refuses its arguments: where they are ours, it is something that the machine lacks.
+enum class ArgumentsOf : std::uint8_t { program, user };
+/// What such a child complained of, as if it were our own; `doing` begins the message. What it takes for a mistake in
+/// its arguments is an Error (environment), or of the user's (usage) and passed on as it is. \pre it failed.
+[[noreturn]] void throw_as_said(const Exit& exit, const std::string& doing, ArgumentsOf whose = ArgumentsOf::program);
 
 }  // namespace hbench

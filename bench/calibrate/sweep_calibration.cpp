@@ -7,9 +7,10 @@
 
 #include "analysis/prediction/case_strategy.hpp"
 #include "bench/calibrate/measure_machine.hpp"
-#include "bench/calibrate/own_verb.hpp"
+#include "bench/calibrate/record_step.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/output_file.hpp"
+#include "bench/sweep/own_models.hpp"
 #include "bench/sweep/plan.hpp"
 #include "collectives/base/error.hpp"
 
@@ -30,22 +31,6 @@ fs::path profile_file(const fs::path& folder, const Profile& network) {
   return folder / fmt::format("this-machine-{}.toml", network.name);
 }
 
-std::vector<std::string> recording_arguments(const Case& baseline, const fs::path& file) {
-  return {"calibrate",
-          "--device",
-          baseline.training.on_gpu() ? "gpu" : "cpu",
-          "--model",
-          baseline.workload,
-          "--batch",
-          std::to_string(baseline.batch_per_gpu),
-          "--image-size",
-          std::to_string(baseline.image_size),
-          "--precision",
-          std::string(entry_of(parse_strategy(baseline).precision).name),
-          "--out",
-          file.string()};
-}
-
 /// Whether a profile that is there already knows every model.
 bool serves(const fs::path& file, const CalibrationPlan& calibration, const Data& data) {
   if (!fs::exists(file)) return false;
@@ -58,8 +43,13 @@ void record(const Case& baseline, const CalibrationRun& run) {
   const fs::path file = trace_file(run.folder, baseline);
   if (run.reuse && fs::exists(file)) return;
   run.doing(fmt::format("recording a step of {}", baseline.workload));
-  const VerbOutcome child = run_own_verb(run.program, recording_arguments(baseline, file));
-  if (child.exit.code != 0) throw_as_said(child.exit, fmt::format("recording a step of {}", baseline.workload));
+  record_step(run.program, {.model = baseline.workload,
+                            .own = find_own_model(run.own_models, baseline.workload),
+                            .device = baseline.training.on_gpu() ? "gpu" : "cpu",
+                            .precision = std::string(entry_of(parse_strategy(baseline).precision).name),
+                            .batch = baseline.batch_per_gpu,
+                            .image_size = baseline.image_size,
+                            .file = file});
 }
 
 GpuRate stored_rate(const Case& baseline, const CalibrationRun& run, const std::string& how) {
@@ -80,14 +70,6 @@ void write_profiles(const CalibrationPlan& calibration, const std::vector<Profil
   run.note("calibrated: " + link_in_words(machine));
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure)
-    throw Error(ExitCode::environment, fmt::format("cannot make {}: {}", folder.string(), failure.message()),
-                "it is made beside the database: choose another one with --db FILE");
-}
-
 }  // namespace
 
 double CalibrationPlan::seconds() const {
@@ -103,10 +85,12 @@ std::string CalibrationPlan::in_words() const {
 
 fs::path CalibrationPlan::folder(const fs::path& database) const {
   const Case& one = baselines.front();
-  const fs::path beside = database.parent_path() / (database.stem().string() + "-calibration");
-  return beside / fmt::format("{}-{}-batch{}-{}px-{}ranks{}", place.on_gpu ? "gpu" : "cpu",
-                              entry_of(place.alone.precision).name, one.batch_per_gpu, one.image_size, ranks(),
-                              place.executor.empty() ? "" : "-" + place.executor);
+  std::string name =
+      fmt::format("{}-{}-batch{}-{}px-{}ranks{}", place.on_gpu ? "gpu" : "cpu", entry_of(place.alone.precision).name,
+                  one.batch_per_gpu, one.image_size, ranks(), place.executor.empty() ? "" : "-" + place.executor);
+  for (const Case& baseline : baselines)
+    if (!baseline.model_digest.empty()) name += "-" + baseline.model_digest;
+  return calibration_folder(database) / name;
 }
 
 std::optional<CalibrationPlan> plan_calibration(const SweepRequest& request, const LocalMachine& machine,
@@ -153,11 +137,10 @@ void calibrate(const CalibrationPlan& calibration, const Data& data, const Calib
 
 Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& request, const Data& data,
                      const LocalMachine& machine, const fs::path& folder) {
-  const Case& measured = calibration.baselines.front();
   SweepRequest simulated = request;
   simulated.evidence = {Evidence::simulated};
   simulated.single_gpu_rate = 0;
-  simulated.batch = measured.batch_per_gpu;
+  simulated.batch = calibration.baselines.front().batch_per_gpu;
   simulated.workloads.clear();
   simulated.profiles.clear();
   for (const Case& baseline : calibration.baselines)
@@ -166,7 +149,9 @@ Plan calibrated_plan(const CalibrationPlan& calibration, const SweepRequest& req
     simulated.profiles.push_back(fs::absolute(profile_file(folder, data.profiles.load(name))).string());
   Plan plan = make_plan(simulated, data, machine);
   for (Case& asked : plan.cases) {
+    const Case& measured = *std::ranges::find(calibration.baselines, asked.workload, &Case::workload);
     asked.image_size = measured.image_size;
+    asked.model_digest = measured.model_digest;
     asked.training = measured.training;
   }
   return plan;

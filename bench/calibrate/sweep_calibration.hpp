@@ -11,6 +11,7 @@
 
 #include "analysis/fit/machine_profile.hpp"
 #include "bench/sweep/measured_place.hpp"
+#include "workloads/models/own_model.hpp"
 
 namespace hbench {
 
@@ -40,6 +41,7 @@ struct CalibrationRun {
   std::filesystem::path folder;
   bool reuse = false;                                 ///< what is in the folder already
   std::vector<CaseResult> results;                    ///< among them those of the baselines
+  std::vector<OwnModel> own_models;                   ///< among the baselines' workloads
   std::function<void(const std::string& now)> doing;  ///< called before each part
   std::function<void(const std::string& line)> note;  ///< what was found
 };

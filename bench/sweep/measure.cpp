@@ -18,6 +18,7 @@
 #include "bench/sweep/launch_log.hpp"
 #include "bench/sweep/load_watch.hpp"
 #include "bench/sweep/nodes.hpp"
+#include "bench/sweep/own_models.hpp"
 #include "bench/sweep/request.hpp"
 #include "bench/worker/delay_sample.hpp"
 #include "bench/worker/protocol.hpp"
@@ -58,8 +59,9 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   const std::vector<std::string> host_of_rank = places.host_of_rank;
   // Threads of one process are where its first rank is.
   if (!places.host_of_rank.empty()) places.host_of_rank.resize(static_cast<std::size_t>(processes));
-  const WorkOrder order{asked,           options.warmup_steps, options.steps, options.budget,
-                        options.timeout, options.traced_steps, test_delay()};
+  WorkOrder order{asked,           options.warmup_steps, options.steps, options.budget,
+                  options.timeout, options.traced_steps, test_delay()};
+  if (const OwnModel* own = find_own_model(options.own_models, asked.workload); own != nullptr) order.own = *own;
   const NcclLog nccl(uses_nccl(asked), std::getenv("NCCL_DEBUG"));
   // One thread per rank: a rank stands for one GPU and must not grow when it is alone.
   std::map<std::string, std::string> environment = nccl.environment();

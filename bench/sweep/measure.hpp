@@ -8,6 +8,7 @@
 #include "bench/launch/host.hpp"
 #include "collectives/base/error.hpp"
 #include "collectives/base/units.hpp"
+#include "workloads/models/own_model.hpp"
 
 namespace hbench {
 
@@ -26,6 +27,7 @@ struct MeasureOptions {
   std::string network;    ///< between hosts, as `Job::network`
   /// All hosts of the run by name, as its environment has them, also those that are lost; empty on this machine alone.
   std::vector<std::string> run_hosts = {};
+  std::vector<OwnModel> own_models = {};  ///< that cases may have as workloads
   /// After the loss of a host: the others go on, or nothing more is launched.
   bool stop_on_lost_host = false;
 

@@ -8,6 +8,7 @@
 #include "bench/output/point_filter.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/sweep/nodes.hpp"
+#include "bench/sweep/own_models.hpp"
 #include "bench/sweep/step_options.hpp"
 #include "collectives/base/file.hpp"
 #include "collectives/base/flag_values.hpp"
@@ -66,8 +67,9 @@ void add_places(Arguments& app, SweepOptions& options) {
 }
 
 /// Adds the flags of workloads, clusters and strategies.
-void add_strategies(Arguments& app, SweepRequest& request) {
+void add_strategies(Arguments& app, SweepRequest& request, OwnModelOptions& own) {
   add_workloads(app, request.workloads);
+  add_own_model_options(app, own);
   app.add_list("--profile", request.profiles, "clusters to simulate, or a TOML file of your own (comma list)");
   app.add_list("--algorithm", request.algorithms, "ring, ps (parameter server), vendor, auto ... (comma list)");
   app.add_list("--compressor", request.compressors, "none, fp16 (comma list)");
@@ -159,15 +161,19 @@ std::optional<SweepOptions> parse_sweep_options(const Call& call) {
       "  hbench sweep --gpus 8,16 --profile my-cluster.toml --workload resnet50 --single-gpu-rate 390 --evidence "
       "simulated\n"
       "  hbench sweep --gpus 1..64 --workload vgg16 --profile hkbu-10gbe --preset horovod,ddp,tf-ps,byteps\n"
+      "  hbench sweep --gpus 1..64 --workload my-cnn.pt --input 3x32x32 --profile hkbu-10gbe --evidence simulated\n"
       "  hbench sweep --gpus 8 --nodes 1..4 -H a:8,b:8,c:8,d:8 --evidence measured\n"
       "  hbench sweep --gpus 16 --workload resnet50 --profile aws-p3-25gbe --evidence emulated,simulated\n"
       "Names: hbench list workloads|profiles|algorithms|compressors|fusion|placements|presets");
   add_places(app, options);
-  add_strategies(app, options.request);
+  OwnModelOptions own;
+  add_strategies(app, options.request, own);
   add_evidence(app, options);
   add_measuring(app, options);
   add_outputs(app, options);
   if (app.parse(call)) return std::nullopt;
+  options.request.own_models = take_own_models(options.request.workloads, own);
+  options.measure.own_models = options.request.own_models;
   options.measure.network = options.hosts.network;
   check_request(app, options.request);
   return options;

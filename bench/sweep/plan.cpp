@@ -8,6 +8,7 @@
 #include "analysis/prediction/strategies_asked.hpp"
 #include "bench/sweep/measured_place.hpp"
 #include "bench/sweep/nodes.hpp"
+#include "bench/sweep/own_models.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {
@@ -41,6 +42,7 @@ class MeasuredCases {
   void add_model(const std::string& model, const MeasuredPlace& place) {
     Case asked = place.baseline;
     asked.workload = model;
+    if (const OwnModel* own = find_own_model(request_.own_models, model); own != nullptr) set_workload(asked, *own);
     asked.nodes = 1;
     if (request_.global_batch == 0) add_alone(asked, place);
     std::vector<int> too_many;

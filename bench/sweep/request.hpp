@@ -10,6 +10,7 @@
 #include "bench/doctor/training_means.hpp"
 #include "bench/launch/allocation.hpp"
 #include "bench/sweep/experiment.hpp"
+#include "workloads/models/own_model.hpp"
 
 namespace hbench {
 
@@ -22,8 +23,9 @@ struct SweepRequest : PredictionRequest {
   std::vector<int> nodes;  ///< of measured runs: each GPU count on each of these; empty: on the fewest that hold it
   int gpus_per_node = 0;   ///< of measured runs, in the place of `nodes`; 0: not given
   std::vector<NodeLayout>
-      layouts;           ///< of measured runs, in the place of both; `gpus` has their GPU counts. Empty: none
-  int image_size = 0;    ///< of measured runs; 0: 64 on CPU cores, 224 on GPUs
+      layouts;  ///< of measured runs, in the place of both; `gpus` has their GPU counts. Empty: none
+  std::vector<OwnModel> own_models;  ///< among `workloads`, by their names
+  int image_size = 0;                ///< of measured runs; 0: 64 on CPU cores, 224 on GPUs
   std::string device;    ///< of measured runs: `cpu`, `gpu`; empty: GPUs where models can be trained on them
   std::string executor;  ///< of measured runs; empty: the best there is for each algorithm
 };

@@ -6,6 +6,7 @@
 #include "bench/launch/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/local_machine.hpp"
+#include "bench/sweep/own_models.hpp"
 #include "bench/verbs/calibrate_from_rows.hpp"
 #include "collectives/base/table.hpp"
 #include "workloads/libtorch.hpp"
@@ -18,6 +19,7 @@ namespace {
 struct Asked {
   SweepRequest place;  ///< device, precision, executor, batch and image size
   std::string model, network;
+  std::optional<OwnModel> own;  ///< in the place of `model`
   std::filesystem::path file, profile_file;
   int steps = 10, threads = 1, ranks = 0;
 };
@@ -34,10 +36,15 @@ std::optional<Asked> parse(const Call& call) {
       "Examples:\n  hbench calibrate --model resnet18 --batch 16 --out resnet18-here.toml\n"
       "  hbench sweep --gpus 1..64 --workload ./resnet18-here.toml --profile hkbu-10gbe --evidence simulated\n"
       "  hbench calibrate --device gpu --model resnet50 --batch 256 --precision bf16\n"
+      "  hbench calibrate --model my-cnn.pt --input 3x32x32 --out mine.toml\n"
       "  hbench calibrate --model resnet18 --network hkbu-10gbe\n"
       "  hbench sweep --gpus 1..64 --workload ./resnet18.toml --profile ./this-machine-hkbu-10gbe.toml --evidence "
       "simulated");
-  app.add_option("--model", asked.model, "a model (hbench list models; default: resnet18, on a GPU resnet50)");
+  app.add_option(
+      "--model", asked.model,
+      "a model (hbench list models; default: resnet18, on a GPU resnet50), or a TorchScript file of your own");
+  OwnModelOptions own;
+  add_own_model_options(app, own);
   app.add_option("--batch", asked.place.batch, "samples per step (default: 16, on a GPU 64)", in_range(1, 100'000));
   app.add_option("--image-size", asked.place.image_size, "image size in pixels (default: 64, on a GPU 224)",
                  in_range(1, 4096));
@@ -57,6 +64,9 @@ std::optional<Asked> parse(const Call& call) {
                  "executor of the measurement between them: hbench list executors (default: the best here)");
   app.add_option("--profile-out", asked.profile_file, "file of the cluster profile (default: this-machine-NAME.toml)");
   if (app.parse(call)) return std::nullopt;
+  std::vector<std::string> models{asked.model};
+  for (OwnModel& model : take_own_models(models, own)) asked.own = std::move(model);
+  asked.model = models.front();
   for (const char* flag : {"--ranks", "--executor", "--profile-out"})
     if (app.count(flag) > 0 && asked.network.empty())
       throw Error(ExitCode::usage, fmt::format("{} is for the cluster profile, and no --network is given", flag),
@@ -69,6 +79,7 @@ RecordingRequest request_for(const Asked& asked) {
   const bool on_gpu = place.device.empty() ? gpu_training_availability().available : parse_on_gpu(place.device);
   const StepDefaults& defaults = step_defaults(on_gpu);
   return {.model = asked.model.empty() ? defaults.model : asked.model,
+          .own = asked.own,
           .batch = place.batch > 0 ? place.batch : defaults.batch,
           .image_size = place.image_size > 0 ? place.image_size : defaults.image_size,
           .steps = asked.steps,
@@ -97,7 +108,12 @@ class MachineCalibration {
     machine_ = measure_machine(place_, ranks_, program);
     Case alone = place_.baseline;
     alone.workload = request.model;
-    machine_.rates[name] = rate_of(hbench::measure(alone, {.program = program}, [](int) {}), machine_.how);
+    MeasureOptions options{.program = program};
+    if (request.own) {
+      set_workload(alone, *request.own);
+      options.own_models = {*request.own};
+    }
+    machine_.rates[name] = rate_of(hbench::measure(alone, options, [](int) {}), machine_.how);
   }
 
   void write() const {
@@ -122,9 +138,11 @@ ExitCode run_calibrate(const Call& call) {
   if (!asked) return ExitCode::good;
   if (const Availability torch = torch_availability(); !torch.available) throw torch.error();
   const RecordingRequest request = request_for(*asked);
-  const auto file = asked->file.empty() ? std::filesystem::path(std::string(request.model) + ".toml") : asked->file;
+  const std::string named = request.own ? std::filesystem::path(request.own->file).stem().string() : request.model;
+  const auto file = asked->file.empty() ? std::filesystem::path(named + ".toml") : asked->file;
   const std::string name = file.stem().string();
-  find_entry(models(), request.model, "model");  // an unknown model is reported before anything is measured
+  // An unknown model is reported before anything is measured.
+  if (!request.own) find_entry(models(), request.model, "model");
   check_writable(file, "--out");
   std::optional<MachineCalibration> machine;
   if (!asked->network.empty()) {

@@ -8,6 +8,7 @@
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "analysis/records/rank_hosts.hpp"
+#include "bench/calibrate/record_step.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/launch/process.hpp"
@@ -32,6 +33,51 @@ LocalMachine machine_for(const SweepOptions& options) {
   const Availability emulation = emulation_availability();
   if (!emulation.available) machine.limits.no_emulation = emulation.in_words();
   return machine;
+}
+
+/// The device of a recording: that of measured runs; empty: where `hbench calibrate` finds a GPU, there.
+std::string recording_device(const SweepPreparation& sweep) {
+  if (!sweep.options.measures()) return sweep.options.request.device;
+  return chooses_gpus(sweep.options.request, sweep.machine) ? "gpu" : "cpu";
+}
+
+/// `hbench-calibration/6d3c...-cpu-float32-batch16/model.pt:3x224x224.toml`: what differs is elsewhere.
+std::filesystem::path timeline_of(const OwnModel& model, const SweepPreparation& sweep) {
+  const SweepRequest& request = sweep.options.request;
+  std::string folder = model.digest();
+  for (const std::string& part : {recording_device(sweep), request.precision})
+    if (!part.empty()) folder += "-" + part;
+  if (request.batch > 0) folder += fmt::format("-batch{}", request.batch);
+  return std::filesystem::absolute(calibration_folder(sweep.options.database) / folder / (model.name() + ".toml"));
+}
+
+/// Records a step of each model of one's own, so that it can be predicted. This shows as well whether it can be
+/// trained: names are checked before, and nothing is measured of a model that cannot. A dry run knows only earlier
+/// recordings.
+void record_own_models(SweepPreparation& sweep) {
+  SweepRequest& request = sweep.options.request;
+  if (request.own_models.empty()) return;
+  for (const OwnModel& model : request.own_models) sweep.machine.limits.models.push_back(model.name());
+  PlanBuilder(request, sweep.data, sweep.machine.limits);
+  if (!sweep.options.dry_run)
+    if (const Availability torch = training_availability(); !torch.available) throw torch.error();
+  for (const OwnModel& model : request.own_models) {
+    const std::filesystem::path file = timeline_of(model, sweep);
+    const bool known = std::filesystem::exists(file) && (sweep.options.resume || sweep.options.dry_run);
+    if (!known && sweep.options.dry_run) continue;
+    if (!known) {
+      make_folder(file.parent_path());
+      const std::string step = record_step(installation().worker.string(), {.own = &model,
+                                                                            .device = recording_device(sweep),
+                                                                            .precision = request.precision,
+                                                                            .batch = request.batch,
+                                                                            .file = file});
+      if (sweep.options.verbosity != Verbosity::quiet)
+        fmt::print(stderr, "hbench: recorded on this machine: {}\n  {}; what is simulated computes as fast\n", step,
+                   sweep.data.traces.load(file.string()).source);
+    }
+    request.workloads.push_back(file.string());
+  }
 }
 
 /// With what is known of the machine by now.
@@ -116,6 +162,7 @@ MeasureOptions SweepPreparation::emulation_launches() const {
 SweepPreparation plan_sweep(const Call& call, SweepOptions options) {
   LocalMachine machine = machine_for(options);
   SweepPreparation sweep{.options = std::move(options), .data = load_data(), .machine = std::move(machine), .plan = {}};
+  record_own_models(sweep);
   plan_again(sweep);
   MeasureOptions& measure = sweep.options.measure;
   measure.program = installation().worker.string();

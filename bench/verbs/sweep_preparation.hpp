@@ -36,7 +36,7 @@ struct SweepPreparation {
   MeasureOptions emulation_launches() const;
 };
 
-/// Plans without starting anything.
+/// Plans without starting anything, but what records a step of a model of one's own.
 SweepPreparation plan_sweep(const Call& call, SweepOptions options);
 /// Tries the worker, looks at the hosts, and describes the run: what measuring here needs. Plans again with what it
 /// finds. \throws Error (environment) when hosts cannot run it.

@@ -68,6 +68,7 @@ void SweepExecution::extend() {
                .folder = folder,
                .reuse = sweep_.options.resume,
                .results = store_.results(),
+               .own_models = sweep_.options.request.own_models,
                .doing = [&](const std::string& now) { progress_.doing(now); },
                .note = [&](const std::string& line) { progress_.note(line); }});
     if (interrupted()) return;

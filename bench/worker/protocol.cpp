@@ -143,6 +143,11 @@ EmulationOrder emulation_from(const json& object) {
   return order;
 }
 
+OwnModel own_model_from(const json& object) {
+  return {object.at("file").get<std::string>(), object.at("loss").get<std::string>(),
+          parse_sample_shape(object.at("input").get<std::string>())};
+}
+
 }  // namespace
 
 std::string to_json(const WorkOrder& order) {
@@ -151,6 +156,8 @@ std::string to_json(const WorkOrder& order) {
       {"budget", order.budget.value},    {"timeout", order.timeout.value},     {"traced_steps", order.traced_steps},
       {"delay", delay_json(order.delay)}};
   if (order.emulation) object["emulation"] = emulation_json(*order.emulation);
+  if (order.own)
+    object["own"] = {{"file", order.own->file}, {"loss", order.own->loss}, {"input", order.own->input.text()}};
   return object.dump();
 }
 
@@ -166,6 +173,7 @@ WorkOrder parse_work_order(std::string_view text) {
     object.at("traced_steps").get_to(order.traced_steps);
     order.delay = delay_from(object.at("delay"));
     if (object.contains("emulation")) order.emulation = emulation_from(object.at("emulation"));
+    if (object.contains("own")) order.own = own_model_from(object.at("own"));
     return order;
   } catch (const json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("a worker cannot read its order: {}", error.what()));

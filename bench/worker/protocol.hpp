@@ -17,6 +17,7 @@
 #include "collectives/base/test_delay.hpp"
 #include "collectives/base/units.hpp"
 #include "collectives/transport/emulated_transport.hpp"
+#include "workloads/models/own_model.hpp"
 #include "workloads/step/replay.hpp"
 
 namespace hbench {
@@ -38,6 +39,7 @@ struct WorkOrder {
   int traced_steps = 0;  ///< after the timed ones
   TestDelay delay;
   std::optional<EmulationOrder> emulation = {};
+  std::optional<OwnModel> own = {};  ///< that `asked.workload` names
 };
 
 /// One launch of collectives. Equal on all ranks.

@@ -9,6 +9,7 @@ namespace hbench {
 TrainingRequest training_request(const WorkOrder& order) {
   TrainingRequest request;
   request.model = order.asked.workload;
+  request.own = order.own;
   request.batch = order.asked.micro_batch();
   request.micro_batches = std::max(order.asked.accumulate, 1);
   request.image_size = order.asked.image_size;

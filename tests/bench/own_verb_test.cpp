@@ -38,6 +38,11 @@ TEST(AFailedVerb, ThatRefusedFlagsOfOursLacksSomethingHere) {
                StrEq("hbench doctor says what this machine lacks"));
 }
 
+TEST(AFailedVerb, ThatRefusedFlagsOfTheUsersIsPassedOnAsItIs) {
+  expect_error([] { throw_as_said(failed(2, "hbench: a.pt is empty\n  save it\n"), "recording", ArgumentsOf::user); },
+               ExitCode::usage, StrEq("a.pt is empty"), StrEq("save it"));
+}
+
 TEST(AFailedVerb, ThatSaidNothingIsKnownByItsCode) {
   expect_error([] { throw_as_said(failed(139, ""), "recording"); }, ExitCode::lost_rank,
                StrEq("recording: exit code 139"), StrEq(""));

@@ -46,6 +46,17 @@ TEST(WorkOrder, ArrivesAsItWasSent) {
   EXPECT_EQ(text.find('\n'), std::string::npos) << "an order is one argument on one line";
 }
 
+TEST(WorkOrder, OfAModelOfOnesOwnArrivesAsItWasSent) {
+  WorkOrder sent = example_order();
+  EXPECT_FALSE(parse_work_order(to_json(sent)).own);
+  sent.own = {.file = "/a b/\"model\".pt", .loss = "/loss.pt", .input = {.sizes = {128, 2}, .vocabulary = 30522}};
+  const std::optional<OwnModel> got = parse_work_order(to_json(sent)).own;
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->file, sent.own->file);
+  EXPECT_EQ(got->loss, sent.own->loss);
+  EXPECT_EQ(got->input.text(), "128x2:vocab=30522");
+}
+
 TEST(WorkOrder, OfAnEmulationArrivesAsItWasSent) {
   WorkOrder sent = example_order();
   EXPECT_FALSE(parse_work_order(to_json(sent)).emulation);
