@@ -34,9 +34,9 @@ bool same_spread(const Case& simulated, const Case& measured) {
 
 bool same_work(const Case& a, const Case& b) {
   return a.workload == b.workload && a.image_size == b.image_size && a.model_digest == b.model_digest &&
-         a.gpus == b.gpus && same_batch(a, b) &&
-         a.training.device == b.training.device && a.training.precision == b.training.precision &&
-         a.training.recompute == b.training.recompute && same_strategy(a.strategy, b.strategy);
+         a.gpus == b.gpus && same_batch(a, b) && a.training.device == b.training.device &&
+         a.training.precision == b.training.precision && a.training.recompute == b.training.recompute &&
+         same_strategy(a.strategy, b.strategy);
 }
 
 bool comparable(const Point& point, Evidence evidence) {

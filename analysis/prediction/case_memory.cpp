@@ -61,6 +61,17 @@ std::string fewer_bits_fit(Case asked, const Catalog& catalog, Bytes room) {
                      memory_of(asked, catalog).state().value / 1e9);
 }
 
+/// `; --method zero:2 takes 27 GB` where the state has room then; else empty.
+std::string shards_fit(Case asked, const Catalog& catalog, Bytes room) {
+  if (!asked.strategy.method.empty() || !asked.strategy.communicates()) return {};
+  for (const char* method : {"zero:1", "zero:2"}) {
+    asked.strategy.method = method;
+    const Bytes state = memory_of(asked, catalog).state();
+    if (state < room) return fmt::format("; --method {} takes {:.0f} GB", method, state.value / 1e9);
+  }
+  return {};
+}
+
 }  // namespace
 
 NumberBytes number_bytes_of(const Case& asked, const Catalog& catalog) {
@@ -70,8 +81,12 @@ NumberBytes number_bytes_of(const Case& asked, const Catalog& catalog) {
 }
 
 StepMemory memory_of(const Case& asked, const Catalog& catalog) {
-  return step_memory(catalog.traces.at(asked.workload), asked.micro_batch(), number_bytes_of(asked, catalog),
-                     recomputation_of(asked));
+  StepMemory memory = step_memory(catalog.traces.at(asked.workload), asked.micro_batch(),
+                                  number_bytes_of(asked, catalog), recomputation_of(asked));
+  const Sharded parts = sharded(parse_strategy(asked).method.plan(asked.strategy.overlap));
+  if (parts.optimizer) memory.optimizer = memory.optimizer / asked.gpus;
+  if (parts.gradients) memory.gradients = memory.gradients / asked.gpus;
+  return memory;
 }
 
 void add_memory(CaseResult& result, const StepMemory& memory) {
@@ -92,9 +107,11 @@ std::string refuse_memory(const Case& asked, const Catalog& catalog) {
   if (room.value <= 0) return {};
   const StepMemory memory = memory_of(asked, catalog);
   if (memory.state() > room)
-    return fmt::format(
-        "weights, gradients and optimizer take {:.0f} GB, and plain data parallelism has all of them on each GPU{}",
-        memory.state().value / 1e9, fewer_bits_fit(asked, catalog, room));
+    return fmt::format("weights, gradients and optimizer take {:.0f} GB, and {}{}{}", memory.state().value / 1e9,
+                       asked.strategy.method.empty() ? "plain data parallelism has all of them on each GPU"
+                                                     : fmt::format("{} has so much of them on each of {} GPUs",
+                                                                   asked.strategy.method, asked.gpus),
+                       fewer_bits_fit(asked, catalog, room), shards_fit(asked, catalog, room));
   const auto rate = profile.rates.find(asked.workload);
   const bool measured = rate != profile.rates.end() && !rate->second.modelled;
   if (memory.total() <= room || (measured && asked.micro_batch() <= rate->second.batch)) return {};

@@ -97,5 +97,31 @@ TEST(RefuseMemory, OfAModelThatDoesNotFitNamesFewerBits) {
   EXPECT_THAT(refuse_memory(one, known), testing::Not(HasSubstr("bf16-true")));
 }
 
+TEST(MemoryOf, IsSharedOutAsTheMethodSays) {
+  const Catalog known = catalog();
+  const auto kept = [&](const char* method) {
+    Case step = asked();
+    step.strategy.method = method;
+    return memory_of(step, known);
+  };
+  const StepMemory all = kept("");
+  EXPECT_NEAR(kept("zero:1").optimizer / all.optimizer, 1.0 / 8, 1e-12);
+  EXPECT_EQ(kept("zero:1").gradients, all.gradients);
+  EXPECT_NEAR(kept("zero:2").gradients / all.gradients, 1.0 / 8, 1e-12);
+  EXPECT_EQ(kept("zero:2").weights, all.weights);
+  EXPECT_EQ(kept("local-sgd:8").total(), all.total());
+}
+
+TEST(RefuseMemory, NamesTheMethodWithWhichTheStateHasRoom) {
+  Catalog known = catalog();
+  known.profiles["p"].gpu_memory = Bytes(1.2e9);
+  EXPECT_THAT(refuse_memory(asked(), known), HasSubstr("plain data parallelism has all of them on each GPU"));
+  EXPECT_THAT(refuse_memory(asked(), known), HasSubstr("--method zero:"));
+  Case sharded = asked();
+  sharded.strategy.method = "zero:1";
+  known.profiles["p"].gpu_memory = Bytes(0.3e9);
+  EXPECT_THAT(refuse_memory(sharded, known), HasSubstr("zero:1 has so much of them on each of 8 GPUs"));
+}
+
 }  // namespace
 }  // namespace hbench

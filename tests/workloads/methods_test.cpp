@@ -76,6 +76,15 @@ TEST(Methods, DifferInHowOldAGradientMayBe) {
   EXPECT_EQ(prove_plan(parse_method("local-sgd:8").plan(true)).facts.staleness, 7);
 }
 
+TEST(Methods, ShardWhatTheirStageSays) {
+  const auto kept = [](const char* method) { return sharded(parse_method(method).plan(true)); };
+  EXPECT_FALSE(kept("synchronous").optimizer);
+  EXPECT_TRUE(kept("zero:1").optimizer);
+  EXPECT_FALSE(kept("zero:1").gradients);
+  EXPECT_TRUE(kept("zero:2").optimizer);
+  EXPECT_TRUE(kept("zero:2").gradients);
+}
+
 TEST(Methods, RefuseTheirParameterWithWhatIsRight) {
   const auto refusal = [](const char* text) {
     try {

@@ -44,6 +44,7 @@ struct Task {
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< of a collective
   Carried carried = Carried::gradients;                    ///< by a collective
   /// Of an apply task: every rank applies its own part of each tensor, and keeps the optimizer's state of that alone.
+  /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave.
   bool own_part = false;
   /// The task is done in every so many iterations only, the last one of each group.
   int every = 1;
@@ -62,6 +63,12 @@ struct StepPlan {
   /// The number of iterations after which the plan starts again: the least common multiple of all `every`.
   int cycle() const;
 };
+
+/// What each rank keeps of its own part of the model alone, 1/N of the whole.
+struct Sharded {
+  bool optimizer = false, gradients = false;
+};
+Sharded sharded(const StepPlan& plan);
 
 /// What a task does in the words of a reader: `all-reduce of gradients`.
 std::string_view to_string(TaskKind kind);

@@ -4,15 +4,17 @@ namespace hbench {
 namespace {
 
 StepPlan plan(const PlanRequest& request) {
-  return {
-      {{.kind = TaskKind::forward},
-       {.kind = TaskKind::backward, .after = {{0}}},
-       {.kind = TaskKind::collective, .collective = CollectiveKind::reduce_scatter, .after = {{1, request.overlap}}},
-       {.kind = TaskKind::apply, .own_part = true, .after = {{2}}},
-       {.kind = TaskKind::collective,
-        .collective = CollectiveKind::all_gather,
-        .carried = Carried::parameters,
-        .after = {{3}}}}};
+  return {{{.kind = TaskKind::forward},
+           {.kind = TaskKind::backward, .after = {{0}}},
+           {.kind = TaskKind::collective,
+            .collective = CollectiveKind::reduce_scatter,
+            .own_part = request.parameter == 2,
+            .after = {{1, request.overlap}}},
+           {.kind = TaskKind::apply, .own_part = true, .after = {{2}}},
+           {.kind = TaskKind::collective,
+            .collective = CollectiveKind::all_gather,
+            .carried = Carried::parameters,
+            .after = {{3}}}}};
 }
 
 }  // namespace
