@@ -131,8 +131,8 @@ Table matrix(const std::vector<Point>& all) {
   }
   const bool of_servers = std::ranges::any_of(groups, &MatrixGroup::of_servers);
   if (of_servers) column("best servers", true, 0);
-  column("ahead", false, 0);
   column("memory", true, 2);
+  column("ahead", false, 0);
   for (const MatrixGroup& group : groups) {
     for (const Match& match : group.contest.matches) {
       const Case& asked = match.better().asked;
@@ -143,8 +143,8 @@ Table matrix(const std::vector<Point>& all) {
         row.push_back(point == nullptr ? "-" : percent(point->efficiency));
       }
       if (of_servers) row.push_back(group.of_servers && match.second ? percent(match.second->efficiency) : "-");
-      row.push_back(who_is_ahead(match, brief(group.contest.first), brief(group.contest.second)));
       row.push_back(memory_cell(match.better()));
+      row.push_back(who_is_ahead(match, brief(group.contest.first), brief(group.contest.second)));
     }
   }
   for (const char* name : {"ahead", "memory"}) erase_if_empty(table, name);
