@@ -397,6 +397,41 @@ TEST(Architecture, EntriesOfDifferentTablesHaveDifferentNames) {
   EXPECT_GT(definitions.size(), 40U) << "were the entries found at all?";
 }
 
+/// The type that a line of a header defines for all, such as Csv in "struct Csv {".
+std::optional<std::string> type_defined(std::string_view line) {
+  for (const std::string_view word : {"struct ", "class ", "enum class "}) {
+    if (!line.starts_with(word) || !line.ends_with('{')) continue;
+    line.remove_prefix(word.size());
+    return std::string(line.substr(0, line.find_first_of(" :{")));
+  }
+  return std::nullopt;
+}
+
+// Two types of one name share their destructors and constructors, whichever the linker finds first.
+TEST(Architecture, TypesOfDifferentHeadersHaveDifferentNames) {
+  const std::filesystem::path root = HBENCH_SOURCE_DIR;
+  std::map<std::string, std::filesystem::path> homes;
+  for (const Layer& layer : kLayers)
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / layer.folder)) {
+      if (entry.path().extension() != ".hpp") continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) {
+        const auto type = type_defined(line);
+        if (!type) continue;
+        EXPECT_EQ(homes.emplace(*type, entry.path()).first->second, entry.path()) << "of the type " << *type;
+      }
+    }
+  EXPECT_GT(homes.size(), 500U) << "were the headers found at all?";
+}
+
+TEST(ArchitectureRule, FindsTypes) {
+  EXPECT_EQ(type_defined("struct Csv {"), "Csv");
+  EXPECT_EQ(type_defined("enum class Kind : std::uint8_t {"), "Kind");
+  EXPECT_EQ(type_defined("class Policy final : public Base {"), "Policy");
+  EXPECT_EQ(type_defined("class Forward;"), std::nullopt);
+  EXPECT_EQ(type_defined("  struct Nested {"), std::nullopt) << "it has the name of what it is in as well";
+}
+
 TEST(ArchitectureRule, FindsIncludes) {
   EXPECT_EQ(included("#include \"a/b.hpp\"  // why"), "\"a/b.hpp\"");
   EXPECT_EQ(included("  # include <mpi.h>"), "<mpi.h>");

@@ -6,6 +6,7 @@
 #include "collectives/base/error.hpp"
 #include "workloads/methods/plan_check.hpp"
 #include "workloads/methods/plan_drawing.hpp"
+#include "workloads/methods/step_progress.hpp"
 
 namespace hbench {
 namespace {
@@ -74,6 +75,13 @@ TEST(Methods, DifferInHowOldAGradientMayBe) {
   EXPECT_EQ(prove_plan(parse_method("zero:2").plan(true)).facts.staleness, 0);
   EXPECT_EQ(prove_plan(parse_method("local-sgd:1").plan(true)).facts.staleness, 0);
   EXPECT_EQ(prove_plan(parse_method("local-sgd:8").plan(true)).facts.staleness, 7);
+}
+
+TEST(StepProgress, WaitsForNothingBeforeItsFirstIteration) {
+  const StepProgress progress(parse_method("synchronous").plan(true), parse_fusion("horovod:1KiB:10ms"), {4, 8});
+  EXPECT_EQ(progress.wakeup(), std::nullopt);
+  EXPECT_TRUE(progress.ended());
+  EXPECT_FALSE(progress.holds_ready());
 }
 
 TEST(Methods, ShardWhatTheirStageSays) {

@@ -228,8 +228,9 @@ class Walk {
 }  // namespace
 
 PlanProof prove_plan(const StepPlan& plan, int ranks) {
-  for (const std::string& refusal : {refuse_edges(plan), refuse_races(plan)})
-    if (!refusal.empty()) return {.refusal = refusal, .facts = {}};
+  std::string refusal = refuse_edges(plan);
+  if (refusal.empty()) refusal = refuse_races(plan);
+  if (!refusal.empty()) return {.refusal = refusal, .facts = {}};
   return Walk(plan, ranks).run();
 }
 

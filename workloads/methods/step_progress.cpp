@@ -18,7 +18,7 @@ struct StepProgress::Exchange {
 };
 
 StepProgress::StepProgress(StepPlan plan, const FusionChoice& fusion, std::vector<std::int64_t> tensor_bytes)
-    : plan_(std::move(plan)), tensor_bytes_(std::move(tensor_bytes)) {
+    : plan_(std::move(plan)), tensor_bytes_(std::move(tensor_bytes)), done_(plan_.tasks.size(), true) {
   for (const Task& task : plan_.tasks)
     exchanges_.push_back(task.computes() ? nullptr : std::make_unique<Exchange>(fusion, tensor_bytes_));
 }

@@ -70,7 +70,7 @@ class StepProgress {
   StepPlan plan_;
   std::vector<std::int64_t> tensor_bytes_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;  ///< by task; null for those that compute
-  std::vector<bool> done_;                            ///< by task
+  std::vector<bool> done_;                            ///< by task; all before the first iteration
   int iteration_ = 0;
 };
 

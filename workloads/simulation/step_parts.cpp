@@ -31,7 +31,7 @@ bool feeds_by_tensor(const StepPlan& plan, int task) {
   });
 }
 
-void add_task(Stretch& stretch, const StepPlan& plan, int index, const StepTimeline& timeline, int ranks) {
+void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const StepTimeline& timeline, int ranks) {
   const Task& task = plan.task(index);
   stretch.tasks.push_back(index);
   switch (task.kind) {
@@ -60,8 +60,8 @@ double negotiation_time(Negotiation negotiation, const Profile& profile, int wor
 
 }  // namespace
 
-std::vector<Stretch> stretches(const StepPlan& plan, const StepTimeline& timeline, int ranks) {
-  std::vector<Stretch> all;
+std::vector<ComputeStretch> compute_stretches(const StepPlan& plan, const StepTimeline& timeline, int ranks) {
+  std::vector<ComputeStretch> all;
   int last = -1;
   for (int task = 0; task < plan.size(); ++task) {
     if (!plan.task(task).computes()) continue;
@@ -80,7 +80,7 @@ void ComputeClock::begin_step() {
   ran_.clear();
 }
 
-void ComputeClock::begin(const Stretch& stretch, double now) {
+void ComputeClock::begin(const ComputeStretch& stretch, double now) {
   stretch_ = &stretch;
   waited_ += now - ended_at_;
   begun_at_ = now;

@@ -23,7 +23,7 @@ namespace hbench {
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Tasks that compute, one right after the other: nothing waits for one of them but the next.
-struct Stretch {
+struct ComputeStretch {
   std::vector<int> tasks;      ///< of the plan
   Seconds before_backward;     ///< undisturbed, of the passes before the one that makes gradients
   Seconds passes;              ///< undisturbed, forward and backward
@@ -33,7 +33,7 @@ struct Stretch {
 };
 
 /// The stretches of an iteration, in the order in which they run. \param ranks among which own parts are shared out.
-std::vector<Stretch> stretches(const StepPlan& plan, const StepTimeline& timeline, int ranks);
+std::vector<ComputeStretch> compute_stretches(const StepPlan& plan, const StepTimeline& timeline, int ranks);
 
 /// A stretch that has ended, as the slowest rank and as one that computes as fast as the timeline have it.
 struct Ran {
@@ -52,11 +52,11 @@ class ComputeClock {
 
   void begin_step();
   /// \pre idle. `stretch` outlives its run.
-  void begin(const Stretch& stretch, double now);
+  void begin(const ComputeStretch& stretch, double now);
   bool idle() const { return stretch_ == nullptr; }
-  const Stretch& stretch() const { return *stretch_; }  ///< \pre not idle
-  double ended_at() const { return ended_at_; }         ///< of the last stretch
-  int gradients() const { return gradients_; }          ///< ready so far
+  const ComputeStretch& stretch() const { return *stretch_; }  ///< \pre not idle
+  double ended_at() const { return ended_at_; }                ///< of the last stretch
+  int gradients() const { return gradients_; }                 ///< ready so far
   double late() const { return late_; }
   /// The slowest rank's passes that have ended, undisturbed.
   double passes() const { return passes_; }
@@ -89,7 +89,7 @@ class ComputeClock {
 
   const StepTimeline& timeline_;
   double late_, slowdown_;
-  const Stretch* stretch_ = nullptr;
+  const ComputeStretch* stretch_ = nullptr;
   double begun_at_ = 0;
   double done_work_ = 0;  ///< undisturbed seconds of the stretch
   double ended_at_ = 0;

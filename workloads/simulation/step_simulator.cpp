@@ -123,7 +123,7 @@ class StepRun {
         network_factor_(network_factor),
         bytes_(bytes_of(timeline)),
         progress_(strategy.method.plan(strategy.overlap), strategy.fusion, bytes_),
-        stretches_(stretches(progress_.plan(), timeline, simulator.world_.workers)),
+        stretches_(compute_stretches(progress_.plan(), timeline, simulator.world_.workers)),
         compute_(timeline, 1 + simulator.profile_->straggler * lateness(simulator.lateness_, progress_.plan()),
                  simulator.profile_->overlap_slowdown),
         spans_(spans),
@@ -195,7 +195,7 @@ class StepRun {
   }
 
   void compute_event() {
-    const Stretch& stretch = compute_.stretch();
+    const ComputeStretch& stretch = compute_.stretch();
     if (!compute_.advance(now_)) return gradient_ready(compute_.gradients() - 1);
     if (!stretch.has_gradients) ready_at_.assign(ready_at_.size(), now_);
     end_stretch(stretch);
@@ -207,14 +207,14 @@ class StepRun {
     for (const int task : compute_.stretch().tasks) follow(progress_.tensor_done(task, tensor, Seconds(now_)));
   }
 
-  void end_stretch(const Stretch& stretch) {
+  void end_stretch(const ComputeStretch& stretch) {
     for (const int task : stretch.tasks) follow(progress_.task_done(task, Seconds(now_)));
   }
 
   /// Begins what the compute stream has next, once it is idle and the tasks before allow it.
   void begin_stretch() {
     if (!compute_.idle() || next_stretch_ == stretches_.size()) return;
-    const Stretch& next = stretches_[next_stretch_];
+    const ComputeStretch& next = stretches_[next_stretch_];
     if (!progress_.may_begin(next.tasks.front())) return;
     ++next_stretch_;
     if (!next.ends_step) return compute_.begin(next, now_);
@@ -278,7 +278,7 @@ class StepRun {
   double network_factor_;
   std::vector<std::int64_t> bytes_;  ///< by tensor
   StepProgress progress_;
-  std::vector<Stretch> stretches_;
+  std::vector<ComputeStretch> stretches_;
   ComputeClock compute_;
   BusyPeriods periods_;
   SpanWriter spans_;
