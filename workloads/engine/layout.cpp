@@ -17,7 +17,7 @@ struct Row {
   std::int64_t elements;
 };
 
-constexpr std::string_view kWhat = "sharing the order of gradients";
+constexpr std::string_view kSharing = "sharing the order of gradients";
 
 std::vector<Row> rows_of(const GradientLayout& layout) {
   std::vector<Row> rows;
@@ -32,14 +32,14 @@ void send_layout(const GradientLayout& layout, Transport& transport, Seconds tim
     outbox.send(rank, kLayoutTag, static_cast<std::int64_t>(rows.size()));
     outbox.send(rank, kLayoutTag, std::as_bytes(std::span(rows)));
   }
-  flush(outbox, timeout, kWhat);
+  flush(outbox, timeout, kSharing);
 }
 
 GradientLayout receive_layout(Transport& transport, Seconds timeout) {
   std::int64_t count = 0;
-  receive_now(transport, 0, kLayoutTag, as_message(count), timeout, kWhat);
+  receive_now(transport, 0, kLayoutTag, as_message(count), timeout, kSharing);
   std::vector<Row> rows(static_cast<std::size_t>(count));
-  receive_now(transport, 0, kLayoutTag, std::as_writable_bytes(std::span(rows)), timeout, kWhat);
+  receive_now(transport, 0, kLayoutTag, std::as_writable_bytes(std::span(rows)), timeout, kSharing);
   GradientLayout layout;
   for (const Row& row : rows) {
     layout.parameters.push_back(static_cast<int>(row.parameter));
