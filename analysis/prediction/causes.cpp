@@ -1,6 +1,5 @@
 #include "analysis/prediction/causes.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "collectives/base/table.hpp"
@@ -28,16 +27,6 @@ std::span<const Cause> causes() {
   return kTable;
 }
 
-std::vector<std::string_view> cause_names() {
-  std::vector<std::string_view> names;
-  for (const Cause& cause : causes()) names.push_back(cause.name);
-  return names;
-}
-
-const Cause& find_cause(std::string_view name) {
-  const auto found = std::ranges::find(causes(), name, &Cause::name);
-  if (found == causes().end()) throw unknown_name("cause", name, cause_names());
-  return *found;
-}
+const Cause& find_cause(std::string_view name) { return find_entry(causes(), name, "cause"); }
 
 }  // namespace hbench

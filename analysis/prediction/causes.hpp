@@ -5,7 +5,6 @@
 
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "analysis/records/records.hpp"
 #include "collectives/network/profile.hpp"
@@ -23,7 +22,6 @@ struct Cause {
 
 /// The table, in the order of `tests/ablation`.
 std::span<const Cause> causes();
-std::vector<std::string_view> cause_names();
 /// \throws Error (usage) with a suggestion when there is none.
 const Cause& find_cause(std::string_view name);
 

@@ -81,11 +81,7 @@ constexpr std::array kComparisons{
 std::span<const ReadyComparison> ready_comparisons() { return kComparisons; }
 
 const ReadyComparison& find_comparison(std::string_view name) {
-  const auto found = std::ranges::find(kComparisons, name, &ReadyComparison::name);
-  if (found != kComparisons.end()) return *found;
-  std::vector<std::string_view> known;
-  for (const ReadyComparison& each : kComparisons) known.push_back(each.name);
-  throw unknown_name("comparison", name, known);
+  return find_entry(ready_comparisons(), name, "comparison");
 }
 
 }  // namespace hbench

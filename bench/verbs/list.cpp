@@ -20,14 +20,6 @@ constexpr int kExplainedWorkers = 32;
 /// Schedules of more workers take minutes to simulate at every size.
 constexpr int kMostExplained = 512;
 
-const Listing& find_listing(std::string_view name) {
-  const auto found = std::ranges::find(listings(), name, &Listing::name);
-  if (found != listings().end()) return *found;
-  std::vector<std::string_view> known;
-  for (const Listing& listing : listings()) known.push_back(listing.name);
-  throw unknown_name("list", name, known);
-}
-
 Table without(Table table, std::string_view column) {
   const auto at = std::ranges::find(table.columns, column) - table.columns.begin();
   if (at == std::ssize(table.columns)) return table;
@@ -71,7 +63,7 @@ ExitCode run_list(const Call& call) {
     fmt::print("{}", app.help());
     return ExitCode::good;
   }
-  const Listing& listing = find_listing(name);
+  const Listing& listing = find_entry(listings(), name, "list");
   if (explain && listing.name != "algorithms")
     throw Error(ExitCode::usage, fmt::format("--explain says nothing about {}", name),
                 "hbench list algorithms --explain");

@@ -136,7 +136,7 @@ ExitCode run_validate(const Call& call) {
           ->excludes(curves);
   Option* without =
       app.add_option("--without", request.without,
-                     fmt::format("as if these causes were none (comma list): {}", fmt::join(cause_names(), ", ")));
+                     fmt::format("as if these causes were none (comma list): {}", fmt::join(names_of(causes()), ", ")));
   Option* rates = app.add_flag("--rates", request.rates,
                                "rates of one GPU instead: modelled without the GPU, beside measured ones");
   for (Option* other : {table, on, of, curves, submissions, without}) rates->excludes(other);

@@ -37,4 +37,18 @@ const T& find_entry(std::span<const T* const> table, std::string_view name, std:
   return **found;
 }
 
+/// The same of a table of values.
+template <class T>
+std::vector<std::string_view> names_of(std::span<const T> table) {
+  std::vector<std::string_view> names;
+  for (const T& entry : table) names.push_back(entry.name);
+  return names;
+}
+template <class T>
+const T& find_entry(std::span<const T> table, std::string_view name, std::string_view what) {
+  const auto found = std::ranges::find_if(table, [&](const T& entry) { return entry.name == name; });
+  if (found == table.end()) throw unknown_name(what, name, names_of(table));
+  return *found;
+}
+
 }  // namespace hbench
