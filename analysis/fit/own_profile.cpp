@@ -32,9 +32,6 @@ constexpr std::array kQuestions{
     OwnQuestion{"--purchase", &OwnCluster::purchase, "on-demand, spot, reserved or capacity-block", "on-demand"},
 };
 
-/// NVLink and the like; below, GPUs of a node talk over PCIe.
-constexpr BytesPerSecond kSwitched(45e9);
-
 /// A figure that nobody was asked.
 struct Usual {
   std::string_view key, text, source;
@@ -77,7 +74,7 @@ bool has_links(const OwnCluster& cluster) { return cluster.gpus_per_node != "1" 
 
 std::string local(const OwnCluster& cluster, const std::string& how) {
   if (!has_links(cluster)) return "";
-  const bool switched = parse_rate(cluster.local_rate) > kSwitched;
+  const bool switched = parse_rate(cluster.local_rate) > kFastestBus;
   return lines_of(switched ? std::span<const Usual>(kLinks) : std::span<const Usual>(kBus)) +
          profile_line("rate", cluster.local_rate, how);
 }

@@ -41,9 +41,6 @@ std::string in_words(std::int64_t transfers) {
                      : fmt::format("{:.1f} billion transfers", count / 1e9);
 }
 
-/// What a PCIe bus carries at most (5.0 x16, one direction, as NCCL reaches it); faster links are switched.
-constexpr BytesPerSecond kFastestBus(45e9);
-
 bool has_ends(const Profile& cluster, const World& world) {
   return cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
 }

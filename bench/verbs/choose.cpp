@@ -38,10 +38,7 @@ struct PriceFiles {
       std::istringstream in(read_file(file));
       const auto changed = std::chrono::floor<std::chrono::days>(
           std::chrono::file_clock::to_sys(std::filesystem::last_write_time(file)));
-      const std::chrono::year_month_day date(changed);
-      lists.emplace_back(in, file,
-                         fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
-                                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day())),
+      lists.emplace_back(in, file, date_text(changed),
                          PriceList::Wanted{spot ? PurchaseModel::spot : PurchaseModel::on_demand, region});
     }
     return lists;

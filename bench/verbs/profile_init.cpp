@@ -20,12 +20,6 @@
 namespace hbench {
 namespace {
 
-std::string today_text(std::chrono::sys_days today) {
-  const std::chrono::year_month_day date(today);
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()));
-}
-
 /// What was said, and the rest as suggested.
 void take(OwnCluster& cluster, const OwnCluster& suggested) {
   for (const OwnQuestion& question : own_questions())
@@ -130,7 +124,7 @@ ExitCode run_profile_init(const Call& call) {
                 "give these flags; there is no terminal to ask on");
   ask_for_rest(cluster, shown, std::cin, std::cout);
   const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-  const std::string day = today_text(today);
+  const std::string day = date_text(today);
   write_checked(file, own_profile(cluster, fmt::format("stated to hbench profile init, {}", day), day), today);
   return ExitCode::good;
 }

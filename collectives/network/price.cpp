@@ -79,6 +79,12 @@ std::optional<std::chrono::sys_days> first_day(std::string_view retrieved) {
   return std::chrono::sys_days(date);
 }
 
+std::string date_text(std::chrono::sys_days day) {
+  const std::chrono::year_month_day date(day);
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()));
+}
+
 std::string terms(const Price& price) {
   const std::string where = price.region == kNotStated ? "region not stated" : price.region;
   const std::string when = price.retrieved == kNotStated ? "date not stated" : price.retrieved;

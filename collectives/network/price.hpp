@@ -49,6 +49,8 @@ struct Price {
 
 /// The first day that a date of a price may mean; empty where it is none or not stated.
 std::optional<std::chrono::sys_days> first_day(std::string_view retrieved);
+/// `2026-09-20`: a day as `Price::retrieved` has it.
+std::string date_text(std::chrono::sys_days day);
 /// `on-demand, us-east-1, 2026-11-09`: what a figure in money is worth nothing without.
 std::string terms(const Price& price);
 

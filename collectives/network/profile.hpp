@@ -51,6 +51,9 @@ struct GpuPeaks {
 /// single precision on a V100 are 355 to 390 samples/s.
 inline constexpr double kUsualRateFactor = 1.1;
 
+/// What a PCIe bus carries at most (5.0 x16, one direction, as NCCL reaches it); faster links are switched.
+inline constexpr BytesPerSecond kFastestBus(45e9);
+
 /// Where figures are taken that are known within a factor only.
 enum class End : std::uint8_t { better, stated, worse };
 
