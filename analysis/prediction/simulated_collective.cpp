@@ -61,11 +61,12 @@ class Simulation {
     const auto at = [&](const Profile& profile, const std::string& which) {
       return ask(profile, which, asked).time.value;
     };
-    const auto calling = [&](double more) {
-      Profile other = stated;
+    const auto calling = [&](double more, const std::string& which) {
       // Where nothing is called, nothing is not known of it.
-      if (stated.call_latency.value > 0) other.call_latency = Seconds(std::max(0.0, stated.call_latency.value + more));
-      return other;
+      if (stated.call_latency.value == 0) return time;
+      Profile other = stated;
+      other.call_latency = Seconds(std::max(0.0, stated.call_latency.value + more));
+      return at(other, which);
     };
     const NetworkEnds ends = network_ends(stated, rate_prior(stated, asked.gpus));
     return {.time = time,
@@ -73,8 +74,8 @@ class Simulation {
                       .worse = at(stated.at(End::worse).slowed(ends.slower), "worse rates")},
             .hops = {.better = at(stated.delayed(1 / kHopPrior.shorter), "short hops"),
                      .worse = at(stated.delayed(kHopPrior.longer), "long hops")},
-            .calls = {.better = at(calling(-kCallPrior.faster), "cheap calls"),
-                      .worse = at(calling(kCallPrior.slower), "dear calls")},
+            .calls = {.better = calling(-kCallPrior.faster, "cheap calls"),
+                      .worse = calling(kCallPrior.slower, "dear calls")},
             .nodes = stated.nodes_of(asked.gpus)};
   }
 
