@@ -22,8 +22,8 @@ Sizes sizes_of(const RecordedStep& step) {
   return sizes;
 }
 
-/// The one run of exchanges that have so many elements together; empty where there is none, or several: losses may be
-/// reduced before and after the gradients.
+/// The one run of exchanges that have `elements` elements together; empty where there is none, or several: losses may
+/// be reduced before and after the gradients.
 Exchanges run_of(const Exchanges& exchanges, std::int64_t elements) {
   Exchanges found;
   for (auto begin = exchanges.begin(); begin != exchanges.end(); ++begin) {

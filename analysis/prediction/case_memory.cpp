@@ -52,7 +52,7 @@ std::vector<std::string> what_fits(Case asked, const Catalog& catalog, Bytes roo
   return ways;
 }
 
-/// `: --precision bf16-true has room` where the GPU computes in it and one sample fits; else empty.
+/// `; --precision bf16-true takes 54 GB` where the GPU computes in it and one sample fits; else empty.
 std::string fewer_bits_fit(Case asked, const Catalog& catalog, Bytes room) {
   asked.training.precision = entry_of(Precision::bf16_true).name;
   const bool computes = catalog.profiles.at(asked.profile).peaks.bf16 > 0;
@@ -83,7 +83,7 @@ NumberBytes number_bytes_of(const Case& asked, const Catalog& catalog) {
 StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   StepMemory memory = step_memory(catalog.traces.at(asked.workload), asked.micro_batch(),
                                   number_bytes_of(asked, catalog), recomputation_of(asked));
-  const Sharded parts = sharded(parse_strategy(asked).method.plan(asked.strategy.overlap));
+  const Sharded parts = sharded(method_of(asked).plan(asked.strategy.overlap));
   if (parts.optimizer) memory.optimizer = memory.optimizer / asked.gpus;
   if (parts.gradients) memory.gradients = memory.gradients / asked.gpus;
   return memory;

@@ -38,11 +38,16 @@ TrainingStrategy parse_strategy(const Case& asked) {
   if (!stored.server_mode.empty()) strategy.server_mode = parse_server_mode(stored.server_mode);
   strategy.compressor = parse_compressor(stored.compressor);
   strategy.fusion = parse_fusion(stored.fusion);
-  if (!stored.method.empty()) strategy.method = parse_method(stored.method);
+  strategy.method = method_of(asked);
   if (!stored.preset.empty()) strategy.preset = &find_entry(presets(), stored.preset, "preset");
   if (asked.is_timed())
     strategy.executor = &find_entry(executors(), task.executor.empty() ? kDefaultExecutor : task.executor, "executor");
   return strategy;
+}
+
+MethodChoice method_of(const Case& asked) {
+  const std::string& text = asked.strategy.method;
+  return parse_method(text.empty() ? "synchronous" : text);
 }
 
 Recomputation recomputation_of(const Case& asked) {

@@ -10,6 +10,8 @@ namespace hbench {
 /// What a case says of its strategy, on what it is computed, and by which executor. \throws Error (usage) for a name
 /// that this version does not know.
 TrainingStrategy parse_strategy(const Case& asked);
+/// The method of a case's training. \throws Error (usage) as above.
+MethodChoice method_of(const Case& asked);
 /// Which activations a case computes again. \throws Error (usage) for a name that this version does not know.
 Recomputation recomputation_of(const Case& asked);
 /// Writes it into a case. What a strategy does not have is left empty, and so is what always was: CPU cores, float32

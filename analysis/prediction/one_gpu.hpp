@@ -26,7 +26,8 @@ OneGpu one_gpu(const Case& asked, const Catalog& catalog);
 /// The case's step on one GPU that is `faster` times as fast.
 StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faster = 1);
 
-/// Whether all GPUs of a node can make so many samples/s together that would make `ideal` if nothing held them back.
+/// Whether all GPUs of a node can make `node_rate` samples/s together that would make `ideal` if nothing held them
+/// back.
 inline bool can_be_node_rate(double node_rate, double ideal) {
   return node_rate < 1.2 * ideal && node_rate > 0.1 * ideal;
 }

@@ -148,8 +148,7 @@ std::string in_words(const PriceFlip& flip, const std::string& currency) {
   const double now = flip.first_per_node_hour / flip.second_per_node_hour;
   return fmt::format(
       "{} is cheaper than {} until a node of it costs {} an hour (now {}), or one of {} {} (now {}): the order changes "
-      "at "
-      "{:.2f} ({:.2f} to {:.2f}) times the price of the other's node, and now it is {:.2f}{}.",
+      "at {:.2f} ({:.2f} to {:.2f}) times the price of the other's node, and now it is {:.2f}{}.",
       flip.first, flip.second, price(flip.first_may_rise_to()), price(flip.first_per_node_hour), flip.second,
       price(flip.second_must_fall_to()), price(flip.second_per_node_hour), flip.ratio.stated, flip.ratio.low,
       flip.ratio.high, now, now < flip.ratio.low ? "" : ", within what no prediction tells apart");

@@ -85,7 +85,7 @@ TEST(Domain, AHierarchySendsOneBufferAcross) {
   }
 }
 
-// Full domains are nodes with so many GPUs and NICs: the same time to the last bit, for every schedule and size.
+// Full domains are nodes with as many GPUs and NICs: the same time to the last bit, for every schedule and size.
 TEST(Domain, TakesTheTimeOfANodeThatHasAllOfItsGpusAndNics) {
   Profile profile = four_nodes_joined();
   profile.memory_rate = BytesPerSecond(3e8);

@@ -14,7 +14,7 @@ StepPlan plan(const PlanRequest& request) {
 
 extern const Method kLocalSgd;
 constinit const Method kLocalSgd{.name = "local-sgd",
-                                 .summary = "ranks train alone and average their parameters every so many iterations",
+                                 .summary = "ranks train alone and average their parameters after each period",
                                  .citation = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
                                  .field = "period",
                                  .standard = "8",

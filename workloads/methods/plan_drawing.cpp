@@ -66,9 +66,8 @@ std::string draw(const StepPlan& plan) {
     put(line, box, caption(task));
     collectives += line + "\n";
     if (task.every > 1)
-      notes += fmt::format("The {} is a part of one iteration in {}.\n",
-                           describe({.kind = task.kind, .collective = task.collective, .carried = task.carried}),
-                           task.every);
+      notes += fmt::format("The {} of {} is a part of one iteration in {}.\n", to_string(task.collective),
+                           to_string(task.carried), task.every);
   }
   return compute + "\n" + collectives + notes;
 }

@@ -46,7 +46,7 @@ struct Task {
   /// Of an apply task: every rank applies its own part of each tensor, and keeps the optimizer's state of that alone.
   /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave.
   bool own_part = false;
-  /// The task is done in every so many iterations only, the last one of each group.
+  /// The task is a part of one iteration in `every`, the last of each group.
   int every = 1;
   std::vector<After> after = {};
 

@@ -27,11 +27,10 @@ StepProgress::~StepProgress() = default;
 StepProgress::StepProgress(StepProgress&&) noexcept = default;
 
 std::vector<Start> StepProgress::begin(int iteration) {
-  iteration_ = iteration;
   done_.assign(plan_.tasks.size(), false);
   std::vector<Start> starts;
   for (int task = 0; task < plan_.size(); ++task) {
-    if (!active(task)) {
+    if (!plan_.task(task).is_in(iteration)) {
       done_[static_cast<std::size_t>(task)] = true;
     } else if (Exchange* const each = exchange(task)) {
       each->departures.begin_step();
@@ -41,7 +40,7 @@ std::vector<Start> StepProgress::begin(int iteration) {
     }
   }
   for (int task = 0; task < plan_.size(); ++task)
-    if (active(task) && plan_.task(task).after.empty()) starts.push_back({task, std::nullopt});
+    if (!is_done(task) && plan_.task(task).after.empty()) starts.push_back({task, std::nullopt});
   return starts;
 }
 
@@ -49,7 +48,7 @@ std::vector<Start> StepProgress::tensor_done(int task, int tensor, Seconds at) {
   std::vector<Start> starts;
   for (int next = task + 1; next < plan_.size(); ++next)
     for (const After& after : plan_.task(next).after)
-      if (after.task == task && after.by_tensor && active(next)) ready(next, tensor, at, starts);
+      if (after.task == task && after.by_tensor && !is_done(next)) ready(next, tensor, at, starts);
   return starts;
 }
 
@@ -70,8 +69,7 @@ std::vector<Start> StepProgress::bucket_done(int task, Seconds at) {
 std::vector<Start> StepProgress::timer(Seconds at) {
   std::vector<Start> starts;
   for (int task = 0; task < plan_.size(); ++task)
-    if (exchange(task) != nullptr && active(task) && !is_done(task))
-      deliver(task, {FusionEventKind::timer, at, 0}, starts);
+    if (exchange(task) != nullptr && !is_done(task)) deliver(task, {FusionEventKind::timer, at, 0}, starts);
   return starts;
 }
 
@@ -87,13 +85,13 @@ std::optional<Seconds> StepProgress::wakeup() const {
 
 bool StepProgress::all_launched() const {
   for (int task = 0; task < plan_.size(); ++task)
-    if (exchange(task) != nullptr && active(task) && !exchange(task)->departures.complete()) return false;
+    if (exchange(task) != nullptr && !is_done(task) && !exchange(task)->departures.complete()) return false;
   return true;
 }
 
 bool StepProgress::holds_ready() const {
   for (int task = 0; task < plan_.size(); ++task)
-    if (const Exchange* const each = exchange(task); each != nullptr && active(task))
+    if (const Exchange* const each = exchange(task); each != nullptr && !is_done(task))
       if (each->ready > tensors() - each->departures.missing()) return true;
   return false;
 }
@@ -112,7 +110,7 @@ void StepProgress::finish(int task, Seconds at, std::vector<Start>& starts) {
   for (int next = task + 1; next < plan_.size(); ++next) {
     const auto& after = plan_.task(next).after;
     const bool follows = std::ranges::find(after, task, &After::task) != after.end();
-    if (!follows || !active(next) || is_done(next) || !met(next)) continue;
+    if (!follows || is_done(next) || !met(next)) continue;
     if (exchange(next) != nullptr)
       all_ready(next, at, starts);
     else

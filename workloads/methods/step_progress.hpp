@@ -42,7 +42,7 @@ class StepProgress {
   std::vector<Start> task_done(int task, Seconds at);
   /// Another bucket of a collective has arrived everywhere.
   std::vector<Start> bucket_done(int task, Seconds at);
-  /// Time has passed that a policy wanted to be told of.
+  /// The time has come at which a policy wakes up.
   std::vector<Start> timer(Seconds at);
   /// When a policy wants `timer`; none where all wait for other facts.
   std::optional<Seconds> wakeup() const;
@@ -53,7 +53,7 @@ class StepProgress {
   bool holds_ready() const;
   bool is_done(int task) const;
   /// A task of this iteration that computes waits for nothing any more.
-  bool may_begin(int task) const { return active(task) && !is_done(task) && met(task); }
+  bool may_begin(int task) const { return !is_done(task) && met(task); }
   /// All tasks of this iteration are done.
   bool ended() const;
 
@@ -65,13 +65,11 @@ class StepProgress {
   void all_ready(int task, Seconds at, std::vector<Start>& starts);
   void deliver(int task, const FusionEvent& event, std::vector<Start>& starts);
   Exchange* exchange(int task) const { return exchanges_[static_cast<std::size_t>(task)].get(); }
-  bool active(int task) const { return plan_.task(task).is_in(iteration_); }
 
   StepPlan plan_;
   std::vector<std::int64_t> tensor_bytes_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;  ///< by task; null for those that compute
-  std::vector<bool> done_;                            ///< by task; all before the first iteration
-  int iteration_ = 0;
+  std::vector<bool> done_;                            ///< by task; those of other iterations are
 };
 
 }  // namespace hbench

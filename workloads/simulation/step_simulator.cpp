@@ -130,6 +130,8 @@ class StepRun {
         in_flight_(simulator.network(network_factor), timeline, strategy, spans_),
         host_(*simulator.profile_, strategy, simulator.world_.workers, network_factor, end) {}
 
+  const StepPlan& plan() const { return progress_.plan(); }
+
   StepTimes step(int iteration) {
     begin(iteration);
     while (!progress_.ended()) {
@@ -244,7 +246,7 @@ class StepRun {
   }
 
   void launch(int task, const Bucket& bucket) {
-    const bool gradients = progress_.plan().task(task).carried == Carried::gradients;
+    const bool gradients = plan().task(task).carried == Carried::gradients;
     const std::int64_t elements = bucket.bytes(bytes_) / kElementSize;
     const HostCosts::Departure left = host_.leave(now_, elements, bucket.tensors.size(), gradients);
     const int number = periods_.leave(now_);
@@ -256,7 +258,7 @@ class StepRun {
       spans_.add(SpanKind::coding, left.at, left.at + left.coding, number);
       return in_flight_.fly(bucket, elements, left.at + left.coding);
     }
-    const Seconds time = simulator_.exchange_time(strategy_, progress_.plan().task(task), elements);
+    const Seconds time = simulator_.exchange_time(strategy_, plan().task(task), elements);
     in_flight_.queue(number, left.at, left.coding + network_factor_ * time.value, left.coding);
   }
 
@@ -302,7 +304,7 @@ std::vector<bool> tasks_in(const StepPlan& plan, int iteration) {
   return in;
 }
 
-/// Adds `count` steps like `step` to `sum`, of `all` in all.
+/// Adds a step to a mean of which it makes `share`.
 void add_share(StepTimes& sum, const StepTimes& step, double share) {
   for (Seconds StepTimes::*part : {&StepTimes::step, &StepTimes::compute, &StepTimes::straggler, &StepTimes::slowdown,
                                    &StepTimes::exposed, &StepTimes::update, &StepTimes::communication})
@@ -312,7 +314,8 @@ void add_share(StepTimes& sum, const StepTimes& step, double share) {
 }
 
 /// The mean step of a cycle of the plan, in which steps with the same tasks are alike.
-StepTimes mean_step(StepRun& run, const StepPlan& plan) {
+StepTimes mean_step(StepRun& run) {
+  const StepPlan& plan = run.plan();
   const int cycle = plan.cycle();
   if (cycle == 1) return run.step(0);
   std::map<std::vector<bool>, int> alike;
@@ -345,10 +348,9 @@ StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrateg
   const bool on_servers = strategy.preset != nullptr && strategy.preset->servers_update;
   const StepTimeline passes = on_servers ? timeline.merged() : timeline;
   StepRun run(*this, passes, strategy, network_factor, end, spans);
-  const StepPlan plan = strategy.method.plan(strategy.overlap);
   // A policy learns in a step in which all tasks are done.
-  if (strategy.fusion.fusion->learns) run.step(plan.cycle() - 1);
-  return mean_step(run, plan);
+  if (strategy.fusion.fusion->learns) run.step(run.plan().cycle() - 1);
+  return mean_step(run);
 }
 
 }  // namespace hbench

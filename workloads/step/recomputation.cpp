@@ -34,8 +34,7 @@ std::string refuse_recomputation(const Trace& trace, Recomputation recomputation
     return "what its layers keep is not known; it is of transformers by their numbers (hbench list workloads)";
   if (recomputation == Recomputation::selective && trace.shape->fused)
     return "its attention is fused and keeps no scores that could be computed again: take --recompute full, or give "
-           "its "
-           "numbers with attention=plain";
+           "its numbers with attention=plain";
   return {};
 }
 
