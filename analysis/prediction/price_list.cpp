@@ -26,7 +26,8 @@ double amount_of(const std::string& field, std::string_view column, std::string_
   if (field.empty()) return 0;
   const auto number = parse_number<double>(field);
   if (number && std::isfinite(*number) && *number >= 0) return *number;
-  throw Error(ExitCode::usage, fmt::format("{}:{}: {} is '{}'", file_name, line, column, field), "write a number, or leave it empty");
+  throw Error(ExitCode::usage, fmt::format("{}:{}: {} is '{}'", file_name, line, column, field),
+              "write a number, or leave it empty");
 }
 
 }  // namespace
