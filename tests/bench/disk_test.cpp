@@ -9,8 +9,10 @@ namespace {
 using testing::HasSubstr;
 
 constexpr const char* kSweep =
-    "$HBENCH sweep --workload resnet50,vgg16 --profile hkbu-10gbe,aws-p3-25gbe --evidence simulated "
+    "$HBENCH sweep --workload resnet50,vgg16 --profile hkbu-10gbe,aws-p3-25gbe --gpus 1..16 --evidence simulated "
     "--quiet ";
+constexpr const char* kSmallSweep =
+    "$HBENCH sweep --workload resnet50 --profile hkbu-10gbe --gpus 1..8 --evidence simulated --quiet ";
 
 TEST(Report, ThatCannotBeWrittenIsSaidBeforeAnyWork) {
   const Workplace workplace;
@@ -25,7 +27,7 @@ TEST(Report, ThatCannotBeWrittenIsSaidBeforeAnyWork) {
 
 TEST(Report, OfStoredResultsThatCannotBeWrittenIsSaid) {
   const Workplace workplace;
-  ASSERT_EQ(workplace.shell(kSweep).code, 0);
+  ASSERT_EQ(workplace.shell(kSmallSweep).code, 0);
   for (const char* folder : {"hbench.db", "/proc/report"})
     expect_mistake(workplace.run({"report", "--report", folder}), 3, std::string("cannot write ") + folder, "folder");
 }
@@ -39,11 +41,12 @@ TEST(Disk, OnAReadOnlyDiskIsRefusedAndStillRead) {
   const Workplace workplace;
   if (!can_mount(workplace)) GTEST_SKIP() << "mounts in a namespace of one's own are not allowed here";
   ASSERT_EQ(
-      workplace.shell("mkdir m && " + std::string(kSweep) + "--db m/r.db && $HBENCH export --db m/r.db > before").code,
+      workplace.shell("mkdir m && " + std::string(kSmallSweep) + "--db m/r.db && $HBENCH export --db m/r.db > before")
+          .code,
       0);
   const Outcome outcome = workplace.shell(
       "unshare -rm sh -c 'mount --bind m m && mount -o remount,ro,bind m m && { $HBENCH export --db m/r.db > after; " +
-      std::string(kSweep) + "--db m/r.db; }'");
+      std::string(kSmallSweep) + "--db m/r.db; }'");
   EXPECT_EQ(outcome.code, 3);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("m/r.db"));
@@ -54,8 +57,8 @@ TEST(Disk, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
   const Workplace workplace;
   if (!can_mount(workplace)) GTEST_SKIP() << "mounts in a namespace of one's own are not allowed here";
   const Outcome outcome = workplace.shell(
-      "mkdir m; unshare -rm sh -c 'mount -t tmpfs -o size=1m none m; " + std::string(kSweep) +
-      "--gpus 1..8 --db m/r.db > first || exit 90; $HBENCH export --db m/r.db > before; "
+      "mkdir m; unshare -rm sh -c 'mount -t tmpfs -o size=1m none m; " + std::string(kSmallSweep) +
+      "--db m/r.db > first || exit 90; $HBENCH export --db m/r.db > before; "
       "dd if=/dev/zero of=m/ballast bs=4096 2> dd; " +
       std::string(kSweep) + "--db m/r.db > second 2> full; echo $? > code; $HBENCH export --db m/r.db > after; " +
       "rm m/ballast; mount -o remount,size=16m m; " + std::string(kSweep) +
@@ -72,7 +75,7 @@ TEST(Disk, OnAFullDiskKeepsWhatItHasAndGoesOnWhenThereIsRoom) {
 
 TEST(StandardOutput, ThatIsFullIsAnErrorOfTheEnvironment) {
   const Workplace workplace;
-  ASSERT_EQ(workplace.shell(kSweep).code, 0);
+  ASSERT_EQ(workplace.shell(kSmallSweep).code, 0);
   for (const char* arguments : {"--help", "export"}) {
     const Outcome outcome = workplace.shell(std::string("$HBENCH ") + arguments + " > /dev/full");
     EXPECT_EQ(outcome.code, 3) << arguments;

@@ -16,6 +16,7 @@
 #include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 #include "reports/prediction/fits.hpp"
+#include "tests/bench/fit_rows.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -24,58 +25,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-constexpr const char* kCluster = "hkbu-10gbe";
-
-/// Published steps of the cluster, on so many GPUs at most.
-std::vector<CaseResult> rows_up_to(int gpus) {
-  std::vector<CaseResult> rows;
-  for (const CaseResult& row : published_results())
-    if (row.asked.profile == kCluster && row.asked.gpus <= gpus && row.asked.workload != "bert_large")
-      rows.push_back(row);
-  return rows;
-}
-
-/// The rows as they would be measured on `profile`.
-std::vector<CaseResult> measured_on(const Profile& profile, std::vector<CaseResult> rows, const Data& data) {
-  Catalog catalog;
-  catalog.profiles.emplace(kCluster, profile);
-  for (const CaseResult& row : rows)
-    catalog.traces.try_emplace(row.asked.workload, data.traces.load(row.asked.workload));
-  const std::vector<Validation> steps = validate(rows, catalog);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (Sample& sample : rows[i].samples)
-      if (sample.metric == "throughput")
-        sample.value = rows[i].asked.batch_per_gpu * rows[i].asked.gpus / steps[i].predicted;
-  return rows;
-}
-
-const FittedParameter& parameter_of(const FittedProfile& fitted, std::string_view name) {
-  for (std::size_t i = 0; i < fitted.fit.priors.size(); ++i)
-    if (fitted.fit.priors[i].name == name) return fitted.fit.parameters[i];
-  throw std::out_of_range(std::string(name));
-}
-
-TEST(FitProfile, FindsTheFiguresThatMadeTheSteps) {
-  const Data data = load_data();
-  const Profile base = data.profiles.load(kCluster);
-  Profile truth = base;
-  truth.local_rate = base.local_rate * 0.5;
-  truth.server_rate = base.server_rate * 1.6;
-  truth.network_latency = base.network_latency * 3;
-  const FittedProfile fitted = fit_profile(base, measured_on(truth, rows_up_to(16), data), data);
-  EXPECT_NEAR(fitted.profile.local_rate / truth.local_rate, 1, 0.05);
-  EXPECT_NEAR(fitted.profile.server_rate / truth.server_rate, 1, 0.05);
-  EXPECT_NEAR(fitted.profile.network_latency / truth.network_latency, 1, 0.35);
-  EXPECT_TRUE(parameter_of(fitted, "local.rate").determined);
-  EXPECT_TRUE(parameter_of(fitted, "parameter_server.rate").determined);
-  for (const double error : fitted.fit.after) EXPECT_LT(std::fabs(error), 0.04);
-  double least_certain = 0;
-  for (const char* rate : {"local.rate", "network.line_rate", "parameter_server.rate"})
-    if (const FittedParameter& parameter = parameter_of(fitted, rate); parameter.determined)
-      least_certain = std::max(least_certain, parameter.deviation);
-  EXPECT_NEAR(fitted.profile.uncertainty, 1.645 * least_certain, 1e-9) << "all rates are determined";
-}
 
 // A rate that was known within a factor of 5 is known better once steps determine it; one that they do not, is not.
 TEST(FitProfile, NarrowsTheFactorsOfRatesThatTheStepsDetermine) {
@@ -128,27 +77,6 @@ TEST(FitProfile, RefusesRowsThatSayTooLittle) {
                AllOf(HasSubstr("3 steps say too little of hkbu-10gbe"), HasSubstr("without it")),
                AllOf(HasSubstr("nothing is written"), HasSubstr("the next best step is bert_base on"),
                      HasSubstr("would be known within a factor of")));
-}
-
-// Rows that differ by a tenth for reasons of their own: no rate becomes known better than that.
-TEST(FitProfile, NarrowsNoBandBelowWhatRowsThatAreLeftOutAskFor) {
-  const Data data = load_data();
-  Profile base = data.profiles.load(kCluster);
-  base.uncertainty = 0.3;
-  Profile truth = base;
-  truth.local_rate = base.local_rate * 0.5;
-  truth.server_rate = base.server_rate * 1.6;
-  std::vector<CaseResult> some = rows_up_to(8);
-  std::erase_if(some, [](const CaseResult& row) { return row.asked.strategy.overlap || row.asked.gpus == 2; });
-  const std::vector<CaseResult> exact = measured_on(truth, some, data);
-  std::vector<CaseResult> noisy = exact;
-  for (std::size_t i = 0; i < noisy.size(); ++i)
-    for (Sample& sample : noisy[i].samples)
-      if (sample.metric == "throughput") sample.value *= i % 3 == 0 ? 1.12 : i % 3 == 1 ? 0.9 : 1;
-  const double sure = fit_profile(base, exact, data).profile.uncertainty;
-  const double unsure = fit_profile(base, noisy, data).profile.uncertainty;
-  EXPECT_LT(sure, unsure);
-  EXPECT_GE(unsure, 0.1);
 }
 
 TEST(FitProfile, KeepsTheRateOfAFullNodeAndNamesTheNextRow) {

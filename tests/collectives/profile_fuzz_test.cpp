@@ -6,6 +6,7 @@
 #include "tests/collectives/clusters.hpp"
 #include "tests/collectives/profile_text.hpp"
 #include "tests/support/mutate.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace hbench {
 namespace {
@@ -26,7 +27,7 @@ TEST(ProfileParser, SurvivesMutationsOfShippedProfiles) {
   unsigned seed = 2;
   const ProfileLibrary library(kProfiles);
   for (const std::string& name : library.names())
-    survive_mutations(read_file(kProfiles / (name + ".toml")), 500, seed++, parse_and_simulate);
+    survive_mutations(read_file(kProfiles / (name + ".toml")), kSanitized ? 50 : 200, seed++, parse_and_simulate);
 }
 
 TEST(ProfileParser, SurvivesDeepNesting) {
