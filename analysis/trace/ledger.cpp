@@ -1,8 +1,8 @@
 #include "analysis/trace/ledger.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <set>
+#include <iterator>
+#include <map>
 
 namespace hbench {
 namespace {
@@ -40,9 +40,13 @@ class RankSpans {
       if (span.kind == kind) found.push_back(stretch_of(span));
     return found;
   }
-  std::optional<Stretch> only(SpanKind kind) const {
-    const std::vector<Stretch> found = of(kind);
-    return found.empty() ? std::nullopt : std::optional(found.front());
+  /// What the compute stream did, in order: as many stretches on all ranks, which have the same plan.
+  std::vector<Stretch> computed() const {
+    std::vector<Stretch> all;
+    for (const SpanKind kind : {SpanKind::forward, SpanKind::backward, SpanKind::optimizer})
+      std::ranges::copy(of(kind), std::back_inserter(all));
+    std::ranges::sort(all, {}, &Stretch::begin);
+    return all;
   }
   double total(SpanKind kind) const {
     double sum = 0;
@@ -54,18 +58,31 @@ class RankSpans {
   std::vector<Span> own_;
 };
 
-/// Cuts the time in which a rank waits for sums, of which the slowest rank computes until `slowest`.
-void cut_wait(Ledger& ledger, const RankSpans& spans, const Stretch& wait, double slowest) {
+/// Returns when the slowest of `ranks` has done what `own` had done when it began to wait.
+double slowest_end(const std::map<Rank, RankSpans>& ranks, const RankSpans& own, const Stretch& wait) {
+  constexpr double kRounding = 1e-9;
+  const std::vector<Stretch> done = own.computed();
+  const auto count = static_cast<std::size_t>(
+      std::ranges::count_if(done, [&](const Stretch& each) { return each.end <= wait.begin + kRounding; }));
+  double slowest = wait.begin;
+  for (const auto& [rank, spans] : ranks)
+    if (const std::vector<Stretch> all = spans.computed(); count > 0 && all.size() >= count)
+      slowest = std::max(slowest, all[count - 1].end);
+  return slowest;
+}
+
+/// Adds a time in which a rank waits for collectives, of which the slowest rank computes until `slowest`.
+void add_wait(Ledger& ledger, const RankSpans& spans, const Stretch& wait, double slowest) {
   const double computed = std::clamp(slowest, wait.begin, wait.end);
   const Stretch rest{computed, wait.end};
   const std::vector<Stretch> coding = spans.of(SpanKind::coding);
   std::vector<Stretch> busy = spans.of(SpanKind::communication);
   busy.insert(busy.end(), coding.begin(), coding.end());
   const double coded = covered(coding, rest), busied = covered(busy, rest);
-  ledger.straggler = Seconds(computed - wait.begin);
-  ledger.coding = Seconds(coded);
-  ledger.exposed = Seconds(std::max(0.0, busied - coded));
-  ledger.negotiation = Seconds(std::max(0.0, rest.end - rest.begin - busied));
+  ledger.straggler += Seconds(computed - wait.begin);
+  ledger.coding += Seconds(coded);
+  ledger.exposed += Seconds(std::max(0.0, busied - coded));
+  ledger.negotiation += Seconds(std::max(0.0, rest.end - rest.begin - busied));
 }
 
 }  // namespace
@@ -77,21 +94,20 @@ Seconds Ledger::step() const {
 }
 
 std::vector<RankLedger> step_ledgers(std::span<const Span> spans) {
-  std::set<Rank> ranks;
-  double slowest = 0;
-  for (const Span& span : spans) {
-    if (span.kind == SpanKind::step) ranks.insert(span.rank);
-    if (span.kind == SpanKind::backward) slowest = std::max(slowest, span.end.value);
-  }
+  std::map<Rank, RankSpans> ranks;
+  for (const Span& span : spans)
+    if (span.kind == SpanKind::step) ranks.try_emplace(span.rank, spans, span.rank);
   std::vector<RankLedger> ledgers;
-  for (const Rank rank : ranks) {
-    const RankSpans own(spans, rank);
-    const Stretch step = *own.only(SpanKind::step);
+  for (const auto& [rank, own] : ranks) {
+    const Stretch step = own.of(SpanKind::step).front();
     Ledger ledger;
     ledger.compute = Seconds(own.total(SpanKind::forward) + own.total(SpanKind::backward));
     ledger.optimizer = Seconds(own.total(SpanKind::optimizer));
-    if (const auto wait = own.only(SpanKind::wait)) cut_wait(ledger, own, *wait, slowest);
+    for (const Stretch& wait : own.of(SpanKind::wait)) add_wait(ledger, own, wait, slowest_end(ranks, own, wait));
     ledger.unexplained = Seconds(std::max(0.0, step.end - step.begin - ledger.step().value));
+    const auto iterations = static_cast<double>(own.of(SpanKind::forward).size());
+    for (const LedgerPart& part : kLedgerParts)
+      if (iterations > 1) ledger.*part.part = ledger.*part.part / iterations;
     ledgers.push_back({rank, ledger});
   }
   return ledgers;

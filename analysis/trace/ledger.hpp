@@ -12,7 +12,7 @@
 namespace hbench {
 
 /// One step of one rank, cut into parts. Each point in time of the step is in exactly one of them, so that they add up
-/// to it.
+/// to it. Of a step of several iterations, as local methods have them, it is the mean of these.
 struct Ledger {
   Seconds compute;      ///< forward and backward pass, as long as they take without communication where that is known
   Seconds straggler;    ///< done with its own, it waits for the backward pass of the slowest rank
@@ -50,7 +50,7 @@ struct RankLedger {
 };
 
 /// Of each rank with a whole step among the spans of one step of all ranks, by rank. The waiting for the slowest rank
-/// is found by comparing ranks' times: all are on one host (`Span`).
+/// is found by comparing ranks' times: all are on one host (`Span`), and do the same things in one order.
 std::vector<RankLedger> step_ledgers(std::span<const Span> spans);
 
 /// The same ledger where the passes are known to take `alone` without communication: the rest of them is slowdown.

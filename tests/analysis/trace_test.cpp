@@ -66,6 +66,39 @@ TEST(Ledger, PutsEachMomentOfAStepIntoOnePart) {
   EXPECT_NEAR(ledgers[1].ledger.negotiation.value, 0.012, kTolerance) << "no bucket of its own is known";
 }
 
+/// A rank that computes until `computed`, waits until 40 ms, applies its part until `applied`, and waits until 60 ms.
+std::vector<Span> sharded(Rank rank, double computed, double applied) {
+  return {span_of(rank, SpanKind::step, 0, 60),
+          span_of(rank, SpanKind::forward, 0, 10),
+          span_of(rank, SpanKind::backward, 10, computed),
+          span_of(rank, SpanKind::wait, computed, 40),
+          span_of(rank, SpanKind::optimizer, 40, applied),
+          span_of(rank, SpanKind::wait, applied, 60)};
+}
+
+TEST(Ledger, WaitsForTheSlowestRankWheneverRanksMeet) {
+  const std::vector<Span> spans =
+      joined({sharded(0, 30, 43),
+              sharded(1, 36, 50),
+              {span_of(0, SpanKind::communication, 30, 40, 0), span_of(0, SpanKind::communication, 44, 60, 1)}});
+  const auto ledgers = step_ledgers(spans);
+  ASSERT_THAT(ledgers, SizeIs(2));
+  expect_parts(
+      ledgers[0].ledger,
+      {.compute = Seconds(30), .straggler = Seconds(6 + 7), .exposed = Seconds(4 + 10), .optimizer = Seconds(3)});
+  EXPECT_EQ(ledgers[1].ledger.straggler.value, 0);
+}
+
+TEST(Ledger, OfSeveralIterationsIsTheirMean) {
+  std::vector<Span> spans = joined({passes(0, 30, 30, 40), passes(0, 65, 75, 80, 40)});
+  std::erase_if(spans, [](const Span& span) { return span.kind == SpanKind::step; });
+  spans.push_back(span_of(0, SpanKind::step, 0, 80));
+  const Ledger ledger = step_ledgers(spans).front().ledger;
+  EXPECT_NEAR(ledger.step().value, 0.040, kTolerance);
+  EXPECT_NEAR(ledger.optimizer.value, 0.0075, kTolerance);
+  EXPECT_NEAR(ledger.negotiation.value, 0.005, kTolerance);
+}
+
 TEST(Ledger, CountsBucketsThatAreInFlightTogetherOnce) {
   const std::vector<Span> spans =
       joined({passes(0, 30, 40, 41),
