@@ -116,6 +116,10 @@ AlgorithmChoice parse_algorithm(std::string_view text, CollectiveKind collective
 /// none.
 std::optional<AlgorithmChoice> same_named(const AlgorithmChoice& algorithm, CollectiveKind collective);
 
+/// What carries `collective` where `all_reduce` carries all-reduces: itself, the entry of the same name, or one that it
+/// is made of; none where there is none.
+std::optional<AlgorithmChoice> part_of(const AlgorithmChoice& all_reduce, CollectiveKind collective);
+
 /// `all-reduce`, `reduce-scatter`, ...
 std::string_view to_string(CollectiveKind collective);
 /// \throws Error (usage), with a suggestion.

@@ -32,6 +32,15 @@ std::optional<AlgorithmChoice> same_named(const AlgorithmChoice& algorithm, Coll
   return std::nullopt;
 }
 
+std::optional<AlgorithmChoice> part_of(const AlgorithmChoice& all_reduce, CollectiveKind collective) {
+  const Algorithm& whole = *all_reduce.algorithm;
+  if (whole.collective == collective) return all_reduce;
+  if (const auto same = same_named(all_reduce, collective)) return same;
+  for (const Algorithm* const part : {whole.reduce_scatter, whole.all_gather})
+    if (part != nullptr && part->collective == collective) return AlgorithmChoice{part, std::string(part->defaults)};
+  return std::nullopt;
+}
+
 Cost Algorithm::cost(const ScheduleRequest& request, std::int64_t elements) const {
   const Shape declared = shape(request);
   const std::vector<std::int64_t> offsets = even_offsets(declared.chunks, elements);
