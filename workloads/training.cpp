@@ -33,8 +33,9 @@ void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
   require(request.strategy.fusion.fusion != nullptr, "training needs a fusion policy");
   require(!request.strategy.algorithm.uses_servers() || request.strategy.placement != nullptr,
           fmt::format("{} needs a placement of tensors on servers", request.strategy.algorithm.text()));
-  const std::string refusal = refuse_strategy(request.strategy, request.world);
-  require(refusal.empty(), refusal);
+  for (const std::string& refusal :
+       {refuse_strategy(request.strategy, request.world), refuse_training(request.strategy)})
+    require(refusal.empty(), refusal);
 }
 
 void check_request(const TrainingRequest& request, Endpoint* endpoint) {

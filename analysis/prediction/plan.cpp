@@ -177,6 +177,7 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
   if (strategy.communicates()) {
     const World world = strategy.world(asked.workers(), gpus_per_domain(asked));
     std::string why = refuse_strategy(strategy, world);
+    if (why.empty() && asked.evidence == Evidence::measured) why = refuse_training(strategy);
     if (!why.empty()) {
       const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
       unsuited_[{strategy.algorithm.text() + with, std::move(why)}].insert(asked.gpus);

@@ -73,18 +73,12 @@ void add_placed(const PredictionRequest& request, const StrategiesOf& of, Traini
 }
 
 /// Each strategy with each method that was asked for.
-std::vector<TrainingStrategy> with_methods(const PredictionRequest& request, const StrategiesOf& of,
-                                           const std::vector<TrainingStrategy>& strategies,
-                                           std::vector<Refusal>& refused) {
+std::vector<TrainingStrategy> with_methods(const PredictionRequest& request,
+                                           const std::vector<TrainingStrategy>& strategies) {
   if (request.methods.empty()) return strategies;
   std::vector<TrainingStrategy> all;
   for (const std::string& text : request.methods) {
     const MethodChoice method = parse_method(text);
-    if (!method.is_synchronous() && of.evidence != Evidence::simulated) {
-      refuse(refused, fmt::format("{}, {}", method.text(), to_string(of.evidence)),
-             "hbench's own engine trains synchronously; other methods are simulated only");
-      continue;
-    }
     for (const TrainingStrategy& strategy : strategies) {
       all.push_back(strategy);
       all.back().method = method;
@@ -116,7 +110,7 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
   if (of.evidence == Evidence::emulated && !request.presets.empty())
     refuse(refused, "presets, emulated",
            "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
-  if (only_presets(request)) return with_methods(request, of, all, refused);
+  if (only_presets(request)) return with_methods(request, all);
   for (const std::string& name : algorithms_for(request, of, refused)) {
     TrainingStrategy strategy;
     strategy.algorithm = parse_algorithm_rule(name);
@@ -133,7 +127,7 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
       }
     }
   }
-  return with_methods(request, of, all, refused);
+  return with_methods(request, all);
 }
 
 }  // namespace hbench

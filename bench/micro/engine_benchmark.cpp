@@ -97,7 +97,10 @@ void step(benchmark::State& state, const char* fusion, bool polled) {
   std::vector<float> gradients(static_cast<std::size_t>(layout.total()));
   const auto endpoints = make_thread_endpoints(1);
   EndpointWithoutDoorbell asked(*endpoints[0]);
-  Communicator communicator(request, polled ? asked : *endpoints[0], layout, gradients);
+  const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
+  const int backward = announced_tasks(plan, 0).front();
+  Communicator communicator(request, polled ? asked : *endpoints[0], layout, plan,
+                            {.gradients = gradients, .parameters = {}});
   WaitCounter doorbell(communicator.doorbell());
   Handover handover(doorbell);
   std::jthread thread([&] { communicator.run(handover); });
@@ -112,7 +115,7 @@ void step(benchmark::State& state, const char* fusion, bool polled) {
       handover.begin_step({.at = Handover::Clock::now()});
       for (int tensor = 0; tensor < kTensors; ++tensor) {
         compute();
-        handover.announce(tensor);
+        handover.announce(backward, tensor);
       }
       handover.wait_for_step_end();
     }));

@@ -29,10 +29,8 @@ void add_step_options(Arguments& app, PredictionRequest& request) {
 }
 
 void add_method_option(Arguments& app, PredictionRequest& request) {
-  app.add_list(
-      "--method", request.methods,
-      "training methods: synchronous, zero:2, local-sgd:8 ... (comma list; default: synchronous; the others are "
-      "simulated)");
+  app.add_list("--method", request.methods,
+               "training methods: synchronous, zero:2, local-sgd:8 ... (comma list; default: synchronous)");
 }
 
 void add_precision_option(Arguments& app, PredictionRequest& request, const std::string& standard) {

@@ -7,6 +7,15 @@
 
 namespace hbench {
 
+ElementRange own_part(Endpoint& endpoint, const AlgorithmChoice& algorithm, const World& world, Rank rank,
+                      std::span<const float> buffer) {
+  const auto elements = static_cast<std::int64_t>(buffer.size());
+  if (algorithm.algorithm->is_vendor()) return {rank * elements / world.workers, (rank + 1) * elements / world.workers};
+  const Schedule& schedule = schedule_of(endpoint, {.world = world}, algorithm, buffer.size_bytes());
+  const int chunks = schedule.chunks / world.workers;
+  return schedule.range(rank * chunks, chunks, elements);
+}
+
 std::unique_ptr<Operation> prepare_exchange(Endpoint& endpoint, const ExchangeRequest& asked) {
   const Operand& operand = asked.operand;
   const std::string refusal = refuse_exchange(asked.algorithm, asked.compressor, operand.type, operand.op, asked.world);

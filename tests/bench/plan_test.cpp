@@ -61,13 +61,13 @@ TEST(SweepPlan, HasEveryMethodAndLeavesSynchronousUnsaid) {
   EXPECT_EQ(plan_of(request).cases.front().strategy.method, "");
 }
 
-TEST(SweepPlan, MeasuresSynchronousTrainingOnly) {
+TEST(SweepPlan, MeasuresEveryMethodThatTheEngineTrainsBy) {
   SweepRequest request = small_request();
-  request.methods = {"synchronous", "local-sgd:4"};
-  request.evidence = {Evidence::emulated};
-  EXPECT_THAT(refusals(plan_of(request)),
-              Contains("local-sgd:4, emulated: hbench's own engine trains synchronously; other "
-                       "methods are simulated only"));
+  request.methods = {"local-sgd:4", "zero:1"};
+  request.gpus = {2};
+  request.evidence = {Evidence::measured};
+  EXPECT_THAT(names(plan_of(request)),
+              ElementsAre("resnet50 1 none", "resnet50 2 ring, local-sgd:4", "resnet50 2 ring, zero:1"));
 }
 
 TEST(SweepPlan, GivesServersToParameterServersOnly) {

@@ -37,8 +37,10 @@ class Worker {
  public:
   Worker(const TrainingRequest& request, Endpoint& endpoint)
       : memory_(endpoint.allocate(static_cast<std::size_t>(test_layout().total()) * sizeof(float))),
-        communicator_(request, endpoint, layout_,
-                      {reinterpret_cast<float*>(memory_.data()), memory_.size() / sizeof(float)}),
+        plan_(request.strategy.method.plan(request.strategy.overlap)),
+        communicator_(request, endpoint, layout_, plan_,
+                      {.gradients = {reinterpret_cast<float*>(memory_.data()), memory_.size() / sizeof(float)},
+                       .parameters = {}}),
         doorbell_(communicator_.doorbell()),
         handover_(doorbell_),
         thread_([this] { communicator_.run(handover_); }) {}
@@ -52,6 +54,7 @@ class Worker {
  private:
   GradientLayout layout_ = test_layout();
   std::span<std::byte> memory_;
+  StepPlan plan_;
   Communicator communicator_;
   CountingDoorbell doorbell_;
   Handover handover_;
@@ -85,9 +88,9 @@ TEST(Communicator, WakesOnceForEachGradientThatLeavesAtOnce) {
     const auto waits = static_cast<std::size_t>(tensor) + 2;
     ASSERT_TRUE(worker.doorbell().waits_begin(waits));
     EXPECT_EQ(worker.doorbell().waits().size(), waits);
-    worker.handover().announce(tensor);
+    worker.handover().announce(kBackward, tensor);
   }
-  worker.handover().announce(test_layout().tensors() - 1);
+  worker.handover().announce(kBackward, test_layout().tensors() - 1);
   EXPECT_EQ(worker.handover().wait_for_step_end().next, Phase::timed);
 }
 
@@ -99,7 +102,7 @@ TEST(Communicator, WakesForTimersOnlyWhileThePolicyHoldsGradients) {
   worker.handover().begin_step({Handover::Clock::now()});
   ASSERT_TRUE(worker.doorbell().waits_begin(2));
   EXPECT_EQ(worker.doorbell().waits().back(), kHealthCheck);
-  worker.handover().announce(0);
+  worker.handover().announce(kBackward, 0);
   ASSERT_TRUE(worker.doorbell().waits_begin(3));
   EXPECT_LE(worker.doorbell().waits()[2], 100ms);
   ASSERT_TRUE(worker.doorbell().waits_begin(4));
@@ -120,7 +123,7 @@ TEST(Communicator, AsksLessAndLessOftenWhereNobodyRings) {
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(worker.doorbell().waits().size(), 2U) << "no message can arrive that matters";
   for (Worker* each : {&coordinator, &worker}) {
-    each->handover().announce(each == &worker ? 1 : 0);  // the other's is missing
+    each->handover().announce(kBackward, each == &worker ? 1 : 0);  // the other's is missing
     ASSERT_TRUE(each->doorbell().waits_begin(8));
     const auto waits = each->doorbell().waits();
     EXPECT_EQ(waits[1], kHealthCheck);
@@ -141,7 +144,7 @@ TEST(Communicator, LeavesWhenClosedWhereverItWaits) {
       Worker worker(request, *endpoints[1]);
       ASSERT_TRUE(worker.doorbell().waits_begin(1));
       if (begun) worker.handover().begin_step({Handover::Clock::now()});
-      if (announced) worker.handover().announce(2);
+      if (announced) worker.handover().announce(kBackward, 2);
       ASSERT_TRUE(worker.doorbell().waits_begin(begun ? 2 : 1));
     }  // its destructor closes the handover and joins the thread
   }
@@ -161,7 +164,7 @@ int waits_in_vain(const TrainingRequest& request, const std::vector<std::unique_
     const Announce slowly = [](Handover& handover, Rank rank, int step) {
       for (int i = 0; i < test_layout().tensors(); ++i) {
         std::this_thread::sleep_for(std::chrono::microseconds((i * 7 + rank * 5 + step * 3) % 4 * 1000));
-        handover.announce((i + rank + step) % test_layout().tensors());
+        handover.announce(kBackward, (i + rank + step) % test_layout().tensors());
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(rank % 2 == 0 ? 5 : 0));
     };
@@ -196,7 +199,7 @@ TEST(Communicator, TakesALongStepInWhichAWorkerStillAnnouncesForNoTimeOut) {
     if (rank != 1 || step != 1) return announce_all(handover, rank, step);
     for (int tensor = 0; tensor < test_layout().tensors(); ++tensor) {
       std::this_thread::sleep_for(450ms);
-      handover.announce(tensor);
+      handover.announce(kBackward, tensor);
     }
   };
   std::vector<int> wrong(3);

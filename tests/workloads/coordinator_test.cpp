@@ -22,8 +22,20 @@ Coordinator make_coordinator(std::string_view fusion, int workers) {
   return make_coordinator(parse_fusion(fusion), workers);
 }
 
+/// Tasks of a synchronous plan.
+constexpr int kBackward = 1, kReduce = 2;
+
+std::vector<Bucket> buckets_of(const std::vector<LeavingBucket>& leaving) {
+  std::vector<Bucket> buckets;
+  for (const LeavingBucket& each : leaving) {
+    EXPECT_EQ(each.task, kReduce);
+    buckets.push_back(each.bucket);
+  }
+  return buckets;
+}
+
 std::vector<Bucket> announce(Coordinator& coordinator, int worker, std::vector<std::int32_t> tensors, double at) {
-  return coordinator.announced(worker, tensors, Seconds(at));
+  return buckets_of(coordinator.announced(worker, kBackward, tensors, Seconds(at)));
 }
 
 TEST(Coordinator, ReleasesATensorWhenTheLastWorkerHasIt) {
@@ -42,11 +54,11 @@ TEST(Coordinator, DeliversTimersOnceTheyAreDue) {
   Coordinator coordinator = make_coordinator("horovod:1KiB:10ms", 1);
   coordinator.begin_step();
   EXPECT_THAT(announce(coordinator, 0, {0, 2}, 0.001), IsEmpty());
-  EXPECT_THAT(coordinator.tick(Seconds(0.009)), IsEmpty());
-  EXPECT_THAT(coordinator.tick(Seconds(0.0101)), ElementsAre(Bucket{0, 2}));
+  EXPECT_THAT(buckets_of(coordinator.tick(Seconds(0.009))), IsEmpty());
+  EXPECT_THAT(buckets_of(coordinator.tick(Seconds(0.0101))), ElementsAre(Bucket{0, 2}));
   EXPECT_THAT(announce(coordinator, 0, {1}, 0.011), IsEmpty());
   EXPECT_FALSE(coordinator.stuck(0)) << "a timer is to come";
-  EXPECT_THAT(coordinator.tick(Seconds(0.5)), ElementsAre(Bucket{1}));
+  EXPECT_THAT(buckets_of(coordinator.tick(Seconds(0.5))), ElementsAre(Bucket{1}));
 }
 
 TEST(Coordinator, NeedsNoTimersWhileItsPolicyHoldsNothing) {
@@ -61,8 +73,8 @@ TEST(Coordinator, NeedsNoTimersWhileItsPolicyHoldsNothing) {
   EXPECT_THAT(announce(coordinator, 1, {0}, 0.025), IsEmpty());
   EXPECT_FALSE(coordinator.waits_for_others(0));
   EXPECT_EQ(coordinator.wakeup(), Seconds(0.03));
-  EXPECT_THAT(coordinator.tick(Seconds(0.026)), IsEmpty());
-  EXPECT_THAT(coordinator.tick(Seconds(0.0301)), ElementsAre(Bucket{0}));
+  EXPECT_THAT(buckets_of(coordinator.tick(Seconds(0.026))), IsEmpty());
+  EXPECT_THAT(buckets_of(coordinator.tick(Seconds(0.0301))), ElementsAre(Bucket{0}));
   EXPECT_EQ(coordinator.wakeup(), std::nullopt);
 }
 
@@ -86,9 +98,9 @@ TEST(Coordinator, CountsATensorAsLaunchedWithItsLastPiece) {
   Coordinator coordinator = make_coordinator("byteps:8B:4B", 1);
   coordinator.begin_step();
   EXPECT_THAT(announce(coordinator, 0, {0, 1, 2}, 0), ElementsAre(Bucket::piece(0, 0, 4)));
-  EXPECT_THAT(coordinator.bucket_done(Seconds(1)), ElementsAre(Bucket::piece(2, 0, 8)));
-  EXPECT_THAT(coordinator.bucket_done(Seconds(2)), ElementsAre(Bucket::piece(2, 8, 12)));
-  EXPECT_THAT(coordinator.bucket_done(Seconds(3)), ElementsAre(Bucket::piece(1, 0, 8)));
+  EXPECT_THAT(buckets_of(coordinator.bucket_done(kReduce, Seconds(1))), ElementsAre(Bucket::piece(2, 0, 8)));
+  EXPECT_THAT(buckets_of(coordinator.bucket_done(kReduce, Seconds(2))), ElementsAre(Bucket::piece(2, 8, 12)));
+  EXPECT_THAT(buckets_of(coordinator.bucket_done(kReduce, Seconds(3))), ElementsAre(Bucket::piece(1, 0, 8)));
   EXPECT_TRUE(coordinator.all_launched());
 }
 

@@ -16,6 +16,8 @@
 namespace hbench {
 
 inline constexpr int kSteps = 4;
+/// The task of a synchronous plan that makes gradients.
+inline constexpr int kBackward = 1;
 
 /// Sizes that do not divide evenly, one tensor much larger than the others, and a very small one.
 inline GradientLayout test_layout() { return {.parameters = {4, 3, 2, 1, 0}, .elements = {7, 1, 5000, 64, 129}}; }
@@ -48,7 +50,7 @@ using Announce = std::function<void(Handover&, Rank, int step)>;
 /// Each worker announces in an order of its own.
 inline void announce_all(Handover& handover, Rank rank, int step) {
   const int tensors = test_layout().tensors();
-  for (int i = 0; i < tensors; ++i) handover.announce((i + rank + step) % tensors);
+  for (int i = 0; i < tensors; ++i) handover.announce(kBackward, (i + rank + step) % tensors);
 }
 
 inline std::vector<float> values(int worker, int step, std::size_t elements) {
@@ -70,7 +72,9 @@ inline int work(
   const auto elements = static_cast<std::size_t>(layout.total());
   const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
   synchronize(endpoint.device());
-  Communicator communicator(request, endpoint, layout, {reinterpret_cast<float*>(memory.data()), elements});
+  const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
+  Communicator communicator(request, endpoint, layout, plan,
+                            {.gradients = {reinterpret_cast<float*>(memory.data()), elements}, .parameters = {}});
   if (rank >= request.world.workers) {
     communicator.serve();
     return 0;
@@ -87,7 +91,7 @@ inline int work(
     computing.copy(std::as_bytes(std::span(gradients)), memory);
     announce(handover, rank, step);
     const StepEnd end = handover.wait_for_step_end();
-    computing.wait(end.reduced);
+    computing.wait(end.arrived);
     std::vector<float> sums(elements);
     computing.read(memory, std::as_writable_bytes(std::span(sums)));
     for (std::size_t i = 0; i < elements; ++i) wrong += sums[i] != expected_sum(request.world.workers, step, i) ? 1 : 0;

@@ -67,7 +67,8 @@ TEST(Engine, SumsEveryGradientOnDevicesThatDoTheirWorkLater) {
         LazyDevice computing(static_cast<unsigned>(rank) + 100);
         const Announce announce_early = [&](Handover& handover, Rank own, int step) {
           const int tensors = test_layout().tensors();
-          for (int i = 0; i < tensors; ++i) handover.announce((i + own + step) % tensors, computing.record_event());
+          for (int i = 0; i < tensors; ++i)
+            handover.announce(kBackward, (i + own + step) % tensors, computing.record_event());
         };
         int ignored = 0;
         const int done = work(request, endpoint, announce_early, rank < workers ? wrong[rank] : ignored, computing);
@@ -100,7 +101,7 @@ TEST(Engine, NamesTheRankWhoseGradientsDoNotCome) {
   request.timeout = Seconds(2);
   const Announce rank1_stops = [](Handover& handover, Rank rank, int step) {
     if (rank != 1 || step < 2) return announce_all(handover, rank, step);
-    handover.announce(3);
+    handover.announce(kBackward, 3);
     throw std::runtime_error("struck by a test");
   };
   const auto failures = on_all_ranks(4, [&](Endpoint& endpoint) {
@@ -118,17 +119,18 @@ TEST(Engine, NamesTheRankWhoseGradientsDoNotCome) {
 TEST(Engine, BlamesWorkersWhoseGradientsAreMissingOnceItsOwnAreThere) {
   const TrainingRequest request = make_request({.workers = 3}, "ring", "", "none");
   const auto endpoints = make_thread_endpoints(3);
-  const auto coordinator = make_coordinator_side(request, endpoints[0]->control(), test_layout());
+  const StepPlan plan = request.strategy.method.plan(true);
+  const auto coordinator = make_coordinator_side(request, endpoints[0]->control(), test_layout(), plan);
   const auto worker = make_worker_side(request, endpoints[1]->control());
   const std::vector<int> some{3}, others{0, 1, 2, 4};
   for (Negotiator* side : {coordinator.get(), worker.get()}) {
-    side->begin_step(Negotiator::Clock::now());
-    side->announce(some);
-    side->poll(0, 0);
+    side->begin_step(Negotiator::Clock::now(), 0);
+    side->announce(kBackward, some);
+    side->poll({}, 0);
   }
   coordinator->report_missing();  // nobody: its own are missing, too
   worker->report_missing();
-  coordinator->announce(others);
+  coordinator->announce(kBackward, others);
   try {
     coordinator->report_missing();
     FAIL() << "nobody is blamed";

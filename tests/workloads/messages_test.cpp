@@ -19,7 +19,7 @@ TEST(Messages, TellTheTensorsOfAWholeModelInOneMessage) {
   EXPECT_EQ(announcements[0].numbers(), tensors);
   EXPECT_THAT(to_sets<Order::Members>(tensors), SizeIs(1));
   EXPECT_EQ(sizeof(Order), 136U);
-  EXPECT_EQ(sizeof(Announcement), 72U);
+  EXPECT_EQ(sizeof(Announcement), 80U);
 }
 
 TEST(Messages, TakeOneForEachWindowOfTensors) {

@@ -7,6 +7,9 @@ namespace {
 
 using ::testing::ElementsAre;
 
+/// The all-reduce of a synchronous plan.
+constexpr int kReduce = 2;
+
 class Done final : public Operation {
  public:
   bool progress() override { return true; }
@@ -41,8 +44,9 @@ class ReducerTest : public ::testing::Test {
   /// Where the buffer of `bucket` lies: first float and number of floats; a first of -1 is a copy.
   std::pair<std::ptrdiff_t, std::size_t> buffer_of(Bucket bucket) {
     Recorder endpoint;
-    Reducer reducer(request_, endpoint, layout_, gradients_);
-    reducer.launch(std::move(bucket));
+    const StepPlan plan = request_.strategy.method.plan(true);
+    Reducer reducer(request_, endpoint, layout_, plan, {.gradients = gradients_, .parameters = {}});
+    reducer.launch({kReduce, std::move(bucket)});
     reducer.progress();
     const auto* const data = reinterpret_cast<const float*>(endpoint.buffers.at(0).data());
     const bool in_place = data >= gradients_.data() && data < gradients_.data() + gradients_.size();

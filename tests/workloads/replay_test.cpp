@@ -74,6 +74,46 @@ TEST(Replay, SumsRealGradientsWhateverTheAlgorithmAndTheFusion) {
     }
 }
 
+TEST(Replay, OfEveryMethodExchangesWhatItsPlanSays) {
+  struct Variant {
+    const char* algorithm;
+    int workers;
+  };
+  for (const char* method : {"zero:1", "zero:2", "local-sgd:1", "local-sgd:3"})
+    for (const Variant& variant : {Variant{"ring", 2}, Variant{"ring", 3}, Variant{"ring-segmented", 3},
+                                   Variant{"direct", 3}, Variant{"halving-doubling", 4}})
+      for (const char* fusion : {"none", "horovod:64MiB:1ms", "ddp", "byteps:4KB:10KB"}) {
+        SCOPED_TRACE(fmt::format("{} {} {} {}", method, variant.algorithm, variant.workers, fusion));
+        TrainingRequest request = make_request({.workers = variant.workers}, variant.algorithm, "", fusion);
+        request.strategy.method = parse_method(method);
+        request.steps = 2;
+        const Replayed all = replay_on_threads(request, small_replay(0.1));
+        EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+        const auto cycles = std::string_view(method) == "local-sgd:3" ? 2U : 3U;
+        EXPECT_EQ(all.steps.size(), cycles * static_cast<std::size_t>(variant.workers));
+        EXPECT_EQ(all.digests.size(), 1U);
+      }
+}
+
+TEST(Replay, OfLocalStepsAveragesOverServersToo) {
+  TrainingRequest request = make_request({.workers = 3, .servers = 2}, "ps", "sliced", "none");
+  request.strategy.method = parse_method("local-sgd:2");
+  const Replayed all = replay_on_threads(request, small_replay(0.1));
+  EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+  EXPECT_EQ(all.digests.size(), 1U);
+}
+
+TEST(Replay, TakesAShareOfTheUpdateWhereEachRankAppliesItsOwn) {
+  ReplayRequest replayed = small_replay(2);
+  replayed.timeline.update = Seconds(0.08);
+  TrainingRequest request = make_request({.workers = 4}, "ring", "", "ddp");
+  request.strategy.method = parse_method("zero:1");
+  for (const StepReport& step : replay_on_threads(request, replayed).steps) {
+    EXPECT_GE(step.step.value, 2 * (0.03 + 0.02));
+    EXPECT_LT(step.step.value, 2 * (0.03 + 0.08));
+  }
+}
+
 TEST(Replay, OfCompressedGradientsEndsAlikeOnAllWorkers) {
   TrainingRequest request = make_request({.workers = 3}, "ring", "", "ddp");
   request.strategy.compressor = parse_compressor("int8");
@@ -107,7 +147,7 @@ TEST(Replay, AnnouncesGradientsInTheirOrderAndNotBeforeTheirTime) {
   const GradientLayout layout = one.record_layout();
   EXPECT_EQ(layout.elements, (std::vector<std::int64_t>{1000, 140'000, 7}));
   std::vector<float> memory(static_cast<std::size_t>(layout.total()));
-  one.lay_out(layout, memory);
+  one.lay_out(layout, {.gradients = memory, .parameters = {}});
   const auto begin = Clock::now();
   one.forward(0);
   EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds(20));
@@ -131,7 +171,7 @@ TEST(Replay, ComputesLongerWhileACollectiveIsInFlight) {
   Replay one(replayed, 0, 1, true);
   const GradientLayout layout = one.record_layout();
   std::vector<float> memory(static_cast<std::size_t>(layout.total()));
-  one.lay_out(layout, memory);
+  one.lay_out(layout, {.gradients = memory, .parameters = {}});
   one.watch([] { return true; });
   const auto begin = Clock::now();
   one.forward(0);
@@ -144,7 +184,7 @@ void end_step(const std::function<void(std::vector<float>& sums)>& spoil, bool w
   Replay one(replayed, 0, 2, true);
   const GradientLayout layout = one.record_layout();
   std::vector<float> memory(static_cast<std::size_t>(layout.total()));
-  one.lay_out(layout, memory);
+  one.lay_out(layout, {.gradients = memory, .parameters = {}});
   one.forward(0);
   one.backward({}, 1);
   // The other contributes twice as much.

@@ -51,12 +51,14 @@ std::vector<std::vector<Span>> traced_step(const TrainingRequest& request, bool 
   const auto failures = on_all_ranks(request.world.workers, [&](Endpoint& endpoint) {
     const GradientLayout layout = test_layout();
     const std::span<std::byte> memory = endpoint.allocate(static_cast<std::size_t>(layout.total()) * sizeof(float));
-    Communicator communicator(request, endpoint, layout,
-                              {reinterpret_cast<float*>(memory.data()), memory.size() / sizeof(float)});
+    const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
+    Communicator communicator(
+        request, endpoint, layout, plan,
+        {.gradients = {reinterpret_cast<float*>(memory.data()), memory.size() / sizeof(float)}, .parameters = {}});
     Handover handover(communicator.doorbell());
     std::jthread thread([&] { communicator.run(handover); });
-    handover.begin_step({Handover::Clock::now(), traced});
-    for (int tensor = 0; tensor < layout.tensors(); ++tensor) handover.announce(tensor);
+    handover.begin_step({.at = Handover::Clock::now(), .traced = traced});
+    for (int tensor = 0; tensor < layout.tensors(); ++tensor) handover.announce(kBackward, tensor);
     handover.wait_for_step_end();
     spans[static_cast<std::size_t>(endpoint.transport().rank())] = communicator.end_trace();
     handover.close();

@@ -87,6 +87,16 @@ TEST(RefuseStrategy, SaysWhichCollectiveOfAMethodThereIsNot) {
             "zero:1 needs a reduce-scatter, and there is none called double-binary-tree; take ring");
 }
 
+TEST(RefuseTraining, DoesNotShardTheStateOfALossScaleThatChanges) {
+  TrainingStrategy strategy{.algorithm = parse_algorithm_rule("ring"), .precision = Precision::fp16};
+  EXPECT_EQ(refuse_training(strategy), "");
+  strategy.method = parse_method("zero:1");
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}), "") << "it can be simulated";
+  EXPECT_THAT(refuse_training(strategy), HasSubstr("in zero:1 no rank sees all; take bf16"));
+  strategy.precision = Precision::bf16;
+  EXPECT_EQ(refuse_training(strategy), "");
+}
+
 TEST(RefuseStrategy, CompressesNoParameters) {
   TrainingStrategy strategy{.method = parse_method("local-sgd:8"),
                             .algorithm = parse_algorithm_rule("ring"),

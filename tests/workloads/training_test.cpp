@@ -65,6 +65,68 @@ TEST(Training, OfManyWorkersEndsWhereOneWorkerWithAllSamplesDoes) {
   }
 }
 
+TEST(Training, WithShardedStateEndsWhereOneWorkerWithAllSamplesDoes) {
+  for (const char* method : {"zero:1", "zero:2"})
+    for (const auto& [algorithm, workers] :
+         {std::pair("ring", 2), std::pair("ring", 3), std::pair("direct", 3), std::pair("halving-doubling", 4)})
+      for (const char* fusion : {"none", "threshold", "horovod", "byteps:4KB:10KB"})
+        for (const bool overlap : {true, false}) {
+          SCOPED_TRACE(fmt::format("{} {} {} {} {}", method, algorithm, workers, fusion, overlap));
+          TrainingRequest request = small_request("lenet5", {.workers = workers}, algorithm);
+          request.strategy.method = parse_method(method);
+          request.strategy.fusion = parse_fusion(fusion);
+          request.strategy.overlap = overlap;
+          expect_as_one_worker(request);
+        }
+}
+
+/// The parameters that each rank ends with.
+std::vector<std::vector<float>> parameters_of_all(const TrainingRequest& request) {
+  const auto outcomes = on_all_ranks(make_thread_endpoints(request.world.ranks()),
+                                     [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
+  std::vector<std::vector<float>> all;
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(outcome.failure, "");
+    all.push_back(outcome.value);
+  }
+  return all;
+}
+
+// A sum of two numbers has one rounding, wherever it is made.
+TEST(Training, WithShardedStateOnTwoWorkersEndsAtTheBitsOfTheSynchronousOne) {
+  TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
+  const auto synchronous = parameters_of_all(request);
+  request.strategy.method = parse_method("zero:1");
+  EXPECT_EQ(parameters_of_all(request), synchronous);
+}
+
+TEST(Training, WithAveragesAfterEveryStepEndsWhereOneWorkerWithAllSamplesDoes) {
+  for (const Variant& variant : kVariants) {
+    SCOPED_TRACE(
+        fmt::format("{} workers {} servers {}", variant.algorithm, variant.world.workers, variant.world.servers));
+    TrainingRequest request = small_request("lenet5", variant.world, variant.algorithm);
+    request.strategy.placement = &find_entry(placements(), variant.placement, "placement");
+    request.strategy.method = parse_method("local-sgd:1");
+    expect_as_one_worker(request);
+  }
+}
+
+TEST(Training, OfLocalStepsEndsAtTheMeanOfWorkersThatTrainedAlone) {
+  TrainingRequest request = small_request("lenet5", {.workers = 3}, "ring");
+  request.strategy.method = parse_method("local-sgd:3");
+  request.warmup_steps = 0;
+  request.steps = 3;
+  const auto together = parameters_of_all(request);
+  std::vector<float> mean(together[0].size());
+  for (int rank = 0; rank < 3; ++rank) {
+    Replica alone = make_replica(request, rank);
+    train_alone(alone, request, [](const StepReport&) {});
+    const std::vector<float> parameters = alone.parameters();
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += parameters[i] / 3;
+  }
+  for (const auto& parameters : together) EXPECT_LE(largest_difference(parameters, mean), 2e-6);
+}
+
 // Two steps, since a replica has no more than four batches of data.
 TEST(Training, OfMicroBatchesEndsWhereTheWholeBatchDoes) {
   for (const int workers : {1, 2})
@@ -279,7 +341,7 @@ std::vector<float> trained_alone(const TrainingRequest& request, bool channels_l
                                                                  .precision = request.strategy.precision,
                                                                  .channels_last = channels_last});
   std::vector<float> gradients(static_cast<std::size_t>(layout.total()), 1e30F);
-  replica.lay_out(layout, gradients);
+  replica.lay_out(layout, {.gradients = gradients, .parameters = {}});
   train_alone(replica, request, [](const StepReport&) {});
   return replica.parameters();
 }
@@ -317,7 +379,7 @@ struct LaidOutReplica {
   GradientLayout layout = replica.record_layout();
   std::vector<float> gradients = std::vector<float>(static_cast<std::size_t>(layout.total()));
 
-  LaidOutReplica() { replica.lay_out(layout, gradients); }
+  LaidOutReplica() { replica.lay_out(layout, {.gradients = gradients, .parameters = {}}); }
   void step(double loss_scale) {
     replica.forward(0);
     replica.backward({}, loss_scale);

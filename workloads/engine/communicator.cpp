@@ -27,31 +27,39 @@ constexpr std::chrono::microseconds kServerPolling{50};
 }  // namespace
 
 Communicator::Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
-                           std::span<float> gradients)
+                           const StepPlan& plan, const ModelMemory& memory)
     : patience_(request.timeout * (endpoint.transport().rank() == 0 ? 1 : kMorePatience)),
       health_check_(in_nanoseconds(request.timeout / 8)),
       device_(endpoint.device()),
       doorbell_(endpoint.doorbell() != nullptr ? endpoint.doorbell() : &own_doorbell_),
       polls_(endpoint.doorbell() == nullptr),
       polling_(in_nanoseconds(request.polling)),
-      negotiator_(endpoint.transport().rank() == 0 ? make_coordinator_side(request, endpoint.control(), layout)
+      plan_(plan),
+      bytes_(layout.total() * static_cast<std::int64_t>(sizeof(float))),
+      negotiator_(endpoint.transport().rank() == 0 ? make_coordinator_side(request, endpoint.control(), layout, plan)
                                                    : make_worker_side(request, endpoint.control())),
       trace_(endpoint.transport().rank(), Lane::communication, endpoint.device()),
-      reducer_(request, endpoint, layout, gradients, &trace_),
+      reducer_(request, endpoint, layout, plan, memory, &trace_),
       ready_(static_cast<std::size_t>(layout.tensors())) {}
 
 void Communicator::run(Handover& handover) noexcept {
   try {
     while (const auto begun = handover.wait_for_step()) {
       if (begun->traced) trace_.begin();
-      departed_ = 0;
-      negotiator_->begin_step(begun->at);
-      reducer_.begin_step();
+      begin_step(begun->at, begun->iteration);
       if (!step(handover)) return;
     }
   } catch (...) {
     handover.fail(std::current_exception());
   }
+}
+
+void Communicator::begin_step(std::chrono::steady_clock::time_point at, int iteration) {
+  iteration_ = iteration;
+  departed_ = 0;
+  missing_.assign(plan_.tasks.size(), bytes_);
+  negotiator_->begin_step(at, iteration);
+  reducer_.begin_step();
 }
 
 /// False when the compute thread leaves before the step's end.
@@ -60,18 +68,20 @@ bool Communicator::step(Handover& handover) {
                             : &device_ == &host_device() ? kHostPolling
                                                          : kDevicePolling;
   std::optional<Handover::Clock::time_point> spins_until;
-  int completed = 0;
+  Arrivals arrivals;
   while (true) {
     const Doorbell::Ticket ticket = handover.doorbell().listen();
     const Announced announced = handover.take(device_);
     if (announced.closed) return false;
     note_ready(announced.ready);
-    negotiator_->announce(announced.ready);
-    completed = look(completed);
+    negotiator_->announce(announced.task, announced.ready);
+    arrivals = look(arrivals);
+    end_collectives(arrivals, handover);
     handover.set_communicating(reducer_.in_flight() > 0);
     if (negotiator_->all_launched() && reducer_.in_flight() == 0) break;
-    if (completed > 0 || !announced.ready.empty()) polling.reset();
-    if (completed > 0) continue;
+    if (!arrivals.empty() || !announced.ready.empty()) polling.reset();
+    if (!announced.computed) spins_until.reset();
+    if (!arrivals.empty()) continue;
     if (announced.computed && polling_.count() == 0) {
       if (!spins_until) spins_until = Handover::Clock::now() + kSpinning;
       if (polls_ || Handover::Clock::now() < *spins_until) {
@@ -88,17 +98,18 @@ bool Communicator::step(Handover& handover) {
 }
 
 void Communicator::serve() {
+  int iteration = 0;
   do {
-    negotiator_->begin_step(Negotiator::Clock::now());
-    reducer_.begin_step();
-    int completed = 0;
+    while (!exchanges_in(plan_, iteration)) iteration = (iteration + 1) % plan_.cycle();
+    begin_step(Negotiator::Clock::now(), iteration);
+    Arrivals arrivals;
     int idle = 0;
     do {
       const Doorbell::Ticket ticket = doorbell_->listen();
-      completed = look(completed);
-      idle = completed > 0 ? 0 : idle + 1;
+      arrivals = look(arrivals);
+      idle = arrivals.empty() ? idle + 1 : 0;
       if (polling_.count() > 0) {
-        if (completed == 0) doorbell_->wait(ticket, polling_);
+        if (arrivals.empty()) doorbell_->wait(ticket, polling_);
       } else if (idle > kServerSpins) {
         doorbell_->wait(ticket, polls_ ? nanoseconds(kServerPolling) : health_check_);
       } else {
@@ -106,19 +117,32 @@ void Communicator::serve() {
       }
     } while (!negotiator_->all_launched() || reducer_.in_flight() > 0);
     ++step_;
+    iteration = (iteration + 1) % plan_.cycle();
   } while (negotiator_->next() != Phase::stop);
   negotiator_->finish();
 }
 
-/// One look at everything; `completed` is what the look before has completed, the result what this one has.
-int Communicator::look(int completed) {
-  for (Bucket& bucket : negotiator_->poll(completed, reducer_.in_flight())) {
-    note_departure(bucket);
-    reducer_.launch(std::move(bucket));
+/// One look at everything; `before` is what had arrived with the look before, the result what has with this one.
+Communicator::Arrivals Communicator::look(const Arrivals& before) {
+  std::vector<int> tasks;
+  for (const Reducer::Arrival& arrival : before) tasks.push_back(arrival.task);
+  for (LeavingBucket& leaving : negotiator_->poll(tasks, reducer_.in_flight())) {
+    note_departure(leaving.bucket);
+    reducer_.launch(std::move(leaving));
   }
-  const int now_completed = reducer_.progress();
-  if (now_completed == 0) check_late();
-  return now_completed;
+  Arrivals arrivals = reducer_.progress();
+  if (arrivals.empty()) check_late();
+  return arrivals;
+}
+
+/// What computing waits for before the step's end.
+void Communicator::end_collectives(const Arrivals& arrivals, Handover& handover) {
+  for (const auto& [task, bytes] : arrivals) {
+    std::int64_t& missing = missing_[static_cast<std::size_t>(task)];
+    missing -= bytes;
+    if (missing == 0 && !ends_step(plan_, task, iteration_))
+      handover.end_collective(task, {device_.record_event(), reducer_.own_parts(task)});
+  }
 }
 
 void Communicator::note_ready(std::span<const int> tensors) {

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a rank does beside computing: negotiates with the others which buckets leave, and reduces them.
+/// What a rank does beside computing: negotiates with the others which buckets leave, and exchanges them.
 
 #include <algorithm>
 #include <chrono>
@@ -39,10 +39,10 @@ class PollingInterval {
 /// The only user of the endpoint while it runs.
 class Communicator {
  public:
-  /// Everything given outlives the communicator. `gradients` is laid out as `layout` says; after a step it
-  /// holds, on workers, the sum over all workers.
-  Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
-               std::span<float> gradients);
+  /// Everything given outlives the communicator. `memory` is laid out as `layout` says; after a step it holds, on
+  /// workers, what the collectives of `plan` leave there: sums of gradients, means of parameters.
+  Communicator(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, const StepPlan& plan,
+               const ModelMemory& memory);
 
   /// What the communication thread waits on: the endpoint's doorbell, or one of this process where the endpoint has
   /// none. For the handover.
@@ -56,8 +56,12 @@ class Communicator {
   void serve();
 
  private:
+  using Arrivals = std::vector<Reducer::Arrival>;
+
+  void begin_step(std::chrono::steady_clock::time_point at, int iteration);
   bool step(Handover& handover);
-  int look(int completed);
+  Arrivals look(const Arrivals& before);
+  void end_collectives(const Arrivals& arrivals, Handover& handover);
   void note_ready(std::span<const int> tensors);
   void note_departure(const Bucket& bucket);
   std::chrono::nanoseconds longest_wait(bool announcements_pending, PollingInterval& polling) const;
@@ -72,12 +76,16 @@ class Communicator {
   Doorbell* doorbell_;
   bool polls_;                        ///< the endpoint does not ring
   std::chrono::nanoseconds polling_;  ///< `TrainingRequest::polling`
+  const StepPlan& plan_;
+  std::int64_t bytes_;  ///< of the model
   std::unique_ptr<Negotiator> negotiator_;
   StepTrace trace_;
   Reducer reducer_;
-  int step_ = 0;
+  int step_ = 0;                                     ///< in which something was exchanged
   std::vector<StepTrace::Clock::time_point> ready_;  ///< by tensor, in a traced step
   int departed_ = 0;                                 ///< buckets of the step
+  int iteration_ = 0;                                ///< of the plan's cycle
+  std::vector<std::int64_t> missing_;                ///< bytes that have not arrived, by task, in the step
 };
 
 }  // namespace hbench

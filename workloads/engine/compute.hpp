@@ -12,16 +12,16 @@
 namespace hbench {
 
 /// One worker's. A model that LibTorch trains (`replica.hpp`), or the replay of a recorded timeline (`replay.hpp`).
-/// Used by one thread at a time, step after step: `forward`, `backward`, `apply`, `loss`. On a GPU the calls enqueue
-/// work and return before it is done.
+/// Used by one thread at a time, step after step: `forward`, `backward`, `apply` or `apply_parts`, `loss`. On a GPU the
+/// calls enqueue work and return before it is done.
 class Compute {
  public:
   virtual ~Compute() = default;
   /// Trains nothing; says in which order the gradients become ready.
   virtual GradientLayout record_layout() = 0;
   /// From now on gradients are left in `memory`, of `layout.total()` elements on this worker's device, and tensors are
-  /// counted as in `layout`. The memory outlives the worker.
-  virtual void lay_out(const GradientLayout& layout, std::span<float> memory) = 0;
+  /// counted as in `layout`; so are parameters, where there is memory for them. The memory outlives the worker.
+  virtual void lay_out(const GradientLayout& layout, const ModelMemory& memory) = 0;
   /// Where it computes: its events say when enqueued work is done.
   virtual Device& device() = 0;
   /// One forward and backward pass that nobody uses: on a GPU, libraries look for their fastest kernels, load them and
@@ -36,12 +36,13 @@ class Compute {
   virtual void backward(const std::function<void(int)>& ready, double scale) = 0;
   /// Whether no gradient is infinite or NaN. Waits for the device.
   virtual bool gradients_are_finite() const = 0;
-  /// Takes the gradients, which now are those of all workers: stochastic gradient descent, parameter -= rate *
-  /// gradient.
+  /// Takes the gradients, or their sums over all workers: stochastic gradient descent, parameter -= rate * gradient.
   virtual void apply(double rate) = 0;
+  /// The same for these parts of the memory alone. \pre parameters lie in memory that was given.
+  virtual void apply_parts(double rate, std::span<const ElementRange> parts) = 0;
   /// That of the last forward pass. Returns when all enqueued work is done.
   virtual double loss() const = 0;
-  /// Of the state that training has left: equal on all workers.
+  /// Of the state that training has left: equal on all workers after a cycle of the plan.
   virtual std::uint64_t digest() const = 0;
 };
 

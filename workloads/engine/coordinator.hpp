@@ -1,7 +1,7 @@
 #pragma once
 
-/// What rank 0 decides in a step: counts announcements, walks the plan with them, and returns which buckets leave.
-/// Pure: its caller (`coordinator_side.cpp`) has the clock and the messages.
+/// What rank 0 decides in an iteration: counts announcements, walks the plan with them, and returns which buckets
+/// leave. Pure: its caller (`coordinator_side.cpp`) has the clock and the messages.
 
 #include <memory>
 #include <optional>
@@ -12,45 +12,67 @@
 
 namespace hbench {
 
-/// One per job; not thread-safe. Times are seconds since rank 0's step began and never decrease. Every member
+/// A bucket of a collective of the plan, which leaves now.
+struct LeavingBucket {
+  int task = 0;
+  Bucket bucket;
+
+  friend bool operator==(const LeavingBucket&, const LeavingBucket&) = default;
+};
+
+/// Returns the tasks that compute, and that a collective of this iteration comes after: workers announce them, tensor
+/// by tensor.
+std::vector<int> announced_tasks(const StepPlan& plan, int iteration);
+
+/// One per job; not thread-safe. Times are seconds since rank 0's iteration began and never decrease. Every member
 /// that returns buckets returns those to launch now, in order, each with its tensors in layout order.
 class Coordinator {
  public:
-  /// \pre the plan has one backward task and, after it, one collective: what the engine trains with.
   Coordinator(StepProgress progress, int workers);
 
-  std::vector<Bucket> begin_step();
-  /// `worker` has these gradients. A tensor that all workers have is ready. \throws std::logic_error when a
-  /// worker announces a tensor twice.
-  std::vector<Bucket> announced(int worker, std::span<const std::int32_t> tensors, Seconds at);
-  /// One more bucket is complete.
-  std::vector<Bucket> bucket_done(Seconds at);
+  /// Begins an iteration of the plan's cycle, in which something is exchanged.
+  std::vector<LeavingBucket> begin_step(int iteration = 0);
+  /// On `worker`, `task` is done for these tensors. One for which it is done on all workers is ready.
+  /// \throws std::logic_error when a worker announces a tensor twice.
+  std::vector<LeavingBucket> announced(int worker, int task, std::span<const std::int32_t> tensors, Seconds at);
+  /// One more bucket of a collective is complete.
+  std::vector<LeavingBucket> bucket_done(int task, Seconds at);
   /// Time has passed: delivers timers that are due.
-  std::vector<Bucket> tick(Seconds at);
-  /// When `tick` may release something; none while the policy holds no gradient, whatever its timers are.
+  std::vector<LeavingBucket> tick(Seconds at);
+  /// When `tick` may release something; none while the policies hold nothing, whatever their timers are.
   std::optional<Seconds> wakeup() const;
 
-  /// Every tensor has left.
+  /// Every tensor of every collective has left.
   bool all_launched() const { return progress_.all_launched(); }
-  /// No event is to come that could make the policy release what it holds: its mistake, or ours.
+  /// No event is to come that could make a policy release what it holds: its mistake, or ours.
   bool stuck(int buckets_in_flight) const;
-  /// Whether a gradient that `worker` has announced is missing from others.
-  bool waits_for_others(int worker) const { return progress_.tensors() - missing(worker) > ready_; }
-  /// Gradients of `worker` that are still to be announced.
-  int missing(int worker) const { return missing_[static_cast<std::size_t>(worker)]; }
+  /// Whether something that `worker` has announced is missing from others.
+  bool waits_for_others(int worker) const;
+  /// The number of tensors that `worker` is still to announce, of the first task that not all have announced.
+  int missing(int worker) const;
+  /// The number of tensors that `worker` is still to announce in this iteration.
+  int to_come(int worker) const;
 
  private:
+  /// What workers have announced of one task.
+  struct Votes {
+    Votes(int done, int workers, int tensors);
+
+    int task;
+    std::vector<int> count;               ///< by tensor
+    std::vector<std::vector<bool>> seen;  ///< by worker and tensor
+    std::vector<int> missing;             ///< by worker
+    int ready = 0;                        ///< tensors
+  };
+
+  const Votes* open() const;
   /// Adds the buckets of `starts` to `out`.
-  void release(std::vector<Start> starts, std::vector<Bucket>& out) const;
-  void end_compute(Seconds at, std::vector<Bucket>& out);
+  void release(std::vector<Start> starts, std::vector<LeavingBucket>& out) const;
+  void end_compute(int task, Seconds at, std::vector<LeavingBucket>& out);
 
   StepProgress progress_;
-  int backward_ = 0, exchange_ = 0;  ///< tasks of the plan
   int workers_;
-  std::vector<int> votes_;               ///< per tensor
-  std::vector<std::vector<bool>> seen_;  ///< per worker and tensor
-  std::vector<int> missing_;             ///< per worker
-  int ready_ = 0;
+  std::vector<Votes> votes_;  ///< by task that is announced, in the order of the plan
 };
 
 }  // namespace hbench

@@ -19,37 +19,37 @@ constexpr Seconds kFarewell{0.5};
 /// The coordinator's decisions, with the messages that carry them to the other ranks.
 class CoordinatorSide final : public Negotiator {
  public:
-  CoordinatorSide(const TrainingRequest& request, Transport& transport, const GradientLayout& layout)
+  CoordinatorSide(const TrainingRequest& request, Transport& transport, const GradientLayout& layout,
+                  const StepPlan& plan)
       : request_(request),
         transport_(transport),
-        coordinator_(StepProgress(request.strategy.method.plan(request.strategy.overlap), request.strategy.fusion,
-                                  layout.bytes()),
-                     request.world.workers),
+        cycle_(plan.cycle()),
+        coordinator_(StepProgress(plan, request.strategy.fusion, layout.bytes()), request.world.workers),
         outbox_(transport) {
     for (Rank worker = 1; worker < request.world.workers; ++worker) {
       inboxes_.push_back(std::make_unique<Inbox<Announcement>>(transport, worker, kAnnouncementTag));
     }
   }
 
-  void begin_step(Clock::time_point at) override {
+  void begin_step(Clock::time_point at, int iteration) override {
     begun_ = last_announcement_ = at;
-    if (progress_.steps == 0) job_begun_ = at;
-    phase_ = progress_.steps == 0 ? next_phase(request_, progress_) : next_;
+    if (!job_begun_) job_begun_ = at;
+    ends_cycle_ = iteration + 1 == cycle_;
     end_sent_ = false;
     for (const auto& inbox : inboxes_) inbox->expect();
-    order(coordinator_.begin_step());
+    order(coordinator_.begin_step(iteration));
   }
 
-  void announce(std::span<const int> tensors) override {
+  void announce(int task, std::span<const int> tensors) override {
     if (tensors.empty()) return;
     last_announcement_ = Clock::now();
-    order(coordinator_.announced(0, tensors, now()));
+    order(coordinator_.announced(0, task, tensors, now()));
   }
 
-  std::vector<Bucket> poll(int completed, int in_flight) override {
+  std::vector<LeavingBucket> poll(std::span<const int> completed, int in_flight) override {
     outbox_.progress();
     receive_announcements();
-    for (; completed > 0; --completed) order(coordinator_.bucket_done(now()));
+    for (const int task : completed) order(coordinator_.bucket_done(task, now()));
     order(coordinator_.tick(now()));
     if (coordinator_.stuck(in_flight + static_cast<int>(launch_.size()))) {
       throw std::logic_error("the fusion policy keeps gradients back");
@@ -111,8 +111,8 @@ class CoordinatorSide final : public Negotiator {
     for (const auto& inbox : inboxes_) {
       while (const auto message = inbox->poll()) {
         last_announcement_ = Clock::now();
-        order(coordinator_.announced(inbox->from(), message->numbers(), now()));
-        if (coordinator_.missing(inbox->from()) > 0) inbox->expect();
+        order(coordinator_.announced(inbox->from(), message->task, message->numbers(), now()));
+        if (coordinator_.to_come(inbox->from()) > 0) inbox->expect();
       }
     }
   }
@@ -122,17 +122,18 @@ class CoordinatorSide final : public Negotiator {
     last_broadcast_ = Clock::now();
   }
 
-  void order(std::vector<Bucket> buckets) {
-    for (Bucket& bucket : buckets) {
-      broadcast_bucket(bucket);
-      launch_.push_back(std::move(bucket));
+  void order(std::vector<LeavingBucket> buckets) {
+    for (LeavingBucket& leaving : buckets) {
+      broadcast_bucket(leaving.task, leaving.bucket);
+      launch_.push_back(std::move(leaving));
     }
   }
 
-  void broadcast_bucket(const Bucket& bucket) {
+  void broadcast_bucket(int task, const Bucket& bucket) {
     const auto sets = to_sets<Order::Members>(bucket.tensors);
     for (std::size_t i = 0; i < sets.size(); ++i)
       broadcast({.kind = OrderKind::bucket,
+                 .task = task,
                  .more = i + 1 < sets.size() ? 1 : 0,
                  .begin = bucket.begin,
                  .end = bucket.end,
@@ -140,9 +141,11 @@ class CoordinatorSide final : public Negotiator {
   }
 
   void end_step() {
-    progress_.count(phase_);
-    progress_.elapsed = since(job_begun_);
-    next_ = next_phase(request_, progress_);
+    if (ends_cycle_) {
+      progress_.count(phase_, cycle_);
+      progress_.elapsed = since(*job_begun_);
+      phase_ = next_ = next_phase(request_, progress_);
+    }
     broadcast({.kind = OrderKind::step_end, .phase = next_});
     end_sent_ = true;
   }
@@ -158,22 +161,25 @@ class CoordinatorSide final : public Negotiator {
 
   const TrainingRequest& request_;
   Transport& transport_;
+  int cycle_;  ///< iterations
   Coordinator coordinator_;
   Outbox outbox_;
   std::vector<std::unique_ptr<Inbox<Announcement>>> inboxes_;  ///< of workers 1, 2, ...
-  std::vector<Bucket> launch_;
+  std::vector<LeavingBucket> launch_;
   JobProgress progress_;
-  Phase phase_ = Phase::warmup;
-  Phase next_ = Phase::stop;
+  Phase phase_ = next_phase(request_, progress_);  ///< of this cycle
+  Phase next_ = phase_;
+  bool ends_cycle_ = true;
   bool end_sent_ = true;
-  Clock::time_point job_begun_, begun_, last_announcement_, last_broadcast_ = Clock::now();
+  std::optional<Clock::time_point> job_begun_;
+  Clock::time_point begun_, last_announcement_, last_broadcast_ = Clock::now();
 };
 
 }  // namespace
 
 std::unique_ptr<Negotiator> make_coordinator_side(const TrainingRequest& request, Transport& transport,
-                                                  const GradientLayout& layout) {
-  return std::make_unique<CoordinatorSide>(request, transport, layout);
+                                                  const GradientLayout& layout, const StepPlan& plan) {
+  return std::make_unique<CoordinatorSide>(request, transport, layout, plan);
 }
 
 }  // namespace hbench

@@ -10,16 +10,17 @@ void Handover::begin_step(const StepBegin& begin) {
   {
     const std::scoped_lock lock(mutex_);
     begun_ = begin;
+    collectives_.clear();
     end_.reset();
     computed_ = false;
   }
   doorbell_.ring();
 }
 
-void Handover::announce(int tensor, Event ready) {
+void Handover::announce(int task, int tensor, Event ready) {
   {
     const std::scoped_lock lock(mutex_);
-    announced_.push_back({tensor, std::move(ready)});
+    announced_.push_back({task, tensor, std::move(ready)});
   }
   doorbell_.ring();
 }
@@ -32,10 +33,19 @@ void Handover::end_compute() {
   doorbell_.ring();
 }
 
+CollectiveEnd Handover::wait_for(int task) {
+  end_compute();
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [&] { return collectives_.contains(task) || failure_; });
+  if (failure_) std::rethrow_exception(failure_);
+  computed_ = false;
+  return std::move(collectives_[task]);
+}
+
 StepEnd Handover::wait_for_step_end() {
   end_compute();
   std::unique_lock lock(mutex_);
-  step_ended_.wait(lock, [&] { return end_ || failure_; });
+  ended_.wait(lock, [&] { return end_ || failure_; });
   if (failure_) std::rethrow_exception(failure_);
   return *end_;
 }
@@ -63,7 +73,9 @@ std::optional<StepBegin> Handover::wait_for_step() {
 Announced Handover::take(Device& device) {
   const std::scoped_lock lock(mutex_);
   Announced taken;
-  for (; !announced_.empty() && device.query(announced_.front().ready); announced_.pop_front())
+  if (!announced_.empty()) taken.task = announced_.front().task;
+  for (; !announced_.empty() && announced_.front().task == taken.task && device.query(announced_.front().ready);
+       announced_.pop_front())
     taken.ready.push_back(announced_.front().tensor);
   taken.pending = !announced_.empty();
   taken.computed = computed_;
@@ -71,16 +83,22 @@ Announced Handover::take(Device& device) {
   return taken;
 }
 
+void Handover::end_collective(int task, CollectiveEnd end) {
+  const std::scoped_lock lock(mutex_);
+  collectives_[task] = std::move(end);
+  ended_.notify_one();
+}
+
 void Handover::end_step(const StepEnd& end) {
   const std::scoped_lock lock(mutex_);
   end_ = end;
-  step_ended_.notify_one();
+  ended_.notify_one();
 }
 
 void Handover::fail(std::exception_ptr failure) {
   const std::scoped_lock lock(mutex_);
   failure_ = std::move(failure);
-  step_ended_.notify_one();
+  ended_.notify_one();
 }
 
 }  // namespace hbench

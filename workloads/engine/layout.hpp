@@ -1,6 +1,6 @@
 #pragma once
 
-/// How the gradients of a model lie in one flat buffer.
+/// How the gradients of a model, and its parameters, lie in flat buffers.
 
 #include <cstdint>
 #include <span>
@@ -9,6 +9,7 @@
 #include "collectives/base/units.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/transport/transport.hpp"
+#include "workloads/methods/step_plan.hpp"
 
 namespace hbench {
 
@@ -24,6 +25,14 @@ struct GradientLayout {
   std::vector<std::int64_t> bytes() const;    ///< as float32
 
   friend bool operator==(const GradientLayout&, const GradientLayout&) = default;
+};
+
+/// The buffers of one rank, both laid out alike.
+struct ModelMemory {
+  std::span<float> gradients;
+  std::span<float> parameters;  ///< empty where no collective carries them: then they lie where the model wants them
+
+  std::span<float> of(Carried carried) const { return carried == Carried::gradients ? gradients : parameters; }
 };
 
 /// Gives every rank rank 0's layout. `own` is this rank's, null on a dedicated server.

@@ -3,7 +3,7 @@
 /// The messages that the ranks of a training job exchange beside gradients: small, and of fixed size.
 ///
 /// As in Horovod, rank 0 coordinates: workers announce the tensors that are ready, rank 0 orders every rank
-/// to reduce the buckets that its fusion policy makes, in one order for all. Tensors are bits and not names, as in
+/// to exchange the buckets that its fusion policies make, in one order for all. Tensors are bits and not names, as in
 /// Horovod's response cache once it is warm: what the bits stand for is agreed when the layout is shared.
 
 #include <algorithm>
@@ -45,15 +45,17 @@ std::vector<Set> to_sets(std::vector<std::int32_t> numbers) {
   std::vector<Set> sets;
   for (const std::int32_t number : numbers) {
     const std::int32_t first = number / Set::kBits * Set::kBits;
-    if (sets.empty() || sets.back().first != first) sets.push_back({.first = first});
+    if (sets.empty() || sets.back().first != first) sets.emplace_back().first = first;
     const std::int32_t bit = number - first;
     sets.back().words[static_cast<std::size_t>(bit / 64)] |= std::uint64_t{1} << (bit % 64);
   }
   return sets;
 }
 
-/// From a worker to rank 0: these tensors' gradients are ready.
-using Announcement = BitSet<8>;
+/// From a worker to rank 0: of these tensors, task `task` of the plan is done.
+struct Announcement : BitSet<8> {
+  std::int32_t task = 0;
+};
 
 /// What the next step is: rank 0 decides for all.
 enum class Phase : std::int32_t { warmup, timed, traced, stop };
@@ -71,6 +73,7 @@ struct Order {
 
   OrderKind kind = OrderKind::alive;
   Phase phase = Phase::stop;
+  std::int32_t task = 0;   ///< of the plan: the collective that the bucket is a part of
   std::int32_t more = 0;   ///< the set goes on in the next message
   std::int64_t begin = 0;  ///< as `Bucket`
   std::int64_t end = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
 /// One rank's side of the negotiation: the ranks agree on which buckets leave, in one order for all. As in Horovod,
-/// rank 0 coordinates. Workers announce gradients to it, and it orders every rank, dedicated servers included, to
-/// reduce the buckets that its fusion policy makes.
+/// rank 0 coordinates. Workers announce to it what they have computed, and it orders every rank, dedicated servers
+/// included, to exchange the buckets that its fusion policies make.
 
 #include <chrono>
 #include <memory>
@@ -13,6 +13,7 @@
 
 #include "collectives/base/error.hpp"
 #include "collectives/transport/transport.hpp"
+#include "workloads/engine/coordinator.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/messages.hpp"
 #include "workloads/step/training_request.hpp"
@@ -29,13 +30,14 @@ class Negotiator {
   using Clock = std::chrono::steady_clock;
 
   virtual ~Negotiator() = default;
-  virtual void begin_step(Clock::time_point at) = 0;
-  /// This worker's gradients that have become ready since the last call; perhaps none.
-  virtual void announce(std::span<const int> tensors) = 0;
-  /// Sends and receives what it can, without blocking. The buckets to launch now, in order. `completed` buckets were
-  /// done since the last call, `in_flight` are not. \throws Error (lost_rank) when others have been silent for too
-  /// long.
-  virtual std::vector<Bucket> poll(int completed, int in_flight) = 0;
+  /// An iteration of the plan's cycle begins, in which something is exchanged.
+  virtual void begin_step(Clock::time_point at, int iteration) = 0;
+  /// This worker's tensors for which `task` was done since the last call; perhaps none.
+  virtual void announce(int task, std::span<const int> tensors) = 0;
+  /// Sends and receives what it can, without blocking. The buckets to launch now, in order. A bucket of each task in
+  /// `completed` was done since the last call, `in_flight` are not. \throws Error (lost_rank) when others have been
+  /// silent for too long.
+  virtual std::vector<LeavingBucket> poll(std::span<const int> completed, int in_flight) = 0;
   /// When `poll` has something to do although nothing arrives; none where it waits for messages and gradients only.
   virtual std::optional<Clock::time_point> wakeup() const { return std::nullopt; }
   /// Whether a message may arrive now that lets a bucket leave or the step end. Before this rank has announced
@@ -46,7 +48,7 @@ class Negotiator {
   virtual void report_missing() {}
   /// Nothing more will leave in this step.
   virtual bool all_launched() const = 0;
-  /// What follows this step; known once all buckets are launched.
+  /// What follows the cycle that this step ends; known once all buckets are launched.
   virtual Phase next() const = 0;
   /// The job is over: waits until the last message has left.
   virtual void finish() = 0;
@@ -56,7 +58,7 @@ class Negotiator {
 
 /// Rank 0's side, and that of every other rank. Both keep references to what they are given.
 std::unique_ptr<Negotiator> make_coordinator_side(const TrainingRequest& request, Transport& transport,
-                                                  const GradientLayout& layout);
+                                                  const GradientLayout& layout, const StepPlan& plan);
 std::unique_ptr<Negotiator> make_worker_side(const TrainingRequest& request, Transport& transport);
 
 /// `step 3: waited 60 s for rank 1`, and what to do.

@@ -12,10 +12,11 @@ struct JobProgress {
   int traced = 0;
   Seconds elapsed;
 
-  void count(Phase phase) {
-    ++steps;
-    timed += phase == Phase::timed ? 1 : 0;
-    traced += phase == Phase::traced ? 1 : 0;
+  /// A cycle of the plan's `iterations` is done.
+  void count(Phase phase, int iterations = 1) {
+    steps += iterations;
+    timed += phase == Phase::timed ? iterations : 0;
+    traced += phase == Phase::traced ? iterations : 0;
   }
 };
 

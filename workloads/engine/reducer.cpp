@@ -13,12 +13,14 @@ constexpr std::size_t kMostPackings = 256;
 
 }  // namespace
 
-Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout,
-                 std::span<float> gradients, StepTrace* trace)
+Reducer::Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, const StepPlan& plan,
+                 const ModelMemory& memory, StepTrace* trace)
     : request_(request),
       endpoint_(endpoint),
-      gradients_(gradients),
+      plan_(plan),
+      memory_(memory),
       offsets_(layout.offsets()),
+      own_parts_(plan.tasks.size()),
       memories_(request.strategy.compressor, layout, request.seed, endpoint.device()),
       trace_(trace) {
   if (request.strategy.algorithm.uses_servers())
@@ -34,9 +36,10 @@ Reducer::~Reducer() {
 void Reducer::begin_step() {
   ++step_;
   started_ = 0;
+  for (auto& parts : own_parts_) parts.clear();
 }
 
-void Reducer::launch(Bucket bucket) {
+void Reducer::launch(LeavingBucket bucket) {
   if (request_.strategy.algorithm.concurrent() || running_.empty()) {
     start(std::move(bucket));
   } else {
@@ -44,23 +47,24 @@ void Reducer::launch(Bucket bucket) {
   }
 }
 
-int Reducer::progress() {
-  int completed = 0;
+std::vector<Reducer::Arrival> Reducer::progress() {
+  std::vector<Arrival> arrivals;
   for (auto it = running_.begin(); it != running_.end();) {
     if (!advance(*it)) {
       ++it;
       continue;
     }
     unpack(*it);
+    if (task(*it).collective == CollectiveKind::reduce_scatter) note_own_part(*it);
+    arrivals.push_back({it->task, static_cast<std::int64_t>(it->tensors.size_bytes())});
     it = running_.erase(it);
-    ++completed;
     if (running_.empty() && !waiting_.empty()) {
       start(std::move(waiting_.front()));
       waiting_.pop_front();
       it = running_.begin();
     }
   }
-  return completed;
+  return arrivals;
 }
 
 /// Codecs work within the call: their time is put at its end. On a GPU they are a part of the communication.
@@ -86,69 +90,105 @@ const Operation* Reducer::late(Seconds patience) const {
   return found == running_.end() ? nullptr : found->operation.get();
 }
 
-void Reducer::start(Bucket bucket) {
+void Reducer::start(LeavingBucket leaving) {
   Running& running = running_.emplace_back();
-  running.bucket = std::move(bucket);
+  running.task = leaving.task;
+  running.bucket = std::move(leaving.bucket);
   running.begin = Clock::now();
   running.number = started_++;
   pack(running);
   running.departed = mark();
-  running.operation = operation(running.bucket, running.buffer);
+  running.operation = operation(running);
 }
 
-std::unique_ptr<Operation> Reducer::operation(const Bucket& bucket, std::span<float> buffer) {
-  const std::vector<Shard> shards = shards_.empty() ? std::vector<Shard>() : shards_of(bucket, shards_);
-  return prepare_exchange(endpoint_,
-                          {.world = request_.world,
-                           .algorithm = request_.strategy.algorithm.at(static_cast<std::int64_t>(buffer.size_bytes())),
-                           .compressor = request_.strategy.compressor,
-                           .operand = Operand::of(buffer),
-                           .shards = shards,
-                           .memory = memories_.of(bucket, step_),
-                           .times = traced() ? &coded_ : nullptr});
+AlgorithmChoice Reducer::algorithm_of(const Running& running) const {
+  const AlgorithmChoice& all_reduce =
+      request_.strategy.algorithm.at(static_cast<std::int64_t>(running.tensors.size_bytes()));
+  return part_of(all_reduce, task(running).collective).value();
 }
 
-std::span<float> Reducer::tensor(int index) const {
+std::unique_ptr<Operation> Reducer::operation(const Running& running) {
+  const std::vector<Shard> shards = shards_.empty() ? std::vector<Shard>() : shards_of(running.bucket, shards_);
+  const bool gradients = task(running).carried == Carried::gradients;
+  Operand operand = Operand::of(running.buffer);
+  if (!gradients && reduces(task(running).collective)) operand.op = ReduceOp::average;
+  return prepare_exchange(endpoint_, {.world = request_.world,
+                                      .algorithm = algorithm_of(running),
+                                      .compressor = gradients ? request_.strategy.compressor : verbatim_,
+                                      .operand = operand,
+                                      .shards = shards,
+                                      .memory = gradients ? memories_.of(running.bucket, step_) : nullptr,
+                                      .times = traced() ? &coded_ : nullptr});
+}
+
+std::span<float> Reducer::tensor(const Running& running, int index) const {
   const auto i = static_cast<std::size_t>(index);
-  return gradients_.subspan(static_cast<std::size_t>(offsets_[i]),
-                            static_cast<std::size_t>(offsets_[i + 1] - offsets_[i]));
+  const std::span<float> whole =
+      memory_.of(task(running).carried)
+          .subspan(static_cast<std::size_t>(offsets_[i]), static_cast<std::size_t>(offsets_[i + 1] - offsets_[i]));
+  const Bucket& bucket = running.bucket;
+  if (bucket.whole()) return whole;
+  return whole.subspan(static_cast<std::size_t>(bucket.begin) / sizeof(float),
+                       static_cast<std::size_t>(bucket.end - bucket.begin) / sizeof(float));
 }
 
 void Reducer::pack(Running& running) {
-  const Bucket& bucket = running.bucket;
-  if (contiguous(bucket)) {
-    const std::span<float> last = tensor(bucket.tensors.back());
-    const std::span<float> first = tensor(bucket.tensors.front());
-    running.buffer = {first.data(), last.data() + last.size()};
-    if (!bucket.whole())
-      running.buffer = running.buffer.subspan(static_cast<std::size_t>(bucket.begin) / sizeof(float),
-                                              static_cast<std::size_t>(bucket.end - bucket.begin) / sizeof(float));
+  const std::vector<int>& tensors = running.bucket.tensors;
+  std::size_t elements = 0;
+  for (const int index : tensors) elements += tensor(running, index).size();
+  const std::size_t filled = elements + filling(running, elements);
+  if (contiguous(running.bucket) && filled == elements) {
+    running.tensors = running.buffer = {tensor(running, tensors.front()).data(), elements};
     return;
   }
-  std::size_t bytes = 0;
-  for (const int index : bucket.tensors) bytes += tensor(index).size_bytes();
-  running.staging = staging_of(bytes);
-  running.buffer = {reinterpret_cast<float*>(running.staging.memory.get()), bytes / sizeof(float)};
-  running.packing = packing_of(bucket.tensors);
+  running.staging = staging_of(filled * sizeof(float));
+  running.buffer = {reinterpret_cast<float*>(running.staging.memory.get()), filled};
+  running.tensors = running.buffer.first(elements);
+  running.packing = packing_of(running);
   const Event begin = mark();
-  running.packing->pack(std::as_writable_bytes(running.buffer));
+  running.packing->pack(std::as_writable_bytes(running.tensors));
   if (traced()) trace_->add(SpanKind::coding, begin, mark(), running.number);
+}
+
+/// Libraries cut buffers into equal parts, so that a buffer whose parts matter has some elements more there.
+std::size_t Reducer::filling(const Running& running, std::size_t elements) const {
+  const auto workers = static_cast<std::size_t>(request_.world.workers);
+  const CollectiveKind collective = task(running).collective;
+  const bool in_parts = collective == CollectiveKind::reduce_scatter || collective == CollectiveKind::all_gather;
+  return in_parts && request_.strategy.algorithm.is_vendor() ? (workers - elements % workers) % workers : 0;
 }
 
 void Reducer::unpack(Running& running) {
   if (running.packing == nullptr) return;
   const Event begin = mark();
-  running.packing->unpack(std::as_bytes(running.buffer));
+  running.packing->unpack(std::as_bytes(running.tensors));
   if (traced()) trace_->add(SpanKind::coding, begin, mark(), running.number);
   spare_.push_back(std::move(running.staging));
 }
 
-std::shared_ptr<Packing> Reducer::packing_of(const std::vector<int>& tensors) {
-  if (const auto known = packings_.find(tensors); known != packings_.end()) return known->second;
+/// Cuts this rank's part of the buffer at the ends of tensors, each of which lies where it does.
+void Reducer::note_own_part(const Running& running) {
+  const auto rank = endpoint_.transport().rank();
+  const ElementRange part = own_part(endpoint_, algorithm_of(running), request_.world, rank, running.buffer);
+  const float* const base = memory_.of(task(running).carried).data();
+  std::int64_t at = 0;  // in the buffer
+  for (const int index : running.bucket.tensors) {
+    const std::span<float> each = tensor(running, index);
+    const auto size = static_cast<std::int64_t>(each.size());
+    const std::int64_t begin = std::max(part.begin - at, std::int64_t{0}), end = std::min(part.end - at, size);
+    const std::int64_t offset = each.data() - base;
+    if (begin < end) own_parts_[static_cast<std::size_t>(running.task)].push_back({offset + begin, offset + end});
+    at += size;
+  }
+}
+
+std::shared_ptr<Packing> Reducer::packing_of(const Running& running) {
+  const auto key = std::pair(task(running).carried, running.bucket);
+  if (const auto known = packings_.find(key); known != packings_.end()) return known->second;
   if (packings_.size() == kMostPackings) packings_.clear();
   std::vector<std::span<std::byte>> parts;
-  for (const int index : tensors) parts.push_back(std::as_writable_bytes(tensor(index)));
-  return packings_[tensors] = endpoint_.device().packing(parts);
+  for (const int index : running.bucket.tensors) parts.push_back(std::as_writable_bytes(tensor(running, index)));
+  return packings_[key] = endpoint_.device().packing(parts);
 }
 
 Reducer::Staging Reducer::staging_of(std::size_t bytes) {

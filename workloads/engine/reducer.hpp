@@ -1,6 +1,6 @@
 #pragma once
 
-/// Buckets in flight: each is one collective on a part of the gradient buffer.
+/// Buckets in flight: each is one collective on a part of the buffer of gradients, or of parameters.
 
 #include <chrono>
 #include <deque>
@@ -12,6 +12,7 @@
 
 #include "collectives/endpoints/endpoint.hpp"
 #include "collectives/exchange/exchange_request.hpp"
+#include "workloads/engine/coordinator.hpp"
 #include "workloads/engine/layout.hpp"
 #include "workloads/engine/memories.hpp"
 #include "workloads/engine/step_trace.hpp"
@@ -22,19 +23,25 @@ namespace hbench {
 /// One rank's. Every rank launches the same buckets in the same order. Used by one thread at a time.
 class Reducer {
  public:
-  /// Everything given outlives the reducer. `gradients` is laid out as `layout` says. Where `trace` (null: nowhere) is
+  /// Everything given outlives the reducer. `memory` is laid out as `layout` says. Where `trace` (null: nowhere) is
   /// active, buckets leave their spans.
-  Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, std::span<float> gradients,
-          StepTrace* trace = nullptr);
+  Reducer(const TrainingRequest& request, Endpoint& endpoint, const GradientLayout& layout, const StepPlan& plan,
+          const ModelMemory& memory, StepTrace* trace = nullptr);
   ~Reducer();
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
   void begin_step();
   /// The bucket leaves now, or after those before it where the algorithm is not concurrent.
-  void launch(Bucket bucket);
-  /// Does what can be done now; how many buckets were completed by it.
-  int progress();
+  void launch(LeavingBucket bucket);
+  /// Does what can be done now; the collectives of which a bucket was completed by it, with that bucket's bytes.
+  struct Arrival {
+    int task = 0;
+    std::int64_t bytes = 0;
+  };
+  std::vector<Arrival> progress();
+  /// Returns the parts of the buffer that the reduce-scatter `task` has left whole on this rank, in this step so far.
+  const std::vector<ElementRange>& own_parts(int task) const { return own_parts_[static_cast<std::size_t>(task)]; }
   int in_flight() const { return static_cast<int>(running_.size() + waiting_.size()); }
 
   /// The collective that has run longer than `patience`, if there is one.
@@ -48,9 +55,11 @@ class Reducer {
     std::size_t bytes = 0;
   };
   struct Running {
+    int task = 0;
     Bucket bucket;
-    std::span<float> buffer;
-    Staging staging;  ///< holds `buffer` when the tensors are not neighbours
+    std::span<float> tensors;  ///< of the bucket
+    std::span<float> buffer;   ///< that the collective is of: `tensors`, with what makes equal parts of it
+    Staging staging;           ///< holds `buffer` where that is not where the tensors lie
     std::shared_ptr<Packing> packing;
     Clock::time_point begin;
     std::unique_ptr<Operation> operation;
@@ -58,29 +67,37 @@ class Reducer {
     Event departed;  ///< in a traced step
   };
 
-  void start(Bucket bucket);
+  void start(LeavingBucket leaving);
   bool advance(Running& running);
   bool traced() const { return trace_ != nullptr && trace_->active(); }
   Event mark() { return traced() ? trace_->mark() : nullptr; }
-  std::unique_ptr<Operation> operation(const Bucket& bucket, std::span<float> buffer);
-  std::span<float> tensor(int index) const;
+  const Task& task(const Running& running) const { return plan_.task(running.task); }
+  std::unique_ptr<Operation> operation(const Running& running);
+  AlgorithmChoice algorithm_of(const Running& running) const;
+  /// The memory of a tensor, or of the bucket's piece of it.
+  std::span<float> tensor(const Running& running, int index) const;
   /// The bucket as one piece of memory: as it lies, or packed.
   void pack(Running& running);
   void unpack(Running& running);
-  std::shared_ptr<Packing> packing_of(const std::vector<int>& tensors);
+  std::size_t filling(const Running& running, std::size_t elements) const;
+  void note_own_part(const Running& running);
+  std::shared_ptr<Packing> packing_of(const Running& running);
   Staging staging_of(std::size_t bytes);
 
   const TrainingRequest& request_;
   Endpoint& endpoint_;
-  std::span<float> gradients_;
+  const StepPlan& plan_;
+  ModelMemory memory_;
+  CompressorChoice verbatim_ = parse_compressor("none");  ///< of parameters
   std::vector<std::int64_t> offsets_;
-  std::vector<std::vector<Shard>> shards_;  ///< per tensor, with servers only
+  std::vector<std::vector<ElementRange>> own_parts_;  ///< by task
+  std::vector<std::vector<Shard>> shards_;            ///< per tensor, with servers only
   GradientMemories memories_;
-  std::deque<Bucket> waiting_;
+  std::deque<LeavingBucket> waiting_;
   std::list<Running> running_;
   std::vector<Staging> spare_;
   /// Of the same tensors, bucket after bucket: what a device knows of them has reached it once.
-  std::map<std::vector<int>, std::shared_ptr<Packing>> packings_;
+  std::map<std::pair<Carried, Bucket>, std::shared_ptr<Packing>> packings_;
   std::int32_t step_ = -1;
   StepTrace* trace_;
   CodecTimes coded_;  ///< in traced steps

@@ -98,11 +98,12 @@ double replayed_deviation(Rank worker, int workers, int step) {
   return expected(places[static_cast<std::size_t>(worker)]) * expected_largest_normal(workers) / expected(workers);
 }
 
-Replay::Replay(const ReplayRequest& request, Rank rank, int workers, bool exact)
+Replay::Replay(const ReplayRequest& request, Rank rank, int workers, bool exact, StepPlan plan)
     : request_(request),
       rank_(rank),
       workers_(workers),
       exact_(exact),
+      plan_(std::move(plan)),
       scale_(exact ? 1 : 1.0F / (kMost * static_cast<float>(workers) * static_cast<float>(workers))) {}
 
 Device& Replay::device() { return host_device(); }
@@ -116,12 +117,16 @@ GradientLayout Replay::record_layout() {
   return layout;
 }
 
-void Replay::lay_out(const GradientLayout& layout, std::span<float> memory) {
+void Replay::lay_out(const GradientLayout& layout, const ModelMemory& memory) {
   offsets_ = layout.offsets();
-  gradients_ = memory;
+  memory_ = memory;
 }
 
 void Replay::forward(int step) {
+  if (step > 0 && exchanges_parameters()) {
+    const ProcessorTime counted(processor_time_);
+    compare_some(parameters(), {0, offsets_.back()});
+  }
   step_ = step;
   const auto worker = static_cast<std::size_t>(rank_);
   pace_ = (1 + request_.straggler * replayed_deviation(rank_, workers_, step)) *
@@ -134,7 +139,7 @@ void Replay::forward(int step) {
 void Replay::backward(const std::function<void(int)>& ready, double) {
   const StepTimeline& timeline = request_.timeline;
   for (std::size_t tensor = 0; tensor < timeline.gradients.size(); ++tensor) {
-    fill(static_cast<int>(tensor));
+    fill(memory_.gradients, {offsets_[tensor], offsets_[tensor + 1]}, scale_ * static_cast<float>(rank_ + 1));
     compute_until(timeline.forward + timeline.gradients[tensor].ready);
     if (ready) ready(static_cast<int>(tensor));
   }
@@ -161,56 +166,93 @@ void Replay::compute_until(Seconds work) {
   }
 }
 
-void Replay::fill(int tensor) {
+void Replay::fill(std::span<float> buffer, ElementRange range, float times) {
   const ProcessorTime counted(processor_time_);
-  const auto index = static_cast<std::size_t>(tensor);
-  const float factor = scale_ * static_cast<float>(rank_ + 1);
-  for_pattern_runs(step_, offsets_[index], offsets_[index + 1],
-                   [&](const float* values, std::int64_t first, std::int64_t count) {
-                     float* const to = gradients_.data() + first;
-                     for (std::int64_t i = 0; i < count; ++i) to[i] = factor * values[i];
-                   });
+  for_pattern_runs(step_, range.begin, range.end, [&](const float* values, std::int64_t first, std::int64_t count) {
+    float* const to = buffer.data() + first;
+    for (std::int64_t i = 0; i < count; ++i) to[i] = times * values[i];
+  });
 }
 
-void Replay::compare(std::int64_t begin, std::int64_t end) const {
-  const float factor = static_cast<float>(workers_) * static_cast<float>(workers_ + 1) / 2;
-  for_pattern_runs(step_, begin, end, [&](const float* values, std::int64_t first, std::int64_t count) {
-    const float* const sums = gradients_.data() + first;
+Replay::Expected Replay::sums() const {
+  const float times = static_cast<float>(workers_) * static_cast<float>(workers_ + 1) / 2;
+  return {.buffer = memory_.gradients, .times = times, .what = "sum"};
+}
+
+Replay::Expected Replay::parameters() const {
+  const float times = averages_parameters() ? static_cast<float>(workers_ + 1) / 2 : 1;
+  return {.buffer = memory_.parameters, .times = times, .what = "parameter"};
+}
+
+bool Replay::exchanges_parameters() const {
+  return std::ranges::any_of(plan_.tasks, [&](const Task& task) {
+    return !task.computes() && task.carried == Carried::parameters && task.is_in(step_);
+  });
+}
+
+bool Replay::averages_parameters() const {
+  return std::ranges::any_of(plan_.tasks, [](const Task& task) {
+    return !task.computes() && task.carried == Carried::parameters && reduces(task.collective);
+  });
+}
+
+void Replay::compare(const Expected& expected, ElementRange range) const {
+  for_pattern_runs(step_, range.begin, range.end, [&](const float* values, std::int64_t first, std::int64_t count) {
+    const float* const found = expected.buffer.data() + first;
     bool same = true;
-    for (std::int64_t i = 0; i < count; ++i) same &= sums[i] == factor * values[i];
+    for (std::int64_t i = 0; i < count; ++i) same &= found[i] == expected.times * values[i];
     if (same) return;
     std::int64_t wrong = 0;
-    while (sums[wrong] == factor * values[wrong]) ++wrong;
+    while (found[wrong] == expected.times * values[wrong]) ++wrong;
     const auto after = std::ranges::upper_bound(offsets_, first + wrong);
     const auto tensor = static_cast<std::size_t>(after - offsets_.begin() - 1);
-    throw Error(
-        ExitCode::wrong_data,
-        fmt::format("step {}: the sum of element {} of {} is {} and not {}", step_, first + wrong - offsets_[tensor],
-                    request_.timeline.gradients[tensor].tensor, sums[wrong], factor * values[wrong]),
-        "this is a defect of hbench's, or of the memory or network of this machine");
+    throw Error(ExitCode::wrong_data,
+                fmt::format("step {}: the {} of element {} of {} is {} and not {}", step_, expected.what,
+                            first + wrong - offsets_[tensor], request_.timeline.gradients[tensor].tensor, found[wrong],
+                            expected.times * values[wrong]),
+                "this is a defect of hbench's, or of the memory or network of this machine");
   });
+}
+
+/// All elements of the last step are compared by `digest`, which no step pays for.
+void Replay::compare_some(const Expected& expected, ElementRange within) const {
+  if (!exact_) return;
+  const std::int64_t first = within.begin / kRun * kRun + (step_ % kSampled) * kRun;
+  for (std::int64_t begin = first; begin < within.end; begin += kSampled * kRun)
+    compare(expected, {std::max(begin, within.begin), std::min(begin + kRun, within.end)});
 }
 
 void Replay::apply(double) {
   at_ = Clock::now();
   pace_ = 1;
-  compare_some();
+  const ElementRange all{0, offsets_.back()};
+  if (memory_.parameters.empty()) {
+    const ProcessorTime counted(processor_time_);
+    compare_some(sums(), all);
+  } else {
+    fill(memory_.parameters, all, static_cast<float>(rank_ + 1));
+  }
   compute_until(request_.timeline.step());
 }
 
-void Replay::compare_some() {
-  const ProcessorTime counted(processor_time_);
-  if (!exact_) return;
-  // All elements of the last step are compared by `digest`, which no step pays for.
-  const auto total = static_cast<std::int64_t>(gradients_.size());
-  for (std::int64_t begin = (step_ % kSampled) * kRun; begin < total; begin += kSampled * kRun)
-    compare(begin, std::min(begin + kRun, total));
+void Replay::apply_parts(double, std::span<const ElementRange> parts) {
+  at_ = Clock::now();
+  pace_ = 1;
+  for (const ElementRange& part : parts) {
+    {
+      const ProcessorTime counted(processor_time_);
+      compare_some(sums(), part);
+    }
+    fill(memory_.parameters, part, 1);
+  }
+  compute_until(request_.timeline.passes() + request_.timeline.update / workers_);
 }
 
 std::uint64_t Replay::digest() const {
-  if (exact_) compare(0, static_cast<std::int64_t>(gradients_.size()));
+  const Expected last = memory_.parameters.empty() ? sums() : parameters();
+  if (exact_) compare(last, {0, offsets_.back()});
   Digest digest;
-  digest.add(gradients_);
+  digest.add(last.buffer);
   return digest.value();
 }
 
@@ -221,7 +263,8 @@ ReplayEnd replay(const TrainingRequest& request, const ReplayRequest& replayed, 
     serve(request, endpoint);
     return {};
   }
-  Replay compute(replayed, rank, request.world.workers, request.strategy.compressor.verbatim());
+  Replay compute(replayed, rank, request.world.workers, request.strategy.compressor.verbatim(),
+                 request.strategy.method.plan(request.strategy.overlap));
   TrainingRequest whole = request;
   whole.micro_batches = 1;  // the timeline has them all
   train_together(compute, whole, endpoint, on_step,

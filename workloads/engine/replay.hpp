@@ -8,25 +8,28 @@
 #include <vector>
 
 #include "workloads/engine/compute.hpp"
+#include "workloads/methods/method.hpp"
 #include "workloads/step/replay.hpp"
 
 namespace hbench {
 
-/// One worker's replay. Waits by sleeping, with a spin at the end. Gradients are integers that depend on the worker,
-/// the step and the position, whose sums over all workers are exact in float32. Some of every step's are compared,
-/// others in each, and all of the last step's.
+/// One worker's replay. Waits by sleeping, with a spin at the end. Gradients, and parameters where they travel, are
+/// integers that depend on the worker, the step and the position, whose sums and means over all workers are exact in
+/// float32. Some of every step's are compared, others in each, and all of the last step's.
 class Replay final : public Compute {
  public:
   /// Whether this rank has a collective in flight: asked now and then while it computes, by the compute thread.
   using Communicating = std::function<bool()>;
 
-  /// \param exact whether gradients travel as they are; else sums are not compared.
-  Replay(const ReplayRequest& request, Rank rank, int workers, bool exact);
+  /// \param exact whether gradients travel as they are; else nothing is compared.
+  /// \param plan of the job: what travels in which step
+  Replay(const ReplayRequest& request, Rank rank, int workers, bool exact,
+         StepPlan plan = parse_method("synchronous").plan(true));
 
   void watch(Communicating communicating) { communicating_ = std::move(communicating); }
 
   GradientLayout record_layout() override;
-  void lay_out(const GradientLayout& layout, std::span<float> memory) override;
+  void lay_out(const GradientLayout& layout, const ModelMemory& memory) override;
   Device& device() override;
   void warm_up() override {}
   void add_gradients(bool) override {}  // the timeline of a step has its micro-batches
@@ -35,8 +38,10 @@ class Replay final : public Compute {
   bool gradients_are_finite() const override { return true; }
   /// Takes the timeline's update, at the recorded pace on all ranks. \throws Error as `compare`.
   void apply(double rate) override;
+  /// Takes this rank's share of it.
+  void apply_parts(double rate, std::span<const ElementRange> parts) override;
   double loss() const override { return 0; }
-  /// Of the last sums, all of which are compared again. \throws Error as `compare`.
+  /// Of the last sums or parameters, all of which are compared again. \throws Error as `compare`.
   std::uint64_t digest() const override;
 
   /// What the replay itself took of its core so far: filling, comparing, and waking up.
@@ -47,19 +52,32 @@ class Replay final : public Compute {
 
   /// Returns once `work` of this step's compute is done, in recorded time without the wait for gradients.
   void compute_until(Seconds work);
-  void fill(int tensor);
-  void compare_some();
-  /// \throws Error (wrong_data) that names the first element whose sum is wrong.
-  void compare(std::int64_t begin, std::int64_t end) const;
+  /// Leaves `times` the pattern of this step in a range of the buffer.
+  void fill(std::span<float> buffer, ElementRange range, float times);
+  /// What is in a buffer once ranks have exchanged: so many times the pattern of a step.
+  struct Expected {
+    std::span<const float> buffer;
+    float times = 1;
+    const char* what = "sum";
+  };
+  Expected sums() const;
+  Expected parameters() const;
+  /// Whether an exchange of this step leaves all parameters the same on all ranks.
+  bool exchanges_parameters() const;
+  bool averages_parameters() const;
+  void compare_some(const Expected& expected, ElementRange within) const;
+  /// \throws Error (wrong_data) that names the first element that is wrong.
+  void compare(const Expected& expected, ElementRange range) const;
 
   const ReplayRequest& request_;
   Rank rank_;
   int workers_;
   bool exact_;
+  StepPlan plan_;
   float scale_;  ///< of all contributions: lossy codecs of 16 bits have no large numbers
   Communicating communicating_;
   std::vector<std::int64_t> offsets_;
-  std::span<float> gradients_;
+  ModelMemory memory_;
   int step_ = 0;
   double pace_ = 1;       ///< of this rank in this step: how much longer than recorded it computes
   Seconds done_;          ///< of the step's compute, in recorded time

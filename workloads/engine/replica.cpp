@@ -279,8 +279,9 @@ struct Replica::State {
   std::vector<Data> pool;
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;
   const std::function<void(int)>* ready = nullptr;
-  at::Tensor flat;
-  bool adds = false;  ///< gradients to those that are there
+  at::Tensor flat;             ///< gradients
+  at::Tensor flat_parameters;  ///< where they lie in one memory
+  bool adds = false;           ///< gradients to those that are there
   at::Tensor loss;
 };
 
@@ -320,10 +321,13 @@ GradientLayout Replica::record_layout() {
   return layout;
 }
 
-void Replica::lay_out(const GradientLayout& layout, std::span<float> memory) {
+void Replica::lay_out(const GradientLayout& layout, const ModelMemory& memory) {
+  const auto whole = [&](std::span<float> floats) {
+    return at::from_blob(floats.data(), {layout.total()}, at::TensorOptions().dtype(at::kFloat).device(state_->place));
+  };
   translated([&] {
-    state_->flat =
-        at::from_blob(memory.data(), {layout.total()}, at::TensorOptions().dtype(at::kFloat).device(state_->place));
+    state_->flat = whole(memory.gradients);
+    if (!memory.parameters.empty()) state_->flat_parameters = whole(memory.parameters);
   });
   state_->add_hooks();
   const std::vector<std::int64_t> offsets = layout.offsets();
@@ -332,7 +336,13 @@ void Replica::lay_out(const GradientLayout& layout, std::span<float> memory) {
     at::Tensor& parameter = state_->parameters[index];
     state_->tensor_of[index] = static_cast<int>(i);
     // In the parameter's own order of elements.
-    parameter.mutable_grad() = state_->flat.as_strided(parameter.sizes(), parameter.strides(), offsets[i]);
+    const auto view = [&](const at::Tensor& of) {
+      return of.as_strided(parameter.sizes(), parameter.strides(), offsets[i]);
+    };
+    parameter.mutable_grad() = view(state_->flat);
+    if (!state_->flat_parameters.defined()) continue;
+    const at::NoGradGuard guard;
+    parameter.set_data(view(state_->flat_parameters).copy_(parameter));
   }
 }
 
@@ -377,6 +387,19 @@ void Replica::apply(double rate) {
     std::vector<at::Tensor> gradients;
     for (const at::Tensor& parameter : state_->parameters) gradients.push_back(parameter.grad());
     at::_foreach_add_(state_->parameters, gradients, -rate);
+  });
+}
+
+void Replica::apply_parts(double rate, std::span<const ElementRange> parts) {
+  if (parts.empty()) return;
+  const at::NoGradGuard guard;
+  translated([&] {
+    std::vector<at::Tensor> parameters, gradients;
+    for (const ElementRange& part : parts) {
+      parameters.push_back(state_->flat_parameters.slice(0, part.begin, part.end));
+      gradients.push_back(state_->flat.slice(0, part.begin, part.end));
+    }
+    at::_foreach_add_(parameters, gradients, -rate);
   });
 }
 

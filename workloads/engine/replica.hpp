@@ -44,7 +44,7 @@ class Replica final : public Compute {
 
   /// On the smallest images that the model is known to take.
   GradientLayout record_layout() override;
-  void lay_out(const GradientLayout& layout, std::span<float> memory) override;
+  void lay_out(const GradientLayout& layout, const ModelMemory& memory) override;
   /// Without a layout, tensors are counted as parameters are, in forward order.
   std::vector<std::string> tensor_names() const;
   std::vector<std::int64_t> tensor_elements() const;
@@ -56,6 +56,7 @@ class Replica final : public Compute {
   void backward(const std::function<void(int)>& ready, double scale = 1) override;
   bool gradients_are_finite() const override;
   void apply(double rate) override;
+  void apply_parts(double rate, std::span<const ElementRange> parts) override;
   double loss() const override;
 
   /// Of all parameters.

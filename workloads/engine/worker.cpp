@@ -53,22 +53,12 @@ void delay_backward(const TrainingRequest& request, Rank rank, Device& device) {
   request.delay.sleep(rank);
 }
 
-/// One step's gradients of this worker.
-void backward(Compute& compute, bool overlap, double scale, Handover& handover) {
-  if (overlap) {
-    compute.backward([&](int tensor) { handover.announce(tensor, compute.device().record_event()); }, scale);
-    return;
-  }
-  std::vector<int> ready;
-  compute.backward([&](int tensor) { ready.push_back(tensor); }, scale);
-  synchronize(compute.device());
-  for (const int tensor : ready) handover.announce(tensor);
-}
-
-/// `gradients`, times `scale`, are the sum over `batches`: one of each micro-batch of each worker.
-void apply(Compute& compute, double rate, int batches, LossScale& scale) {
-  const double scaled_by = scale.value();
-  if (scale.update(!scale.scales() || compute.gradients_are_finite())) compute.apply(rate / batches / scaled_by);
+/// Gradients, times `scale`, are the sum over `batches`. `own`: where this rank applies some alone; null: all.
+void apply(Compute& compute, double rate, int batches, LossScale& scale,
+           const std::vector<ElementRange>* own = nullptr) {
+  const double of_sum = rate / batches / scale.value();
+  if (!scale.update(!scale.scales() || compute.gradients_are_finite())) return;
+  own == nullptr ? compute.apply(of_sum) : compute.apply_parts(of_sum, *own);
 }
 
 /// Whether the sum of all gradients is this rank's own, bit by bit.
@@ -89,12 +79,138 @@ std::vector<Span> end_trace(StepTrace& trace, Clock::time_point begin, Clock::ti
   return spans;
 }
 
-std::span<float> gradient_memory(Endpoint& endpoint, const GradientLayout& layout) {
+std::span<float> memory_for(Endpoint& endpoint, const GradientLayout& layout) {
   const auto elements = static_cast<std::size_t>(layout.total());
   const std::span<std::byte> memory = endpoint.allocate(elements * sizeof(float));
-  synchronize(endpoint.device());
   return {reinterpret_cast<float*>(memory.data()), elements};
 }
+
+ModelMemory model_memory(Endpoint& endpoint, const GradientLayout& layout, const StepPlan& plan) {
+  ModelMemory memory{.gradients = memory_for(endpoint, layout), .parameters = {}};
+  if (carries_parameters(plan)) memory.parameters = memory_for(endpoint, layout);
+  synchronize(endpoint.device());
+  return memory;
+}
+
+/// Walks the plan on the compute thread of a worker, iteration by iteration.
+class PlanWalk {
+ public:
+  /// Everything given outlives it.
+  PlanWalk(const StepPlan& plan, Compute& compute, const TrainingRequest& request, Endpoint& endpoint,
+           Handover& handover, StepTrace& trace, int tensors)
+      : plan_(plan),
+        compute_(compute),
+        request_(request),
+        endpoint_(endpoint),
+        handover_(handover),
+        trace_(trace),
+        tensors_(tensors) {}
+
+  /// Does iteration `step` of the job. Returns whether ranks have exchanged anything in it.
+  bool iterate(int step, Clock::time_point begin, bool traced) {
+    step_ = step;
+    iteration_ = step % plan_.cycle();
+    const bool exchanges = exchanges_in(plan_, iteration_);
+    end_.reset();
+    if (exchanges) handover_.begin_step({begin, iteration_, traced});
+    announced_ = announced_tasks(plan_, iteration_);
+    for (int task = 0; task < plan_.size(); ++task)
+      if (plan_.task(task).computes() && plan_.task(task).is_in(iteration_)) compute(task);
+    if (exchanges && !end_) wait_for_step_end();
+    if (end_) next_ = end_->next;
+    return exchanges;
+  }
+
+  Phase next() const { return next_; }  ///< what follows the last iteration in which ranks exchanged something
+  double loss() const { return loss_; }
+  /// Returns the time for which computing has waited, since the last call.
+  Seconds take_exposed() { return std::exchange(exposed_, Seconds(0)); }
+
+ private:
+  void compute(int task) {
+    for (const After& after : plan_.task(task).after) wait_for(after.task);
+    switch (plan_.task(task).kind) {
+      case TaskKind::forward:
+        forward(compute_, request_, step_, scale_.value());
+        return trace_.lap(SpanKind::forward);
+      case TaskKind::backward:
+        backward(task);
+        return trace_.lap(SpanKind::backward);
+      case TaskKind::apply:
+        apply_gradients(task);
+        return trace_.lap(SpanKind::optimizer);
+      case TaskKind::collective:
+        return;
+    }
+  }
+
+  void backward(int task) {
+    delay_backward(request_, endpoint_.transport().rank(), compute_.device());
+    const auto announce = [&](int tensor) { handover_.announce(task, tensor, compute_.device().record_event()); };
+    const bool one_by_one = is_announced(task) && feeds_by_tensor(plan_, task);
+    compute_.backward(one_by_one ? std::function<void(int)>(announce) : nullptr, scale_.value());
+    if (!one_by_one) announce_all(task);
+    compute_.add_gradients(false);
+  }
+
+  void apply_gradients(int task) {
+    const int workers = applies_sums(plan_, task) ? request_.world.workers : 1;
+    apply(compute_, request_.learning_rate, workers * request_.micro_batches, scale_,
+          plan_.task(task).own_part ? &own_ : nullptr);
+    announce_all(task);
+    loss_ = compute_.loss();
+  }
+
+  bool is_announced(int task) const { return std::ranges::find(announced_, task) != announced_.end(); }
+  void announce_all(int task) {
+    if (!is_announced(task)) return;
+    const Event done = compute_.device().record_event();
+    for (int tensor = 0; tensor < tensors_; ++tensor) handover_.announce(task, tensor, done);
+  }
+
+  void wait_for(int task) {
+    if (plan_.task(task).computes() || !plan_.task(task).is_in(iteration_) || end_) return;
+    if (ends_step(plan_, task, iteration_)) return wait_for_step_end();
+    wait([&] {
+      CollectiveEnd end = handover_.wait_for(task);
+      own_ = std::move(end.own);
+      return end.arrived;
+    });
+  }
+
+  void wait_for_step_end() {
+    wait([&] {
+      end_ = handover_.wait_for_step_end();
+      return end_->arrived;
+    });
+  }
+
+  template <class Wait>
+  void wait(Wait for_end) {
+    handover_.end_compute();
+    synchronize(compute_.device());
+    const auto computed = Clock::now();
+    synchronize(endpoint_.device(), for_end());
+    exposed_ += between(computed, Clock::now());
+    trace_.lap(SpanKind::wait);
+  }
+
+  const StepPlan& plan_;
+  Compute& compute_;
+  const TrainingRequest& request_;
+  Endpoint& endpoint_;
+  Handover& handover_;
+  StepTrace& trace_;
+  int tensors_;
+  LossScale scale_ = loss_scale_of(request_);
+  int step_ = 0, iteration_ = 0;  ///< of the job, and of the plan's cycle
+  std::vector<int> announced_;    ///< tasks of this iteration that others wait for
+  std::vector<ElementRange> own_;
+  std::optional<StepEnd> end_;  ///< of this iteration
+  Phase next_ = Phase::stop;
+  double loss_ = 0;
+  Seconds exposed_;
+};
 
 }  // namespace
 
@@ -135,56 +251,48 @@ void train_together(Compute& compute, const TrainingRequest& request, Endpoint& 
                     const std::function<void(const Handover&)>& begin_job) {
   if (reduces_nothing(request)) return train_alone(compute, request, on_step);
   const Rank rank = endpoint.transport().rank();
+  const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
   const GradientLayout own = compute.record_layout();
   const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
-  const std::span<float> gradients = gradient_memory(endpoint, layout);
-  compute.lay_out(layout, gradients);
+  const ModelMemory memory = model_memory(endpoint, layout, plan);
+  compute.lay_out(layout, memory);
   if (request.strategy.on_gpu) compute.warm_up();
-  Communicator communicator(request, endpoint, layout, gradients);
+  Communicator communicator(request, endpoint, layout, plan, memory);
   Handover handover(communicator.doorbell());
   if (begin_job) begin_job(handover);
   const CommunicationThread thread(communicator, handover);
-  LossScale scale = loss_scale_of(request);
   StepTrace trace(rank, Lane::compute, compute.device());
+  PlanWalk walk(plan, compute, request, endpoint, handover, trace, layout.tensors());
   Phase phase = next_phase(request, {});
   auto begin = Clock::now();
-  for (int step = 0; phase != Phase::stop; ++step) {
+  for (int cycle = 0; phase != Phase::stop; ++cycle) {
     const bool traced = phase == Phase::traced;
-    handover.begin_step({begin, traced});
+    const auto cycle_begin = begin;
+    std::vector<Span> exchanges;
     if (traced) trace.begin();
-    forward(compute, request, step, scale.value());
-    trace.lap(SpanKind::forward);
-    delay_backward(request, rank, compute.device());
-    backward(compute, request.strategy.overlap, scale.value(), handover);
-    handover.end_compute();
-    compute.add_gradients(false);
-    synchronize(compute.device());
-    const auto computed = Clock::now();
-    trace.lap(SpanKind::backward);
-    const StepEnd reduced = handover.wait_for_step_end();
-    synchronize(endpoint.device(), reduced.reduced);
-    const Seconds exposed = between(computed, Clock::now());
-    trace.lap(SpanKind::wait);
-    apply(compute, request.learning_rate, request.world.workers * request.micro_batches, scale);
-    const double loss = compute.loss();
-    trace.lap(SpanKind::optimizer);
-    const auto end = Clock::now();
+    for (int i = 0; i < plan.cycle(); ++i) {
+      const bool exchanged = walk.iterate(cycle * plan.cycle() + i, begin, traced);
+      begin = Clock::now();
+      if (!traced || !exchanged) continue;
+      const std::vector<Span> spans = communicator.end_trace();
+      exchanges.insert(exchanges.end(), spans.begin(), spans.end());
+    }
     std::vector<Span> spans;
-    if (traced) spans = end_trace(trace, begin, end, communicator.end_trace());
-    on_step({.iteration = step,
+    if (traced) spans = end_trace(trace, cycle_begin, begin, exchanges);
+    on_step({.iteration = cycle,
              .warmup = phase == Phase::warmup,
-             .step = between(begin, end),
-             .exposed = exposed,
-             .loss = loss,
+             .step = between(cycle_begin, begin) / plan.cycle(),
+             .exposed = walk.take_exposed() / plan.cycle(),
+             .loss = walk.loss(),
              .spans = spans});
-    phase = reduced.next;
-    begin = end;
+    phase = walk.next();
   }
 }
 
 void serve(const TrainingRequest& request, Endpoint& endpoint) {
+  const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
   const GradientLayout layout = share_layout(nullptr, endpoint.control(), setup_timeout(request));
-  Communicator(request, endpoint, layout, gradient_memory(endpoint, layout)).serve();
+  Communicator(request, endpoint, layout, plan, model_memory(endpoint, layout, plan)).serve();
 }
 
 }  // namespace hbench

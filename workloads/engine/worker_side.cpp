@@ -14,21 +14,23 @@ class WorkerSide final : public Negotiator {
   WorkerSide(const TrainingRequest& request, Transport& transport)
       : request_(request), outbox_(transport), orders_(transport, 0, kOrderTag) {}
 
-  void begin_step(Clock::time_point at) override {
+  void begin_step(Clock::time_point at, int) override {
     last_order_ = at;
     ended_ = announced_ = false;
     orders_.expect();
   }
 
-  void announce(std::span<const int> tensors) override {
+  void announce(int task, std::span<const int> tensors) override {
     announced_ = announced_ || !tensors.empty();
-    for (const Announcement& message : to_sets<Announcement>({tensors.begin(), tensors.end()}))
+    for (Announcement& message : to_sets<Announcement>({tensors.begin(), tensors.end()})) {
+      message.task = task;
       outbox_.send(0, kAnnouncementTag, message);
+    }
   }
 
-  std::vector<Bucket> poll(int, int) override {
+  std::vector<LeavingBucket> poll(std::span<const int>, int) override {
     outbox_.progress();
-    std::vector<Bucket> launch;
+    std::vector<LeavingBucket> launch;
     while (const auto order = orders_.poll()) {
       last_order_ = Clock::now();
       follow(*order, launch);
@@ -48,7 +50,7 @@ class WorkerSide final : public Negotiator {
   void abort(std::span<const Rank>) override {}
 
  private:
-  void follow(const Order& order, std::vector<Bucket>& launch) {
+  void follow(const Order& order, std::vector<LeavingBucket>& launch) {
     const std::vector<std::int32_t> members = order.members.numbers();
     switch (order.kind) {
       case OrderKind::alive:
@@ -68,7 +70,7 @@ class WorkerSide final : public Negotiator {
         if (order.more != 0) return;
         partial_.begin = order.begin;
         partial_.end = order.end;
-        launch.push_back(std::exchange(partial_, {}));
+        launch.push_back({order.task, std::exchange(partial_, {})});
     }
   }
 

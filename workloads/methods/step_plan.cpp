@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "collectives/algorithms/algorithm.hpp"
@@ -11,6 +12,39 @@ namespace hbench {
 int StepPlan::cycle() const {
   return std::accumulate(tasks.begin(), tasks.end(), 1,
                          [](int cycle, const Task& task) { return std::lcm(cycle, task.every); });
+}
+
+int scatter_of(const StepPlan& plan, int all_gather) {
+  int scatter = -1;
+  for (int task = 0; task < all_gather; ++task)
+    if (!plan.task(task).computes() && plan.task(task).collective == CollectiveKind::reduce_scatter) scatter = task;
+  return plan.task(all_gather).collective == CollectiveKind::all_gather ? scatter : -1;
+}
+
+bool applies_sums(const StepPlan& plan, int apply) {
+  return std::any_of(plan.tasks.begin(), plan.tasks.begin() + apply, [](const Task& task) {
+    return !task.computes() && task.carried == Carried::gradients && reduces(task.collective);
+  });
+}
+
+bool carries_parameters(const StepPlan& plan) {
+  return std::ranges::any_of(plan.tasks,
+                             [](const Task& task) { return !task.computes() && task.carried == Carried::parameters; });
+}
+
+bool exchanges_in(const StepPlan& plan, int iteration) {
+  return std::ranges::any_of(plan.tasks, [&](const Task& task) { return !task.computes() && task.is_in(iteration); });
+}
+
+bool feeds_by_tensor(const StepPlan& plan, int task) {
+  return std::ranges::any_of(plan.tasks, [&](const Task& other) {
+    return std::ranges::any_of(other.after, [&](const After& after) { return after.task == task && after.by_tensor; });
+  });
+}
+
+bool ends_step(const StepPlan& plan, int task, int iteration) {
+  return std::none_of(plan.tasks.begin() + task + 1, plan.tasks.end(),
+                      [&](const Task& later) { return !later.computes() && later.is_in(iteration); });
 }
 
 Sharded sharded(const StepPlan& plan) {

@@ -13,6 +13,7 @@
 ///   3. A backward task makes the gradients of all tensors, one after the other; an edge `by_tensor` lets each tensor
 ///      go on at once, in buckets as the fusion policy puts them together. Other edges wait for whole tasks.
 ///   4. An iteration begins once the one before has ended.
+///   5. An all-gather gathers what the reduce-scatter before it has scattered: it leaves in the same buckets.
 
 #include <cstdint>
 #include <optional>
@@ -63,6 +64,24 @@ struct StepPlan {
   /// The number of iterations after which the plan starts again: the least common multiple of all `every`.
   int cycle() const;
 };
+
+/// Returns the reduce-scatter whose parts an all-gather brings together; -1 where there is none.
+int scatter_of(const StepPlan& plan, int all_gather);
+
+/// Whether a collective has added up gradients before `apply` takes them.
+bool applies_sums(const StepPlan& plan, int apply);
+
+/// Whether a collective carries parameters, which then lie in one buffer.
+bool carries_parameters(const StepPlan& plan);
+
+/// Whether ranks exchange anything in an iteration of a cycle.
+bool exchanges_in(const StepPlan& plan, int iteration);
+
+/// Whether tensors leave one by one as `task` makes them.
+bool feeds_by_tensor(const StepPlan& plan, int task);
+
+/// Whether nothing is exchanged after the collective `task` in an iteration.
+bool ends_step(const StepPlan& plan, int task, int iteration);
 
 /// What each rank keeps of its own part of the model alone, 1/N of the whole.
 struct Sharded {

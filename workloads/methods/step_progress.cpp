@@ -6,21 +6,27 @@ namespace hbench {
 
 /// One collective of an iteration.
 struct StepProgress::Exchange {
-  Exchange(const FusionChoice& fusion, const std::vector<std::int64_t>& tensor_bytes)
-      : policy(fusion.make(tensor_bytes)), departures(tensor_bytes) {}
+  Exchange(std::unique_ptr<FusionPolicy> with, const std::vector<std::int64_t>& tensor_bytes)
+      : policy(std::move(with)), departures(tensor_bytes) {}
 
-  std::unique_ptr<FusionPolicy> policy;
+  std::unique_ptr<FusionPolicy> policy;  ///< null: it leaves in the buckets of another
+  std::vector<Bucket> left;              ///< in this iteration, in order
   Departures departures;
-  int ready = 0, launched = 0, arrived = 0;  ///< tensors; buckets
-  bool closed = false;                       ///< all tensors are ready, and the policy knows
+  int ready = 0, arrived = 0;  ///< tensors; buckets
+  bool closed = false;         ///< all tensors are ready, and the policy knows
 
-  bool complete() const { return closed && departures.complete() && arrived == launched; }
+  bool complete() const { return closed && departures.complete() && arrived == static_cast<int>(left.size()); }
 };
 
 StepProgress::StepProgress(StepPlan plan, const FusionChoice& fusion, std::vector<std::int64_t> tensor_bytes)
     : plan_(std::move(plan)), tensor_bytes_(std::move(tensor_bytes)), done_(plan_.tasks.size(), true) {
-  for (const Task& task : plan_.tasks)
-    exchanges_.push_back(task.computes() ? nullptr : std::make_unique<Exchange>(fusion, tensor_bytes_));
+  for (int task = 0; task < plan_.size(); ++task) {
+    const bool own_buckets = scatter_of(plan_, task) < 0;
+    exchanges_.push_back(
+        plan_.task(task).computes()
+            ? nullptr
+            : std::make_unique<Exchange>(own_buckets ? fusion.make(tensor_bytes_) : nullptr, tensor_bytes_));
+  }
 }
 
 StepProgress::~StepProgress() = default;
@@ -34,7 +40,8 @@ std::vector<Start> StepProgress::begin(int iteration) {
       done_[static_cast<std::size_t>(task)] = true;
     } else if (Exchange* const each = exchange(task)) {
       each->departures.begin_step();
-      each->ready = each->launched = each->arrived = 0;
+      each->left.clear();
+      each->ready = each->arrived = 0;
       each->closed = false;
       deliver(task, {FusionEventKind::step_begin, Seconds(0), 0}, starts);
     }
@@ -77,7 +84,8 @@ std::optional<Seconds> StepProgress::wakeup() const {
   std::optional<Seconds> first;
   for (int task = 0; task < plan_.size(); ++task) {
     if (exchange(task) == nullptr || is_done(task)) continue;
-    const std::optional<Seconds> due = exchange(task)->policy->wakeup();
+    const FusionPolicy* const policy = exchange(task)->policy.get();
+    const std::optional<Seconds> due = policy != nullptr ? policy->wakeup() : std::nullopt;
     if (due && (!first || *due < *first)) first = due;
   }
   return first;
@@ -134,11 +142,17 @@ void StepProgress::all_ready(int task, Seconds at, std::vector<Start>& starts) {
 
 void StepProgress::deliver(int task, const FusionEvent& event, std::vector<Start>& starts) {
   Exchange& each = *exchange(task);
-  for (Bucket& bucket : each.policy->on(event)) {
+  for (Bucket& bucket : buckets_of(task, event)) {
     each.departures.leave(bucket);
-    ++each.launched;
+    each.left.push_back(bucket);
     starts.push_back({task, std::move(bucket)});
   }
+}
+
+std::vector<Bucket> StepProgress::buckets_of(int task, const FusionEvent& event) const {
+  if (const auto& policy = exchange(task)->policy) return policy->on(event);
+  const bool all_ready = event.kind == FusionEventKind::backward_done;
+  return all_ready ? exchange(scatter_of(plan_, task))->left : std::vector<Bucket>();
 }
 
 }  // namespace hbench

@@ -26,7 +26,8 @@ struct Start {
 /// that order.
 class StepProgress {
  public:
-  /// Each collective of the plan has a fusion policy of its own, for tensors of these sizes in bytes.
+  /// Each collective of the plan has a fusion policy of its own, for tensors of these sizes in bytes, but for an
+  /// all-gather of what was scattered.
   StepProgress(StepPlan plan, const FusionChoice& fusion, std::vector<std::int64_t> tensor_bytes);
   ~StepProgress();
   StepProgress(StepProgress&&) noexcept;
@@ -64,6 +65,7 @@ class StepProgress {
   void ready(int task, int tensor, Seconds at, std::vector<Start>& starts);
   void all_ready(int task, Seconds at, std::vector<Start>& starts);
   void deliver(int task, const FusionEvent& event, std::vector<Start>& starts);
+  std::vector<Bucket> buckets_of(int task, const FusionEvent& event) const;
   Exchange* exchange(int task) const { return exchanges_[static_cast<std::size_t>(task)].get(); }
 
   StepPlan plan_;

@@ -24,13 +24,6 @@ bool nothing_waits_for(const StepPlan& plan, int task) {
   });
 }
 
-/// Whether gradients of `task` leave one by one.
-bool feeds_by_tensor(const StepPlan& plan, int task) {
-  return std::ranges::any_of(plan.tasks, [&](const Task& other) {
-    return std::ranges::any_of(other.after, [&](const After& after) { return after.task == task && after.by_tensor; });
-  });
-}
-
 void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const StepTimeline& timeline, int ranks) {
   const Task& task = plan.task(index);
   stretch.tasks.push_back(index);

@@ -24,12 +24,6 @@ const CompressorChoice& verbatim() {
   return choice;
 }
 
-/// What carries the task where `all_reduce` carries an all-reduce.
-AlgorithmChoice algorithm_of(const AlgorithmChoice& all_reduce, const Task& task) {
-  if (task.collective == CollectiveKind::all_reduce) return all_reduce;
-  return same_named(all_reduce, task.collective).value();
-}
-
 }  // namespace
 
 double expected_largest_normal(int ranks) {
@@ -66,7 +60,7 @@ Network& StepSimulator::network(double factor) {
 }
 
 Seconds StepSimulator::exchange_time(const TrainingStrategy& strategy, const Task& task, std::int64_t elements) {
-  const AlgorithmChoice algorithm = algorithm_of(strategy.algorithm.at(elements * kElementSize), task);
+  const AlgorithmChoice algorithm = part_of(strategy.algorithm.at(elements * kElementSize), task.collective).value();
   const CompressorChoice& compressor = task.carried == Carried::gradients ? strategy.compressor : verbatim();
   const auto key = std::tuple(task.collective, algorithm.text(), compressor.text(), elements);
   if (const auto known = times_.find(key); known != times_.end()) return known->second;

@@ -45,7 +45,7 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
       return fmt::format("{} compresses an all-reduce as a whole, and {} has a {}", strategy.compressor.text(), method,
                          to_string(task.collective));
     for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
-      const std::optional<AlgorithmChoice> part = same_named(choice, task.collective);
+      const std::optional<AlgorithmChoice> part = part_of(choice, task.collective);
       if (!part)
         return fmt::format("{} needs a {}, and there is none called {}; take ring", method, to_string(task.collective),
                            choice.algorithm->name);
@@ -75,6 +75,13 @@ std::string refuse_strategy(const TrainingStrategy& strategy, const World& world
       (compressor.error_feedback || compressor.compressor->make_memory != nullptr))
     return fmt::format("{} carries gradients over to the next step, where fp16 may scale the loss otherwise; take bf16",
                        compressor.text());
+  return {};
+}
+
+std::string refuse_training(const TrainingStrategy& strategy) {
+  if (strategy.precision == Precision::fp16 && sharded(strategy.method.plan(strategy.overlap)).optimizer)
+    return fmt::format("fp16 leaves out steps whose gradients are not finite, and in {} no rank sees all; take bf16",
+                       strategy.method.text());
   return {};
 }
 

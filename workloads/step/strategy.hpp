@@ -53,4 +53,7 @@ TrainingStrategy strategy_of(const Preset& preset, int nodes);
 /// strategy communicates.
 std::string refuse_strategy(const TrainingStrategy& strategy, const World& world);
 
+/// Why hbench's own engine cannot train a model so, whatever can be simulated: one sentence; empty when it can.
+std::string refuse_training(const TrainingStrategy& strategy);
+
 }  // namespace hbench
