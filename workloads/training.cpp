@@ -34,7 +34,7 @@ void check_strategy(const TrainingRequest& request, const Endpoint* endpoint) {
   require(!request.strategy.algorithm.uses_servers() || request.strategy.placement != nullptr,
           fmt::format("{} needs a placement of tensors on servers", request.strategy.algorithm.text()));
   for (const std::string& refusal :
-       {refuse_strategy(request.strategy, request.world), refuse_training(request.strategy)})
+       {refuse_strategy(request.strategy, request.world), refuse_engine(request.strategy, false)})
     require(refusal.empty(), refusal);
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/records/metrics.hpp"
 #include "collectives/base/table.hpp"
+#include "workloads/step/model_units.hpp"
 
 namespace hbench {
 namespace {
@@ -20,6 +21,19 @@ Precision precision_of(const Case& asked, const Profile& cluster, const Trace& t
   const auto rate = cluster.rates.find(trace.name);
   if (rate != cluster.rates.end() && !rate->second.precision.empty()) return parse_precision(rate->second.precision);
   return trace.cost ? parse_precision(usual_precision(cluster, trace.cost->kind)) : Precision::float32;
+}
+
+/// Two units are gathered at once, one for the pass and one ahead of it, and one has its gradients before they are
+/// scattered.
+Bytes gathered_units(const StepTimeline& timeline, const NumberBytes& bytes) {
+  double largest = 0;
+  for (const std::vector<int>& unit : model_units(timeline)) {
+    double elements = 0;
+    for (const int tensor : unit)
+      elements += static_cast<double>(timeline.gradients[static_cast<std::size_t>(tensor)].elements);
+    largest = std::max(largest, elements);
+  }
+  return Bytes(largest * (2 * bytes.gathered() + bytes.gradient));
 }
 
 /// Of the same step with another micro-batch.
@@ -64,7 +78,7 @@ std::string fewer_bits_fit(Case asked, const Catalog& catalog, Bytes room) {
 /// `; --method zero:2 takes 27 GB` where the state has room then; else empty.
 std::string shards_fit(Case asked, const Catalog& catalog, Bytes room) {
   if (!asked.strategy.method.empty() || !asked.strategy.communicates()) return {};
-  for (const char* method : {"zero:1", "zero:2"}) {
+  for (const char* method : {"zero:1", "zero:2", "fsdp"}) {
     asked.strategy.method = method;
     const Bytes state = memory_of(asked, catalog).state();
     if (state < room) return fmt::format("; --method {} takes {:.0f} GB", method, state.value / 1e9);
@@ -86,6 +100,13 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   const Sharded parts = sharded(method_of(asked).plan(asked.strategy.overlap));
   if (parts.optimizer) memory.optimizer = memory.optimizer / asked.gpus;
   if (parts.gradients) memory.gradients = memory.gradients / asked.gpus;
+  if (parts.parameters) {
+    const NumberBytes bytes = number_bytes_of(asked, catalog);
+    const Bytes units = gathered_units(catalog.traces.at(asked.workload).timeline, bytes);
+    const Bytes whole = memory.weights;
+    memory.weights = whole / asked.gpus + (parts.gathered_stay ? whole * (bytes.gathered() / bytes.weight) : units);
+    memory.weights = std::min(memory.weights, whole);
+  }
   return memory;
 }
 

@@ -89,9 +89,11 @@ StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faste
       recorded.timeline.rescaled(one_gpu(asked, catalog).samples_per_second * faster, asked.micro_batch())
           .recomputed(recomputed_share(recorded, recomputation_of(asked)))
           .accumulated(std::max(asked.accumulate, 1));
+  const NumberBytes bytes = number_bytes_of(asked, catalog);
   // Compressors code float32.
-  const bool half = number_bytes_of(asked, catalog).half_gradients() && !asked.strategy.compresses();
-  return half ? timeline.with_half_gradients() : timeline;
+  if (bytes.half_gradients() && !asked.strategy.compresses()) timeline = timeline.with_half_gradients();
+  timeline.gathered = bytes.gathered() / (bytes.half_gradients() ? 2 : 4);
+  return timeline;
 }
 
 }  // namespace hbench

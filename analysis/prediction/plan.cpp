@@ -177,7 +177,11 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
   if (strategy.communicates()) {
     const World world = strategy.world(asked.workers(), gpus_per_domain(asked));
     std::string why = refuse_strategy(strategy, world);
-    if (why.empty() && asked.evidence == Evidence::measured) why = refuse_training(strategy);
+    if (why.empty() && asked.evidence != Evidence::simulated)
+      why = refuse_engine(strategy, asked.evidence == Evidence::emulated);
+    if (why.empty() && asked.accumulate > 1 && !strategy.method.plan(strategy.overlap).units.empty())
+      why = fmt::format("{} gathers parameters anew for each micro-batch, which is not simulated; give no --accumulate",
+                        strategy.method.text());
     if (!why.empty()) {
       const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
       unsuited_[{strategy.algorithm.text() + with, std::move(why)}].insert(asked.gpus);

@@ -91,6 +91,9 @@ TEST(Methods, ShardWhatTheirStageSays) {
   EXPECT_FALSE(kept("zero:1").gradients);
   EXPECT_TRUE(kept("zero:2").optimizer);
   EXPECT_TRUE(kept("zero:2").gradients);
+  EXPECT_FALSE(kept("zero:2").parameters);
+  EXPECT_TRUE(kept("fsdp").parameters);
+  EXPECT_EQ(parse_method("zero:3").text(), "fsdp") << "DeepSpeed's name of it";
 }
 
 TEST(Methods, RefuseTheirParameterWithWhatIsRight) {
@@ -104,7 +107,7 @@ TEST(Methods, RefuseTheirParameterWithWhatIsRight) {
   };
   EXPECT_THAT(refusal("local-sgd:0"), HasSubstr("'0' is not the period of local-sgd, a whole number from 1 to"));
   EXPECT_THAT(refusal("local-sgd:8x"), HasSubstr("write local-sgd:8"));
-  EXPECT_THAT(refusal("zero:3"), HasSubstr("from 1 to 2"));
+  EXPECT_THAT(refusal("zero:4"), HasSubstr("from 1 to 2"));
   EXPECT_THAT(refusal("synchronous:2"), HasSubstr("synchronous has no parameter"));
   EXPECT_THAT(refusal("syncronous"), HasSubstr("did you mean 'synchronous'"));
 }

@@ -87,14 +87,17 @@ TEST(RefuseStrategy, SaysWhichCollectiveOfAMethodThereIsNot) {
             "zero:1 needs a reduce-scatter, and there is none called double-binary-tree; take ring");
 }
 
-TEST(RefuseTraining, DoesNotShardTheStateOfALossScaleThatChanges) {
+TEST(RefuseEngine, DoesNotShardTheStateOfALossScaleThatChanges) {
   TrainingStrategy strategy{.algorithm = parse_algorithm_rule("ring"), .precision = Precision::fp16};
-  EXPECT_EQ(refuse_training(strategy), "");
+  EXPECT_EQ(refuse_engine(strategy, false), "");
   strategy.method = parse_method("zero:1");
   EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}), "") << "it can be simulated";
-  EXPECT_THAT(refuse_training(strategy), HasSubstr("in zero:1 no rank sees all; take bf16"));
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("in zero:1 no rank sees all; take bf16"));
+  EXPECT_EQ(refuse_engine(strategy, true), "") << "a replay has no such gradients";
   strategy.precision = Precision::bf16;
-  EXPECT_EQ(refuse_training(strategy), "");
+  EXPECT_EQ(refuse_engine(strategy, false), "");
+  strategy.method = parse_method("fsdp");
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is simulated only"));
 }
 
 TEST(RefuseStrategy, CompressesNoParameters) {

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "workloads/methods/step_plan.hpp"
 
@@ -18,6 +20,8 @@ struct PlanRequest {
   int parameter = 0;  ///< the method's own; 0 when it has none
   /// Gradients leave during the backward pass.
   bool overlap = true;
+  /// Of a model, as `StepPlan::units`. Where they are not known a method that goes by units has three.
+  std::vector<std::vector<int>> units = {};
 };
 
 /// One entry of the family.
@@ -44,7 +48,9 @@ struct MethodChoice {
   std::string text() const;
   /// Whether it is what data-parallel training is where nothing else is said.
   bool is_synchronous() const;
-  StepPlan plan(bool overlap) const { return method->plan({.parameter = parameter, .overlap = overlap}); }
+  StepPlan plan(bool overlap, std::vector<std::vector<int>> units = {}) const {
+    return method->plan({.parameter = parameter, .overlap = overlap, .units = std::move(units)});
+  }
 };
 
 /// `name` or `name:parameter`. \throws Error (usage), with a suggestion, or for a parameter out of its range.

@@ -11,10 +11,12 @@ namespace hbench {
 
 extern const Method kSynchronous;
 extern const Method kZero;
+extern const Method kFsdp;
+extern const Method kFsdpKeeping;
 extern const Method kLocalSgd;
 
 std::span<const Method* const> methods() {
-  static constexpr std::array kTable{&kSynchronous, &kZero, &kLocalSgd};
+  static constexpr std::array kTable{&kSynchronous, &kZero, &kFsdp, &kFsdpKeeping, &kLocalSgd};
   return kTable;
 }
 
@@ -44,6 +46,7 @@ int parse_parameter(const Method& method, std::string_view given) {
 }  // namespace
 
 MethodChoice parse_method(std::string_view text) {
+  if (text == "zero:3") text = kFsdp.name;  // what DeepSpeed calls it
   const std::size_t colon = text.find(':');
   const Method& method = find_entry(methods(), text.substr(0, colon), "method");
   if (colon != std::string_view::npos) return {&method, parse_parameter(method, text.substr(colon + 1))};

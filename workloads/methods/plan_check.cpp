@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace hbench {
@@ -25,10 +26,12 @@ bool same(const Sum& a, const Sum& b) {
   });
 }
 
-/// What a rank holds of one part of the model; there are as many parts as ranks.
+/// What a rank holds of one part of a unit of the model; each unit has as many parts as there are ranks, and rank r
+/// owns part r of each.
 struct Held {
   Sum parameters, gradients;
   bool defined = false;  ///< the gradients
+  bool there = true;     ///< the parameters
 };
 
 std::string name_of(const StepPlan& plan, int task) {
@@ -47,7 +50,9 @@ bool writes(const Task& task, Carried memory) {
 }
 
 std::string refuse_edges(const StepPlan& plan) {
-  for (int i = 0; i < plan.size(); ++i)
+  for (int i = 0; i < plan.size(); ++i) {
+    if (plan.task(i).unit >= static_cast<int>(plan.units.size()))
+      return fmt::format("{} is of a unit that the plan does not have", name_of(plan, i));
     for (const After& after : plan.task(i).after) {
       if (after.task < 0 || after.task >= i)
         return fmt::format("{} waits for task {}, which is not before it: it may wait for ever", name_of(plan, i),
@@ -58,6 +63,7 @@ std::string refuse_edges(const StepPlan& plan) {
         return fmt::format("{} follows {} tensor by tensor, and then can wait for nothing else", name_of(plan, i),
                            name_of(plan, after.task));
     }
+  }
   return {};
 }
 
@@ -88,9 +94,10 @@ std::string refuse_races(const StepPlan& plan) {
     for (int j = 0; j < i; ++j)
       for (const Carried memory : {Carried::gradients, Carried::parameters}) {
         const Task &later = plan.task(i), &earlier = plan.task(j);
+        const bool apart = later.unit != earlier.unit && later.unit != Task::kWhole && earlier.unit != Task::kWhole;
         const bool conflict = (writes(later, memory) && (reads(earlier, memory) || writes(earlier, memory))) ||
                               (writes(earlier, memory) && reads(later, memory));
-        if (conflict && !before[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)])
+        if (conflict && !apart && !before[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)])
           return fmt::format("{} and {} use the same {} at once: neither waits for the other", name_of(plan, j),
                              name_of(plan, i), to_string(memory));
       }
@@ -103,7 +110,11 @@ class Walk {
   Walk(const StepPlan& plan, int ranks)
       : plan_(plan),
         ranks_(ranks),
-        held_(static_cast<std::size_t>(ranks), std::vector<Held>(static_cast<std::size_t>(ranks))) {}
+        parts_(ranks * std::max(1, static_cast<int>(plan.units.size()))),
+        sharded_(sharded(plan).parameters),
+        held_(static_cast<std::size_t>(ranks), std::vector<Held>(static_cast<std::size_t>(parts_))) {
+    if (sharded_) free_all();
+  }
 
   PlanProof run() {
     const int cycle = plan_.cycle();
@@ -117,10 +128,22 @@ class Walk {
 
  private:
   Held& held(int rank, int part) { return held_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(part)]; }
+  int owner(int part) const { return part % ranks_; }
+  bool is_of_task(int part) const {
+    const int unit = plan_.task(task_).unit;
+    return unit == Task::kWhole || part / ranks_ == unit;
+  }
+  /// Calls `use(rank, part)` for the parts that the task is of.
   template <class Use>
   void for_all(Use use) {
     for (int rank = 0; rank < ranks_; ++rank)
-      for (int part = 0; part < ranks_; ++part) use(rank, part);
+      for (int part = 0; part < parts_; ++part)
+        if (is_of_task(part)) use(rank, part);
+  }
+  /// Parameters are left with their owners alone.
+  void free_all() {
+    for (int rank = 0; rank < ranks_; ++rank)
+      for (int part = 0; part < parts_; ++part) held(rank, part).there = owner(part) == rank;
   }
   void refuse(const std::string& why) {
     if (proof_.refusal.empty()) proof_.refusal = fmt::format("{} {}", name_of(plan_, task_), why);
@@ -129,20 +152,33 @@ class Walk {
   void do_task() {
     switch (plan_.task(task_).kind) {
       case TaskKind::forward:
-        return for_all([&](int rank, int part) { note_staleness(held(rank, part).parameters); });
+        for_all([&](int rank, int part) { note_staleness(held(rank, part).parameters); });
+        return use_parameters();
       case TaskKind::backward:
-        return for_all([&](int rank, int part) {
+        for_all([&](int rank, int part) {
           held(rank, part).gradients = {{{rank, iteration_}, 1.0}};
           held(rank, part).defined = true;
         });
+        return use_parameters();
       case TaskKind::apply:
-        return for_all([&](int rank, int part) {
-          if (!plan_.task(task_).own_part || part == rank) apply(rank, held(rank, part));
+        for_all([&](int rank, int part) {
+          if (!plan_.task(task_).own_part || owner(part) == rank) apply(rank, held(rank, part));
         });
+        if (sharded_) free_all();
+        return;
       case TaskKind::collective:
-        for (int part = 0; part < ranks_; ++part)
-          plan_.task(task_).carried == Carried::gradients ? exchange_gradients(part) : exchange_parameters(part);
+        for (int part = 0; part < parts_; ++part)
+          if (is_of_task(part))
+            plan_.task(task_).carried == Carried::gradients ? exchange_gradients(part) : exchange_parameters(part);
     }
+  }
+
+  /// A pass reads the parameters of its unit, and frees them where it was the last that they were gathered for.
+  void use_parameters() {
+    for_all([&](int rank, int part) {
+      if (!held(rank, part).there) refuse(fmt::format("reads parameters that rank {} has freed", rank));
+      if (freed_after_pass_.contains(part)) held(rank, part).there = owner(part) == rank;
+    });
   }
 
   void note_staleness(const Sum& parameters) {
@@ -176,7 +212,7 @@ class Walk {
     if (std::ranges::any_of(sum, [](const auto& each) { return each.second > 1 + kRounding; }))
       return refuse("adds up what is a sum already");
     for (int rank = 0; rank < ranks_; ++rank) {
-      held(rank, part).defined = kind != CollectiveKind::reduce_scatter || rank == part;
+      held(rank, part).defined = kind != CollectiveKind::reduce_scatter || rank == owner(part);
       held(rank, part).gradients = sum;
     }
   }
@@ -188,20 +224,31 @@ class Walk {
     for (int rank = 0; rank < ranks_; ++rank)
       if (kind == CollectiveKind::all_reduce || rank == source(part))
         add(next, held(rank, part).parameters, kind == CollectiveKind::all_reduce ? 1.0 / ranks_ : 1);
-    for (int rank = 0; rank < ranks_; ++rank) held(rank, part).parameters = next;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      held(rank, part).parameters = next;
+      held(rank, part).there = true;
+    }
+    if (plan_.task(task_).frees)
+      freed_after_pass_.insert(part);
+    else
+      freed_after_pass_.erase(part);
   }
 
   /// The rank whose data of a part all get.
-  int source(int part) const { return plan_.task(task_).collective == CollectiveKind::broadcast ? 0 : part; }
+  int source(int part) const { return plan_.task(task_).collective == CollectiveKind::broadcast ? 0 : owner(part); }
 
+  /// All ranks have the same parameters, or each its own part.
   void check_end() {
-    for_all([&](int rank, int part) {
+    const auto check = [&](int rank, int part) {
+      if (sharded_ && owner(part) != rank) return;
       for (int iteration = iteration_ + 1 - plan_.cycle(); iteration <= iteration_; ++iteration)
         for (int from = 0; from < ranks_; ++from)
           if (proof_.refusal.empty()) check_gradient(held(rank, part).parameters, rank, {from, iteration});
       if (proof_.refusal.empty() && !same(held(rank, part).parameters, held(0, 0).parameters))
         proof_.refusal = fmt::format("rank {} ends with other parameters than rank 0", rank);
-    });
+    };
+    for (int rank = 0; rank < ranks_; ++rank)
+      for (int part = 0; part < parts_; ++part) check(rank, part);
   }
 
   void check_gradient(const Sum& parameters, int rank, const std::pair<int, int>& gradient) {
@@ -220,7 +267,10 @@ class Walk {
 
   const StepPlan& plan_;
   int ranks_;
+  int parts_;                            ///< of all units
+  bool sharded_;                         ///< parameters
   std::vector<std::vector<Held>> held_;  ///< by rank and part
+  std::set<int> freed_after_pass_;       ///< parts that the next pass frees
   int iteration_ = 0, task_ = 0;
   PlanProof proof_;
 };

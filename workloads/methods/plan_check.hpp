@@ -23,9 +23,10 @@ struct PlanProof {
 /// Walks two cycles of `plan` on `ranks` ranks with symbols for gradients. A plan is right when
 ///   - every task waits for tasks before it alone, so that nothing waits for ever;
 ///   - of two tasks that use the same memory, one of which writes it, one waits for the other;
-///   - no task reads gradients that a collective has left undefined;
-///   - after each cycle all ranks have the same parameters, and the gradient of every rank in every iteration has been
-///     applied to all of them once, with the same weight.
+///   - no task reads gradients that a collective has left undefined, or parameters that were freed;
+///   - after each cycle all ranks have the same parameters, or each its own part of them where others are freed, and
+///   the
+///     gradient of every rank in every iteration has been applied to all of them once, with the same weight.
 /// \pre ranks >= 2
 PlanProof prove_plan(const StepPlan& plan, int ranks = 3);
 

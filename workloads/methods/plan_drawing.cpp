@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
@@ -17,7 +19,23 @@ struct Box {
   int begin = 0, end = 0;  ///< columns
 };
 
+/// Of a unit's task, which has little room.
+std::string_view short_of(const Task& task) {
+  switch (task.kind) {
+    case TaskKind::forward:
+      return "F";
+    case TaskKind::backward:
+      return "B";
+    case TaskKind::apply:
+      return "A";
+    case TaskKind::collective:
+      return task.collective == CollectiveKind::all_gather ? "AG" : "RS";
+  }
+  return "";
+}
+
 std::string caption(const Task& task) {
+  if (task.unit != Task::kWhole) return fmt::format("{}{}", short_of(task), task.unit);
   if (task.computes()) return std::string(to_string(task.kind));
   return fmt::format("{} {}", to_string(task.collective), to_string(task.carried));
 }
@@ -25,15 +43,24 @@ std::string caption(const Task& task) {
 std::vector<Box> placed(const StepPlan& plan) {
   std::vector<Box> boxes;
   int stream = 0;
+  std::map<CollectiveKind, int> lines;  // of units: the end of what is on a line
   for (const Task& task : plan.tasks) {
     Box box{.begin = task.computes() ? stream : 0, .end = 0};
     for (const After& after : task.after) {
       const Box& before = boxes[static_cast<std::size_t>(after.task)];
       box.begin = std::max(box.begin, after.by_tensor ? before.begin + kFirstTensor : before.end);
     }
+    const bool of_unit = task.unit != Task::kWhole;
+    if (of_unit && !task.computes()) box.begin = std::max(box.begin, lines[task.collective]);
     // A backward pass takes about twice as long as a forward pass, and ends before what it feeds.
-    const int width = static_cast<int>(caption(task).size()) + (task.kind == TaskKind::backward ? 8 : 2);
-    box.end = box.begin + width;
+    const int longer = task.kind == TaskKind::backward ? (of_unit ? 2 : 6) : 0;
+    box.end = box.begin + static_cast<int>(caption(task).size()) + 2 + longer;
+    if (of_unit && !task.computes()) lines[task.collective] = box.end;
+    if (of_unit && task.computes()) stream = box.end;
+    if (of_unit) {
+      boxes.push_back(box);
+      continue;
+    }
     for (const After& after : task.after)
       box.end = std::max(box.end, boxes[static_cast<std::size_t>(after.task)].end + (task.computes() ? 0 : 2));
     if (task.computes()) stream = box.end;
@@ -53,7 +80,8 @@ void put(std::string& line, const Box& box, const std::string& text) {
 
 std::string draw(const StepPlan& plan) {
   const std::vector<Box> boxes = placed(plan);
-  std::string compute = fmt::format("{:{}}", "compute", kName), collectives, notes;
+  std::string compute = fmt::format("{:{}}", "compute", kName), notes;
+  std::vector<std::pair<std::string, std::string>> lines;  // of collectives: what they are, and the drawing
   for (int i = 0; i < plan.size(); ++i) {
     const Task& task = plan.task(i);
     const Box& box = boxes[static_cast<std::size_t>(i)];
@@ -62,14 +90,25 @@ std::string draw(const StepPlan& plan) {
       if (task.own_part) notes += "Each rank applies its own part of the parameters.\n";
       continue;
     }
-    std::string line = fmt::format("{:{}}", collectives.empty() ? "network" : "", kName);
-    put(line, box, caption(task));
-    collectives += line + "\n";
+    // Those of units share a line.
+    const std::string of = task.unit == Task::kWhole ? fmt::format("{}", i) : std::string(short_of(task));
+    auto line = std::ranges::find(lines, of, &std::pair<std::string, std::string>::first);
+    if (line == lines.end()) {
+      lines.emplace_back(of, fmt::format("{:{}}", lines.empty() ? "network" : "", kName));
+      line = lines.end() - 1;
+    }
+    put(line->second, box, caption(task));
     if (task.every > 1)
       notes += fmt::format("The {} of {} is a part of one iteration in {}.\n", to_string(task.collective),
                            to_string(task.carried), task.every);
   }
-  return compute + "\n" + collectives + notes;
+  std::string drawing = compute + "\n";
+  for (const auto& [of, line] : lines) drawing += line + "\n";
+  if (!plan.units.empty())
+    drawing +=
+        "F, B: forward and backward pass of a unit of the model, from 0; AG: all-gather\n"
+        "of its parameters; RS: reduce-scatter of its gradients.\n";
+  return drawing + notes;
 }
 
 }  // namespace hbench

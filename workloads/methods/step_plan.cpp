@@ -15,10 +15,12 @@ int StepPlan::cycle() const {
 }
 
 int scatter_of(const StepPlan& plan, int all_gather) {
+  const Task& gather = plan.task(all_gather);
+  if (gather.computes() || gather.collective != CollectiveKind::all_gather || gather.unit != Task::kWhole) return -1;
   int scatter = -1;
   for (int task = 0; task < all_gather; ++task)
     if (!plan.task(task).computes() && plan.task(task).collective == CollectiveKind::reduce_scatter) scatter = task;
-  return plan.task(all_gather).collective == CollectiveKind::all_gather ? scatter : -1;
+  return scatter;
 }
 
 bool applies_sums(const StepPlan& plan, int apply) {
@@ -51,6 +53,11 @@ Sharded sharded(const StepPlan& plan) {
   Sharded parts;
   for (const Task& task : plan.tasks)
     if (task.own_part) (task.computes() ? parts.optimizer : parts.gradients) = true;
+  for (const Task& task : plan.tasks) {
+    const bool gathers = !task.computes() && task.collective == CollectiveKind::all_gather && task.unit != Task::kWhole;
+    parts.parameters = parts.parameters || gathers;
+    parts.gathered_stay = parts.parameters && std::ranges::none_of(plan.tasks, &Task::frees);
+  }
   return parts;
 }
 
@@ -74,6 +81,7 @@ std::string describe(const Task& task) {
   std::string text(to_string(task.kind));
   if (task.kind == TaskKind::collective)
     text = fmt::format("{} of {}", to_string(task.collective), to_string(task.carried));
+  if (task.unit != Task::kWhole) text += fmt::format(" of unit {}", task.unit);
   if (task.own_part) text += task.computes() ? " of the own part" : " whose rest is freed";
   if (task.every > 1) text += fmt::format(", every {} iterations", task.every);
   return text;

@@ -14,6 +14,7 @@
 ///      go on at once, in buckets as the fusion policy puts them together. Other edges wait for whole tasks.
 ///   4. An iteration begins once the one before has ended.
 ///   5. An all-gather gathers what the reduce-scatter before it has scattered: it leaves in the same buckets.
+///   6. A task may be of one unit of the model (a block of layers) alone. Its collective is one bucket.
 
 #include <cstdint>
 #include <optional>
@@ -47,9 +48,15 @@ struct Task {
   /// Of an apply task: every rank applies its own part of each tensor, and keeps the optimizer's state of that alone.
   /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave.
   bool own_part = false;
+  /// Of an all-gather before a pass: the parameters of other ranks' parts are freed when the pass has used them.
+  bool frees = false;
+  /// The unit of the model whose layers, gradients or parameters it is of; kWhole: of all.
+  int unit = kWhole;
   /// The task is a part of one iteration in `every`, the last of each group.
   int every = 1;
   std::vector<After> after = {};
+
+  static constexpr int kWhole = -1;
 
   bool computes() const { return kind != TaskKind::collective; }
   /// Whether the task is a part of iteration `iteration`, from 0.
@@ -58,6 +65,9 @@ struct Task {
 
 struct StepPlan {
   std::vector<Task> tasks;
+  /// The tensors of each unit, by their places in the layout, in the order of the forward pass; none where no task is
+  /// of one.
+  std::vector<std::vector<int>> units = {};
 
   const Task& task(int index) const { return tasks[static_cast<std::size_t>(index)]; }
   int size() const { return static_cast<int>(tasks.size()); }
@@ -65,7 +75,7 @@ struct StepPlan {
   int cycle() const;
 };
 
-/// Returns the reduce-scatter whose parts an all-gather brings together; -1 where there is none.
+/// Returns the reduce-scatter before an all-gather, whose parts it brings together; -1 where there is none.
 int scatter_of(const StepPlan& plan, int all_gather);
 
 /// Whether a collective has added up gradients before `apply` takes them.
@@ -85,7 +95,8 @@ bool ends_step(const StepPlan& plan, int task, int iteration);
 
 /// What each rank keeps of its own part of the model alone, 1/N of the whole.
 struct Sharded {
-  bool optimizer = false, gradients = false;
+  bool optimizer = false, gradients = false, parameters = false;
+  bool gathered_stay = false;  ///< parameters of other ranks, from the forward to the backward pass
 };
 Sharded sharded(const StepPlan& plan);
 

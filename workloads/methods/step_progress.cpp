@@ -15,13 +15,14 @@ struct StepProgress::Exchange {
   int ready = 0, arrived = 0;  ///< tensors; buckets
   bool closed = false;         ///< all tensors are ready, and the policy knows
 
-  bool complete() const { return closed && departures.complete() && arrived == static_cast<int>(left.size()); }
+  bool all_left(bool of_unit) const { return of_unit ? !left.empty() : departures.complete(); }
+  bool complete(bool of_unit) const { return closed && all_left(of_unit) && arrived == static_cast<int>(left.size()); }
 };
 
 StepProgress::StepProgress(StepPlan plan, const FusionChoice& fusion, std::vector<std::int64_t> tensor_bytes)
     : plan_(std::move(plan)), tensor_bytes_(std::move(tensor_bytes)), done_(plan_.tasks.size(), true) {
   for (int task = 0; task < plan_.size(); ++task) {
-    const bool own_buckets = scatter_of(plan_, task) < 0;
+    const bool own_buckets = scatter_of(plan_, task) < 0 && !of_unit(task);
     exchanges_.push_back(
         plan_.task(task).computes()
             ? nullptr
@@ -47,7 +48,7 @@ std::vector<Start> StepProgress::begin(int iteration) {
     }
   }
   for (int task = 0; task < plan_.size(); ++task)
-    if (!is_done(task) && plan_.task(task).after.empty()) starts.push_back({task, std::nullopt});
+    if (!is_done(task) && plan_.task(task).after.empty()) release(task, Seconds(0), starts);
   return starts;
 }
 
@@ -69,7 +70,7 @@ std::vector<Start> StepProgress::bucket_done(int task, Seconds at) {
   std::vector<Start> starts;
   Exchange& each = *exchange(task);
   deliver(task, {FusionEventKind::bucket_done, at, ++each.arrived}, starts);
-  if (each.complete()) finish(task, at, starts);
+  if (each.complete(of_unit(task))) finish(task, at, starts);
   return starts;
 }
 
@@ -93,7 +94,7 @@ std::optional<Seconds> StepProgress::wakeup() const {
 
 bool StepProgress::all_launched() const {
   for (int task = 0; task < plan_.size(); ++task)
-    if (exchange(task) != nullptr && !is_done(task) && !exchange(task)->departures.complete()) return false;
+    if (exchange(task) != nullptr && !is_done(task) && !exchange(task)->all_left(of_unit(task))) return false;
   return true;
 }
 
@@ -118,12 +119,16 @@ void StepProgress::finish(int task, Seconds at, std::vector<Start>& starts) {
   for (int next = task + 1; next < plan_.size(); ++next) {
     const auto& after = plan_.task(next).after;
     const bool follows = std::ranges::find(after, task, &After::task) != after.end();
-    if (!follows || is_done(next) || !met(next)) continue;
-    if (exchange(next) != nullptr)
-      all_ready(next, at, starts);
-    else
-      starts.push_back({next, std::nullopt});
+    if (follows && !is_done(next) && met(next)) release(next, at, starts);
   }
+}
+
+/// `task` waits for nothing any more.
+void StepProgress::release(int task, Seconds at, std::vector<Start>& starts) {
+  if (exchange(task) != nullptr)
+    all_ready(task, at, starts);
+  else
+    starts.push_back({task, std::nullopt});
 }
 
 void StepProgress::ready(int task, int tensor, Seconds at, std::vector<Start>& starts) {
@@ -133,17 +138,17 @@ void StepProgress::ready(int task, int tensor, Seconds at, std::vector<Start>& s
 
 /// Those that did not become ready one by one do now.
 void StepProgress::all_ready(int task, Seconds at, std::vector<Start>& starts) {
-  if (exchange(task)->ready == 0)
+  if (exchange(task)->ready == 0 && !of_unit(task))
     for (int tensor = 0; tensor < tensors(); ++tensor) ready(task, tensor, at, starts);
   exchange(task)->closed = true;
   deliver(task, {FusionEventKind::backward_done, at, 0}, starts);
-  if (exchange(task)->complete()) finish(task, at, starts);
+  if (exchange(task)->complete(of_unit(task))) finish(task, at, starts);
 }
 
 void StepProgress::deliver(int task, const FusionEvent& event, std::vector<Start>& starts) {
   Exchange& each = *exchange(task);
   for (Bucket& bucket : buckets_of(task, event)) {
-    each.departures.leave(bucket);
+    if (!of_unit(task)) each.departures.leave(bucket);
     each.left.push_back(bucket);
     starts.push_back({task, std::move(bucket)});
   }
@@ -151,8 +156,9 @@ void StepProgress::deliver(int task, const FusionEvent& event, std::vector<Start
 
 std::vector<Bucket> StepProgress::buckets_of(int task, const FusionEvent& event) const {
   if (const auto& policy = exchange(task)->policy) return policy->on(event);
-  const bool all_ready = event.kind == FusionEventKind::backward_done;
-  return all_ready ? exchange(scatter_of(plan_, task))->left : std::vector<Bucket>();
+  if (event.kind != FusionEventKind::backward_done) return {};
+  if (of_unit(task)) return {Bucket(plan_.units[static_cast<std::size_t>(plan_.task(task).unit)])};
+  return exchange(scatter_of(plan_, task))->left;
 }
 
 }  // namespace hbench

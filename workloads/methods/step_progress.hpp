@@ -26,8 +26,8 @@ struct Start {
 /// that order.
 class StepProgress {
  public:
-  /// Each collective of the plan has a fusion policy of its own, for tensors of these sizes in bytes, but for an
-  /// all-gather of what was scattered.
+  /// Each collective of the plan has a fusion policy of its own, for tensors of these sizes in bytes, but for those of
+  /// units and an all-gather of what was scattered.
   StepProgress(StepPlan plan, const FusionChoice& fusion, std::vector<std::int64_t> tensor_bytes);
   ~StepProgress();
   StepProgress(StepProgress&&) noexcept;
@@ -61,7 +61,9 @@ class StepProgress {
  private:
   struct Exchange;
   bool met(int task) const;
+  bool of_unit(int task) const { return plan_.task(task).unit != Task::kWhole; }
   void finish(int task, Seconds at, std::vector<Start>& starts);
+  void release(int task, Seconds at, std::vector<Start>& starts);
   void ready(int task, int tensor, Seconds at, std::vector<Start>& starts);
   void all_ready(int task, Seconds at, std::vector<Start>& starts);
   void deliver(int task, const FusionEvent& event, std::vector<Start>& starts);

@@ -24,16 +24,36 @@ bool nothing_waits_for(const StepPlan& plan, int task) {
   });
 }
 
+/// How long the backward pass of a unit takes, or of the whole: until the last of its gradients, since the last of the
+/// units after it. The first unit of the model has the end of the pass.
+Seconds backward_of(const StepPlan& plan, int unit, const StepTimeline& timeline) {
+  if (unit == Task::kWhole) return timeline.backward;
+  const auto last_of = [&](std::size_t index) {
+    Seconds last;
+    for (const int tensor : plan.units[index])
+      last = std::max(last, timeline.gradients[static_cast<std::size_t>(tensor)].ready);
+    return last;
+  };
+  const auto index = static_cast<std::size_t>(unit);
+  const Seconds end = unit == 0 ? timeline.backward : last_of(index);
+  return index + 1 == plan.units.size() ? end : std::max(Seconds(0), end - last_of(index + 1));
+}
+
 void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const StepTimeline& timeline, int ranks) {
   const Task& task = plan.task(index);
   stretch.tasks.push_back(index);
+  const Seconds backward = backward_of(plan, task.unit, timeline);
   switch (task.kind) {
     case TaskKind::forward:
-      stretch.passes = stretch.passes + timeline.forward;
+      stretch.passes = stretch.passes + (task.unit == Task::kWhole ? timeline.forward
+                                                                   : timeline.forward * (backward / timeline.backward));
+      stretch.forward = true;
+      stretch.before_backward = stretch.passes;
       break;
     case TaskKind::backward:
+      stretch.backward = true;
       stretch.before_backward = stretch.passes;
-      stretch.passes = stretch.passes + timeline.backward;
+      stretch.passes = stretch.passes + backward;
       stretch.has_gradients = feeds_by_tensor(plan, index);
       break;
     case TaskKind::apply:
@@ -109,10 +129,10 @@ void ComputeClock::note_run(double now) {
   const double update = stretch_->update.value, computed = now - update;
   const double early = computed - (late_passes() - stretch_->passes.value);
   const double forward = stretch_->before_backward.value;
-  if (stretch_->passes.value > 0) {
+  if (stretch_->forward)
     ran_.push_back({SpanKind::forward, begun_at_, begun_at_ + forward * late_, begun_at_, begun_at_ + forward});
+  if (stretch_->backward)
     ran_.push_back({SpanKind::backward, begun_at_ + forward * late_, computed, begun_at_ + forward, early});
-  }
   if (update > 0) ran_.push_back({SpanKind::optimizer, computed, now, early, early + update});
 }
 

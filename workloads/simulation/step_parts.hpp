@@ -24,12 +24,13 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Tasks that compute, one right after the other: nothing waits for one of them but the next.
 struct ComputeStretch {
-  std::vector<int> tasks;      ///< of the plan
-  Seconds before_backward;     ///< undisturbed, of the passes before the one that makes gradients
-  Seconds passes;              ///< undisturbed, forward and backward
-  Seconds update;              ///< of the optimizer, which takes as long on all ranks
-  bool has_gradients = false;  ///< that leave one by one
-  bool ends_step = false;      ///< updates alone, for which nothing waits but the next iteration
+  std::vector<int> tasks;                  ///< of the plan
+  Seconds before_backward;                 ///< undisturbed, of the passes before the one that makes gradients
+  Seconds passes;                          ///< undisturbed, forward and backward
+  Seconds update;                          ///< of the optimizer, which takes as long on all ranks
+  bool forward = false, backward = false;  ///< which passes it has a part of
+  bool has_gradients = false;              ///< that leave one by one
+  bool ends_step = false;                  ///< updates alone, for which nothing waits but the next iteration
 };
 
 /// The stretches of an iteration, in the order in which they run. \param ranks among which own parts are shared out.

@@ -10,6 +10,7 @@
 #include "collectives/exchange/exchange_parts.hpp"
 #include "workloads/methods/step_progress.hpp"
 #include "workloads/simulation/step_parts.hpp"
+#include "workloads/step/model_units.hpp"
 
 namespace hbench {
 namespace {
@@ -116,7 +117,7 @@ class StepRun {
         strategy_(strategy),
         network_factor_(network_factor),
         bytes_(bytes_of(timeline)),
-        progress_(strategy.method.plan(strategy.overlap), strategy.fusion, bytes_),
+        progress_(strategy.method.plan(strategy.overlap, model_units(timeline)), strategy.fusion, bytes_),
         stretches_(compute_stretches(progress_.plan(), timeline, simulator.world_.workers)),
         compute_(timeline, 1 + simulator.profile_->straggler * lateness(simulator.lateness_, progress_.plan()),
                  simulator.profile_->overlap_slowdown),
@@ -241,7 +242,7 @@ class StepRun {
 
   void launch(int task, const Bucket& bucket) {
     const bool gradients = plan().task(task).carried == Carried::gradients;
-    const std::int64_t elements = bucket.bytes(bytes_) / kElementSize;
+    const std::int64_t elements = elements_of(task, bucket);
     const HostCosts::Departure left = host_.leave(now_, elements, bucket.tensors.size(), gradients);
     const int number = periods_.leave(now_);
     task_of_.push_back(task);
@@ -254,6 +255,14 @@ class StepRun {
     }
     const Seconds time = simulator_.exchange_time(strategy_, plan().task(task), elements);
     in_flight_.queue(number, left.at, left.coding + network_factor_ * time.value, left.coding);
+  }
+
+  /// Numbers of 4 bytes that travel.
+  std::int64_t elements_of(int task, const Bucket& bucket) const {
+    const std::int64_t elements = bucket.bytes(bytes_) / kElementSize;
+    return plan().task(task).unit == Task::kWhole || plan().task(task).carried == Carried::gradients
+               ? elements
+               : static_cast<std::int64_t>(std::ceil(static_cast<double>(elements) * timeline_.gathered));
   }
 
   StepTimes result() const {

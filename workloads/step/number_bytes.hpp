@@ -16,6 +16,8 @@ struct NumberBytes {
   bool copies = false;  ///< autocast keeps weights in 16 bits beside those in float32
 
   bool half_gradients() const { return gradient == 2; }
+  /// Of a parameter that is gathered for a pass, in the type in which that computes.
+  double gathered() const { return copies ? 2 : weight; }
 };
 
 /// Of training in this precision by a framework (null: none is named). 16 bits are autocast's, which leaves weights and

@@ -53,7 +53,8 @@ TrainingStrategy strategy_of(const Preset& preset, int nodes);
 /// strategy communicates.
 std::string refuse_strategy(const TrainingStrategy& strategy, const World& world);
 
-/// Why hbench's own engine cannot train a model so, whatever can be simulated: one sentence; empty when it can.
-std::string refuse_training(const TrainingStrategy& strategy);
+/// Why hbench's own engine cannot do so, whatever can be simulated: one sentence; empty when it can. A replay of a
+/// recorded step is no training of a model.
+std::string refuse_engine(const TrainingStrategy& strategy, bool replays);
 
 }  // namespace hbench

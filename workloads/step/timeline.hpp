@@ -25,6 +25,9 @@ struct StepTimeline {
   Seconds backward;  ///< from there to its end; with the optimizer's time where `update` is 0
   Seconds update;    ///< what begins only after the last gradient was reduced: the optimizer's; or 0
   std::vector<GradientEvent> gradients;  ///< ready times ascending, at most `backward`
+  /// Bytes of a parameter that a unit gathers for each byte of its gradient: half as many where passes compute in 16
+  /// bits and gradients are added up in float32.
+  double gathered = 1;
 
   /// The size of each gradient.
   std::vector<std::int64_t> elements() const;
