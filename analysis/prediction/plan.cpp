@@ -179,7 +179,7 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
     std::string why = refuse_strategy(strategy, world);
     if (why.empty() && asked.evidence != Evidence::simulated)
       why = refuse_engine(strategy, asked.evidence == Evidence::emulated);
-    if (why.empty() && asked.accumulate > 1 && !strategy.method.plan(strategy.overlap).units.empty())
+    if (why.empty() && asked.accumulate > 1 && strategy.method.goes_by_units())
       why = fmt::format("{} gathers parameters anew for each micro-batch, which is not simulated; give no --accumulate",
                         strategy.method.text());
     if (!why.empty()) {

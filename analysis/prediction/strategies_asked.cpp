@@ -82,8 +82,7 @@ std::vector<TrainingStrategy> with_methods(const PredictionRequest& request,
     for (const TrainingStrategy& strategy : strategies) {
       all.push_back(strategy);
       all.back().method = method;
-      // Each unit is a bucket.
-      if (!method.plan(true).units.empty()) all.back().fusion = parse_fusion("none");
+      if (method.goes_by_units()) all.back().fusion = parse_fusion("none");
     }
   }
   return all;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "collectives/base/table.hpp"
+#include "workloads/methods/method.hpp"
 
 namespace hbench {
 namespace {
@@ -16,6 +17,8 @@ constexpr std::array<std::string_view, 4> kEvidence{"measured", "emulated", "sim
 /// that is called after it.
 bool is_default_fusion(const Strategy& strategy) {
   if (strategy.fusion.empty()) return true;
+  const auto method = std::ranges::find(methods(), policy_of(strategy.method), &Method::name);
+  if (method != methods().end() && (*method)->by_units) return strategy.fusion == kUnfused;
   if (!strategy.preset.empty() && policy_of(strategy.fusion) == strategy.preset) return true;
   if (!strategy.server_mode.empty()) return strategy.fusion == kUnfused;
   return strategy.fusion == "horovod" || strategy.fusion == "horovod:128MiB:1ms";

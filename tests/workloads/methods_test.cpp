@@ -57,6 +57,10 @@ TEST(Methods, AreDrawnWithGradientsThatLeaveDuringTheBackwardPass) {
             "network               [all-reduce gradients]\n");
 }
 
+TEST_P(EveryMethod, HasUnitsWhereItSaysSo) {
+  for (const MethodChoice& choice : choices()) EXPECT_EQ(choice.plan(true).units.empty(), !choice.goes_by_units());
+}
+
 TEST_P(EveryMethod, SaysWhereItIsFrom) {
   EXPECT_FALSE(GetParam()->summary.empty());
   EXPECT_FALSE(GetParam()->citation.empty());

@@ -68,6 +68,7 @@ constinit const Method kFsdp{
     .name = "fsdp",
     .summary = "each rank has its part of all state; a unit's parameters are gathered for both passes (ZeRO-3)",
     .citation = kCitation,
+    .by_units = true,
     .plan = [](const PlanRequest& request) { return Builder(request).build(true); }};
 
 extern const Method kFsdpKeeping;
@@ -75,6 +76,7 @@ constinit const Method kFsdpKeeping{
     .name = "fsdp-keep",
     .summary = "as fsdp, but parameters that were gathered stay until the backward pass (SHARD_GRAD_OP)",
     .citation = kCitation,
+    .by_units = true,
     .plan = [](const PlanRequest& request) { return Builder(request).build(false); }};
 
 }  // namespace hbench

@@ -33,6 +33,7 @@ struct Method {
   std::string_view field = {};
   std::string_view standard = {};
   int largest = 1'000'000;
+  bool by_units = false;  ///< its plans have units
   StepPlan (*plan)(const PlanRequest& request);
 };
 
@@ -48,6 +49,8 @@ struct MethodChoice {
   std::string text() const;
   /// Whether it is what data-parallel training is where nothing else is said.
   bool is_synchronous() const;
+  /// Whether ranks exchange a unit of the model at a time: then there is no fusion of tensors.
+  bool goes_by_units() const { return method->by_units; }
   StepPlan plan(bool overlap, std::vector<std::vector<int>> units = {}) const {
     return method->plan({.parameter = parameter, .overlap = overlap, .units = std::move(units)});
   }

@@ -79,13 +79,12 @@ std::string refuse_strategy(const TrainingStrategy& strategy, const World& world
 }
 
 std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
-  const StepPlan plan = strategy.method.plan(strategy.overlap);
-  if (!plan.units.empty())
+  if (strategy.method.goes_by_units())
     return fmt::format(
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "
         "is simulated only",
         strategy.method.text());
-  if (!replays && strategy.precision == Precision::fp16 && sharded(plan).optimizer)
+  if (!replays && strategy.precision == Precision::fp16 && sharded(strategy.method.plan(strategy.overlap)).optimizer)
     return fmt::format("fp16 leaves out steps whose gradients are not finite, and in {} no rank sees all; take bf16",
                        strategy.method.text());
   return {};
