@@ -224,6 +224,21 @@ TEST(PriceFlip, IsWhereBothCostTheSame) {
   EXPECT_FALSE(flip_of({point("cheap", 8, 0.9), point("fast", 8, 0.9)}, {.hours = 1})) << "neither meets it";
 }
 
+// Whatever is not known of the GPU's speed makes both as much slower.
+TEST(PriceFlip, IsKnownBetterOfClustersWithOneGpu) {
+  const auto width = [](const std::string& gpu) {
+    std::map<std::string, Offer> offers = kOffers;
+    offers.at("cheap").gpu = "a100";
+    offers.at("fast").gpu = gpu;
+    std::vector<Point> points{point("cheap", 8, 0.9), point("fast", 8, 0.9)};
+    for (Point& each : points) each.rate_factor = 2;
+    const auto flip = price_flip(best_by_cluster(make_alternatives(points, offers, {.samples = 36e6})));
+    return flip->ratio.high / flip->ratio.low;
+  };
+  EXPECT_LT(width("a100"), 1.5);
+  EXPECT_GT(width("h100"), 4);
+}
+
 TEST(ParetoFront, HasNothingOfWhichAnotherIsBothQuickerAndCheaper) {
   const std::vector<Point> points{point("cheap", 8, 0.9), point("cheap", 16, 0.8), point("fast", 8, 1),
                                   point("fast", 32, 1), point("unpriced", 64, 1)};
