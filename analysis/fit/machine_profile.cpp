@@ -50,7 +50,7 @@ std::string format_machine_profile(const Profile& network, const MachineFigures&
          profile_section("compute", profile_line("call_latency", "0 us", "a part of the latency that was measured") +
                                         profile_lines(network, "compute", {"memory_rate", "call_latency"})) +
          profile_section("prediction", prediction(network, machine)) +
-         profile_section("rates", rate_lines(machine.rates));
+         profile_section("rates", rate_lines(machine.rates)) + profile_section("coding", coding_lines(machine.coding));
 }
 
 }  // namespace hbench

@@ -19,7 +19,8 @@ struct MachineFigures {
   std::string how;              ///< what measured them, when, on what: the source of these figures
   std::string how_linked;       ///< the all-reduces behind `link`
   std::optional<LinkFit> link;  ///< none with one rank
-  std::map<std::string, GpuRate, std::less<>> rates;  ///< by workload; their sources say how they were measured
+  std::map<std::string, GpuRate, std::less<>> rates;        ///< by workload; their sources say how they were measured
+  std::map<std::string, StatedCoding, std::less<>> coding;  ///< by compressor, likewise
 };
 
 /// `machines like this joined by hkbu-10gbe, 8 GPUs per node, 10 Gbit/s`: legends have room for the first part.

@@ -47,6 +47,16 @@ std::string rate_lines(const std::map<std::string, GpuRate, std::less<>>& rates)
   return lines;
 }
 
+std::string coding_lines(const std::map<std::string, StatedCoding, std::less<>>& coding) {
+  std::string lines;
+  for (const auto& [compressor, stated] : coding)
+    lines +=
+        fmt::format("{} = {{ encode = \"{:.6g} ns\", decode = \"{:.6g} ns\", call = \"{:.6g} us\", source = {} }}\n",
+                    toml_text(compressor), stated.rate.encode * 1e9, stated.rate.decode * 1e9, stated.rate.call * 1e6,
+                    toml_text(stated.source));
+  return lines;
+}
+
 std::string curve_section(const MeasuredCurve& curve) {
   std::string times;
   for (const auto& [bytes, time] : curve.points)
@@ -80,6 +90,7 @@ std::string format_profile(const Profile& profile) {
     text += profile_section(section, profile_lines(profile, section));
   text += profile_section("price", price_lines(profile.price));
   text += profile_section("rates", rate_lines(profile.rates));
+  text += profile_section("coding", coding_lines(profile.coding));
   for (const MeasuredCurve& curve : profile.curves) text += curve_section(curve);
   return text;
 }

@@ -22,6 +22,9 @@ std::string profile_lines(const Profile& profile, std::string_view section,
 /// Samples/s of one GPU as lines, each with its batch and source.
 std::string rate_lines(const std::map<std::string, GpuRate, std::less<>>& rates);
 
+/// What compressors were measured to take, as lines.
+std::string coding_lines(const std::map<std::string, StatedCoding, std::less<>>& coding);
+
 /// `[[collectives]]` with its lines.
 std::string curve_section(const MeasuredCurve& curve);
 /// Gives a figure another text and source; adds it where there is none of this key.

@@ -21,13 +21,34 @@ double stated_ratio(const Point& first, const Point& second) {
   return first.efficiency.value_or(0) / second.efficiency.value_or(0);
 }
 
+/// With what two steps share at `ends` of it, as ratios.
+std::vector<Unknown> unknowns_within(const StepEnds& first, const StepEnds& second,
+                                     std::initializer_list<double> ends) {
+  const double stated = second.stated / first.stated, share = std::max(first.exposed, second.exposed);
+  const auto [least, most] = std::minmax(ends);
+  std::vector<Unknown> all{
+      {.kind = UnknownKind::network,
+       .slower = std::max(0.0, std::log(most / stated)),
+       .faster = std::max(0.0, std::log(stated / least))},
+      {.kind = UnknownKind::source, .slower = kModelError.half_width(share), .faster = kModelError.half_width(share)}};
+  if (first.servers != second.servers)
+    all.push_back({.kind = UnknownKind::servers, .slower = kServersApart * share, .faster = kServersApart * share});
+  if (first.coding != second.coding)
+    all.push_back({.kind = UnknownKind::compressor, .slower = second.coding, .faster = first.coding});
+  return all;
+}
+
+Lead lead_by(double stated, const std::vector<Unknown>& unknowns) {
+  const BandFactors band = band_of(unknowns);
+  return {stated, stated * band.low, stated * band.high};
+}
+
 Lead simulated_lead(const Point& first, const Point& second) {
   const StepEnds &a = first.ends, &b = second.ends;
   if (!(a.stated > 0) || !(b.stated > 0)) return lead_within({stated_ratio(first, second)}, kModelError.half_width(1));
   Lead lead = lead_of(a, b);
   if (first.asked.profile != second.asked.profile)
-    lead = lead_within({b.stated / a.stated, b.better / a.worse, b.worse / a.better},
-                       kModelError.half_width(std::max(a.communication, b.communication)));
+    lead = lead_by(b.stated / a.stated, unknowns_within(a, b, {b.better / a.worse, b.worse / a.better}));
   const double work = samples_of(first) / samples_of(second);
   return work > 0 ? Lead{lead.ratio * work, lead.low * work, lead.high * work} : lead;
 }
@@ -58,6 +79,11 @@ RatioEstimate timed_ratio(const Point& first, const Point& second) {
 
 }  // namespace
 
+Ahead Lead::likely() const {
+  if (ratio * low > 1) return Ahead::first;
+  return ratio * high < 1 ? Ahead::second : Ahead::level;
+}
+
 std::string Lead::in_words() const {
   constexpr double kReadsAsOne = 0.095, kWhole = 9.95;
   const bool near =
@@ -71,9 +97,12 @@ Lead lead_within(std::initializer_list<double> ratios, double error) {
   return {*ratios.begin(), std::min(ratios) / wider, std::max(ratios) * wider};
 }
 
+std::vector<Unknown> unknowns_of(const StepEnds& first, const StepEnds& second) {
+  return unknowns_within(first, second, {second.better / first.better, second.worse / first.worse});
+}
+
 Lead lead_of(const StepEnds& first, const StepEnds& second) {
-  return lead_within({second.stated / first.stated, second.better / first.better, second.worse / first.worse},
-                     kModelError.half_width(std::max(first.communication, second.communication)));
+  return lead_by(second.stated / first.stated, unknowns_of(first, second));
 }
 
 Lead lead_of(const Point& first, const Point& second) {

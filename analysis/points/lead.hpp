@@ -3,8 +3,9 @@
 /// Who is ahead of two ways to train: the one rule of reports, verdicts, maps and choices. Pure.
 ///
 /// Two steps on one cluster share what is not known of it (what its network carries, how fast its GPU is), so they are
-/// compared end by end: with the stated figures, with all of them better, with all of them worse. What is left of a
-/// simulation is the model's own error, which a pair has once. Steps that were timed are compared by their launches.
+/// compared end by end: with the stated figures, with all of them better, with all of them worse. What they do not
+/// share widens the band of their ratio: the model's own error of a pair, what all-reduces and parameter servers have
+/// apart, and what the implementation of a compressor costs. Steps that were timed are compared by their launches.
 
 #include <cstdint>
 #include <initializer_list>
@@ -23,6 +24,9 @@ struct Lead {
 
   /// Which of the two is ahead: by all of the band.
   Ahead who() const { return low > 1 ? Ahead::first : high < 1 ? Ahead::second : Ahead::level; }
+  /// Which of the two is likely to be ahead: by half of the band, on logarithms, and more. Published pairs that are
+  /// likely ahead have this order in 9 of 10 cases too (`hbench validate`).
+  Ahead likely() const;
   /// The second's over the first.
   Lead inverse() const { return {1 / ratio, 1 / high, 1 / low}; }
   /// `1.5 (1.3 to 1.8)`; with two decimals where one would read as 1.
@@ -33,9 +37,11 @@ struct Lead {
 /// `error` on logarithms. \pre not empty, above 0.
 Lead lead_within(std::initializer_list<double> ratios, double error);
 
-/// Of simulated steps that do equal work on one cluster. Of published pairs of one cluster and workload those that are
-/// predicted ahead have this order in 9 of 10 cases, and level ones in half of them
-/// (`tests/bench/crossover_test.cpp`).
+/// What is not known of the ratio of two simulated steps that do equal work on one cluster, the second over the first:
+/// `slower` where it may be larger.
+std::vector<Unknown> unknowns_of(const StepEnds& first, const StepEnds& second);
+
+/// Of such steps.
 Lead lead_of(const StepEnds& first, const StepEnds& second);
 
 /// Of points of one workload. Simulated ones on different clusters share nothing: each end meets the other's opposite.

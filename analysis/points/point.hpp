@@ -13,11 +13,17 @@
 
 namespace hbench {
 
-/// Seconds of a simulated step with the stated figures of its cluster, and with those at their better and worse ends.
+/// Seconds of a simulated step with the stated figures of its cluster, and with those at their better and worse ends;
+/// and what it does not share with another step on the same cluster.
 struct StepEnds {
   double stated = 0, better = 0, worse = 0;
-  double communication = 1;  ///< share of the step during which a collective is in flight
+  double exposed = 1;    ///< share of the step beyond what one GPU alone takes
+  bool servers = false;  ///< parameter servers add up
+  double coding = 0;     ///< how far the compressor's implementation may make it longer, on logarithms
 };
+
+/// Returns `StepEnds::exposed`.
+double share_exposed(double step, double one_gpu_alone);
 
 /// The median step of a launch, and of the launch of its baseline that took turns with it; 0 where there is none.
 struct TimedLaunch {

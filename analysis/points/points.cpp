@@ -155,14 +155,18 @@ void fill_memory(Point& point, const CaseResult& result) {
 /// Ends that were stored, or, by an older hbench, what is left of the band without the model's error.
 StepEnds ends_of(const CaseResult& result, double step) {
   const auto or_step = [&](std::string_view metric) { return value_of(result, metric).value_or(step); };
-  const double share = std::min(or_step("communication_seconds") / step, 1.0);
+  const double rate = value_of(result, "baseline_throughput").value_or(0);
+  const double share = rate > 0 ? share_exposed(step, result.asked.batch_per_gpu / rate) : 1;
   const double wider = result.asked.gpus > 1 ? std::exp(kModelError.half_width(share)) : 1;
   const double fast = std::min(or_step("step_seconds_low") * wider, step);
   const double slow = std::max(or_step("step_seconds_high") / wider, step);
-  return {.stated = step,
-          .better = value_of(result, "step_seconds_better").value_or(fast),
-          .worse = value_of(result, "step_seconds_worse").value_or(slow),
-          .communication = share};
+  return {
+      .stated = step,
+      .better = value_of(result, "step_seconds_better").value_or(fast),
+      .worse = value_of(result, "step_seconds_worse").value_or(slow),
+      .exposed = share,
+      .servers = result.asked.strategy.uses_servers(),
+      .coding = value_of(result, fmt::format("{}{}", kUnknownPrefix, name_of(UnknownKind::compressor))).value_or(0)};
 }
 
 /// None of results of an older hbench.
@@ -227,6 +231,8 @@ std::optional<double> Point::whole_memory() const {
 }
 
 std::vector<Point> make_points(const std::vector<CaseResult>& results) { return make_points(results, results); }
+
+double share_exposed(double step, double one_gpu_alone) { return std::clamp(1 - one_gpu_alone / step, 0.0, 1.0); }
 
 std::vector<Point> make_points(const std::vector<CaseResult>& results, const std::vector<CaseResult>& baselines) {
   std::ranges::for_each(results, check_plausible);

@@ -50,6 +50,9 @@ constexpr double kScaleKnown = 0.05, kScaleAssumed = 0.107;
 constexpr double kStepOfAny = 0.03, kStepOfKnown = 0.004, kTensorOfAny = 50e-6;
 /// The share of hidden communication that such a framework may leave unhidden.
 constexpr double kUnhiddenByAny = 0.5;
+/// The share of what is exposed that frameworks with sharded state may hide: they gather parameters beside the next
+/// forward pass (FSDP's SHARD_GRAD_OP), where the plan gathers all of them before it.
+constexpr double kGatherHidden = 0.5;
 /// The share of communication that gradients which are ready sooner or later hide or leave.
 constexpr double kComputedTimeline = 0.35;
 constexpr double kPrecision = 0.25;
@@ -90,12 +93,13 @@ std::vector<Unknown> unknowns_of(const StepFacts& facts) {
   add(UnknownKind::framework, left * (facts.framework_known ? longer(facts, kStepOfKnown)
                                                             : longer(facts, kStepOfAny + kTensorOfAny * facts.tensors +
                                                                                 kUnhiddenByAny * facts.hidden)));
+  if (facts.gathers) add(UnknownKind::framework, 0, shorter(facts, kGatherHidden * facts.exposed));
   if (facts.computed_timeline)
     add(UnknownKind::timeline, longer(facts, kComputedTimeline * facts.hidden),
         shorter(facts, kComputedTimeline * facts.exposed));
   if (facts.recorded_error > 0) add(UnknownKind::timeline, facts.recorded_error, facts.recorded_error);
   if (facts.mixed_precision) add(UnknownKind::precision, left * kPrecision, shorter(facts, facts.exposed / 2));
-  if (facts.codes)
+  if (facts.codes && !facts.coding_measured)
     add(UnknownKind::compressor, longer(facts, kCodingPerByte * facts.bytes + kCodingPerTensor * facts.tensors));
   add(UnknownKind::source, kSource, kSource);
   return all;
@@ -119,6 +123,11 @@ BandFactors band_of(const std::vector<Unknown>& unknowns, double scale) {
     faster += each.faster * each.faster;
   }
   return {.low = std::exp(-scale * std::sqrt(faster)), .high = std::exp(scale * std::sqrt(slower))};
+}
+
+double size_of(const std::vector<Unknown>& unknowns, UnknownKind kind) {
+  const auto known = std::ranges::find(unknowns, kind, &Unknown::kind);
+  return known == unknowns.end() ? 0 : known->size();
 }
 
 const Unknown& largest(const std::vector<Unknown>& unknowns) {

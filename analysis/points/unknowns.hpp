@@ -70,9 +70,11 @@ struct StepFacts {
   bool assumed_network = false;    ///< figures of the network or the links that nobody states
   bool framework_known = false;    ///< a preset
   bool computed_timeline = false;  ///< by a rule, not recorded
+  bool gathers = false;            ///< parameters, of which each rank updates a part
   bool mixed_precision = false;
-  bool codes = false;          ///< a compressor that is more than a cast
-  bool node_measured = false;  ///< the rate of one full node is known, and the step starts from it
+  bool codes = false;            ///< a compressor that is more than a cast
+  bool coding_measured = false;  ///< whose implementation was timed on these devices
+  bool node_measured = false;    ///< the rate of one full node is known, and the step starts from it
 };
 
 /// What is not known of the step of more than one GPU; things that do not apply are left out.
@@ -98,6 +100,9 @@ struct BandFactors {
   double low = 1, high = 1;
 };
 BandFactors band_of(const std::vector<Unknown>& unknowns, double scale = 1);
+
+/// Returns `Unknown::size` of the one of this kind, 0 where there is none.
+double size_of(const std::vector<Unknown>& unknowns, UnknownKind kind);
 
 /// The one that makes most of the band. \pre not empty.
 const Unknown& largest(const std::vector<Unknown>& unknowns);

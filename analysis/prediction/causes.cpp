@@ -23,6 +23,10 @@ std::span<const Cause> causes() {
       Cause{"straggler", "the slowest of the ranks", [](Profile& profile) { profile.straggler = 0; }},
       Cause{"framework", "costs and overlap of the framework, by its preset", nullptr,
             [](Case& asked) { asked.strategy.preset.clear(); }},
+      Cause{"compressor", "what compressors save and cost", nullptr,
+            [](Case& asked) { asked.strategy.compressor = "none"; }},
+      Cause{"precision", "what mixed precision changes beside the rate of one GPU", nullptr,
+            [](Case& asked) { asked.training.precision = "float32"; }},
   };
   return kTable;
 }

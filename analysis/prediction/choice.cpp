@@ -108,6 +108,7 @@ std::vector<Alternative> make_alternatives(const std::vector<Point>& points, con
     alternative.throughput = widened(times(alternative.efficiency, point.throughput / stated), rate_factor);
     if (offer->second.per_node_hour) alternative.cost_per_hour = alternative.nodes * *offer->second.per_node_hour;
     alternative.purchase = offer->second.purchase;
+    alternative.gpu = offer->second.gpu;
     if (goals.samples > 0) {
       alternative.hours = time_for(goals.samples, alternative.throughput);
       if (alternative.cost_per_hour) alternative.cost = times(*alternative.hours, *alternative.cost_per_hour);
@@ -146,12 +147,17 @@ std::optional<PriceFlip> price_flip(const std::vector<Alternative>& best) {
   const Band mine = node_hours(first), other = node_hours(second);
   const double ratio = other.stated / mine.stated;
   const auto apart = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
+  Band band{ratio / apart(other.stated / other.low, mine.high / mine.stated), ratio,
+            ratio * apart(other.high / other.stated, mine.stated / mine.low)};
+  if (!first.gpu.empty() && first.gpu == second.gpu) {
+    const Lead lead = lead_of(first.point, second.point);
+    band = {ratio * lead.low / lead.ratio, ratio, ratio * lead.high / lead.ratio};
+  }
   return PriceFlip{.first = first.point.asked.profile,
                    .second = second.point.asked.profile,
                    .first_per_node_hour = *first.cost_per_hour / first.nodes,
                    .second_per_node_hour = *second.cost_per_hour / second.nodes,
-                   .ratio = {ratio / apart(other.stated / other.low, mine.high / mine.stated), ratio,
-                             ratio * apart(other.high / other.stated, mine.stated / mine.low)}};
+                   .ratio = band};
 }
 
 std::vector<Alternative> best_by_cluster(const std::vector<Alternative>& alternatives) {

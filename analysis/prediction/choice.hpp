@@ -42,6 +42,7 @@ struct Offer {
   std::optional<double> per_node_hour{};  ///< in the currency of the goals; empty where no such price is known
   double rate_factor = 1;                 ///< the speed of one GPU may be higher or lower by this factor
   PurchaseModel purchase = PurchaseModel::on_demand;
+  std::string gpu = {};  ///< of the catalogue; clusters with the same one share what is not known of it
 };
 
 /// One way to run the job.
@@ -54,6 +55,7 @@ struct Alternative {
   std::optional<Band> hours, cost;  ///< for all samples; a cost only where a price is known
   std::optional<double> cost_per_hour;
   PurchaseModel purchase = PurchaseModel::on_demand;  ///< how its nodes are bought
+  std::string gpu = {};                               ///< `Offer::gpu`
   Certainty meets = Certainty::surely;                ///< all goals: that of the hardest
   /// By which factor the stated figures miss the hardest goal; 1 where none is missed.
   double missed_by = 1;
@@ -90,7 +92,8 @@ struct PriceFlip {
   std::string first, second;                                 ///< clusters
   double first_per_node_hour = 0, second_per_node_hour = 0;  ///< now
   /// How many times a node of the second a node of the first may cost until both cost the same in all; with the bands
-  /// of both times as independent errors.
+  /// of both times as independent errors, or of two clusters with the same GPU with the band of `lead_of`, as they
+  /// share its speed and what the framework costs.
   Band ratio;
 
   double first_may_rise_to() const { return ratio.stated * second_per_node_hour; }

@@ -80,7 +80,7 @@ std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
     else
       offers[name] = {profile.gpus_per_node,
                       comparable ? std::optional(profile.price->per_node_hour.amount) : std::nullopt,
-                      rate_factor(profile), comparable ? profile.price->model : PurchaseModel::on_demand};
+                      rate_factor(profile), comparable ? profile.price->model : PurchaseModel::on_demand, profile.gpu};
   }
   return offers;
 }

@@ -61,8 +61,17 @@ void refuse(std::vector<Refusal>& refused, std::string what, std::string why) {
 }
 
 std::string reasons(const std::vector<Refusal>& refused) {
-  std::vector<Refusal> by_reason;
+  // What follows a semicolon is a way out, which may be another one for each number of GPUs: the first will do.
+  const auto reason = [](const Refusal& refusal) {
+    return std::string_view(refusal.why).substr(0, refusal.why.find(';'));
+  };
+  std::vector<Refusal> by_reason, said;
   for (const Refusal& refusal : refused) {
+    const auto is_same = [&](const Refusal& other) {
+      return other.what == refusal.what && reason(other) == reason(refusal);
+    };
+    if (std::ranges::any_of(said, is_same)) continue;
+    said.push_back(refusal);
     const auto known = std::ranges::find(by_reason, refusal.why, &Refusal::why);
     if (known == by_reason.end())
       by_reason.push_back(refusal);

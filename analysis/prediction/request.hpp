@@ -61,7 +61,8 @@ struct Refusal {
 };
 /// Adds a refusal that is not there yet.
 void refuse(std::vector<Refusal>& refused, std::string what, std::string why);
-/// Returns `<what>, <what>: <why>; ...` on one line: each reason once, in the order of their first.
+/// Returns `<what>, <what>: <why>; ...` on one line: each reason once, in the order of their first. Of a thing's
+/// reasons that are alike up to a semicolon the first is said.
 std::string reasons(const std::vector<Refusal>& refused);
 
 }  // namespace hbench

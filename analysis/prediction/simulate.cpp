@@ -41,6 +41,20 @@ std::string in_words(std::int64_t transfers) {
                      : fmt::format("{:.1f} billion transfers", count / 1e9);
 }
 
+/// The strategy, with what its compressor was measured to take on this cluster.
+TrainingStrategy strategy_on(const Profile& cluster, const Case& asked) {
+  TrainingStrategy strategy = parse_strategy(asked);
+  const auto known = cluster.coding.find(strategy.compressor.text());
+  if (known != cluster.coding.end()) strategy.compressor.measured = known->second.rate;
+  return strategy;
+}
+
+/// The preset whose servers' rate is known better than the cluster's own figure; null: there is none.
+const Preset* servers_preset(const Profile& cluster, const World& world, const TrainingStrategy& strategy) {
+  const bool better = world.servers > 0 && cluster.server_factor > 1 && strategy.preset != nullptr;
+  return better && strategy.preset->server_rate.stated > 0 ? strategy.preset : nullptr;
+}
+
 bool has_ends(const Profile& cluster, const World& world) {
   return cluster.stream_factor > 1 || !cluster.assumed().empty() || (world.servers > 0 && cluster.server_factor > 1);
 }
@@ -94,21 +108,25 @@ Seconds simulation_time(const Case& asked, const Catalog& catalog) {
   return simulation_time(cluster, strategy.world(asked.gpus, cluster.gpus_per_domain()), timeline, strategy);
 }
 
-const Profile& SimulatedRunner::profile(const std::string& name, End end) {
+const Profile& SimulatedRunner::profile(const std::string& name, End end, const Preset* preset) {
   const Profile& stated = catalog_.profiles.at(name);
-  if (end == End::stated) return stated;
-  const auto known = varied_.find({name, end});
-  return known != varied_.end() ? known->second : varied_.emplace(std::pair(name, end), stated.at(end)).first->second;
+  if (end == End::stated && preset == nullptr) return stated;
+  const std::tuple key(name, end, preset);
+  if (const auto known = varied_.find(key); known != varied_.end()) return known->second;
+  Profile varied = stated.at(end);
+  if (preset != nullptr) varied.server_rate = BytesPerSecond(preset->server_rate.at(end));
+  return varied_.emplace(key, std::move(varied)).first->second;
 }
 
-StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const World& world, End end) {
+StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const World& world, End end,
+                                          const Preset* preset) {
   if (profile_name != last_profile_ || world.workers != last_workers_) simulators_.clear();
   last_profile_ = profile_name;
   last_workers_ = world.workers;
-  const std::tuple key{world.servers, world.colocated, world.group, end};
+  const std::tuple key{world.servers, world.colocated, world.group, end, preset};
   // There may be memory for the schedules of one large world only.
   if (world.workers >= kLargeWorld && !simulators_.contains(key)) simulators_.clear();
-  return simulators_.try_emplace(key, profile(profile_name, end), world, stop_).first->second;
+  return simulators_.try_emplace(key, profile(profile_name, end, preset), world, stop_).first->second;
 }
 
 /// The factor by which GPUs are slower for all that a full node's rate has in it beside what is simulated.
@@ -124,7 +142,7 @@ double SimulatedRunner::slowed_by_node(const Case& asked, double node_rate) {
   const TrainingStrategy strategy = parse_strategy(node);
   const World world = strategy.world(full, full);
   if (!refuse_strategy(strategy, world).empty()) return 1;
-  const StepTimes times = simulator(node.profile, world, End::stated).run(timeline, strategy);
+  const StepTimes times = simulator(node.profile, world, End::stated, nullptr).run(timeline, strategy);
   return asked.batch_per_gpu * full / node_rate / times.step.value;
 }
 
@@ -153,8 +171,10 @@ StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step
               std::ranges::any_of(assumed, [](const Figure& figure) { return figure.key.starts_with("network."); }),
           .framework_known = !asked.strategy.preset.empty(),
           .computed_timeline = trace.computed(),
+          .gathers = sharded(strategy.method.plan(strategy.overlap)).optimizer,
           .mixed_precision = is_half(asked.training.precision),
-          .codes = strategy.communicates() && !strategy.compressor.at_most_casts()};
+          .codes = strategy.communicates() && !strategy.compressor.at_most_casts(),
+          .coding_measured = strategy.compressor.measured.has_value()};
 }
 
 /// The same by what the profile has of a node, at the batch at which it has it.
@@ -176,11 +196,12 @@ SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
   if (asked.accumulate > 1 || !asked.training.recompute.empty())
     result.rate = timeline_of(asked, catalog_).samples_per_second();
   const double slowed = node_rate > 0 ? slowed_by_node(asked, node_rate) : slowed_by_known_node(asked);
-  const TrainingStrategy strategy = parse_strategy(asked);
+  const TrainingStrategy strategy = strategy_on(cluster, asked);
   const World world = strategy.world(asked.gpus, cluster.gpus_per_domain());
   const auto simulated = [&](End end, double network_slower, double gpu_faster, std::vector<Span>* spans = nullptr) {
     const StepTimeline timeline = timeline_of(asked, catalog_, gpu_faster / slowed);
-    return simulator(asked.profile, world, has_ends(cluster, world) ? end : End::stated)
+    return simulator(asked.profile, world, has_ends(cluster, world) ? end : End::stated,
+                     servers_preset(cluster, world, strategy))
         .run(timeline, strategy, network_slower, end, spans);
   };
   const StepTimes& times = result.times = simulated(End::stated, 1, 1, &result.spans);

@@ -54,7 +54,15 @@ struct SimulatedStep {
   double rate = 0;                ///< samples/s of one GPU alone, at the case's batch
   double rate_factor = 1;         ///< `OneGpu::factor`
 
-  StepEnds ends() const { return {times.step.value, fast.value, slow.value, times.communication / times.step}; }
+  /// For `lead_of`.
+  StepEnds ends() const {
+    return {.stated = times.step.value,
+            .better = fast.value,
+            .worse = slow.value,
+            .exposed = share_exposed(times.step.value, times.alone.value),
+            .servers = facts.servers,
+            .coding = size_of(unknowns, UnknownKind::compressor)};
+  }
 };
 
 /// Runs simulated cases. Keeps the simulators of the last profile and worker count, so that cases are quickest
@@ -73,8 +81,9 @@ class SimulatedRunner {
   CaseResult run(const Case& asked);
 
  private:
-  StepSimulator& simulator(const std::string& profile_name, const World& world, End end);
-  const Profile& profile(const std::string& name, End end);
+  StepSimulator& simulator(const std::string& profile_name, const World& world, End end, const Preset* preset);
+  /// With the rate of the preset's servers; null: no preset.
+  const Profile& profile(const std::string& name, End end, const Preset* preset);
   double slowed_by_node(const Case& asked, double node_rate);
   double slowed_by_known_node(const Case& asked);
   StepFacts facts_of(const Case& asked, const SimulatedStep& step, const TrainingStrategy& strategy,
@@ -85,9 +94,9 @@ class SimulatedRunner {
   bool rates_given_;
   std::string last_profile_;
   int last_workers_ = 0;
-  std::map<std::pair<std::string, End>, Profile> varied_;  ///< by name, at an end that is not the stated one
-  /// Of the last profile and worker count, by servers, co-location, group and end.
-  std::map<std::tuple<int, bool, int, End>, StepSimulator> simulators_;
+  std::map<std::tuple<std::string, End, const Preset*>, Profile> varied_;  ///< by name, end and whose servers
+  /// Of the last profile and worker count, by servers, co-location, group, end and whose servers.
+  std::map<std::tuple<int, bool, int, End, const Preset*>, StepSimulator> simulators_;
 };
 
 /// Simulates all cases in their order, and tells who follows of each. `SimulationMeans::more` is not called: the caller

@@ -49,7 +49,7 @@ Case simulated_case(const CaseResult& published, bool mixed) {
   asked.evidence = Evidence::simulated;
   asked.implementation = kSimulatorRevision;
   asked.single_gpu_rate = figure_of(published, "baseline_throughput");
-  if (mixed) asked.training.precision = "fp16";
+  if (mixed && asked.training.precision.empty()) asked.training.precision = "fp16";
   return asked;
 }
 
@@ -179,6 +179,7 @@ class Validator {
     validation.computed_timeline = catalog_.traces.at(published.asked.workload).computed();
     validation.assumed_links = std::ranges::any_of(
         assumed, [several](const Figure& figure) { return figure.key.starts_with(several ? "network." : "local."); });
+    validation.rate = step.rate;
     validation.better = std::min(step.times.step, step.fast).value;
     validation.worse = std::max(step.times.step, step.slow).value;
     if (const double node = node_rate(published); node > 0)
@@ -211,6 +212,15 @@ class Validator {
 };
 
 }  // namespace
+
+StepEnds Validation::ends() const {
+  return {.stated = predicted,
+          .better = better,
+          .worse = worse,
+          .exposed = share_exposed(predicted, asked.batch_per_gpu / rate),
+          .servers = asked.strategy.uses_servers(),
+          .coding = size_of(residual.unknowns, UnknownKind::compressor)};
+}
 
 std::vector<CaseResult> read_published(const std::string& file) {
   std::istringstream in(read_file(file));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/points/coverage.hpp"
+#include "analysis/points/point.hpp"
 #include "analysis/prediction/data.hpp"
 #include "analysis/prediction/means.hpp"
 #include "analysis/records/records.hpp"
@@ -32,8 +33,12 @@ struct Validation : StepBesideFigure {
   bool computed_timeline = false;             ///< of its workload
   bool assumed_links = false;                 ///< nobody states the network, or of one node the links inside
   double better = 0, worse = 0;               ///< seconds, with the better and the worse figures of its profile
+  double rate = 0;                            ///< samples/s of one GPU that the prediction starts from
   std::optional<StepBesideFigure> unnamed;    ///< as if its framework were not known; none where it is not
   std::optional<StepBesideFigure> from_node;  ///< from what the source's full node makes, where it says that too
+
+  /// For `lead_of`.
+  StepEnds ends() const;
 };
 
 /// The table of published or measured figures in a file. \throws Error as `read_file` and `published_results`.

@@ -35,14 +35,16 @@ enum Column {
   year,
   source,
   note,
-  preset
+  preset,
+  precision,
+  method
 };
-constexpr std::array<std::string_view, 19> kColumns{
+constexpr std::array<std::string_view, 21> kColumns{
     "workload",   "profile",    "gpus",   "batch_per_gpu", "algorithm",  "placement",  "server_mode",
     "servers",    "compressor", "fusion", "overlap",       "throughput", "efficiency", "baseline_throughput",
-    "calibrated", "year",       "source", "note",          "preset"};
-/// Of tables from before there were presets.
-constexpr std::size_t kLeastColumns = kColumns.size() - 1;
+    "calibrated", "year",       "source", "note",          "preset",     "precision",  "method"};
+/// Of tables from before there were presets. What comes after these may be left out, the last first.
+constexpr std::size_t kLeastColumns = 18;
 
 /// A baseline that was disturbed makes more than 1 of it, but not much.
 constexpr double kMostEfficiency = 1.2;
@@ -101,8 +103,8 @@ class Row {
 };
 
 void check_header(const CsvRow& header, std::string_view file) {
-  if (std::ranges::equal(header.fields, kColumns)) return;
-  if (std::ranges::equal(header.fields, std::span(kColumns).first(kLeastColumns))) return;
+  const std::size_t count = std::clamp(header.fields.size(), kLeastColumns, kColumns.size());
+  if (std::ranges::equal(header.fields, std::span(kColumns).first(count))) return;
   for (const std::string& name : header.fields)
     if (std::ranges::find(kColumns, name) == kColumns.end())
       throw Error(ExitCode::usage,
@@ -130,6 +132,8 @@ Case case_of(const Row& row) {
                     .fusion = row.required(fusion),
                     .overlap = row.yes(overlap),
                     .preset = std::string(row.text(preset))};
+  asked.strategy.method = row.text(method);
+  asked.training.precision = row.text(precision);
   asked.profile = row.required(profile);
   asked.batch_per_gpu = row.count(batch_per_gpu, 1);
   asked.implementation = kImplementation;
@@ -207,6 +211,11 @@ std::vector<CaseResult> published_results(std::istream& in, std::string_view fil
 }
 
 std::vector<CaseResult> published_results() { return results_of(own_rows()); }
+
+std::vector<CaseResult> sharded_results() {
+  std::istringstream in{std::string(sharded_table())};
+  return published_results(in, "sharded.csv");
+}
 
 std::vector<CaseResult> mlperf_results() {
   std::istringstream in{std::string(mlperf_table())};

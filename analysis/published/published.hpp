@@ -22,6 +22,8 @@ std::vector<CaseResult> published_results();
 /// ResNet-50 and BERT of MLPerf Training on 2 to 540 nodes, with the row of one node by the same submitter in the same
 /// round, from which each is predicted; built into the program as `analysis/published/mlperf.csv`.
 std::vector<CaseResult> mlperf_results();
+/// Steps with sharded state (FSDP's FULL_SHARD and SHARD_GRAD_OP); `analysis/published/sharded.csv`.
+std::vector<CaseResult> sharded_results();
 /// Whether something of a profile or of the model was taken from this published case, or from its neighbours in the
 /// same source, by the project's own table: predicting it again proves less than predicting one never used.
 bool calibrated_with(const Case& published);
@@ -31,5 +33,6 @@ std::string publisher_of(std::string_view source);
 /// Its text, `analysis/published/published.csv`.
 std::string_view published_table();
 std::string_view mlperf_table();
+std::string_view sharded_table();
 
 }  // namespace hbench

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/prediction/case_strategy.hpp"
+#include "analysis/prediction/coding_rates.hpp"
 #include "bench/calibrate/measure_machine.hpp"
 #include "bench/calibrate/record_step.hpp"
 #include "bench/launch/process.hpp"
@@ -65,9 +66,11 @@ void write_profiles(const CalibrationPlan& calibration, const std::vector<Profil
   MachineFigures machine = measure_machine(calibration.place, calibration.ranks(), run.program);
   for (const Case& baseline : calibration.baselines)
     machine.rates[baseline.workload] = stored_rate(baseline, run, machine.how);
+  machine.coding = coding_rates(run.results, calibration.baselines.front());
   for (const Profile& network : networks)
     write_whole(profile_file(run.folder, network), format_machine_profile(network, machine), "--db");
   run.note("calibrated: " + link_in_words(machine));
+  for (const auto& [compressor, stated] : machine.coding) run.note(fmt::format("{}: {}", compressor, stated.source));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "analysis/prediction/case_strategy.hpp"
@@ -106,18 +107,40 @@ std::string strategy_text(const Preset& preset) {
   return fmt::format("{}, {}", strategy.label(), fusion == kUnfused ? "no fusion" : fusion);
 }
 
-/// What few presets have: a cost of each step, and of compressors that are more than a cast.
-std::string more_of(const Preset& preset) {
+/// Sources that many rows have, each said once.
+class Sources {
+ public:
+  /// Returns ` [2]`: the source's number.
+  std::string mark(std::string_view source) {
+    const auto known = std::ranges::find(sources_, source);
+    const auto number = known - sources_.begin() + 1;
+    if (known == sources_.end()) sources_.push_back(source);
+    return fmt::format(" [{}]", number);
+  }
+  /// `[1] who says it. [2] ...`
+  std::string in_words() const {
+    std::string text;
+    for (std::size_t i = 0; i < sources_.size(); ++i) text += fmt::format(" [{}] {}.", i + 1, sources_[i]);
+    return text;
+  }
+
+ private:
+  std::vector<std::string_view> sources_;
+};
+
+/// What few presets have: a cost of each step, of compressors that are more than a cast, and a rate of servers.
+std::string more_of(const Preset& preset, Sources& sources) {
   std::string more;
   const auto add = [&](const PresetFigure& figure, double scale, const char* unit, std::string_view of) {
-    if (figure.worse > 0) more += fmt::format("{}{} {}", more.empty() ? "" : "; ", range_of(figure, scale, unit), of);
+    if (figure.worse > 0)
+      more += fmt::format("{}{} {}{}", more.empty() ? "" : "; ", range_of(figure, scale, unit), of,
+                          sources.mark(figure.source));
   };
   add(preset.per_step, 1e3, "ms", "per step");
   add(preset.coding_per_byte, 1e9, "ns", "per coded byte");
   add(preset.coding_per_tensor, 1e3, "ms", "per coded tensor");
-  const std::string_view source =
-      preset.coding_per_byte.worse > 0 ? preset.coding_per_byte.source : preset.per_step.source;
-  return more.empty() ? "-" : fmt::format("{}: {}", more, source);
+  add(preset.server_rate, 1e-9, "GB/s", "per server");
+  return more.empty() ? "-" : more;
 }
 
 }  // namespace
@@ -169,17 +192,19 @@ Table fusion_table() {
 }
 
 Table preset_table() {
-  Table table{.caption = fmt::format(
-                  "Of figures the range is that of the band. Beside compute: {}. Without a preset the host "
-                  "costs nothing, in the band up to {:g} us per bucket: {}.",
-                  kUsualOverlap.source, kUnnamedFramework.per_bucket.worse * 1e6, kUnnamedFramework.per_bucket.source),
-              .columns = {"preset", "what", "strategy", "host, per bucket", "from", "beside compute", "more", "source"},
-              .numeric = {false, false, false, true, false, true, false, false}};
-  for (const Preset* entry : presets()) {
+  Table table{.columns = {"preset", "what", "strategy", "host, per bucket", "beside compute", "more", "source"},
+              .numeric = {false, false, false, true, true, false, false}};
+  Sources sources;
+  for (const Preset* entry : presets())
     table.rows.push_back({text(entry->name), text(entry->summary), strategy_text(*entry),
-                          range_of(entry->per_bucket, 1e6, "us"), text(entry->per_bucket.source),
-                          range_of(entry->overlap, 100, "%"), more_of(*entry), text(entry->citation)});
-  }
+                          range_of(entry->per_bucket, 1e6, "us") +
+                              (entry->per_bucket.stated > 0 ? sources.mark(entry->per_bucket.source) : ""),
+                          range_of(entry->overlap, 100, "%"), more_of(*entry, sources), text(entry->citation)});
+  table.caption = fmt::format(
+      "Of figures the range is that of the band. Beside compute: {}. Without a preset the host costs nothing, in the "
+      "band up to {:g} us per bucket: {}. Sources of figures:{}",
+      kUsualOverlap.source, kUnnamedFramework.per_bucket.worse * 1e6, kUnnamedFramework.per_bucket.source,
+      sources.in_words());
   return table;
 }
 

@@ -113,7 +113,7 @@ Table matrix(const std::vector<Point>& all) {
       if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
   }
   const int global = groups.front().points.front()->asked.global_batch;
-  table.caption = fmt::format("{}{}simulated: share of ideal speed; ahead: times as fast",
+  table.caption = fmt::format("{}{}simulated: share of ideal speed; ahead: times as fast, ?: likely",
                               gpus.size() == 1 ? fmt::format("{} GPUs, ", *gpus.begin()) : "",
                               global > 0 ? fmt::format("strong scaling of {} samples a step, ", global) : "");
   const auto column = [&](const std::string& name, bool numeric, int priority) {

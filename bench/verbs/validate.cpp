@@ -23,8 +23,8 @@
 namespace hbench {
 namespace {
 
-std::vector<CaseResult> figures(const std::string& file, bool mlperf) {
-  if (file.empty()) return mlperf ? mlperf_results() : published_results();
+std::vector<CaseResult> figures(const std::string& file, bool mlperf, bool sharded) {
+  if (file.empty()) return mlperf ? mlperf_results() : sharded ? sharded_results() : published_results();
   std::vector<CaseResult> published = read_published(file);
   if (published.empty())
     throw Error(ExitCode::usage, fmt::format("{} has no figures", file), "see analysis/published/README.md");
@@ -57,7 +57,7 @@ std::vector<Profile> clusters(const std::string& names) {
 /// What the verb was asked for.
 struct ValidationRequest {
   std::string from, profiles, workloads, without;
-  bool collectives = false, rates = false, mlperf = false;
+  bool collectives = false, rates = false, mlperf = false, methods = false;
   bool json = false, each = false, wide = false;
 };
 
@@ -94,7 +94,7 @@ ExitCode validate_gpu_rates(const ValidationRequest& request) {
 
 ExitCode validate_steps(const ValidationRequest& request) {
   const std::vector<const Cause*> without = causes_of(request.without);
-  std::vector<CaseResult> published = figures(request.from, request.mlperf);
+  std::vector<CaseResult> published = figures(request.from, request.mlperf, request.methods);
   select(published, request.profiles, &Case::profile, "profile");
   select(published, request.workloads, &Case::workload, "workload");
   catch_interrupts();
@@ -121,7 +121,7 @@ ExitCode run_validate(const Call& call) {
   app.footer(
       "Examples:\n  hbench validate\n  hbench validate --profile hkbu-10gbe --each\n  hbench validate --from "
       "rows.csv --json\n  hbench validate --collectives\n  hbench validate --collectives --without call\n  hbench "
-      "validate --mlperf\n  hbench validate --rates");
+      "validate --mlperf\n  hbench validate --methods\n  hbench validate --rates");
   Option* table = app.add_option(
       "--from", request.from, "table of figures instead of the built-in one (columns: analysis/published/README.md)");
   Option* on = app.add_option("--profile", request.profiles, "only these clusters (comma list)");
@@ -134,12 +134,16 @@ ExitCode run_validate(const Call& call) {
       app.add_flag("--mlperf", request.mlperf, "MLPerf's ResNet-50 and BERT instead, from the rate of one node")
           ->excludes(table)
           ->excludes(curves);
+  Option* methods = app.add_flag("--methods", request.methods, "steps with sharded state (fsdp) instead")
+                        ->excludes(table)
+                        ->excludes(curves)
+                        ->excludes(submissions);
   Option* without =
       app.add_option("--without", request.without,
                      fmt::format("as if these causes were none (comma list): {}", fmt::join(names_of(causes()), ", ")));
   Option* rates = app.add_flag("--rates", request.rates,
                                "rates of one GPU instead: modelled without the GPU, beside measured ones");
-  for (Option* other : {table, on, of, curves, submissions, without}) rates->excludes(other);
+  for (Option* other : {table, on, of, curves, submissions, methods, without}) rates->excludes(other);
   app.add_flag("--each", request.each, "also print each figure with its prediction");
   app.add_flag("--json", request.json, "print each figure as JSON")
       ->excludes(app.add_flag("--wide", request.wide, kWideHelp));

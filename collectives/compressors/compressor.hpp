@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -101,12 +102,26 @@ struct Compressor {
 /// The table, in the order in which `hbench list compressors` prints it.
 std::span<const Compressor* const> compressors();
 
+/// What an implementation takes on one device, as measured. Seconds.
+struct CodingRate {
+  double encode = 0, decode = 0;  ///< for each byte of float32 input
+  double call = 0;                ///< for each call of either, beside its bytes
+};
+
 /// How the elements of an all-reduce travel.
 struct Encoding {
   const Codec* codec = nullptr;  ///< per-hop; null: as they are
   /// As `Compressor::memory_traffic`.
   double memory_traffic = 0;
   std::size_t element_size = sizeof(float);
+  std::optional<CodingRate> measured;  ///< in place of what memory would take
+
+  /// Seconds of encoding `bytes` of float32 so many times and of decoding them, where a byte of memory traffic takes
+  /// so long.
+  double coding(double bytes, int encodes, int decodes, double memory_seconds_per_byte) const {
+    if (!measured) return bytes * (encodes + decodes) * memory_traffic * memory_seconds_per_byte;
+    return bytes * (encodes * measured->encode + decodes * measured->decode) + (encodes + decodes) * measured->call;
+  }
 
   std::int64_t wire_bytes(std::int64_t elements) const {
     return codec != nullptr ? codec->max_wire_bytes(elements) : elements * static_cast<std::int64_t>(element_size);
@@ -119,6 +134,7 @@ struct CompressorChoice {
   std::string parameters;       ///< complete, defaults filled in; empty when there are none
   bool error_feedback = false;  ///< what was lost in one step is added to the gradient of the next
   std::shared_ptr<const Codec> codec;
+  std::optional<CodingRate> measured;  ///< of its implementation where it runs, in place of declared traffic
 
   /// The canonical text: `fp16`, `topk:0.01`, `ef:sign`.
   std::string text() const;
@@ -128,7 +144,9 @@ struct CompressorChoice {
   bool at_most_casts() const { return !error_feedback && (verbatim() || compressor->cast); }
   /// \pre per-hop. Valid while the choice, or a copy of it, lives.
   Encoding encoding() const {
-    return {.codec = verbatim() ? nullptr : codec.get(), .memory_traffic = compressor->memory_traffic};
+    return {.codec = verbatim() ? nullptr : codec.get(),
+            .memory_traffic = compressor->memory_traffic,
+            .measured = verbatim() ? std::nullopt : measured};
   }
   /// For a buffer of `elements` where `device` has it; null where nothing is carried over. \pre the device is the
   /// host's, or the compressor has no memory of its own.

@@ -72,7 +72,7 @@ Network::Message Network::message(bool local, TransferKind kind, std::int64_t el
     bytes *= 2;
   }
   const double raw = static_cast<double>(elements) * static_cast<double>(encoding.element_size);
-  const double coding = raw * 2 * encoding.memory_traffic * memory_seconds_per_byte_;
+  const double coding = encoding.coding(raw, 1, 1, memory_seconds_per_byte_);
   const double reduction = kind == TransferKind::reduce ? raw * kReduceTraffic * memory_seconds_per_byte_ : 0;
   const double arriving = bytes * std::max(hop.link, hop.streams);
   return {.link = bytes * hop.link,

@@ -198,16 +198,17 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
   profile.name = std::filesystem::path(file_name).stem().string();
   profile.title = profile.name;
   profile.call_latency = kUsualCall;
-  read_section(read, table, "",
-               {{"title", false, text_into(profile.title)},
-                {"provider", false, text_into(profile.provider)},
-                {"instance_type", false, text_into(profile.instance_type)},
-                {"gpu", false, text_into(profile.gpu)},
-                {"gpus_per_node", true, count_into(profile.gpus_per_node)},
-                {"nodes_per_domain", false, count_into(profile.nodes_per_domain)},
-                {"most_nodes", false, count_into(profile.most_nodes)}},
-               {"local", "network", "parameter_server", "compute", "prediction", "price", "rates", "collectives"},
-               profile.figures);
+  read_section(
+      read, table, "",
+      {{"title", false, text_into(profile.title)},
+       {"provider", false, text_into(profile.provider)},
+       {"instance_type", false, text_into(profile.instance_type)},
+       {"gpu", false, text_into(profile.gpu)},
+       {"gpus_per_node", true, count_into(profile.gpus_per_node)},
+       {"nodes_per_domain", false, count_into(profile.nodes_per_domain)},
+       {"most_nodes", false, count_into(profile.most_nodes)}},
+      {"local", "network", "parameter_server", "compute", "prediction", "price", "rates", "coding", "collectives"},
+      profile.figures);
   if (!profile.gpu.empty()) read_gpu(gpus, profile);
   const bool linked = profile.gpus_per_domain() > 1;
   read_section(read, table, "local",
@@ -243,6 +244,7 @@ Profile parse_profile(std::string_view text, std::string_view file_name, const s
                profile.figures);
   profile.price = read_price(read, table, profile.figures);
   read_rates(read, table, profile);
+  profile.coding = read_coding(read, table);
   profile.curves = read_curves(table, file_name);
   profile.digest = digest_text(fmt::format("{}{}", profile.digest, text));
   return profile;

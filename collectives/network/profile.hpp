@@ -15,6 +15,7 @@
 
 #include "collectives/base/library.hpp"
 #include "collectives/base/units.hpp"
+#include "collectives/compressors/compressor.hpp"
 #include "collectives/network/curve.hpp"
 #include "collectives/network/figure.hpp"
 #include "collectives/network/price.hpp"
@@ -56,6 +57,12 @@ inline constexpr BytesPerSecond kFastestBus(45e9);
 
 /// Where figures are taken that are known within a factor only.
 enum class End : std::uint8_t { better, stated, worse };
+
+/// What the implementation of a compressor was measured to take.
+struct StatedCoding {
+  CodingRate rate;
+  std::string source;
+};
 
 /// See the top of the file. All rates are per direction; links are full duplex.
 struct Profile {
@@ -106,6 +113,8 @@ struct Profile {
   std::map<std::string, GpuRate, std::less<>> rates;
   GpuRates stated_rates;  ///< all that are stated, by workload name, in file order
 
+  /// What compressors take where they were measured, by their canonical text (`topk:0.01`).
+  std::map<std::string, StatedCoding, std::less<>> coding;
   std::vector<MeasuredCurve> curves;  ///< collectives that were measured on the cluster
 
   std::vector<Figure> figures;  ///< every figure above, in file order

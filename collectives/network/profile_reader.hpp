@@ -3,6 +3,7 @@
 /// Reads the tables of a profile: keys as checked figures, the price, and curves; private to the profile parser.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,10 +42,16 @@ std::string text_alone(std::string_view text, std::optional<double> number);
 std::optional<Price> read_price(const TomlReader& read, const toml::table& table, std::vector<Figure>& figures);
 
 struct Profile;
+struct StatedCoding;
 /// `[rates]`: samples/s by workload, as `resnet50 = 219`, `{ value = 219, batch = 64, source = "..." }` or a list of
 /// those. What a later file states of a workload takes the place of all that an earlier one does. \throws Error
 /// (usage).
 void read_rates(const TomlReader& read, const toml::table& table, Profile& profile);
+
+/// `[coding]`: what compressors were measured to take, as `fp16 = { encode = "0.1 ns", decode = "0.1 ns", call = "2
+/// us", source = "..." }`; times for a byte of float32, and for a call. None where there is no such section. \throws
+/// Error (usage) for unknown keys and compressors, and for what is no time.
+std::map<std::string, StatedCoding, std::less<>> read_coding(const TomlReader& read, const toml::table& table);
 
 /// `[[collectives]]`: the curves of a profile, in file order; none where it has none. `times` is a list of pairs
 /// `["64KiB", "44.6 us"]`. \throws Error (usage) with file and line: for keys that are unknown or missing, names that

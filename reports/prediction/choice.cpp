@@ -126,6 +126,13 @@ std::string what_it_takes(const Choice& choice, const Alternative& nearest) {
   return text.empty() ? text : text + ".";
 }
 
+/// Returns `It misses by 12 %`, or `It would have to be 2.0 times as good`.
+std::string missed_in_words(double factor) {
+  constexpr double kManyTimes = 1.5;
+  return factor < kManyTimes ? fmt::format("It misses by {:.2g} %", 100 * (factor - 1))
+                             : fmt::format("It would have to be {:.1f} times as good", factor);
+}
+
 std::string verdict(const Choice& choice, const std::vector<Alternative>& best) {
   const Alternative& first = best.front();
   const Case& asked = first.point.asked;
@@ -134,9 +141,11 @@ std::string verdict(const Choice& choice, const std::vector<Alternative>& best) 
   if (asked.gpus > 1) where += strategy_in_words(first);
   const auto good = std::ranges::count_if(best, meets_goals);
   if (good == 0)
-    return fmt::format("{}: none of {} clusters meets {}. The nearest is {}: {}. It misses by {:.2g} %.{}",
-                       choice.workload, best.size(), goals_in_words(choice.goals), where, in_words(first, choice),
-                       100 * (first.missed_by - 1), what_it_takes(choice, first));
+    return fmt::format(
+        "{}: {} {}. The nearest is {}: {}. {}.{}", choice.workload,
+        best.size() == 1 ? "the one cluster here does not meet" : fmt::format("none of {} clusters meets", best.size()),
+        goals_in_words(choice.goals), where, in_words(first, choice), missed_in_words(first.missed_by),
+        what_it_takes(choice, first));
   return fmt::format("{}: {}: {} ({}). {} of {} clusters surely or likely {} {}.", choice.workload, where,
                      in_words(first, choice), to_string(first.meets), good, best.size(), good == 1 ? "meets" : "meet",
                      goals_in_words(choice.goals));
@@ -267,11 +276,15 @@ std::string doubtful_rates(const Choice& choice, const std::vector<Alternative>&
   if (uncertain == 0) return {};
   const auto modelled = std::ranges::count_if(
       best, [](const Alternative& alternative) { return has_modelled_rate(alternative.point.asked); });
+  const std::string why = modelled == 0 ? ""
+                                        : fmt::format(" ({} modelled, because nobody measured this workload there)",
+                                                      modelled == uncertain ? "all" : std::to_string(modelled));
   return fmt::format(
-      "on {} of the {} clusters the samples/s of one GPU are not known to a tenth ({} modelled, because nobody "
-      "measured "
-      "this workload there); the bands of times and costs are as wide as that asks for",
-      uncertain, best.size(), modelled);
+      "on {} the samples/s of one GPU are not known to a tenth{}; the bands of times and costs are as wide as that "
+      "asks for",
+      uncertain == std::ssize(best) && uncertain > 1 ? fmt::format("all {} clusters", uncertain)
+                                                     : fmt::format("{} of the {} clusters", uncertain, best.size()),
+      why);
 }
 
 /// Efficiencies of different batches are not alike: larger ones communicate less often.

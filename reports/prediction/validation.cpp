@@ -10,6 +10,7 @@
 #include <set>
 
 #include "analysis/points/model_error.hpp"
+#include "analysis/prediction/validated_pairs.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
 
@@ -205,6 +206,110 @@ Table class_table(const std::vector<Validation>& all) {
   return table;
 }
 
+/// An error of a source beyond which a reader wants to know what it says of its set-up.
+constexpr double kFarOff = 0.2;
+
+/// What a citation says after its address: `2018; user report`.
+std::string remark_of(const Case& asked) {
+  const std::size_t open = asked.source.find('('), close = asked.source.rfind(')');
+  return open < close && close != std::string::npos ? asked.source.substr(open + 1, close - open - 1) : "";
+}
+
+/// Sources that are far off, with what their furthest figure says of its set-up; the furthest first.
+Table far_table(const std::vector<Validation>& all) {
+  Table table{.caption = "Sources that are off by more than a fifth, and what their furthest figure says of its set-up",
+              .columns = {"source", "figures", "mean error", "furthest", "what it says"},
+              .numeric = {false, true, true, true, false},
+              .priority = {0, 1, 0, 2, 0}};
+  std::map<std::string, Selection> sources;
+  for (const Validation& each : all) sources[each.residual.source].push_back(&each);
+  std::vector<std::pair<double, std::vector<std::string>>> rows;
+  for (const auto& [source, some] : sources) {
+    const Validation& furthest =
+        **std::ranges::max_element(some, {}, [](const Validation* each) { return std::fabs(each->error()); });
+    if (const double mean = errors_of(some).sizes.mean; mean > kFarOff)
+      rows.push_back({-mean,
+                      {source, std::to_string(some.size()), percent(mean), signed_percent(furthest.error()),
+                       remark_of(furthest.asked)}});
+  }
+  std::ranges::sort(rows);
+  for (auto& [order, row] : rows) table.rows.push_back(std::move(row));
+  return table;
+}
+
+/// What the mean over sources would be without those that are far off; all of them count.
+std::string far_in_words(const std::vector<Validation>& all, const Table& far) {
+  std::vector<Residual> residuals;
+  std::vector<double> errors;
+  for (const Validation& each : all) {
+    if (std::ranges::any_of(far.rows, [&](const auto& row) { return row[0] == each.residual.source; })) continue;
+    residuals.push_back(each.residual);
+    errors.push_back(std::fabs(each.error()));
+  }
+  if (residuals.empty()) return "";
+  return fmt::format(
+      "They count in all figures here: what they say of their set-up, no profile has. Over the other sources the mean "
+      "error is {}.",
+      percent(mean_over(residuals, &Residual::source, errors)));
+}
+
+/// A kind of pairs whose bands are asked about.
+struct PairClass {
+  std::string_view name;
+  bool (*has)(const ValidatedPair& each);
+};
+
+constexpr std::array kPairClasses{
+    PairClass{"pairs", [](const ValidatedPair&) { return true; }},
+    PairClass{"pairs: all-reduce and servers", [](const ValidatedPair& each) { return each.servers; }},
+    PairClass{"pairs: compressor and none", [](const ValidatedPair& each) { return each.compressor; }},
+    PairClass{"pairs: neither of these", [](const ValidatedPair& each) { return !each.servers && !each.compressor; }}};
+
+/// The ratio of two strategies of one source on one cluster, as a step of its own.
+StepBesideFigure as_step(const ValidatedPair& pair) {
+  return {.published = pair.published,
+          .predicted = pair.lead.ratio,
+          .low = pair.lead.low,
+          .high = pair.lead.high,
+          .residual = pair.residual};
+}
+
+void add_pairs(Table& table, const std::vector<ValidatedPair>& pairs) {
+  if (pairs.empty()) return;
+  std::vector<StepBesideFigure> ratios;
+  for (const ValidatedPair& each : pairs) ratios.push_back(as_step(each));
+  const bool one_source = std::ranges::all_of(
+      ratios, [&](const StepBesideFigure& each) { return each.residual.source == ratios[0].residual.source; });
+  if (one_source) return;
+  const Judged all = judged(ratios, &Residual::source);
+  for (const PairClass& kind : kPairClasses) {
+    std::vector<bool> chosen;
+    for (const ValidatedPair& each : pairs) chosen.push_back(kind.has(each));
+    table.rows.push_back(class_row(kind.name, all, chosen));
+  }
+}
+
+/// Returns `54 of 56 pairs that are predicted ahead have this order in their source, ...`; empty where there are none.
+std::string orders_in_words(const std::vector<ValidatedPair>& pairs) {
+  if (pairs.empty()) return "";
+  const auto of = [&](auto belongs) {
+    std::size_t all = 0, right = 0;
+    for (const ValidatedPair& each : pairs) {
+      if (!belongs(each.lead)) continue;
+      ++all;
+      right += each.in_order() ? 1 : 0;
+    }
+    return fmt::format("{} of {}", right, all);
+  };
+  const auto ahead = [](const Lead& lead) { return lead.who() != Ahead::level; };
+  const auto likely = [&](const Lead& lead) { return !ahead(lead) && lead.likely() != Ahead::level; };
+  return fmt::format(
+      "Who is ahead, of two strategies of one source on one cluster: {} pairs that are predicted ahead have this "
+      "order, "
+      "{} that are likely ahead, and {} that are level.",
+      of(ahead), of(likely), of([&](const Lead& lead) { return !ahead(lead) && !likely(lead); }));
+}
+
 std::string scale_in_words(const std::vector<Validation>& all) {
   std::vector<Residual> residuals;
   for (const Validation& each : all) residuals.push_back(each.residual);
@@ -235,8 +340,18 @@ Document validation_document(const std::vector<Validation>& all, bool each) {
   if (each) document.blocks.emplace_back(table_of(in_order, figure_fields, {.caption = "Each figure"}));
   document.blocks.emplace_back(Paragraph{verdict(all)});
   if (!several_sources(all)) return document;
-  document.blocks.emplace_back(class_table(all));
+  Table classes = class_table(all);
+  const std::vector<ValidatedPair> pairs = pairs_of(all);
+  add_pairs(classes, pairs);
+  document.blocks.emplace_back(std::move(classes));
   document.blocks.emplace_back(Paragraph{scale_in_words(all)});
+  if (Table far = far_table(all); !far.rows.empty()) {
+    const std::string others = far_in_words(all, far);
+    document.blocks.emplace_back(std::move(far));
+    document.blocks.emplace_back(Paragraph{others});
+  }
+  if (const std::string orders = orders_in_words(pairs); !orders.empty())
+    document.blocks.emplace_back(Paragraph{orders});
   return document;
 }
 

@@ -29,6 +29,8 @@ std::string who_is_ahead(const Match& match, const std::string& first, const std
   if (!match.both()) return "-";
   const Lead lead = match.lead();
   const std::string words = (lead.ratio < 1 ? lead.inverse() : lead).in_words();
+  if (const Ahead likely = match.likely(); likely != Ahead::level)
+    return fmt::format("{}? {}", likely == Ahead::first ? first : second, words);
   if (lead.who() == Ahead::level) return "level " + words.substr(words.find('('));
   return fmt::format("{} {}", lead.who() == Ahead::first ? first : second, words);
 }
@@ -37,7 +39,7 @@ Blocks best_of_either_side(const Scaling& scaling) {
   constexpr std::size_t kUnfolded = 30;
   Table table{.caption =
                   "All-reduce against parameter servers, each by its best configuration, on the most GPUs; ahead: "
-                  "how many times as fast",
+                  "how many times as fast; ?: likely",
               .columns = {"workload", "network", "GPUs", "evidence", "best all-reduce", "efficiency", "best servers",
                           "efficiency of servers", "ahead"},
               .numeric = {false, false, true, false, false, true, false, true, false},

@@ -104,6 +104,12 @@ bool is_over_compressors(const std::vector<std::string>& compressors, const std:
 
 }  // namespace
 
+Ahead Match::likely() const {
+  const Lead found = lead();
+  const bool simulated = first->asked.evidence == Evidence::simulated;
+  return simulated && found.who() == Ahead::level ? found.likely() : Ahead::level;
+}
+
 std::vector<Match> best_of_sides(const Pointers& points) {
   std::vector<Match> matches;
   for (const Pointers& group : by_question(points)) {

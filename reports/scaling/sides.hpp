@@ -21,6 +21,8 @@ struct Match {
   bool both() const { return first != nullptr && second != nullptr; }
   /// Of the first over the second. \pre both()
   Lead lead() const { return lead_of(*first, *second); }
+  /// Which of two simulated ways is likely to be ahead and not surely; level of others. \pre both()
+  Ahead likely() const;
   /// The second where it is ahead, or alone.
   const Point& better() const {
     return first == nullptr || (both() && lead().who() == Ahead::second) ? *second : *first;

@@ -80,29 +80,72 @@ std::string range_of(const std::vector<Lead>& leads) {
   return times_as_fast(least.ratio, most.ratio);
 }
 
+/// The networks where both ways were tried, by who is ahead of whom.
+struct Standing {
+  std::vector<Lead> ahead, likely;  ///< of the first over the second
+  std::ptrdiff_t level = 0, likely_behind = 0, behind = 0;
+
+  std::size_t all() const {
+    return ahead.size() + likely.size() + static_cast<std::size_t>(level + likely_behind + behind);
+  }
+};
+
+/// \param turned of the second way over the first
+Standing standing_of(const Contest& contest, bool turned) {
+  Standing standing;
+  const Ahead first = turned ? Ahead::second : Ahead::first, second = turned ? Ahead::first : Ahead::second;
+  for (const Match& match : contest.matches) {
+    if (!match.both()) continue;
+    const Lead lead = turned ? match.lead().inverse() : match.lead();
+    const Ahead who = match.lead().who(), likely = match.likely();
+    if (who == first) standing.ahead.push_back(lead);
+    if (likely == first) standing.likely.push_back(lead);
+    standing.behind += who == second ? 1 : 0;
+    standing.likely_behind += likely == second ? 1 : 0;
+    standing.level += who == Ahead::level && likely == Ahead::level ? 1 : 0;
+  }
+  return standing;
+}
+
+/// Of one network.
+std::string contest_sentence(const Match& match, const std::string& way, const std::string& other, bool turned) {
+  const std::string words = (turned ? match.lead().inverse() : match.lead()).in_words();
+  const std::string_view verb = is_plural(way) ? "are" : "is";
+  if (match.likely() != Ahead::level)
+    return fmt::format("{} {} likely ahead of {}: {} times as fast.", way, verb, other, words);
+  if (match.lead().who() == Ahead::level)
+    return fmt::format("{} and {} are level: {} times as fast.", way, other, words);
+  return fmt::format("{} {} {} times as fast as {}.", way, verb, words, other);
+}
+
 /// Which of two ways is ahead, of the networks where both were tried. Empty where there is none.
 std::string contest_sentence(const Contest& contest) {
-  std::vector<Lead> leads;
-  for (const Match& match : contest.matches)
-    if (match.both()) leads.push_back(match.lead());
-  if (leads.empty()) return "";
-  const auto count = [&](Ahead who) { return std::ranges::count(leads, who, &Lead::who); };
-  const bool turned = count(Ahead::second) > count(Ahead::first);
-  if (turned) std::ranges::transform(leads, leads.begin(), &Lead::inverse);
+  const auto weight = [](const Standing& standing) { return std::pair(standing.ahead.size(), standing.likely.size()); };
+  const Standing first = standing_of(contest, false), second = standing_of(contest, true);
+  if (first.all() == 0) return "";
+  const bool turned = weight(second) > weight(first);
+  const Standing& standing = turned ? second : first;
   const std::string way = capitalized(turned ? contest.second : contest.first);
   const std::string& other = turned ? contest.first : contest.second;
-  const std::ptrdiff_t level = count(Ahead::level), behind = count(Ahead::second);
-  if (leads.size() == 1 && level == 0)
-    return fmt::format("{} {} {} times as fast as {}.", way, is_plural(way) ? "are" : "is", leads[0].in_words(), other);
-  if (leads.size() == 1) return fmt::format("{} and {} are level: {} times as fast.", way, other, leads[0].in_words());
-  if (level == std::ssize(leads))
+  if (standing.all() == 1)
+    return contest_sentence(*std::ranges::find_if(contest.matches, &Match::both), way, other, turned);
+  if (standing.level == static_cast<std::ptrdiff_t>(standing.all()))
     return fmt::format("{} and {} are level on {} networks.", way, other,
-                       level == 2 ? "both" : fmt::format("all {}", level));
-  const std::size_t all = leads.size();
-  std::erase_if(leads, [](const Lead& lead) { return lead.who() != Ahead::first; });
-  return fmt::format("{} ahead of {} on {} of {} networks ({}){}{}.", way, other, leads.size(), all, range_of(leads),
-                     level > 0 ? fmt::format(", level on {}", level) : "",
-                     behind > 0 ? fmt::format(", behind on {}", behind) : "");
+                       standing.level == 2 ? "both" : fmt::format("all {}", standing.level));
+  const bool surely = !standing.ahead.empty();
+  const std::vector<Lead>& leads = surely ? standing.ahead : standing.likely;
+  std::string text = fmt::format("{} {}ahead of {} on {} of {} networks ({})", way, surely ? "" : "likely ", other,
+                                 leads.size(), standing.all(), range_of(leads));
+  const auto add = [&](std::string_view what, std::ptrdiff_t count) {
+    if (count > 0) text += fmt::format(", {} on {}", what, count);
+  };
+  if (surely) add("likely", std::ssize(standing.likely));
+  add("level", standing.level);
+  add(standing.behind == 0         ? "likely behind"
+      : standing.likely_behind > 0 ? "behind or likely so"
+                                   : "behind",
+      standing.likely_behind + standing.behind);
+  return text + ".";
 }
 
 /// Points without an efficiency still have a speed. Of those that scale one is shown before a process by itself.

@@ -12,20 +12,20 @@
 namespace hbench {
 namespace {
 
-StepEnds step(double better, double stated, double worse, double communication = 0) {
-  return {.stated = stated, .better = better, .worse = worse, .communication = communication};
+StepEnds step(double better, double stated, double worse, double exposed = 0) {
+  return {.stated = stated, .better = better, .worse = worse, .exposed = exposed};
 }
 
 TEST(Lead, IsOfTheFirstWhereItIsFasterByMoreThanTheModelsErrorAtEveryEnd) {
   const double enough = std::exp(kModelError.compute) + 0.01, few = std::exp(kModelError.compute) - 0.01;
   const auto who = [](const StepEnds& first, const StepEnds& second) { return lead_of(first, second).who(); };
   EXPECT_EQ(who(step(1, 1, 1), step(enough, enough, enough)), Ahead::first);
-  EXPECT_EQ(who(step(1, 1, 1), step(few, enough, enough)), Ahead::level);
-  EXPECT_EQ(who(step(1, 1, 1), step(enough, few, enough)), Ahead::level);
-  EXPECT_EQ(who(step(1, 1, 1), step(enough, enough, few)), Ahead::level);
+  EXPECT_EQ(who(step(1, 1, 1), step(few, few, few)), Ahead::level);
+  EXPECT_EQ(who(step(1, 1, 1), step(1, enough, enough)), Ahead::level);
+  EXPECT_EQ(who(step(1, 1, 1), step(enough, enough, 1)), Ahead::level);
   EXPECT_EQ(who(step(enough, enough, enough), step(1, 1, 1)), Ahead::second);
   EXPECT_EQ(who(step(1, 1, 1), step(enough, enough, enough, 1)), Ahead::level)
-      << "where the network is used its error counts too";
+      << "where exchanges are exposed their error counts too";
 }
 
 // What both share may make both twice as slow, and nobody is less ahead for it.
@@ -35,6 +35,32 @@ TEST(Lead, IsNotWidenedByWhatBothShare) {
   EXPECT_DOUBLE_EQ(lead.ratio, 1.5);
   EXPECT_NEAR(lead.low, 1.5 / std::exp(kModelError.compute), 1e-12);
   EXPECT_NEAR(lead.high, 1.5 * std::exp(kModelError.compute), 1e-12);
+}
+
+TEST(Lead, IsWidenedByWhatTwoFamiliesHaveApartAsFarAsItIsExposed) {
+  StepEnds ring = step(1, 1, 1, 0.5), servers = step(1.5, 1.5, 1.5, 0.2);
+  servers.servers = true;
+  const double error = std::hypot(kModelError.half_width(0.5), 0.5 * kServersApart);
+  EXPECT_NEAR(lead_of(ring, servers).low, 1.5 / std::exp(error), 1e-12);
+  ring.servers = true;
+  EXPECT_NEAR(lead_of(ring, servers).low, 1.5 / std::exp(kModelError.half_width(0.5)), 1e-12);
+}
+
+TEST(Lead, IsLessSureOfACompressorWhoseImplementationIsNotKnown) {
+  const StepEnds plain = step(1, 1, 1);
+  StepEnds compressed = step(0.5, 0.5, 0.5);
+  compressed.coding = 1;
+  const Lead lead = lead_of(compressed, plain);
+  EXPECT_EQ(lead.who(), Ahead::level);
+  EXPECT_EQ(lead.likely(), Ahead::first);
+  EXPECT_NEAR(lead.high, 2 * std::exp(kModelError.compute), 1e-12) << "nothing that is unknown makes it quicker";
+  EXPECT_NEAR(lead_of(plain, compressed).inverse().low, lead.low, 1e-12);
+}
+
+TEST(Lead, IsLikelyByHalfOfItsBand) {
+  EXPECT_EQ((Lead{1.2, 0.9, 1.6}.likely()), Ahead::first);
+  EXPECT_EQ((Lead{1.2, 0.8, 1.8}.likely()), Ahead::level);
+  EXPECT_EQ((Lead{0.8, 0.5, 1.2}.likely()), Ahead::second);
 }
 
 TEST(Lead, IsTheReciprocalTheOtherWayRound) {
@@ -67,7 +93,7 @@ TEST(LeadOfPoints, MeetsOppositeEndsOnDifferentClusters) {
   EXPECT_EQ(lead_of(simulated("a", quick), simulated("a", slow)).who(), Ahead::first);
   const Lead apart = lead_of(simulated("a", quick), simulated("b", slow));
   EXPECT_EQ(apart.who(), Ahead::level);
-  EXPECT_NEAR(apart.low, 1 / std::exp(kModelError.compute), 1e-12);
+  EXPECT_NEAR(apart.low, 1.5 / std::exp(std::hypot(std::log(1.5), kModelError.compute)), 1e-12);
 }
 
 Point timed(std::vector<TimedLaunch> launches) {

@@ -138,7 +138,7 @@ std::string verdict_of(const std::vector<Point>& points, const Goals& goals) {
 TEST(ChoiceDocument, SaysWhatItWouldTakeWhereNobodyMeetsTheGoals) {
   const std::vector<Point> points{lab_point(8, 0.9)};
   EXPECT_THAT(verdict_of(points, {.efficiency = 0.99}),
-              AllOf(HasSubstr("none of 1 clusters"),
+              AllOf(HasSubstr("the one cluster here does not meet"),
                     HasSubstr("It would take another network (hbench bandwidth --workload vgg16 --profile lab --gpus 8 "
                               "--target 99% says which).")));
   EXPECT_THAT(verdict_of({lab_point(4, 0.9)}, {.efficiency = 0.99}), HasSubstr("It would take other links"));

@@ -47,6 +47,16 @@ std::string source_of(const Profile& profile, const std::string& key) {
   return "";
 }
 
+TEST(MachineProfile, HasWhatCompressorsTookHere) {
+  MachineFigures machine = measured();
+  machine.coding["topk:0.01"] = {{.encode = 2e-9, .decode = 1.5e-10, .call = 3e-6}, "timed here on a day"};
+  const StatedCoding coding = read_back(network(), machine).coding.at("topk:0.01");
+  EXPECT_NEAR(coding.rate.encode, 2e-9, 1e-15);
+  EXPECT_NEAR(coding.rate.decode, 1.5e-10, 1e-16);
+  EXPECT_NEAR(coding.rate.call, 3e-6, 1e-12);
+  EXPECT_EQ(coding.source, "timed here on a day");
+}
+
 TEST(MachineProfile, HasWhatWasMeasuredInsideANodeAndSaysSo) {
   const Profile profile = read_back(network(), measured());
   EXPECT_EQ(profile.gpus_per_node, 4);

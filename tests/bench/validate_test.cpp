@@ -143,6 +143,17 @@ TEST(Validate, IsNearMlperfFromTheRateOfOneNode) {
   EXPECT_GE(held / predictions, 0.85);
 }
 
+// FSDP on 128 to 512 H100, from the rate that the same source prints for one or two nodes.
+TEST(Validate, IsNearPublishedStepsWithShardedState) {
+  const std::vector<CaseResult> rows = sharded_results();
+  ASSERT_EQ(rows.size(), 9);
+  for (const Validation& each : validate(rows, load_data())) {
+    EXPECT_THAT(each.asked.strategy.method, testing::StartsWith("fsdp"));
+    EXPECT_LT(std::fabs(each.error()), 0.15) << each.asked.workload << ' ' << each.asked.gpus;
+    EXPECT_TRUE(holds(each.residual)) << each.asked.workload << ' ' << each.asked.gpus;
+  }
+}
+
 // Each cause is a part of some cluster's model, and taking out what is unknown by name is refused.
 TEST(Causes, ChangeAClusterOrWhatIsAskedOfIt) {
   const Profile stated = load_data().profiles.load("aws-p5");
@@ -156,6 +167,12 @@ TEST(Causes, ChangeAClusterOrWhatIsAskedOfIt) {
   find_cause("hops").remove_from_cluster(silent);
   EXPECT_EQ(silent.network_latency.value, 0);
   EXPECT_EQ(silent.local_rate.value, stated.local_rate.value);
+  Case asked;
+  asked.strategy.compressor = "topk:0.01";
+  find_cause("compressor").remove_from_case(asked);
+  EXPECT_FALSE(asked.strategy.compresses());
+  find_cause("precision").remove_from_case(asked);
+  EXPECT_EQ(asked.training.precision, "float32");
   expect_error([] { find_cause("cal"); }, ExitCode::usage, HasSubstr("no cause 'cal'; did you mean 'call'?"));
 }
 
@@ -261,6 +278,9 @@ TEST(ValidateVerb, SaysHowFarPredictionsAreOffByClusterAndByStrategy) {
   EXPECT_THAT(output_of({"--each", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-0.3 %")));
   EXPECT_THAT(text, AllOf(HasSubstr("By cluster"), HasSubstr("By strategy"), HasSubstr("uber-p100-25gbe-tcp"),
                           HasSubstr("262 figures that did not calibrate"), HasSubstr("90 % band")));
+  EXPECT_THAT(text, AllOf(HasSubstr("pairs: all-reduce and servers"), HasSubstr("Who is ahead, of two strategies")));
+  EXPECT_THAT(text, AllOf(HasSubstr("off by more than a fifth"), HasSubstr("horovod/horovod#2581"),
+                          HasSubstr("one TCP stream"), HasSubstr("They count in all figures here")));
 }
 
 TEST(ValidateVerb, RefusesWhatLeavesNothingAndFilesThatAreNone) {

@@ -214,6 +214,17 @@ TEST(Listings, SayWhatFrameworksSendAndWhatNoneCosts) {
   EXPECT_EQ(strategy("mxnet-ps"), "ps (sliced, colocated), no fusion");
 }
 
+TEST(Listings, SayTheSourceOfAFigureOfManyFrameworksOnce) {
+  const Table table = listed("presets");
+  std::string text = table.caption;
+  for (const auto& row : table.rows)
+    for (const std::string& cell : row) text += cell;
+  const std::string source = "40 to 75 us for each bucket of PyTorch's DDP";
+  ASSERT_NE(text.find(source), text.npos);
+  EXPECT_EQ(text.find(source), text.rfind(source));
+  EXPECT_THAT(text, HasSubstr("57 us (40 to 200) [1]"));
+}
+
 TEST(Listings, SayWhatEveryEntryIsAndWhereItIsFrom) {
   for (const char* name : {"algorithms", "compressors", "fusion", "executors"}) {
     const Table table = listed(name);

@@ -1,5 +1,6 @@
 #include "collectives/network/profile.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -345,6 +346,28 @@ TEST(ProfileReadme, ListsEveryKey) {
     if (figure.key.starts_with("rates.") || figure.key == "gpu.title") continue;
     EXPECT_NE(readme.find("`" + figure.key + "`"), std::string::npos) << figure.key;
   }
+}
+
+TEST(ProfileCoding, NamesCompressorsByTheirCanonicalText) {
+  const Profile profile = parse(kProfileText + "[coding]\ntopk = { encode = \"2 ns\", decode = \"0.5 ns\" }\n");
+  const StatedCoding& coding = profile.coding.at("topk:0.01");
+  EXPECT_DOUBLE_EQ(coding.rate.encode, 2e-9);
+  EXPECT_DOUBLE_EQ(coding.rate.decode, 5e-10);
+  EXPECT_EQ(coding.rate.call, 0);
+  EXPECT_EQ(coding.source, "stated in my.toml");
+}
+
+TEST(ProfileCoding, RefusesWhatItDoesNotKnow) {
+  const auto refused = [](const std::string& line, const std::string& message) {
+    expect_error([&] { parse(kProfileText + "[coding]\n" + line + "\n"); }, ExitCode::usage,
+                 ::testing::HasSubstr(message), ::testing::_);
+  };
+  refused("topk = 3", "coding.topk must be a table");
+  refused("topq = { encode = \"2 ns\", decode = \"1 ns\" }", "topq");
+  refused("fp16 = { encode = \"2 ns\" }", "decode");
+  refused("fp16 = { encode = 2, decode = \"1 ns\" }", "coding.fp16.encode must be a time");
+  refused("fp16 = { encode = \"2 miles\", decode = \"1 ns\" }", "coding.fp16.encode");
+  refused("fp16 = { encode = \"2 ns\", decode = \"1 ns\", gain = 1 }", "gain");
 }
 
 }  // namespace

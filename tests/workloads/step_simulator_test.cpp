@@ -181,11 +181,13 @@ TEST(StepSimulator, ACycleBeginsWhenTheCoordinatorHasToldEveryoneAboutTheLastOne
   EXPECT_NEAR(times.exposed.value, 0.0314 - 0.018, kTolerance);
 }
 
-StepTimes run_compressed(const Profile& profile, int workers, const char* compressor) {
+StepTimes run_compressed(const Profile& profile, int workers, const char* compressor,
+                         std::optional<CodingRate> measured = std::nullopt) {
   const StepTimeline one{
       .batch = 1, .forward = Seconds(0.010), .backward = Seconds(0.020), .gradients = {{"a", 10'000, Seconds(0.020)}}};
   TrainingStrategy strategy = ring("none");
   strategy.compressor = parse_compressor(compressor);
+  strategy.compressor.measured = measured;
   return run(profile, {.workers = workers}, one, strategy);
 }
 
@@ -212,6 +214,20 @@ TEST(StepSimulator, TopKGathersLengthsAndEncodingsAndDecodesThemAll) {
     EXPECT_NEAR(run_compressed(profile, workers, "topk:0.01").exposed.value,
                 sent + (1 + workers) * 1.03 * 40'000 / 123.6e6, kTolerance);
   }
+}
+
+// The gradient of 40,000 bytes is encoded once, at 10 ns a byte, and decoded by N at 2 ns, 0.1 ms for each call; a ring
+// codes each half of it twice. Memory tells nothing then.
+TEST(StepSimulator, CodesAsLongAsItWasMeasured) {
+  Profile profile = round_cluster();
+  profile.memory_rate = BytesPerSecond(123.6e6);
+  const CodingRate measured{.encode = 1e-8, .decode = 2e-9, .call = 1e-4};
+  EXPECT_NEAR(run_compressed(profile, 2, "topk:0.01", measured).exposed.value,
+              2 * 0.001 + (8 + 804) / 4e6 + 40'000 * (1e-8 + 2 * 2e-9) + 3 * 1e-4, kTolerance);
+  profile.memory_rate = BytesPerSecond(0);
+  const double plain = run_compressed(profile, 2, "fp16").exposed.value;
+  EXPECT_NEAR(run_compressed(profile, 2, "fp16", measured).exposed.value,
+              plain + 2 * (20'000 * (1e-8 + 2e-9) + 2 * 1e-4), kTolerance);
 }
 
 // All three ready between two cycles of 20 ms, at 20 and 40: one bucket of 6000 elements, 40 + 1 + 8 ms.

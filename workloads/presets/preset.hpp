@@ -60,6 +60,9 @@ struct Preset {
   /// tensor.
   PresetFigure coding_per_byte = {}, coding_per_tensor = {};
   HalfTraining half = {};
+  /// What one of its servers handles where that was measured, in and out together, in bytes/s; for clusters whose own
+  /// figure is known within a factor only. 0: as those say.
+  PresetFigure server_rate = {};
 };
 
 /// Where no framework is named, its costs may be any: stated as none.

@@ -25,6 +25,11 @@ constinit const Preset kTfPsPreset{
     .fusion = "none",
     .placement = "greedy",
     .servers_update = true,
+    .server_rate = {.stated = 1.308e9,
+                    .better = 1.85e9,
+                    .worse = 0.925e9,
+                    .source = "tensorflow/tensorflow#6256 (2017-01): what one gRPC tensor server moves on one system; "
+                              "the root of 2 more or less is assumed"},
 };
 
 extern const Preset kTf2CollectivePreset;

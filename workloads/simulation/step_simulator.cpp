@@ -87,13 +87,13 @@ Seconds StepSimulator::gather_time(const AlgorithmChoice& algorithm, const Compr
   const std::int64_t payload = compressor.codec->max_wire_bytes(elements);
   return collective_time(gather, {.element_size = sizeof(std::int64_t)}, world_.workers) +
          collective_time(gather, {.element_size = 1}, payload * world_.workers) +
-         coding_time(compressor, elements, 1 + world_.workers);
+         coding_time(compressor, elements, 1, world_.workers);
 }
 
 Seconds StepSimulator::low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
                                      std::int64_t elements) {
   const std::int64_t factor = compressor.codec->max_wire_bytes(elements) / (2 * kElementSize);
-  return 2 * collective_time(algorithm, {}, factor) + coding_time(compressor, elements, 2);
+  return 2 * collective_time(algorithm, {}, factor) + coding_time(compressor, elements, 1, 1);
 }
 
 Seconds StepSimulator::collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding,
@@ -101,10 +101,11 @@ Seconds StepSimulator::collective_time(const AlgorithmChoice& algorithm, const E
   return collectives_.answer(algorithm, encoding, elements).time;
 }
 
-Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int passes) const {
-  if (profile_->memory_rate.value == 0) return Seconds(0);
-  const double traffic = static_cast<double>(elements) * sizeof(float) * compressor.compressor->memory_traffic;
-  return Bytes(passes * traffic) / profile_->memory_rate;
+Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int encodes,
+                                   int decodes) const {
+  const double memory_seconds_per_byte = profile_->memory_rate.value > 0 ? 1 / profile_->memory_rate.value : 0;
+  return Seconds(compressor.encoding().coding(static_cast<double>(elements * kElementSize), encodes, decodes,
+                                              memory_seconds_per_byte));
 }
 
 /// One run of one workload: walks the plan of the method in virtual time.
