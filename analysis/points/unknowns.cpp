@@ -50,9 +50,6 @@ constexpr double kScaleKnown = 0.05, kScaleAssumed = 0.107;
 constexpr double kStepOfAny = 0.03, kStepOfKnown = 0.004, kTensorOfAny = 50e-6;
 /// The share of hidden communication that such a framework may leave unhidden.
 constexpr double kUnhiddenByAny = 0.5;
-/// The share of what is exposed that frameworks with sharded state may hide: they gather parameters beside the next
-/// forward pass (FSDP's SHARD_GRAD_OP), where the plan gathers all of them before it.
-constexpr double kGatherHidden = 0.5;
 /// The share of communication that gradients which are ready sooner or later hide or leave.
 constexpr double kComputedTimeline = 0.35;
 constexpr double kPrecision = 0.25;
@@ -93,7 +90,6 @@ std::vector<Unknown> unknowns_of(const StepFacts& facts) {
   add(UnknownKind::framework, left * (facts.framework_known ? longer(facts, kStepOfKnown)
                                                             : longer(facts, kStepOfAny + kTensorOfAny * facts.tensors +
                                                                                 kUnhiddenByAny * facts.hidden)));
-  if (facts.gathers) add(UnknownKind::framework, 0, shorter(facts, kGatherHidden * facts.exposed));
   if (facts.computed_timeline)
     add(UnknownKind::timeline, longer(facts, kComputedTimeline * facts.hidden),
         shorter(facts, kComputedTimeline * facts.exposed));

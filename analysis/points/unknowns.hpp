@@ -70,7 +70,6 @@ struct StepFacts {
   bool assumed_network = false;    ///< figures of the network or the links that nobody states
   bool framework_known = false;    ///< a preset
   bool computed_timeline = false;  ///< by a rule, not recorded
-  bool gathers = false;            ///< parameters, of which each rank updates a part
   bool mixed_precision = false;
   bool codes = false;            ///< a compressor that is more than a cast
   bool coding_measured = false;  ///< whose implementation was timed on these devices

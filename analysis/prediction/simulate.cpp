@@ -171,7 +171,6 @@ StepFacts SimulatedRunner::facts_of(const Case& asked, const SimulatedStep& step
               std::ranges::any_of(assumed, [](const Figure& figure) { return figure.key.starts_with("network."); }),
           .framework_known = !asked.strategy.preset.empty(),
           .computed_timeline = trace.computed(),
-          .gathers = sharded(strategy.method.plan(strategy.overlap)).optimizer,
           .mixed_precision = is_half(asked.training.precision),
           .codes = strategy.communicates() && !strategy.compressor.at_most_casts(),
           .coding_measured = strategy.compressor.measured.has_value()};

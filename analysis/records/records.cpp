@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 4> kEvidence{"measured", "emulated", "sim
 bool is_default_fusion(const Strategy& strategy) {
   if (strategy.fusion.empty()) return true;
   const auto method = std::ranges::find(methods(), policy_of(strategy.method), &Method::name);
-  if (method != methods().end() && (*method)->by_units) return strategy.fusion == kUnfused;
+  if (method != methods().end() && (*method)->by_units) return true;  // there is none
   if (!strategy.preset.empty() && policy_of(strategy.fusion) == strategy.preset) return true;
   if (!strategy.server_mode.empty()) return strategy.fusion == kUnfused;
   return strategy.fusion == "horovod" || strategy.fusion == "horovod:128MiB:1ms";
