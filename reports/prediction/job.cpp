@@ -28,7 +28,7 @@ std::int64_t gradient_elements(const TrainingJob& job) {
 std::string place(const TrainingJob& job) {
   const Recording& recording = job.recordings[job.shown];
   std::string text = job.ranks > 0 ? counted(job.ranks, "rank") : "a number of ranks that is not known";
-  if (job.ranks == 0 && job.buckets.empty()) text = "one rank";
+  if (job.ranks == 0 && job.buckets.empty() && job.others.empty()) text = "one rank";
   if (!recording.gpu.empty()) text += fmt::format(", {}", recording.gpu);
   if (!recording.backend.empty()) text += fmt::format(", {}", recording.backend);
   return text;
