@@ -39,6 +39,8 @@ std::string verdict(const TrainingJob& job) {
   if (job.step.value > 0)
     text = fmt::format("A step takes {} ({} to {}) on {}", ms(job.step), ms(job.fastest_step), ms(job.slowest_step),
                        place(job));
+  if (job.buckets.empty() && std::max(job.ranks, job.recordings[job.shown].world) > 1)
+    return text + "; no exchange of gradients is in the file.";
   if (job.buckets.empty()) return text + "; it exchanges no gradients.";
   if (!job.backward && job.communication.value > 0)
     return text + fmt::format("; its gradients are exchanged in {}, hidden or not.", ms(job.communication));
