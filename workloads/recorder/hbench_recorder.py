@@ -35,7 +35,7 @@ STEP, CALLED, BEGIN, END, AFTER = -1, -2, -3, -4, -5
 
 # A hook holds the training up: by so many seconds on a GPU, where it marks the stream, and on a CPU. The hooks of a step
 # may take this share of it, and the others have their turn in other steps; but some are always recorded.
-HOOK_SECONDS, SHARE, FEWEST_HOOKS = {"cuda": 10e-6, "cpu": 2e-6}, 0.005, 16
+HOOK_SECONDS, SHARE, FEWEST_HOOKS = {"cuda": 10e-6, "cpu": 6e-6}, 0.005, 16
 LOOKS = 3  # steps in which a gradient is watched, one after the other
 
 UNSEEN = ("the begin of the backward pass was not seen: the Recorder's model is not the one that is called (which may "
