@@ -20,7 +20,7 @@ void check_ranks(const std::vector<Recording>& recordings) {
   const Recording& first = recordings.front();
   std::map<int, std::string> files;
   for (const Recording& recording : recordings) {
-    if (recording.world != first.world)
+    if (recording.world != first.world && recording.world > 0 && first.world > 0)
       throw Error(
           ExitCode::usage,
           fmt::format("{} is of {} ranks and {} of {}", first.file, first.world, recording.file, recording.world),
@@ -29,12 +29,30 @@ void check_ranks(const std::vector<Recording>& recordings) {
       throw Error(ExitCode::usage, fmt::format("{} does not say which rank it is of", recording.file),
                   "give that file alone");
     if (!recording.rank) continue;
+    if (recording.world > 0 && *recording.rank >= recording.world)
+      throw Error(ExitCode::usage,
+                  fmt::format("{} says that it is of rank {} of {}", recording.file, *recording.rank,
+                              counted(recording.world, "rank")),
+                  "ranks count from 0: give another rank's file");
     const auto [known, added] = files.try_emplace(*recording.rank, recording.file);
     if (!added)
       throw Error(ExitCode::usage,
                   fmt::format("{} and {} are both of rank {}", known->second, recording.file, *recording.rank),
                   "give each rank once, all of one job");
   }
+}
+
+/// A rank without a step like those of the others does something else: a stage of a pipeline, or another job.
+void require_alike(const std::vector<Recording>& recordings, const JobSteps& steps) {
+  const auto none = std::ranges::find_if(steps.ranks, [](const auto& rank) { return rank.empty(); });
+  const auto some = std::ranges::find_if(steps.ranks, [](const auto& rank) { return !rank.empty(); });
+  if (none == steps.ranks.end()) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{} and {} are not of ranks that do the same: no step of the one has the gradients and "
+                          "buckets of the other's",
+                          recordings[static_cast<std::size_t>(some - steps.ranks.begin())].file,
+                          recordings[static_cast<std::size_t>(none - steps.ranks.begin())].file),
+              "give recordings of one job; of a pipeline, those of one stage");
 }
 
 /// Where no file says its rank, they are as they were given.
@@ -49,7 +67,6 @@ void number_ranks(TrainingJob& job) {
 void choose_rank(TrainingJob& job, const JobSteps& steps) {
   std::vector<std::pair<Seconds, std::size_t>> waiting;  // time in collectives, by rank
   for (std::size_t i = 0; i < steps.ranks.size(); ++i) {
-    if (steps.ranks[i].empty()) continue;
     Seconds sum;
     bool known = true;
     for (std::size_t place = 0; place < steps.ranks[i].front().exchanges.size(); ++place) {
@@ -59,10 +76,7 @@ void choose_rank(TrainingJob& job, const JobSteps& steps) {
     }
     if (known) waiting.emplace_back(sum, i);
   }
-  // Without durations of anybody, a rank that has steps is as good as another.
-  if (waiting.empty())
-    while (steps.ranks[job.shown].empty()) ++job.shown;
-  if (waiting.empty()) return;
+  if (waiting.empty()) return;  // one rank is as good as another
   std::ranges::sort(waiting);
   const auto [own, last] = waiting.front();
   job.shown = last;
@@ -89,7 +103,7 @@ void read_buckets(TrainingJob& job, const JobSteps& steps) {
     bucket.launched =
         *median_of(shown, [&](const ComparedStep& step) { return std::optional(step.exchanges[place]->launched); });
     for (const auto& rank : steps.ranks)
-      if (const auto duration = rank.empty() ? std::nullopt : exchange_duration(rank, place))
+      if (const auto duration = exchange_duration(rank, place))
         bucket.duration = bucket.duration ? std::min(*bucket.duration, *duration) : *duration;
     if (each.gradients_before) {
       bucket.tensors = *each.gradients_before - before;
@@ -253,6 +267,14 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
   const auto note = [&](std::string text) { job.unknown.push_back(std::move(text)); };
   const Recording& shown = job.recordings[job.shown];
   const bool exchanges = !job.buckets.empty() || !job.others.empty();
+  if (job.recordings.size() > 1 && static_cast<int>(job.recordings.size()) < shown.world)
+    note(fmt::format("{} of {} ranks are here: another one may be the one that all wait for.", job.recordings.size(),
+                     shown.world));
+  if (shown.world > 1 && job.backward && job.buckets.empty())
+    note(
+        fmt::format("The job has {} ranks, and no exchange of gradients is in the file: what it waits for them is not "
+                    "known.",
+                    shown.world));
   if (exchanges && job.ranks == 0) note("The number of ranks is not in the file: give it by --ranks.");
   if (request.batch == 0 && shown.batch == 0)
     note("The batch is not in the file: a sample is a step until --batch says how many samples a rank takes.");
@@ -295,6 +317,7 @@ TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& reques
   check_ranks(job.recordings);
   find_late_exchanges(job.recordings, request.group);
   const JobSteps steps = comparable_steps(job.recordings, request.group);
+  require_alike(job.recordings, steps);
   job.other_steps = steps.others;
   choose_rank(job, steps);
   read_buckets(job, steps);

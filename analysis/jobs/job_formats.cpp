@@ -23,6 +23,25 @@ namespace {
 constexpr std::array kFormats{&kKinetoFormat,  &kFlightRecorderFormat, &kNcclInspectorFormat, &kExecutionTraceFormat,
                               &kHorovodFormat, &kChakraFormat,         &kMegatronFormat};
 
+/// What people have of other programs, by a part of its name or of its text.
+struct OtherFile {
+  std::string_view name, text;  ///< empty: any
+  std::string_view is;
+};
+constexpr OtherFile kOthers[] = {
+    {".nsys-rep", "", "a report of Nsight Systems"},
+    {".ncu-rep", "", "a report of Nsight Compute"},
+    {"tfevents", "", "a log of TensorBoard"},
+    {".xplane.pb", "", "a profile of TensorFlow or JAX"},
+    {".pftrace", "", "a trace of Perfetto"},
+    {"", "SQLite format 3", "a database of SQLite, such as Nsight Systems exports"},
+    {"", "speedscope", "a profile of samples (speedscope)"},
+    {"", "\"device_traces\"", "a snapshot of PyTorch's memory"},
+    {"", "fwd_microstep:", "a log of DeepSpeed: it has times of whole passes, and neither gradients nor exchanges"},
+    {"", "RunningAvgSamplesPerSec", "a log of DeepSpeed: it has samples/s, and neither gradients nor exchanges"},
+    {"", "train_step_timing", "a log of NeMo: it has times of whole steps, and neither gradients nor exchanges"},
+};
+
 constexpr std::size_t kHeadBytes = 1 << 16;
 
 std::string head_of(const std::string& file_name) {
@@ -43,6 +62,10 @@ const JobFormat& format_of(const std::string& file_name) {
   if (head.size() > kTarMark && std::string_view(head).substr(kTarMark).starts_with("ustar"))
     throw Error(ExitCode::usage, fmt::format("{}: it is an archive (tar)", file_name),
                 fmt::format("unpack it first: tar xf {}", file_name));
+  for (const OtherFile& other : kOthers)
+    if (file_name.find(other.name) != std::string::npos && head.find(other.text) != std::string::npos)
+      throw Error(ExitCode::usage, fmt::format("{}: it is {}", file_name, other.is),
+                  "record some steps with torch.profiler, or the workload itself with hbench_recorder.py");
   throw Error(ExitCode::usage, fmt::format("{}: no recording of a training job has this format", file_name),
               fmt::format("known are {}; --from names one", fmt::join(names_of(job_formats()), ", ")));
 }

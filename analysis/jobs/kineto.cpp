@@ -12,7 +12,9 @@
 #include "analysis/jobs/json_elements.hpp"
 #include "analysis/jobs/kineto_events.hpp"
 #include "analysis/jobs/kineto_exchanges.hpp"
+#include "analysis/jobs/kineto_passes.hpp"
 #include "collectives/base/error.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -37,16 +39,28 @@ std::span<const Event> begun_in(const Window& window, const std::vector<Event>& 
   return {first, std::ranges::lower_bound(first, events.end(), window.end, {}, &Event::begin)};
 }
 
-/// Steps as the profiler marks them; else from the end of one update of the parameters to that of the next.
-std::vector<Window> windows_of(Events& events) {
+/// Steps as the profiler marks them, each at most until the next one begins.
+std::vector<Window> marked_windows(const Events& events) {
   std::vector<Window> windows;
-  sort_by_begin(events.steps);
-  for (const Events::Mark& mark : events.steps)
-    if (windows.empty() || windows.back().name != mark.name) windows.push_back({mark.name, mark.begin, mark.end});
-  if (!windows.empty()) return windows;
-  sort_by_begin(events.optimizers);
-  for (std::size_t i = 1; i < events.optimizers.size(); ++i)
-    windows.push_back({fmt::format("step {}", i + 1), events.optimizers[i - 1].end, events.optimizers[i].end});
+  for (const Events::Mark& mark : events.steps) {
+    if (!windows.empty() && windows.back().name == mark.name) continue;
+    if (!windows.empty()) windows.back().end = std::min(windows.back().end, mark.begin);
+    windows.push_back({mark.name, mark.begin, mark.end});
+  }
+  return windows;
+}
+
+/// From the end of one update of the parameters to that of the next. Of several optimizers the last one ends a step.
+std::vector<Window> windows_by_optimizer(const Events& events) {
+  std::vector<Window> windows;
+  double end = events.first;
+  for (const Events::Mark& call : events.optimizers) {
+    if (call.name != events.optimizers.back().name || call.begin < end) continue;
+    windows.push_back({fmt::format("step {}", windows.size() + 1), end, call.end});
+    end = call.end;
+  }
+  // The first one may have begun before the recording.
+  if (windows.size() > 1) windows.erase(windows.begin());
   return windows;
 }
 
@@ -55,7 +69,7 @@ class Steps {
  public:
   explicit Steps(Events events) : events_(std::move(events)) {
     run_of_ = runs_of_calls(events_);
-    std::ranges::sort(events_.tasks, {}, &Events::Interval::begin);
+    sort_by_begin(events_.tasks);
     sort_by_begin(events_.gradients);
     sort_by_begin(events_.optimizers);
     std::ranges::sort(events_.launches, {}, &Events::Launch::at);
@@ -67,23 +81,47 @@ class Steps {
   Recording recording() {
     Recording recording = events_.facts;
     recording.sharded = events_.sharded;
-    for (const Window& window : windows_of(events_)) recording.steps.push_back(step(window));
+    sort_by_begin(events_.steps);
+    std::vector<Window> windows = marked_windows(events_);
+    if (windows.empty()) windows = windows_by_optimizer(events_);
+    if (windows.size() == 1 && windows.front().begin == events_.first)
+      recording.unknown.push_back(
+          "The file marks no step, and the optimizer ran once: from where the recording begins to the optimizer's end "
+          "counts as one. With profiler.step() after each step, and some of them, it is known.");
+    for (const Window& window : windows) recording.steps.push_back(step(window));
+    note_passes(recording);
     if (!events_.complete)
       recording.unknown.push_back("the file ends before its list of events does: what came after is not known");
     return recording;
   }
 
  private:
+  void note_passes(Recording& recording) const {
+    if (accumulated_ > 0)
+      recording.unknown.push_back(
+          fmt::format("A step has {} backward passes, whose gradients are added up: all before the last one counts as "
+                      "forward, and --batch is the samples of all of them.",
+                      accumulated_ + 1));
+    if (repeats_)
+      recording.unknown.push_back(
+          "A step has several backward passes, and each sends the same gradients: each counts as a part of the model, "
+          "which looks larger than it is. With DDP's no_sync() only the last one sends them.");
+  }
+
   RecordedStep step(const Window& window) {
     RecordedStep step{.name = window.name, .time = Seconds(window.end - window.begin)};
-    const auto tasks = begun_in(window, events_.tasks);
+    const BackwardPass pass =
+        last_pass(begun_in(window, events_.tasks), begun_in(window, events_.gradients), events_.calls);
+    accumulated_ = std::max(accumulated_, pass.accumulated);
+    repeats_ = repeats_ || pass.repeats;
+    const auto tasks = pass.tasks;
     const bool any = !tasks.empty();
     const double begin = any ? tasks.front().begin : 0;
     const std::int64_t thread = any ? tasks.front().thread : 0;
     double end = 0;
     for (const Events::Interval& task : tasks)
       if (task.thread == thread) end = std::max(end, task.end);
-    gradients_ = begun_in(window, events_.gradients);
+    gradients_ = pass.gradients;
     begin_ = begin_on_device(window);
     read_launches(thread, begin, window.end);
     if (any) {
@@ -242,6 +280,8 @@ class Steps {
   Events events_;
   std::unordered_map<std::int64_t, const Events::Kernel*> kernel_of_;
   std::vector<const Events::Exchange*> run_of_;  ///< by call; null: not known
+  int accumulated_ = 0;                          ///< backward passes before the last one of a step
+  bool repeats_ = false;                         ///< each of them sends gradients
   // Of the step that is being read.
   double begin_ = 0;  ///< on the device
   std::span<const Events::Gradient> gradients_;
@@ -257,12 +297,25 @@ bool recognises(std::string_view head) {
          (head.find("aten::") != head.npos || head.find("ProfilerStep#") != head.npos);
 }
 
+Error no_step(const Events& events) {
+  const std::string& file = events.facts.file;
+  if (!events.of_pytorch && !events.another.empty())
+    return {ExitCode::usage,
+            fmt::format("{}: it is a trace of another program, with events such as '{}' and none of PyTorch's", file,
+                        events.another),
+            "record some steps with torch.profiler, or the workload itself with hbench_recorder.py"};
+  return {
+      ExitCode::usage,
+      fmt::format(
+          "{}: it marks no step, and has no optimizer{}", file,
+          events.untimed > 0 ? fmt::format("; the times of {} are no numbers", counted(events.untimed, "event")) : ""),
+      "call profiler.step() after each step (torch.profiler.profile with a schedule), and record some steps"};
+}
+
 std::vector<Recording> read(const std::string& file_name) {
-  Recording recording = Steps(read_kineto_events(file_name)).recording();
-  if (recording.steps.empty())
-    throw Error(ExitCode::usage, fmt::format("{}: it marks no step", file_name),
-                "call profiler.step() after each step (torch.profiler.profile with a schedule), and record some steps");
-  return {std::move(recording)};
+  Events events = read_kineto_events(file_name);
+  if (events.steps.empty() && events.optimizers.empty()) throw no_step(events);
+  return {Steps(std::move(events)).recording()};
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 
 #include "analysis/jobs/json_elements.hpp"
 #include "analysis/jobs/words.hpp"
+#include "collectives/base/error.hpp"
+#include "collectives/base/parse_number.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -14,19 +17,45 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kLibraries[] = {"nccl:", "gloo:", "mpi:", "ucc:", "rccl:", "xccl:"};
+/// In the names of kernels of collectives, those of AMD's, Microsoft's and Intel's libraries after NVIDIA's.
+constexpr std::string_view kKernels[] = {"nccl", "rccl", "msccl", "oneccl"};
 
-/// Returns the elements of one tensor's shape, or of all in a list of shapes; 0 where they are not known.
-double elements_of(const Json& shape) {
-  if (!shape.is_array() || shape.empty()) return 0;
-  if (!shape.front().is_array()) return elements_of_shape(shape);
-  double sum = 0;
-  for (const Json& each : shape) sum += elements_of(each);
-  return sum;
+/// An element of a list in `arguments`; null where there is none.
+const Json* listed(const Json& arguments, const char* list, std::size_t place) {
+  const Json* values = json_member(arguments, list);
+  return values == nullptr || !values->is_array() || values->size() <= place ? nullptr : &(*values)[place];
 }
 
-std::int64_t first_shape(const Json& arguments) {
-  const Json* dims = json_member(arguments, "Input Dims");
-  return dims == nullptr || !dims->is_array() || dims->empty() ? 0 : known_elements(elements_of(dims->front()));
+/// The type of an operator's argument that is a tensor; empty for others, and where types were not recorded.
+std::string input_type(const Json& arguments, std::size_t place) {
+  const Json* type = listed(arguments, "Input type", place);
+  return type != nullptr && type->is_string() ? type_word(type->get<std::string>()) : std::string();
+}
+
+/// The elements of an operator's argument, a tensor or a list of tensors; 0 where they are not known. A shape without
+/// sizes is one number where the argument is a tensor, and else stands for whatever else it is.
+std::int64_t input_elements(const Json& arguments, std::size_t place) {
+  const Json* shape = listed(arguments, "Input Dims", place);
+  if (shape == nullptr || !shape->is_array()) return 0;
+  if (shape->empty()) return input_type(arguments, place).empty() ? 0 : 1;
+  if (!shape->front().is_array()) return known_elements(elements_of_shape(*shape));
+  double sum = 0;
+  for (const Json& each : *shape) sum += elements_of_shape(each);
+  return known_elements(sum);
+}
+
+/// Which argument of PyTorch's operator of a collective is what a rank puts in: where that and the result differ, the
+/// result comes first.
+std::size_t place_of_input(std::string_view name, std::string_view operation) {
+  const bool in_place =
+      operation == "all-reduce" || operation == "broadcast" || operation == "reduce" || operation == "send-receive";
+  return name.starts_with("c10d::") && !in_place ? 1 : 0;
+}
+
+/// A number, or a text of one, as PyTorch for Ascend writes times; NaN for others.
+double time_of(const Json& event, const char* name) {
+  const std::string text = json_text(event, name);
+  return text.empty() ? json_number(event, name) : parse_number<double>(text).value_or(NAN);
 }
 
 class Reader {
@@ -39,6 +68,11 @@ class Reader {
                               .member = [&](const std::string& name, const Json& value) { head(name, value); },
                               .element = [&](std::string_view text) { element(text); }};
     events_.complete = visit_json(source, visitor);
+    if (events_.kernels.empty()) note_no_kernels();
+    if (events_.untimed > 0)
+      events_.facts.unknown.push_back(
+          fmt::format("{} whose times are no numbers {} left out: record once more where a figure is missing.",
+                      counted(events_.untimed, "event"), events_.untimed == 1 ? "is" : "are"));
     return std::move(events_);
   }
 
@@ -54,12 +88,27 @@ class Reader {
     if (world >= 1 && world < 1e7) events_.facts.world = static_cast<int>(world);
   }
 
+  /// The host's times say little of a device that is not in the file; on a processor they are all there is.
+  void note_no_kernels() {
+    std::string& gpu = events_.facts.gpu;
+    if (gpu.empty() && events_.facts.backend.find("nccl") == std::string::npos) return;
+    events_.facts.unknown.push_back(fmt::format(
+        "No kernel of {} is in the file: if the job ran on it, these times are of the host, which runs ahead "
+        "of its GPU; record with ProfilerActivity.CUDA.",
+        gpu.empty() ? "a GPU" : gpu));
+    gpu.clear();
+  }
+
   /// Most events are flows, names of threads and calls of Python: they are not worth being parsed.
   void element(std::string_view text) {
     if (text.find("\"dur\"") == text.npos || text.find("python_function") != text.npos) return;
     const Json event = parse_element(text, file_name_);
-    const double at = json_number(event, "ts"), duration = json_number(event, "dur");
-    if (json_text(event, "ph") != "X" || !std::isfinite(at) || !(duration >= 0)) return;
+    const double at = time_of(event, "ts"), duration = time_of(event, "dur");
+    if (json_text(event, "ph") != "X") return;
+    if (!std::isfinite(at) || !std::isfinite(duration) || duration < 0) {
+      ++events_.untimed;
+      return;
+    }
     static const Json kNone = Json::object();
     const Json* arguments = json_member(event, "args");
     event_at(event, arguments != nullptr && arguments->is_object() ? *arguments : kNone,
@@ -74,12 +123,16 @@ class Reader {
   void event_at(const Json& event, const Json& arguments, const KinetoEvents::Interval& when) {
     const std::string category = json_text(event, "cat"), name = json_text(event, "name");
     if (category == "kernel") return on_device(name, arguments, when);
-    if (category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime") {
+    if (category.ends_with("_runtime") || category.ends_with("_driver")) {  // cuda, hip, xpu ..
       events_.launches.push_back({when.begin, when.thread, correlation_of(arguments)});
       return;
     }
     // The device's copies of data and of the program's marks; and the whole recording as one event.
     if (category.starts_with("gpu_") || category == "Trace" || category == "overhead") return;
+    if (arguments.contains("Task Type"))
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: its device is an Ascend NPU, whose events hbench cannot read", file_name_),
+                  "record the step with hbench_recorder.py on a device of CPUs or CUDA's");
     on_host(name, arguments, when);
   }
 
@@ -89,7 +142,7 @@ class Reader {
   }
 
   void on_device(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
-    if (name.find("nccl") == std::string::npos) {
+    if (std::ranges::none_of(kKernels, [&](auto word) { return name.find(word) != name.npos; })) {
       events_.kernels.push_back({when.begin, when.end, correlation_of(arguments)});
       return;
     }
@@ -99,16 +152,34 @@ class Reader {
   }
 
   void on_host(const std::string& name, const Json& arguments, const KinetoEvents::Interval& when) {
+    note_origin(name, when);
     if (name.starts_with("ProfilerStep#")) events_.steps.push_back({when, name});
     if (name.starts_with("Optimizer.step#")) events_.optimizers.push_back({when, name});
-    if (name.starts_with("FSDP::")) events_.sharded = true;
-    if (name.starts_with(kBackwardTask)) events_.tasks.push_back(when);
-    if (name == kAccumulateGrad) events_.gradients.push_back({when, first_shape(arguments)});
+    if (name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel")) events_.sharded = true;
+    if (name.starts_with(kBackwardTask)) events_.tasks.push_back({when, sequence_of(arguments)});
+    if (name == kAccumulateGrad) events_.gradients.push_back({when, input_elements(arguments, 0)});
     const bool library = std::ranges::any_of(kLibraries, [&](auto word) { return name.starts_with(word); });
     if (name == "record_param_comms" || (name.starts_with("c10d::") && !operation_word(name).empty()))
       events_.calls.push_back(exchange(name, arguments, when));
     else if (library)
       events_.runs.push_back(exchange(name, arguments, when));
+  }
+
+  void note_origin(const std::string& name, const KinetoEvents::Interval& when) {
+    constexpr std::string_view kOfPyTorch[] = {
+        "aten::",        "autograd::",      "torch::", "c10d::", "record_param_comms",
+        "ProfilerStep#", "Optimizer.step#", "nccl:",   "gloo:"};
+    if (std::ranges::none_of(kOfPyTorch, [&](auto word) { return name.starts_with(word); })) {
+      if (events_.another.empty()) events_.another = name.substr(0, name.find_first_of("(<"));
+      return;
+    }
+    events_.first = events_.of_pytorch ? std::min(events_.first, when.begin) : when.begin;
+    events_.of_pytorch = true;
+  }
+
+  static std::int64_t sequence_of(const Json& arguments) {
+    const double sequence = json_number(arguments, "Sequence number");
+    return sequence >= 1 && sequence < 1e15 ? static_cast<std::int64_t>(sequence) : 0;
   }
 
   static KinetoEvents::Exchange exchange(const std::string& name, const Json& arguments,
@@ -117,10 +188,11 @@ class Reader {
     const std::string called = json_text(arguments, "Collective name");
     exchange.operation = operation_word(called.empty() ? name : called);
     exchange.type = type_word(json_text(arguments, "dtype"));
-    if (exchange.type.empty()) exchange.type = type_word(json_first_text(json_member(arguments, "Input type")));
+    const std::size_t place = place_of_input(name, exchange.operation);
+    if (exchange.type.empty()) exchange.type = input_type(arguments, place);
     exchange.group = json_text(arguments, "Process Group Name");
     exchange.elements = known_elements(json_number(arguments, "In msg nelems"));
-    if (exchange.elements == 0) exchange.elements = first_shape(arguments);
+    if (exchange.elements == 0) exchange.elements = input_elements(arguments, place);
     const double ranks = json_number(arguments, "Group size");
     if (ranks >= 1 && ranks < 1e7) exchange.ranks = static_cast<int>(ranks);
     return exchange;

@@ -24,6 +24,10 @@ struct KinetoEvents {
   struct Gradient : Interval {
     std::int64_t elements = 0;  ///< 0: shapes were not recorded
   };
+  /// One function of the backward pass.
+  struct Task : Interval {
+    std::int64_t sequence = 0;  ///< the place of its operator among those of the forward pass; 0: not recorded
+  };
   struct Kernel {
     double begin = 0, end = 0;
     std::int64_t correlation = 0;
@@ -42,7 +46,7 @@ struct KinetoEvents {
 
   std::vector<Mark> steps;       ///< `ProfilerStep#N`
   std::vector<Mark> optimizers;  ///< `Optimizer.step#NAME`
-  std::vector<Interval> tasks;   ///< of the backward pass
+  std::vector<Task> tasks;       ///< of the backward pass
   std::vector<Gradient> gradients;
   std::vector<Exchange> calls, runs;
   std::vector<Kernel> kernels;  ///< of the model: those of collectives are `runs`
@@ -50,7 +54,11 @@ struct KinetoEvents {
   bool sharded = false;  ///< an event of FSDP was seen
   /// Facts of the head of the file; rank, world, backend and GPU are filled in.
   Recording facts;
-  bool complete = true;  ///< the file ends where its list does
+  bool complete = true;      ///< the file ends where its list does
+  bool of_pytorch = false;   ///< an event of PyTorch's operators, marks or autograd was seen
+  std::string another;       ///< the name of the first event that is none; empty: there is no such event
+  double first = 0;          ///< when the first event of PyTorch began; 0: there is none
+  std::int64_t untimed = 0;  ///< events whose times are no numbers
 };
 
 /// Reads a file. \throws Error (usage) for what is no JSON.

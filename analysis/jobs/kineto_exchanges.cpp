@@ -60,8 +60,10 @@ void join_calls(Events& events) {
   events.runs = std::move(runs);
 }
 
+/// Gloo runs a reduce-scatter as an all-reduce.
 bool alike(const Events::Exchange& run, const Events::Exchange& call) {
-  return run.operation.empty() || call.operation.empty() || run.operation == call.operation;
+  return run.operation.empty() || call.operation.empty() || run.operation == call.operation ||
+         (run.operation == "all-reduce" && call.operation == "reduce-scatter");
 }
 
 /// Gives a run to the call in which its kernel was launched; false where there is none.

@@ -26,8 +26,9 @@ namespace {
 constexpr std::string_view kStep = "elapsed time per iteration (ms):";
 constexpr std::string_view kForward = "forward-compute", kBackward = "backward-compute";
 /// Waiting for gradients, and for the parameters that other ranks updated. The older ones after the line.
-constexpr std::array<std::string_view, 4> kExchanges{"all-grads-sync", "params-all-gather",  //
-                                                     "backward-reduce-model-grads", "backward-gather-model-params"};
+constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-all-gather",  //
+                                                     "backward-params-all-reduce", "backward-reduce-model-grads",
+                                                     "backward-gather-model-params"};
 /// Of a line; what comes after belongs to no line of Megatron's.
 constexpr std::size_t kMostBytes = 1 << 16;
 
@@ -127,6 +128,7 @@ class Reader {
     if (line.find("using world size:") != line.npos) {
       log_.world = count_after(line, "using world size:");
       log_.data_parallel = count_after(line, "data-parallel size:");
+      if (log_.data_parallel == 0) log_.data_parallel = count_after(line, "data-parallel-size:");  // before 2024
       log_.pipeline = count_after(line, " pipeline-model-parallel size:");
     }
     if (line.find("Params for bucket ") != line.npos) {
@@ -159,7 +161,8 @@ class Reader {
 /// Whether all gradients travel in one exchange after the backward pass: what Megatron does unless it overlaps, and
 /// what it always did while it had the older timers.
 bool is_one_exchange(const Log& log, const Iteration& iteration) {
-  return log.data_parallel != 1 && (log.overlapped == false || iteration.timers.contains(kExchanges[2]));
+  const bool old = iteration.timers.contains(kExchanges[2]) || iteration.timers.contains(kExchanges[3]);
+  return log.data_parallel != 1 && (log.overlapped == false || old);
 }
 
 RecordedCollective exchange_of(const Log& log, Seconds launched, Seconds duration) {
@@ -176,8 +179,12 @@ RecordedCollective exchange_of(const Log& log, Seconds launched, Seconds duratio
 RecordedStep step_of(const Log& log, const Iteration& iteration) {
   RecordedStep step{.name = iteration.name, .time = iteration.time};
   Seconds exposed;
-  for (const std::string_view name : kExchanges)
-    if (const auto timer = iteration.timers.find(name); timer != iteration.timers.end()) exposed += timer->second;
+  for (const std::string_view name : kExchanges) {
+    const auto timer = iteration.timers.find(name);
+    // Where the one after it is there, it is a part of that.
+    const bool counts = name != kExchanges[2] || !iteration.timers.contains(kExchanges[3]);
+    if (timer != iteration.timers.end() && counts) exposed += timer->second;
+  }
   step.exposed = exposed;
   const auto forward = iteration.timers.find(kForward), backward = iteration.timers.find(kBackward);
   if (forward == iteration.timers.end() || backward == iteration.timers.end()) return step;

@@ -4,6 +4,8 @@
 #include <zlib.h>
 
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 namespace hbench {
 
@@ -36,9 +38,10 @@ bool TextSource::refill() {
   if (read < 0 || (read == 0 && state != Z_OK && state != Z_STREAM_END))
     throw Error(ExitCode::usage, fmt::format("{}: its gzip data end too early or are damaged ({})", file_name_, why),
                 "copy it again; was the program that wrote it stopped?");
-  at_ = 0;
   size_ = static_cast<std::size_t>(read);
-  return size_ > 0;
+  // Editors and Windows' tools put a mark of UTF-8 before a text.
+  at_ = std::exchange(begun_, true) || !std::string_view(buffer_.data(), size_).starts_with("\xEF\xBB\xBF") ? 0 : 3;
+  return at_ < size_;
 }
 
 }  // namespace hbench

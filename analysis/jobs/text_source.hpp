@@ -38,6 +38,7 @@ class TextSource {
   std::unique_ptr<Packed> packed_;
   std::array<char, 1 << 16> buffer_;
   std::size_t at_ = 0, size_ = 0;
+  bool begun_ = false;
 };
 
 }  // namespace hbench

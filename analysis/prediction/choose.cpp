@@ -2,13 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-#include <numeric>
-
 #include "analysis/points/points.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "collectives/base/table.hpp"
-#include "collectives/base/text.hpp"
 #include "collectives/base/units_text.hpp"
 
 namespace hbench {
@@ -85,49 +81,6 @@ std::map<std::string, Offer> make_offers(Plan& plan, const Goals& goals) {
   return offers;
 }
 
-/// The least of a figure over all clusters and GPU counts, and where it is.
-struct Least {
-  double value = std::numeric_limits<double>::infinity();
-  std::string where;
-
-  void take(double other, const Case& asked) {
-    if (other >= value) return;
-    value = other;
-    where = fmt::format("{} of {}", counted(asked.gpus, "GPU"), asked.profile);
-  }
-};
-
-/// Refuses goals that are missed wherever GPUs lose nothing by being many, and are as fast as their rate may be.
-/// \throws Error (usage) with what it takes at least.
-void check_possible(const Plan& plan, const Goals& goals, const std::map<std::string, Offer>& offers) {
-  const std::string& workload = plan.catalog.traces.begin()->first;
-  Least hours, cost;
-  for (const Case& asked : plan.cases) {
-    const auto offer = offers.find(asked.profile);
-    if (offer == offers.end()) continue;
-    const Profile& profile = plan.catalog.profiles.at(asked.profile);
-    const auto known = profile.rates.find(workload);
-    const double given = asked.single_gpu_rate;
-    const double rate = given > 0 || known == profile.rates.end() ? given : known->second.samples_per_second;
-    if (rate <= 0) return;
-    const double ideal = goals.samples / (asked.gpus * rate * offer->second.rate_factor) / 3600;
-    const int nodes = (asked.gpus + profile.gpus_per_node - 1) / profile.gpus_per_node;
-    hours.take(ideal, asked);
-    if (offer->second.per_node_hour) cost.take(ideal * nodes * *offer->second.per_node_hour, asked);
-  }
-  const auto refuse_goal = [&](const char* flag, const std::string& least, const Least& at, const char* cure) {
-    throw Error(ExitCode::usage,
-                fmt::format("{} is impossible: {:.4g} samples take {} at least, at ideal speed on {}", flag,
-                            goals.samples, least, at.where),
-                cure);
-  };
-  if (goals.hours > 0 && !hours.where.empty() && hours.value > goals.hours)
-    refuse_goal("--deadline", format(Seconds(hours.value * 3600)), hours, "give more time, or more GPUs with --gpus");
-  if (goals.budget > 0 && !cost.where.empty() && cost.value > goals.budget)
-    refuse_goal("--budget", fmt::format("{:.4g} {}", cost.value, goals.currency), cost,
-                "give more money, or train on less with --samples");
-}
-
 }  // namespace
 
 Goals parse_goals(const GoalTexts& texts) {
@@ -177,7 +130,6 @@ Choice choose(const PredictionRequest& request, const Goals& asked_goals, const 
       return given > 0 && !(each.second.node > 0 && each.second.samples_per_second == given);
     });
   const std::map<std::string, Offer> offers = make_offers(plan, goals);
-  check_possible(plan, goals, offers);
   means.more(simulation_time(plan.cases, plan.catalog));
   const std::vector<CaseResult> results = simulate_all(plan.cases, plan.catalog, means);
   return {.goals = goals,

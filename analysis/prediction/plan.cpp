@@ -316,6 +316,7 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
     strategy.fusion = parse_fusion(strategy.preset->half.fusion);
   if (std::string why = refuse_memory(asked, plan_.catalog); !why.empty())
     return refuse(fmt::format("{} on GPUs of {:.0f} GB", trace.name, profile.gpu_memory.value / 1e9), std::move(why));
+  if (own_traces_.contains(trace.name)) asked.model_digest = trace_digests_.at(trace.name);
   asked.implementation = evidence == Evidence::emulated ? kEmulationRevision : kSimulatorRevision;
   asked.source = fmt::format("profile {} ({}); timeline {} ({}, {}); {}one GPU: {}", profile.name, profile.digest,
                              trace.name, trace_digests_.at(trace.name), trace.source, precision_text(request_, bytes),

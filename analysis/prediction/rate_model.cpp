@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/prediction/least_step.hpp"
 #include "analysis/prediction/recorded_gpu.hpp"
 #include "analysis/statistics/statistics.hpp"
 #include "workloads/step/precision.hpp"
@@ -19,14 +20,17 @@ namespace {
 constexpr double kPasses = 8;
 /// Numbers that memory moves for each FLOP of a matrix product, whose tiles are read more than once.
 constexpr double kTiles = 0.003;
+/// Bytes that memory moves for each parameter in a step: both passes read it and one writes its gradient, and SGD with
+/// momentum reads it, its gradient and its momentum and writes two of them, in four bytes each.
+constexpr double kParameterBytes = 32;
 /// Convolutions in float32 on plain cores need fewer multiplications than are counted (Lavin and Gray, CVPR 2016: 2.25
 /// times fewer for 3 x 3).
 constexpr double kWinograd = 2;
 
 /// In the order of `WorkloadKind`.
-constexpr std::array<UsualUse, 3> kUses{{{.efficiency = 0.57, .known_factor = 1.7, .unknown_factor = 1.9},
-                                         {.efficiency = 0.79, .known_factor = 1.25, .unknown_factor = 1.5},
-                                         {.efficiency = 1.27, .known_factor = 1.25, .unknown_factor = 1.6}}};
+constexpr std::array<UsualUse, 3> kUses{{{.efficiency = 0.58, .known_factor = 1.6, .unknown_factor = 1.9},
+                                         {.efficiency = 0.8, .known_factor = 1.25, .unknown_factor = 1.5},
+                                         {.efficiency = 1.37, .known_factor = 1.25, .unknown_factor = 1.6}}};
 
 /// Whether a stated rate of a GPU is for `precision`; both forms of 16 bits run alike where there are both.
 bool is_for(const GpuRate& rate, const Profile& gpu, std::string_view precision) {
@@ -34,12 +38,15 @@ bool is_for(const GpuRate& rate, const Profile& gpu, std::string_view precision)
   return rate.precision.empty() || rate.precision == precision || alike;
 }
 
+/// Of a rate that does not say its batch, the timeline's.
+int batch_of(const GpuRate& rate, const Trace& trace) { return rate.batch > 0 ? rate.batch : trace.timeline.batch; }
+
 /// What one GPU says of a workload: the mean of its precisions, on logarithms.
 std::optional<double> efficiency_on(const Profile& gpu, const Trace& trace, std::string_view software) {
   double sum = 0;
   int count = 0;
   for (const GpuRate* rate : telling_rates(gpu, trace.name, software))
-    if (const auto least = least_time(gpu, *trace.cost, rate->precision)) {
+    if (const auto least = least_step_time(gpu, trace, batch_of(*rate, trace), rate->precision)) {
       sum += std::log(rate->samples_per_second * least->value);
       ++count;
     }
@@ -62,6 +69,12 @@ std::optional<Seconds> least_time(const Profile& gpu, const WorkloadCost& cost, 
   if (cost.kind == WorkloadKind::convolutions && precision == "float32") peak *= kWinograd;
   const double bytes = (kTiles * cost.flops + kPasses * cost.activations) * (is_half(precision) ? 2 : 4);
   return Seconds(cost.flops / peak + bytes / gpu.memory_rate.value);
+}
+
+std::optional<Seconds> least_step_time(const Profile& gpu, const Trace& trace, int batch, std::string_view precision) {
+  const auto sample = least_time(gpu, *trace.cost, precision);
+  if (!sample) return std::nullopt;
+  return *sample + Seconds(kParameterBytes * trace.elements() / gpu.memory_rate.value / batch);
 }
 
 const UsualUse& usual_use(WorkloadKind kind) { return kUses.at(static_cast<std::size_t>(kind)); }
@@ -91,7 +104,7 @@ std::string_view family_of(std::string_view gpu) { return gpu.substr(0, gpu.find
 
 std::optional<GpuRate> RateModel::modelled(const Profile& gpu, const Trace& trace, std::string_view precision,
                                            std::string_view software, std::string_view without) const {
-  const auto least = trace.cost ? least_time(gpu, *trace.cost, precision) : std::nullopt;
+  const auto least = trace.cost ? least_step_time(gpu, trace, trace.timeline.batch, precision) : std::nullopt;
   if (!least) return std::nullopt;
   std::vector<double> efficiencies, of_family;
   std::vector<std::string> names, of_family_names;

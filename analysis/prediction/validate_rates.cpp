@@ -17,9 +17,12 @@ std::set<std::string> software_of(const std::vector<GpuRate>& rates) {
 void validate_workload(const RateModel& model, const Profile& gpu, const Trace& trace,
                        std::vector<RateValidation>& all) {
   for (const std::string& software : software_of(gpu.stated_rates.at(trace.name)))
-    for (const GpuRate* measured : telling_rates(gpu, trace.name, software))
-      if (const auto modelled = model.modelled(gpu, trace, measured->precision, software, family_of(gpu.gpu)))
+    for (const GpuRate* measured : telling_rates(gpu, trace.name, software)) {
+      Trace asked = trace;
+      if (measured->batch > 0) asked.timeline.batch = measured->batch;
+      if (const auto modelled = model.modelled(gpu, asked, measured->precision, software, family_of(gpu.gpu)))
         all.push_back({gpu.gpu, trace.name, trace.cost->kind, *measured, *modelled});
+    }
 }
 
 }  // namespace

@@ -95,8 +95,10 @@ constexpr std::array kFields{
     field<&Case::global_batch>("global_batch", Part::work, 10,
                                "samples of a step at every GPU count (strong scaling); 0: weak scaling"),
     field<&Case::image_size>("image_size", Part::work, 1, "pixels; 0 where the workload fixes it"),
-    field<&Case::model_digest>("model_digest", Part::work, 11,
-                               "of the TorchScript file (and its loss) of a model of one's own; else empty"),
+    field<&Case::model_digest>(
+        "model_digest", Part::work, 11,
+        "of a file of one's own: of a TorchScript model (and its loss) where it is measured, of a "
+        "timeline where it is simulated or emulated; else empty"),
     field<&Case::single_gpu_rate>("single_gpu_rate", Part::work, 1,
                                   "samples/s of one GPU as given by the user; 0: the profile's or the timeline's"),
     field<&Case::profile>("profile", Part::place, 1, "cluster profile; `local`: the machine of the run"),

@@ -20,6 +20,7 @@ class SweepExperiment : public Experiment {
     options_.measure.program = installation().worker.string();
     options_.measure.more = 0;
     LocalMachine machine = local_machine(options_.oversubscribe);
+    for (const OwnModel& model : options_.request.own_models) machine.limits.models.push_back(model.name());
     if (const Availability training = training_availability(); machine.no_training.empty() && !training.available)
       machine.no_training = training.in_words();
     plan_ = make_plan(options_.request, load_data(), machine);

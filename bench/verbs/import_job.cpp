@@ -50,7 +50,7 @@ ExitCode run_import_job(const Call& call) {
   app.add_option("--out", workload, "the workload is written to this file, FILE.toml");
   app.add_option("--batch", request.batch, "samples that one rank takes per step")->check(in_range(1, 1'000'000));
   app.add_option("--ranks", request.ranks, "of the job, where the files do not say it")->check(in_range(1, 1'000'000));
-  app.add_option("--title", request.title, "of the workload (default: the name of the file)");
+  app.add_option("--title", request.title, "of the workload (default: the name of --out, or of a recording)");
   app.add_option("--group", request.group, "the ranks that exchange gradients, by the recorder's name of them");
   app.add_option("--tensors", request.tensors,
                  "the workload whose tensors these are, where the recording has no sizes");
@@ -66,6 +66,7 @@ ExitCode run_import_job(const Call& call) {
       throw Error(ExitCode::usage, fmt::format("--out {}: a workload is a TOML file", workload.string()),
                   "end its name with .toml; the page of what was read is --page FILE.html");
     check_writable(workload, "--out");
+    if (request.title.empty()) request.title = workload.stem().string();
   }
   std::vector<Recording> recordings;
   for (const std::string& file : files)

@@ -13,6 +13,7 @@
 #include "bench/tune/race.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "collectives/base/units_text.hpp"
+#include "workloads/models/own_model.hpp"
 
 namespace hbench {
 
@@ -48,6 +49,7 @@ std::optional<TuneOptions> parse_tune_options(const Call& call) {
   app.add_flag("--wide", options.wide, kWideHelp);
   add_verbosity(app, options.verbosity);
   if (app.parse(call)) return std::nullopt;
+  if (is_model_file(options.workload)) throw no_timeline(options.workload);
   if (options.workload.empty()) options.workload = options.simulated() ? "resnet50" : "resnet18";
   if (options.simulated() && options.gpus == 0) options.gpus = 16;
   return options;

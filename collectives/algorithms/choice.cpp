@@ -87,7 +87,9 @@ AlgorithmChoice parse_algorithm(std::string_view text, CollectiveKind collective
 std::string_view to_string(CollectiveKind collective) { return kCollectiveKinds[static_cast<std::size_t>(collective)]; }
 
 CollectiveKind parse_collective_kind(std::string_view text) {
-  const auto found = std::ranges::find(kCollectiveKinds, text);
+  std::string name(text);
+  std::ranges::replace(name, '_', '-');  // `all_reduce`, as PyTorch and NCCL's tools write it
+  const auto found = std::ranges::find(kCollectiveKinds, name);
   if (found == kCollectiveKinds.end()) throw unknown_name("collective", text, kCollectiveKinds);
   return static_cast<CollectiveKind>(found - kCollectiveKinds.begin());
 }

@@ -28,7 +28,7 @@ std::int64_t gradient_elements(const TrainingJob& job) {
 std::string place(const TrainingJob& job) {
   const Recording& recording = job.recordings[job.shown];
   std::string text = job.ranks > 0 ? counted(job.ranks, "rank") : "a number of ranks that is not known";
-  if (job.ranks == 0 && job.buckets.empty()) text = "one rank";
+  if (job.ranks == 0 && job.buckets.empty() && job.others.empty()) text = "one rank";
   if (!recording.gpu.empty()) text += fmt::format(", {}", recording.gpu);
   if (!recording.backend.empty()) text += fmt::format(", {}", recording.backend);
   return text;
@@ -39,6 +39,8 @@ std::string verdict(const TrainingJob& job) {
   if (job.step.value > 0)
     text = fmt::format("A step takes {} ({} to {}) on {}", ms(job.step), ms(job.fastest_step), ms(job.slowest_step),
                        place(job));
+  if (job.buckets.empty() && std::max(job.ranks, job.recordings[job.shown].world) > 1)
+    return text + "; no exchange of gradients is in the file.";
   if (job.buckets.empty()) return text + "; it exchanges no gradients.";
   if (!job.backward && job.communication.value > 0)
     return text + fmt::format("; its gradients are exchanged in {}, hidden or not.", ms(job.communication));

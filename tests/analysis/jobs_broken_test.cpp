@@ -52,9 +52,47 @@ TEST_F(BrokenJob, OfAProgramThatWasStoppedIsReadAsFarAsItGoes) {
 
 TEST_F(BrokenJob, OfAnotherToolIsNoTraceOfTraining) {
   expect_refused(R"({"traceEvents": [{"name": "frame", "ph": "X", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]})",
-                 "marks no step");
+                 "a trace of another program, with events such as 'frame'");
   expect_refused(R"([{"name": "frame", "ph": "B", "ts": 1, "pid": 1, "tid": 1}])", "no recording of a training job");
   expect_refused("size time algbw\n", "no recording of a training job");
+  expect_refused(R"({"$schema": "https://www.speedscope.app/file-format-schema.json"})", "a profile of samples");
+  expect_refused("epoch 1, steps: 2 fwd_microstep: 3.1 | bwd_microstep: 5", "a log of DeepSpeed");
+  const TraceText npu = TraceText().host("MatMulV2", 1, 2, 1, R"("Task Type": "AI_CORE")");
+  expect_refused(npu.text(), "an Ascend NPU");
+}
+
+TEST_F(BrokenJob, MarksNoStepAndHasNoOptimizer) {
+  expect_refused(TraceText().host("aten::conv2d", 1, 2).text(), "it marks no step");
+  expect_refused(R"({"schemaVersion": 1, "traceEvents": [{"name": "ProfilerStep#1", "ph": "X", "ts": NaN, "dur": 5}]})",
+                 "the times of 1 event are no numbers");
+}
+
+TEST_F(BrokenJob, OfRanksThatDoNotDoTheSameIsRefused) {
+  const std::string first = file_of(folder_, "a.json", gloo_steps().text(0));
+  TraceText other = gloo_steps();
+  other.gradient(35, 36, 99).gradient(135, 136, 99);
+  const std::string second = file_of(folder_, "b.json", other.text(1));
+  expect_error([&] { job_of({first, second}); }, ExitCode::usage, HasSubstr("not of ranks that do the same"));
+  expect_refused(gloo_steps().text(7), "it is of rank 7 of 2 ranks");
+}
+
+TEST_F(BrokenJob, OfSomeOfTheRanksSaysThatOthersMayBeSlower) {
+  const TrainingJob job = job_of(
+      {file_of(folder_, "a.json", gloo_steps().text(0, 4)), file_of(folder_, "b.json", gloo_steps().text(3, 4))});
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("2 of 4 ranks are here")));
+}
+
+TEST_F(BrokenJob, MayBeginWithTheMarkOfUtf8) {
+  EXPECT_EQ(job_of({file_of(folder_, "bom.json", "\xEF\xBB\xBF" + gloo_steps().text())}).steps, 2);
+}
+
+TEST_F(BrokenJob, MayHaveItsTimesAsTexts) {
+  std::string text = gloo_steps().text();
+  for (std::size_t at = text.find("\"dur\": "); at != text.npos; at = text.find("\"dur\": ", at + 7)) {
+    text.insert(at + 7, "\"");
+    text.insert(text.find(',', at), "\"");
+  }
+  EXPECT_EQ(job_of({file_of(folder_, "texts.json", text)}).steps, 2);
 }
 
 TEST_F(BrokenJob, ThatIsNoJsonNamesTheFile) {
@@ -68,9 +106,11 @@ TEST_F(BrokenJob, TakesNoTimesThatAreNoNumbers) {
   TraceText trace = gloo_steps();
   trace.raw(R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#9", "tid": 1, "ts": NaN, "dur": 5},)");
   trace.raw(R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#10", "tid": 1, "ts": 5, "dur": -5},)");
-  trace.raw(R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#11", "tid": 1, "ts": "5", "dur": 5},)");
+  trace.raw(R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#11", "tid": 1, "ts": "soon", "dur": 5},)");
   trace.raw(R"({"ph": "X", "cat": "kernel", "name": "k", "tid": "stream", "ts": 5, "dur": null},)");
-  EXPECT_EQ(job_of({file_of(folder_, "nan.json", trace.text())}).steps, 2);
+  const TrainingJob job = job_of({file_of(folder_, "nan.json", trace.text())});
+  EXPECT_EQ(job.steps, 2);
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("4 events whose times are no numbers are left out")));
 }
 
 TEST_F(BrokenJob, NumbersFilesThatDoNotSayTheirRanks) {

@@ -250,6 +250,88 @@ TEST_F(Kineto, FindsStepsByTheOptimizerWhereNoneAreMarked) {
   EXPECT_NEAR(job.step.value, 0.1, kTolerance);
 }
 
+TEST_F(Kineto, TakesARecordingWithOneUnmarkedUpdateForOneStepAndSaysSo) {
+  TraceText trace;
+  trace.host("aten::conv2d", 10, 20);
+  trace.host("autograd::engine::evaluate_function: ConvBackward0", 30, 40, 1);
+  trace.mark("Optimizer.step#Adam.step", 80, 90);
+  const TrainingJob job = this->job(trace, 0, "");
+  EXPECT_EQ(job.steps, 1);
+  EXPECT_NEAR(job.step.value, 0.08, kTolerance) << "from the first event to the end of the update";
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("marks no step")));
+}
+
+/// A step of two backward passes, of gradients of 10 and 20 elements and of these.
+TraceText two_passes(int first, int second, bool sends) {
+  TraceText trace;
+  trace.mark("ProfilerStep#1", 0, 200);
+  for (const auto& [at, elements] : {std::pair(0.0, std::pair(10, 20)), std::pair(100.0, std::pair(first, second))}) {
+    trace.host("autograd::engine::evaluate_function: B", at + 20, at + 29, 2,
+               fmt::format("\"Sequence number\": {}", 5 + at));
+    trace.gradient(at + 29, at + 30, elements.first);
+    trace.host("autograd::engine::evaluate_function: A", at + 30, at + 39, 2,
+               fmt::format("\"Sequence number\": {}", 4 + at));
+    trace.gradient(at + 39, at + 40, elements.second);
+    if (sends || at > 0) trace.host("c10d::allreduce_", at + 40, at + 41, 2, R"("Input Dims": [[[30]], []])");
+  }
+  trace.mark("Optimizer.step#Adam.step", 150, 160);
+  return trace;
+}
+
+TEST_F(Kineto, TakesTheLastPassOfAccumulatedGradients) {
+  const TrainingJob job = this->job(two_passes(10, 20, false));
+  EXPECT_NEAR(job.forward->value, 0.12, kTolerance);
+  ASSERT_TRUE(job.workload);
+  EXPECT_EQ(job.workload->timeline.gradients.size(), 2U);
+  EXPECT_THAT(job.workload->buckets, ElementsAre(2));
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("A step has 2 backward passes")));
+}
+
+TEST_F(Kineto, CountsAllPassesWhereEachSendsItsGradientsAndWhereTheseDiffer) {
+  const TrainingJob sent = job(two_passes(10, 20, true));
+  EXPECT_EQ(sent.workload->timeline.gradients.size(), 4U);
+  EXPECT_THAT(sent.unknown, Contains(HasSubstr("each sends the same gradients")));
+  const TrainingJob others = job(two_passes(7, 23, false));
+  EXPECT_NEAR(others.forward->value, 0.02, kTolerance);
+  EXPECT_THAT(others.unknown, Not(Contains(HasSubstr("backward passes"))));
+}
+
+TEST_F(Kineto, KnowsAParameterOfOneNumber) {
+  TraceText trace = gloo_steps();
+  trace.host("torch::autograd::AccumulateGrad", 45, 46, 2, R"("Input Dims": [[]], "Input type": ["float"])");
+  trace.host("torch::autograd::AccumulateGrad", 145, 146, 2, R"("Input Dims": [[]], "Input type": ["float"])");
+  EXPECT_EQ(job(trace).recordings[0].steps[0].gradients[2].elements, 1);
+}
+
+// What a rank puts in is the second argument; Gloo runs it as an all-reduce.
+TEST_F(Kineto, KnowsWhatARankPutsIntoAReduceScatterOfGloo) {
+  TraceText trace;
+  trace.mark("ProfilerStep#1", 0, 100);
+  trace.host("autograd::engine::evaluate_function: ConvBackward0", 20, 50, 2);
+  trace.host("c10d::_reduce_scatter_base_", 41, 42, 2,
+             R"("Input Dims": [[30], [60]], "Input type": ["float", "float"])");
+  trace.mark("gloo:all_reduce", 43, 48, 3, R"("Input Dims": [[60]], "Input type": ["float"])");
+  const TrainingJob job = this->job(trace);
+  ASSERT_EQ(job.buckets.size(), 1U);
+  EXPECT_EQ(job.buckets[0].elements, 60);
+  EXPECT_NEAR(job.buckets[0].duration->value, 0.005, kTolerance);
+  EXPECT_THAT(job.others, IsEmpty());
+}
+
+TEST_F(Kineto, TakesAKernelOfAnotherVendorsCollectiveForNoneOfTheModel) {
+  TraceText trace = nccl_step(54);
+  trace.host("record_param_comms", 45, 46, 2, R"("Collective name": "allreduce", "Process Group Name": "0")");
+  trace.kernel("rcclGenericKernel<4, false>(ncclDevComm*)", 45.5, 2, 45, 48);
+  const TrainingJob job = this->job(trace, 8, "nccl");
+  EXPECT_EQ(job.compute->value, this->job(nccl_step(54), 8, "nccl").compute->value);
+}
+
+TEST_F(Kineto, SaysWhereTheFileHasNoKernelOfTheGpu) {
+  const TrainingJob job = this->job(gloo_steps(), 2, "nccl");
+  EXPECT_THAT(job.unknown, Contains(HasSubstr("No kernel of NVIDIA A100 is in the file")));
+  EXPECT_EQ(job.recordings[0].gpu, "") << "whose times these are not";
+}
+
 TEST_F(Kineto, ShowsTheRankThatTheOthersWaitFor) {
   const TrainingJob job =
       job_of({file_of(folder_, "0.json", gloo_steps(9).text(0)), file_of(folder_, "1.json", gloo_steps().text(1))});

@@ -87,6 +87,20 @@ TEST(MegatronLogs, OfOlderVersionsHaveTheirTimersInOneLine) {
   EXPECT_THAT(step.collectives, SizeIs(1));
 }
 
+TEST(MegatronLogs, OfThoseBefore2023HaveOneAllReduceAfterTheBackwardPass) {
+  const Recording recording = recording_of(
+      "using world size: 16, data-parallel-size: 8, tensor-model-parallel size: 2, pipeline-model-parallel size: 1\n"
+      " iteration 10/ 500 | elapsed time per iteration (ms): 812.3 | global batch size: 1024 | lm loss: 9.2E+00 |\n"
+      "time (ms) | forward-compute: 250.00 | backward-compute: 450.00 | backward-params-all-reduce: 80.00 | "
+      "backward-embedding-all-reduce: 0.02 | optimizer: 10.1\n");
+  EXPECT_EQ(recording.batch, 128);
+  ASSERT_THAT(recording.steps, SizeIs(1));
+  EXPECT_NEAR(recording.steps[0].exposed.value, 0.08, 1e-9);
+  ASSERT_THAT(recording.steps[0].collectives, SizeIs(1));
+  EXPECT_EQ(recording.steps[0].collectives[0].ranks, 8);
+  EXPECT_EQ(recording.steps[0].collectives[0].elements, 0) << "not in the log";
+}
+
 TEST(MegatronLogs, ShowTheOneExchangeOfAJobThatDoesNotOverlap) {
   const Recording recording = recording_of(std::string(kSettings) + buckets(false, 1) + iteration("", 10, 1100));
   ASSERT_THAT(recording.steps.at(0).collectives, SizeIs(1));

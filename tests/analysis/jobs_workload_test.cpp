@@ -125,7 +125,9 @@ Recording timed_rank(int rank, double milliseconds) {
 TEST(Job, WaitsForNoRankOfWhichNoTimesAreKnown) {
   Recording untimed = without_shapes();
   untimed.rank = 2;
-  const TrainingJob job = make_job({untimed, timed_rank(0, 9), timed_rank(1, 10)}, {});
+  std::vector<Recording> ranks{untimed, timed_rank(0, 9), timed_rank(1, 10)};
+  for (Recording& each : ranks) each.world = 3;
+  const TrainingJob job = make_job(std::move(ranks), {});
   EXPECT_FALSE(job.straggler);
   EXPECT_EQ(job.shown, 1U) << "the one that waits least of those that are known";
 }

@@ -89,7 +89,7 @@ TEST(ChooseVerb, SaysWhoIsNearestWhereNobodyMeetsTheTarget) {
   EXPECT_THAT(
       choose_by({"--workload", "vgg16", "--gpus", "32", "--profile", "hkbu-10gbe,hkbu-100gbib", "--target", "99%"}),
       AllOf(HasSubstr("none of 2 clusters meets an efficiency of 99 %"), HasSubstr("The nearest is 32"),
-            HasSubstr("misses by 8.2 %")));
+            HasSubstr("misses by 8.3 %")));
 }
 
 TEST(ChooseVerb, LeavesOutClustersWithoutAPriceWhereABudgetIsGiven) {
@@ -108,23 +108,16 @@ TEST(ChooseVerb, LeavesOutClustersWithoutAPriceWhereABudgetIsGiven) {
   testing::internal::GetCapturedStdout();
 }
 
-// 25 Gbit/s instances have 8 V100 each.
-TEST(ChooseVerb, RefusesWhatIsImpossibleBeforeItSimulates) {
-  const auto refused = [](const char* flag, const char* value, const char* what) {
-    expect_error(
-        [&] {
-          choose_by({"--workload", "resnet50", "--gpus", "1..256", "--profile", "aws-p3-25gbe", "--epochs", "90", flag,
-                     value});
-        },
-        ExitCode::usage, AllOf(HasSubstr(flag), HasSubstr("is impossible"), HasSubstr(what)), HasSubstr("give more"));
-    testing::internal::GetCapturedStdout();
+TEST(ChooseVerb, SaysWhatIsNearestWhereGoalsAreImpossible) {
+  const auto answer = [](const char* flag, const char* value) {
+    return choose_by(
+        {"--workload", "resnet50", "--gpus", "8,64", "--profile", "aws-p3-25gbe", "--epochs", "90", flag, value});
   };
-  refused("--budget", "1usd", "USD at least, at ideal speed on 8 GPUs of aws-p3-25gbe");
-  refused("--deadline", "1min", "at least, at ideal speed on 256 GPUs of aws-p3-25gbe");
-  EXPECT_THAT(choose_by({"--workload", "resnet50", "--gpus", "8", "--profile", "aws-p3-25gbe", "--epochs", "90",
-                         "--budget", "240usd"}),
-              HasSubstr("The nearest is"))
-      << "hardly possible";
+  EXPECT_THAT(answer("--budget", "1usd"),
+              AllOf(HasSubstr("the one cluster here does not meet 1.00 USD at most"),
+                    HasSubstr("The nearest is 8 GPUs"), HasSubstr("times as good. It would take a node for")));
+  EXPECT_THAT(answer("--deadline", "1min"), AllOf(HasSubstr("the one cluster here does not meet 1 min at most"),
+                                                  HasSubstr("The nearest is 64 GPUs")));
 }
 
 /// A DGX A100 at a price of 1,000 INR an hour, whose network is assumed.
@@ -232,8 +225,8 @@ TEST(ChooseVerb, WidensTimesByWhatIsNotKnownOfOneGpu) {
     return std::tuple(width("efficiency"), width("hours"), stated("samples_per_second") / stated("efficiency") / 8);
   };
   const auto [efficiency, hours, rate] = widths({});
-  EXPECT_GT(hours, 1.7 * 1.7) << "a factor of 1.7 either way, and the efficiency's band";
-  EXPECT_LT(hours, 1.7 * 1.7 * efficiency) << "they are not both at their worst";
+  EXPECT_GT(hours, 1.6 * 1.6) << "a factor of 1.6 either way, and the efficiency's band";
+  EXPECT_LT(hours, 1.6 * 1.6 * efficiency) << "they are not both at their worst";
   const auto [given_efficiency, given_hours, given] = widths({"--single-gpu-rate", fmt::format("{:.6g}", rate)});
   EXPECT_NEAR(given, rate, 1e-3 * rate);
   EXPECT_NEAR(given_hours, given_efficiency, 1e-9);

@@ -407,6 +407,27 @@ TEST(SweepPlan, EmulatesWhatItSimulates) {
   EXPECT_EQ(emulated.size(), 10U) << "a ring and four kinds of servers, on 4 and 8 GPUs";
 }
 
+TEST(SweepPlan, AsksAnotherQuestionOnceATimelineOfOnesOwnHasChanged) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "own.toml").string();
+  const std::string text = bytes_of(std::filesystem::path(HBENCH_SOURCE_DIR) / "workloads/traces/resnet50.toml");
+  SweepRequest request = small_request();
+  request.gpus = {4};
+  request.workloads = {file};
+  request.evidence = {Evidence::emulated, Evidence::simulated};
+  std::set<std::string> questions;
+  for (const char* comment : {"", "", "batch = 7 # "}) {
+    std::string changed = text;
+    changed.insert(changed.find("batch = "), comment);
+    write_bytes(file, changed);
+    for (const Case& asked : plan_of(request).cases)
+      if (asked.gpus > 1) questions.insert(asked.question());
+  }
+  EXPECT_EQ(questions.size(), 2U) << "one for both evidences of each text";
+  request.workloads = {"resnet50"};
+  for (const Case& asked : plan_of(request).cases) EXPECT_EQ(asked.model_digest, "") << "hbench's own";
+}
+
 TEST(SweepPlan, SaysWhyACaseCannotBeEmulated) {
   SweepRequest request = small_request();
   request.gpus = {2, 6, 8};

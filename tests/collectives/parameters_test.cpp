@@ -87,6 +87,7 @@ TEST(CollectiveKinds, AreReadAsTheyAreWritten) {
   for (const CollectiveKind collective : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
                                           CollectiveKind::all_gather, CollectiveKind::broadcast})
     EXPECT_EQ(parse_collective_kind(to_string(collective)), collective);
+  EXPECT_EQ(parse_collective_kind("all_reduce"), CollectiveKind::all_reduce) << "as others write it";
   EXPECT_THAT(refusal([] { parse_collective_kind("all-reduse"); }), HasSubstr("did you mean 'all-reduce'?"));
 }
 

@@ -35,7 +35,8 @@ STEP, CALLED, BEGIN, END, AFTER = -1, -2, -3, -4, -5
 
 # A hook holds the training up: by so many seconds on a GPU, where it marks the stream, and on a CPU. The hooks of a step
 # may take this share of it, and the others have their turn in other steps; but some are always recorded.
-HOOK_SECONDS, SHARE, FEWEST_HOOKS = {"cuda": 10e-6, "cpu": 2e-6}, 0.005, 16
+HOOK_SECONDS, SHARE, FEWEST_HOOKS = {"cuda": 10e-6, "cpu": 6e-6}, 0.005, 16
+LOOKS = 3  # steps in which a gradient is watched, one after the other
 
 UNSEEN = ("the begin of the backward pass was not seen: the Recorder's model is not the one that is called (which may "
           "be one that was compiled or wrapped later, or a replayed CUDA graph); give it that one, or call "
@@ -294,8 +295,9 @@ class Recorder:
         if len(self._recorded) == 1:
             self._divide()
         self._log.clear()
-        if len(self._turns) > 1:
-            self._watch(self._turns[(len(self._recorded) - 1) % len(self._turns)])
+        turn, again = divmod(len(self._recorded) - 1, LOOKS)
+        if len(self._turns) > 1 and again == 0:  # to change hooks takes longer than to call them
+            self._watch(self._turns[turn % len(self._turns)])
             end = self._now()
         self._log.append((STEP, end))
 
@@ -306,7 +308,7 @@ class Recorder:
         pace = self._pace if self._pace < float("inf") else 0.0
         self._turns = turns_of(seen, max(FEWEST_HOOKS, int(SHARE * pace / cost))) if seen else []
         if len(self._turns) > 1:
-            self._steps = 1 + max(self._steps, 3 * len(self._turns))
+            self._steps = 1 + max(self._steps, LOOKS * len(self._turns))
             self._make_events((self._steps - 1) * (max(map(len, self._turns)) + 8))
 
     # What hooks do: they run within the user's training, in the threads of autograd.
@@ -328,7 +330,7 @@ class Recorder:
         if self._finished or is_compiling():
             return
         try:
-            for tensor in tensors_in(output):
+            for tensor in (output,) if isinstance(output, torch.Tensor) else tensors_in(output):
                 if tensor.requires_grad:
                     if tensor.device.type != self._device.type:
                         raise Unclear(f"the parameters are on {self._device.type}, the output on {tensor.device.type}")
