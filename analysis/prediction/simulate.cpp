@@ -245,10 +245,13 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("ledger/compute", times.compute.value);
   add("ledger/straggler", times.straggler.value);
   add("ledger/slowdown", times.slowdown.value);
+  // Spans are of an iteration in which ranks exchange something, and times the mean of all.
+  const double share = exchanging_share(method_of(asked).plan(asked.strategy.overlap));
   const Ledger waiting = step_ledgers(simulated.spans).front().ledger;
-  add("ledger/exposed", std::max(0.0, (times.exposed - waiting.negotiation - waiting.coding).value));
-  add("ledger/negotiation", waiting.negotiation.value);
-  add("ledger/coding", waiting.coding.value);
+  const Seconds negotiation = waiting.negotiation * share, coding = waiting.coding * share;
+  add("ledger/exposed", std::max(0.0, (times.exposed - negotiation - coding).value));
+  add("ledger/negotiation", negotiation.value);
+  add("ledger/coding", coding.value);
   if (times.update.value > 0) add("ledger/optimizer", times.update.value);
   return result;
 }

@@ -57,6 +57,13 @@ std::map<std::string, std::string> launcher_environment() {
           {"OMPI_MCA_mpi_yield_when_idle", "1"}};
 }
 
+/// Jobs do whole cycles of their plan.
+int iterations_of(const WorkOrder& order) {
+  const int cycle = method_of(order.asked).plan(order.asked.strategy.overlap).cycle();
+  const auto whole = [cycle](int steps) { return (steps + cycle - 1) / cycle * cycle; };
+  return whole(order.warmup_steps) + whole(order.steps) + whole(order.traced_steps);
+}
+
 WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) {
   const double dilation = emulated.cluster.dilation;
   WorkOrder order;
@@ -211,7 +218,7 @@ std::vector<EmulatedFault> emulated_faults() {
 
 Seconds emulated_launch_time(const EmulatedCase& emulated, const MeasureOptions& options) {
   const WorkOrder order = order_of(emulated, options);
-  const int steps = order.warmup_steps + order.steps + order.traced_steps;
+  const int steps = iterations_of(order);
   // Links, and processes that start one after the other on these cores.
   const Seconds start = Seconds(2) + Seconds(0.8 * emulated.cluster.links.ranks() / options.host.cores);
   return start + emulated.expected * (emulated.cluster.dilation * steps);

@@ -38,6 +38,12 @@ bool exchanges_in(const StepPlan& plan, int iteration) {
   return std::ranges::any_of(plan.tasks, [&](const Task& task) { return !task.computes() && task.is_in(iteration); });
 }
 
+double exchanging_share(const StepPlan& plan) {
+  int exchanging = 0;
+  for (int iteration = 0; iteration < plan.cycle(); ++iteration) exchanging += exchanges_in(plan, iteration) ? 1 : 0;
+  return static_cast<double>(exchanging) / plan.cycle();
+}
+
 bool feeds_by_tensor(const StepPlan& plan, int task) {
   return std::ranges::any_of(plan.tasks, [&](const Task& other) {
     return std::ranges::any_of(other.after, [&](const After& after) { return after.task == task && after.by_tensor; });

@@ -87,6 +87,9 @@ bool carries_parameters(const StepPlan& plan);
 /// Whether ranks exchange anything in an iteration of a cycle.
 bool exchanges_in(const StepPlan& plan, int iteration);
 
+/// The share of iterations in which they do.
+double exchanging_share(const StepPlan& plan);
+
 /// Whether tensors leave one by one as `task` makes them.
 bool feeds_by_tensor(const StepPlan& plan, int task);
 
