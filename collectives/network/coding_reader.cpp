@@ -10,20 +10,20 @@
 namespace hbench {
 namespace {
 
-constexpr std::string_view kForm = R"(write { encode = "0.1 ns", decode = "0.1 ns", source = "..." })";
+constexpr std::string_view kCodingForm = R"(write { encode = "0.1 ns", decode = "0.1 ns", source = "..." })";
 
 double read_time(const TomlReader& read, const toml::node& node, const std::string& key) {
-  const std::string text = read.text(node, fmt::format("coding.{} must be a time", key), kForm);
+  const std::string text = read.text(node, fmt::format("coding.{} must be a time", key), kCodingForm);
   return read.at(
       node, [&] { return parse_seconds(text).value; }, fmt::format("coding.{}: ", key));
 }
 
 StatedCoding read_one(const TomlReader& read, const std::string& name, const toml::node& node) {
-  const toml::table& fields = read.table(node, fmt::format("coding.{} must be a table", name), kForm);
+  const toml::table& fields = read.table(node, fmt::format("coding.{} must be a table", name), kCodingForm);
   read.check_keys(fields, std::array<std::string_view, 4>{"encode", "decode", "call", "source"}, "",
                   fmt::format(" in coding.{}", name));
   const auto time = [&](std::string_view key) {
-    return read_time(read, read.required(fields, key, fmt::format("coding.{}.", name), kForm),
+    return read_time(read, read.required(fields, key, fmt::format("coding.{}.", name), kCodingForm),
                      fmt::format("{}.{}", name, key));
   };
   StatedCoding stated{.rate = {.encode = time("encode"), .decode = time("decode")},
