@@ -28,7 +28,7 @@ void Handover::announce(int task, int tensor, Event ready) {
 void Handover::end_compute() {
   {
     const std::scoped_lock lock(mutex_);
-    computed_ = true;
+    if (std::exchange(computed_, true)) return;  // it has been rung for
   }
   doorbell_.ring();
 }
