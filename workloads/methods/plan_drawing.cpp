@@ -50,20 +50,16 @@ std::vector<Box> placed(const StepPlan& plan) {
       const Box& before = boxes[static_cast<std::size_t>(after.task)];
       box.begin = std::max(box.begin, after.by_tensor ? before.begin + kFirstTensor : before.end);
     }
-    const bool of_unit = task.unit != Task::kWhole;
-    if (of_unit && !task.computes()) box.begin = std::max(box.begin, lines[task.collective]);
+    const bool of_unit = task.unit != Task::kWhole, shares_line = of_unit && !task.computes();
+    if (shares_line) box.begin = std::max(box.begin, lines[task.collective]);
     // A backward pass takes about twice as long as a forward pass, and ends before what it feeds.
     const int longer = task.kind == TaskKind::backward ? (of_unit ? 2 : 6) : 0;
     box.end = box.begin + static_cast<int>(caption(task).size()) + 2 + longer;
-    if (of_unit && !task.computes()) lines[task.collective] = box.end;
-    if (of_unit && task.computes()) stream = box.end;
-    if (of_unit) {
-      boxes.push_back(box);
-      continue;
-    }
     for (const After& after : task.after)
-      box.end = std::max(box.end, boxes[static_cast<std::size_t>(after.task)].end + (task.computes() ? 0 : 2));
+      if (!of_unit)
+        box.end = std::max(box.end, boxes[static_cast<std::size_t>(after.task)].end + (task.computes() ? 0 : 2));
     if (task.computes()) stream = box.end;
+    if (shares_line) lines[task.collective] = box.end;
     boxes.push_back(box);
   }
   return boxes;

@@ -6,27 +6,29 @@ namespace hbench {
 
 /// One collective of an iteration.
 struct StepProgress::Exchange {
-  Exchange(std::unique_ptr<FusionPolicy> with, const std::vector<std::int64_t>& tensor_bytes)
-      : policy(std::move(with)), departures(tensor_bytes) {}
+  Exchange(const Task& task, std::unique_ptr<FusionPolicy> with, const std::vector<std::int64_t>& tensor_bytes)
+      : unit(task.unit), policy(std::move(with)), departures(tensor_bytes) {}
 
-  std::unique_ptr<FusionPolicy> policy;  ///< null: it leaves in the buckets of another
+  int unit;                              ///< as `Task::unit`: of one, all is one bucket
+  std::unique_ptr<FusionPolicy> policy;  ///< null: it leaves as its unit, or in the buckets of another
   std::vector<Bucket> left;              ///< in this iteration, in order
   Departures departures;
   int ready = 0, arrived = 0;  ///< tensors; buckets
   bool closed = false;         ///< all tensors are ready, and the policy knows
 
-  bool all_left(bool of_unit) const { return of_unit ? !left.empty() : departures.complete(); }
-  bool complete(bool of_unit) const { return closed && all_left(of_unit) && arrived == static_cast<int>(left.size()); }
+  bool of_unit() const { return unit != Task::kWhole; }
+  bool all_left() const { return of_unit() ? !left.empty() : departures.complete(); }
+  bool complete() const { return closed && all_left() && arrived == static_cast<int>(left.size()); }
 };
 
 StepProgress::StepProgress(StepPlan plan, const FusionChoice& fusion, std::vector<std::int64_t> tensor_bytes)
     : plan_(std::move(plan)), tensor_bytes_(std::move(tensor_bytes)), done_(plan_.tasks.size(), true) {
-  for (int task = 0; task < plan_.size(); ++task) {
-    const bool own_buckets = scatter_of(plan_, task) < 0 && !of_unit(task);
-    exchanges_.push_back(
-        plan_.task(task).computes()
-            ? nullptr
-            : std::make_unique<Exchange>(own_buckets ? fusion.make(tensor_bytes_) : nullptr, tensor_bytes_));
+  for (int index = 0; index < plan_.size(); ++index) {
+    const Task& task = plan_.task(index);
+    const bool has_policy = task.unit == Task::kWhole && scatter_of(plan_, index) < 0;
+    exchanges_.push_back(task.computes() ? nullptr
+                                         : std::make_unique<Exchange>(
+                                               task, has_policy ? fusion.make(tensor_bytes_) : nullptr, tensor_bytes_));
   }
 }
 
@@ -70,7 +72,7 @@ std::vector<Start> StepProgress::bucket_done(int task, Seconds at) {
   std::vector<Start> starts;
   Exchange& each = *exchange(task);
   deliver(task, {FusionEventKind::bucket_done, at, ++each.arrived}, starts);
-  if (each.complete(of_unit(task))) finish(task, at, starts);
+  if (each.complete()) finish(task, at, starts);
   return starts;
 }
 
@@ -94,7 +96,7 @@ std::optional<Seconds> StepProgress::wakeup() const {
 
 bool StepProgress::all_launched() const {
   for (int task = 0; task < plan_.size(); ++task)
-    if (exchange(task) != nullptr && !is_done(task) && !exchange(task)->all_left(of_unit(task))) return false;
+    if (exchange(task) != nullptr && !is_done(task) && !exchange(task)->all_left()) return false;
   return true;
 }
 
@@ -138,26 +140,27 @@ void StepProgress::ready(int task, int tensor, Seconds at, std::vector<Start>& s
 
 /// Those that did not become ready one by one do now.
 void StepProgress::all_ready(int task, Seconds at, std::vector<Start>& starts) {
-  if (exchange(task)->ready == 0 && !of_unit(task))
+  if (exchange(task)->ready == 0 && !exchange(task)->of_unit())
     for (int tensor = 0; tensor < tensors(); ++tensor) ready(task, tensor, at, starts);
   exchange(task)->closed = true;
   deliver(task, {FusionEventKind::backward_done, at, 0}, starts);
-  if (exchange(task)->complete(of_unit(task))) finish(task, at, starts);
+  if (exchange(task)->complete()) finish(task, at, starts);
 }
 
 void StepProgress::deliver(int task, const FusionEvent& event, std::vector<Start>& starts) {
   Exchange& each = *exchange(task);
   for (Bucket& bucket : buckets_of(task, event)) {
-    if (!of_unit(task)) each.departures.leave(bucket);
+    if (!each.of_unit()) each.departures.leave(bucket);
     each.left.push_back(bucket);
     starts.push_back({task, std::move(bucket)});
   }
 }
 
 std::vector<Bucket> StepProgress::buckets_of(int task, const FusionEvent& event) const {
-  if (const auto& policy = exchange(task)->policy) return policy->on(event);
+  const Exchange& each = *exchange(task);
+  if (each.policy != nullptr) return each.policy->on(event);
   if (event.kind != FusionEventKind::backward_done) return {};
-  if (of_unit(task)) return {Bucket(plan_.units[static_cast<std::size_t>(plan_.task(task).unit)])};
+  if (each.of_unit()) return {Bucket(plan_.units[static_cast<std::size_t>(each.unit)])};
   return exchange(scatter_of(plan_, task))->left;
 }
 

@@ -61,7 +61,6 @@ class StepProgress {
  private:
   struct Exchange;
   bool met(int task) const;
-  bool of_unit(int task) const { return plan_.task(task).unit != Task::kWhole; }
   void finish(int task, Seconds at, std::vector<Start>& starts);
   void release(int task, Seconds at, std::vector<Start>& starts);
   void ready(int task, int tensor, Seconds at, std::vector<Start>& starts);
