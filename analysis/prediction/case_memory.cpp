@@ -26,14 +26,9 @@ Precision precision_of(const Case& asked, const Profile& cluster, const Trace& t
 /// Two units are gathered at once, one for the pass and one ahead of it, and one has its gradients before they are
 /// scattered.
 Bytes gathered_units(const StepTimeline& timeline, const NumberBytes& bytes) {
-  double largest = 0;
-  for (const std::vector<int>& unit : model_units(timeline)) {
-    double elements = 0;
-    for (const int tensor : unit)
-      elements += static_cast<double>(timeline.gradients[static_cast<std::size_t>(tensor)].elements);
-    largest = std::max(largest, elements);
-  }
-  return Bytes(largest * (2 * bytes.gathered() + bytes.gradient));
+  std::int64_t largest = 0;
+  for (const std::vector<int>& unit : model_units(timeline)) largest = std::max(largest, elements_of(unit, timeline));
+  return Bytes(static_cast<double>(largest) * (2 * bytes.gathered() + bytes.gradient));
 }
 
 /// Of the same step with another micro-batch.

@@ -19,15 +19,9 @@ std::string_view block_of(std::string_view tensor) {
 
 using Units = std::vector<std::vector<int>>;
 
-std::int64_t size_of(const std::vector<int>& unit, const StepTimeline& timeline) {
-  std::int64_t elements = 0;
-  for (const int tensor : unit) elements += timeline.gradients[static_cast<std::size_t>(tensor)].elements;
-  return elements;
-}
-
 std::int64_t middle_size(const Units& units, const StepTimeline& timeline) {
   std::vector<std::int64_t> sizes;
-  for (const auto& unit : units) sizes.push_back(size_of(unit, timeline));
+  for (const auto& unit : units) sizes.push_back(elements_of(unit, timeline));
   const auto middle = sizes.begin() + std::ssize(sizes) / 2;
   std::ranges::nth_element(sizes, middle);
   return *middle;
@@ -37,19 +31,25 @@ std::int64_t middle_size(const Units& units, const StepTimeline& timeline) {
 Units joined(const Units& units, const StepTimeline& timeline) {
   const double small = kSmall * static_cast<double>(middle_size(units, timeline));
   Units all;
-  bool first_is_small = false;
+  bool all_small = true;  // so far
   for (const auto& unit : units) {
-    const bool is_small = static_cast<double>(size_of(unit, timeline)) < small;
-    if (all.empty() || !(is_small || first_is_small))
+    const bool is_small = static_cast<double>(elements_of(unit, timeline)) < small;
+    if (all.empty() || !(is_small || all_small))
       all.push_back(unit);
     else
       all.back().insert(all.back().end(), unit.begin(), unit.end());
-    first_is_small = is_small && all.size() == 1 && (first_is_small || all.front().size() == unit.size());
+    all_small = all_small && is_small;
   }
   return all;
 }
 
 }  // namespace
+
+std::int64_t elements_of(const std::vector<int>& unit, const StepTimeline& timeline) {
+  std::int64_t elements = 0;
+  for (const int tensor : unit) elements += timeline.gradients[static_cast<std::size_t>(tensor)].elements;
+  return elements;
+}
 
 std::vector<std::vector<int>> model_units(const StepTimeline& timeline) {
   Units units;

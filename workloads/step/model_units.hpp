@@ -2,6 +2,7 @@
 
 /// The blocks of layers that a model is made of: what fully sharded training gathers, and frees, at once.
 
+#include <cstdint>
 #include <vector>
 
 #include "workloads/step/timeline.hpp"
@@ -13,5 +14,8 @@ namespace hbench {
 /// wrap each block of a transformer have them; so are those without a number that follow each other. A unit of less
 /// than a tenth of the middle one joins its neighbour: nobody gathers a norm alone.
 std::vector<std::vector<int>> model_units(const StepTimeline& timeline);
+
+/// Returns the elements of a unit.
+std::int64_t elements_of(const std::vector<int>& unit, const StepTimeline& timeline);
 
 }  // namespace hbench
