@@ -6,6 +6,7 @@
 
 #include "analysis/records/metrics.hpp"
 #include "analysis/statistics/statistics.hpp"
+#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -67,8 +68,8 @@ std::map<std::string, StatedCoding, std::less<>> coding_rates(const std::vector<
     constexpr std::size_t kDay = 10;  // characters of 2026-11-26
     rates[compressor] = {
         {.encode = encode.per_byte, .decode = decode.per_byte, .call = (encode.call + decode.call) / 2},
-        fmt::format("coding rates measured here on {} by hbench collective, {} size{}", timed.newest.substr(0, kDay),
-                    timed.encode.size(), timed.encode.size() == 1 ? "" : "s")};
+        fmt::format("coding rates measured here on {} by hbench collective, {}", timed.newest.substr(0, kDay),
+                    counted(std::ssize(timed.encode), "size"))};
   }
   return rates;
 }

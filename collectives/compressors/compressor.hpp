@@ -116,8 +116,8 @@ struct Encoding {
   std::size_t element_size = sizeof(float);
   std::optional<CodingRate> measured;  ///< in place of what memory would take
 
-  /// Seconds of encoding `bytes` of float32 so many times and of decoding them, where a byte of memory traffic takes
-  /// so long.
+  /// Seconds of encoding `bytes` of float32 `encodes` times and of decoding them `decodes` times, where a byte of
+  /// memory traffic takes `memory_seconds_per_byte`.
   double coding(double bytes, int encodes, int decodes, double memory_seconds_per_byte) const {
     if (!measured) return bytes * (encodes + decodes) * memory_traffic * memory_seconds_per_byte;
     return bytes * (encodes * measured->encode + decodes * measured->decode) + (encodes + decodes) * measured->call;

@@ -305,8 +305,7 @@ std::string orders_in_words(const std::vector<ValidatedPair>& pairs) {
   const auto likely = [&](const Lead& lead) { return !ahead(lead) && lead.likely() != Ahead::level; };
   return fmt::format(
       "Who is ahead, of two strategies of one source on one cluster: {} pairs that are predicted ahead have this "
-      "order, "
-      "{} that are likely ahead, and {} that are level.",
+      "order, {} that are likely ahead, and {} that are level.",
       of(ahead), of(likely), of([&](const Lead& lead) { return !ahead(lead) && !likely(lead); }));
 }
 

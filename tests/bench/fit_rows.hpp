@@ -15,7 +15,7 @@ namespace hbench {
 
 inline constexpr const char* kCluster = "hkbu-10gbe";
 
-/// Published steps of the cluster, on so many GPUs at most.
+/// Published steps of the cluster, on `gpus` GPUs at most.
 inline std::vector<CaseResult> rows_up_to(int gpus) {
   std::vector<CaseResult> rows;
   for (const CaseResult& row : published_results())

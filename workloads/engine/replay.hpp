@@ -54,7 +54,7 @@ class Replay final : public Compute {
   void compute_until(Seconds work);
   /// Leaves `times` the pattern of this step in a range of the buffer.
   void fill(std::span<float> buffer, ElementRange range, float times);
-  /// What is in a buffer once ranks have exchanged: so many times the pattern of a step.
+  /// What is in a buffer once ranks have exchanged: a multiple of the pattern of a step.
   struct Expected {
     std::span<const float> buffer;
     float times = 1;

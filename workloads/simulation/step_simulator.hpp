@@ -70,7 +70,8 @@ class StepSimulator {
   /// Two all-reduces of a factor of half the bytes each.
   Seconds low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
   Seconds collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements);
-  /// Returns the time of so many passes over the gradients, as measured or at the compressor's declared traffic.
+  /// Returns the time of `encodes` encodings and `decodes` decodings, as measured or at the compressor's declared
+  /// traffic.
   Seconds coding_time(const CompressorChoice& compressor, std::int64_t elements, int encodes, int decodes) const;
 
   const Profile* profile_;
