@@ -85,6 +85,9 @@ TEST(RefuseStrategy, SaysWhichCollectiveOfAMethodThereIsNot) {
   strategy.method = parse_method("zero:1");
   EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}),
             "zero:1 needs a reduce-scatter, and there is none called double-binary-tree; take ring");
+  strategy.method = parse_method("fsdp");
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}),
+            "fsdp needs an all-gather, and there is none called double-binary-tree; take ring");
 }
 
 TEST(RefuseEngine, DoesNotShardTheStateOfALossScaleThatChanges) {

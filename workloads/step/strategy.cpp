@@ -32,6 +32,12 @@ TrainingStrategy strategy_of(const Preset& preset, int nodes) {
 
 namespace {
 
+/// `a reduce-scatter`, `an all-gather`.
+std::string with_article(CollectiveKind collective) {
+  const std::string_view name = to_string(collective);
+  return fmt::format("{} {}", name.starts_with('a') ? "an" : "a", name);
+}
+
 /// Why the collectives of a method cannot be those of the strategy.
 std::string refuse_method(const TrainingStrategy& strategy, const World& world) {
   const std::string method = strategy.method.text();
@@ -42,12 +48,12 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
       return fmt::format("{} averages parameters, and {} compresses gradients", method, strategy.compressor.text());
     if (task.collective == CollectiveKind::all_reduce) continue;
     if (strategy.compressor.compressor->exchange != Exchange::per_hop)
-      return fmt::format("{} compresses an all-reduce as a whole, and {} has a {}", strategy.compressor.text(), method,
-                         to_string(task.collective));
+      return fmt::format("{} compresses an all-reduce as a whole, and {} has {}", strategy.compressor.text(), method,
+                         with_article(task.collective));
     for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
       const std::optional<AlgorithmChoice> part = part_of(choice, task.collective);
       if (!part)
-        return fmt::format("{} needs a {}, and there is none called {}; take ring", method, to_string(task.collective),
+        return fmt::format("{} needs {}, and there is none called {}; take ring", method, with_article(task.collective),
                            choice.algorithm->name);
       if (std::string why = part->algorithm->refuses(world); !why.empty()) return why;
     }
