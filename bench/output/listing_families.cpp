@@ -177,8 +177,9 @@ Table method_table() {
   Table table{.columns = {"method", "what", "iterations unseen", "source"}, .numeric = {false, false, true, false}};
   for (const Method* entry : methods()) {
     const MethodChoice choice = parse_method(entry->name);
-    table.rows.push_back({choice.text(), text(entry->summary),
-                          std::to_string(prove_plan(choice.plan(true)).facts.staleness), text(entry->citation)});
+    const std::optional<int> staleness = prove_plan(choice.plan(true)).facts.staleness;
+    table.rows.push_back(
+        {choice.text(), text(entry->summary), staleness ? std::to_string(*staleness) : "any", text(entry->citation)});
   }
   return table;
 }

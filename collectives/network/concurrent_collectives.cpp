@@ -41,36 +41,33 @@ int ConcurrentCollectives::begin(const SimulationPlan& plan, std::int64_t elemen
       chunk.end = i + 1;
     }
   }
-  add_event(start.value, EventKind::begin, number);
+  flow_.cue(start.value, {kBegin, number});
   return number;
 }
 
 std::int64_t ConcurrentCollectives::bytes_in_flight(const World& world, const Shape& shape) {
   // Half of the messages can be queued at once: what is sent back is not while something has yet to come.
-  constexpr auto kTransfer = static_cast<std::int64_t>(sizeof(Transfer) + sizeof(Queued) / 2);
+  constexpr auto kTransfer = static_cast<std::int64_t>(sizeof(Transfer)) + MessageFlow::bytes_per_message() / 2;
   constexpr auto kTime = static_cast<std::int64_t>(sizeof(double));
   return kTransfer * shape.transfers + kTime * shape.chunks * world.ranks();
 }
 
 std::optional<int> ConcurrentCollectives::advance() {
-  const Event event = events_.top();
-  events_.pop();
-  now_ = event.at;
-  switch (event.kind) {
-    case EventKind::begin:
-      send_first_rounds(event.subject);
-      break;
-    case EventKind::round:
-      send_round(event.subject, event.chunk);
-      break;
-    case EventKind::turn:
-      take_turn(event.subject);
-      break;
-    case EventKind::finish:
-      collectives_[static_cast<std::size_t>(event.subject)] = nullptr;
-      return event.subject;
+  finished_.reset();
+  flow_.advance();
+  return finished_;
+}
+
+void ConcurrentCollectives::cued(const MessageFlow::Cue& cue) {
+  switch (cue.kind) {
+    case kBegin:
+      return send_first_rounds(cue.subject);
+    case kRound:
+      return send_round(cue.subject, cue.part);
+    default:
+      collectives_[static_cast<std::size_t>(cue.subject)] = nullptr;
+      finished_ = cue.subject;
   }
-  return std::nullopt;
 }
 
 void ConcurrentCollectives::send_first_rounds(int number) {
@@ -85,7 +82,7 @@ void ConcurrentCollectives::prepare_round(int number, int index) {
   Collective& collective = *collectives_[static_cast<std::size_t>(number)];
   Chunk& chunk = collective.chunks[static_cast<std::size_t>(index)];
   if (chunk.next == chunk.end) {
-    if (--collective.unfinished == 0) add_event(collective.finish, EventKind::finish, number);
+    if (--collective.unfinished == 0) flow_.cue(collective.finish, {kFinish, number});
     return;
   }
   double earliest = std::numeric_limits<double>::infinity();
@@ -94,7 +91,7 @@ void ConcurrentCollectives::prepare_round(int number, int index) {
     earliest = std::min(earliest, ready(collective, index, collective.transfers[i].src));
     ++chunk.missing;
   }
-  add_event(earliest, EventKind::round, number, index);
+  flow_.cue(earliest, {kRound, number, index});
 }
 
 void ConcurrentCollectives::send_round(int number, int index) {
@@ -105,93 +102,17 @@ void ConcurrentCollectives::send_round(int number, int index) {
   for (std::size_t i = begin, end = chunk.next; i < end; ++i) send(number, collective.transfers[i]);
 }
 
-int ConcurrentCollectives::connection(Rank src, Rank dst) {
-  const std::int64_t key = static_cast<std::int64_t>(src) * static_cast<std::int64_t>(ranks()) + dst;
-  const auto [known, is_new] = connection_of_.try_emplace(key, static_cast<int>(connections_.size()));
-  if (is_new) connections_.emplace_back();
-  return known->second;
-}
-
 void ConcurrentCollectives::send(int number, const Transfer& transfer) {
   Collective& collective = *collectives_[static_cast<std::size_t>(number)];
-  const auto& [round, src, dst, chunk, count, kind] = transfer;
-  const double start = ready(collective, chunk, src);
+  const double start = ready(collective, transfer.first_chunk, transfer.src);
   const std::int64_t elements =
       collective.chunk_begin[chunk_of(transfer) + 1] - collective.chunk_begin[chunk_of(transfer)];
-  if (elements == 0 || src == dst) return arrive(number, transfer, start);
-
-  const Network::Message& whole = messages_.of(network_->is_local(src, dst), kind, elements);
-  const std::int64_t bytes = messages_.encoding().wire_bytes(elements);
-  Queued queued{.collective = number, .transfer = transfer, .start = start};
-  queued.pieces = static_cast<int>(std::max<std::int64_t>(1, (bytes + kPieceBytes - 1) / kPieceBytes));
-  queued.bytes = (bytes + queued.pieces - 1) / queued.pieces;
-  queued.each = {.link = whole.link / queued.pieces,
-                 .streams = whole.streams / queued.pieces,
-                 .server = whole.server / queued.pieces,
-                 .afterwards = whole.afterwards};
-  if (kind == TransferKind::copy) {
-    // A server handles one pull after the other, and its link is not behind: bytes leave as they have been handled.
-    queued.handled = network_->pass_server(src, dst, kind, whole.server, start);
-    queued.start = std::max(start, queued.handled - std::max(whole.link, whole.streams));
-  }
-  const int on = connection(src, dst);
-  Connection& path = connections_[static_cast<std::size_t>(on)];
-  // Many messages are short and find their connection idle: these need no event.
-  if (queued.pieces == 1 && path.first < 0 && std::max(path.free_at, queued.start) <= now_) {
-    arrive(number, transfer, send_piece(path, queued).value());
-  } else {
-    enqueue(on, queued);
-  }
+  if (elements == 0 || transfer.src == transfer.dst) return arrived(number, transfer, start);
+  const Network::Message& whole = messages_.of(network_->is_local(transfer.src, transfer.dst), transfer.kind, elements);
+  flow_.send(number, transfer, whole, messages_.encoding().wire_bytes(elements), start);
 }
 
-void ConcurrentCollectives::enqueue(int on, const Queued& queued) {
-  if (unused_.empty()) {
-    unused_.push_back(static_cast<int>(queued_.size()));
-    queued_.emplace_back();
-  }
-  const int place = unused_.back();
-  unused_.pop_back();
-  queued_[static_cast<std::size_t>(place)] = queued;
-  Connection& path = connections_[static_cast<std::size_t>(on)];
-  if (path.first >= 0) {
-    queued_[static_cast<std::size_t>(path.last)].next = place;
-    path.last = place;
-    return;
-  }
-  path.first = path.last = place;
-  add_event(std::max(path.free_at, queued.start), EventKind::turn, on);
-}
-
-void ConcurrentCollectives::take_turn(int on) {
-  Connection& path = connections_[static_cast<std::size_t>(on)];
-  std::int64_t room = kPieceBytes;
-  while (path.first >= 0) {
-    Queued& queued = queued_[static_cast<std::size_t>(path.first)];
-    if (queued.start > now_ || queued.bytes > room) break;
-    room -= queued.bytes;
-    const std::optional<double> arrival = send_piece(path, queued);
-    if (!arrival) continue;
-    unused_.push_back(path.first);
-    path.first = queued.next;
-    arrive(queued.collective, queued.transfer, *arrival);
-  }
-  if (path.first >= 0)
-    add_event(std::max(path.free_at, queued_[static_cast<std::size_t>(path.first)].start), EventKind::turn, on);
-}
-
-std::optional<double> ConcurrentCollectives::send_piece(Connection& path, Queued& queued) {
-  const auto& [round, src, dst, chunk, count, kind] = queued.transfer;
-  path.free_at = network_->pass_links(src, dst, queued.each, now_);
-  if (kind == TransferKind::reduce) {
-    // Pushes are handled as they come from the link.
-    const double came = path.free_at - queued.each.link;
-    queued.handled = std::max(queued.handled, network_->pass_server(src, dst, kind, queued.each.server, came));
-  }
-  if (--queued.pieces > 0) return std::nullopt;
-  return std::max(path.free_at, queued.handled) + queued.each.afterwards;
-}
-
-void ConcurrentCollectives::arrive(int number, const Transfer& transfer, double at) {
+void ConcurrentCollectives::arrived(int number, const Transfer& transfer, double at) {
   Collective& collective = *collectives_[static_cast<std::size_t>(number)];
   double& known = ready(collective, transfer.first_chunk, transfer.dst);
   known = std::max(known, at);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
 #include "workloads/methods/plan_check.hpp"
@@ -17,10 +19,12 @@ class EveryMethod : public ::testing::TestWithParam<const Method*> {
  protected:
   static std::vector<MethodChoice> choices() {
     const Method& method = *GetParam();
-    if (method.field.empty()) return {{&method, 0}};
-    std::vector<MethodChoice> all;
-    for (const int parameter : {1, 2, 3, 8})
-      if (parameter <= method.largest) all.push_back({&method, parameter});
+    std::vector<MethodChoice> all{parse_method(method.name)};
+    for (std::size_t field = 0; field < method.fields.size(); ++field)
+      for (const double value : {1, 2, 3, 8}) {
+        all.push_back(all.front());
+        all.back().values[field] = std::clamp(value, method.fields[field].smallest, method.fields[field].largest);
+      }
     return all;
   }
 };
@@ -36,7 +40,7 @@ TEST_P(EveryMethod, IsReadBackFromItsText) {
   for (const MethodChoice& choice : choices()) {
     const MethodChoice again = parse_method(choice.text());
     EXPECT_EQ(again.method, choice.method);
-    EXPECT_EQ(again.parameter, choice.parameter);
+    EXPECT_EQ(again.values, choice.values);
   }
 }
 
@@ -44,7 +48,10 @@ TEST_P(EveryMethod, IsDrawnWithAllItsTasks) {
   for (const MethodChoice& choice : choices()) {
     const std::string drawing = draw(choice.plan(true));
     for (const Task& task : choice.plan(true).tasks)
-      EXPECT_THAT(drawing, HasSubstr(std::string(task.computes() ? to_string(task.kind) : to_string(task.collective))))
+      EXPECT_THAT(drawing, HasSubstr(std::string(task.computes()                ? to_string(task.kind)
+                                                 : task.among == Among::servers ? "pull parameters"
+                                                 : task.among == Among::all     ? to_string(task.collective)
+                                                                                : to_string(task.among))))
           << drawing;
     for (std::size_t begin = 0; begin < drawing.size(); begin = drawing.find('\n', begin) + 1)
       EXPECT_LE(drawing.find('\n', begin) - begin, 80) << drawing;
@@ -64,7 +71,11 @@ TEST_P(EveryMethod, HasUnitsWhereItSaysSo) {
 TEST_P(EveryMethod, SaysWhereItIsFrom) {
   EXPECT_FALSE(GetParam()->summary.empty());
   EXPECT_FALSE(GetParam()->citation.empty());
-  EXPECT_EQ(GetParam()->field.empty(), GetParam()->standard.empty());
+  for (const MethodField& field : GetParam()->fields) {
+    EXPECT_FALSE(field.name.empty());
+    EXPECT_GE(field.standard, field.smallest);
+    EXPECT_LE(field.standard, field.largest);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod, ::testing::ValuesIn(methods().begin(), methods().end()),
@@ -100,7 +111,7 @@ TEST(Methods, ShardWhatTheirStageSays) {
   EXPECT_EQ(parse_method("zero:3").text(), "fsdp") << "DeepSpeed's name of it";
 }
 
-TEST(Methods, RefuseTheirParameterWithWhatIsRight) {
+TEST(Methods, RefuseTheirValuesWithWhatIsRight) {
   const auto refusal = [](const char* text) {
     try {
       parse_method(text);
@@ -112,7 +123,9 @@ TEST(Methods, RefuseTheirParameterWithWhatIsRight) {
   EXPECT_THAT(refusal("local-sgd:0"), HasSubstr("'0' is not the period of local-sgd, a whole number from 1 to"));
   EXPECT_THAT(refusal("local-sgd:8x"), HasSubstr("write local-sgd:8"));
   EXPECT_THAT(refusal("zero:4"), HasSubstr("from 1 to 2"));
-  EXPECT_THAT(refusal("synchronous:2"), HasSubstr("synchronous has no parameter"));
+  EXPECT_THAT(refusal("zero:1.5"), HasSubstr("a whole number from 1 to 2"));
+  EXPECT_THAT(refusal("zero:1:2"), HasSubstr("zero takes 1 at most after its name"));
+  EXPECT_THAT(refusal("synchronous:2"), HasSubstr("synchronous takes no number after its name"));
   EXPECT_THAT(refusal("syncronous"), HasSubstr("did you mean 'synchronous'"));
 }
 

@@ -15,13 +15,23 @@
 
 namespace hbench {
 
+/// A number that follows the name of a method, after a colon: `local-sgd:8`.
+struct MethodField {
+  std::string_view name;
+  double standard = 1;  ///< where it is left out
+  double smallest = 1, largest = 1'000'000;
+  bool whole = true;
+};
+
 /// What a plan is made for.
 struct PlanRequest {
-  int parameter = 0;  ///< the method's own; 0 when it has none
+  std::vector<double> values = {};  ///< of the method's fields, in their order
   /// Gradients leave during the backward pass.
   bool overlap = true;
   /// Of a model, as `StepPlan::units`. Where they are not known a method that goes by units has three.
   std::vector<std::vector<int>> units = {};
+
+  int whole(std::size_t field) const { return static_cast<int>(values[field]); }
 };
 
 /// One entry of the family.
@@ -29,10 +39,7 @@ struct Method {
   std::string_view name;
   std::string_view summary;
   std::string_view citation;
-  /// The name, default and largest value of the parameter, a whole number from 1; empty when there is none.
-  std::string_view field = {};
-  std::string_view standard = {};
-  int largest = 1'000'000;
+  std::span<const MethodField> fields = {};
   bool by_units = false;  ///< its plans have units
   StepPlan (*plan)(const PlanRequest& request);
 };
@@ -40,23 +47,23 @@ struct Method {
 /// The table, in the order in which `hbench list methods` prints it.
 std::span<const Method* const> methods();
 
-/// A method with its parameter.
+/// A method with the values of its fields.
 struct MethodChoice {
   const Method* method = nullptr;
-  int parameter = 0;  ///< 0 when there is none
+  std::vector<double> values = {};  ///< one for each field
 
-  /// `synchronous`, `local-sgd:8`.
+  /// `synchronous`, `local-sgd:8`: without the values at its end, from the second on, that are the standard ones.
   std::string text() const;
   /// Whether it is what data-parallel training is where nothing else is said.
   bool is_synchronous() const;
   /// Whether ranks exchange a unit of the model at a time: then there is no fusion of tensors.
   bool goes_by_units() const { return method->by_units; }
   StepPlan plan(bool overlap, std::vector<std::vector<int>> units = {}) const {
-    return method->plan({.parameter = parameter, .overlap = overlap, .units = std::move(units)});
+    return method->plan({.values = values, .overlap = overlap, .units = std::move(units)});
   }
 };
 
-/// `name` or `name:parameter`. \throws Error (usage), with a suggestion, or for a parameter out of its range.
+/// `name` or `name:value:value`. \throws Error (usage), with a suggestion, or for a value out of its field's range.
 MethodChoice parse_method(std::string_view text);
 
 }  // namespace hbench

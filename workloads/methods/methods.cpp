@@ -2,8 +2,10 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "collectives/base/error.hpp"
+#include "collectives/base/parameters.hpp"
 #include "collectives/base/table.hpp"
 #include "workloads/methods/method.hpp"
 
@@ -21,36 +23,54 @@ std::span<const Method* const> methods() {
 }
 
 std::string MethodChoice::text() const {
-  return parameter == 0 ? std::string(method->name) : fmt::format("{}:{}", method->name, parameter);
+  std::size_t count = values.size();
+  while (count > 1 && values[count - 1] == method->fields[count - 1].standard) --count;
+  std::string text(method->name);
+  for (std::size_t i = 0; i < count; ++i) text += fmt::format(":{}", values[i]);
+  return text;
 }
 
 bool MethodChoice::is_synchronous() const { return method == &kSynchronous; }
 
 namespace {
 
-/// \throws Error (usage) where it is no whole number within the method's range.
-int parse_parameter(const Method& method, std::string_view given) {
-  if (method.field.empty())
-    throw Error(ExitCode::usage, fmt::format("{} has no parameter, and '{}' follows it", method.name, given),
-                fmt::format("write {}", method.name));
-  int value = 0;
+/// `zero:1`: the name with the standard values.
+std::string example_of(const Method& method) {
+  std::string text(method.name);
+  for (const MethodField& field : method.fields) text += fmt::format(":{}", field.standard);
+  return text;
+}
+
+/// \throws Error (usage) where `given` is no number of the field's range.
+double parse_value(const Method& method, const MethodField& field, std::string_view given) {
+  double value = 0;
   const char* const last = given.data() + given.size();
   const auto [end, error] = std::from_chars(given.data(), last, value);
-  if (error == std::errc() && end == last && value >= 1 && value <= method.largest) return value;
+  const bool in_range = value >= field.smallest && value <= field.largest;
+  if (error == std::errc() && end == last && in_range && (!field.whole || value == std::floor(value))) return value;
   throw Error(ExitCode::usage,
-              fmt::format("'{}' is not the {} of {}, a whole number from 1 to {}", given, method.field, method.name,
-                          method.largest),
-              fmt::format("write {}:{}", method.name, method.standard));
+              fmt::format("'{}' is not the {} of {}, a {}number from {} to {}", given, field.name, method.name,
+                          field.whole ? "whole " : "", field.smallest, field.largest),
+              fmt::format("write {}", example_of(method)));
 }
 
 }  // namespace
 
 MethodChoice parse_method(std::string_view text) {
   if (text == "zero:3") text = kFsdp.name;  // what DeepSpeed calls it
-  const std::size_t colon = text.find(':');
-  const Method& method = find_entry(methods(), text.substr(0, colon), "method");
-  if (colon != std::string_view::npos) return {&method, parse_parameter(method, text.substr(colon + 1))};
-  return {&method, method.field.empty() ? 0 : parse_parameter(method, method.standard)};
+  const std::vector<std::string_view> parts = split(text, ':');
+  const Method& method = find_entry(methods(), parts.front(), "method");
+  if (parts.size() > method.fields.size() + 1)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{} takes {} after its name, and '{}' has more", method.name,
+                    method.fields.empty() ? "no number" : fmt::format("{} at most", method.fields.size()), text),
+        fmt::format("write {}", example_of(method)));
+  MethodChoice choice{.method = &method};
+  for (std::size_t i = 0; i < method.fields.size(); ++i)
+    choice.values.push_back(i + 1 < parts.size() ? parse_value(method, method.fields[i], parts[i + 1])
+                                                 : method.fields[i].standard);
+  return choice;
 }
 
 }  // namespace hbench

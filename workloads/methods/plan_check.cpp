@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -30,8 +31,9 @@ bool same(const Sum& a, const Sum& b) {
 /// owns part r of each.
 struct Held {
   Sum parameters, gradients;
-  bool defined = false;  ///< the gradients
-  bool there = true;     ///< the parameters
+  std::optional<Sum> aside;  ///< the mean of parameters that an apply task takes
+  bool defined = false;      ///< the gradients
+  bool there = true;         ///< the parameters
 };
 
 std::string name_of(const StepPlan& plan, int task) {
@@ -44,7 +46,8 @@ bool reads(const Task& task, Carried memory) {
 }
 
 bool writes(const Task& task, Carried memory) {
-  if (task.kind == TaskKind::collective) return task.carried == memory;
+  if (task.kind == TaskKind::collective && task.among == Among::servers) return memory == Carried::parameters;
+  if (task.kind == TaskKind::collective) return task.carried == memory && task.among == Among::all;
   return (task.kind == TaskKind::backward && memory == Carried::gradients) ||
          (task.kind == TaskKind::apply && memory == Carried::parameters);
 }
@@ -112,7 +115,8 @@ class Walk {
         ranks_(ranks),
         parts_(ranks * std::max(1, static_cast<int>(plan.units.size()))),
         sharded_(sharded(plan).parameters),
-        held_(static_cast<std::size_t>(ranks), std::vector<Held>(static_cast<std::size_t>(parts_))) {
+        held_(static_cast<std::size_t>(ranks), std::vector<Held>(static_cast<std::size_t>(parts_))),
+        servers_(static_cast<std::size_t>(parts_)) {
     if (sharded_) free_all();
   }
 
@@ -168,8 +172,7 @@ class Walk {
         return;
       case TaskKind::collective:
         for (int part = 0; part < parts_; ++part)
-          if (is_of_task(part))
-            plan_.task(task_).carried == Carried::gradients ? exchange_gradients(part) : exchange_parameters(part);
+          if (is_of_task(part)) exchange(part);
     }
   }
 
@@ -181,10 +184,46 @@ class Walk {
     });
   }
 
+  void exchange(int part) {
+    const Task& task = plan_.task(task_);
+    if (task.among == Among::servers) return exchange_with_servers(part);
+    if (task.among != Among::all) return average_with_some(part);
+    task.carried == Carried::gradients ? exchange_gradients(part) : exchange_parameters(part);
+  }
+
+  /// One rank after the other, which is one of the orders that are possible; `bound` alone limits the others.
+  void exchange_with_servers(int part) {
+    Sum& server = servers_[static_cast<std::size_t>(part)];
+    for (int rank = 0; rank < ranks_; ++rank) {
+      Held& mine = held(rank, part);
+      if (!mine.defined) return refuse(fmt::format("sends gradients that rank {} lacks", rank));
+      apply_to(server, mine.gradients);
+      mine.defined = false;
+      mine.parameters = server;
+    }
+    proof_.facts.staleness = plan_.task(task_).bound;
+  }
+
+  void average_with_some(int part) {
+    const bool circle = plan_.task(task_).among == Among::neighbours;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      std::vector<int> with{rank};
+      if (circle) with.insert(with.end(), {(rank + 1) % ranks_, (rank + ranks_ - 1) % ranks_});
+      // Pairs of neighbours stand for pairs that are drawn; of an odd number one is alone.
+      const int partner = (rank + iteration_) % 2 == 0 ? rank + 1 : rank - 1;
+      if (!circle && partner >= 0 && partner < ranks_) with.push_back(partner);
+      Sum mean;
+      for (const int other : with) add(mean, held(other, part).parameters, 1.0 / static_cast<double>(with.size()));
+      held(rank, part).aside = std::move(mean);
+    }
+    proof_.facts.staleness.reset();
+  }
+
   void note_staleness(const Sum& parameters) {
+    if (!in_lockstep(plan_)) return;
     int unseen = 0;
     while (unseen < iteration_ && !has_all_of(parameters, iteration_ - 1 - unseen)) ++unseen;
-    proof_.facts.staleness = std::max(proof_.facts.staleness, unseen);
+    proof_.facts.staleness = std::max(*proof_.facts.staleness, unseen);
   }
   bool has_all_of(const Sum& parameters, int iteration) const {
     for (int rank = 0; rank < ranks_; ++rank)
@@ -194,11 +233,15 @@ class Walk {
 
   void apply(int rank, Held& mine) {
     if (!mine.defined) return refuse(fmt::format("reads gradients that are not there on rank {}", rank));
-    for (const auto& [gradient, share] : mine.gradients)
-      if (mine.parameters.contains(gradient))
+    if (mine.aside) mine.parameters = *std::exchange(mine.aside, std::nullopt);
+    apply_to(mine.parameters, mine.gradients);
+  }
+  void apply_to(Sum& parameters, const Sum& gradients) {
+    for (const auto& [gradient, share] : gradients)
+      if (parameters.contains(gradient))
         return refuse(fmt::format("applies the gradient of rank {} in iteration {} a second time", gradient.first,
                                   gradient.second));
-    add(mine.parameters, mine.gradients);
+    add(parameters, gradients);
   }
 
   void exchange_gradients(int part) {
@@ -237,8 +280,9 @@ class Walk {
   /// The rank whose data of a part all get.
   int source(int part) const { return plan_.task(task_).collective == CollectiveKind::broadcast ? 0 : owner(part); }
 
-  /// All ranks have the same parameters, or each its own part.
+  /// All ranks have the same parameters, or each its own part; or the servers have all, or the mean over ranks has.
   void check_end() {
+    if (!in_lockstep(plan_)) return check_shared_end();
     const auto check = [&](int rank, int part) {
       if (sharded_ && owner(part) != rank) return;
       for (int iteration = iteration_ + 1 - plan_.cycle(); iteration <= iteration_; ++iteration)
@@ -249,6 +293,24 @@ class Walk {
     };
     for (int rank = 0; rank < ranks_; ++rank)
       for (int part = 0; part < parts_; ++part) check(rank, part);
+  }
+
+  void check_shared_end() {
+    for (int part = 0; part < parts_; ++part) {
+      Sum all = servers_[static_cast<std::size_t>(part)];
+      if (all.empty())
+        for (int rank = 0; rank < ranks_; ++rank) {
+          if (held(rank, part).aside)
+            refuse_end(fmt::format("no task takes the mean that lies aside on rank {}", rank));
+          add(all, held(rank, part).parameters);
+        }
+      for (int from = 0; from < ranks_; ++from)
+        for (int iteration = iteration_ + 1 - plan_.cycle(); iteration <= iteration_; ++iteration)
+          if (proof_.refusal.empty()) check_gradient(all, 0, {from, iteration});
+    }
+  }
+  void refuse_end(std::string why) {
+    if (proof_.refusal.empty()) proof_.refusal = std::move(why);
   }
 
   void check_gradient(const Sum& parameters, int rank, const std::pair<int, int>& gradient) {
@@ -270,6 +332,7 @@ class Walk {
   int parts_;                            ///< of all units
   bool sharded_;                         ///< parameters
   std::vector<std::vector<Held>> held_;  ///< by rank and part
+  std::vector<Sum> servers_;             ///< what they hold, by part
   std::set<int> freed_after_pass_;       ///< parts that the next pass frees
   int iteration_ = 0, task_ = 0;
   PlanProof proof_;

@@ -37,6 +37,8 @@ std::string_view short_of(const Task& task) {
 std::string caption(const Task& task) {
   if (task.unit != Task::kWhole) return fmt::format("{}{}", short_of(task), task.unit);
   if (task.computes()) return std::string(to_string(task.kind));
+  if (task.among == Among::servers) return "push gradients, pull parameters";
+  if (task.among != Among::all) return fmt::format("average with {}", to_string(task.among));
   return fmt::format("{} {}", to_string(task.collective), to_string(task.carried));
 }
 
@@ -72,6 +74,12 @@ void put(std::string& line, const Box& box, const std::string& text) {
   line.replace(begin, end - begin, filled.substr(0, end - begin));
 }
 
+std::string servers_note(const Task& task) {
+  if (!task.bound) return "Servers apply gradients as they come and answer at once: no rank waits for another.\n";
+  return fmt::format("Servers answer once they have the gradients of all ranks of {} iterations before.\n",
+                     *task.bound);
+}
+
 }  // namespace
 
 std::string draw(const StepPlan& plan) {
@@ -94,6 +102,7 @@ std::string draw(const StepPlan& plan) {
       line = lines.end() - 1;
     }
     put(line->second, box, caption(task));
+    if (task.among == Among::servers) notes += servers_note(task);
     if (task.every > 1)
       notes += fmt::format("The {} of {} is a part of one iteration in {}.\n", to_string(task.collective),
                            to_string(task.carried), task.every);

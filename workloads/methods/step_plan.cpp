@@ -14,6 +14,10 @@ int StepPlan::cycle() const {
                          [](int cycle, const Task& task) { return std::lcm(cycle, task.every); });
 }
 
+bool in_lockstep(const StepPlan& plan) {
+  return std::ranges::all_of(plan.tasks, [](const Task& task) { return task.computes() || task.among == Among::all; });
+}
+
 int scatter_of(const StepPlan& plan, int all_gather) {
   const Task& gather = plan.task(all_gather);
   if (gather.computes() || gather.collective != CollectiveKind::all_gather || gather.unit != Task::kWhole) return -1;
@@ -83,9 +87,25 @@ std::string_view to_string(TaskKind kind) {
 
 std::string_view to_string(Carried carried) { return carried == Carried::gradients ? "gradients" : "parameters"; }
 
+std::string_view to_string(Among among) {
+  switch (among) {
+    case Among::all:
+      return "all ranks";
+    case Among::servers:
+      return "servers";
+    case Among::neighbours:
+      return "neighbours";
+    case Among::partner:
+      return "a partner";
+  }
+  return "";
+}
+
 std::string describe(const Task& task) {
   std::string text(to_string(task.kind));
-  if (task.kind == TaskKind::collective)
+  if (task.kind == TaskKind::collective && task.among != Among::all)
+    text = fmt::format("exchange of {} with {}", to_string(task.carried), to_string(task.among));
+  else if (task.kind == TaskKind::collective)
     text = fmt::format("{} of {}", to_string(task.collective), to_string(task.carried));
   if (task.unit != Task::kWhole) text += fmt::format(" of unit {}", task.unit);
   if (task.own_part) text += task.computes() ? " of the own part" : " whose rest is freed";

@@ -9,10 +9,12 @@
 /// Semantics
 ///   1. All ranks have the same plan. Forward, backward and apply tasks take turns on a rank's compute stream, in the
 ///      order of the list; collectives run beside them.
-///   2. A task begins once all that it comes after is done on its own rank. A collective ends on all ranks together.
+///   2. A task begins once all that it comes after is done on its own rank. A collective among all ranks ends on all of
+///      them together; an exchange with servers or with some other ranks ends on its own rank alone.
 ///   3. A backward task makes the gradients of all tensors, one after the other; an edge `by_tensor` lets each tensor
 ///      go on at once, in buckets as the fusion policy puts them together. Other edges wait for whole tasks.
-///   4. An iteration begins once the one before has ended.
+///   4. An iteration begins once the one before has ended: everywhere where ranks meet in collectives, else on the
+///   rank.
 ///   5. An all-gather gathers what the reduce-scatter before it has scattered: it leaves in the same buckets.
 ///   6. A task may be of one unit of the model (a block of layers) alone. Its collective is one bucket.
 
@@ -28,12 +30,24 @@ namespace hbench {
 enum class TaskKind : std::uint8_t {
   forward,     ///< reads parameters
   backward,    ///< reads parameters, writes gradients
-  collective,  ///< of gradients or parameters, among all ranks
+  collective,  ///< an exchange of gradients or parameters
   apply,       ///< the optimizer: reads gradients, writes parameters
 };
 
 /// What a collective carries: gradients are added up, parameters are averaged where they are reduced.
 enum class Carried : std::uint8_t { gradients, parameters };
+
+/// Who takes part in an exchange.
+enum class Among : std::uint8_t {
+  all,      ///< all ranks, in a collective
+  servers,  ///< this rank and the servers of its tensors: they apply its gradients and return parameters
+  /// The ranks before and after this one, in a circle: it takes the mean of their parameters and its own, all as the
+  /// iteration began with them. The mean lies aside until an apply task takes it.
+  neighbours,
+  /// A rank drawn anew for each iteration, which answers at once, whatever it computes: both take the mean of their
+  /// parameters. It lies aside, too.
+  partner,
+};
 
 /// What a task waits for.
 struct After {
@@ -43,7 +57,8 @@ struct After {
 
 struct Task {
   TaskKind kind = TaskKind::forward;
-  CollectiveKind collective = CollectiveKind::all_reduce;  ///< of a collective
+  CollectiveKind collective = CollectiveKind::all_reduce;  ///< of a collective among all
+  Among among = Among::all;                                ///< of a collective
   Carried carried = Carried::gradients;                    ///< by a collective
   /// Of an apply task: every rank applies its own part of each tensor, and keeps the optimizer's state of that alone.
   /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave.
@@ -52,6 +67,9 @@ struct Task {
   bool frees = false;
   /// The unit of the model whose layers, gradients or parameters it is of; kWhole: of all.
   int unit = kWhole;
+  /// Of an exchange with servers: they answer once they have the gradients of all ranks of `bound` iterations before;
+  /// without one, at once.
+  std::optional<int> bound = {};
   /// The task is a part of one iteration in `every`, the last of each group.
   int every = 1;
   std::vector<After> after = {};
@@ -74,6 +92,9 @@ struct StepPlan {
   /// The number of iterations after which the plan starts again: the least common multiple of all `every`.
   int cycle() const;
 };
+
+/// Whether ranks go through the plan together: whatever they exchange, they exchange among all.
+bool in_lockstep(const StepPlan& plan);
 
 /// Returns the reduce-scatter before an all-gather, whose parts it brings together; -1 where there is none.
 int scatter_of(const StepPlan& plan, int all_gather);
@@ -106,6 +127,7 @@ Sharded sharded(const StepPlan& plan);
 /// What a task does in the words of a reader: `all-reduce of gradients`.
 std::string_view to_string(TaskKind kind);
 std::string_view to_string(Carried carried);
+std::string_view to_string(Among among);
 std::string describe(const Task& task);
 
 }  // namespace hbench

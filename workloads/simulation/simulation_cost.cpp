@@ -142,7 +142,7 @@ Seconds simulation_time(const Profile& profile, const World& world, const StepTi
     // Every worker's gradients go to the servers and come back, each message in whole pieces and one that is not.
     const double bytes = 2.0 * world.workers * static_cast<double>(all_elements(timeline) * kFloat);
     const double pieces = static_cast<double>(flights_of(world, timeline, strategy).transfers) +
-                          bytes / static_cast<double>(ConcurrentCollectives::kPieceBytes);
+                          bytes / static_cast<double>(MessageFlow::kPieceBytes);
     return kSmallStep + kPerPiece * (3 * learning * pieces);
   }
   std::map<std::pair<std::string, int>, Seconds> known;
