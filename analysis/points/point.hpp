@@ -62,6 +62,9 @@ struct Point {
   /// What a predicted step keeps on one GPU, in bytes by part: `weights`, `gradients`, `optimizer`, `activations`. A
   /// part that is not known is left out.
   std::map<std::string, double> memory;
+  /// Gradients of other ranks that servers have applied and a rank's own was computed without: `mean`, `p95`,
+  /// `largest`. Empty where servers do not apply gradients as they come.
+  std::map<std::string, double> staleness;
   /// What makes this figure doubtful, a sentence each: a busy machine, launches that differ by more than the interval.
   /// Empty where nothing is known against it.
   std::vector<std::string> warnings;

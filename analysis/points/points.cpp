@@ -146,10 +146,9 @@ void fill_rate(Point& point, const CaseResult& result) {
       point.asked.micro_batch(), *known_at, point.rate_factor));
 }
 
-void fill_memory(Point& point, const CaseResult& result) {
+void fill_parts(std::map<std::string, double>& parts, std::string_view prefix, const CaseResult& result) {
   for (const Sample& sample : result.samples)
-    if (sample.metric.starts_with(metric::kMemory))
-      point.memory[sample.metric.substr(metric::kMemory.size())] = sample.value;
+    if (sample.metric.starts_with(prefix)) parts[sample.metric.substr(prefix.size())] = sample.value;
 }
 
 /// Ends that were stored, or, by an older hbench, what is left of the band without the model's error.
@@ -255,7 +254,8 @@ std::vector<Point> make_points(const std::vector<CaseResult>& results, const std
       fill_published(point, result);
     if (result.asked.evidence == Evidence::published || result.asked.is_collective()) continue;
     fill_rate(point, result);
-    fill_memory(point, result);
+    fill_parts(point.memory, metric::kMemory, result);
+    fill_parts(point.staleness, metric::kStaleness, result);
     if (std::string doubt = warn_of_batch(result.asked); !doubt.empty()) point.warnings.push_back(std::move(doubt));
   }
   return points;

@@ -92,7 +92,16 @@ NumberBytes number_bytes_of(const Case& asked, const Catalog& catalog) {
 StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   StepMemory memory = step_memory(catalog.traces.at(asked.workload), asked.micro_batch(),
                                   number_bytes_of(asked, catalog), recomputation_of(asked));
-  const Sharded parts = sharded(method_of(asked).plan(asked.strategy.overlap));
+  const StepPlan plan = method_of(asked).plan(asked.strategy.overlap);
+  const Sharded parts = sharded(plan);
+  if (exchanges_among(plan, Among::servers)) {
+    // Servers apply the gradients: on GPUs that are servers too these are a part of the model and of its state.
+    const bool hosts = asked.strategy.colocated();
+    memory.optimizer = hosts ? (memory.weights + memory.optimizer) / asked.strategy.servers : Bytes(0);
+  }
+  // The mean of parameters lies beside them until the update takes it.
+  if (exchanges_among(plan, Among::neighbours) || exchanges_among(plan, Among::partner))
+    memory.weights = memory.weights + memory.weights;
   if (parts.optimizer) memory.optimizer = memory.optimizer / asked.gpus;
   if (parts.gradients) memory.gradients = memory.gradients / asked.gpus;
   if (parts.parameters) {

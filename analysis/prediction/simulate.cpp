@@ -8,6 +8,7 @@
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/one_gpu.hpp"
+#include "analysis/records/metrics.hpp"
 #include "analysis/trace/ledger.hpp"
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"
@@ -239,6 +240,11 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("communication_seconds", times.communication.value);
   add_other_batch(result, one_gpu(asked, catalog_));
   add_memory(result, memory_of(asked, catalog_));
+  if (const std::optional<Staleness>& staleness = times.staleness) {
+    add(fmt::format("{}mean", metric::kStaleness), staleness->mean, "1");
+    add(fmt::format("{}p95", metric::kStaleness), staleness->p95, "1");
+    add(fmt::format("{}largest", metric::kStaleness), staleness->largest, "1");
+  }
   for (const Unknown& each : simulated.unknowns)
     add(fmt::format("{}{}", kUnknownPrefix, name_of(each.kind)), each.size(), "1");
   add("baseline_throughput", simulated.rate, "samples/s");

@@ -34,6 +34,8 @@ inline constexpr std::string_view kRateFactor = "rate_factor";
 /// A prefix, of predictions: bytes that a step keeps on one GPU as `weights`, `gradients`, `optimizer` (its state) and
 /// `activations`; what is not known is left out.
 inline constexpr std::string_view kMemory = "memory/";
+/// `mean`, `p95` and `largest` after it.
+inline constexpr std::string_view kStaleness = "staleness/";
 
 inline constexpr std::string_view kInPlace = "in_place_seconds";
 inline constexpr std::string_view kOutOfPlace = "out_of_place_seconds";

@@ -52,6 +52,13 @@ void point_fields(Row& row, const Point& point) {
   row.field("gradient_bytes", kept("gradients"));
   row.field("optimizer_bytes", kept("optimizer"), "its state");
   row.field("activation_bytes", kept("activations"));
+  const auto stale = [&](const std::string& figure) {
+    const auto found = point.staleness.find(figure);
+    return if_known(found != point.staleness.end(), found == point.staleness.end() ? 0 : found->second);
+  };
+  row.field("staleness", stale("mean"), "gradients of others that servers have applied and a rank has not seen, mean");
+  row.field("staleness_p95", stale("p95"));
+  row.field("staleness_largest", stale("largest"));
   row.field("throttled", share_of(point.throttled.throttled, point.throttled), "share of the iterations");
   row.field("power_capped", share_of(point.throttled.power_capped, point.throttled), "share of the iterations");
   row.field("throttling", if_stated(throttling_text(point.throttled.reasons)));

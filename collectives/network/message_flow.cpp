@@ -15,10 +15,14 @@ void MessageFlow::advance() {
 }
 
 int MessageFlow::connection(Rank src, Rank dst) {
-  const std::int64_t key = static_cast<std::int64_t>(src) * network_->world().ranks() + dst;
-  const auto [known, is_new] = connection_of_.try_emplace(key, static_cast<int>(connections_.size()));
-  if (is_new) connections_.emplace_back();
-  return known->second;
+  std::vector<int>& known = connection_of_[static_cast<std::size_t>(src)];
+  if (known.empty()) known.assign(connection_of_.size(), -1);
+  int& connection = known[static_cast<std::size_t>(dst)];
+  if (connection < 0) {
+    connection = static_cast<int>(connections_.size());
+    connections_.emplace_back();
+  }
+  return connection;
 }
 
 void MessageFlow::send(int sender, const Transfer& transfer, const Network::Message& whole, std::int64_t bytes,

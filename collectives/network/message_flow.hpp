@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
-#include <unordered_map>
 #include <vector>
 
 #include "collectives/network/network.hpp"
@@ -47,7 +46,8 @@ class MessageFlow {
   };
 
   /// Both outlive it.
-  MessageFlow(Network& network, Owner& owner) : network_(&network), owner_(&owner) {}
+  MessageFlow(Network& network, Owner& owner)
+      : network_(&network), owner_(&owner), connection_of_(static_cast<std::size_t>(network.world().ranks())) {}
 
   /// Adds an event of the owner's.
   void cue(double at, const Cue& cue) { events_.push({at, made_++, cue}); }
@@ -99,7 +99,7 @@ class MessageFlow {
 
   Network* network_;
   Owner* owner_;
-  std::unordered_map<std::int64_t, int> connection_of_;  ///< by sender and receiver
+  std::vector<std::vector<int>> connection_of_;  ///< by sender, of those that have sent, and receiver; -1: none yet
   std::vector<Connection> connections_;
   std::vector<Queued> queued_;
   std::vector<int> unused_;  ///< places in `queued_`

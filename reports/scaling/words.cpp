@@ -184,6 +184,12 @@ std::string memory_cell(const Point& point) {
   return bytes ? fmt::format("{:.3g} GB", *bytes / 1e9) : "-";
 }
 
+std::string staleness_cell(const Point& point) {
+  const auto mean = point.staleness.find("mean");
+  if (mean == point.staleness.end()) return "-";
+  return fmt::format("{:.3g} (up to {:g})", mean->second, point.staleness.at("largest"));
+}
+
 std::string rate_cell(double samples_per_second) {
   return samples_per_second > 0 ? format_figure(samples_per_second, false) : "-";
 }

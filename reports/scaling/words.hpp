@@ -59,6 +59,8 @@ std::string percent_cell(std::optional<double> fraction);
 std::string interval_cell(const Point& point);
 /// `41.2 GB` on each GPU; `-` where it is not known.
 std::string memory_cell(const Point& point);
+/// Gradients that a rank has not seen: the mean, and the most.
+std::string staleness_cell(const Point& point);
 /// Of a rate; `-` for 0, which is one that is not known.
 std::string rate_cell(double samples_per_second);
 /// `text`, or `-` where there is none.

@@ -90,6 +90,8 @@ TEST(Methods, DifferInHowOldAGradientMayBe) {
   EXPECT_EQ(prove_plan(parse_method("zero:2").plan(true)).facts.staleness, 0);
   EXPECT_EQ(prove_plan(parse_method("local-sgd:1").plan(true)).facts.staleness, 0);
   EXPECT_EQ(prove_plan(parse_method("local-sgd:8").plan(true)).facts.staleness, 7);
+  EXPECT_EQ(prove_plan(parse_method("ssp:2").plan(true)).facts.staleness, 2);
+  EXPECT_EQ(prove_plan(parse_method("async-ps").plan(true)).facts.staleness, std::nullopt);
 }
 
 TEST(StepProgress, WaitsForNothingBeforeItsFirstIteration) {
@@ -143,6 +145,10 @@ Task gather(int after) {
           .after = {{after}}};
 }
 
+Task exchange(Among among, Carried carried, int after) {
+  return {.kind = TaskKind::collective, .among = among, .carried = carried, .after = {{after}}};
+}
+
 struct Broken {
   const char* name;
   std::vector<Task> tasks;
@@ -187,6 +193,16 @@ const std::vector<Broken>& broken_plans() {
       {"UpdateBeforeThereAreGradients",
        {kForward, {.kind = TaskKind::apply, .after = {{0}}}, {.kind = TaskKind::backward, .after = {{1}}}},
        "task 1 (apply) reads gradients that are not there on rank 0"},
+      {"MeanThatNobodyTakes",
+       {kForward, backward(), apply(1), exchange(Among::neighbours, Carried::parameters, 2)},
+       "no task takes the mean that lies aside on rank 0"},
+      {"ServersThatGetGradientsTwice",
+       {kForward, backward(), exchange(Among::servers, Carried::gradients, 1),
+        exchange(Among::servers, Carried::gradients, 2)},
+       "task 3 (exchange of gradients with servers) sends gradients that rank 0 lacks"},
+      {"ParametersThatArriveWhileTheyAreRead",
+       {kForward, backward(), exchange(Among::servers, Carried::gradients, 0)},
+       "task 1 (backward) and task 2 (exchange of gradients with servers) use the same gradients at once"},
   };
   return plans;
 }

@@ -75,9 +75,8 @@ void put(std::string& line, const Box& box, const std::string& text) {
 }
 
 std::string servers_note(const Task& task) {
-  if (!task.bound) return "Servers apply gradients as they come and answer at once: no rank waits for another.\n";
-  return fmt::format("Servers answer once they have the gradients of all ranks of {} iterations before.\n",
-                     *task.bound);
+  if (!task.bound) return "Servers apply gradients as they come: no rank waits for another.\n";
+  return fmt::format("Servers answer once they have all gradients of {} iterations before.\n", *task.bound);
 }
 
 }  // namespace

@@ -18,6 +18,10 @@ bool in_lockstep(const StepPlan& plan) {
   return std::ranges::all_of(plan.tasks, [](const Task& task) { return task.computes() || task.among == Among::all; });
 }
 
+bool exchanges_among(const StepPlan& plan, Among among) {
+  return std::ranges::any_of(plan.tasks, [&](const Task& task) { return !task.computes() && task.among == among; });
+}
+
 int scatter_of(const StepPlan& plan, int all_gather) {
   const Task& gather = plan.task(all_gather);
   if (gather.computes() || gather.collective != CollectiveKind::all_gather || gather.unit != Task::kWhole) return -1;

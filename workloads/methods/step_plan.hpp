@@ -96,6 +96,9 @@ struct StepPlan {
 /// Whether ranks go through the plan together: whatever they exchange, they exchange among all.
 bool in_lockstep(const StepPlan& plan);
 
+/// Whether a rank exchanges anything with these.
+bool exchanges_among(const StepPlan& plan, Among among);
+
 /// Returns the reduce-scatter before an all-gather, whose parts it brings together; -1 where there is none.
 int scatter_of(const StepPlan& plan, int all_gather);
 

@@ -86,7 +86,8 @@ std::vector<ComputeStretch> compute_stretches(const StepPlan& plan, const StepTi
   return all;
 }
 
-void ComputeClock::begin_step() {
+void ComputeClock::begin_step(double late) {
+  late_ = late;
   stretch_ = nullptr;
   ended_at_ = passes_ = slowed_ = waited_ = 0;
   updates_ = Seconds(0);
@@ -194,24 +195,25 @@ void SpanWriter::slow(const BusyPeriods& periods) {
 }
 
 void SpanWriter::add_compute(const ComputeClock& compute, double exchanged, double update) {
+  add_rank(compute, 0, exchanged, update, true);
+  if (compute.late() > 1) add_rank(compute, 1, exchanged, update, false);
+}
+
+void SpanWriter::add_rank(const ComputeClock& compute, Rank rank, double exchanged, double update, bool early) {
   if (spans_ == nullptr) return;
-  const auto add_rank = [&](Rank rank, bool early) {
-    const auto add = [&](SpanKind kind, double begin, double end) {
-      spans_->push_back({.rank = rank, .kind = kind, .begin = Seconds(begin), .end = Seconds(end)});
-    };
-    add(SpanKind::step, 0, exchanged + update);
-    double last = 0;
-    for (const Ran& ran : compute.ran()) {
-      const double begin = early ? ran.early_begin : ran.begin;
-      if (begin > last) add(SpanKind::wait, last, begin);
-      last = early ? ran.early_end : ran.end;
-      add(ran.kind, begin, last);
-    }
-    add(SpanKind::wait, last, exchanged);
-    if (update > 0) add(SpanKind::optimizer, exchanged, exchanged + update);
+  const auto add = [&](SpanKind kind, double begin, double end) {
+    spans_->push_back({.rank = rank, .kind = kind, .begin = Seconds(begin), .end = Seconds(end)});
   };
-  add_rank(0, true);
-  if (compute.late() > 1) add_rank(1, false);
+  add(SpanKind::step, 0, exchanged + update);
+  double last = 0;
+  for (const Ran& ran : compute.ran()) {
+    const double begin = early ? ran.early_begin : ran.begin;
+    if (begin > last) add(SpanKind::wait, last, begin);
+    last = early ? ran.early_end : ran.end;
+    add(ran.kind, begin, last);
+  }
+  add(SpanKind::wait, last, exchanged);
+  if (update > 0) add(SpanKind::optimizer, exchanged, exchanged + update);
 }
 
 InFlight::InFlight(Network& network, const StepTimeline& timeline, const TrainingStrategy& strategy, SpanWriter& spans)

@@ -43,15 +43,14 @@ struct Ran {
   double early_begin = 0, early_end = 0;
 };
 
-/// The compute stream of the slowest rank, which communication in flight slows.
+/// The compute stream of a rank, the slowest where it stands for all, which communication in flight slows.
 class ComputeClock {
  public:
-  /// The slowest rank's passes take `late` times as long as those of `timeline` (which outlives this), and `slowdown`
-  /// of a second longer for each second beside communication.
-  ComputeClock(const StepTimeline& timeline, double late, double slowdown)
-      : timeline_(timeline), late_(late), slowdown_(slowdown) {}
+  /// What is beside communication takes `slowdown` of a second longer for each second. `timeline` outlives this.
+  ComputeClock(const StepTimeline& timeline, double slowdown) : timeline_(timeline), slowdown_(slowdown) {}
 
-  void begin_step();
+  /// The rank's passes take `late` times as long as those of the timeline.
+  void begin_step(double late);
   /// \pre idle. `stretch` outlives its run.
   void begin(const ComputeStretch& stretch, double now);
   bool idle() const { return stretch_ == nullptr; }
@@ -89,7 +88,7 @@ class ComputeClock {
   void note_run(double now);
 
   const StepTimeline& timeline_;
-  double late_, slowdown_;
+  double slowdown_, late_ = 1;
   const ComputeStretch* stretch_ = nullptr;
   double begun_at_ = 0;
   double done_work_ = 0;  ///< undisturbed seconds of the stretch
@@ -168,8 +167,15 @@ class SpanWriter {
   /// collective has ended at `exchanged`, `update` before the step itself. What communication slows is the backward
   /// pass: there it is in flight.
   void add_compute(const ComputeClock& compute, double exchanged, double update);
+  /// Adds the compute of one rank, as it was.
+  void add_rank(const ComputeClock& compute, Rank rank, double exchanged, double update) {
+    add_rank(compute, rank, exchanged, update, false);
+  }
 
  private:
+  /// \param early as one that takes no longer than the timeline
+  void add_rank(const ComputeClock& compute, Rank rank, double exchanged, double update, bool early);
+
   std::vector<Span>* spans_;
 };
 

@@ -1,22 +1,15 @@
 #include "workloads/simulation/step_simulator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "collectives/base/error.hpp"
 #include "collectives/exchange/exchange_parts.hpp"
-#include "workloads/methods/step_progress.hpp"
-#include "workloads/simulation/step_parts.hpp"
-#include "workloads/step/model_units.hpp"
+#include "workloads/simulation/free_run.hpp"
+#include "workloads/simulation/rank_walk.hpp"
 
 namespace hbench {
 namespace {
-
-/// Hours of the shortest usual cycle, and about a second of simulation.
-constexpr int kMostCycles = 10'000'000;
 
 constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
 /// Parameters travel as they are.
@@ -108,55 +101,45 @@ Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int6
                                               memory_seconds_per_byte));
 }
 
-/// One run of one workload: walks the plan of the method in virtual time.
-class StepRun {
+/// One run of one workload where ranks are alike: one walk stands for all.
+class StepRun : private Carrier {
  public:
   StepRun(StepSimulator& simulator, const StepTimeline& timeline, const TrainingStrategy& strategy,
           double network_factor, End end, std::vector<Span>* spans)
       : simulator_(simulator),
-        timeline_(timeline),
         strategy_(strategy),
         network_factor_(network_factor),
-        bytes_(bytes_of(timeline)),
-        progress_(strategy.method.plan(strategy.overlap, model_units(timeline)), strategy.fusion, bytes_),
-        stretches_(compute_stretches(progress_.plan(), timeline, simulator.world_.workers)),
-        compute_(timeline, 1 + simulator.profile_->straggler * lateness(simulator.lateness_, progress_.plan()),
-                 simulator.profile_->overlap_slowdown),
-        spans_(spans),
-        in_flight_(simulator.network(network_factor), timeline, strategy, spans_),
-        host_(*simulator.profile_, strategy, simulator.world_.workers, network_factor, end) {}
+        walk_({.profile = *simulator.profile_,
+               .timeline = timeline,
+               .strategy = strategy,
+               .world = simulator.world_,
+               .network_factor = network_factor,
+               .end = end,
+               .spans = spans},
+              *this),
+        late_(1 + simulator.profile_->straggler * lateness(simulator.lateness_, plan())),
+        in_flight_(simulator.network(network_factor), timeline, strategy, walk_.spans()) {}
 
-  const StepPlan& plan() const { return progress_.plan(); }
+  const StepPlan& plan() const { return walk_.plan(); }
 
   StepTimes step(int iteration) {
-    begin(iteration);
-    while (!progress_.ended()) {
+    in_flight_.begin();
+    walk_.begin(iteration, late_);
+    while (!walk_.ended()) {
       stop_if(simulator_.stop_);
-      const double compute = compute_.next(now_, periods_.busy()), network = in_flight_.next(now_);
-      move_to(std::min({compute, network, next_timer()}));
-      if (now_ == compute)
-        compute_event();
-      else if (now_ == network)
+      const double compute = walk_.next_compute(), network = in_flight_.next(walk_.now());
+      walk_.move_to(std::min({compute, network, walk_.next_timer()}));
+      if (walk_.now() == compute)
+        walk_.compute_event();
+      else if (walk_.now() == network)
         network_event();
       else
-        tick();
+        walk_.timer_event();
     }
-    if (host_.overlap() != 1) {
-      now_ = std::max(periods_.slow(compute_.ended_at(), host_.overlap()), compute_.ended_at());
-      spans_.slow(periods_);
-    }
-    now_ += host_.per_step();
-    spans_.add_compute(compute_, now_, tail_.value);
-    return result();
+    return walk_.finish();
   }
 
  private:
-  static std::vector<std::int64_t> bytes_of(const StepTimeline& timeline) {
-    std::vector<std::int64_t> sizes = timeline.elements();
-    for (std::int64_t& size : sizes) size *= kElementSize;
-    return sizes;
-  }
-
   /// Ranks that meet after several iterations wait for who is slowest in all of them together: draws add up, and
   /// deviations by the root of their number.
   static double lateness(double of_one, const StepPlan& plan) {
@@ -166,137 +149,26 @@ class StepRun {
     return of_one / std::sqrt(period);
   }
 
-  void begin(int iteration) {
-    now_ = 0;
-    cycles_ = 0;
-    tail_ = Seconds(0);
-    next_stretch_ = 0;
-    task_of_.clear();
-    ready_at_.assign(timeline_.gradients.size(), 0);
-    compute_.begin_step();
-    periods_.begin();
-    spans_.begin();
-    in_flight_.begin();
-    host_.begin();
-    follow(progress_.begin(iteration));
-  }
-
-  double next_timer() const {
-    const auto wakeup = progress_.wakeup();
-    return wakeup ? std::max({now_, wakeup->value, host_.negotiated()}) : kNever;
-  }
-
-  void move_to(double time) {
-    compute_.pass(time - now_, periods_.busy());
-    periods_.pass(time - now_);
-    now_ = time;
-  }
-
-  void compute_event() {
-    const ComputeStretch& stretch = compute_.stretch();
-    if (!compute_.advance(now_)) return gradient_ready(compute_.gradients() - 1);
-    if (!stretch.has_gradients) ready_at_.assign(ready_at_.size(), now_);
-    end_stretch(stretch);
-    begin_stretch();
-  }
-
-  void gradient_ready(int tensor) {
-    ready_at_[static_cast<std::size_t>(tensor)] = now_;
-    for (const int task : compute_.stretch().tasks) follow(progress_.tensor_done(task, tensor, Seconds(now_)));
-  }
-
-  void end_stretch(const ComputeStretch& stretch) {
-    for (const int task : stretch.tasks) follow(progress_.task_done(task, Seconds(now_)));
-  }
-
-  /// Begins what the compute stream has next, once it is idle and the tasks before allow it.
-  void begin_stretch() {
-    if (!compute_.idle() || next_stretch_ == stretches_.size()) return;
-    const ComputeStretch& next = stretches_[next_stretch_];
-    if (!progress_.may_begin(next.tasks.front())) return;
-    ++next_stretch_;
-    if (!next.ends_step) return compute_.begin(next, now_);
-    tail_ = next.update;
-    end_stretch(next);
-  }
-
-  void follow(const std::vector<Start>& starts) {
-    for (const Start& start : starts) start.bucket ? launch(start.task, *start.bucket) : begin_stretch();
-  }
-
   void network_event() {
-    const std::optional<int> bucket = in_flight_.advance(now_);
-    if (!bucket) return;
-    periods_.arrive(now_);
-    follow(progress_.bucket_done(task_of_[static_cast<std::size_t>(*bucket)], Seconds(now_)));
+    if (const std::optional<int> bucket = in_flight_.advance(walk_.now())) walk_.arrived(*bucket);
   }
 
-  /// A cycle of the policy: of a step of weeks they would take for ever.
-  void tick() {
-    if (++cycles_ > kMostCycles)
-      throw Error(ExitCode::usage,
-                  fmt::format("a step of {:.3g} s has more than {} cycles of {}", timeline_.step().value, kMostCycles,
-                              strategy_.fusion.text()),
-                  "is the rate of one GPU right (--single-gpu-rate)? If so, take a fusion policy with a longer cycle");
-    follow(progress_.timer(Seconds(now_)));
-  }
-
-  void launch(int task, const Bucket& bucket) {
-    const bool gradients = plan().task(task).carried == Carried::gradients;
-    const std::int64_t elements = elements_of(task, bucket);
-    const HostCosts::Departure left = host_.leave(now_, elements, bucket.tensors.size(), gradients);
-    const int number = periods_.leave(now_);
-    task_of_.push_back(task);
-    double ready = 0;
-    for (const int tensor : bucket.tensors) ready = std::max(ready, ready_at_[static_cast<std::size_t>(tensor)]);
-    spans_.add(SpanKind::negotiation, ready, left.at, number);
+  void carry(RankWalk& rank, const LaunchedBucket& leaving) override {
+    const auto& [at, coding] = leaving.departure;
     if (strategy_.algorithm.concurrent()) {
-      spans_.add(SpanKind::coding, left.at, left.at + left.coding, number);
-      return in_flight_.fly(bucket, elements, left.at + left.coding);
+      rank.spans().add(SpanKind::coding, at, at + coding, leaving.number);
+      return in_flight_.fly(leaving.bucket, leaving.elements, at + coding);
     }
-    const Seconds time = simulator_.exchange_time(strategy_, plan().task(task), elements);
-    in_flight_.queue(number, left.at, left.coding + network_factor_ * time.value, left.coding);
-  }
-
-  /// Numbers of 4 bytes that travel.
-  std::int64_t elements_of(int task, const Bucket& bucket) const {
-    const std::int64_t elements = bucket.bytes(bytes_) / kElementSize;
-    return plan().task(task).unit == Task::kWhole || plan().task(task).carried == Carried::gradients
-               ? elements
-               : static_cast<std::int64_t>(std::ceil(static_cast<double>(elements) * timeline_.gathered));
-  }
-
-  StepTimes result() const {
-    return {.step = Seconds(now_) + tail_,
-            .compute = timeline_.passes(),
-            .straggler = Seconds(compute_.passes()) - timeline_.passes(),
-            .slowdown = Seconds(compute_.slowed()),
-            .exposed = Seconds(compute_.waited() + (now_ - compute_.ended_at())),
-            .update = compute_.updates() + tail_,
-            .alone = timeline_.step(),
-            .communication = Seconds(periods_.total()),
-            .buckets = periods_.buckets()};
+    const Seconds time = simulator_.exchange_time(strategy_, plan().task(leaving.task), leaving.elements);
+    in_flight_.queue(leaving.number, at, coding + network_factor_ * time.value, coding);
   }
 
   StepSimulator& simulator_;
-  const StepTimeline& timeline_;
   const TrainingStrategy& strategy_;
   double network_factor_;
-  std::vector<std::int64_t> bytes_;  ///< by tensor
-  StepProgress progress_;
-  std::vector<ComputeStretch> stretches_;
-  ComputeClock compute_;
-  BusyPeriods periods_;
-  SpanWriter spans_;
+  RankWalk walk_;
+  double late_;
   InFlight in_flight_;
-  HostCosts host_;
-
-  double now_ = 0;
-  int cycles_ = 0;  ///< of the policy, in this step
-  Seconds tail_;    ///< of the update that ends the step
-  std::size_t next_stretch_ = 0;
-  std::vector<int> task_of_;      ///< by bucket
-  std::vector<double> ready_at_;  ///< by tensor
 };
 
 namespace {
@@ -306,15 +178,6 @@ std::vector<bool> tasks_in(const StepPlan& plan, int iteration) {
   std::vector<bool> in;
   for (const Task& task : plan.tasks) in.push_back(task.is_in(iteration));
   return in;
-}
-
-/// Adds a step to a mean of which it makes `share`.
-void add_share(StepTimes& sum, const StepTimes& step, double share) {
-  for (Seconds StepTimes::*part : {&StepTimes::step, &StepTimes::compute, &StepTimes::straggler, &StepTimes::slowdown,
-                                   &StepTimes::exposed, &StepTimes::update, &StepTimes::communication})
-    sum.*part = sum.*part + step.*part * share;
-  sum.alone = step.alone;
-  sum.buckets = std::max(sum.buckets, step.buckets);
 }
 
 /// The mean step of a cycle of the plan, in which steps with the same tasks are alike.
@@ -336,6 +199,20 @@ StepTimes mean_step(StepRun& run) {
 
 }  // namespace
 
+StepTimes StepSimulator::run_freely(const StepTimeline& timeline, const TrainingStrategy& strategy,
+                                    double network_factor, End end, std::vector<Span>* spans) {
+  Network& used = network(network_factor);
+  used.reset();
+  const RankWalk::Request request{.profile = *profile_,
+                                  .timeline = timeline,
+                                  .strategy = strategy,
+                                  .world = world_,
+                                  .network_factor = network_factor,
+                                  .end = end,
+                                  .spans = spans};
+  return FreeRun(request, used, drawn_lateness(profile_->straggler, world_.workers), stop_).run();
+}
+
 StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor,
                              End end, std::vector<Span>* spans) {
   // One rank has nobody to wait for, not even for the next cycle of a fusion policy.
@@ -351,6 +228,8 @@ StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrateg
   }
   const bool on_servers = strategy.preset != nullptr && strategy.preset->servers_update;
   const StepTimeline passes = on_servers ? timeline.merged() : timeline;
+  if (!in_lockstep(strategy.method.plan(strategy.overlap)))
+    return run_freely(passes, strategy, network_factor, end, spans);
   StepRun run(*this, passes, strategy, network_factor, end, spans);
   // A policy learns in a step in which all tasks are done.
   if (strategy.fusion.fusion->learns) run.step(run.plan().cycle() - 1);

@@ -13,23 +13,11 @@
 #include "collectives/compressors/compressor.hpp"
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/network/collective_model.hpp"
+#include "workloads/simulation/step_times.hpp"
 #include "workloads/step/strategy.hpp"
 #include "workloads/step/timeline.hpp"
 
 namespace hbench {
-
-/// One simulated step and where its time went. The parts add up to `step`.
-struct StepTimes {
-  Seconds step;
-  Seconds compute;        ///< both passes of one undisturbed GPU
-  Seconds straggler;      ///< the slowest of all ranks needs longer
-  Seconds slowdown;       ///< compute disturbed by communication in flight
-  Seconds exposed;        ///< communication that nothing hid
-  Seconds update;         ///< the optimizer's; 0 where it is in `compute`
-  Seconds alone;          ///< a step of one undisturbed GPU that exchanges nothing (not a part of the sum)
-  Seconds communication;  ///< time with a collective in flight, hidden or not (not a part of the sum)
-  int buckets = 0;
-};
 
 /// Expected largest of `ranks` draws from a standard normal distribution: how many deviations the
 /// slowest rank is late. By numerical integration; exact to 1e-9. 0 for one rank.
@@ -50,6 +38,9 @@ class StepSimulator {
   /// rank 1 the slowest (there is none where all are alike). Buckets leave, and arrive, at the same time everywhere and
   /// are rank 0's.
   ///
+  /// Where ranks do not meet in collectives (`in_lockstep`) each has a clock of its own, and its passes vary by the
+  /// profile's straggler figure: times are means over ranks and iterations, and spans are rank 0's alone.
+  ///
   /// The plan of the strategy's method says what follows what; where a plan starts again after several iterations, the
   /// times are their means, and the spans are the last one's. The update takes as long on all ranks. Workers do it,
   /// with servers too (they add up, as BytePS's and those of hbench's own engine do), but where the framework's servers
@@ -63,6 +54,9 @@ class StepSimulator {
  private:
   friend class StepRun;
   Network& network(double factor);
+  /// Where ranks do not meet in collectives.
+  StepTimes run_freely(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor, End end,
+                       std::vector<Span>* spans);
   /// One bucket of a collective of the plan on an idle network, coding included.
   Seconds exchange_time(const TrainingStrategy& strategy, const Task& task, std::int64_t elements);
   /// Every rank's encoding to all: their lengths, then as many bytes as they may have; each is decoded everywhere.

@@ -13,7 +13,7 @@ void TrainingStrategy::set_servers(int count, int workers) { servers = colocated
 
 World TrainingStrategy::world(int workers, int gpus_per_node) const {
   World world{workers, servers, colocated()};
-  if (placement != nullptr && placement->groups_nodes) world.group = gpus_per_node;
+  if (placement != nullptr && placement->groups_nodes && in_lockstep(method.plan(overlap))) world.group = gpus_per_node;
   if (algorithm.uses_groups()) world.group = std::min(gpus_per_node, workers);
   return world;
 }
@@ -38,11 +38,31 @@ std::string with_article(CollectiveKind collective) {
   return fmt::format("{} {}", name.starts_with('a') ? "an" : "a", name);
 }
 
+/// Why a rank cannot exchange with servers, or with some other ranks, so.
+std::string refuse_exchange_of_ranks(const TrainingStrategy& strategy, const Task& task) {
+  const std::string method = strategy.method.text();
+  for (const AlgorithmChoice& choice : strategy.algorithm.choices()) {
+    const bool servers = choice.algorithm->uses_servers;
+    if (task.among == Among::servers && !servers)
+      return fmt::format("{} exchanges with parameter servers, and {} has none; take ps", method,
+                         choice.algorithm->name);
+    if (task.among != Among::servers && choice.algorithm->name != "ring")
+      return fmt::format("{} exchanges with single ranks of a circle, and not by {}; take ring", method,
+                         choice.algorithm->name);
+  }
+  if (task.carried == Carried::parameters && !strategy.compressor.verbatim())
+    return fmt::format("{} averages parameters, and {} compresses gradients", method, strategy.compressor.text());
+  if (strategy.compressor.compressor->exchange != Exchange::per_hop)
+    return fmt::format("{} compresses an all-reduce as a whole, and {} has none", strategy.compressor.text(), method);
+  return {};
+}
+
 /// Why the collectives of a method cannot be those of the strategy.
 std::string refuse_method(const TrainingStrategy& strategy, const World& world) {
   const std::string method = strategy.method.text();
   for (const Task& task : strategy.method.plan(strategy.overlap).tasks) {
     if (task.computes()) continue;
+    if (task.among != Among::all) return refuse_exchange_of_ranks(strategy, task);
     if (task.carried == Carried::parameters && task.collective == CollectiveKind::all_reduce &&
         !strategy.compressor.verbatim())
       return fmt::format("{} averages parameters, and {} compresses gradients", method, strategy.compressor.text());
@@ -85,6 +105,9 @@ std::string refuse_strategy(const TrainingStrategy& strategy, const World& world
 }
 
 std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
+  if (!in_lockstep(strategy.method.plan(strategy.overlap)))
+    return fmt::format("{} has no iterations that all ranks end together, as hbench's engine has: it is simulated only",
+                       strategy.method.text());
   if (strategy.method.goes_by_units())
     return fmt::format(
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "

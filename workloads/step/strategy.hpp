@@ -42,7 +42,8 @@ struct TrainingStrategy {
   /// Sets the number of servers to `count`, but of colocated ones to no more than there are workers to share a rank
   /// with.
   void set_servers(int count, int workers);
-  /// The world of a job of `workers`, of which `gpus_per_node` share a node, or a domain of nodes.
+  /// The world of a job of `workers`, of which `gpus_per_node` share a node, or a domain of nodes. Those of a node add
+  /// up before they talk to a server where the placement says so and ranks meet.
   World world(int workers, int gpus_per_node) const;
 };
 

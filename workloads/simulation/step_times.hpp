@@ -1,0 +1,39 @@
+#pragma once
+
+/// Where the time of a simulated step goes.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "collectives/base/units.hpp"
+
+namespace hbench {
+
+/// How many gradients a server has applied between an answer to a rank and the rank's next gradient, which was computed
+/// without them; of all pieces of the model alike.
+struct Staleness {
+  double mean = 0;
+  int p95 = 0, largest = 0;
+  /// \param counts how often each number has come; not empty
+  static Staleness of(const std::map<int, std::int64_t>& counts);
+};
+
+/// One simulated step and where its time went. The parts add up to `step`.
+struct StepTimes {
+  Seconds step;
+  Seconds compute;        ///< both passes of one undisturbed GPU
+  Seconds straggler;      ///< the slowest of all ranks needs longer
+  Seconds slowdown;       ///< compute disturbed by communication in flight
+  Seconds exposed;        ///< communication that nothing hid
+  Seconds update;         ///< the optimizer's; 0 where it is in `compute`
+  Seconds alone;          ///< a step of one undisturbed GPU that exchanges nothing (not a part of the sum)
+  Seconds communication;  ///< time with a collective in flight, hidden or not (not a part of the sum)
+  int buckets = 0;
+  std::optional<Staleness> staleness;  ///< where servers apply gradients as they come
+};
+
+/// Adds a step to a mean of which it makes `share`.
+void add_share(StepTimes& mean, const StepTimes& step, double share);
+
+}  // namespace hbench
