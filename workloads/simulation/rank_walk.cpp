@@ -14,7 +14,7 @@ namespace {
 /// Hours of the shortest usual cycle, and about a second of simulation.
 constexpr int kMostCycles = 10'000'000;
 
-constexpr auto kElementSize = static_cast<std::int64_t>(sizeof(float));
+constexpr auto kNumberBytes = static_cast<std::int64_t>(sizeof(float));
 
 }  // namespace
 
@@ -32,7 +32,7 @@ RankWalk::RankWalk(const Request& request, Carrier& carrier)
 
 std::vector<std::int64_t> RankWalk::bytes_of(const StepTimeline& timeline) {
   std::vector<std::int64_t> sizes = timeline.elements();
-  for (std::int64_t& size : sizes) size *= kElementSize;
+  for (std::int64_t& size : sizes) size *= kNumberBytes;
   return sizes;
 }
 
@@ -120,7 +120,7 @@ void RankWalk::launch(int task, const Bucket& bucket) {
 }
 
 std::int64_t RankWalk::elements_of(int task, const Bucket& bucket) const {
-  const std::int64_t elements = bucket.bytes(bytes_) / kElementSize;
+  const std::int64_t elements = bucket.bytes(bytes_) / kNumberBytes;
   return plan().task(task).unit == Task::kWhole || plan().task(task).carried == Carried::gradients
              ? elements
              : static_cast<std::int64_t>(std::ceil(static_cast<double>(elements) * timeline_.gathered));
