@@ -63,27 +63,26 @@ void number_ranks(TrainingJob& job) {
   job.unknown.push_back("The files do not say their ranks: they are numbered in the order in which they were given.");
 }
 
+/// The median over steps; absent where it is not known.
+std::optional<Seconds> time_in_exchanges(const std::vector<ComparedStep>& steps) {
+  std::vector<std::optional<Seconds>> times;
+  for (const ComparedStep& step : steps) times.push_back(step.in_exchanges);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *std::ranges::min_element(times) ? *middle : std::nullopt;
+}
+
 /// The rank for which all others wait is shown: in a blocking collective it is the one that waits least itself.
 void choose_rank(TrainingJob& job, const JobSteps& steps) {
-  std::vector<std::pair<Seconds, std::size_t>> waiting;  // time in collectives, by rank
-  for (std::size_t i = 0; i < steps.ranks.size(); ++i) {
-    Seconds sum;
-    bool known = true;
-    for (std::size_t place = 0; place < steps.ranks[i].front().exchanges.size(); ++place) {
-      const auto duration = exchange_duration(steps.ranks[i], place);
-      known = known && duration;
-      sum += duration.value_or(Seconds(0));
-    }
-    if (known) waiting.emplace_back(sum, i);
-  }
+  std::vector<std::pair<Seconds, std::size_t>> waiting;  // by rank
+  for (std::size_t i = 0; i < steps.ranks.size(); ++i)
+    if (const auto time = time_in_exchanges(steps.ranks[i])) waiting.emplace_back(*time, i);
   if (waiting.empty()) return;  // one rank is as good as another
   std::ranges::sort(waiting);
   const auto [own, last] = waiting.front();
   job.shown = last;
-  if (waiting.size() < 2 || waiting.back().first.value <= 0) return;
-  std::vector<Seconds> others;
-  for (std::size_t i = 1; i < waiting.size(); ++i) others.push_back(waiting[i].first);
-  const Seconds usual = median(others);
+  if (waiting.size() < 2) return;
+  const Seconds usual = waiting[waiting.size() / 2].first;
   constexpr double kClear = 0.8;
   if (own.value < kClear * usual.value) job.straggler = {*job.recordings[last].rank, own, usual};
 }
@@ -93,18 +92,15 @@ std::int64_t bytes_of(const RecordedCollective& exchange) {
   return exchange.bytes > 0 ? exchange.bytes : exchange.elements * type_bytes(exchange.type);
 }
 
-void read_buckets(TrainingJob& job, const JobSteps& steps) {
-  const auto& shown = steps.ranks[job.shown];
+void read_buckets(TrainingJob& job, const std::vector<ComparedStep>& shown) {
   job.overlaps = !reduces_late(shown.front());
   int before = 0;
   for (std::size_t place = 0; place < shown.front().exchanges.size(); ++place) {
     const RecordedCollective& each = *shown.front().exchanges[place];
     JobBucket bucket{.elements = each.elements, .bytes = bytes_of(each)};
     bucket.launched =
-        *median_of(shown, [&](const ComparedStep& step) { return std::optional(step.exchanges[place]->launched); });
-    for (const auto& rank : steps.ranks)
-      if (const auto duration = exchange_duration(rank, place))
-        bucket.duration = bucket.duration ? std::min(*bucket.duration, *duration) : *duration;
+        *mean_of(shown, [&](const ComparedStep& step) { return std::optional(step.exchanges[place]->launched); });
+    bucket.duration = mean_of(shown, [&](const ComparedStep& step) { return step.durations[place]; });
     if (each.gradients_before) {
       bucket.tensors = *each.gradients_before - before;
       before = *each.gradients_before;
@@ -129,21 +125,16 @@ void complete_buckets(TrainingJob& job, const std::vector<Recording>& sizes) {
 }
 
 void read_times(TrainingJob& job, const std::vector<ComparedStep>& steps) {
-  job.steps = static_cast<int>(steps.size());
-  job.step = *median_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->time); });
-  const auto [least, most] =
-      std::ranges::minmax_element(steps, {}, [](const ComparedStep& step) { return step.recorded->time; });
-  job.fastest_step = least->recorded->time;
-  job.slowest_step = most->recorded->time;
-  job.forward = median_of(steps, [](const ComparedStep& step) { return step.recorded->backward_began; });
-  job.backward = median_of(steps, [](const ComparedStep& step) -> std::optional<Seconds> {
+  job.step = *mean_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->time); });
+  job.forward = mean_of(steps, [](const ComparedStep& step) { return step.recorded->backward_began; });
+  job.backward = mean_of(steps, [](const ComparedStep& step) -> std::optional<Seconds> {
     const auto &began = step.recorded->backward_began, &ended = step.recorded->backward_ended;
     return began && ended ? std::optional(*ended - *began) : std::nullopt;
   });
-  job.compute = median_of(steps, [](const ComparedStep& step) { return step.recorded->compute; });
-  job.optimizer_began = median_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer_began; });
-  job.optimizer = median_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer; });
-  job.exposed = *median_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->exposed); });
+  job.compute = mean_of(steps, [](const ComparedStep& step) { return step.recorded->compute; });
+  job.optimizer_began = mean_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer_began; });
+  job.optimizer = mean_of(steps, [](const ComparedStep& step) { return step.recorded->optimizer; });
+  job.exposed = *mean_of(steps, [](const ComparedStep& step) { return std::optional(step.recorded->exposed); });
   if (job.forward && job.backward)
     job.update = std::max(Seconds(0), job.step - *job.forward - *job.backward - job.exposed);
 }
@@ -196,7 +187,7 @@ std::string source(const TrainingJob& job, const JobTensors& tensors) {
 
 /// Since the backward pass began.
 Seconds ready_at(const std::vector<ComparedStep>& steps, std::size_t gradient) {
-  return *median_of(steps, [&](const ComparedStep& step) -> std::optional<Seconds> {
+  return *mean_of(steps, [&](const ComparedStep& step) -> std::optional<Seconds> {
     return step.recorded->gradients[gradient].ready - *step.recorded->backward_began;
   });
 }
@@ -234,9 +225,7 @@ void make_workload(TrainingJob& job, const std::vector<ComparedStep>& steps, con
   timeline.forward = *job.forward;
   timeline.update = waits_for_gradients(job);
   timeline.backward = *job.backward + job.update - timeline.update;
-  Seconds last;  // medians of single gradients may leave their order
-  for (GradientEvent& gradient : timeline.gradients) last = gradient.ready = std::max(last, gradient.ready);
-  timeline.backward = std::max(timeline.backward, last);
+  timeline.backward = std::max(timeline.backward, timeline.gradients.back().ready);
   job.workload =
       Trace{.name = {},
             .title = request.title.empty() ? std::filesystem::path(shown.file).filename().string() : request.title,
@@ -269,6 +258,9 @@ void note_unknown(TrainingJob& job, const JobTensors& tensors, const JobRequest&
   const bool exchanges = !job.buckets.empty() || !job.others.empty();
   if (job.recordings.size() > 1 && static_cast<int>(job.recordings.size()) < shown.world)
     note(fmt::format("{} of {} ranks are here: another one may be the one that all wait for.", job.recordings.size(),
+                     shown.world));
+  if (job.recordings.size() == 1 && shown.world > 1 && job.communication.value > 0)
+    note(fmt::format("One of {} ranks is here: what it waited for the others counts as time of the network.",
                      shown.world));
   if (shown.world > 1 && job.backward && job.buckets.empty())
     note(
@@ -320,10 +312,14 @@ TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& reques
   require_alike(job.recordings, steps);
   job.other_steps = steps.others;
   choose_rank(job, steps);
-  read_buckets(job, steps);
+  const std::vector<ComparedStep> all = steps_of_last_ranks(steps, job.shown);
+  job.steps = static_cast<int>(all.size());
+  job.fastest_step = all.front().recorded->time;
+  job.slowest_step = all.back().recorded->time;
+  const std::vector<ComparedStep> shown = middle_half(all);
+  read_buckets(job, shown);
   complete_buckets(job, sizes);
   if (job.ranks == 0) job.ranks = job.recordings[job.shown].world > 0 ? job.recordings[job.shown].world : request.ranks;
-  const auto& shown = steps.ranks[job.shown];
   read_times(job, shown);
   read_others(job, *shown.front().recorded, steps.group);
   replay(job);

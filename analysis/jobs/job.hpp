@@ -30,7 +30,7 @@ struct JobBucket {
   std::int64_t bytes = 0;           ///< 0: not known
   int tensors = 0;                  ///< 0: not known
   Seconds launched;                 ///< since the step began; not known where the step's time is not
-  std::optional<Seconds> duration;  ///< the shortest of all ranks: who comes last does not wait; a median of steps
+  std::optional<Seconds> duration;  ///< on the rank that came last, which does not wait
 };
 
 /// Exchanges that carry no gradients, of one kind.
@@ -52,7 +52,7 @@ struct TrainingJob {
   std::string type;  ///< of a gradient on its way; empty: not known
   /// By its place in `recordings`: the rank whose steps are shown, since all wait for it.
   std::size_t shown = 0;
-  // Medians over the steps of that rank, since the step began.
+  // Means over the middle half of the steps, each of the rank that all waited for, since the step began.
   Seconds step, fastest_step, slowest_step;  ///< 0: not known
   int steps = 0;                             ///< that count
   int other_steps = 0;                       ///< of another shape, such as the first ones of DDP: they do not count

@@ -49,17 +49,37 @@ Shape shape_of(const ComparedStep& step) {
   return shape;
 }
 
+void read_durations(ComparedStep& step) {
+  std::vector<std::size_t> order(step.exchanges.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return step.exchanges[i]->began; });
+  step.durations.resize(order.size());
+  step.in_exchanges = Seconds(0);
+  Seconds until;
+  for (const std::size_t i : order) {
+    const RecordedCollective& each = *step.exchanges[i];
+    std::optional<Seconds>& duration = step.durations[i] = each.duration;
+    if (duration && each.began) {
+      const Seconds end = *each.began + *duration;
+      duration = std::max(Seconds(0), end - std::max(*each.began, until));
+      until = std::max(until, end);
+    }
+    step.in_exchanges = step.in_exchanges && duration ? std::optional(*step.in_exchanges + *duration) : std::nullopt;
+  }
+}
+
 std::vector<std::vector<ComparedStep>> all_steps(const std::vector<Recording>& recordings, const std::string& group) {
   std::vector<std::vector<ComparedStep>> ranks;
   for (const Recording& recording : recordings) {
     ranks.emplace_back();
     for (const RecordedStep& step : recording.steps) {
-      ComparedStep compared{.recorded = &step, .exchanges = {}};
+      ComparedStep compared{.recorded = &step, .exchanges = {}, .durations = {}, .in_exchanges = {}};
       for (const RecordedCollective& each : step.collectives)
         if (carries_gradients(each, group)) compared.exchanges.push_back(&each);
       // Late ones may be launched in the order of parameters.
       if (reduces_late(compared))
         std::ranges::stable_sort(compared.exchanges, {}, &RecordedCollective::gradients_before);
+      read_durations(compared);
       ranks.back().push_back(std::move(compared));
     }
   }
@@ -105,17 +125,24 @@ JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::s
   return steps;
 }
 
-Seconds median(std::vector<Seconds> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+std::vector<ComparedStep> steps_of_last_ranks(const JobSteps& steps, std::size_t rank) {
+  std::vector<ComparedStep> last = steps.ranks[rank];
+  for (ComparedStep& step : last) {
+    const std::string name = step.recorded->name;
+    for (std::size_t other = 0; other < steps.ranks.size(); ++other) {
+      const auto same = std::ranges::find_if(
+          steps.ranks[other], [&](const ComparedStep& each) { return each.recorded->name == name; });
+      if (other == rank || same == steps.ranks[other].end()) continue;
+      if (same->in_exchanges && step.in_exchanges && *same->in_exchanges < *step.in_exchanges) step = *same;
+    }
+  }
+  std::ranges::stable_sort(last, {}, [](const ComparedStep& step) { return step.recorded->time; });
+  return last;
 }
 
-std::optional<Seconds> exchange_duration(const std::vector<ComparedStep>& steps, std::size_t place) {
-  std::vector<Seconds> values;
-  for (const ComparedStep& step : steps)
-    if (const auto duration = step.exchanges[place]->duration) values.push_back(*duration);
-  return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
+std::vector<ComparedStep> middle_half(const std::vector<ComparedStep>& steps) {
+  const auto quarter = static_cast<std::ptrdiff_t>((steps.size() + 1) / 4);
+  return {steps.begin() + quarter, steps.end() - quarter};
 }
 
 }  // namespace hbench

@@ -16,6 +16,11 @@ namespace hbench {
 struct ComparedStep {
   const RecordedStep* recorded = nullptr;
   std::vector<const RecordedCollective*> exchanges;
+  /// Of each, how long it took beyond those that had begun before it: a library may run several at a time, which share
+  /// the network. They add up to the time in which any was on its way. Absent where it is not known.
+  std::vector<std::optional<Seconds>> durations;
+  /// Their sum; absent where one is not known.
+  std::optional<Seconds> in_exchanges;
 };
 
 /// The steps that are compared: those of the shape that most steps have.
@@ -36,23 +41,25 @@ JobSteps comparable_steps(const std::vector<Recording>& recordings, const std::s
 /// Whether an exchange carries gradients of this group of ranks.
 bool carries_gradients(const RecordedCollective& exchange, const std::string& group);
 
-/// The median of some times. \pre not empty.
-Seconds median(std::vector<Seconds> values);
+/// The steps by which a job is described, the fastest first: each one that a rank has, as the rank saw it that all
+/// waited for, which in a blocking collective is the one that is in collectives for the shortest time. Steps are the
+/// same where they have the same name. \pre the rank has a step.
+std::vector<ComparedStep> steps_of_last_ranks(const JobSteps& steps, std::size_t rank);
 
-/// The median over steps of what a function gives; absent where it is absent in one of them. \pre there is a step.
+/// Without the fastest and the slowest quarter. \pre steps in the order of their times.
+std::vector<ComparedStep> middle_half(const std::vector<ComparedStep>& steps);
+
+/// The mean over steps of what a function gives, since the parts of a step add up to its mean, as their medians do not;
+/// absent where it is absent in one of them. \pre there is a step.
 template <class Value>
-std::optional<Seconds> median_of(const std::vector<ComparedStep>& steps, Value value) {
-  std::vector<Seconds> values;
+std::optional<Seconds> mean_of(const std::vector<ComparedStep>& steps, Value value) {
+  Seconds sum;
   for (const ComparedStep& step : steps) {
     const std::optional<Seconds> each = value(step);
     if (!each) return std::nullopt;
-    values.push_back(*each);
+    sum += *each;
   }
-  return median(std::move(values));
+  return sum / static_cast<double>(steps.size());
 }
-
-/// The median of how long the exchange took that has this place in each step, over the steps that know it; absent where
-/// none does.
-std::optional<Seconds> exchange_duration(const std::vector<ComparedStep>& steps, std::size_t place);
 
 }  // namespace hbench

@@ -52,7 +52,7 @@ std::string verdict(const TrainingJob& job) {
 }
 
 Table times_table(const TrainingJob& job) {
-  Table table{.caption = fmt::format("A step, medians of {}", counted(job.steps, "step")),
+  Table table{.caption = fmt::format("A step, means over the middle half of {}", counted(job.steps, "step")),
               .columns = {"part", "time", "what it is"},
               .numeric = {false, true, false}};
   const auto row = [&](std::string part, std::string time, std::string what) {
@@ -168,7 +168,7 @@ void bucket_fields(Row& row, const JobBucket& bucket, bool timed) {
   row.field("bytes", if_positive(bucket.bytes));
   row.field("tensors", if_positive(bucket.tensors));
   row.field("launched_seconds", seconds_if(timed, bucket.launched), "since the step began");
-  row.field("seconds", seconds(bucket.duration), "the shortest of all ranks");
+  row.field("seconds", seconds(bucket.duration), "on the rank that came last");
 }
 
 void traffic_fields(Row& row, const JobTraffic& kind) {
@@ -210,7 +210,7 @@ void job_fields(Row& row, const TrainingJob& job, const std::string& workload_fi
   row.field("tensors_of", if_stated(job.tensors_of), "the workload whose tensors fit");
   row.field("steps", job.steps, "of the rank that is shown");
   row.field("other_steps", job.other_steps, "of another shape");
-  row.field("step_seconds", seconds_if(timed, job.step), "median");
+  row.field("step_seconds", seconds_if(timed, job.step), "mean of the middle half of them");
   row.field("fastest_step_seconds", seconds_if(timed, job.fastest_step));
   row.field("slowest_step_seconds", seconds_if(timed, job.slowest_step));
   row.field("forward_seconds", seconds(job.forward));

@@ -132,6 +132,40 @@ TEST(Job, WaitsForNoRankOfWhichNoTimesAreKnown) {
   EXPECT_EQ(job.shown, 1U) << "the one that waits least of those that are known";
 }
 
+TEST(Job, CountsExchangesThatTravelAtOnceOneAfterTheOther) {
+  Recording recording = timed_rank(0, 30);  // from 40 to 70 and from 60 to 90 ms
+  const TrainingJob job = make_job({recording}, {});
+  EXPECT_NEAR(job.buckets[0].duration->value, 0.03, 1e-9);
+  EXPECT_NEAR(job.buckets[1].duration->value, 0.02, 1e-9);
+  EXPECT_NEAR(job.communication.value, 0.05, 1e-9) << "the time in which any travels";
+}
+
+TEST(Job, ShowsEachStepAsTheRankSawItThatCameLast) {
+  std::vector<Recording> ranks{timed_rank(0, 10), timed_rank(1, 10)};
+  for (Recording& rank : ranks) {
+    rank.steps[1].name = "2";
+    RecordedStep& early = rank.steps[static_cast<std::size_t>(1 - *rank.rank)];  // ranks take turns
+    early.backward_ended = Seconds(0.05);
+    for (RecordedCollective& each : early.collectives) each.duration = Seconds(0.019);
+  }
+  const TrainingJob job = make_job(ranks, {});
+  EXPECT_NEAR(job.backward->value, 0.04, 1e-9);
+  EXPECT_NEAR(job.buckets[0].duration->value, 0.01, 1e-9) << "without waiting";
+  ranks[1].steps[1].name = "3";  // of another step nothing is known
+  EXPECT_NEAR(make_job(ranks, {}).backward->value, 0.035, 1e-9);
+}
+
+TEST(Job, TakesMeansOfStepsThatAreNeitherFastNorSlow) {
+  Recording recording = without_shapes();
+  recording.steps.resize(5, recording.steps[0]);
+  for (int i = 0; const double time : {0.1, 9.0, 0.12, 0.17, 0.13})
+    recording.steps[static_cast<std::size_t>(i++)].time = Seconds(time);
+  const TrainingJob job = make_job({recording}, {});
+  EXPECT_NEAR(job.step.value, 0.14, 1e-9);
+  EXPECT_EQ(job.slowest_step, Seconds(9));
+  EXPECT_EQ(job.steps, 5);
+}
+
 TEST(Job, LeavesOutStepsOfAnotherShape) {
   Recording recording = without_shapes();
   RecordedStep first = recording.steps[0];
