@@ -130,8 +130,8 @@ std::vector<ComparedStep> steps_of_last_ranks(const JobSteps& steps, std::size_t
   for (ComparedStep& step : last) {
     const std::string name = step.recorded->name;
     for (std::size_t other = 0; other < steps.ranks.size(); ++other) {
-      const auto same = std::ranges::find_if(
-          steps.ranks[other], [&](const ComparedStep& each) { return each.recorded->name == name; });
+      const auto same = std::ranges::find_if(steps.ranks[other],
+                                             [&](const ComparedStep& each) { return each.recorded->name == name; });
       if (other == rank || same == steps.ranks[other].end()) continue;
       if (same->in_exchanges && step.in_exchanges && *same->in_exchanges < *step.in_exchanges) step = *same;
     }

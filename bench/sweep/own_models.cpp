@@ -21,7 +21,9 @@ OwnModel own_model(const std::string& file, const OwnModelOptions& options) {
     throw Error(ExitCode::usage, fmt::format("{} takes an input of some shape, and no --input says which", file),
                 "add the shape of one sample: --input 3x224x224, or --input 128:vocab=30522 for tokens");
   const auto absolute = [](const std::string& path) { return std::filesystem::absolute(path).string(); };
-  return {absolute(file), options.loss.empty() ? "" : absolute(options.loss), parse_sample_shape(options.input)};
+  OwnModel model{absolute(file), options.loss.empty() ? "" : absolute(options.loss), parse_sample_shape(options.input)};
+  model.digest = model.read_digest();
+  return model;
 }
 
 std::vector<OwnModel> take_own_models(std::vector<std::string>& workloads, const OwnModelOptions& options) {
@@ -42,7 +44,7 @@ std::vector<OwnModel> take_own_models(std::vector<std::string>& workloads, const
 
 void set_workload(Case& asked, const OwnModel& model) {
   asked.workload = model.name();
-  asked.model_digest = model.digest();
+  asked.model_digest = model.digest;
   asked.image_size = 0;
 }
 

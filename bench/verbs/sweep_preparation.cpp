@@ -44,7 +44,7 @@ std::string recording_device(const SweepPreparation& sweep) {
 /// `hbench-calibration/6d3c...-cpu-float32-batch16/model.pt:3x224x224.toml`: what differs is elsewhere.
 std::filesystem::path timeline_of(const OwnModel& model, const SweepPreparation& sweep) {
   const SweepRequest& request = sweep.options.request;
-  std::string folder = model.digest();
+  std::string folder = model.digest;
   for (const std::string& part : {recording_device(sweep), request.precision})
     if (!part.empty()) folder += "-" + part;
   if (request.batch > 0) folder += fmt::format("-batch{}", request.batch);

@@ -42,15 +42,15 @@ TEST(OwnModel, IsNamedByItsFileAndInputAndKnownByItsBytes) {
   write_bytes(folder / "model.pt", "a model");
   const OwnModel model{(folder / "model.pt").string(), "", parse_sample_shape("3x8x8")};
   EXPECT_EQ(model.name(), "model.pt:3x8x8");
-  const std::string before = model.digest();
+  const std::string before = model.read_digest();
   EXPECT_EQ(before.size(), 16u);
-  EXPECT_EQ(model.digest(), before);
+  EXPECT_EQ(model.read_digest(), before);
   write_bytes(folder / "loss.pt", "a loss");
   OwnModel with_loss = model;
   with_loss.loss = (folder / "loss.pt").string();
-  EXPECT_NE(with_loss.digest(), before);
+  EXPECT_NE(with_loss.read_digest(), before);
   write_bytes(folder / "model.pt", "another model");
-  EXPECT_NE(model.digest(), before);
+  EXPECT_NE(model.read_digest(), before);
 }
 
 /// A file that is no TorchScript.

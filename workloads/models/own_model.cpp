@@ -100,7 +100,7 @@ SampleShape parse_sample_shape(std::string_view text) {
 
 std::string OwnModel::name() const { return fmt::format("{}:{}", model_file_name(file), input.text()); }
 
-std::string OwnModel::digest() const {
+std::string OwnModel::read_digest() const {
   std::uint64_t both = digest_of(file, kDigestOfNothing);
   if (!loss.empty()) both = digest_of(loss, both);
   return fmt::format("{:016x}", both);

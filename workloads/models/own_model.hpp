@@ -31,11 +31,12 @@ struct OwnModel {
   /// scores of classes, and random labels.
   std::string loss;
   SampleShape input;
+  std::string digest = {};  ///< that was read; empty in ranks, which compare no models
 
   /// `model.pt:3x224x224`: what it is called, whatever folder it is in.
   std::string name() const;
   /// Digest of both files: models with the same name may differ. \throws Error (usage) when one cannot be read.
-  std::string digest() const;
+  std::string read_digest() const;
 };
 
 /// Whether a name on the command line means a model of one's own, by the endings that PyTorch's users give to its
