@@ -63,10 +63,11 @@ void number_ranks(TrainingJob& job) {
   job.unknown.push_back("The files do not say their ranks: they are numbered in the order in which they were given.");
 }
 
-/// The median over steps; absent where it is not known.
-std::optional<Seconds> time_in_exchanges(const std::vector<ComparedStep>& steps) {
+/// The median over steps of what a function gives; absent where it is absent in one of them.
+template <class Value>
+std::optional<Seconds> median_of(const std::vector<ComparedStep>& steps, Value value) {
   std::vector<std::optional<Seconds>> times;
-  for (const ComparedStep& step : steps) times.push_back(step.in_exchanges);
+  for (const ComparedStep& step : steps) times.push_back(value(step));
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::ranges::nth_element(times, middle);
   return *std::ranges::min_element(times) ? *middle : std::nullopt;
@@ -76,7 +77,8 @@ std::optional<Seconds> time_in_exchanges(const std::vector<ComparedStep>& steps)
 void choose_rank(TrainingJob& job, const JobSteps& steps) {
   std::vector<std::pair<Seconds, std::size_t>> waiting;  // by rank
   for (std::size_t i = 0; i < steps.ranks.size(); ++i)
-    if (const auto time = time_in_exchanges(steps.ranks[i])) waiting.emplace_back(*time, i);
+    if (const auto time = median_of(steps.ranks[i], [](const ComparedStep& step) { return step.in_exchanges; }))
+      waiting.emplace_back(*time, i);
   if (waiting.empty()) return;  // one rank is as good as another
   std::ranges::sort(waiting);
   const auto [own, last] = waiting.front();
@@ -85,6 +87,21 @@ void choose_rank(TrainingJob& job, const JobSteps& steps) {
   const Seconds usual = waiting[waiting.size() / 2].first;
   constexpr double kClear = 0.8;
   if (own.value < kClear * usual.value) job.straggler = {*job.recordings[last].rank, own, usual};
+}
+
+/// Ranks wait for each other in each step: all take about as long.
+void note_other_paces(TrainingJob& job, const JobSteps& steps) {
+  std::vector<std::pair<Seconds, std::size_t>> paces;
+  for (std::size_t i = 0; i < steps.ranks.size(); ++i)
+    paces.emplace_back(
+        *median_of(steps.ranks[i], [](const ComparedStep& step) { return std::optional(step.recorded->time); }), i);
+  const auto [least, most] = std::ranges::minmax(paces);
+  if (most.first > 1.25 * least.first)
+    job.unknown.push_back(fmt::format(
+        "A step takes {:.4g} ms in {} and {:.4g} ms in {}, although ranks wait for each other: are these of "
+        "one job, and of the same steps?",
+        least.first.value * 1e3, job.recordings[least.second].file, most.first.value * 1e3,
+        job.recordings[most.second].file));
 }
 
 /// What one rank puts in; 0: not known.
@@ -312,6 +329,7 @@ TrainingJob make_job(std::vector<Recording> recordings, const JobRequest& reques
   require_alike(job.recordings, steps);
   job.other_steps = steps.others;
   choose_rank(job, steps);
+  note_other_paces(job, steps);
   const std::vector<ComparedStep> all = steps_of_last_ranks(steps, job.shown);
   job.steps = static_cast<int>(all.size());
   job.fastest_step = all.front().recorded->time;

@@ -42,6 +42,19 @@ constexpr OtherFile kOthers[] = {
     {"", "train_step_timing", "a log of NeMo: it has times of whole steps, and neither gradients nor exchanges"},
 };
 
+/// What has to be unpacked first, by what stands at a place of it.
+struct Packed {
+  std::size_t place;
+  std::string_view mark, is, command;
+};
+constexpr Packed kPacked[] = {
+    {257, "ustar", "an archive (tar)", "tar xf"},
+    {0, "PK\3\4", "an archive (zip)", "unzip"},
+    {0, "\x1f\x8b", "packed twice (gzip)", "gunzip"},
+    {0, "\x28\xb5\x2f\xfd", "packed (zstd)", "zstd -d"},
+    {0, "\xff\xfe", "text in UTF-16", "iconv -f utf-16 -t utf-8 -o trace.json"},
+};
+
 constexpr std::size_t kHeadBytes = 1 << 16;
 
 std::string head_of(const std::string& file_name) {
@@ -58,10 +71,10 @@ const JobFormat& format_of(const std::string& file_name) {
     throw Error(ExitCode::usage, fmt::format("{}: it is empty", file_name), "did the program that wrote it fail?");
   for (const JobFormat* format : job_formats())
     if (format->recognises(head)) return *format;
-  constexpr std::size_t kTarMark = 257;  // POSIX ustar
-  if (head.size() > kTarMark && std::string_view(head).substr(kTarMark).starts_with("ustar"))
-    throw Error(ExitCode::usage, fmt::format("{}: it is an archive (tar)", file_name),
-                fmt::format("unpack it first: tar xf {}", file_name));
+  for (const Packed& packed : kPacked)
+    if (head.size() > packed.place && std::string_view(head).substr(packed.place).starts_with(packed.mark))
+      throw Error(ExitCode::usage, fmt::format("{}: it is {}", file_name, packed.is),
+                  fmt::format("unpack it first: {} {}", packed.command, file_name));
   for (const OtherFile& other : kOthers)
     if (file_name.find(other.name) != std::string::npos && head.find(other.text) != std::string::npos)
       throw Error(ExitCode::usage, fmt::format("{}: it is {}", file_name, other.is),

@@ -87,6 +87,8 @@ TEST(ChakraTraces, InAnArchiveHaveToBeUnpacked) {
   header.replace(257, 5, "ustar");
   expect_error([&] { recordings_of(header, "a.tar"); }, ExitCode::usage, HasSubstr("archive (tar)"),
                HasSubstr("tar xf "));
+  for (const auto& [head, command] : {std::pair("PK\3\4..", "unzip "), {"\xff\xfe{.", "iconv "}})
+    expect_error([&] { recordings_of(head, "a.json"); }, ExitCode::usage, HasSubstr("it is "), HasSubstr(command));
 }
 
 TEST(ProtobufMessages, HaveFieldsOfEveryKind) {

@@ -20,7 +20,6 @@ TEST(JobFormats, DoNotTakeTheFilesOfOtherPrograms) {
            "\x7f"
            "ELF\x02\x01\x01",
            "\x89PNG\r\n\x1a\n",
-           "PK\x03\x04",
        })
     expect_error([&] { recordings_of(text, "b.json"); }, ExitCode::usage, HasSubstr("b.json: no recording"),
                  HasSubstr("kineto, "));

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/analysis/jobs_recording.hpp"
 #include "tests/support/expect_error.hpp"
 
@@ -153,6 +155,17 @@ TEST(Job, ShowsEachStepAsTheRankSawItThatCameLast) {
   EXPECT_NEAR(job.buckets[0].duration->value, 0.01, 1e-9) << "without waiting";
   ranks[1].steps[1].name = "3";  // of another step nothing is known
   EXPECT_NEAR(make_job(ranks, {}).backward->value, 0.035, 1e-9);
+}
+
+TEST(Job, DoubtsRanksWhoseStepsTakeOtherTimes) {
+  std::vector<Recording> ranks{timed_rank(0, 10), timed_rank(1, 10)};
+  const auto doubted = [&] {
+    const TrainingJob job = make_job(ranks, {});
+    return std::ranges::any_of(job.unknown, [](const auto& text) { return text.find("one job") != text.npos; });
+  };
+  EXPECT_FALSE(doubted());
+  for (RecordedStep& step : ranks[1].steps) step.time = Seconds(0.13);
+  EXPECT_TRUE(doubted());
 }
 
 TEST(Job, TakesMeansOfStepsThatAreNeitherFastNorSlow) {
