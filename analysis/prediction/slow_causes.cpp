@@ -30,6 +30,14 @@ std::optional<Profile> sockets(const Profile& healthy, bool across) {
   return sick;
 }
 
+/// A flow of TCP carries no more than a cloud or a processor core lets one, and several were counted on.
+std::optional<Profile> one_stream(const Profile& healthy, bool across) {
+  if (!across || healthy.stream_cap.value <= 0 || healthy.streams < 2) return std::nullopt;
+  Profile sick = without_curves(healthy);
+  sick.streams = 1;
+  return sick;
+}
+
 std::optional<Profile> with_nics(const Profile& healthy, bool across, int nics) {
   if (!across || nics < 1 || nics >= healthy.nics) return std::nullopt;
   Profile sick = without_curves(healthy);
@@ -93,6 +101,8 @@ std::optional<Profile> slow_host(const Profile& healthy, bool) {
 constexpr std::array kCauses{
     SlowCause{"sockets (TCP) instead of RDMA",
               "NCCL_DEBUG=INFO: NET/Socket in the log, or NET/IB or the plug-in's name", sockets},
+    SlowCause{"one TCP stream between two ranks instead of several",
+              "nload on a node's interface; NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD", one_stream},
     SlowCause{"one NIC of a node does all the work", "NCCL_DEBUG=INFO: the NICs in 'NET/... : Using'; NCCL_IB_HCA",
               one_nic},
     SlowCause{"half of the NICs do the work", "NCCL_DEBUG=INFO: the NICs in 'NET/... : Using'; NCCL_IB_HCA",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/prediction/least_step.hpp"
 #include "analysis/prediction/plan.hpp"
 #include "analysis/prediction/simulate.hpp"
 #include "analysis/prediction/slow_causes.hpp"
@@ -15,6 +16,8 @@ namespace {
 
 /// A GPU may be this much faster alone than its rate says before something else than the GPU is at odds with it.
 constexpr double kFasterGpu = 1.1;
+/// A rate in a wide band that is further below the expected one has its causes named all the same.
+constexpr double kAsExpected = 0.8;
 /// What is further from the measured rate than a band is wide explains nothing.
 constexpr double kFurthest = 0.15;
 
@@ -37,6 +40,8 @@ class Suspects {
     for (const SlowCause& cause : slow_causes())
       if (const std::optional<Profile> sick = cause.on(healthy, healthy.domains_of(found_.asked.gpus) > 1))
         suspect(std::string(cause.what), std::string(cause.check), found_.asked, *sick);
+    suspect_unit(fmt::format("it is the rate of one GPU, not of all {}", found_.asked.gpus), found_.asked.gpus);
+    suspect_unit("it is in steps/s", samples_);
     std::erase_if(suspicions_, [](const TrainingSuspicion& each) { return each.off > kFurthest; });
     std::ranges::stable_sort(suspicions_, {}, &TrainingSuspicion::off);
     suspect_compute();
@@ -52,11 +57,18 @@ class Suspects {
   }
 
   void suspect(std::string what, std::string check, const Case& asked, const Profile& profile) {
-    const double expected = rate(asked, profile);
+    suspect(std::move(what), std::move(check), rate(asked, profile));
+  }
+
+  void suspect(std::string what, std::string check, double expected) {
     suspicions_.push_back({.what = std::move(what),
                            .check = std::move(check),
                            .expected = expected,
                            .off = std::abs(std::log(found_.measured / expected))});
+  }
+
+  void suspect_unit(std::string what, double samples) {
+    suspect(std::move(what), "what the program counts: samples/s of all GPUs are asked for", found_.expected / samples);
   }
 
   /// Input that does not keep up, a slow rank and a GPU at low clocks look alike from outside: all wait for it.
@@ -113,7 +125,14 @@ TrainingExpectation expect_training(const PredictionRequest& request, double sam
   found.high = samples / step.low.value;
   found.alone = step.rate * found.asked.gpus;
   found.communication = step.times.communication / step.times.step;
-  if (found.normality() == Normality::slow) found.suspicions = Suspects(found, plan.catalog, means.stop).all();
+  const Trace& trace = plan.catalog.traces.at(found.asked.workload);
+  for (const char* precision : {"float32", "tf32", "bf16", "fp16"})
+    if (const auto least = trace.cost ? least_step_time(plan.catalog.profiles.at(found.asked.profile), trace,
+                                                        found.asked.batch_per_gpu, precision)
+                                      : std::nullopt)
+      found.peak = std::max(found.peak, found.asked.gpus / least->value);
+  if (found.measured < kAsExpected * found.expected || found.normality() == Normality::slow)
+    found.suspicions = Suspects(found, plan.catalog, means.stop).all();
   return found;
 }
 

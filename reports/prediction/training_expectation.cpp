@@ -13,6 +13,8 @@ std::string rate_text(double samples_per_second) {
                                    : fmt::format("{:.0f}", samples_per_second);
 }
 
+std::string times_text(double ratio) { return ratio < 10 ? fmt::format("{:.2g}", ratio) : fmt::format("{:.0f}", ratio); }
+
 std::string verdict(const TrainingExpectation& found) {
   const std::string expected =
       fmt::format("{} ({} to {}) samples/s", rate_text(found.expected), rate_text(found.low), rate_text(found.high));
@@ -25,6 +27,12 @@ std::string verdict(const TrainingExpectation& found) {
       return fmt::format("{} samples/s are more than the {} that are expected of {} GPUs of {}.", measured, expected,
                          found.asked.gpus, found.asked.profile);
     case Normality::impossible:
+      if (found.peak > 0 && found.measured > found.peak)
+        return fmt::format(
+            "{} samples/s are faster than possible: at their peak {} GPUs compute {}. Another unit (tokens), or "
+            "another "
+            "number of GPUs?",
+            measured, found.asked.gpus, rate_text(found.peak));
       return fmt::format(
           "{} samples/s are more than {} GPUs train alone, {} samples/s: give the rate of yours with "
           "--single-gpu-rate.",
@@ -32,8 +40,8 @@ std::string verdict(const TrainingExpectation& found) {
     case Normality::slow:
       break;
   }
-  return fmt::format("{} samples/s are slow: {} are expected of {} GPUs of {}, {:.2g} times as many.", measured,
-                     expected, found.asked.gpus, found.asked.profile, found.expected / found.measured);
+  return fmt::format("{} samples/s are slow: {} are expected of {} GPUs of {}, {} times as many.", measured, expected,
+                     found.asked.gpus, found.asked.profile, times_text(found.expected / found.measured));
 }
 
 void suspicion_fields(Row& row, const TrainingSuspicion& suspicion) {

@@ -97,6 +97,10 @@ TEST(Expect, EachCauseIsFoundOnSomeCluster) {
       healthy.nodes_per_domain = 2;
       healthy.nics = 1;
     }
+    if (cause.what.find("TCP stream") != cause.what.npos) {
+      healthy.stream_cap = BytesPerSecond(2e9);
+      healthy.streams = 8;
+    }
     bool found = false;
     for (const bool across : {false, true})
       if (const std::optional<Profile> sick = cause.on(healthy, across)) {

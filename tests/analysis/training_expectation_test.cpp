@@ -84,6 +84,28 @@ TEST(ExpectTraining, SaysHowSlowAGpuOrHowLateAHostWouldBe) {
               HasSubstr(fmt::format("{:.3g} ms", 1e3 * (samples / found.measured - samples / found.expected))));
 }
 
+TEST(ExpectTraining, KnowsTheRateOfOneGpuAndStepsForWhatTheyAre) {
+  const TrainingExpectation all = expectation(1);
+  const double samples = all.asked.batch_per_gpu * all.asked.gpus;
+  EXPECT_THAT(expectation(all.expected / 32).suspicions.front().what, HasSubstr("the rate of one GPU, not of all 32"));
+  EXPECT_THAT(expectation(all.expected / samples).suspicions.front().what, HasSubstr("steps/s"));
+}
+
+TEST(ExpectTraining, KnowsWhatTheGpusCannotCompute) {
+  const TrainingExpectation found = expectation(1);
+  // 32 V100 of 125 TFLOP/s in fp16, and three times the 15.5 GMAC of a forward pass; memory takes its share.
+  EXPECT_LT(found.peak, 32 * 125e12 / (6 * 15.47e9));
+  EXPECT_GT(found.peak, 2 * found.alone);
+}
+
+TEST(ExpectTraining, NamesCausesOfARateFarBelowTheExpectedOneInAWideBand) {
+  PredictionRequest asked = request(16);
+  asked.profiles = {"aws-p3dn-tcp"};
+  const TrainingExpectation found = expectation(546.9, asked);  // github.com/horovod/horovod/issues/2581
+  EXPECT_EQ(found.normality(), Normality::normal);
+  EXPECT_THAT(found.suspicions.front().what, HasSubstr("one TCP stream"));
+}
+
 TEST(ExpectTraining, RefusesOneGpuAndSeveralStrategies) {
   PredictionRequest both = request();
   both.algorithms = {"ring", "ps"};
