@@ -4,13 +4,42 @@
 #include <iterator>
 #include <set>
 
+#include "collectives/arithmetic/data_type.hpp"
+#include "collectives/base/error.hpp"
+
 namespace hbench {
+namespace {
+
+/// hbench's name of what `parse` knows, else the text itself.
+template <class Parse>
+std::string own_name(std::string_view text, Parse parse) {
+  try {
+    return std::string(entry_of(parse(text)).name);
+  } catch (const Error&) {
+    return std::string(text);
+  }
+}
+
+}  // namespace
 
 Case imported_case(std::string_view implementation) {
   Case asked;
   asked.evidence = Evidence::measured;
   asked.profile = kLocalProfile;
   asked.implementation = implementation;
+  return asked;
+}
+
+Case collective_case(std::string_view program, CollectiveKind kind, std::int64_t bytes, std::string_view type,
+                     std::string_view operation) {
+  Case asked = imported_case(program);
+  asked.strategy.algorithm = kVendor;
+  asked.strategy.compressor = kUncompressed;
+  asked.collective.name = to_string(kind);
+  asked.collective.bytes = bytes;
+  asked.collective.data_type = own_name(type, parse_data_type);
+  asked.collective.operation = own_name(operation, parse_reduce_op);
+  asked.collective.executor = program;
   return asked;
 }
 

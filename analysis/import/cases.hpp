@@ -3,6 +3,7 @@
 /// The cases of one imported output, as they are found. Pure.
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "analysis/import/format.hpp"
 #include "analysis/records/records.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 
 namespace hbench {
 
@@ -19,6 +21,11 @@ namespace hbench {
 Case imported_case(std::string_view implementation);
 /// A benchmark by its own name. On one rank, unless the program says otherwise.
 Case imported_benchmark(std::string_view implementation, std::string name);
+/// A collective that another program has timed by its library's own implementation (`vendor`), on ranks that the caller
+/// knows. Types and operations get hbench's names where it has them (`float`: `float32`), else they are kept; an
+/// empty operation is none.
+Case collective_case(std::string_view program, CollectiveKind kind, std::int64_t bytes, std::string_view type,
+                     std::string_view operation);
 
 class ImportedCases {
  public:

@@ -7,7 +7,6 @@
 #include <array>
 
 #include "analysis/import/cases.hpp"
-#include "analysis/import/collective_case.hpp"
 #include "analysis/import/nccl_tests_collective.hpp"
 #include "analysis/points/collectives.hpp"
 #include "collectives/base/error.hpp"

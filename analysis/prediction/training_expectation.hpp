@@ -25,11 +25,12 @@ struct TrainingSuspicion {
 struct TrainingExpectation {
   Case asked;
   double measured = 0;
-  double expected = 0, low = 0, high = 0;     ///< with the 90 % band
-  double alone = 0;                           ///< of GPUs that each train for themselves
-  double peak = 0;                            ///< of GPUs at their peak, in whatever precision; 0: not known
-  double communication = 0;                   ///< share of the expected step with a collective in flight
-  std::vector<TrainingSuspicion> suspicions;  ///< first what has no fitted figure, best first; empty where it is about as expected
+  double expected = 0, low = 0, high = 0;  ///< with the 90 % band
+  double alone = 0;                        ///< of GPUs that each train for themselves
+  double peak = 0;                         ///< of GPUs at their peak, in whatever precision; 0: not known
+  double communication = 0;                ///< share of the expected step with a collective in flight
+  std::vector<TrainingSuspicion>
+      suspicions;  ///< first what has no fitted figure, best first; empty where it is about as expected
 
   Normality normality() const;
 };

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analysis/import/collective_case.hpp"
+#include "analysis/import/cases.hpp"
 #include "analysis/import/import.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/values.hpp"

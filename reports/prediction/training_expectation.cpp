@@ -13,7 +13,9 @@ std::string rate_text(double samples_per_second) {
                                    : fmt::format("{:.0f}", samples_per_second);
 }
 
-std::string times_text(double ratio) { return ratio < 10 ? fmt::format("{:.2g}", ratio) : fmt::format("{:.0f}", ratio); }
+std::string times_text(double ratio) {
+  return ratio < 10 ? fmt::format("{:.2g}", ratio) : fmt::format("{:.0f}", ratio);
+}
 
 std::string verdict(const TrainingExpectation& found) {
   const std::string expected =

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "analysis/import/collective_case.hpp"
+#include "analysis/import/cases.hpp"
 #include "analysis/prediction/slow_causes.hpp"
 #include "analysis/records/metrics.hpp"
 #include "collectives/base/error.hpp"
