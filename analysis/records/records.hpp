@@ -56,8 +56,6 @@ struct Strategy {
   /// Whether gradients are encoded on their way.
   bool compresses() const { return !compressor.empty() && compressor != kUncompressed; }
   bool uses_servers() const { return !server_mode.empty() || algorithm == kParameterServers; }
-  /// Whether servers hold slices of tensors, and not whole ones.
-  bool holds_slices() const { return placement == kSlicedPlacement; }
   bool dedicated() const { return server_mode == kDedicated; }
   bool colocated() const { return server_mode == kColocated; }
   /// The library's own all-reduce.
