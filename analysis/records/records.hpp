@@ -25,7 +25,6 @@ Evidence parse_evidence(std::string_view text);
 inline constexpr const char* kNoCommunication = "none";  ///< the algorithm of a baseline: one process alone
 inline constexpr const char* kVendor = "vendor";         ///< the algorithm of a library's own collectives
 inline constexpr const char* kParameterServers = "ps";
-inline constexpr const char* kSlicedPlacement = "sliced";
 inline constexpr const char* kUncompressed = "none";  ///< the compressor that leaves gradients as they are
 inline constexpr const char* kUnfused = "none";       ///< the policy that sends each tensor by itself
 
