@@ -35,7 +35,7 @@ void record_step(Replica& replica, int step, Recorded& recorded) {
   replica.backward([&](int parameter) { ready.emplace_back(parameter, device.record_timed_event()); });
   const Event computed = device.record_timed_event();
   // Too small a rate to change anything; it takes the same time.
-  replica.apply(1e-9);
+  replica.apply(1e-9, 1);
   const Event end = device.record_timed_event();
   recorded.forward.push_back(device.elapsed(begin, turn).value);
   recorded.backward.push_back(device.elapsed(turn, computed).value);

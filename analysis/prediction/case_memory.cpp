@@ -91,7 +91,7 @@ NumberBytes number_bytes_of(const Case& asked, const Catalog& catalog) {
 
 StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   StepMemory memory = step_memory(catalog.traces.at(asked.workload), asked.micro_batch(),
-                                  number_bytes_of(asked, catalog), recomputation_of(asked));
+                                  number_bytes_of(asked, catalog), recomputation_of(asked), optimizer_of(asked));
   const StepPlan plan = method_of(asked).plan(asked.strategy.overlap);
   const Sharded parts = sharded(plan);
   if (exchanges_among(plan, Among::servers)) {

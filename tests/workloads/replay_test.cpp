@@ -193,7 +193,7 @@ void end_step(const std::function<void(std::vector<float>& sums)>& spoil, bool w
   if (whole)
     one.digest();
   else
-    one.apply(0.1);
+    one.apply(0.1, 2);
 }
 
 TEST(Replay, NamesTheElementWhoseSumIsWrong) {

@@ -36,10 +36,11 @@ class Compute {
   virtual void backward(const std::function<void(int)>& ready, double scale) = 0;
   /// Whether no gradient is infinite or NaN. Waits for the device.
   virtual bool gradients_are_finite() const = 0;
-  /// Takes the gradients, or their sums over all workers: stochastic gradient descent, parameter -= rate * gradient.
-  virtual void apply(double rate) = 0;
-  /// The same for these parts of the memory alone. \pre parameters lie in memory that was given.
-  virtual void apply_parts(double rate, std::span<const ElementRange> parts) = 0;
+  /// A step of the optimizer by the gradients, which are sums and are divided by `divisor`.
+  virtual void apply(double rate, double divisor) = 0;
+  /// The same for these parts of the memory alone. \pre parameters lie in memory that was given; parts are always the
+  /// same where the optimizer keeps state, which is there for them alone.
+  virtual void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) = 0;
   /// That of the last forward pass. Returns when all enqueued work is done.
   virtual double loss() const = 0;
   /// Of the state that training has left: equal on all workers after a cycle of the plan.

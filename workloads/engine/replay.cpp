@@ -222,7 +222,7 @@ void Replay::compare_some(const Expected& expected, ElementRange within) const {
     compare(expected, {std::max(begin, within.begin), std::min(begin + kRun, within.end)});
 }
 
-void Replay::apply(double) {
+void Replay::apply(double, double) {
   at_ = Clock::now();
   pace_ = 1;
   const ElementRange all{0, offsets_.back()};
@@ -235,7 +235,7 @@ void Replay::apply(double) {
   compute_until(request_.timeline.step());
 }
 
-void Replay::apply_parts(double, std::span<const ElementRange> parts) {
+void Replay::apply_parts(double, double, std::span<const ElementRange> parts) {
   at_ = Clock::now();
   pace_ = 1;
   for (const ElementRange& part : parts) {

@@ -37,9 +37,9 @@ class Replay final : public Compute {
   void backward(const std::function<void(int)>& ready, double scale) override;
   bool gradients_are_finite() const override { return true; }
   /// Takes the timeline's update, at the recorded pace on all ranks. \throws Error as `compare`.
-  void apply(double rate) override;
+  void apply(double rate, double divisor) override;
   /// Takes this rank's share of it.
-  void apply_parts(double rate, std::span<const ElementRange> parts) override;
+  void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override;
   double loss() const override { return 0; }
   /// Of the last sums or parameters, all of which are compared again. \throws Error as `compare`.
   std::uint64_t digest() const override;

@@ -3,7 +3,6 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/isfinite.h>
@@ -24,6 +23,7 @@
 #include "workloads/engine/autocast.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/samples.hpp"
+#include "workloads/engine/tensor_numbers.hpp"
 #include "workloads/models/model.hpp"
 
 namespace hbench {
@@ -268,6 +268,26 @@ struct Replica::State {
     loss = loss.detach();
   }
 
+  /// A step of the optimizer, whose state is made with the first.
+  void update(double rate, double divisor, std::vector<at::Tensor> of, std::vector<at::Tensor> by) {
+    const at::NoGradGuard guard;
+    TensorNumbers numbers(std::move(of));
+    const TensorNumbers changes(std::move(by));
+    while (static_cast<int>(kept.size()) < options.optimizer.state()) kept.push_back(numbers.zeros());
+    std::vector<Numbers*> state;
+    for (TensorNumbers& each : kept) state.push_back(&each);
+    options.optimizer.apply({.rate = rate, .divisor = divisor, .number = ++updates}, numbers, changes, state);
+  }
+
+  /// These parts, which arrive in any order, in the order of the state that is kept for them.
+  const std::vector<ElementRange>& kept_order(std::span<const ElementRange> given) {
+    std::vector<ElementRange> sorted(given.begin(), given.end());
+    std::ranges::sort(sorted, {}, &ElementRange::begin);
+    if (!kept.empty() && sorted != parts)
+      throw std::logic_error("a rank updates other parameters than those whose optimizer state it keeps");
+    return parts = std::move(sorted);
+  }
+
   Samples samples;
   ReplicaOptions options;
   at::Device place;
@@ -283,6 +303,9 @@ struct Replica::State {
   at::Tensor flat_parameters;  ///< where they lie in one memory
   bool adds = false;           ///< gradients to those that are there
   at::Tensor loss;
+  std::vector<TensorNumbers> kept;  ///< the optimizer's state
+  std::vector<ElementRange> parts;  ///< that it is of, where a rank updates some alone
+  std::int64_t updates = 0;         ///< steps of the optimizer
 };
 
 Replica::Replica(const ModelEntry& entry, const ReplicaOptions& options)
@@ -381,25 +404,23 @@ bool Replica::gradients_are_finite() const {
   });
 }
 
-void Replica::apply(double rate) {
-  const at::NoGradGuard guard;
+void Replica::apply(double rate, double divisor) {
   translated([&] {
     std::vector<at::Tensor> gradients;
     for (const at::Tensor& parameter : state_->parameters) gradients.push_back(parameter.grad());
-    at::_foreach_add_(state_->parameters, gradients, -rate);
+    state_->update(rate, divisor, state_->parameters, std::move(gradients));
   });
 }
 
-void Replica::apply_parts(double rate, std::span<const ElementRange> parts) {
+void Replica::apply_parts(double rate, double divisor, std::span<const ElementRange> parts) {
   if (parts.empty()) return;
-  const at::NoGradGuard guard;
   translated([&] {
     std::vector<at::Tensor> parameters, gradients;
-    for (const ElementRange& part : parts) {
+    for (const ElementRange& part : state_->kept_order(parts)) {
       parameters.push_back(state_->flat_parameters.slice(0, part.begin, part.end));
       gradients.push_back(state_->flat.slice(0, part.begin, part.end));
     }
-    at::_foreach_add_(parameters, gradients, -rate);
+    state_->update(rate, divisor, std::move(parameters), std::move(gradients));
   });
 }
 

@@ -56,9 +56,9 @@ void delay_backward(const TrainingRequest& request, Rank rank, Device& device) {
 /// Gradients, times `scale`, are the sum over `batches`. `own`: where this rank applies some alone; null: all.
 void apply(Compute& compute, double rate, int batches, LossScale& scale,
            const std::vector<ElementRange>* own = nullptr) {
-  const double of_sum = rate / batches / scale.value();
+  const double divisor = batches * scale.value();
   if (!scale.update(!scale.scales() || compute.gradients_are_finite())) return;
-  own == nullptr ? compute.apply(of_sum) : compute.apply_parts(of_sum, *own);
+  own == nullptr ? compute.apply(rate, divisor) : compute.apply_parts(rate, divisor, *own);
 }
 
 /// Whether the sum of all gradients is this rank's own, bit by bit.
@@ -155,7 +155,7 @@ class PlanWalk {
 
   void apply_gradients(int task) {
     const int workers = applies_sums(plan_, task) ? request_.world.workers : 1;
-    apply(compute_, request_.learning_rate, workers * request_.micro_batches, scale_,
+    apply(compute_, request_.rate(), workers * request_.micro_batches, scale_,
           plan_.task(task).own_part ? &own_ : nullptr);
     announce_all(task);
     loss_ = compute_.loss();
@@ -229,7 +229,7 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
     compute.backward({}, scale.value());
     compute.add_gradients(false);
     trace.lap(SpanKind::backward);
-    apply(compute, request.learning_rate, request.micro_batches, scale);
+    apply(compute, request.rate(), request.micro_batches, scale);
     const double loss = compute.loss();
     trace.lap(SpanKind::optimizer);
     const auto end = Clock::now();

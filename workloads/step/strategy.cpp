@@ -113,9 +113,16 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "
         "is simulated only",
         strategy.method.text());
-  if (!replays && strategy.precision == Precision::fp16 && sharded(strategy.method.plan(strategy.overlap)).optimizer)
+  const bool shards = sharded(strategy.method.plan(strategy.overlap)).optimizer;
+  if (!replays && strategy.precision == Precision::fp16 && shards)
     return fmt::format("fp16 leaves out steps whose gradients are not finite, and in {} no rank sees all; take bf16",
                        strategy.method.text());
+  const bool keeps_own = !replays && shards && strategy.trained_with().state() > 0;
+  if (keeps_own && (strategy.fusion.fusion->varies || strategy.fusion.fusion->learns))
+    return fmt::format(
+        "{} keeps the state of {} on the rank that a bucket's sums are left on, and the buckets of {} change; take "
+        "--fusion none or byteps",
+        strategy.method.text(), strategy.trained_with().text(), strategy.fusion.fusion->name);
   return {};
 }
 
