@@ -109,6 +109,8 @@ StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faste
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   // Compressors code float32.
   if (bytes.half_gradients() && !asked.strategy.compresses()) timeline = timeline.with_half_gradients();
+  const BytesPerSecond memory = catalog.profiles.at(asked.profile).memory_rate;
+  if (memory.value > 0) timeline.memory_pass = Bytes(bytes.weight * recorded.elements()) / memory;
   timeline.gathered = bytes.gathered() / (bytes.half_gradients() ? 2 : 4);
   return timeline;
 }

@@ -110,6 +110,9 @@ TEST(MemoryOf, IsSharedOutAsTheMethodSays) {
   EXPECT_NEAR(kept("zero:2").gradients / all.gradients, 1.0 / 8, 1e-12);
   EXPECT_EQ(kept("zero:2").weights, all.weights);
   EXPECT_EQ(kept("local-sgd:8").total(), all.total());
+  // A copy of all parameters, and the outer momentum, in float32.
+  EXPECT_NEAR((kept("diloco:8").optimizer - all.optimizer).value, 8 * known.traces.at("w").elements(), 1);
+  EXPECT_EQ(kept("diloco:8").weights, all.weights);
 }
 
 TEST(MemoryOf, HasTheNumbersOfTheOptimizerThatIsAskedFor) {

@@ -126,6 +126,8 @@ TEST(RefuseStrategy, CompressesNoParameters) {
                             .fusion = parse_fusion("none")};
   EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}),
             "local-sgd:8 averages parameters, and fp16 compresses gradients");
+  strategy.method = parse_method("diloco:8");
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}), "diloco:8 averages deltas, and fp16 compresses gradients");
   strategy.method = parse_method("zero:2");
   EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}), "");
 }

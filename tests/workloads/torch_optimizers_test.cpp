@@ -56,7 +56,7 @@ std::vector<std::vector<float>> steps_on_host(const OptimizerChoice& choice, con
   return steps;
 }
 
-TEST(Optimizers, StepAsThoseOfLibTorch) {
+TEST(OptimizersOfLibTorch, AreThoseOfHbench) {
   for (const char* text : {"sgd", "momentum", "momentum:0.5", "nesterov", "nesterov:0.5", "adam", "adam:0.8:0.9:1e-4",
                            "adamw", "adamw:0.8:0.9:1e-6:0.3"})
     for (const double rate : {0.1, 1e-3}) {
@@ -69,7 +69,7 @@ TEST(Optimizers, StepAsThoseOfLibTorch) {
     }
 }
 
-TEST(Optimizers, WithoutMomentumHaveTheBitsOfLibTorchs) {
+TEST(OptimizersOfLibTorch, HaveTheSameBitsWithoutMomentum) {
   const OptimizerTrial trial = random_trial(0.1);
   EXPECT_EQ(steps_on_tensors(parse_optimizer("sgd"), trial), steps_of_torch(parse_optimizer("sgd"), trial));
 }

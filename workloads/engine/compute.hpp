@@ -8,11 +8,13 @@
 
 #include "collectives/device/device.hpp"
 #include "workloads/engine/layout.hpp"
+#include "workloads/optimizers/outer_step.hpp"
 
 namespace hbench {
 
 /// One worker's. A model that LibTorch trains (`replica.hpp`), or the replay of a recorded timeline (`replay.hpp`).
-/// Used by one thread at a time, step after step: `forward`, `backward`, `apply` or `apply_parts`, `loss`. On a GPU the
+/// Used by one thread at a time, step after step: `forward`, `backward`, `apply` or `apply_parts`,
+/// `take_deltas` and `apply_deltas`, `loss`. On a GPU the
 /// calls enqueue work and return before it is done.
 class Compute {
  public:
@@ -41,6 +43,12 @@ class Compute {
   /// The same for these parts of the memory alone. \pre parameters lie in memory that was given; parts are always the
   /// same where the optimizer keeps state, which is there for them alone.
   virtual void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) = 0;
+  /// From now on ranks agree by outer updates, and begin with the parameters as they are.
+  virtual void begin_outer(const OuterUpdate& update) = 0;
+  /// Leaves what the parameters have changed by since the last outer update where gradients lie. \pre begin_outer
+  virtual void take_deltas() = 0;
+  /// The outer update, by the mean of all ranks' deltas, which lie there. \pre take_deltas
+  virtual void apply_deltas() = 0;
   /// That of the last forward pass. Returns when all enqueued work is done.
   virtual double loss() const = 0;
   /// Of the state that training has left: equal on all workers after a cycle of the plan.

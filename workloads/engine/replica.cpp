@@ -148,6 +148,32 @@ struct ReadyHook final : torch::autograd::FunctionPostHook {
   std::function<void()> call;
 };
 
+std::vector<TensorNumbers> zeros_like(const TensorNumbers& numbers, int times) {
+  std::vector<TensorNumbers> all;
+  for (int i = 0; i < times; ++i) all.push_back(numbers.zeros());
+  return all;
+}
+
+std::vector<Numbers*> pointers_to(std::vector<TensorNumbers>& numbers) {
+  std::vector<Numbers*> pointers;
+  for (TensorNumbers& each : numbers) pointers.push_back(&each);
+  return pointers;
+}
+
+/// What outer updates keep beside the parameters.
+struct Outer {
+  Outer(const OuterUpdate& update, const TensorNumbers& parameters)
+      : original(parameters.zeros()),
+        kept(zeros_like(parameters, update.optimizer.state())),
+        step(update, original, pointers_to(kept)) {
+    original.assign(parameters);
+  }
+
+  TensorNumbers original;
+  std::vector<TensorNumbers> kept;
+  OuterStep step;
+};
+
 }  // namespace
 
 /// What a replica is trained on.
@@ -269,14 +295,17 @@ struct Replica::State {
   }
 
   /// A step of the optimizer, whose state is made with the first.
-  void update(double rate, double divisor, std::vector<at::Tensor> of, std::vector<at::Tensor> by) {
+  void update(double rate, double divisor, TensorNumbers of, const TensorNumbers& by) {
     const at::NoGradGuard guard;
-    TensorNumbers numbers(std::move(of));
-    const TensorNumbers changes(std::move(by));
-    while (static_cast<int>(kept.size()) < options.optimizer.state()) kept.push_back(numbers.zeros());
-    std::vector<Numbers*> state;
-    for (TensorNumbers& each : kept) state.push_back(&each);
-    options.optimizer.apply({.rate = rate, .divisor = divisor, .number = ++updates}, numbers, changes, state);
+    if (kept.empty()) kept = zeros_like(of, options.optimizer.state());
+    options.optimizer.apply({.rate = rate, .divisor = divisor, .number = ++updates}, of, by, pointers_to(kept));
+  }
+
+  /// Where gradients lie.
+  TensorNumbers gradients() const {
+    std::vector<at::Tensor> all;
+    for (const at::Tensor& parameter : parameters) all.push_back(parameter.grad());
+    return TensorNumbers(std::move(all));
   }
 
   /// These parts, which arrive in any order, in the order of the state that is kept for them.
@@ -306,6 +335,7 @@ struct Replica::State {
   std::vector<TensorNumbers> kept;  ///< the optimizer's state
   std::vector<ElementRange> parts;  ///< that it is of, where a rank updates some alone
   std::int64_t updates = 0;         ///< steps of the optimizer
+  std::unique_ptr<Outer> outer;     ///< null: there are no outer updates
 };
 
 Replica::Replica(const ModelEntry& entry, const ReplicaOptions& options)
@@ -405,10 +435,27 @@ bool Replica::gradients_are_finite() const {
 }
 
 void Replica::apply(double rate, double divisor) {
+  translated([&] { state_->update(rate, divisor, TensorNumbers(state_->parameters), state_->gradients()); });
+}
+
+void Replica::begin_outer(const OuterUpdate& update) {
+  const at::NoGradGuard guard;
+  translated([&] { state_->outer = std::make_unique<Outer>(update, TensorNumbers(state_->parameters)); });
+}
+
+void Replica::take_deltas() {
+  const at::NoGradGuard guard;
   translated([&] {
-    std::vector<at::Tensor> gradients;
-    for (const at::Tensor& parameter : state_->parameters) gradients.push_back(parameter.grad());
-    state_->update(rate, divisor, state_->parameters, std::move(gradients));
+    TensorNumbers deltas = state_->gradients();
+    state_->outer->step.take_deltas(TensorNumbers(state_->parameters), deltas);
+  });
+}
+
+void Replica::apply_deltas() {
+  const at::NoGradGuard guard;
+  translated([&] {
+    TensorNumbers parameters(state_->parameters);
+    state_->outer->step.apply(state_->gradients(), parameters);
   });
 }
 
@@ -420,7 +467,7 @@ void Replica::apply_parts(double rate, double divisor, std::span<const ElementRa
       parameters.push_back(state_->flat_parameters.slice(0, part.begin, part.end));
       gradients.push_back(state_->flat.slice(0, part.begin, part.end));
     }
-    state_->update(rate, divisor, std::move(parameters), std::move(gradients));
+    state_->update(rate, divisor, TensorNumbers(std::move(parameters)), TensorNumbers(std::move(gradients)));
   });
 }
 

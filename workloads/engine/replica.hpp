@@ -59,6 +59,9 @@ class Replica final : public Compute {
   bool gradients_are_finite() const override;
   void apply(double rate, double divisor) override;
   void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override;
+  void begin_outer(const OuterUpdate& update) override;
+  void take_deltas() override;
+  void apply_deltas() override;
   double loss() const override;
 
   /// Of all parameters.

@@ -21,6 +21,10 @@ TensorNumbers TensorNumbers::zeros() const {
   return TensorNumbers(std::move(all));
 }
 
+void TensorNumbers::assign(const Numbers& a) {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) tensors_[i].copy_(of_tensors(a).tensors_[i]);
+}
+
 void TensorNumbers::multiply(double factor) { at::_foreach_mul_(tensors_, factor); }
 
 void TensorNumbers::add(const Numbers& a, double factor) {

@@ -17,6 +17,7 @@ class TensorNumbers final : public Numbers {
   /// As many of the same shapes, in memory of their own.
   TensorNumbers zeros() const;
 
+  void assign(const Numbers& a) override;
   void multiply(double factor) override;
   void add(const Numbers& a, double factor) override;
   void add_product(const Numbers& a, const Numbers& b, double factor) override;

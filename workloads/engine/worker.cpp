@@ -61,9 +61,9 @@ void apply(Compute& compute, double rate, int batches, LossScale& scale,
   own == nullptr ? compute.apply(rate, divisor) : compute.apply_parts(rate, divisor, *own);
 }
 
-/// Whether the sum of all gradients is this rank's own, bit by bit.
-bool reduces_nothing(const TrainingRequest& request) {
-  return request.world.ranks() == 1 && request.strategy.compressor.verbatim();
+/// Whether the sum of all gradients is this rank's own, bit by bit, and the optimizer's step all that follows.
+bool reduces_nothing(const TrainingRequest& request, const StepPlan& plan) {
+  return request.world.ranks() == 1 && request.strategy.compressor.verbatim() && !plan.outer;
 }
 
 LossScale loss_scale_of(const TrainingRequest& request) {
@@ -138,6 +138,13 @@ class PlanWalk {
         return trace_.lap(SpanKind::backward);
       case TaskKind::apply:
         apply_gradients(task);
+        return trace_.lap(SpanKind::optimizer);
+      case TaskKind::delta:
+        compute_.take_deltas();
+        announce_all(task);
+        return trace_.lap(SpanKind::optimizer);
+      case TaskKind::outer:
+        compute_.apply_deltas();
         return trace_.lap(SpanKind::optimizer);
       case TaskKind::collective:
         return;
@@ -249,13 +256,14 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
 
 void train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
                     const std::function<void(const Handover&)>& begin_job) {
-  if (reduces_nothing(request)) return train_alone(compute, request, on_step);
-  const Rank rank = endpoint.transport().rank();
   const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
+  if (reduces_nothing(request, plan)) return train_alone(compute, request, on_step);
+  const Rank rank = endpoint.transport().rank();
   const GradientLayout own = compute.record_layout();
   const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
   const ModelMemory memory = model_memory(endpoint, layout, plan);
   compute.lay_out(layout, memory);
+  if (plan.outer) compute.begin_outer(*plan.outer);
   if (request.strategy.on_gpu) compute.warm_up();
   Communicator communicator(request, endpoint, layout, plan, memory);
   Handover handover(communicator.doorbell());

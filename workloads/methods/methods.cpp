@@ -11,14 +11,15 @@ extern const Method kZero;
 extern const Method kFsdp;
 extern const Method kFsdpKeeping;
 extern const Method kLocalSgd;
+extern const Method kDiloco;
 extern const Method kAsyncServers;
 extern const Method kStaleServers;
 extern const Method kDecentralized;
 extern const Method kGossip;
 
 std::span<const Method* const> methods() {
-  static constexpr std::array kTable{&kSynchronous,  &kZero,         &kFsdp,          &kFsdpKeeping, &kLocalSgd,
-                                     &kAsyncServers, &kStaleServers, &kDecentralized, &kGossip};
+  static constexpr std::array kTable{&kSynchronous, &kZero,         &kFsdp,         &kFsdpKeeping,   &kLocalSgd,
+                                     &kDiloco,      &kAsyncServers, &kStaleServers, &kDecentralized, &kGossip};
   return kTable;
 }
 

@@ -27,6 +27,8 @@ std::string_view short_of(const Task& task) {
     case TaskKind::backward:
       return "B";
     case TaskKind::apply:
+    case TaskKind::delta:
+    case TaskKind::outer:
       return "A";
     case TaskKind::collective:
       return task.collective == CollectiveKind::all_gather ? "AG" : "RS";

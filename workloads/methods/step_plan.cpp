@@ -85,11 +85,25 @@ std::string_view to_string(TaskKind kind) {
       return "collective";
     case TaskKind::apply:
       return "apply";
+    case TaskKind::delta:
+      return "delta";
+    case TaskKind::outer:
+      return "outer";
   }
   return "";
 }
 
-std::string_view to_string(Carried carried) { return carried == Carried::gradients ? "gradients" : "parameters"; }
+std::string_view to_string(Carried carried) {
+  switch (carried) {
+    case Carried::gradients:
+      return "gradients";
+    case Carried::parameters:
+      return "parameters";
+    case Carried::deltas:
+      return "deltas";
+  }
+  return "";
+}
 
 std::string_view to_string(Among among) {
   switch (among) {

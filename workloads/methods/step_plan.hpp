@@ -7,7 +7,7 @@
 /// for the engine. None of them knows which method made it.
 ///
 /// Semantics
-///   1. All ranks have the same plan. Forward, backward and apply tasks take turns on a rank's compute stream, in the
+///   1. All ranks have the same plan. Tasks that compute take turns on a rank's compute stream, in the
 ///      order of the list; collectives run beside them.
 ///   2. A task begins once all that it comes after is done on its own rank. A collective among all ranks ends on all of
 ///      them together; an exchange with servers or with some other ranks ends on its own rank alone.
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "collectives/schedule/schedule.hpp"
+#include "workloads/optimizers/outer_step.hpp"
 
 namespace hbench {
 
@@ -32,10 +33,13 @@ enum class TaskKind : std::uint8_t {
   backward,    ///< reads parameters, writes gradients
   collective,  ///< an exchange of gradients or parameters
   apply,       ///< the optimizer: reads gradients, writes parameters
+  delta,       ///< reads parameters, writes what they have changed by since the last outer update: deltas
+  outer,       ///< the outer update (`StepPlan::outer`): reads deltas, writes parameters
 };
 
-/// What a collective carries: gradients are added up, parameters are averaged where they are reduced.
-enum class Carried : std::uint8_t { gradients, parameters };
+/// What a collective carries: gradients are added up, parameters and deltas are averaged where they are reduced.
+/// Deltas lie where gradients do.
+enum class Carried : std::uint8_t { gradients, parameters, deltas };
 
 /// Who takes part in an exchange.
 enum class Among : std::uint8_t {
@@ -86,6 +90,7 @@ struct StepPlan {
   /// The tensors of each unit, by their places in the layout, in the order of the forward pass; none where no task is
   /// of one.
   std::vector<std::vector<int>> units = {};
+  std::optional<OuterUpdate> outer = {};  ///< where there is an outer task
 
   const Task& task(int index) const { return tasks[static_cast<std::size_t>(index)]; }
   int size() const { return static_cast<int>(tasks.size()); }

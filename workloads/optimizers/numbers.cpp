@@ -13,6 +13,11 @@ void for_each(std::span<float> values, Use use, const Operands*... operands) {
 
 }  // namespace
 
+void HostNumbers::assign(const Numbers& a) {
+  for_each(
+      values_, [](float& x, float each) { x = each; }, static_cast<const HostNumbers&>(a).values_.data());
+}
+
 void HostNumbers::multiply(double factor) {
   for_each(values_, [by = static_cast<float>(factor)](float& x) { x *= by; });
 }

@@ -11,6 +11,7 @@ namespace hbench {
 class Numbers {
  public:
   virtual ~Numbers() = default;
+  virtual void assign(const Numbers& a) = 0;                                        ///< x = a
   virtual void multiply(double factor) = 0;                                         ///< x = factor x
   virtual void add(const Numbers& a, double factor) = 0;                            ///< x = x + factor a
   virtual void add_product(const Numbers& a, const Numbers& b, double factor) = 0;  ///< x = x + factor a b
@@ -22,6 +23,7 @@ class Numbers {
 class HostNumbers final : public Numbers {
  public:
   explicit HostNumbers(std::span<float> values) : values_(values) {}
+  void assign(const Numbers& a) override;
   void multiply(double factor) override;
   void add(const Numbers& a, double factor) override;
   void add_product(const Numbers& a, const Numbers& b, double factor) override;

@@ -63,9 +63,10 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
   for (const Task& task : strategy.method.plan(strategy.overlap).tasks) {
     if (task.computes()) continue;
     if (task.among != Among::all) return refuse_exchange_of_ranks(strategy, task);
-    if (task.carried == Carried::parameters && task.collective == CollectiveKind::all_reduce &&
+    if (task.carried != Carried::gradients && task.collective == CollectiveKind::all_reduce &&
         !strategy.compressor.verbatim())
-      return fmt::format("{} averages parameters, and {} compresses gradients", method, strategy.compressor.text());
+      return fmt::format("{} averages {}, and {} compresses gradients", method, to_string(task.carried),
+                         strategy.compressor.text());
     if (task.collective == CollectiveKind::all_reduce) continue;
     if (strategy.compressor.compressor->exchange != Exchange::per_hop)
       return fmt::format("{} compresses an all-reduce as a whole, and {} has {}", strategy.compressor.text(), method,
