@@ -59,7 +59,8 @@ Replica make_replica(const RecordingRequest& request) {
                                .threads = request.threads,
                                .gpu = request.on_gpu ? std::optional(0) : std::nullopt,
                                .precision = request.precision,
-                               .channels_last = request.on_gpu};
+                               .channels_last = request.on_gpu,
+                               .optimizer = request.optimizer.value_or(parse_optimizer("sgd"))};
   if (request.own) return {*request.own, options};
   const ModelEntry& entry = find_entry(models(), request.model, "model");
   if (request.image_size < entry.smallest_image || request.batch < 1 || request.steps < 1)
