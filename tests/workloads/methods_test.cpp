@@ -93,6 +93,18 @@ TEST(Methods, DifferInHowOldAGradientMayBe) {
   EXPECT_EQ(prove_plan(parse_method("ssp:2").plan(true)).facts.staleness, 2);
   EXPECT_EQ(prove_plan(parse_method("async-ps").plan(true)).facts.staleness, std::nullopt);
   EXPECT_EQ(prove_plan(parse_method("diloco:8").plan(true)).facts.staleness, 7);
+  EXPECT_EQ(prove_plan(parse_method("post-local-sgd:8:3").plan(true)).facts.staleness, 7);
+}
+
+TEST(Methods, StartWithWholeCyclesOnceAllTasksAreAsEverAfter) {
+  EXPECT_EQ(parse_method("local-sgd:8").plan(true).start(), 0);
+  EXPECT_EQ(parse_method("post-local-sgd:8:3").plan(true).start(), 8);
+  EXPECT_EQ(parse_method("post-local-sgd:8:16").plan(true).start(), 16);
+  const StepPlan plan = parse_method("post-local-sgd:2:5").plan(true);
+  std::string exchanged;
+  for (int iteration = 0; iteration < 10; ++iteration)
+    exchanged += plan.task(2).is_in(iteration) ? 'g' : plan.task(4).is_in(iteration) ? 'p' : '-';
+  EXPECT_EQ(exchanged, "gggggp-p-p");
 }
 
 TEST(StepProgress, WaitsForNothingBeforeItsFirstIteration) {

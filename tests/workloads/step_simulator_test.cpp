@@ -508,6 +508,20 @@ TEST(StepSimulator, OfDilocoUpdatesOnceInAPeriodBeside) {
   EXPECT_NEAR(times.exposed.value, 0.012 / 4, kTolerance);
 }
 
+TEST(StepSimulator, OfPostLocalSgdIsThatOfLocalSgdOnceItHasStarted) {
+  Profile profile = round_cluster();
+  profile.straggler = 0.1;
+  StepTimeline timeline = three_tensors(5, 10, 15);
+  timeline.update = Seconds(0.002);
+  for (const char* fusion : {"none", "ddp"}) {
+    const StepTimes local = run_pair(profile, timeline, with_method("local-sgd:4", fusion));
+    const StepTimes after = run_pair(profile, timeline, with_method("post-local-sgd:4:10", fusion));
+    EXPECT_NEAR(after.step.value, local.step.value, kTolerance);
+    EXPECT_NEAR(after.exposed.value, local.exposed.value, kTolerance);
+    EXPECT_NEAR(after.communication.value, local.communication.value, kTolerance);
+  }
+}
+
 TEST(StepSimulator, OfLocalSgdWithAPeriodOfOneHidesNothing) {
   const StepTimes once = run_pair(round_cluster(), three_tensors(5, 10, 15), with_method("local-sgd:1"));
   const StepTimes late = run_pair(round_cluster(), three_tensors(5, 10, 15), ring("none", false));

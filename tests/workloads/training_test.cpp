@@ -189,6 +189,22 @@ TEST(Training, OfDilocoGoesBeyondTheMeanOfWorkersThatTrainedAlone) {
   for (const auto& parameters : parameters_of_all(request)) EXPECT_LE(largest_difference(parameters, expected), 2e-6);
 }
 
+TEST(Training, OfPostLocalSgdIsSynchronousUntilItStarts) {
+  const auto after_eight_iterations = [](const char* method) {
+    TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
+    request.strategy.method = parse_method(method);
+    request.warmup_steps = 6;
+    const auto all = parameters_of_all(request);
+    EXPECT_EQ(all[0], all[1]) << method;
+    return all[0];
+  };
+  const std::vector<float> synchronous = after_eight_iterations("synchronous");
+  EXPECT_LE(largest_difference(after_eight_iterations("post-local-sgd:1:6"), synchronous), 2e-6);
+  const std::vector<float> late = after_eight_iterations("post-local-sgd:2:6");
+  EXPECT_GT(largest_difference(late, synchronous), 1e-5) << "the last two are local";
+  EXPECT_GT(largest_difference(late, after_eight_iterations("local-sgd:2")), 1e-5) << "the first six are not";
+}
+
 TEST(Training, OfDilocoWithAnOuterRateOfOneIsThatOfLocalSteps) {
   for (const int workers : {2, 3})
     for (const char* optimizer : {"sgd", "momentum", "adam:0.9:0.999:0.001"}) {

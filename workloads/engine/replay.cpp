@@ -232,12 +232,11 @@ void Replay::apply(double, double) {
   at_ = Clock::now();
   pace_ = 1;
   const ElementRange all{0, offsets_.back()};
-  if (!memory_.parameters.empty()) {
-    fill(memory_.parameters, all, static_cast<float>(rank_ + 1));
-  } else if (!plan_.outer) {
+  if (applies_sums(plan_, plan_.size(), step_)) {
     const ProcessorTime counted(processor_time_);
     compare_some(sums(), all);
   }
+  if (!memory_.parameters.empty()) fill(memory_.parameters, all, static_cast<float>(rank_ + 1));
   compute_until(request_.timeline.step());
 }
 

@@ -109,13 +109,12 @@ class PlanWalk {
   /// Does iteration `step` of the job. Returns whether ranks have exchanged anything in it.
   bool iterate(int step, Clock::time_point begin, bool traced) {
     step_ = step;
-    iteration_ = step % plan_.cycle();
-    const bool exchanges = exchanges_in(plan_, iteration_);
+    const bool exchanges = exchanges_in(plan_, step_);
     end_.reset();
-    if (exchanges) handover_.begin_step({begin, iteration_, traced});
-    announced_ = announced_tasks(plan_, iteration_);
+    if (exchanges) handover_.begin_step({begin, step_, traced});
+    announced_ = announced_tasks(plan_, step_);
     for (int task = 0; task < plan_.size(); ++task)
-      if (plan_.task(task).computes() && plan_.task(task).is_in(iteration_)) compute(task);
+      if (plan_.task(task).computes() && plan_.task(task).is_in(step_)) compute(task);
     if (exchanges && !end_) wait_for_step_end();
     if (end_) next_ = end_->next;
     return exchanges;
@@ -161,7 +160,7 @@ class PlanWalk {
   }
 
   void apply_gradients(int task) {
-    const int workers = applies_sums(plan_, task) ? request_.world.workers : 1;
+    const int workers = applies_sums(plan_, task, step_) ? request_.world.workers : 1;
     apply(compute_, request_.rate(), workers * request_.micro_batches, scale_,
           plan_.task(task).own_part ? &own_ : nullptr);
     announce_all(task);
@@ -176,8 +175,8 @@ class PlanWalk {
   }
 
   void wait_for(int task) {
-    if (plan_.task(task).computes() || !plan_.task(task).is_in(iteration_) || end_) return;
-    if (ends_step(plan_, task, iteration_)) return wait_for_step_end();
+    if (plan_.task(task).computes() || !plan_.task(task).is_in(step_) || end_) return;
+    if (ends_step(plan_, task, step_)) return wait_for_step_end();
     wait([&] {
       CollectiveEnd end = handover_.wait_for(task);
       own_ = std::move(end.own);
@@ -210,8 +209,8 @@ class PlanWalk {
   StepTrace& trace_;
   int tensors_;
   LossScale scale_ = loss_scale_of(request_);
-  int step_ = 0, iteration_ = 0;  ///< of the job, and of the plan's cycle
-  std::vector<int> announced_;    ///< tasks of this iteration that others wait for
+  int step_ = 0;                ///< of the job
+  std::vector<int> announced_;  ///< tasks of this iteration that others wait for
   std::vector<ElementRange> own_;
   std::optional<StepEnd> end_;  ///< of this iteration
   Phase next_ = Phase::stop;

@@ -11,6 +11,7 @@ extern const Method kZero;
 extern const Method kFsdp;
 extern const Method kFsdpKeeping;
 extern const Method kLocalSgd;
+extern const Method kPostLocalSgd;
 extern const Method kDiloco;
 extern const Method kAsyncServers;
 extern const Method kStaleServers;
@@ -18,8 +19,9 @@ extern const Method kDecentralized;
 extern const Method kGossip;
 
 std::span<const Method* const> methods() {
-  static constexpr std::array kTable{&kSynchronous, &kZero,         &kFsdp,         &kFsdpKeeping,   &kLocalSgd,
-                                     &kDiloco,      &kAsyncServers, &kStaleServers, &kDecentralized, &kGossip};
+  static constexpr std::array kTable{&kSynchronous,  &kZero,          &kFsdp,   &kFsdpKeeping,
+                                     &kLocalSgd,     &kPostLocalSgd,  &kDiloco, &kAsyncServers,
+                                     &kStaleServers, &kDecentralized, &kGossip};
   return kTable;
 }
 

@@ -129,7 +129,7 @@ class Walk {
 
   PlanProof run() {
     const int cycle = plan_.cycle();
-    for (iteration_ = 0; iteration_ < 2 * cycle && proof_.refusal.empty(); ++iteration_) {
+    for (iteration_ = 0; iteration_ < plan_.start() + 2 * cycle && proof_.refusal.empty(); ++iteration_) {
       for (task_ = 0; task_ < plan_.size() && proof_.refusal.empty(); ++task_)
         if (plan_.task(task_).is_in(iteration_)) do_task();
       if ((iteration_ + 1) % cycle == 0 && proof_.refusal.empty()) check_end();
@@ -246,14 +246,14 @@ class Walk {
   void apply(int rank, Held& mine) {
     if (!mine.defined) return refuse(fmt::format("reads gradients that are not there on rank {}", rank));
     if (mine.aside) mine.parameters = *std::exchange(mine.aside, std::nullopt);
-    apply_to(mine.parameters, mine.gradients);
+    apply_to(mine.parameters, mine.gradients, applies_sums(plan_, task_, iteration_) ? 1.0 / ranks_ : 1);
   }
-  void apply_to(Sum& parameters, const Sum& gradients) {
+  void apply_to(Sum& parameters, const Sum& gradients, double weight = 1) {
     for (const auto& [gradient, share] : gradients)
       if (parameters.contains(gradient))
         return refuse(fmt::format("applies the gradient of rank {} in iteration {} a second time", gradient.first,
                                   gradient.second));
-    add(parameters, gradients);
+    add(parameters, gradients, weight);
   }
 
   static void take_delta(Held& mine) {

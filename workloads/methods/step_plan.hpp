@@ -19,6 +19,7 @@
 ///   6. A task may be of one unit of the model (a block of layers) alone. Its collective is one bucket.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -76,13 +77,15 @@ struct Task {
   std::optional<int> bound = {};
   /// The task is a part of one iteration in `every`, the last of each group.
   int every = 1;
+  /// Of a job's iterations, from 0, it is a part of those from `from` on and before `until`.
+  int from = 0, until = kNever;
   std::vector<After> after = {};
 
-  static constexpr int kWhole = -1;
+  static constexpr int kWhole = -1, kNever = std::numeric_limits<int>::max();
 
   bool computes() const { return kind != TaskKind::collective; }
   /// Whether the task is a part of iteration `iteration`, from 0.
-  bool is_in(int iteration) const { return (iteration + 1) % every == 0; }
+  bool is_in(int iteration) const { return iteration >= from && iteration < until && (iteration + 1) % every == 0; }
 };
 
 struct StepPlan {
@@ -96,6 +99,8 @@ struct StepPlan {
   int size() const { return static_cast<int>(tasks.size()); }
   /// The number of iterations after which the plan starts again: the least common multiple of all `every`.
   int cycle() const;
+  /// The first iteration of the first cycle that is like all after it: 0 where no task is for a time alone.
+  int start() const;
 };
 
 /// Whether ranks go through the plan together: whatever they exchange, they exchange among all.
@@ -107,16 +112,16 @@ bool exchanges_among(const StepPlan& plan, Among among);
 /// Returns the reduce-scatter before an all-gather, whose parts it brings together; -1 where there is none.
 int scatter_of(const StepPlan& plan, int all_gather);
 
-/// Whether a collective has added up gradients before `apply` takes them.
-bool applies_sums(const StepPlan& plan, int apply);
+/// Whether a collective has added up gradients in an iteration before `apply` takes them.
+bool applies_sums(const StepPlan& plan, int apply, int iteration);
 
 /// Whether a collective carries parameters, which then lie in one buffer.
 bool carries_parameters(const StepPlan& plan);
 
-/// Whether ranks exchange anything in an iteration of a cycle.
+/// Whether ranks exchange anything in an iteration.
 bool exchanges_in(const StepPlan& plan, int iteration);
 
-/// The share of iterations in which they do.
+/// The share of iterations in which they do, once the plan has started.
 double exchanging_share(const StepPlan& plan);
 
 /// Whether tensors leave one by one as `task` makes them.
