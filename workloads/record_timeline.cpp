@@ -35,7 +35,7 @@ void record_step(Replica& replica, int step, Recorded& recorded) {
   replica.backward([&](int parameter) { ready.emplace_back(parameter, device.record_timed_event()); });
   const Event computed = device.record_timed_event();
   // Too small a rate to change anything; it takes the same time.
-  replica.apply(1e-9);
+  replica.apply(1e-9, 1);
   const Event end = device.record_timed_event();
   recorded.forward.push_back(device.elapsed(begin, turn).value);
   recorded.backward.push_back(device.elapsed(turn, computed).value);
@@ -59,7 +59,8 @@ Replica make_replica(const RecordingRequest& request) {
                                .threads = request.threads,
                                .gpu = request.on_gpu ? std::optional(0) : std::nullopt,
                                .precision = request.precision,
-                               .channels_last = request.on_gpu};
+                               .channels_last = request.on_gpu,
+                               .optimizer = request.optimizer.value_or(parse_optimizer("sgd"))};
   if (request.own) return {*request.own, options};
   const ModelEntry& entry = find_entry(models(), request.model, "model");
   if (request.image_size < entry.smallest_image || request.batch < 1 || request.steps < 1)

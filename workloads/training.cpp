@@ -62,7 +62,8 @@ Replica make_replica(const TrainingRequest& request, Rank rank) {
       .threads = request.threads,
       .gpu = request.strategy.on_gpu ? std::optional(gpu_of(request.local_rank(rank))) : std::nullopt,
       .precision = request.strategy.precision,
-      .channels_last = request.strategy.on_gpu};
+      .channels_last = request.strategy.on_gpu,
+      .optimizer = request.strategy.trained_with()};
   return request.own ? Replica(*request.own, options) : Replica(find_entry(models(), request.model, "model"), options);
 }
 

@@ -31,6 +31,7 @@ struct RecordingRequest {
   int threads = 1;
   bool on_gpu = false;  ///< on the first
   Precision precision = Precision::float32;
+  std::optional<OptimizerChoice> optimizer = {};  ///< none: plain SGD
 };
 
 /// Records undisturbed steps in this process: the median over `steps` of each gradient's ready time.

@@ -32,11 +32,17 @@ bool same_spread(const Case& simulated, const Case& measured) {
   return measured.nodes_label().empty() || simulated.nodes == measured.nodes;
 }
 
+/// What is measured says nothing of plain SGD; a prediction that says nothing is of whatever was recorded.
+bool same_optimizer(const TrainingTask& a, const TrainingTask& b) {
+  const auto name = [](const TrainingTask& task) { return task.optimizer.empty() ? "sgd" : task.optimizer; };
+  return name(a) == name(b);
+}
+
 bool same_work(const Case& a, const Case& b) {
   return a.workload == b.workload && a.image_size == b.image_size && a.model_digest == b.model_digest &&
          a.gpus == b.gpus && same_batch(a, b) && a.training.device == b.training.device &&
          a.training.precision == b.training.precision && a.training.recompute == b.training.recompute &&
-         same_strategy(a.strategy, b.strategy);
+         same_optimizer(a.training, b.training) && same_strategy(a.strategy, b.strategy);
 }
 
 bool comparable(const Point& point, Evidence evidence) {

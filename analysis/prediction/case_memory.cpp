@@ -31,6 +31,11 @@ Bytes gathered_units(const StepTimeline& timeline, const NumberBytes& bytes) {
   return Bytes(static_cast<double>(largest) * (2 * bytes.gathered() + bytes.gradient));
 }
 
+/// A copy of the parameters since the last outer update, and the outer optimizer's numbers.
+Bytes outer_state(const OuterUpdate& outer, const Trace& trace, const NumberBytes& bytes) {
+  return Bytes(trace.elements() * std::max(bytes.weight, bytes.master) * (1 + outer.optimizer.state()));
+}
+
 /// Of the same step with another micro-batch.
 StepMemory memory_at(Case asked, const Catalog& catalog, int batch) {
   asked.batch_per_gpu = batch;
@@ -91,8 +96,10 @@ NumberBytes number_bytes_of(const Case& asked, const Catalog& catalog) {
 
 StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   StepMemory memory = step_memory(catalog.traces.at(asked.workload), asked.micro_batch(),
-                                  number_bytes_of(asked, catalog), recomputation_of(asked));
+                                  number_bytes_of(asked, catalog), recomputation_of(asked), optimizer_of(asked));
   const StepPlan plan = method_of(asked).plan(asked.strategy.overlap);
+  if (plan.outer)
+    memory.optimizer += outer_state(*plan.outer, catalog.traces.at(asked.workload), number_bytes_of(asked, catalog));
   const Sharded parts = sharded(plan);
   if (exchanges_among(plan, Among::servers)) {
     // Servers apply the gradients: on GPUs that are servers too these are a part of the model and of its state.

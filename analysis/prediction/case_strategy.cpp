@@ -31,6 +31,7 @@ TrainingStrategy parse_strategy(const Case& asked) {
   if (!task.device.empty()) strategy.on_gpu = parse_on_gpu(task.device);
   if (!task.precision.empty()) strategy.precision = parse_precision(task.precision);
   strategy.recomputation = recomputation_of(asked);
+  strategy.optimizer = optimizer_of(asked);
   if (!stored.communicates()) return strategy;
   strategy.algorithm = parse_algorithm_rule(stored.algorithm);
   if (!stored.placement.empty()) strategy.placement = &find_entry(placements(), stored.placement, "placement");
@@ -55,10 +56,16 @@ Recomputation recomputation_of(const Case& asked) {
   return name.empty() ? Recomputation::none : parse_recomputation(name);
 }
 
+std::optional<OptimizerChoice> optimizer_of(const Case& asked) {
+  const std::string& text = asked.training.optimizer;
+  return text.empty() ? std::nullopt : std::optional(parse_optimizer(text));
+}
+
 void write_strategy(Case& asked, const TrainingStrategy& strategy) {
   asked.strategy = {.algorithm = kNoCommunication, .overlap = strategy.overlap};
   asked.training = {.device = strategy.on_gpu ? kGpuDevice : ""};
   if (strategy.precision != Precision::float32) asked.training.precision = entry_of(strategy.precision).name;
+  if (strategy.optimizer) asked.training.optimizer = strategy.optimizer->text();
   if (strategy.recomputation != Recomputation::none) asked.training.recompute = entry_of(strategy.recomputation).name;
   if (!strategy.communicates()) return;
   asked.strategy.algorithm = strategy.algorithm.text();

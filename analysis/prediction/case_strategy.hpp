@@ -14,6 +14,8 @@ TrainingStrategy parse_strategy(const Case& asked);
 MethodChoice method_of(const Case& asked);
 /// Which activations a case computes again. \throws Error (usage) for a name that this version does not know.
 Recomputation recomputation_of(const Case& asked);
+/// The optimizer of a case, where it says one. \throws Error (usage) as above.
+std::optional<OptimizerChoice> optimizer_of(const Case& asked);
 /// Writes it into a case. What a strategy does not have is left empty, and so is what always was: CPU cores, float32
 /// and ranks under MPI.
 void write_strategy(Case& asked, const TrainingStrategy& strategy);

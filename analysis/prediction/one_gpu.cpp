@@ -59,6 +59,22 @@ OneGpu at_batch(const GpuRate& rate, int batch, const StepTimeline& recorded) {
   return {.samples_per_second = batch / std::lerp(below->second, above->second, share), .factor = rate.factor};
 }
 
+/// The optimizer that was asked for as the step's end, where nobody recorded an update: as long as memory takes to move
+/// its numbers. What a GPU does in a second has the usual optimizer's time in it, which is taken out of the passes, but
+/// no more than half of them: there the memory's rate would be in doubt.
+StepTimeline with_update(const StepTimeline& step, const Case& asked, const Catalog& catalog) {
+  const BytesPerSecond memory = catalog.profiles.at(asked.profile).memory_rate;
+  const std::optional<OptimizerChoice> optimizer = optimizer_of(asked);
+  if (!optimizer || step.update.value > 0 || memory.value <= 0) return step;
+  const Trace& trace = catalog.traces.at(asked.workload);
+  const NumberBytes bytes = number_bytes_of(asked, catalog);
+  const Seconds usual = step_memory(trace, 1, bytes).moved_by_update() / memory;
+  const Seconds passes = std::max(step.passes() / 2, step.passes() - usual);
+  StepTimeline timeline = step.rescaled(step.batch / passes.value, step.batch);
+  timeline.update = step_memory(trace, 1, bytes, Recomputation::none, optimizer).moved_by_update() / memory;
+  return timeline;
+}
+
 }  // namespace
 
 double other_batch_factor(int known, int batch) {
@@ -85,13 +101,16 @@ void add_other_batch(CaseResult& result, const OneGpu& one) {
 
 StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faster) {
   const Trace& recorded = catalog.traces.at(asked.workload);
-  StepTimeline timeline =
-      recorded.timeline.rescaled(one_gpu(asked, catalog).samples_per_second * faster, asked.micro_batch())
-          .recomputed(recomputed_share(recorded, recomputation_of(asked)))
-          .accumulated(std::max(asked.accumulate, 1));
+  const StepTimeline of_one =
+      recorded.timeline.rescaled(one_gpu(asked, catalog).samples_per_second * faster, asked.micro_batch());
+  StepTimeline timeline = with_update(of_one, asked, catalog)
+                              .recomputed(recomputed_share(recorded, recomputation_of(asked)))
+                              .accumulated(std::max(asked.accumulate, 1));
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   // Compressors code float32.
   if (bytes.half_gradients() && !asked.strategy.compresses()) timeline = timeline.with_half_gradients();
+  const BytesPerSecond memory = catalog.profiles.at(asked.profile).memory_rate;
+  if (memory.value > 0) timeline.memory_pass = Bytes(bytes.weight * recorded.elements()) / memory;
   timeline.gathered = bytes.gathered() / (bytes.half_gradients() ? 2 : 4);
   return timeline;
 }

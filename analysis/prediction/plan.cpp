@@ -300,6 +300,7 @@ void PlanBuilder::add_on_cluster(Evidence evidence, const std::string& trace_nam
     return refuse(fmt::format("{} with {} recomputation", trace.name, entry_of(request_.recomputation).name),
                   std::move(why));
   strategy.recomputation = request_.recomputation;
+  strategy.optimizer = request_.optimizer;
   if (names_precision(request_)) strategy.precision = parse_precision(request_.precision);
   Case asked;
   asked.evidence = evidence;

@@ -3,12 +3,14 @@
 /// What is to be predicted, and what of it cannot be.
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/records/records.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 #include "workloads/step/recomputation.hpp"
 
 namespace hbench {
@@ -40,6 +42,7 @@ struct PredictionRequest {
   /// their rates; `usual`: the usual one on all clusters.
   std::string precision;
   Recomputation recomputation = Recomputation::none;  ///< of predictions; a measured step keeps all activations
+  std::optional<OptimizerChoice> optimizer = {};      ///< none: `TrainingStrategy::optimizer`
   bool overlap = true;
 
   /// Samples/s that were given for GPUs of this name; 0: none.

@@ -72,9 +72,15 @@ void add_placed(const PredictionRequest& request, const StrategiesOf& of, Traini
     }
 }
 
+/// Whether the engine keeps optimizer state on the rank that a bucket's sums are left on.
+bool needs_fixed_buckets(const PredictionRequest& request, const MethodChoice& method, Evidence evidence) {
+  const bool has_state = request.optimizer && request.optimizer->state() > 0;
+  return evidence == Evidence::measured && has_state && sharded(method.plan(request.overlap)).optimizer;
+}
+
 /// Each strategy with each method that was asked for.
 std::vector<TrainingStrategy> with_methods(const PredictionRequest& request,
-                                           const std::vector<TrainingStrategy>& strategies) {
+                                           const std::vector<TrainingStrategy>& strategies, Evidence evidence) {
   if (request.methods.empty()) return strategies;
   std::vector<TrainingStrategy> all;
   for (const std::string& text : request.methods) {
@@ -82,7 +88,8 @@ std::vector<TrainingStrategy> with_methods(const PredictionRequest& request,
     for (const TrainingStrategy& strategy : strategies) {
       all.push_back(strategy);
       all.back().method = method;
-      if (method.goes_by_units()) all.back().fusion = parse_fusion("none");
+      if (method.goes_by_units() || (request.fusions.empty() && needs_fixed_buckets(request, method, evidence)))
+        all.back().fusion = parse_fusion("none");
     }
   }
   return all;
@@ -111,7 +118,7 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
   if (of.evidence == Evidence::emulated && !request.presets.empty())
     refuse(refused, "presets, emulated",
            "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
-  if (only_presets(request)) return with_methods(request, all);
+  if (only_presets(request)) return with_methods(request, all, of.evidence);
   for (const std::string& name : algorithms_for(request, of, refused)) {
     TrainingStrategy strategy;
     strategy.algorithm = parse_algorithm_rule(name);
@@ -128,7 +135,7 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
       }
     }
   }
-  return with_methods(request, all);
+  return with_methods(request, all, of.evidence);
 }
 
 }  // namespace hbench

@@ -87,6 +87,9 @@ constexpr std::array kFields{
     field<&Case::training, &TrainingTask::recompute>(
         "recompute", Part::work, 11,
         "`selective`, `full`: activations that the backward pass computes again; empty: none"),
+    field<&Case::training, &TrainingTask::optimizer>(
+        "optimizer", Part::work, 11,
+        "as `hbench list optimizers` has it; empty: of measured steps SGD, else as the workload was recorded"),
     field<&Case::benchmark>("benchmark", Part::work, 8,
                             "of another program, as it names itself, with the program before it; else empty"),
     field<&Case::batch_per_gpu>("batch_per_gpu", Part::work, 1, "samples per worker and step"),

@@ -62,6 +62,7 @@ std::string TrainingTask::label() const {
   add(executor);
   add(precision);
   if (!recompute.empty()) add(recompute + " recomputation");
+  add(optimizer);
   return text;
 }
 

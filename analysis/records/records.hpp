@@ -89,6 +89,7 @@ struct TrainingTask {
   std::string executor;   ///< `nccl`, `nccl-p2p`, `cuda`, `threads`
   std::string precision;  ///< `tf32`, `bf16`, `fp16`, `bf16-true`
   std::string recompute;  ///< `selective`, `full`: the activations that the backward pass computes again
+  std::string optimizer;  ///< `adam`, `momentum:0.8`; of a measured step empty: SGD, else as the workload was recorded
 
   /// `nccl, bf16, full recomputation`: what a legend adds to the strategy. Empty for what is not said.
   std::string label() const;

@@ -92,6 +92,11 @@ Trace recorded_trace(const RecordingRequest& request, const std::string& name) {
       entry_of(request.precision).name,
       request.on_gpu ? "the first GPU"
                      : fmt::format("{} of {}", counted(request.threads, "thread"), environment_facts(false).at("cpu")));
+  if (request.optimizer) {
+    trace.source += fmt::format(", {}", request.optimizer->text());
+    trace.state_bytes =
+        8 + 4 * request.optimizer->state();  // a float32 each of the parameter, its gradient and its state
+  }
   trace.timeline = record_timeline(request);
   return trace;
 }

@@ -24,6 +24,7 @@ std::vector<std::string> arguments_for(const StepRecording& recording) {
   add("--batch", std::to_string(recording.batch));
   add("--image-size", std::to_string(recording.image_size));
   add("--precision", recording.precision);
+  add("--optimizer", recording.optimizer);
   add("--out", recording.file.string());
   return arguments;
 }

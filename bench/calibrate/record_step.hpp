@@ -12,7 +12,7 @@ namespace hbench {
 struct StepRecording {
   std::string model;              ///< a name of `hbench list models`
   const OwnModel* own = nullptr;  ///< in its place
-  std::string device, precision;
+  std::string device, precision, optimizer;
   int batch = 0, image_size = 0;
   std::filesystem::path file;  ///< of the timeline
 };

@@ -48,6 +48,7 @@ void record(const Case& baseline, const CalibrationRun& run) {
                             .own = find_own_model(run.own_models, baseline.workload),
                             .device = baseline.training.on_gpu() ? "gpu" : "cpu",
                             .precision = std::string(entry_of(parse_strategy(baseline).precision).name),
+                            .optimizer = baseline.training.optimizer,
                             .batch = baseline.batch_per_gpu,
                             .image_size = baseline.image_size,
                             .file = file});
@@ -91,6 +92,7 @@ fs::path CalibrationPlan::folder(const fs::path& database) const {
   std::string name =
       fmt::format("{}-{}-batch{}-{}px-{}ranks{}", place.on_gpu ? "gpu" : "cpu", entry_of(place.alone.precision).name,
                   one.batch_per_gpu, one.image_size, ranks(), place.executor.empty() ? "" : "-" + place.executor);
+  if (!one.training.optimizer.empty()) name += "-" + one.training.optimizer;
   for (const Case& baseline : baselines)
     if (!baseline.model_digest.empty()) name += "-" + baseline.model_digest;
   return calibration_folder(database) / name;

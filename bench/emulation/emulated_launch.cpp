@@ -59,9 +59,10 @@ std::map<std::string, std::string> launcher_environment() {
 
 /// Jobs do whole cycles of their plan.
 int iterations_of(const WorkOrder& order) {
-  const int cycle = method_of(order.asked).plan(order.asked.strategy.overlap).cycle();
+  const StepPlan plan = method_of(order.asked).plan(order.asked.strategy.overlap);
+  const int cycle = plan.cycle();
   const auto whole = [cycle](int steps) { return (steps + cycle - 1) / cycle * cycle; };
-  return whole(order.warmup_steps) + whole(order.steps) + whole(order.traced_steps);
+  return std::max(whole(order.warmup_steps), plan.start()) + whole(order.steps) + whole(order.traced_steps);
 }
 
 WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) {

@@ -105,6 +105,8 @@ constexpr std::array kListings{
     Listing{"algorithms", "algorithms of each collective", [](const Data&) { return algorithm_table(); }},
     Listing{"compressors", "how gradients are encoded on the wire", [](const Data&) { return compressor_table(); }},
     Listing{"methods", "what the ranks of a job do in an iteration", [](const Data&) { return method_table(); }},
+    Listing{"optimizers", "how a step changes parameters, and what that keeps",
+            [](const Data&) { return optimizer_table(); }},
     Listing{"fusion", "when gradients are sent, and in which buckets", [](const Data&) { return fusion_table(); }},
     Listing{"placements", "which parameter server holds what", placement_table},
     Listing{"presets", "frameworks to simulate", [](const Data&) { return preset_table(); }},

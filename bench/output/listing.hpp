@@ -33,6 +33,7 @@ Document explain_algorithms(const Profile& profile, int workers);
 Table algorithm_table();
 Table compressor_table();
 Table method_table();
+Table optimizer_table();
 Table fusion_table();
 Table preset_table();
 Table executor_table();

@@ -11,6 +11,7 @@
 #include "collectives/fusion/fusion.hpp"
 #include "workloads/methods/method.hpp"
 #include "workloads/methods/plan_check.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 #include "workloads/presets/preset.hpp"
 
 namespace hbench {
@@ -180,6 +181,17 @@ Table method_table() {
     const std::optional<int> staleness = prove_plan(choice.plan(true)).facts.staleness;
     table.rows.push_back(
         {choice.text(), text(entry->summary), staleness ? std::to_string(*staleness) : "any", text(entry->citation)});
+  }
+  return table;
+}
+
+Table optimizer_table() {
+  Table table{.columns = {"optimizer", "what", "numbers kept per parameter", "source"},
+              .numeric = {false, false, true, false}};
+  for (const Optimizer* entry : optimizers()) {
+    std::string name = text(entry->name);
+    for (const NumberField& field : entry->fields) name += fmt::format(":{}", field.standard);
+    table.rows.push_back({name, text(entry->summary), std::to_string(entry->state), text(entry->citation)});
   }
   return table;
 }

@@ -26,7 +26,9 @@ TrainingStrategy strategy_alone(const SweepRequest& request, bool on_gpu) {
   if (entry.gpu_only && !on_gpu)
     throw Error(ExitCode::usage, fmt::format("--precision {} needs a GPU, and is asked for on CPU cores", entry.name),
                 "on CPU cores there are float32 and bf16");
-  return no_communication(on_gpu, precision);
+  TrainingStrategy alone = no_communication(on_gpu, precision);
+  if (request.optimizer && !request.optimizer->is_sgd()) alone.optimizer = request.optimizer;
+  return alone;
 }
 
 Case baseline_of(const SweepRequest& request, const TrainingStrategy& alone, const std::string& emulated) {

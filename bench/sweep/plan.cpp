@@ -91,6 +91,7 @@ class MeasuredCases {
   void plan_measured(Case asked, TrainingStrategy strategy, const MeasuredPlace& place) {
     strategy.on_gpu = place.on_gpu;
     strategy.precision = place.alone.precision;
+    strategy.optimizer = place.alone.optimizer;
     strategy.set_servers(strategy.servers, asked.workers());
     const auto refuse_it = [&](std::string_view where, std::string why) {
       write_strategy(asked, strategy);

@@ -26,6 +26,12 @@ void add_step_options(Arguments& app, PredictionRequest& request) {
                  "full (each layer from its input)",
                  "none")
       ->check(one_of({names.begin(), names.end()}));
+  add_optimizer_option(app, request, "measured steps sgd, others as the workload was recorded");
+}
+
+void add_optimizer_option(Arguments& app, PredictionRequest& request, const std::string& standard) {
+  app.add_parsed("--optimizer", request.optimizer, parse_optimizer,
+                 "sgd, momentum, nesterov, adam, adamw; parameters follow: momentum:0.8 (default: " + standard + ")");
 }
 
 void add_method_option(Arguments& app, PredictionRequest& request) {

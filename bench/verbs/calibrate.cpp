@@ -7,6 +7,7 @@
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/local_machine.hpp"
 #include "bench/sweep/own_models.hpp"
+#include "bench/sweep/step_options.hpp"
 #include "bench/verbs/calibrate_from_rows.hpp"
 #include "collectives/base/table.hpp"
 #include "workloads/libtorch.hpp"
@@ -54,6 +55,7 @@ std::optional<Asked> parse(const Call& call) {
                  one_of({"cpu", "gpu"}));
   app.add_option("--precision", asked.place.precision,
                  "float32, tf32, bf16, fp16 (default: float32 on CPU cores, tf32 on GPUs)");
+  add_optimizer_option(app, asked.place, "sgd");
   app.add_option("--out", asked.file, "file of the timeline (default: MODEL.toml)");
   app.add_option("--network", asked.network,
                  "also write a cluster profile: nodes like this machine, joined by the network of this profile (a name "
@@ -85,7 +87,8 @@ RecordingRequest request_for(const Asked& asked) {
           .steps = asked.steps,
           .threads = asked.threads,
           .on_gpu = on_gpu,
-          .precision = place.precision.empty() ? defaults.precision : parse_precision(place.precision)};
+          .precision = place.precision.empty() ? defaults.precision : parse_precision(place.precision),
+          .optimizer = place.optimizer};
 }
 
 /// The cluster profile's part: what it is made of, and where it goes.

@@ -83,6 +83,7 @@ constexpr std::array kFamilies = {
     Family{"", "--placement", "placements"},
     Family{"", "--preset", "presets"},
     Family{"", "--method", "methods"},
+    Family{"", "--optimizer", "optimizers"},
     Family{"", "--executor", "executors"},
     Family{"", "--engine", "engines"},
     Family{"", "--model", "models"},

@@ -41,11 +41,16 @@ std::string recording_device(const SweepPreparation& sweep) {
   return chooses_gpus(sweep.options.request, sweep.machine) ? "gpu" : "cpu";
 }
 
+/// Empty: none was asked for.
+std::string optimizer_of_recording(const SweepRequest& request) {
+  return request.optimizer ? request.optimizer->text() : "";
+}
+
 /// `hbench-calibration/6d3c...-cpu-float32-batch16/model.pt:3x224x224.toml`: what differs is elsewhere.
 std::filesystem::path timeline_of(const OwnModel& model, const SweepPreparation& sweep) {
   const SweepRequest& request = sweep.options.request;
   std::string folder = model.digest;
-  for (const std::string& part : {recording_device(sweep), request.precision})
+  for (const std::string& part : {recording_device(sweep), request.precision, optimizer_of_recording(request)})
     if (!part.empty()) folder += "-" + part;
   if (request.batch > 0) folder += fmt::format("-batch{}", request.batch);
   return std::filesystem::absolute(calibration_folder(sweep.options.database) / folder / (model.name() + ".toml"));
@@ -67,11 +72,13 @@ void record_own_models(SweepPreparation& sweep) {
     if (!known && sweep.options.dry_run) continue;
     if (!known) {
       make_folder(file.parent_path());
-      const std::string step = record_step(installation().worker.string(), {.own = &model,
-                                                                            .device = recording_device(sweep),
-                                                                            .precision = request.precision,
-                                                                            .batch = request.batch,
-                                                                            .file = file});
+      const std::string step =
+          record_step(installation().worker.string(), {.own = &model,
+                                                       .device = recording_device(sweep),
+                                                       .precision = request.precision,
+                                                       .optimizer = optimizer_of_recording(request),
+                                                       .batch = request.batch,
+                                                       .file = file});
       if (sweep.options.verbosity != Verbosity::quiet)
         fmt::print(stderr, "hbench: recorded on this machine: {}\n  {}; what is simulated computes as fast\n", step,
                    sweep.data.traces.load(file.string()).source);

@@ -76,6 +76,7 @@ struct ElementRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::int64_t size() const { return end - begin; }
+  friend bool operator==(const ElementRange&, const ElementRange&) = default;
 };
 
 /// See the top of the file. A plain value; copy it, mutate it in tests, compare it.

@@ -19,8 +19,8 @@ std::string batch_of_curve(const Case& asked) {
 /// What points of one curve share: all but their GPUs, as text. The words of a strategy leave out what does not matter.
 std::string place_and_strategy(const Case& asked, const ScalingWords& words) {
   const TrainingTask& task = asked.training;
-  return fmt::format("{}\n{}\n{}\n{}\n{} {} {} {}\n{}", to_string(asked.evidence), asked.profile, asked.machine,
-                     batch_of_curve(asked), task.device, task.executor, task.precision, task.recompute,
+  return fmt::format("{}\n{}\n{}\n{}\n{} {} {} {} {}\n{}", to_string(asked.evidence), asked.profile, asked.machine,
+                     batch_of_curve(asked), task.device, task.executor, task.precision, task.recompute, task.optimizer,
                      words.strategy(asked));
 }
 

@@ -15,7 +15,8 @@ using Way = std::function<bool(const Strategy& strategy)>;
 /// What two points must share to be compared.
 auto question_of(const Case& asked) {
   return std::tie(asked.evidence, asked.workload, asked.image_size, asked.gpus, asked.batch_per_gpu, asked.accumulate,
-                  asked.profile, asked.training.device, asked.training.precision, asked.training.recompute);
+                  asked.profile, asked.training.device, asked.training.precision, asked.training.recompute,
+                  asked.training.optimizer);
 }
 
 const Point* most_efficient(const Pointers& points) {

@@ -110,6 +110,44 @@ TEST(MemoryOf, IsSharedOutAsTheMethodSays) {
   EXPECT_NEAR(kept("zero:2").gradients / all.gradients, 1.0 / 8, 1e-12);
   EXPECT_EQ(kept("zero:2").weights, all.weights);
   EXPECT_EQ(kept("local-sgd:8").total(), all.total());
+  // A copy of all parameters, and the outer momentum, in float32.
+  EXPECT_NEAR((kept("diloco:8").optimizer - all.optimizer).value, 8 * known.traces.at("w").elements(), 1);
+  EXPECT_EQ(kept("diloco:8").weights, all.weights);
+}
+
+TEST(MemoryOf, HasTheNumbersOfTheOptimizerThatIsAskedFor) {
+  const Catalog known = catalog();
+  const auto kept = [&](const char* optimizer) {
+    Case step = asked();
+    step.training.optimizer = optimizer;
+    return memory_of(step, known);
+  };
+  EXPECT_EQ(kept("adamw").optimizer, kept("").optimizer) << "transformers are trained with Adam";
+  EXPECT_NEAR(kept("momentum").optimizer / kept("").optimizer, 0.5, 1e-12);
+  EXPECT_EQ(kept("sgd").optimizer, Bytes(0));
+  EXPECT_EQ(kept("sgd").weights, kept("").weights);
+}
+
+TEST(TimelineOf, EndsWithTheOptimizerThatIsAskedForWhereNobodyRecordedIt) {
+  Catalog known = catalog();
+  Case step = asked();
+  const StepTimeline usual = timeline_of(step, known);
+  EXPECT_EQ(usual.update, Seconds(0));
+  step.training.optimizer = "adam";
+  EXPECT_EQ(timeline_of(step, known).step(), usual.step()) << "no rate of the GPU's memory is known";
+  known.profiles["p"].memory_rate = BytesPerSecond(1e12);
+  // In float32 Adam reads a parameter, its gradient and two means, and writes all but the gradient.
+  const double elements = known.traces["w"].elements();
+  const StepTimeline adam = timeline_of(step, known);
+  EXPECT_NEAR(adam.update.value, 28 * elements / 1e12, 1e-12);
+  EXPECT_NEAR(adam.step().value, usual.step().value, 1e-12) << "the rate is that of a step with Adam";
+  step.training.optimizer = "sgd";
+  EXPECT_NEAR(timeline_of(step, known).update.value, 12 * elements / 1e12, 1e-12);
+  EXPECT_NEAR(timeline_of(step, known).passes().value, adam.passes().value, 1e-12);
+  known.traces["w"].timeline.update = known.traces["w"].timeline.backward;
+  const StepTimeline recorded = timeline_of(step, known);
+  step.training.optimizer = "";
+  EXPECT_EQ(recorded.update, timeline_of(step, known).update) << "what was recorded stays";
 }
 
 TEST(RefuseMemory, NamesTheMethodWithWhichTheStateHasRoom) {

@@ -140,6 +140,7 @@ TEST(TrainingTask, AddsToALegendWhatIsNotAsAlways) {
   EXPECT_EQ((TrainingTask{.device = "", .executor = "", .precision = "bf16"}.label()), "bf16");
   EXPECT_EQ((TrainingTask{.device = "gpu", .executor = "nccl-p2p", .precision = "tf32"}.label()), "nccl-p2p, tf32");
   EXPECT_EQ((TrainingTask{.precision = "bf16", .recompute = "full"}.label()), "bf16, full recomputation");
+  EXPECT_EQ((TrainingTask{.precision = "bf16", .optimizer = "adam"}.label()), "bf16, adam");
 }
 
 TEST(CaseKey, CannotBeForgedByASeparatorWithinAField) {

@@ -314,6 +314,7 @@ TEST(ADatabaseOfVersion10, IsReadAsItWasWritten) {
     EXPECT_EQ(std::ranges::count(results, 1024, [](const CaseResult& result) { return result.asked.global_batch; }), 1);
     for (const CaseResult& result : results) {
       EXPECT_EQ(result.asked.training.recompute, "");
+      EXPECT_EQ(result.asked.training.optimizer, "");
       EXPECT_EQ(result.asked.strategy.method, "");
       EXPECT_EQ(result.asked.model_digest, "");
     }

@@ -104,6 +104,18 @@ TEST(CalibrateNetwork, ThatLosesARankSaysSoAndWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(workplace / "lenet5.toml"));
 }
 
+TEST(Calibrate, RecordsAStepWithItsOptimizer) {
+  if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
+  const Workplace workplace;
+  ASSERT_EQ(workplace.run(calibrate({"--optimizer", "adam"})).code, 0);
+  const Trace trace = load_data().traces.load((workplace / "lenet5.toml").string());
+  EXPECT_THAT(trace.source, HasSubstr(", adam"));
+  EXPECT_EQ(trace.state_bytes, 16);
+  EXPECT_GT(trace.timeline.update, Seconds(0));
+  expect_mistake(workplace.run(calibrate({"--optimizer", "adan"})), 2, "no optimizer 'adan'; did you mean 'adam'?",
+                 "sgd, momentum, nesterov, adam, adamw");
+}
+
 TEST(Calibrate, SaysThatItCannotWriteBeforeItRecords) {
   if (!torch_availability().available) GTEST_SKIP() << torch_availability().reason;
   const Workplace workplace;

@@ -70,6 +70,32 @@ TEST(SweepPlan, MeasuresEveryMethodThatTheEngineTrainsBy) {
               ElementsAre("resnet50 1 none", "resnet50 2 ring, local-sgd:4", "resnet50 2 ring, zero:1"));
 }
 
+TEST(SweepPlan, SaysTheOptimizerWhereItIsNotTheUsualOne) {
+  const auto optimizers_of = [](Evidence evidence, const char* optimizer) {
+    SweepRequest request = small_request();
+    request.gpus = {1, 2};
+    request.evidence = {evidence};
+    request.optimizer = parse_optimizer(optimizer);
+    std::set<std::string> all;
+    for (const Case& asked : plan_of(request).cases) all.insert(asked.training.optimizer);
+    return all;
+  };
+  EXPECT_THAT(optimizers_of(Evidence::measured, "adam"), ElementsAre("adam")) << "of the baseline too";
+  EXPECT_THAT(optimizers_of(Evidence::measured, "sgd"), ElementsAre(""));
+  EXPECT_THAT(optimizers_of(Evidence::simulated, "sgd"), ElementsAre("sgd")) << "a workload is not recorded with it";
+}
+
+TEST(SweepPlan, MeasuresShardedOptimizersWithBucketsThatStay) {
+  SweepRequest request = small_request();
+  request.gpus = {2};
+  request.methods = {"zero:1"};
+  request.optimizer = parse_optimizer("adam");
+  request.evidence = {Evidence::measured};
+  EXPECT_THAT(names(plan_of(request)), ElementsAre("resnet50 1 none", "resnet50 2 ring, zero:1, no fusion"));
+  request.fusions = {"horovod"};
+  EXPECT_THAT(refusals(plan_of(request)), Contains(HasSubstr("the buckets of horovod change")));
+}
+
 TEST(SweepPlan, GivesServersToParameterServersOnly) {
   SweepRequest request = small_request();
   request.gpus = {8};

@@ -65,6 +65,30 @@ TEST_F(GpuTraining, EndsNearWhereTheCpuDoes) {
   EXPECT_LE(largest_difference(on_gpu, reference_parameters(request)), 1e-4);
 }
 
+TEST_F(GpuTraining, WithEveryOptimizerEndsNearWhereTheCpuDoes) {
+  for (const char* optimizer : {"momentum", "nesterov", "adam:0.9:0.999:0.001", "adamw:0.9:0.999:0.001"}) {
+    TrainingRequest request = gpu_request("lenet5", 1, nullptr);
+    request.strategy.optimizer = parse_optimizer(optimizer);
+    const std::vector<float> on_gpu = reference_parameters(request);
+    request.strategy.on_gpu = false;
+    EXPECT_LE(largest_difference(on_gpu, reference_parameters(request)), 1e-4) << optimizer;
+  }
+}
+
+TEST_F(GpuTraining, ByEveryMethodEndsNearWhereTheCpuDoes) {
+  for (const char* method : {"zero:1", "zero:2", "local-sgd:2", "diloco:2"}) {
+    TrainingRequest request = gpu_request("lenet5", 2, "ring");
+    request.strategy.method = parse_method(method);
+    request.strategy.optimizer = parse_optimizer("momentum");
+    const auto on_gpus = train_on_gpus(request, "cuda");
+    EXPECT_EQ(on_gpus[0], on_gpus[1]) << method;
+    request.strategy.on_gpu = false;
+    const auto on_cpus = on_all_ranks(make_thread_endpoints(2),
+                                      [&](Endpoint& endpoint) { return trained_parameters(request, endpoint); });
+    EXPECT_LE(largest_difference(on_gpus[0], on_cpus[0].value), 1e-4) << method;
+  }
+}
+
 TEST_F(GpuTraining, InEveryPrecisionKeepsWorkersTogether) {
   for (const PrecisionEntry* entry : precisions()) {
     if (!entry->measured) continue;

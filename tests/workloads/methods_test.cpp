@@ -92,6 +92,19 @@ TEST(Methods, DifferInHowOldAGradientMayBe) {
   EXPECT_EQ(prove_plan(parse_method("local-sgd:8").plan(true)).facts.staleness, 7);
   EXPECT_EQ(prove_plan(parse_method("ssp:2").plan(true)).facts.staleness, 2);
   EXPECT_EQ(prove_plan(parse_method("async-ps").plan(true)).facts.staleness, std::nullopt);
+  EXPECT_EQ(prove_plan(parse_method("diloco:8").plan(true)).facts.staleness, 7);
+  EXPECT_EQ(prove_plan(parse_method("post-local-sgd:8:3").plan(true)).facts.staleness, 7);
+}
+
+TEST(Methods, StartWithWholeCyclesOnceAllTasksAreAsEverAfter) {
+  EXPECT_EQ(parse_method("local-sgd:8").plan(true).start(), 0);
+  EXPECT_EQ(parse_method("post-local-sgd:8:3").plan(true).start(), 8);
+  EXPECT_EQ(parse_method("post-local-sgd:8:16").plan(true).start(), 16);
+  const StepPlan plan = parse_method("post-local-sgd:2:5").plan(true);
+  std::string exchanged;
+  for (int iteration = 0; iteration < 10; ++iteration)
+    exchanged += plan.task(2).is_in(iteration) ? 'g' : plan.task(4).is_in(iteration) ? 'p' : '-';
+  EXPECT_EQ(exchanged, "gggggp-p-p");
 }
 
 TEST(StepProgress, WaitsForNothingBeforeItsFirstIteration) {
@@ -138,6 +151,8 @@ Task reduce(int after, bool by_tensor = true) { return {.kind = TaskKind::collec
 Task apply(int after, bool own_part = false) {
   return {.kind = TaskKind::apply, .own_part = own_part, .after = {{after}}};
 }
+Task delta(int after) { return {.kind = TaskKind::delta, .after = {{after}}}; }
+Task average(int after) { return {.kind = TaskKind::collective, .carried = Carried::deltas, .after = {{after}}}; }
 Task gather(int after) {
   return {.kind = TaskKind::collective,
           .collective = CollectiveKind::all_gather,
@@ -190,6 +205,18 @@ const std::vector<Broken>& broken_plans() {
       {"ComputeThatFollowsATensorAtATime",
        {kForward, backward(), reduce(1), {.kind = TaskKind::apply, .after = {{2, true}}}},
        "task 3 (apply) cannot follow task 2 (all-reduce of gradients) tensor by tensor"},
+      {"OuterUpdateWithoutAMean",
+       {kForward, backward(), apply(1), delta(2), {.kind = TaskKind::outer, .after = {{3}}}},
+       "no task brings the gradient of rank 1 in iteration 0 to rank 0"},
+      {"MeanOfDeltasThatAreStillTaken",
+       {kForward, backward(), apply(1), delta(2), average(2), {.kind = TaskKind::outer, .after = {{4}}}},
+       "task 3 (delta) and task 4 (all-reduce of deltas) use the same gradients at once"},
+      {"UpdateByDeltas",
+       {kForward, backward(), apply(1), delta(2), average(3), apply(4)},
+       "task 5 (apply) applies the gradient of rank 0 in iteration 0 a second time"},
+      {"OuterUpdateByGradients",
+       {kForward, backward(), apply(1), {.kind = TaskKind::outer, .every = 2, .after = {{2}}}},
+       "no task brings the gradient of rank 0 in iteration 0 to rank 0"},
       {"UpdateBeforeThereAreGradients",
        {kForward, {.kind = TaskKind::apply, .after = {{0}}}, {.kind = TaskKind::backward, .after = {{1}}}},
        "task 1 (apply) reads gradients that are not there on rank 0"},

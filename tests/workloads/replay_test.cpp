@@ -79,7 +79,8 @@ TEST(Replay, OfEveryMethodExchangesWhatItsPlanSays) {
     const char* algorithm;
     int workers;
   };
-  for (const char* method : {"zero:1", "zero:2", "local-sgd:1", "local-sgd:3"})
+  for (const char* method :
+       {"zero:1", "zero:2", "local-sgd:1", "local-sgd:3", "diloco:1", "diloco:3", "post-local-sgd:1:1"})
     for (const Variant& variant : {Variant{"ring", 2}, Variant{"ring", 3}, Variant{"ring-segmented", 3},
                                    Variant{"direct", 3}, Variant{"halving-doubling", 4}})
       for (const char* fusion : {"none", "horovod:64MiB:1ms", "ddp", "byteps:4KB:10KB"}) {
@@ -89,18 +90,32 @@ TEST(Replay, OfEveryMethodExchangesWhatItsPlanSays) {
         request.steps = 2;
         const Replayed all = replay_on_threads(request, small_replay(0.1));
         EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
-        const auto cycles = std::string_view(method) == "local-sgd:3" ? 2U : 3U;
+        const auto cycles = std::string_view(method).ends_with(":3") ? 2U : 3U;
         EXPECT_EQ(all.steps.size(), cycles * static_cast<std::size_t>(variant.workers));
         EXPECT_EQ(all.digests.size(), 1U);
       }
 }
 
-TEST(Replay, OfLocalStepsAveragesOverServersToo) {
-  TrainingRequest request = make_request({.workers = 3, .servers = 2}, "ps", "sliced", "none");
-  request.strategy.method = parse_method("local-sgd:2");
+TEST(Replay, OfWhatAMethodStartsWithIsWarmUp) {
+  TrainingRequest request = make_request({.workers = 2}, "ring", "", "ddp");
+  request.strategy.method = parse_method("post-local-sgd:2:5");
+  request.budget = Seconds(1e-6);  // is spent at once, and ends no start
   const Replayed all = replay_on_threads(request, small_replay(0.1));
   EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
-  EXPECT_EQ(all.digests.size(), 1U);
+  int warm_up = 0, timed = 0;
+  for (const StepReport& step : all.steps) ++(step.warmup ? warm_up : timed);
+  EXPECT_EQ(warm_up, 2 * 3) << "six iterations are three cycles";
+  EXPECT_EQ(timed, 2);
+}
+
+TEST(Replay, OfLocalStepsAveragesOverServersToo) {
+  TrainingRequest request = make_request({.workers = 3, .servers = 2}, "ps", "sliced", "none");
+  for (const char* method : {"local-sgd:2", "diloco:2", "post-local-sgd:2:3"}) {
+    request.strategy.method = parse_method(method);
+    const Replayed all = replay_on_threads(request, small_replay(0.1));
+    EXPECT_THAT(all.failures, ::testing::Each(::testing::IsEmpty()));
+    EXPECT_EQ(all.digests.size(), 1U);
+  }
 }
 
 TEST(Replay, TakesAShareOfTheUpdateWhereEachRankAppliesItsOwn) {
@@ -193,7 +208,7 @@ void end_step(const std::function<void(std::vector<float>& sums)>& spoil, bool w
   if (whole)
     one.digest();
   else
-    one.apply(0.1);
+    one.apply(0.1, 2);
 }
 
 TEST(Replay, NamesTheElementWhoseSumIsWrong) {

@@ -495,6 +495,33 @@ TEST(StepSimulator, OfLocalSgdHasTheMeanOfAPeriod) {
   EXPECT_NEAR(times.alone.value, 0.032, kTolerance);
 }
 
+// The same, and in each period 3 numbers of each parameter are moved for deltas, and 6 by the outer Nesterov SGD.
+TEST(StepSimulator, OfDilocoUpdatesOnceInAPeriodBeside) {
+  StepTimeline timeline = three_tensors(5, 10, 15);
+  timeline.update = Seconds(0.002);
+  const StepTimes plain = run_pair(round_cluster(), timeline, with_method("diloco:4"));
+  EXPECT_NEAR(plain.step.value, 0.030 + 0.002 + 0.012 / 4, kTolerance);
+  timeline.memory_pass = Seconds(0.001);
+  const StepTimes times = run_pair(round_cluster(), timeline, with_method("diloco:4"));
+  EXPECT_NEAR(times.step.value, plain.step.value + 0.009 / 4, kTolerance);
+  EXPECT_NEAR(times.update.value, 0.002 + 0.009 / 4, kTolerance);
+  EXPECT_NEAR(times.exposed.value, 0.012 / 4, kTolerance);
+}
+
+TEST(StepSimulator, OfPostLocalSgdIsThatOfLocalSgdOnceItHasStarted) {
+  Profile profile = round_cluster();
+  profile.straggler = 0.1;
+  StepTimeline timeline = three_tensors(5, 10, 15);
+  timeline.update = Seconds(0.002);
+  for (const char* fusion : {"none", "ddp"}) {
+    const StepTimes local = run_pair(profile, timeline, with_method("local-sgd:4", fusion));
+    const StepTimes after = run_pair(profile, timeline, with_method("post-local-sgd:4:10", fusion));
+    EXPECT_NEAR(after.step.value, local.step.value, kTolerance);
+    EXPECT_NEAR(after.exposed.value, local.exposed.value, kTolerance);
+    EXPECT_NEAR(after.communication.value, local.communication.value, kTolerance);
+  }
+}
+
 TEST(StepSimulator, OfLocalSgdWithAPeriodOfOneHidesNothing) {
   const StepTimes once = run_pair(round_cluster(), three_tensors(5, 10, 15), with_method("local-sgd:1"));
   const StepTimes late = run_pair(round_cluster(), three_tensors(5, 10, 15), ring("none", false));

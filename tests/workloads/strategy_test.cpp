@@ -103,6 +103,22 @@ TEST(RefuseEngine, DoesNotShardTheStateOfALossScaleThatChanges) {
   EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("it is simulated only"));
 }
 
+TEST(RefuseEngine, KeepsNoOptimizerStateForBucketsThatChange) {
+  TrainingStrategy strategy{.method = parse_method("zero:1"),
+                            .algorithm = parse_algorithm_rule("ring"),
+                            .fusion = parse_fusion("horovod"),
+                            .optimizer = parse_optimizer("adam")};
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("zero:1 keeps the state of adam on the rank"));
+  EXPECT_EQ(refuse_engine(strategy, true), "") << "a replay keeps none";
+  strategy.fusion = parse_fusion("ddp");
+  EXPECT_THAT(refuse_engine(strategy, false), HasSubstr("the buckets of ddp change; take --fusion none"));
+  strategy.fusion = parse_fusion("byteps");
+  EXPECT_EQ(refuse_engine(strategy, false), "");
+  strategy.fusion = parse_fusion("horovod");
+  strategy.method = parse_method("synchronous");
+  EXPECT_EQ(refuse_engine(strategy, false), "");
+}
+
 TEST(RefuseStrategy, CompressesNoParameters) {
   TrainingStrategy strategy{.method = parse_method("local-sgd:8"),
                             .algorithm = parse_algorithm_rule("ring"),
@@ -110,6 +126,8 @@ TEST(RefuseStrategy, CompressesNoParameters) {
                             .fusion = parse_fusion("none")};
   EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}),
             "local-sgd:8 averages parameters, and fp16 compresses gradients");
+  strategy.method = parse_method("diloco:8");
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}), "diloco:8 averages deltas, and fp16 compresses gradients");
   strategy.method = parse_method("zero:2");
   EXPECT_EQ(refuse_strategy(strategy, {.workers = 4}), "");
 }

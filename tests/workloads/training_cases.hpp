@@ -73,7 +73,8 @@ inline Replica make_replica(const TrainingRequest& request, int rank) {
                                .freeze_batch_norm = request.freeze_batch_norm,
                                .gpu = request.strategy.on_gpu ? std::optional(gpu_of(rank)) : std::nullopt,
                                .precision = request.strategy.precision,
-                               .channels_last = request.strategy.on_gpu};
+                               .channels_last = request.strategy.on_gpu,
+                               .optimizer = request.strategy.trained_with()};
   if (request.own) return {*request.own, options};
   return {find_entry(models(), request.model, "model"), options};
 }

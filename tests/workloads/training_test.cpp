@@ -94,10 +94,49 @@ std::vector<std::vector<float>> parameters_of_all(const TrainingRequest& request
 
 // A sum of two numbers has one rounding, wherever it is made.
 TEST(Training, WithShardedStateOnTwoWorkersEndsAtTheBitsOfTheSynchronousOne) {
-  TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
-  const auto synchronous = parameters_of_all(request);
-  request.strategy.method = parse_method("zero:1");
-  EXPECT_EQ(parameters_of_all(request), synchronous);
+  for (const char* optimizer : {"sgd", "momentum", "nesterov", "adam", "adamw"}) {
+    TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
+    request.strategy.optimizer = parse_optimizer(optimizer);
+    const auto synchronous = parameters_of_all(request);
+    request.strategy.method = parse_method("zero:1");
+    EXPECT_EQ(parameters_of_all(request), synchronous) << optimizer;
+  }
+}
+
+// Adam divides by what may be small: with its usual epsilon a rounding of a gradient of 0 would be a step.
+constexpr const char* kOptimizers[] = {"momentum", "nesterov:0.8", "adam:0.9:0.999:0.001", "adamw:0.9:0.999:0.001:0.1"};
+
+TEST(Training, WithEveryOptimizerEndsWhereOneWorkerWithAllSamplesDoes) {
+  for (const char* optimizer : kOptimizers)
+    for (const int workers : {1, 2, 3}) {
+      SCOPED_TRACE(fmt::format("{} {}", optimizer, workers));
+      TrainingRequest request = small_request("lenet5", {.workers = workers}, "ring");
+      request.strategy.optimizer = parse_optimizer(optimizer);
+      expect_as_one_worker(request);
+    }
+}
+
+TEST(Training, WithShardedStateOfEveryOptimizerEndsWhereOneWorkerDoes) {
+  for (const char* optimizer : kOptimizers)
+    for (const char* method : {"zero:1", "zero:2"})
+      for (const auto& [algorithm, workers] : {std::pair("ring", 3), std::pair("halving-doubling", 4)})
+        for (const char* fusion : {"none", "byteps:4KB:10KB"}) {
+          SCOPED_TRACE(fmt::format("{} {} {} {}", optimizer, method, algorithm, fusion));
+          TrainingRequest request = small_request("lenet5", {.workers = workers}, algorithm);
+          request.strategy.method = parse_method(method);
+          request.strategy.optimizer = parse_optimizer(optimizer);
+          request.strategy.fusion = parse_fusion(fusion);
+          expect_as_one_worker(request);
+        }
+}
+
+TEST(Training, WithEveryOptimizerDiffersFromPlainDescent) {
+  TrainingRequest request = small_request("lenet5", {.workers = 1}, nullptr);
+  const std::vector<float> plain = reference_parameters(request);
+  for (const char* optimizer : kOptimizers) {
+    request.strategy.optimizer = parse_optimizer(optimizer);
+    EXPECT_GT(largest_difference(reference_parameters(request), plain), 1e-3) << optimizer;
+  }
 }
 
 TEST(Training, WithAveragesAfterEveryStepEndsWhereOneWorkerWithAllSamplesDoes) {
@@ -111,20 +150,90 @@ TEST(Training, WithAveragesAfterEveryStepEndsWhereOneWorkerWithAllSamplesDoes) {
   }
 }
 
-TEST(Training, OfLocalStepsEndsAtTheMeanOfWorkersThatTrainedAlone) {
-  TrainingRequest request = small_request("lenet5", {.workers = 3}, "ring");
-  request.strategy.method = parse_method("local-sgd:3");
-  request.warmup_steps = 0;
+/// The mean of the parameters of all workers after three steps of each alone.
+std::vector<float> mean_of_workers_alone(TrainingRequest request) {
   request.steps = 3;
-  const auto together = parameters_of_all(request);
-  std::vector<float> mean(together[0].size());
-  for (int rank = 0; rank < 3; ++rank) {
+  std::vector<float> mean;
+  for (int rank = 0; rank < request.world.workers; ++rank) {
     Replica alone = make_replica(request, rank);
     train_alone(alone, request, [](const StepReport&) {});
     const std::vector<float> parameters = alone.parameters();
-    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += parameters[i] / 3;
+    mean.resize(parameters.size());
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += parameters[i] / static_cast<float>(request.world.workers);
   }
-  for (const auto& parameters : together) EXPECT_LE(largest_difference(parameters, mean), 2e-6);
+  return mean;
+}
+
+/// A cycle of a method whose period is three steps.
+TrainingRequest one_period(const char* method) {
+  TrainingRequest request = small_request("lenet5", {.workers = 3}, "ring");
+  request.strategy.method = parse_method(method);
+  request.warmup_steps = 0;
+  request.steps = 1;
+  return request;
+}
+
+TEST(Training, OfLocalStepsEndsAtTheMeanOfWorkersThatTrainedAlone) {
+  const TrainingRequest request = one_period("local-sgd:3");
+  const std::vector<float> mean = mean_of_workers_alone(request);
+  for (const auto& parameters : parameters_of_all(request)) EXPECT_LE(largest_difference(parameters, mean), 2e-6);
+}
+
+// The first outer step of Nesterov's SGD goes by rate (1 + momentum) times the mean change.
+TEST(Training, OfDilocoGoesBeyondTheMeanOfWorkersThatTrainedAlone) {
+  const TrainingRequest request = one_period("diloco:3:0.7:0.9");
+  const std::vector<float> before = make_replica(request, 0).parameters();
+  std::vector<float> expected = mean_of_workers_alone(request);
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = before[i] + 0.7F * 1.9F * (expected[i] - before[i]);
+  EXPECT_GT(largest_difference(expected, before), 1e-3);
+  for (const auto& parameters : parameters_of_all(request)) EXPECT_LE(largest_difference(parameters, expected), 2e-6);
+}
+
+TEST(Training, OfPostLocalSgdIsSynchronousUntilItStarts) {
+  const auto after_eight_iterations = [](const char* method) {
+    TrainingRequest request = small_request("lenet5", {.workers = 2}, "ring");
+    request.strategy.method = parse_method(method);
+    request.warmup_steps = 6;
+    const auto all = parameters_of_all(request);
+    EXPECT_EQ(all[0], all[1]) << method;
+    return all[0];
+  };
+  const std::vector<float> synchronous = after_eight_iterations("synchronous");
+  EXPECT_LE(largest_difference(after_eight_iterations("post-local-sgd:1:6"), synchronous), 2e-6);
+  const std::vector<float> late = after_eight_iterations("post-local-sgd:2:6");
+  EXPECT_GT(largest_difference(late, synchronous), 1e-5) << "the last two are local";
+  EXPECT_GT(largest_difference(late, after_eight_iterations("local-sgd:2")), 1e-5) << "the first six are not";
+}
+
+TEST(Training, OfDilocoWithAnOuterRateOfOneIsThatOfLocalSteps) {
+  for (const int workers : {2, 3})
+    for (const char* optimizer : {"sgd", "momentum", "adam:0.9:0.999:0.001"}) {
+      TrainingRequest request = small_request("lenet5", {.workers = workers}, "ring");
+      request.strategy.optimizer = parse_optimizer(optimizer);
+      request.strategy.method = parse_method("local-sgd:2");
+      const std::vector<float> averaged = parameters_of_all(request)[0];
+      request.strategy.method = parse_method("diloco:2:1:0");
+      for (const auto& parameters : parameters_of_all(request))
+        EXPECT_LE(largest_difference(parameters, averaged), 2e-6) << workers << " workers, " << optimizer;
+    }
+}
+
+TEST(Training, OfDilocoAfterEveryStepEndsWhereOneWorkerWithAllSamplesDoes) {
+  for (const Variant& variant : kVariants) {
+    SCOPED_TRACE(
+        fmt::format("{} {} workers {} servers", variant.algorithm, variant.world.workers, variant.world.servers));
+    TrainingRequest request = small_request("lenet5", variant.world, variant.algorithm);
+    request.strategy.placement = &find_entry(placements(), variant.placement, "placement");
+    request.strategy.method = parse_method("diloco:1:1:0");
+    expect_as_one_worker(request);
+  }
+}
+
+TEST(Training, OfDilocoAloneTakesOuterStepsToo) {
+  TrainingRequest request = small_request("lenet5", {.workers = 1}, "ring");
+  const std::vector<float> plain = reference_parameters(request);
+  request.strategy.method = parse_method("diloco:1:0.5:0");
+  EXPECT_GT(largest_difference(parameters_of_all(request)[0], plain), 1e-4);
 }
 
 // Two steps, since a replica has no more than four batches of data.

@@ -100,7 +100,7 @@ bool Communicator::step(Handover& handover) {
 void Communicator::serve() {
   int iteration = 0;
   do {
-    while (!exchanges_in(plan_, iteration)) iteration = (iteration + 1) % plan_.cycle();
+    while (!exchanges_in(plan_, iteration)) ++iteration;
     begin_step(Negotiator::Clock::now(), iteration);
     Arrivals arrivals;
     int idle = 0;
@@ -117,7 +117,7 @@ void Communicator::serve() {
       }
     } while (!negotiator_->all_launched() || reducer_.in_flight() > 0);
     ++step_;
-    iteration = (iteration + 1) % plan_.cycle();
+    ++iteration;
   } while (negotiator_->next() != Phase::stop);
   negotiator_->finish();
 }

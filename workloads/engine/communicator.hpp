@@ -84,7 +84,7 @@ class Communicator {
   int step_ = 0;                                     ///< in which something was exchanged
   std::vector<StepTrace::Clock::time_point> ready_;  ///< by tensor, in a traced step
   int departed_ = 0;                                 ///< buckets of the step
-  int iteration_ = 0;                                ///< of the plan's cycle
+  int iteration_ = 0;                                ///< of the job
   std::vector<std::int64_t> missing_;                ///< bytes that have not arrived, by task, in the step
 };
 

@@ -8,11 +8,13 @@
 
 #include "collectives/device/device.hpp"
 #include "workloads/engine/layout.hpp"
+#include "workloads/optimizers/outer_step.hpp"
 
 namespace hbench {
 
 /// One worker's. A model that LibTorch trains (`replica.hpp`), or the replay of a recorded timeline (`replay.hpp`).
-/// Used by one thread at a time, step after step: `forward`, `backward`, `apply` or `apply_parts`, `loss`. On a GPU the
+/// Used by one thread at a time, step after step: `forward`, `backward`, `apply` or `apply_parts`,
+/// `take_deltas` and `apply_deltas`, `loss`. On a GPU the
 /// calls enqueue work and return before it is done.
 class Compute {
  public:
@@ -36,10 +38,17 @@ class Compute {
   virtual void backward(const std::function<void(int)>& ready, double scale) = 0;
   /// Whether no gradient is infinite or NaN. Waits for the device.
   virtual bool gradients_are_finite() const = 0;
-  /// Takes the gradients, or their sums over all workers: stochastic gradient descent, parameter -= rate * gradient.
-  virtual void apply(double rate) = 0;
-  /// The same for these parts of the memory alone. \pre parameters lie in memory that was given.
-  virtual void apply_parts(double rate, std::span<const ElementRange> parts) = 0;
+  /// A step of the optimizer by the gradients, which are sums and are divided by `divisor`.
+  virtual void apply(double rate, double divisor) = 0;
+  /// The same for these parts of the memory alone. \pre parameters lie in memory that was given; parts are always the
+  /// same where the optimizer keeps state, which is there for them alone.
+  virtual void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) = 0;
+  /// From now on ranks agree by outer updates, and begin with the parameters as they are.
+  virtual void begin_outer(const OuterUpdate& update) = 0;
+  /// Leaves what the parameters have changed by since the last outer update where gradients lie. \pre begin_outer
+  virtual void take_deltas() = 0;
+  /// The outer update, by the mean of all ranks' deltas, which lie there. \pre take_deltas
+  virtual void apply_deltas() = 0;
   /// That of the last forward pass. Returns when all enqueued work is done.
   virtual double loss() const = 0;
   /// Of the state that training has left: equal on all workers after a cycle of the plan.

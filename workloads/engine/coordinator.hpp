@@ -30,7 +30,7 @@ class Coordinator {
  public:
   Coordinator(StepProgress progress, int workers);
 
-  /// Begins an iteration of the plan's cycle, in which something is exchanged.
+  /// Begins an iteration of the job, in which something is exchanged.
   std::vector<LeavingBucket> begin_step(int iteration = 0);
   /// On `worker`, `task` is done for these tensors. One for which it is done on all workers is ready.
   /// \throws std::logic_error when a worker announces a tensor twice.

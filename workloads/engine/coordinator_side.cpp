@@ -34,7 +34,7 @@ class CoordinatorSide final : public Negotiator {
   void begin_step(Clock::time_point at, int iteration) override {
     begun_ = last_announcement_ = at;
     if (!job_begun_) job_begun_ = at;
-    ends_cycle_ = iteration + 1 == cycle_;
+    ends_cycle_ = (iteration + 1) % cycle_ == 0;
     end_sent_ = false;
     for (const auto& inbox : inboxes_) inbox->expect();
     order(coordinator_.begin_step(iteration));

@@ -22,7 +22,7 @@ namespace hbench {
 /// What the communication thread learns when a step begins.
 struct StepBegin {
   std::chrono::steady_clock::time_point at;
-  int iteration = 0;  ///< of the plan's cycle
+  int iteration = 0;  ///< of the job
   bool traced = false;
 };
 

@@ -32,7 +32,7 @@ struct ModelMemory {
   std::span<float> gradients;
   std::span<float> parameters;  ///< empty where no collective carries them: then they lie where the model wants them
 
-  std::span<float> of(Carried carried) const { return carried == Carried::gradients ? gradients : parameters; }
+  std::span<float> of(Carried carried) const { return carried == Carried::parameters ? parameters : gradients; }
 };
 
 /// Gives every rank rank 0's layout. `own` is this rank's, null on a dedicated server.

@@ -30,7 +30,7 @@ class Negotiator {
   using Clock = std::chrono::steady_clock;
 
   virtual ~Negotiator() = default;
-  /// An iteration of the plan's cycle begins, in which something is exchanged.
+  /// An iteration of the job begins, in which something is exchanged.
   virtual void begin_step(Clock::time_point at, int iteration) = 0;
   /// This worker's tensors for which `task` was done since the last call; perhaps none.
   virtual void announce(int task, std::span<const int> tensors) = 0;

@@ -26,11 +26,13 @@ inline Phase next_traced_phase(const TrainingRequest& request, const JobProgress
   return progress.traced < request.traced_steps && !enough ? Phase::traced : Phase::stop;
 }
 
-/// What the next step is. A spent budget ends the warm-up and, once one step has been timed, the timed steps.
+/// What the next step is. A spent budget ends the warm-up and, once one step has been timed, the timed steps. What a
+/// method does for a time alone, at its start, is a part of the warm-up, however long that takes.
 inline Phase next_phase(const TrainingRequest& request, const JobProgress& progress) {
   const bool spent = request.budget > Seconds(0) && progress.elapsed > request.budget;
   if (progress.timed >= request.steps || (spent && progress.timed > 0)) return next_traced_phase(request, progress);
-  return progress.steps < request.warmup_steps && !spent ? Phase::warmup : Phase::timed;
+  const bool starts = progress.steps < request.strategy.method.plan(request.strategy.overlap).start();
+  return starts || (progress.steps < request.warmup_steps && !spent) ? Phase::warmup : Phase::timed;
 }
 
 }  // namespace hbench

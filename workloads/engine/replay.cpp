@@ -179,8 +179,14 @@ Replay::Expected Replay::sums() const {
   return {.buffer = memory_.gradients, .times = times, .what = "sum"};
 }
 
+float Replay::mean_times() const { return static_cast<float>(workers_ + 1) / 2; }
+
+Replay::Expected Replay::deltas() const {
+  return {.buffer = memory_.gradients, .times = mean_times(), .what = "mean delta"};
+}
+
 Replay::Expected Replay::parameters() const {
-  const float times = averages_parameters() ? static_cast<float>(workers_ + 1) / 2 : 1;
+  const float times = averages_parameters() ? mean_times() : 1;
   return {.buffer = memory_.parameters, .times = times, .what = "parameter"};
 }
 
@@ -222,20 +228,19 @@ void Replay::compare_some(const Expected& expected, ElementRange within) const {
     compare(expected, {std::max(begin, within.begin), std::min(begin + kRun, within.end)});
 }
 
-void Replay::apply(double) {
+void Replay::apply(double, double) {
   at_ = Clock::now();
   pace_ = 1;
   const ElementRange all{0, offsets_.back()};
-  if (memory_.parameters.empty()) {
+  if (applies_sums(plan_, plan_.size(), step_)) {
     const ProcessorTime counted(processor_time_);
     compare_some(sums(), all);
-  } else {
-    fill(memory_.parameters, all, static_cast<float>(rank_ + 1));
   }
+  if (!memory_.parameters.empty()) fill(memory_.parameters, all, static_cast<float>(rank_ + 1));
   compute_until(request_.timeline.step());
 }
 
-void Replay::apply_parts(double, std::span<const ElementRange> parts) {
+void Replay::apply_parts(double, double, std::span<const ElementRange> parts) {
   at_ = Clock::now();
   pace_ = 1;
   for (const ElementRange& part : parts) {
@@ -248,8 +253,15 @@ void Replay::apply_parts(double, std::span<const ElementRange> parts) {
   compute_until(request_.timeline.passes() + request_.timeline.update / workers_);
 }
 
+void Replay::take_deltas() { fill(memory_.gradients, {0, offsets_.back()}, scale_ * static_cast<float>(rank_ + 1)); }
+
+void Replay::apply_deltas() {
+  const ProcessorTime counted(processor_time_);
+  compare_some(deltas(), {0, offsets_.back()});
+}
+
 std::uint64_t Replay::digest() const {
-  const Expected last = memory_.parameters.empty() ? sums() : parameters();
+  const Expected last = plan_.outer ? deltas() : memory_.parameters.empty() ? sums() : parameters();
   if (exact_) compare(last, {0, offsets_.back()});
   Digest digest;
   digest.add(last.buffer);

@@ -37,9 +37,14 @@ class Replay final : public Compute {
   void backward(const std::function<void(int)>& ready, double scale) override;
   bool gradients_are_finite() const override { return true; }
   /// Takes the timeline's update, at the recorded pace on all ranks. \throws Error as `compare`.
-  void apply(double rate) override;
+  void apply(double rate, double divisor) override;
   /// Takes this rank's share of it.
-  void apply_parts(double rate, std::span<const ElementRange> parts) override;
+  void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override;
+  void begin_outer(const OuterUpdate&) override {}
+  /// Leaves integers as gradients are.
+  void take_deltas() override;
+  /// Compares some of the means, and updates nothing: there are no parameters. \throws Error as `compare`.
+  void apply_deltas() override;
   double loss() const override { return 0; }
   /// Of the last sums or parameters, all of which are compared again. \throws Error as `compare`.
   std::uint64_t digest() const override;
@@ -62,6 +67,8 @@ class Replay final : public Compute {
   };
   Expected sums() const;
   Expected parameters() const;
+  Expected deltas() const;
+  float mean_times() const;  ///< of a mean over all workers
   /// Whether an exchange of this step leaves all parameters the same on all ranks.
   bool exchanges_parameters() const;
   bool averages_parameters() const;

@@ -3,7 +3,6 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/isfinite.h>
@@ -24,6 +23,7 @@
 #include "workloads/engine/autocast.hpp"
 #include "workloads/engine/digest.hpp"
 #include "workloads/engine/samples.hpp"
+#include "workloads/engine/tensor_numbers.hpp"
 #include "workloads/models/model.hpp"
 
 namespace hbench {
@@ -148,6 +148,32 @@ struct ReadyHook final : torch::autograd::FunctionPostHook {
   std::function<void()> call;
 };
 
+std::vector<TensorNumbers> zeros_like(const TensorNumbers& numbers, int times) {
+  std::vector<TensorNumbers> all;
+  for (int i = 0; i < times; ++i) all.push_back(numbers.zeros());
+  return all;
+}
+
+std::vector<Numbers*> pointers_to(std::vector<TensorNumbers>& numbers) {
+  std::vector<Numbers*> pointers;
+  for (TensorNumbers& each : numbers) pointers.push_back(&each);
+  return pointers;
+}
+
+/// What outer updates keep beside the parameters.
+struct Outer {
+  Outer(const OuterUpdate& update, const TensorNumbers& parameters)
+      : original(parameters.zeros()),
+        kept(zeros_like(parameters, update.optimizer.state())),
+        step(update, original, pointers_to(kept)) {
+    original.assign(parameters);
+  }
+
+  TensorNumbers original;
+  std::vector<TensorNumbers> kept;
+  OuterStep step;
+};
+
 }  // namespace
 
 /// What a replica is trained on.
@@ -268,6 +294,29 @@ struct Replica::State {
     loss = loss.detach();
   }
 
+  /// A step of the optimizer, whose state is made with the first.
+  void update(double rate, double divisor, TensorNumbers of, const TensorNumbers& by) {
+    const at::NoGradGuard guard;
+    if (kept.empty()) kept = zeros_like(of, options.optimizer.state());
+    options.optimizer.apply({.rate = rate, .divisor = divisor, .number = ++updates}, of, by, pointers_to(kept));
+  }
+
+  /// Where gradients lie.
+  TensorNumbers gradients() const {
+    std::vector<at::Tensor> all;
+    for (const at::Tensor& parameter : parameters) all.push_back(parameter.grad());
+    return TensorNumbers(std::move(all));
+  }
+
+  /// These parts, which arrive in any order, in the order of the state that is kept for them.
+  const std::vector<ElementRange>& kept_order(std::span<const ElementRange> given) {
+    std::vector<ElementRange> sorted(given.begin(), given.end());
+    std::ranges::sort(sorted, {}, &ElementRange::begin);
+    if (!kept.empty() && sorted != parts)
+      throw std::logic_error("a rank updates other parameters than those whose optimizer state it keeps");
+    return parts = std::move(sorted);
+  }
+
   Samples samples;
   ReplicaOptions options;
   at::Device place;
@@ -283,6 +332,10 @@ struct Replica::State {
   at::Tensor flat_parameters;  ///< where they lie in one memory
   bool adds = false;           ///< gradients to those that are there
   at::Tensor loss;
+  std::vector<TensorNumbers> kept;  ///< the optimizer's state
+  std::vector<ElementRange> parts;  ///< that it is of, where a rank updates some alone
+  std::int64_t updates = 0;         ///< steps of the optimizer
+  std::unique_ptr<Outer> outer;     ///< null: there are no outer updates
 };
 
 Replica::Replica(const ModelEntry& entry, const ReplicaOptions& options)
@@ -381,25 +434,40 @@ bool Replica::gradients_are_finite() const {
   });
 }
 
-void Replica::apply(double rate) {
+void Replica::apply(double rate, double divisor) {
+  translated([&] { state_->update(rate, divisor, TensorNumbers(state_->parameters), state_->gradients()); });
+}
+
+void Replica::begin_outer(const OuterUpdate& update) {
+  const at::NoGradGuard guard;
+  translated([&] { state_->outer = std::make_unique<Outer>(update, TensorNumbers(state_->parameters)); });
+}
+
+void Replica::take_deltas() {
   const at::NoGradGuard guard;
   translated([&] {
-    std::vector<at::Tensor> gradients;
-    for (const at::Tensor& parameter : state_->parameters) gradients.push_back(parameter.grad());
-    at::_foreach_add_(state_->parameters, gradients, -rate);
+    TensorNumbers deltas = state_->gradients();
+    state_->outer->step.take_deltas(TensorNumbers(state_->parameters), deltas);
   });
 }
 
-void Replica::apply_parts(double rate, std::span<const ElementRange> parts) {
-  if (parts.empty()) return;
+void Replica::apply_deltas() {
   const at::NoGradGuard guard;
   translated([&] {
+    TensorNumbers parameters(state_->parameters);
+    state_->outer->step.apply(state_->gradients(), parameters);
+  });
+}
+
+void Replica::apply_parts(double rate, double divisor, std::span<const ElementRange> parts) {
+  if (parts.empty()) return;
+  translated([&] {
     std::vector<at::Tensor> parameters, gradients;
-    for (const ElementRange& part : parts) {
+    for (const ElementRange& part : state_->kept_order(parts)) {
       parameters.push_back(state_->flat_parameters.slice(0, part.begin, part.end));
       gradients.push_back(state_->flat.slice(0, part.begin, part.end));
     }
-    at::_foreach_add_(parameters, gradients, -rate);
+    state_->update(rate, divisor, TensorNumbers(std::move(parameters)), TensorNumbers(std::move(gradients)));
   });
 }
 

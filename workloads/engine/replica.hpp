@@ -13,6 +13,7 @@
 #include "workloads/engine/compute.hpp"
 #include "workloads/models/models.hpp"
 #include "workloads/models/own_model.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 #include "workloads/step/precision.hpp"
 
 namespace hbench {
@@ -28,6 +29,7 @@ struct ReplicaOptions {
   std::optional<int> gpu;  ///< none: on the CPU
   Precision precision = Precision::float32;
   bool channels_last = false;  ///< images and convolutions lie as tensor cores want them
+  OptimizerChoice optimizer = parse_optimizer("sgd");
 };
 
 /// Used by the thread that made it: LibTorch's thread count belongs to that thread. On a GPU the calls enqueue work and
@@ -55,8 +57,11 @@ class Replica final : public Compute {
   void forward(int batch) override;
   void backward(const std::function<void(int)>& ready, double scale = 1) override;
   bool gradients_are_finite() const override;
-  void apply(double rate) override;
-  void apply_parts(double rate, std::span<const ElementRange> parts) override;
+  void apply(double rate, double divisor) override;
+  void apply_parts(double rate, double divisor, std::span<const ElementRange> parts) override;
+  void begin_outer(const OuterUpdate& update) override;
+  void take_deltas() override;
+  void apply_deltas() override;
   double loss() const override;
 
   /// Of all parameters.

@@ -56,14 +56,14 @@ void delay_backward(const TrainingRequest& request, Rank rank, Device& device) {
 /// Gradients, times `scale`, are the sum over `batches`. `own`: where this rank applies some alone; null: all.
 void apply(Compute& compute, double rate, int batches, LossScale& scale,
            const std::vector<ElementRange>* own = nullptr) {
-  const double of_sum = rate / batches / scale.value();
+  const double divisor = batches * scale.value();
   if (!scale.update(!scale.scales() || compute.gradients_are_finite())) return;
-  own == nullptr ? compute.apply(of_sum) : compute.apply_parts(of_sum, *own);
+  own == nullptr ? compute.apply(rate, divisor) : compute.apply_parts(rate, divisor, *own);
 }
 
-/// Whether the sum of all gradients is this rank's own, bit by bit.
-bool reduces_nothing(const TrainingRequest& request) {
-  return request.world.ranks() == 1 && request.strategy.compressor.verbatim();
+/// Whether the sum of all gradients is this rank's own, bit by bit, and the optimizer's step all that follows.
+bool reduces_nothing(const TrainingRequest& request, const StepPlan& plan) {
+  return request.world.ranks() == 1 && request.strategy.compressor.verbatim() && !plan.outer;
 }
 
 LossScale loss_scale_of(const TrainingRequest& request) {
@@ -109,13 +109,12 @@ class PlanWalk {
   /// Does iteration `step` of the job. Returns whether ranks have exchanged anything in it.
   bool iterate(int step, Clock::time_point begin, bool traced) {
     step_ = step;
-    iteration_ = step % plan_.cycle();
-    const bool exchanges = exchanges_in(plan_, iteration_);
+    const bool exchanges = exchanges_in(plan_, step_);
     end_.reset();
-    if (exchanges) handover_.begin_step({begin, iteration_, traced});
-    announced_ = announced_tasks(plan_, iteration_);
+    if (exchanges) handover_.begin_step({begin, step_, traced});
+    announced_ = announced_tasks(plan_, step_);
     for (int task = 0; task < plan_.size(); ++task)
-      if (plan_.task(task).computes() && plan_.task(task).is_in(iteration_)) compute(task);
+      if (plan_.task(task).computes() && plan_.task(task).is_in(step_)) compute(task);
     if (exchanges && !end_) wait_for_step_end();
     if (end_) next_ = end_->next;
     return exchanges;
@@ -139,6 +138,13 @@ class PlanWalk {
       case TaskKind::apply:
         apply_gradients(task);
         return trace_.lap(SpanKind::optimizer);
+      case TaskKind::delta:
+        compute_.take_deltas();
+        announce_all(task);
+        return trace_.lap(SpanKind::optimizer);
+      case TaskKind::outer:
+        compute_.apply_deltas();
+        return trace_.lap(SpanKind::optimizer);
       case TaskKind::collective:
         return;
     }
@@ -154,8 +160,8 @@ class PlanWalk {
   }
 
   void apply_gradients(int task) {
-    const int workers = applies_sums(plan_, task) ? request_.world.workers : 1;
-    apply(compute_, request_.learning_rate, workers * request_.micro_batches, scale_,
+    const int workers = applies_sums(plan_, task, step_) ? request_.world.workers : 1;
+    apply(compute_, request_.rate(), workers * request_.micro_batches, scale_,
           plan_.task(task).own_part ? &own_ : nullptr);
     announce_all(task);
     loss_ = compute_.loss();
@@ -169,8 +175,8 @@ class PlanWalk {
   }
 
   void wait_for(int task) {
-    if (plan_.task(task).computes() || !plan_.task(task).is_in(iteration_) || end_) return;
-    if (ends_step(plan_, task, iteration_)) return wait_for_step_end();
+    if (plan_.task(task).computes() || !plan_.task(task).is_in(step_) || end_) return;
+    if (ends_step(plan_, task, step_)) return wait_for_step_end();
     wait([&] {
       CollectiveEnd end = handover_.wait_for(task);
       own_ = std::move(end.own);
@@ -203,8 +209,8 @@ class PlanWalk {
   StepTrace& trace_;
   int tensors_;
   LossScale scale_ = loss_scale_of(request_);
-  int step_ = 0, iteration_ = 0;  ///< of the job, and of the plan's cycle
-  std::vector<int> announced_;    ///< tasks of this iteration that others wait for
+  int step_ = 0;                ///< of the job
+  std::vector<int> announced_;  ///< tasks of this iteration that others wait for
   std::vector<ElementRange> own_;
   std::optional<StepEnd> end_;  ///< of this iteration
   Phase next_ = Phase::stop;
@@ -229,7 +235,7 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
     compute.backward({}, scale.value());
     compute.add_gradients(false);
     trace.lap(SpanKind::backward);
-    apply(compute, request.learning_rate, request.micro_batches, scale);
+    apply(compute, request.rate(), request.micro_batches, scale);
     const double loss = compute.loss();
     trace.lap(SpanKind::optimizer);
     const auto end = Clock::now();
@@ -249,13 +255,14 @@ void train_alone(Compute& compute, const TrainingRequest& request, const OnStep&
 
 void train_together(Compute& compute, const TrainingRequest& request, Endpoint& endpoint, const OnStep& on_step,
                     const std::function<void(const Handover&)>& begin_job) {
-  if (reduces_nothing(request)) return train_alone(compute, request, on_step);
-  const Rank rank = endpoint.transport().rank();
   const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
+  if (reduces_nothing(request, plan)) return train_alone(compute, request, on_step);
+  const Rank rank = endpoint.transport().rank();
   const GradientLayout own = compute.record_layout();
   const GradientLayout layout = share_layout(&own, endpoint.control(), setup_timeout(request));
   const ModelMemory memory = model_memory(endpoint, layout, plan);
   compute.lay_out(layout, memory);
+  if (plan.outer) compute.begin_outer(*plan.outer);
   if (request.strategy.on_gpu) compute.warm_up();
   Communicator communicator(request, endpoint, layout, plan, memory);
   Handover handover(communicator.doorbell());

@@ -11,17 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/base/number_fields.hpp"
 #include "workloads/methods/step_plan.hpp"
 
 namespace hbench {
 
 /// A number that follows the name of a method, after a colon: `local-sgd:8`.
-struct MethodField {
-  std::string_view name;
-  double standard = 1;  ///< where it is left out
-  double smallest = 1, largest = 1'000'000;
-  bool whole = true;
-};
+using MethodField = NumberField;
 
 /// What a plan is made for.
 struct PlanRequest {

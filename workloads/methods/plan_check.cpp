@@ -30,26 +30,33 @@ bool same(const Sum& a, const Sum& b) {
 /// What a rank holds of one part of a unit of the model; each unit has as many parts as there are ranks, and rank r
 /// owns part r of each.
 struct Held {
-  Sum parameters, gradients;
-  std::optional<Sum> aside;  ///< the mean of parameters that an apply task takes
-  bool defined = false;      ///< the gradients
-  bool there = true;         ///< the parameters
+  Sum parameters, gradients;  ///< in the place of gradients also deltas
+  Sum original;               ///< the parameters after the last outer update
+  std::optional<Sum> aside;   ///< the mean of parameters that an apply task takes
+  bool defined = false;       ///< the gradients
+  bool there = true;          ///< the parameters
 };
 
 std::string name_of(const StepPlan& plan, int task) {
   return fmt::format("task {} ({})", task, describe(plan.task(task)));
 }
 
+/// Whether a collective is of gradients' or of parameters' memory.
+bool carries(const Task& task, Carried memory) {
+  return (task.carried == Carried::parameters) == (memory == Carried::parameters);
+}
+
 bool reads(const Task& task, Carried memory) {
-  if (task.kind == TaskKind::collective) return task.carried == memory;
-  return task.kind == TaskKind::apply ? memory == Carried::gradients : memory == Carried::parameters;
+  if (task.kind == TaskKind::collective) return carries(task, memory);
+  const bool updates = task.kind == TaskKind::apply || task.kind == TaskKind::outer;
+  return memory == (updates ? Carried::gradients : Carried::parameters);
 }
 
 bool writes(const Task& task, Carried memory) {
   if (task.kind == TaskKind::collective && task.among == Among::servers) return memory == Carried::parameters;
-  if (task.kind == TaskKind::collective) return task.carried == memory && task.among == Among::all;
-  return (task.kind == TaskKind::backward && memory == Carried::gradients) ||
-         (task.kind == TaskKind::apply && memory == Carried::parameters);
+  if (task.kind == TaskKind::collective) return carries(task, memory) && task.among == Among::all;
+  const bool updates = task.kind == TaskKind::apply || task.kind == TaskKind::outer;
+  return task.kind != TaskKind::forward && memory == (updates ? Carried::parameters : Carried::gradients);
 }
 
 std::string refuse_edges(const StepPlan& plan) {
@@ -122,7 +129,7 @@ class Walk {
 
   PlanProof run() {
     const int cycle = plan_.cycle();
-    for (iteration_ = 0; iteration_ < 2 * cycle && proof_.refusal.empty(); ++iteration_) {
+    for (iteration_ = 0; iteration_ < plan_.start() + 2 * cycle && proof_.refusal.empty(); ++iteration_) {
       for (task_ = 0; task_ < plan_.size() && proof_.refusal.empty(); ++task_)
         if (plan_.task(task_).is_in(iteration_)) do_task();
       if ((iteration_ + 1) % cycle == 0 && proof_.refusal.empty()) check_end();
@@ -170,6 +177,10 @@ class Walk {
         });
         if (sharded_) free_all();
         return;
+      case TaskKind::delta:
+        return for_all([&](int rank, int part) { take_delta(held(rank, part)); });
+      case TaskKind::outer:
+        return for_all([&](int rank, int part) { apply_outer(rank, held(rank, part)); });
       case TaskKind::collective:
         for (int part = 0; part < parts_; ++part)
           if (is_of_task(part)) exchange(part);
@@ -188,6 +199,7 @@ class Walk {
     const Task& task = plan_.task(task_);
     if (task.among == Among::servers) return exchange_with_servers(part);
     if (task.among != Among::all) return average_with_some(part);
+    if (task.carried == Carried::deltas) return average_deltas(part);
     task.carried == Carried::gradients ? exchange_gradients(part) : exchange_parameters(part);
   }
 
@@ -234,14 +246,33 @@ class Walk {
   void apply(int rank, Held& mine) {
     if (!mine.defined) return refuse(fmt::format("reads gradients that are not there on rank {}", rank));
     if (mine.aside) mine.parameters = *std::exchange(mine.aside, std::nullopt);
-    apply_to(mine.parameters, mine.gradients);
+    apply_to(mine.parameters, mine.gradients, applies_sums(plan_, task_, iteration_) ? 1.0 / ranks_ : 1);
   }
-  void apply_to(Sum& parameters, const Sum& gradients) {
+  void apply_to(Sum& parameters, const Sum& gradients, double weight = 1) {
     for (const auto& [gradient, share] : gradients)
       if (parameters.contains(gradient))
         return refuse(fmt::format("applies the gradient of rank {} in iteration {} a second time", gradient.first,
                                   gradient.second));
-    add(parameters, gradients);
+    add(parameters, gradients, weight);
+  }
+
+  static void take_delta(Held& mine) {
+    mine.gradients = mine.parameters;
+    for (const auto& [gradient, share] : mine.original) mine.gradients.erase(gradient);
+    mine.defined = true;
+  }
+  void apply_outer(int rank, Held& mine) {
+    if (!mine.defined) return refuse(fmt::format("reads deltas that are not there on rank {}", rank));
+    apply_to(mine.original, mine.gradients);
+    mine.parameters = mine.original;
+  }
+  void average_deltas(int part) {
+    Sum mean;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      if (!held(rank, part).defined) return refuse(fmt::format("sends deltas that rank {} lacks", rank));
+      add(mean, held(rank, part).gradients, 1.0 / ranks_);
+    }
+    for (int rank = 0; rank < ranks_; ++rank) held(rank, part).gradients = mean;
   }
 
   void exchange_gradients(int part) {

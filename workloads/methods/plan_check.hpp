@@ -22,7 +22,7 @@ struct PlanProof {
   PlanFacts facts;
 };
 
-/// Walks two cycles of `plan` on `ranks` ranks with symbols for gradients. A plan is right when
+/// Walks `plan` until it has started, and two cycles, on `ranks` ranks with symbols for gradients. A plan is right when
 ///   - every task waits for tasks before it alone, so that nothing waits for ever;
 ///   - of two tasks that use the same memory, one of which writes it, one waits for the other;
 ///   - no task reads gradients that a collective has left undefined, or parameters that were freed;

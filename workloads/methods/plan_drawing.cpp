@@ -27,6 +27,8 @@ std::string_view short_of(const Task& task) {
     case TaskKind::backward:
       return "B";
     case TaskKind::apply:
+    case TaskKind::delta:
+    case TaskKind::outer:
       return "A";
     case TaskKind::collective:
       return task.collective == CollectiveKind::all_gather ? "AG" : "RS";
@@ -103,8 +105,12 @@ std::string draw(const StepPlan& plan) {
     put(line->second, box, caption(task));
     if (task.among == Among::servers) notes += servers_note(task);
     if (task.every > 1)
-      notes += fmt::format("The {} of {} is a part of one iteration in {}.\n", to_string(task.collective),
-                           to_string(task.carried), task.every);
+      notes += fmt::format("The {} of {} is a part of one iteration in {}{}.\n", to_string(task.collective),
+                           to_string(task.carried), task.every,
+                           task.from > 0 ? fmt::format(", from the {}th on", task.from + 1) : "");
+    if (task.until != Task::kNever)
+      notes += fmt::format("The {} of {} is a part of the first {} iterations.\n", to_string(task.collective),
+                           to_string(task.carried), task.until);
   }
   std::string drawing = compute + "\n";
   for (const auto& [of, line] : lines) drawing += line + "\n";

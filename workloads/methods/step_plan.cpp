@@ -14,6 +14,12 @@ int StepPlan::cycle() const {
                          [](int cycle, const Task& task) { return std::lcm(cycle, task.every); });
 }
 
+int StepPlan::start() const {
+  int last = 0;
+  for (const Task& task : tasks) last = std::max({last, task.from, task.until == Task::kNever ? 0 : task.until});
+  return (last + cycle() - 1) / cycle() * cycle();
+}
+
 bool in_lockstep(const StepPlan& plan) {
   return std::ranges::all_of(plan.tasks, [](const Task& task) { return task.computes() || task.among == Among::all; });
 }
@@ -31,9 +37,9 @@ int scatter_of(const StepPlan& plan, int all_gather) {
   return scatter;
 }
 
-bool applies_sums(const StepPlan& plan, int apply) {
-  return std::any_of(plan.tasks.begin(), plan.tasks.begin() + apply, [](const Task& task) {
-    return !task.computes() && task.carried == Carried::gradients && reduces(task.collective);
+bool applies_sums(const StepPlan& plan, int apply, int iteration) {
+  return std::any_of(plan.tasks.begin(), plan.tasks.begin() + apply, [&](const Task& task) {
+    return !task.computes() && task.carried == Carried::gradients && reduces(task.collective) && task.is_in(iteration);
   });
 }
 
@@ -48,7 +54,7 @@ bool exchanges_in(const StepPlan& plan, int iteration) {
 
 double exchanging_share(const StepPlan& plan) {
   int exchanging = 0;
-  for (int iteration = 0; iteration < plan.cycle(); ++iteration) exchanging += exchanges_in(plan, iteration) ? 1 : 0;
+  for (int i = 0; i < plan.cycle(); ++i) exchanging += exchanges_in(plan, plan.start() + i) ? 1 : 0;
   return static_cast<double>(exchanging) / plan.cycle();
 }
 
@@ -85,11 +91,25 @@ std::string_view to_string(TaskKind kind) {
       return "collective";
     case TaskKind::apply:
       return "apply";
+    case TaskKind::delta:
+      return "delta";
+    case TaskKind::outer:
+      return "outer";
   }
   return "";
 }
 
-std::string_view to_string(Carried carried) { return carried == Carried::gradients ? "gradients" : "parameters"; }
+std::string_view to_string(Carried carried) {
+  switch (carried) {
+    case Carried::gradients:
+      return "gradients";
+    case Carried::parameters:
+      return "parameters";
+    case Carried::deltas:
+      return "deltas";
+  }
+  return "";
+}
 
 std::string_view to_string(Among among) {
   switch (among) {
@@ -114,6 +134,8 @@ std::string describe(const Task& task) {
   if (task.unit != Task::kWhole) text += fmt::format(" of unit {}", task.unit);
   if (task.own_part) text += task.computes() ? " of the own part" : " whose rest is freed";
   if (task.every > 1) text += fmt::format(", every {} iterations", task.every);
+  if (task.from > 0) text += fmt::format(" from iteration {}", task.from);
+  if (task.until != Task::kNever) text += fmt::format(" until iteration {}", task.until);
   return text;
 }
 

@@ -7,7 +7,7 @@
 /// for the engine. None of them knows which method made it.
 ///
 /// Semantics
-///   1. All ranks have the same plan. Forward, backward and apply tasks take turns on a rank's compute stream, in the
+///   1. All ranks have the same plan. Tasks that compute take turns on a rank's compute stream, in the
 ///      order of the list; collectives run beside them.
 ///   2. A task begins once all that it comes after is done on its own rank. A collective among all ranks ends on all of
 ///      them together; an exchange with servers or with some other ranks ends on its own rank alone.
@@ -19,11 +19,13 @@
 ///   6. A task may be of one unit of the model (a block of layers) alone. Its collective is one bucket.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "collectives/schedule/schedule.hpp"
+#include "workloads/optimizers/outer_step.hpp"
 
 namespace hbench {
 
@@ -32,10 +34,13 @@ enum class TaskKind : std::uint8_t {
   backward,    ///< reads parameters, writes gradients
   collective,  ///< an exchange of gradients or parameters
   apply,       ///< the optimizer: reads gradients, writes parameters
+  delta,       ///< reads parameters, writes what they have changed by since the last outer update: deltas
+  outer,       ///< the outer update (`StepPlan::outer`): reads deltas, writes parameters
 };
 
-/// What a collective carries: gradients are added up, parameters are averaged where they are reduced.
-enum class Carried : std::uint8_t { gradients, parameters };
+/// What a collective carries: gradients are added up, parameters and deltas are averaged where they are reduced.
+/// Deltas lie where gradients do.
+enum class Carried : std::uint8_t { gradients, parameters, deltas };
 
 /// Who takes part in an exchange.
 enum class Among : std::uint8_t {
@@ -72,13 +77,15 @@ struct Task {
   std::optional<int> bound = {};
   /// The task is a part of one iteration in `every`, the last of each group.
   int every = 1;
+  /// Of a job's iterations, from 0, it is a part of those from `from` on and before `until`.
+  int from = 0, until = kNever;
   std::vector<After> after = {};
 
-  static constexpr int kWhole = -1;
+  static constexpr int kWhole = -1, kNever = std::numeric_limits<int>::max();
 
   bool computes() const { return kind != TaskKind::collective; }
   /// Whether the task is a part of iteration `iteration`, from 0.
-  bool is_in(int iteration) const { return (iteration + 1) % every == 0; }
+  bool is_in(int iteration) const { return iteration >= from && iteration < until && (iteration + 1) % every == 0; }
 };
 
 struct StepPlan {
@@ -86,11 +93,14 @@ struct StepPlan {
   /// The tensors of each unit, by their places in the layout, in the order of the forward pass; none where no task is
   /// of one.
   std::vector<std::vector<int>> units = {};
+  std::optional<OuterUpdate> outer = {};  ///< where there is an outer task
 
   const Task& task(int index) const { return tasks[static_cast<std::size_t>(index)]; }
   int size() const { return static_cast<int>(tasks.size()); }
   /// The number of iterations after which the plan starts again: the least common multiple of all `every`.
   int cycle() const;
+  /// The first iteration of the first cycle that is like all after it: 0 where no task is for a time alone.
+  int start() const;
 };
 
 /// Whether ranks go through the plan together: whatever they exchange, they exchange among all.
@@ -102,16 +112,16 @@ bool exchanges_among(const StepPlan& plan, Among among);
 /// Returns the reduce-scatter before an all-gather, whose parts it brings together; -1 where there is none.
 int scatter_of(const StepPlan& plan, int all_gather);
 
-/// Whether a collective has added up gradients before `apply` takes them.
-bool applies_sums(const StepPlan& plan, int apply);
+/// Whether a collective has added up gradients in an iteration before `apply` takes them.
+bool applies_sums(const StepPlan& plan, int apply, int iteration);
 
 /// Whether a collective carries parameters, which then lie in one buffer.
 bool carries_parameters(const StepPlan& plan);
 
-/// Whether ranks exchange anything in an iteration of a cycle.
+/// Whether ranks exchange anything in an iteration.
 bool exchanges_in(const StepPlan& plan, int iteration);
 
-/// The share of iterations in which they do.
+/// The share of iterations in which they do, once the plan has started.
 double exchanging_share(const StepPlan& plan);
 
 /// Whether tensors leave one by one as `task` makes them.

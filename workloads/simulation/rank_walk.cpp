@@ -25,7 +25,7 @@ RankWalk::RankWalk(const Request& request, Carrier& carrier)
       carrier_(carrier),
       bytes_(bytes_of(timeline_)),
       progress_(strategy_.method.plan(strategy_.overlap, model_units(timeline_)), strategy_.fusion, bytes_),
-      stretches_(compute_stretches(progress_.plan(), timeline_, request.world.workers)),
+      workers_(request.world.workers),
       compute_(timeline_, request.profile.overlap_slowdown),
       spans_(request.spans),
       host_(request.profile, strategy_, request.world.workers, request.network_factor, request.end) {}
@@ -41,6 +41,7 @@ void RankWalk::begin(int iteration, double late) {
   cycles_ = 0;
   tail_ = Seconds(0);
   next_stretch_ = 0;
+  stretches_ = compute_stretches(plan(), iteration, timeline_, workers_);
   task_of_.clear();
   ready_at_.assign(timeline_.gradients.size(), 0);
   compute_.begin_step(late);

@@ -88,7 +88,8 @@ class RankWalk {
   Carrier& carrier_;
   std::vector<std::int64_t> bytes_;  ///< by tensor
   StepProgress progress_;
-  std::vector<ComputeStretch> stretches_;
+  int workers_;
+  std::vector<ComputeStretch> stretches_;  ///< of the iteration
   ComputeClock compute_;
   BusyPeriods periods_;
   SpanWriter spans_;

@@ -10,6 +10,10 @@ namespace {
 /// Packing reads and writes every byte once; so does unpacking.
 constexpr double kPackTraffic = 4;
 
+/// Numbers that memory moves for each parameter: deltas are written from two others; an outer update reads deltas,
+/// reads and writes the original, and writes parameters, with twice its state.
+constexpr double kDeltaPasses = 3, kOuterPasses = 4;
+
 /// Whether nothing but `next` waits for `task`, and `next` waits for it alone.
 bool joined(const StepPlan& plan, int task, int next) {
   for (int other = 0; other < plan.size(); ++other)
@@ -59,6 +63,12 @@ void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const St
     case TaskKind::apply:
       stretch.update = stretch.update + timeline.update / (task.own_part ? ranks : 1);
       break;
+    case TaskKind::delta:
+      stretch.update = stretch.update + kDeltaPasses * timeline.memory_pass;
+      break;
+    case TaskKind::outer:
+      stretch.update = stretch.update + (kOuterPasses + 2.0 * plan.outer->optimizer.state()) * timeline.memory_pass;
+      break;
     case TaskKind::collective:
       break;
   }
@@ -73,11 +83,12 @@ double negotiation_time(Negotiation negotiation, const Profile& profile, int wor
 
 }  // namespace
 
-std::vector<ComputeStretch> compute_stretches(const StepPlan& plan, const StepTimeline& timeline, int ranks) {
+std::vector<ComputeStretch> compute_stretches(const StepPlan& plan, int iteration, const StepTimeline& timeline,
+                                              int ranks) {
   std::vector<ComputeStretch> all;
   int last = -1;
   for (int task = 0; task < plan.size(); ++task) {
-    if (!plan.task(task).computes()) continue;
+    if (!plan.task(task).computes() || !plan.task(task).is_in(iteration)) continue;
     if (last < 0 || !joined(plan, last, task)) all.emplace_back();
     add_task(all.back(), plan, task, timeline, ranks);
     last = task;

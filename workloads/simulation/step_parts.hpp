@@ -33,8 +33,10 @@ struct ComputeStretch {
   bool ends_step = false;                  ///< updates alone, for which nothing waits but the next iteration
 };
 
-/// The stretches of an iteration, in the order in which they run. \param ranks among which own parts are shared out.
-std::vector<ComputeStretch> compute_stretches(const StepPlan& plan, const StepTimeline& timeline, int ranks);
+/// The stretches of an iteration of a cycle, in the order in which they run. \param ranks among which own parts are
+/// shared out.
+std::vector<ComputeStretch> compute_stretches(const StepPlan& plan, int iteration, const StepTimeline& timeline,
+                                              int ranks);
 
 /// A stretch that has ended, as the slowest rank and as one that computes as fast as the timeline have it.
 struct Ran {

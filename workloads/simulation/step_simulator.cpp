@@ -145,7 +145,7 @@ class StepRun : private Carrier {
   static double lateness(double of_one, const StepPlan& plan) {
     int period = plan.cycle();
     for (const Task& task : plan.tasks)
-      if (!task.computes()) period = std::min(period, task.every);
+      if (!task.computes() && task.until == Task::kNever) period = std::min(period, task.every);
     return of_one / std::sqrt(period);
   }
 
@@ -184,11 +184,12 @@ std::vector<bool> tasks_in(const StepPlan& plan, int iteration) {
 StepTimes mean_step(StepRun& run) {
   const StepPlan& plan = run.plan();
   const int cycle = plan.cycle();
-  if (cycle == 1) return run.step(0);
+  if (cycle == 1) return run.step(plan.start());
   std::map<std::vector<bool>, int> alike;
-  for (int iteration = 0; iteration < cycle; ++iteration) ++alike[tasks_in(plan, iteration)];
+  for (int i = 0; i < cycle; ++i) ++alike[tasks_in(plan, plan.start() + i)];
   StepTimes mean;
-  for (int iteration = 0; iteration < cycle; ++iteration) {
+  for (int i = 0; i < cycle; ++i) {
+    const int iteration = plan.start() + i;
     const auto found = alike.find(tasks_in(plan, iteration));
     if (found == alike.end()) continue;
     add_share(mean, run.step(iteration), static_cast<double>(found->second) / cycle);
@@ -232,7 +233,7 @@ StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrateg
     return run_freely(passes, strategy, network_factor, end, spans);
   StepRun run(*this, passes, strategy, network_factor, end, spans);
   // A policy learns in a step in which all tasks are done.
-  if (strategy.fusion.fusion->learns) run.step(run.plan().cycle() - 1);
+  if (strategy.fusion.fusion->learns) run.step(run.plan().start() + run.plan().cycle() - 1);
   return mean_step(run);
 }
 

@@ -21,10 +21,10 @@ constexpr std::array<ActivationRule, 3> kPyTorch{
 
 /// `Trace::state_bytes` has weights and gradients in float32 and the optimizer's numbers beside them. Fewer bytes than
 /// those two take are halved.
-StepMemory state_of(const Trace& trace, const NumberBytes& bytes) {
+StepMemory state_of(const Trace& trace, const NumberBytes& bytes, const std::optional<OptimizerChoice>& optimizer) {
   constexpr double kFloat = 4;
   const double each = std::min(kFloat, trace.state_bytes / 2), elements = trace.elements();
-  const double beside = trace.state_bytes - 2 * each;
+  const double beside = optimizer ? kFloat * optimizer->state() : trace.state_bytes - 2 * each;
   return {.weights = Bytes(each * elements * bytes.weight / kFloat),
           .gradients = Bytes(each * elements * bytes.gradient / kFloat),
           .optimizer = Bytes((beside * bytes.state / kFloat + bytes.master) * elements),
@@ -46,8 +46,9 @@ Bytes layer_activations(const TransformerShape& shape, int batch, const Activati
   return Bytes(tokens * (undivided + (kept - undivided) / division.tensor_parallel));
 }
 
-StepMemory step_memory(const Trace& trace, int batch, const NumberBytes& bytes, Recomputation recomputation) {
-  StepMemory memory = state_of(trace, bytes);
+StepMemory step_memory(const Trace& trace, int batch, const NumberBytes& bytes, Recomputation recomputation,
+                       const std::optional<OptimizerChoice>& optimizer) {
+  StepMemory memory = state_of(trace, bytes, optimizer);
   if (!trace.cost) return memory;
   const double wider = bytes.activation / 2;
   if (!trace.shape) {

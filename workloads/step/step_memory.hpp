@@ -2,7 +2,10 @@
 
 /// What a training step has to keep on one GPU: the state of the model, and activations for the backward pass.
 
+#include <optional>
+
 #include "collectives/base/units.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 #include "workloads/step/number_bytes.hpp"
 #include "workloads/step/recomputation.hpp"
 #include "workloads/step/trace.hpp"
@@ -39,14 +42,18 @@ struct StepMemory {
   Bytes activations;  ///< and the words' scores; 0: not known
 
   Bytes state() const { return weights + gradients + optimizer; }
+  /// What memory moves in an update: all of the state is read, and all but gradients written.
+  Bytes moved_by_update() const { return 2 * weights + gradients + 2 * optimizer; }
   Bytes total() const { return state() + activations; }
 };
 
 /// Of `batch` samples. GPT and LLaMA are trained with fused attention, as their rates stand for it;
 /// BERT as PyTorch does it; of convolutions every number is kept that a layer writes. What is computed again is there
-/// for one layer at a time, and not while the words' scores are. \pre `refuse_recomputation` has nothing against it.
+/// for one layer at a time, and not while the words' scores are. The optimizer is the trace's (`Trace::state_bytes`)
+/// where none is given. \pre `refuse_recomputation` has nothing against it.
 StepMemory step_memory(const Trace& trace, int batch, const NumberBytes& bytes,
-                       Recomputation recomputation = Recomputation::none);
+                       Recomputation recomputation = Recomputation::none,
+                       const std::optional<OptimizerChoice>& optimizer = std::nullopt);
 /// The same of a transformer in plain PyTorch, at its peak: before gradients are there, when the words' scores and
 /// their gradients are.
 Bytes pytorch_peak(const TransformerShape& shape, int batch);

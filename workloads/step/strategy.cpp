@@ -63,9 +63,10 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
   for (const Task& task : strategy.method.plan(strategy.overlap).tasks) {
     if (task.computes()) continue;
     if (task.among != Among::all) return refuse_exchange_of_ranks(strategy, task);
-    if (task.carried == Carried::parameters && task.collective == CollectiveKind::all_reduce &&
+    if (task.carried != Carried::gradients && task.collective == CollectiveKind::all_reduce &&
         !strategy.compressor.verbatim())
-      return fmt::format("{} averages parameters, and {} compresses gradients", method, strategy.compressor.text());
+      return fmt::format("{} averages {}, and {} compresses gradients", method, to_string(task.carried),
+                         strategy.compressor.text());
     if (task.collective == CollectiveKind::all_reduce) continue;
     if (strategy.compressor.compressor->exchange != Exchange::per_hop)
       return fmt::format("{} compresses an all-reduce as a whole, and {} has {}", strategy.compressor.text(), method,
@@ -113,9 +114,16 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
         "{} gathers parameters before each block of layers, where LibTorch's modules have no hooks: it "
         "is simulated only",
         strategy.method.text());
-  if (!replays && strategy.precision == Precision::fp16 && sharded(strategy.method.plan(strategy.overlap)).optimizer)
+  const bool shards = sharded(strategy.method.plan(strategy.overlap)).optimizer;
+  if (!replays && strategy.precision == Precision::fp16 && shards)
     return fmt::format("fp16 leaves out steps whose gradients are not finite, and in {} no rank sees all; take bf16",
                        strategy.method.text());
+  const bool keeps_own = !replays && shards && strategy.trained_with().state() > 0;
+  if (keeps_own && (strategy.fusion.fusion->varies || strategy.fusion.fusion->learns))
+    return fmt::format(
+        "{} keeps the state of {} on the rank that a bucket's sums are left on, and the buckets of {} change; take "
+        "--fusion none or byteps",
+        strategy.method.text(), strategy.trained_with().text(), strategy.fusion.fusion->name);
   return {};
 }
 

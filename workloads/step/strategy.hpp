@@ -3,6 +3,7 @@
 /// How gradients travel in a training step, measured or simulated: one value that is made at the edges (flags, stored
 /// cases, orders to ranks) and passed on. Its choices point into the tables of their families.
 
+#include <optional>
 #include <string>
 
 #include "collectives/algorithms/algorithm.hpp"
@@ -11,6 +12,7 @@
 #include "collectives/fusion/fusion.hpp"
 #include "collectives/placement/placement.hpp"
 #include "workloads/methods/method.hpp"
+#include "workloads/optimizers/optimizer.hpp"
 #include "workloads/presets/preset.hpp"
 #include "workloads/step/precision.hpp"
 #include "workloads/step/recomputation.hpp"
@@ -35,10 +37,14 @@ struct TrainingStrategy {
   bool on_gpu = false;                     ///< computed and exchanged on GPUs
   Precision precision = Precision::float32;
   Recomputation recomputation = Recomputation::none;
+  /// None: of a model that is trained here plain SGD, of a recorded step the one that it was recorded with.
+  std::optional<OptimizerChoice> optimizer = {};
   const Preset* preset = nullptr;  ///< the framework whose costs on the host are simulated; null: none are
 
   bool communicates() const { return !algorithm.empty(); }
   bool colocated() const { return algorithm.uses_servers() && server_mode == ServerMode::colocated; }
+  /// The optimizer of a model that is trained here.
+  OptimizerChoice trained_with() const { return optimizer ? *optimizer : parse_optimizer("sgd"); }
   /// Sets the number of servers to `count`, but of colocated ones to no more than there are workers to share a rank
   /// with.
   void set_servers(int count, int workers);

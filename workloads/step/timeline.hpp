@@ -28,6 +28,8 @@ struct StepTimeline {
   /// Bytes of a parameter that a unit gathers for each byte of its gradient: half as many where passes compute in 16
   /// bits and gradients are added up in float32.
   double gathered = 1;
+  /// The time in which memory moves one number of each parameter; 0: not known.
+  Seconds memory_pass;
 
   /// The size of each gradient.
   std::vector<std::int64_t> elements() const;

@@ -40,7 +40,7 @@ struct TrainingRequest {
   /// LibTorch's threads per rank. Whoever starts the ranks sets OMP_NUM_THREADS and OPENBLAS_NUM_THREADS to
   /// the same number, because the libraries below LibTorch read them when the process begins.
   int threads = 1;
-  double learning_rate = 0.01;
+  std::optional<double> learning_rate = {};  ///< none: that of the optimizer
   /// Batch normalisation with its running statistics: samples then do not see each other, and it makes no
   /// difference how they are spread over workers.
   bool freeze_batch_norm = false;
@@ -52,6 +52,7 @@ struct TrainingRequest {
   /// a core of its own; ranks that share cores take turns by it.
   Seconds polling{0};
 
+  double rate() const { return learning_rate.value_or(strategy.trained_with().optimizer->rate); }
   /// A worker's number among those of its node.
   Rank local_rank(Rank worker) const { return workers_per_node > 0 ? worker % workers_per_node : worker; }
 };

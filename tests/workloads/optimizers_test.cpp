@@ -1,0 +1,142 @@
+#include "workloads/optimizers/optimizer.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "collectives/base/error.hpp"
+
+namespace hbench {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Parameters of an optimizer with its state, on the host.
+class Trained {
+ public:
+  Trained(const char* optimizer, std::vector<float> from)
+      : optimizer_(parse_optimizer(optimizer)),
+        parameters_(std::move(from)),
+        state_(static_cast<std::size_t>(optimizer_.state()), std::vector<float>(parameters_.size())) {}
+
+  void step(std::vector<float> gradients, double rate, double divisor = 1) {
+    HostNumbers parameters(parameters_);
+    std::vector<HostNumbers> kept(state_.begin(), state_.end());
+    std::vector<Numbers*> state;
+    for (HostNumbers& each : kept) state.push_back(&each);
+    optimizer_.apply({.rate = rate, .divisor = divisor, .number = ++steps_}, parameters, HostNumbers(gradients), state);
+  }
+  const std::vector<float>& parameters() const { return parameters_; }
+
+ private:
+  OptimizerChoice optimizer_;
+  std::vector<float> parameters_;
+  std::vector<std::vector<float>> state_;
+  int steps_ = 0;
+};
+
+/// The parameter after steps of one gradient from 1.
+double after(const char* optimizer, int steps, float gradient, double rate) {
+  Trained one(optimizer, {1});
+  for (int step = 0; step < steps; ++step) one.step({gradient}, rate);
+  return one.parameters()[0];
+}
+
+class EveryOptimizer : public ::testing::TestWithParam<const Optimizer*> {};
+
+TEST_P(EveryOptimizer, SaysWhatItDoesAndWhereItIsFrom) {
+  EXPECT_FALSE(GetParam()->summary.empty());
+  EXPECT_FALSE(GetParam()->citation.empty());
+  EXPECT_GT(GetParam()->rate, 0);
+  for (const NumberField& field : GetParam()->fields) {
+    EXPECT_FALSE(field.name.empty());
+    EXPECT_GE(field.standard, field.smallest);
+    EXPECT_LE(field.standard, field.largest);
+  }
+}
+
+TEST_P(EveryOptimizer, IsReadBackFromItsText) {
+  OptimizerChoice choice = parse_optimizer(GetParam()->name);
+  EXPECT_EQ(choice.text(), GetParam()->name) << "standard values are not said";
+  for (double& value : choice.values) value /= 2;
+  const OptimizerChoice again = parse_optimizer(choice.text());
+  EXPECT_EQ(again.optimizer, choice.optimizer);
+  EXPECT_EQ(again.values, choice.values);
+}
+
+TEST_P(EveryOptimizer, DescendsAQuadratic) {
+  Trained bowl(GetParam()->name.data(), {3, -2});
+  for (int step = 0; step < 2000; ++step) bowl.step({bowl.parameters()[0], 4 * bowl.parameters()[1]}, 0.01);
+  EXPECT_NEAR(bowl.parameters()[0], 0, 0.02);
+  EXPECT_NEAR(bowl.parameters()[1], 0, 0.02);
+}
+
+TEST_P(EveryOptimizer, DividesASumOfGradientsFirst) {
+  Trained mean(GetParam()->name.data(), {3, -2}), sum(GetParam()->name.data(), {3, -2});
+  for (const float gradient : {0.5F, -0.25F, 2.0F}) {
+    mean.step({gradient, 1}, 0.1);
+    sum.step({4 * gradient, 4}, 0.1, 4);
+  }
+  EXPECT_EQ(mean.parameters(), sum.parameters()) << "4 is a power of two: no rounding differs";
+}
+
+TEST_P(EveryOptimizer, IsOfEachParameterForItself) {
+  Trained both(GetParam()->name.data(), {3, -2}), first(GetParam()->name.data(), {3}),
+      second(GetParam()->name.data(), {-2});
+  for (const float gradient : {0.5F, -0.3F, 0.0F}) {
+    both.step({gradient, 2 * gradient}, 0.1);
+    first.step({gradient}, 0.1);
+    second.step({2 * gradient}, 0.1);
+  }
+  EXPECT_EQ(both.parameters(), (std::vector{first.parameters()[0], second.parameters()[0]}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimizers, EveryOptimizer, ::testing::ValuesIn(optimizers().begin(), optimizers().end()),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+// On x^2 / 2 every step leaves 1 - rate of the parameter.
+TEST(Optimizers, OfPlainDescentFollowTheClosedFormOfAQuadratic) {
+  Trained bowl("sgd", {2});
+  for (int step = 0; step < 20; ++step) bowl.step({bowl.parameters()[0]}, 0.1);
+  EXPECT_NEAR(bowl.parameters()[0], 2 * std::pow(0.9, 20), 1e-6);
+}
+
+// Of one gradient g the momentum after k steps is g (1 - b^k) / (1 - b); steps add it up.
+TEST(Optimizers, WithMomentumAddUpAGeometricSeries) {
+  const double b = 0.5, rate = 0.01, gradient = 2;
+  const int steps = 7;
+  const double sum = gradient / (1 - b) * (steps - b * (1 - std::pow(b, steps)) / (1 - b));
+  EXPECT_NEAR(after("momentum:0.5", steps, gradient, rate), 1 - rate * sum, 1e-6);
+  EXPECT_NEAR(after("nesterov:0.5", steps, gradient, rate), 1 - rate * (steps * gradient + b * sum), 1e-6);
+  EXPECT_NEAR(after("momentum:0", steps, gradient, rate), after("sgd", steps, gradient, rate), 1e-7);
+}
+
+// Of one gradient both corrected means are its own: a step has the length of the rate, whatever the gradient.
+TEST(Optimizers, OfAdamStepByTheRate) {
+  for (const float gradient : {3.0F, 1e-3F}) {
+    EXPECT_NEAR(after("adam", 10, gradient, 0.01), 1 - 0.1, 1e-5);
+    EXPECT_NEAR(after("adam", 10, -gradient, 0.01), 1 + 0.1, 1e-5);
+    EXPECT_NEAR(after("adamw:0.9:0.999:1e-8:0", 10, gradient, 0.01), 1 - 0.1, 1e-5);
+  }
+  double decayed = 1;
+  for (int step = 0; step < 10; ++step) decayed = decayed * (1 - 0.01 * 0.5) - 0.01;
+  EXPECT_NEAR(after("adamw:0.9:0.999:1e-8:0.5", 10, 3, 0.01), decayed, 1e-5);
+}
+
+TEST(Optimizers, RefuseTheirValuesWithWhatIsRight) {
+  const auto refusal = [](const char* text) {
+    try {
+      parse_optimizer(text);
+    } catch (const Error& error) {
+      return std::string(error.what()) + " / " + error.hint();
+    }
+    return std::string("nothing");
+  };
+  EXPECT_THAT(refusal("momentum:1"), HasSubstr("'1' is not the momentum of momentum, a number from 0 to 0.9999"));
+  EXPECT_THAT(refusal("momentum:x"), HasSubstr("write momentum:0.9"));
+  EXPECT_THAT(refusal("sgd:0.9"), HasSubstr("sgd takes no number after its name"));
+  EXPECT_THAT(refusal("adamm"), HasSubstr("did you mean 'adam"));
+}
+
+}  // namespace
+}  // namespace hbench

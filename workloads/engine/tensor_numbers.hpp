@@ -1,0 +1,30 @@
+#pragma once
+
+/// Numbers in tensors of LibTorch's, on any device it has. Included by files that include LibTorch alone.
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "workloads/optimizers/numbers.hpp"
+
+namespace hbench {
+
+/// One operation on a GPU is a few kernels for all tensors, as in PyTorch's optimizers with `foreach`.
+class TensorNumbers final : public Numbers {
+ public:
+  explicit TensorNumbers(std::vector<at::Tensor> tensors) : tensors_(std::move(tensors)) {}
+  /// As many of the same shapes, in memory of their own.
+  TensorNumbers zeros() const;
+
+  void assign(const Numbers& a) override;
+  void multiply(double factor) override;
+  void add(const Numbers& a, double factor) override;
+  void add_product(const Numbers& a, const Numbers& b, double factor) override;
+  void add_ratio(const Numbers& a, const Numbers& b, double factor, double root, double epsilon) override;
+
+ private:
+  std::vector<at::Tensor> tensors_;
+};
+
+}  // namespace hbench
