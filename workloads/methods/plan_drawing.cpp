@@ -105,9 +105,9 @@ std::string draw(const StepPlan& plan) {
     put(line->second, box, caption(task));
     if (task.among == Among::servers) notes += servers_note(task);
     if (task.every > 1)
-      notes += fmt::format("The {} of {} is a part of one iteration in {}{}.\n", to_string(task.collective),
-                           to_string(task.carried), task.every,
-                           task.from > 0 ? fmt::format(", from the {}th on", task.from + 1) : "");
+      notes +=
+          fmt::format("The {} of {} is a part of one iteration in {}{}.\n", to_string(task.collective),
+                      to_string(task.carried), task.every, task.from > 0 ? fmt::format(", after {}", task.from) : "");
     if (task.until != Task::kNever)
       notes += fmt::format("The {} of {} is a part of the first {} iterations.\n", to_string(task.collective),
                            to_string(task.carried), task.until);
