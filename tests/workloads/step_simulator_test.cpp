@@ -181,6 +181,20 @@ TEST(StepSimulator, ACycleBeginsWhenTheCoordinatorHasToldEveryoneAboutTheLastOne
   EXPECT_NEAR(times.exposed.value, 0.0314 - 0.018, kTolerance);
 }
 
+// On 8 workers 800 elements are 3200 bytes: below 4 KB they take the direct exchange, at 3 KB and more the ring.
+TEST(StepSimulator, BucketsTakeTheAlgorithmOfTheirBytes) {
+  const StepTimeline one{
+      .batch = 1, .forward = Seconds(0.010), .backward = Seconds(0.020), .gradients = {{"a", 800, Seconds(0.020)}}};
+  const auto exposed = [&](const char* rule) {
+    TrainingStrategy strategy = ring("none");
+    strategy.algorithm = parse_algorithm_rule(rule);
+    return run(round_cluster(), {.workers = 8}, one, strategy).exposed.value;
+  };
+  EXPECT_DOUBLE_EQ(exposed("direct@4000B/ring"), exposed("direct"));
+  EXPECT_DOUBLE_EQ(exposed("direct@3000B/ring"), exposed("ring"));
+  EXPECT_NE(exposed("ring"), exposed("direct"));
+}
+
 StepTimes run_compressed(const Profile& profile, int workers, const char* compressor,
                          std::optional<CodingRate> measured = std::nullopt) {
   const StepTimeline one{
