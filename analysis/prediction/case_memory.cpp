@@ -109,13 +109,14 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   // The mean of parameters lies beside them until the update takes it.
   if (exchanges_among(plan, Among::neighbours) || exchanges_among(plan, Among::partner))
     memory.weights = memory.weights + memory.weights;
-  if (parts.optimizer) memory.optimizer = memory.optimizer / asked.gpus;
-  if (parts.gradients) memory.gradients = memory.gradients / asked.gpus;
+  const int ranks = parts.groups.size_among(asked.gpus);
+  if (parts.optimizer) memory.optimizer = memory.optimizer / ranks;
+  if (parts.gradients) memory.gradients = memory.gradients / ranks;
   if (parts.parameters) {
     const NumberBytes bytes = number_bytes_of(asked, catalog);
     const Bytes units = gathered_units(catalog.traces.at(asked.workload).timeline, bytes);
     const Bytes whole = memory.weights;
-    memory.weights = whole / asked.gpus + (parts.gathered_stay ? whole * (bytes.gathered() / bytes.weight) : units);
+    memory.weights = whole / ranks + (parts.gathered_stay ? whole * (bytes.gathered() / bytes.weight) : units);
     memory.weights = std::min(memory.weights, whole);
   }
   return memory;

@@ -103,9 +103,10 @@ StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faste
   const Trace& recorded = catalog.traces.at(asked.workload);
   const StepTimeline of_one =
       recorded.timeline.rescaled(one_gpu(asked, catalog).samples_per_second * faster, asked.micro_batch());
-  StepTimeline timeline = with_update(of_one, asked, catalog)
-                              .recomputed(recomputed_share(recorded, recomputation_of(asked)))
-                              .accumulated(std::max(asked.accumulate, 1));
+  StepTimeline timeline =
+      with_update(of_one, asked, catalog).recomputed(recomputed_share(recorded, recomputation_of(asked)));
+  const int micro_batches = std::max(asked.accumulate, 1);
+  timeline = method_of(asked).goes_by_units() ? timeline.repeated(micro_batches) : timeline.accumulated(micro_batches);
   const NumberBytes bytes = number_bytes_of(asked, catalog);
   // Compressors code float32.
   if (bytes.half_gradients() && !asked.strategy.compresses()) timeline = timeline.with_half_gradients();

@@ -176,12 +176,12 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
   if (is_on_cluster(asked)) asked.nodes = plan_.catalog.profiles.at(asked.profile).nodes_of(asked.gpus);
   if (strategy.communicates()) {
     const World world = strategy.world(asked.workers(), gpus_per_domain(asked));
-    std::string why = refuse_strategy(strategy, world);
+    std::string why;
+    if (is_on_cluster(asked))
+      why = refuse_groups(strategy.method, plan_.catalog.profiles.at(asked.profile).gpus_per_node);
+    if (why.empty()) why = refuse_strategy(strategy, world);
     if (why.empty() && asked.evidence != Evidence::simulated)
       why = refuse_engine(strategy, asked.evidence == Evidence::emulated);
-    if (why.empty() && asked.accumulate > 1 && strategy.method.goes_by_units())
-      why = fmt::format("{} gathers parameters anew for each micro-batch, which is not simulated; give no --accumulate",
-                        strategy.method.text());
     if (!why.empty()) {
       const std::string with = strategy.compressor.verbatim() ? "" : " with " + strategy.compressor.text();
       unsuited_[{strategy.algorithm.text() + with, std::move(why)}].insert(asked.gpus);

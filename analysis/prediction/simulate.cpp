@@ -88,7 +88,8 @@ std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::in
   const TrainingStrategy strategy = parse_strategy(asked);
   if (strategy.algorithm.is_vendor()) return "a library's own collective has no schedule to simulate";
   const World world = strategy.world(asked.gpus, catalog.profiles.at(asked.profile).gpus_per_domain());
-  std::string why = refuse_strategy(strategy, world);
+  std::string why = refuse_groups(strategy.method, catalog.profiles.at(asked.profile).gpus_per_node);
+  if (why.empty()) why = refuse_strategy(strategy, world);
   return why.empty() ? refuse_size(world, catalog.traces.at(asked.workload).timeline, strategy, memory) : why;
 }
 

@@ -16,17 +16,29 @@ std::string_view to_string(TimeBasis basis) {
   return "";
 }
 
-CollectiveModel::CollectiveModel(const Profile& profile, const World& world, StopRequested stop)
+namespace {
+
+/// Groups that lie within nodes meet nothing of other nodes: one node stands for all.
+World simulated_world(const Profile& profile, const World& world, const RankGroups& groups) {
+  const int per_node = profile.gpus_per_domain();
+  return groups.within(per_node) && world.workers > per_node ? World{.workers = per_node} : world;
+}
+
+}  // namespace
+
+CollectiveModel::CollectiveModel(const Profile& profile, const World& world, StopRequested stop,
+                                 const RankGroups& groups)
     : profile_(&profile),
-      world_(world),
+      world_(simulated_world(profile, world, groups)),
+      groups_(groups.size_among(world_.workers) == world_.workers ? RankGroups{} : groups),
       stop_(std::move(stop)),
-      network_(profile, world),
-      plans_(network_.layout(), world) {}
+      network_(profile, world_),
+      plans_(network_.layout(), world_, groups_) {}
 
 const MeasuredCurve* CollectiveModel::curve_of(const AlgorithmChoice& algorithm) const {
   const int nodes = profile_->nodes_of(world_.workers);
   const auto known = std::ranges::find_if(profile_->curves, [&](const MeasuredCurve& curve) {
-    return curve.collective == algorithm.algorithm->collective && curve.ranks == world_.workers &&
+    return groups_.all() && curve.collective == algorithm.algorithm->collective && curve.ranks == world_.workers &&
            curve.nodes == nodes && world_.servers == 0 && curve.algorithm == algorithm.text();
   });
   return known == profile_->curves.end() ? nullptr : &*known;
@@ -35,13 +47,14 @@ const MeasuredCurve* CollectiveModel::curve_of(const AlgorithmChoice& algorithm)
 Seconds CollectiveModel::model(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements,
                                int segments) {
   const std::int64_t bytes = elements * static_cast<std::int64_t>(encoding.element_size);
+  const World of_group = groups_.all() ? world_ : World{.workers = groups_.size_among(world_.workers)};
   if (algorithm.algorithm->is_vendor())
-    return library_time(*profile_, algorithm.algorithm->collective, world_.workers, Bytes(static_cast<double>(bytes)))
+    return library_time(*profile_, algorithm.algorithm->collective, of_group.workers, Bytes(static_cast<double>(bytes)))
         .time;
-  if (segments == 0) segments = algorithm.segments(world_, bytes);
+  if (segments == 0) segments = algorithm.segments(of_group, bytes);
   const Seconds moving = simulate(network_, plans_.of(algorithm, segments), encoding, elements, stop_);
   // A schedule runs as a kernel where the library's do.
-  const bool is_called = world_.ranks() > 1 && profile_->call_latency.value > 0;
+  const bool is_called = of_group.ranks() > 1 && profile_->call_latency.value > 0;
   return is_called ? profile_->call_latency + kKernelBase + moving : moving;
 }
 

@@ -24,8 +24,9 @@ inline constexpr double kFarFromCurve = 64;
 /// Keeps plans of schedules that it has made. Not thread-safe. `profile` outlives it.
 class CollectiveModel {
  public:
-  /// Asks `stop` before every round.
-  CollectiveModel(const Profile& profile, const World& world, StopRequested stop = {});
+  /// Of collectives within `groups` at once, where these are not all ranks: of workers alone. Asks `stop` before every
+  /// round.
+  CollectiveModel(const Profile& profile, const World& world, StopRequested stop = {}, const RankGroups& groups = {});
 
   struct Answer {
     Seconds time;
@@ -43,6 +44,7 @@ class CollectiveModel {
 
   const Profile* profile_;
   World world_;
+  RankGroups groups_;
   StopRequested stop_;
   Network network_;
   SimulationPlans plans_;

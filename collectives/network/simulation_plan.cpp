@@ -165,8 +165,11 @@ const SimulationPlan& SimulationPlans::of(const AlgorithmChoice& algorithm, int 
     made_.clear();
     kept_ = 0;
   }
-  const SimulationPlan& made =
-      made_.emplace(key, SimulationPlan(layout_, algorithm.runs(world_, segments))).first->second;
+  const auto runs_among = [&](int ranks) { return algorithm.runs({.workers = ranks}, segments); };
+  const RunSchedule schedule = groups_.all()
+                                   ? algorithm.runs(world_, segments)
+                                   : in_groups(runs_among(groups_.size_among(world_.workers)), world_.workers, groups_);
+  const SimulationPlan& made = made_.emplace(key, SimulationPlan(layout_, schedule)).first->second;
   kept_ += made.runs().size();
   return made;
 }

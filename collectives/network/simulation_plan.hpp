@@ -12,6 +12,7 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/network/rank_layout.hpp"
+#include "collectives/schedule/rank_groups.hpp"
 #include "collectives/schedule/runs.hpp"
 
 namespace hbench {
@@ -85,10 +86,13 @@ class SimulationPlan {
   ChunkLayout chunks_;
 };
 
-/// Plans that are asked for again and again, each made once. Not thread-safe.
+/// Plans that are asked for again and again, each made once: of collectives among all ranks, or within groups of ranks
+/// at once. Not thread-safe.
 class SimulationPlans {
  public:
-  SimulationPlans(RankLayout layout, const World& world) : layout_(std::move(layout)), world_(world) {}
+  /// \pre the world is a multiple of `RankGroups::unit`
+  SimulationPlans(RankLayout layout, const World& world, const RankGroups& groups = {})
+      : layout_(std::move(layout)), world_(world), groups_(groups) {}
 
   /// Lives until the next call: with many runs in it, it forgets all plans before it makes another one.
   const SimulationPlan& of(const AlgorithmChoice& algorithm, int segments);
@@ -97,6 +101,7 @@ class SimulationPlans {
   using Key = std::tuple<const Algorithm*, std::string, int>;
   RankLayout layout_;
   World world_;
+  RankGroups groups_;
   std::size_t kept_ = 0;  ///< runs
   std::map<Key, SimulationPlan> made_;
 };

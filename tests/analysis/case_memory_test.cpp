@@ -109,6 +109,8 @@ TEST(MemoryOf, IsSharedOutAsTheMethodSays) {
   EXPECT_EQ(kept("zero:1").gradients, all.gradients);
   EXPECT_NEAR(kept("zero:2").gradients / all.gradients, 1.0 / 8, 1e-12);
   EXPECT_EQ(kept("zero:2").weights, all.weights);
+  EXPECT_NEAR(kept("hsdp:2").optimizer / all.optimizer, 1.0 / 2, 1e-12);
+  EXPECT_EQ(kept("hsdp:8").total(), kept("fsdp").total());
   EXPECT_EQ(kept("local-sgd:8").total(), all.total());
   // A copy of all parameters, and the outer momentum, in float32.
   EXPECT_NEAR((kept("diloco:8").optimizer - all.optimizer).value, 8 * known.traces.at("w").elements(), 1);

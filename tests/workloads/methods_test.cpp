@@ -33,7 +33,7 @@ TEST_P(EveryMethod, HasAPlanThatIsProved) {
   for (const MethodChoice& choice : choices())
     for (const bool overlap : {false, true})
       for (const int ranks : {2, 3, 5})
-        EXPECT_EQ(prove_plan(choice.plan(overlap), ranks).refusal, "") << choice.text() << " on " << ranks << " ranks";
+        EXPECT_EQ(prove_plan(choice.plan(overlap), ranks).refusal, "") << choice.text() << ", " << ranks << " groups";
 }
 
 TEST_P(EveryMethod, IsReadBackFromItsText) {
@@ -123,6 +123,9 @@ TEST(Methods, ShardWhatTheirStageSays) {
   EXPECT_TRUE(kept("zero:2").gradients);
   EXPECT_FALSE(kept("zero:2").parameters);
   EXPECT_TRUE(kept("fsdp").parameters);
+  EXPECT_EQ(kept("fsdp").groups.size_among(64), 64);
+  EXPECT_TRUE(kept("hsdp:4").parameters);
+  EXPECT_EQ(kept("hsdp:4").groups.size_among(64), 4);
   EXPECT_EQ(parse_method("zero:3").text(), "fsdp") << "DeepSpeed's name of it";
 }
 

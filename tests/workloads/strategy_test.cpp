@@ -90,6 +90,21 @@ TEST(RefuseStrategy, SaysWhichCollectiveOfAMethodThereIsNot) {
             "fsdp needs an all-gather, and there is none called double-binary-tree; take ring");
 }
 
+TEST(RefuseStrategy, HasWholeGroups) {
+  TrainingStrategy strategy{.method = parse_method("hsdp:8"), .algorithm = parse_algorithm_rule("ring")};
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 16}), "");
+  EXPECT_EQ(refuse_strategy(strategy, {.workers = 12}),
+            "hsdp:8 shares out the model among groups of 8, and 12 GPUs are no multiple of that");
+  strategy.algorithm = parse_algorithm_rule("hierarchical");
+  EXPECT_THAT(refuse_strategy(strategy, {.workers = 16, .group = 8}), HasSubstr("take ring"));
+  EXPECT_EQ(refuse_groups(parse_method("hsdp:3"), 8),
+            "hsdp:3 needs groups that divide a node of 8 GPUs, or are whole "
+            "nodes");
+  EXPECT_EQ(refuse_groups(parse_method("hsdp:4"), 8), "");
+  EXPECT_EQ(refuse_groups(parse_method("hsdp:16"), 8), "");
+  EXPECT_EQ(refuse_groups(parse_method("fsdp"), 8), "");
+}
+
 TEST(RefuseEngine, DoesNotShardTheStateOfALossScaleThatChanges) {
   TrainingStrategy strategy{.algorithm = parse_algorithm_rule("ring"), .precision = Precision::fp16};
   EXPECT_EQ(refuse_engine(strategy, false), "");

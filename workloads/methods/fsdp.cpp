@@ -5,61 +5,106 @@
 namespace hbench {
 namespace {
 
+/// How a model is shared out.
+struct Sharding {
+  bool reshard = true;        ///< what was gathered for the forward pass is freed after it
+  RankGroups shards = {};     ///< among which it is
+  bool has_replicas = false;  ///< of the same part, in other groups
+};
+
 /// Builds the iteration, unit by unit. Units are prefetched one ahead: a unit is gathered once the pass has come to the
-/// one before it, so that at most two are there.
+/// one before it, so that at most two are there. Each micro-batch gathers anew, and scatters its gradients, so that no
+/// rank ever has all of them; replicas add up what all micro-batches have left.
 class Builder {
  public:
-  explicit Builder(const PlanRequest& request) {
+  Builder(const PlanRequest& request, const Sharding& sharding) : sharding_(sharding) {
     plan_.units = request.units.empty() ? std::vector<std::vector<int>>(3) : request.units;
+    plan_.micro_batches = request.micro_batches;
   }
 
-  StepPlan build(bool reshard) {
-    const int units = static_cast<int>(plan_.units.size());
-    std::vector<int> forward, gathered, scattered;
-    for (int unit = 0; unit < units; ++unit) {
-      // The last unit of the forward pass is the first of the backward pass, and stays.
-      const bool frees = reshard && unit + 1 < units;
-      gathered.push_back(
-          gather(unit, frees, unit < 2 ? std::vector<After>() : std::vector<After>{{forward[unit - 2]}}));
-      forward.push_back(add({.kind = TaskKind::forward, .unit = unit, .after = {{gathered.back()}}}));
-    }
-    int last = forward.back(), before_last = forward.back();
-    for (int unit = units - 1; unit >= 0; --unit) {
-      std::vector<After> after{{last}};
-      if (reshard && unit + 1 < units) after = {{gather(unit, true, {{before_last}})}};
-      before_last = last;
-      last = add({.kind = TaskKind::backward, .unit = unit, .after = after});
-      scattered.push_back(add({.kind = TaskKind::collective,
-                               .collective = CollectiveKind::reduce_scatter,
-                               .own_part = true,
-                               .unit = unit,
-                               .after = {{last}}}));
+  StepPlan build() {
+    reduced_.assign(plan_.units.size(), kNone);
+    for (micro_batch_ = 0; micro_batch_ < plan_.micro_batches; ++micro_batch_) {
+      forward();
+      backward();
     }
     std::vector<After> all;
-    for (const int task : scattered) all.push_back({task});
+    for (const int task : reduced_) all.push_back({task});
+    std::ranges::reverse(all);
     add({.kind = TaskKind::apply, .own_part = true, .after = std::move(all)});
     return std::move(plan_);
   }
 
  private:
+  static constexpr int kNone = -1;
+  int units() const { return static_cast<int>(plan_.units.size()); }
+
+  void forward() {
+    for (int unit = 0; unit < units(); ++unit) {
+      // The last unit of the forward pass is the first of the backward pass, and stays. The first one of all is
+      // gathered once the last micro-batch has freed it.
+      const bool frees = sharding_.reshard && unit + 1 < units();
+      const int gathered = gather(unit, frees, unit == 0 ? last_ : before_last_);
+      compute({.kind = TaskKind::forward, .unit = unit, .after = {{gathered}}});
+    }
+  }
+
+  void backward() {
+    const bool is_last = micro_batch_ + 1 == plan_.micro_batches;
+    for (int unit = units() - 1; unit >= 0; --unit) {
+      int& reduced = reduced_[static_cast<std::size_t>(unit)];
+      std::vector<After> after{{last_}};
+      if (sharding_.reshard && unit + 1 < units()) after = {{gather(unit, true, before_last_)}};
+      if (reduced != kNone) after.push_back({reduced});  // it makes room for new gradients
+      compute({.kind = TaskKind::backward, .unit = unit, .after = std::move(after)});
+      reduced = add({.kind = TaskKind::collective,
+                     .collective = CollectiveKind::reduce_scatter,
+                     .groups = sharding_.shards,
+                     .own_part = true,
+                     .unit = unit,
+                     .micro_batch = micro_batch_,
+                     .after = {{last_}}});
+      if (sharding_.has_replicas && is_last)
+        reduced = add({.kind = TaskKind::collective,
+                       .groups = {.size = 0, .stride = sharding_.shards.size},
+                       .own_part = true,
+                       .unit = unit,
+                       .micro_batch = micro_batch_,
+                       .after = {{reduced}}});
+    }
+  }
+
   int add(Task task) {
     plan_.tasks.push_back(std::move(task));
     return plan_.size() - 1;
   }
-  int gather(int unit, bool frees, std::vector<After> after) {
+  void compute(Task task) {
+    task.micro_batch = micro_batch_;
+    before_last_ = last_;
+    last_ = add(std::move(task));
+  }
+  int gather(int unit, bool frees, int after) {
     return add({.kind = TaskKind::collective,
                 .collective = CollectiveKind::all_gather,
                 .carried = Carried::parameters,
+                .groups = sharding_.shards,
                 .frees = frees,
                 .unit = unit,
-                .after = std::move(after)});
+                .micro_batch = micro_batch_,
+                .after = after == kNone ? std::vector<After>() : std::vector<After>{{after}}});
   }
 
+  Sharding sharding_;
   StepPlan plan_;
+  int micro_batch_ = 0;
+  int last_ = kNone, before_last_ = kNone;  ///< passes of units
+  std::vector<int> reduced_;                ///< by unit: the last collective of its gradients
 };
 
 constexpr std::string_view kCitation =
     "Zhao et al., PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel, VLDB 2023, arXiv:2304.11277";
+
+constexpr MethodField kHsdpFields[] = {{.name = "shard group", .standard = 8}};
 
 }  // namespace
 
@@ -69,7 +114,7 @@ constinit const Method kFsdp{
     .summary = "each rank has its part of all state; a unit's parameters are gathered for both passes (ZeRO-3)",
     .citation = kCitation,
     .by_units = true,
-    .plan = [](const PlanRequest& request) { return Builder(request).build(true); }};
+    .plan = [](const PlanRequest& request) { return Builder(request, {}).build(); }};
 
 extern const Method kFsdpKeeping;
 constinit const Method kFsdpKeeping{
@@ -77,6 +122,17 @@ constinit const Method kFsdpKeeping{
     .summary = "as fsdp, but parameters that were gathered stay until the backward pass (SHARD_GRAD_OP)",
     .citation = kCitation,
     .by_units = true,
-    .plan = [](const PlanRequest& request) { return Builder(request).build(false); }};
+    .plan = [](const PlanRequest& request) { return Builder(request, {.reshard = false}).build(); }};
+
+extern const Method kHsdp;
+constinit const Method kHsdp{
+    .name = "hsdp",
+    .summary = "as fsdp within groups of neighbours, which all have the model: parts are added up between groups",
+    .citation = kCitation,
+    .fields = kHsdpFields,
+    .by_units = true,
+    .plan = [](const PlanRequest& request) {
+      return Builder(request, {.shards = {.size = request.whole(0)}, .has_replicas = true}).build();
+    }};
 
 }  // namespace hbench

@@ -26,6 +26,8 @@ struct PlanRequest {
   bool overlap = true;
   /// Of a model, as `StepPlan::units`. Where they are not known a method that goes by units has three.
   std::vector<std::vector<int>> units = {};
+  /// Of a method that goes by units: those of an iteration, each with passes of its own.
+  int micro_batches = 1;
 
   int whole(std::size_t field) const { return static_cast<int>(values[field]); }
 };
@@ -54,8 +56,9 @@ struct MethodChoice {
   bool is_synchronous() const;
   /// Whether ranks exchange a unit of the model at a time: then there is no fusion of tensors.
   bool goes_by_units() const { return method->by_units; }
-  StepPlan plan(bool overlap, std::vector<std::vector<int>> units = {}) const {
-    return method->plan({.values = values, .overlap = overlap, .units = std::move(units)});
+  StepPlan plan(bool overlap, std::vector<std::vector<int>> units = {}, int micro_batches = 1) const {
+    return method->plan(
+        {.values = values, .overlap = overlap, .units = std::move(units), .micro_batches = micro_batches});
   }
 };
 

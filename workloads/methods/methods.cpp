@@ -10,6 +10,7 @@ extern const Method kSynchronous;
 extern const Method kZero;
 extern const Method kFsdp;
 extern const Method kFsdpKeeping;
+extern const Method kHsdp;
 extern const Method kLocalSgd;
 extern const Method kPostLocalSgd;
 extern const Method kDiloco;
@@ -19,9 +20,9 @@ extern const Method kDecentralized;
 extern const Method kGossip;
 
 std::span<const Method* const> methods() {
-  static constexpr std::array kTable{&kSynchronous,  &kZero,          &kFsdp,   &kFsdpKeeping,
-                                     &kLocalSgd,     &kPostLocalSgd,  &kDiloco, &kAsyncServers,
-                                     &kStaleServers, &kDecentralized, &kGossip};
+  static constexpr std::array kTable{&kSynchronous,  &kZero,         &kFsdp,          &kFsdpKeeping,
+                                     &kHsdp,         &kLocalSgd,     &kPostLocalSgd,  &kDiloco,
+                                     &kAsyncServers, &kStaleServers, &kDecentralized, &kGossip};
   return kTable;
 }
 

@@ -12,7 +12,7 @@
 namespace hbench {
 namespace {
 
-/// A gradient's rank and iteration, and how much of it is in a number.
+/// A gradient's rank and micro-batch, counted over all iterations, and how much of it is in a number.
 using Sum = std::map<std::pair<int, int>, double>;
 
 constexpr double kRounding = 1e-9;
@@ -28,9 +28,10 @@ bool same(const Sum& a, const Sum& b) {
 }
 
 /// What a rank holds of one part of a unit of the model; each unit has as many parts as there are ranks, and rank r
-/// owns part r of each.
+/// owns part r of each, or of parts that are shared out within groups those of its place.
 struct Held {
   Sum parameters, gradients;  ///< in the place of gradients also deltas
+  Sum reduced;                ///< gradients of earlier micro-batches, which have been reduced
   Sum original;               ///< the parameters after the last outer update
   std::optional<Sum> aside;   ///< the mean of parameters that an apply task takes
   bool defined = false;       ///< the gradients
@@ -122,6 +123,7 @@ class Walk {
         ranks_(ranks),
         parts_(ranks * std::max(1, static_cast<int>(plan.units.size()))),
         sharded_(sharded(plan).parameters),
+        shards_(sharded(plan).groups),
         held_(static_cast<std::size_t>(ranks), std::vector<Held>(static_cast<std::size_t>(parts_))),
         servers_(static_cast<std::size_t>(parts_)) {
     if (sharded_) free_all();
@@ -139,7 +141,9 @@ class Walk {
 
  private:
   Held& held(int rank, int part) { return held_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(part)]; }
-  int owner(int part) const { return part % ranks_; }
+  bool owns(int rank, int part) const { return part % shards_.size_among(ranks_) == shards_.place(rank, ranks_); }
+  /// The symbol of what a pass of this task makes.
+  int sample() const { return iteration_ * plan_.micro_batches + plan_.task(task_).micro_batch; }
   bool is_of_task(int part) const {
     const int unit = plan_.task(task_).unit;
     return unit == Task::kWhole || part / ranks_ == unit;
@@ -154,7 +158,7 @@ class Walk {
   /// Parameters are left with their owners alone.
   void free_all() {
     for (int rank = 0; rank < ranks_; ++rank)
-      for (int part = 0; part < parts_; ++part) held(rank, part).there = owner(part) == rank;
+      for (int part = 0; part < parts_; ++part) held(rank, part).there = owns(rank, part);
   }
   void refuse(const std::string& why) {
     if (proof_.refusal.empty()) proof_.refusal = fmt::format("{} {}", name_of(plan_, task_), why);
@@ -166,14 +170,11 @@ class Walk {
         for_all([&](int rank, int part) { note_staleness(held(rank, part).parameters); });
         return use_parameters();
       case TaskKind::backward:
-        for_all([&](int rank, int part) {
-          held(rank, part).gradients = {{{rank, iteration_}, 1.0}};
-          held(rank, part).defined = true;
-        });
+        for_all([&](int rank, int part) { make(held(rank, part), rank); });
         return use_parameters();
       case TaskKind::apply:
         for_all([&](int rank, int part) {
-          if (!plan_.task(task_).own_part || owner(part) == rank) apply(rank, held(rank, part));
+          if (!plan_.task(task_).own_part || owns(rank, part)) apply(rank, held(rank, part));
         });
         if (sharded_) free_all();
         return;
@@ -191,8 +192,15 @@ class Walk {
   void use_parameters() {
     for_all([&](int rank, int part) {
       if (!held(rank, part).there) refuse(fmt::format("reads parameters that rank {} has freed", rank));
-      if (freed_after_pass_.contains(part)) held(rank, part).there = owner(part) == rank;
+      if (freed_after_pass_.contains(part)) held(rank, part).there = owns(rank, part);
     });
+  }
+
+  void make(Held& mine, int rank) {
+    const bool later = plan_.task(task_).micro_batch > 0 && mine.defined;
+    mine.reduced = later ? std::move(mine.gradients) : Sum();
+    mine.gradients = {{{rank, sample()}, 1.0}};
+    mine.defined = true;
   }
 
   void exchange(int part) {
@@ -239,9 +247,12 @@ class Walk {
   }
   bool has_all_of(const Sum& parameters, int iteration) const {
     for (int rank = 0; rank < ranks_; ++rank)
-      if (!parameters.contains({rank, iteration})) return false;
+      for (int sample = first_sample(iteration); sample < first_sample(iteration + 1); ++sample)
+        if (!parameters.contains({rank, sample})) return false;
     return true;
   }
+
+  int first_sample(int iteration) const { return iteration * plan_.micro_batches; }
 
   void apply(int rank, Held& mine) {
     if (!mine.defined) return refuse(fmt::format("reads gradients that are not there on rank {}", rank));
@@ -252,7 +263,7 @@ class Walk {
     for (const auto& [gradient, share] : gradients)
       if (parameters.contains(gradient))
         return refuse(fmt::format("applies the gradient of rank {} in iteration {} a second time", gradient.first,
-                                  gradient.second));
+                                  gradient.second / plan_.micro_batches));
     add(parameters, gradients, weight);
   }
 
@@ -275,32 +286,44 @@ class Walk {
     for (int rank = 0; rank < ranks_; ++rank) held(rank, part).gradients = mean;
   }
 
+  /// The groups of the task, in each of which it is done.
+  std::vector<std::vector<Rank>> groups() const { return plan_.task(task_).groups.members(ranks_); }
+
   void exchange_gradients(int part) {
+    const Task& task = plan_.task(task_);
+    for (const std::vector<Rank>& group : groups())
+      if (task.collective != CollectiveKind::all_reduce || !task.own_part || owns(group.front(), part))
+        exchange_gradients(part, group);
+  }
+  void exchange_gradients(int part, const std::vector<Rank>& group) {
     const CollectiveKind kind = plan_.task(task_).collective;
     Sum sum;
-    for (int rank = 0; rank < ranks_; ++rank) {
-      const bool needed = reduces(kind) || rank == source(part);
+    for (const Rank rank : group) {
+      const bool needed = reduces(kind) || is_source(rank, part);
       if (needed && !held(rank, part).defined) return refuse(fmt::format("sends gradients that rank {} lacks", rank));
       if (needed) add(sum, held(rank, part).gradients);
     }
     if (std::ranges::any_of(sum, [](const auto& each) { return each.second > 1 + kRounding; }))
       return refuse("adds up what is a sum already");
-    for (int rank = 0; rank < ranks_; ++rank) {
-      held(rank, part).defined = kind != CollectiveKind::reduce_scatter || rank == owner(part);
+    for (const Rank rank : group) {
+      held(rank, part).defined = kind != CollectiveKind::reduce_scatter || owns(rank, part);
       held(rank, part).gradients = sum;
+      add(held(rank, part).gradients, std::exchange(held(rank, part).reduced, {}));
     }
   }
 
   void exchange_parameters(int part) {
     const CollectiveKind kind = plan_.task(task_).collective;
     if (kind == CollectiveKind::reduce_scatter) return refuse("leaves parameters undefined");
-    Sum next;
-    for (int rank = 0; rank < ranks_; ++rank)
-      if (kind == CollectiveKind::all_reduce || rank == source(part))
-        add(next, held(rank, part).parameters, kind == CollectiveKind::all_reduce ? 1.0 / ranks_ : 1);
-    for (int rank = 0; rank < ranks_; ++rank) {
-      held(rank, part).parameters = next;
-      held(rank, part).there = true;
+    for (const std::vector<Rank>& group : groups()) {
+      Sum next;
+      const double share = kind == CollectiveKind::all_reduce ? 1.0 / static_cast<double>(group.size()) : 1;
+      for (const Rank rank : group)
+        if (kind == CollectiveKind::all_reduce || is_source(rank, part)) add(next, held(rank, part).parameters, share);
+      for (const Rank rank : group) {
+        held(rank, part).parameters = next;
+        held(rank, part).there = true;
+      }
     }
     if (plan_.task(task_).frees)
       freed_after_pass_.insert(part);
@@ -308,23 +331,28 @@ class Walk {
       freed_after_pass_.erase(part);
   }
 
-  /// The rank whose data of a part all get.
-  int source(int part) const { return plan_.task(task_).collective == CollectiveKind::broadcast ? 0 : owner(part); }
+  /// Whether all get a rank's data of a part.
+  bool is_source(Rank rank, int part) const {
+    return plan_.task(task_).collective == CollectiveKind::broadcast ? plan_.task(task_).groups.place(rank, ranks_) == 0
+                                                                     : owns(rank, part);
+  }
 
   /// All ranks have the same parameters, or each its own part; or the servers have all, or the mean over ranks has.
   void check_end() {
     if (!in_lockstep(plan_)) return check_shared_end();
     const auto check = [&](int rank, int part) {
-      if (sharded_ && owner(part) != rank) return;
-      for (int iteration = iteration_ + 1 - plan_.cycle(); iteration <= iteration_; ++iteration)
+      if (sharded_ && !owns(rank, part)) return;
+      for (int sample = first_of_cycle(); sample < first_sample(iteration_ + 1); ++sample)
         for (int from = 0; from < ranks_; ++from)
-          if (proof_.refusal.empty()) check_gradient(held(rank, part).parameters, rank, {from, iteration});
+          if (proof_.refusal.empty()) check_gradient(held(rank, part).parameters, rank, {from, sample});
       if (proof_.refusal.empty() && !same(held(rank, part).parameters, held(0, 0).parameters))
         proof_.refusal = fmt::format("rank {} ends with other parameters than rank 0", rank);
     };
     for (int rank = 0; rank < ranks_; ++rank)
       for (int part = 0; part < parts_; ++part) check(rank, part);
   }
+
+  int first_of_cycle() const { return first_sample(iteration_ + 1 - plan_.cycle()); }
 
   void check_shared_end() {
     for (int part = 0; part < parts_; ++part) {
@@ -336,8 +364,8 @@ class Walk {
           add(all, held(rank, part).parameters);
         }
       for (int from = 0; from < ranks_; ++from)
-        for (int iteration = iteration_ + 1 - plan_.cycle(); iteration <= iteration_; ++iteration)
-          if (proof_.refusal.empty()) check_gradient(all, 0, {from, iteration});
+        for (int sample = first_of_cycle(); sample < first_sample(iteration_ + 1); ++sample)
+          if (proof_.refusal.empty()) check_gradient(all, 0, {from, sample});
     }
   }
   void refuse_end(std::string why) {
@@ -348,20 +376,21 @@ class Walk {
     const auto found = parameters.find(gradient);
     if (found == parameters.end()) {
       proof_.refusal = fmt::format("no task brings the gradient of rank {} in iteration {} to rank {}", gradient.first,
-                                   gradient.second, rank);
+                                   gradient.second / plan_.micro_batches, rank);
       return;
     }
     const double weight = parameters.begin()->second;
     if (std::abs(found->second - weight) > kRounding)
       proof_.refusal =
           fmt::format("the gradient of rank {} in iteration {} counts {:.3g} times on rank {}, others {:.3g}",
-                      gradient.first, gradient.second, found->second, rank, weight);
+                      gradient.first, gradient.second / plan_.micro_batches, found->second, rank, weight);
   }
 
   const StepPlan& plan_;
   int ranks_;
   int parts_;                            ///< of all units
   bool sharded_;                         ///< parameters
+  RankGroups shards_;                    ///< among which parts are shared out
   std::vector<std::vector<Held>> held_;  ///< by rank and part
   std::vector<Sum> servers_;             ///< what they hold, by part
   std::set<int> freed_after_pass_;       ///< parts that the next pass frees
@@ -371,11 +400,11 @@ class Walk {
 
 }  // namespace
 
-PlanProof prove_plan(const StepPlan& plan, int ranks) {
+PlanProof prove_plan(const StepPlan& plan, int groups) {
   std::string refusal = refuse_edges(plan);
   if (refusal.empty()) refusal = refuse_races(plan);
   if (!refusal.empty()) return {.refusal = refusal, .facts = {}};
-  return Walk(plan, ranks).run();
+  return Walk(plan, groups * least_ranks(plan)).run();
 }
 
 }  // namespace hbench

@@ -22,7 +22,7 @@ struct PlanProof {
   PlanFacts facts;
 };
 
-/// Walks `plan` until it has started, and two cycles, on `ranks` ranks with symbols for gradients. A plan is right when
+/// Walks `plan` until it has started, and two cycles, on some ranks with symbols for gradients. A plan is right when
 ///   - every task waits for tasks before it alone, so that nothing waits for ever;
 ///   - of two tasks that use the same memory, one of which writes it, one waits for the other;
 ///   - no task reads gradients that a collective has left undefined, or parameters that were freed;
@@ -30,7 +30,7 @@ struct PlanProof {
 ///     the gradient of every rank in every iteration has been applied to all of them once, with the same weight. Where
 ///     ranks exchange with servers this is said of what the servers hold, and where they exchange with some others of
 ///     the mean over all ranks, which no exchange changes.
-/// \pre ranks >= 2
-PlanProof prove_plan(const StepPlan& plan, int ranks = 3);
+/// \param groups the number of ranks, or of those that the plan's groups need at least (`least_ranks`). \pre at least 2
+PlanProof prove_plan(const StepPlan& plan, int groups = 3);
 
 }  // namespace hbench

@@ -31,7 +31,9 @@ std::string_view short_of(const Task& task) {
     case TaskKind::outer:
       return "A";
     case TaskKind::collective:
-      return task.collective == CollectiveKind::all_gather ? "AG" : "RS";
+      return task.collective == CollectiveKind::all_gather   ? "AG"
+             : task.collective == CollectiveKind::all_reduce ? "AR"
+                                                             : "RS";
   }
   return "";
 }
@@ -118,6 +120,11 @@ std::string draw(const StepPlan& plan) {
     drawing +=
         "F, B: forward and backward pass of a unit of the model, from 0; AG: all-gather\n"
         "of its parameters; RS: reduce-scatter of its gradients.\n";
+  if (const RankGroups shards = sharded(plan).groups; !shards.all())
+    drawing += fmt::format(
+        "AG and RS within groups of {} neighbouring ranks; AR: all-reduce of a rank's\n"
+        "part with the ranks of the other groups that have the same part.\n",
+        shards.size);
   return drawing + notes;
 }
 

@@ -20,6 +20,11 @@ int StepPlan::start() const {
   return (last + cycle() - 1) / cycle() * cycle();
 }
 
+int least_ranks(const StepPlan& plan) {
+  return std::accumulate(plan.tasks.begin(), plan.tasks.end(), 1,
+                         [](int ranks, const Task& task) { return std::lcm(ranks, task.groups.unit()); });
+}
+
 bool in_lockstep(const StepPlan& plan) {
   return std::ranges::all_of(plan.tasks, [](const Task& task) { return task.computes() || task.among == Among::all; });
 }
@@ -74,8 +79,10 @@ Sharded sharded(const StepPlan& plan) {
   for (const Task& task : plan.tasks)
     if (task.own_part) (task.computes() ? parts.optimizer : parts.gradients) = true;
   for (const Task& task : plan.tasks) {
-    const bool gathers = !task.computes() && task.collective == CollectiveKind::all_gather && task.unit != Task::kWhole;
-    parts.parameters = parts.parameters || gathers;
+    if (task.computes()) continue;
+    const bool gathers = task.collective == CollectiveKind::all_gather;
+    if (gathers) parts.groups = task.groups;
+    parts.parameters = parts.parameters || (gathers && task.unit != Task::kWhole);
     parts.gathered_stay = parts.parameters && std::ranges::none_of(plan.tasks, &Task::frees);
   }
   return parts;
@@ -132,7 +139,9 @@ std::string describe(const Task& task) {
   else if (task.kind == TaskKind::collective)
     text = fmt::format("{} of {}", to_string(task.collective), to_string(task.carried));
   if (task.unit != Task::kWhole) text += fmt::format(" of unit {}", task.unit);
-  if (task.own_part) text += task.computes() ? " of the own part" : " whose rest is freed";
+  if (task.own_part)
+    text += task.collective == CollectiveKind::reduce_scatter ? " whose rest is freed" : " of the own part";
+  if (task.micro_batch > 0) text += fmt::format(" in micro-batch {}", task.micro_batch);
   if (task.every > 1) text += fmt::format(", every {} iterations", task.every);
   if (task.from > 0) text += fmt::format(" from iteration {}", task.from);
   if (task.until != Task::kNever) text += fmt::format(" until iteration {}", task.until);

@@ -17,6 +17,8 @@
 ///   rank.
 ///   5. An all-gather gathers what the reduce-scatter before it has scattered: it leaves in the same buckets.
 ///   6. A task may be of one unit of the model (a block of layers) alone. Its collective is one bucket.
+///   7. A collective among all may be one within each of several groups of ranks at once. Own parts are shared out
+///   among the ranks of the groups in which gradients are scattered and parameters gathered.
 
 #include <cstdint>
 #include <limits>
@@ -24,7 +26,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/schedule/schedule.hpp"
+#include "collectives/schedule/rank_groups.hpp"
 #include "workloads/optimizers/outer_step.hpp"
 
 namespace hbench {
@@ -65,13 +67,18 @@ struct Task {
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< of a collective among all
   Among among = Among::all;                                ///< of a collective
   Carried carried = Carried::gradients;                    ///< by a collective
+  RankGroups groups = {};                                  ///< of a collective among all: within each of them at once
   /// Of an apply task: every rank applies its own part of each tensor, and keeps the optimizer's state of that alone.
-  /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave.
+  /// Of a reduce-scatter: all gradients but those of the own part are freed as they leave. Of an all-reduce: it is of
+  /// the own part alone.
   bool own_part = false;
   /// Of an all-gather before a pass: the parameters of other ranks' parts are freed when the pass has used them.
   bool frees = false;
   /// The unit of the model whose layers, gradients or parameters it is of; kWhole: of all.
   int unit = kWhole;
+  /// Of a pass, or a collective beside it. What a reduction brings in a later one is added to what earlier ones have
+  /// left.
+  int micro_batch = 0;
   /// Of an exchange with servers: they answer once they have the gradients of all ranks of `bound` iterations before;
   /// without one, at once.
   std::optional<int> bound = {};
@@ -94,6 +101,7 @@ struct StepPlan {
   /// of one.
   std::vector<std::vector<int>> units = {};
   std::optional<OuterUpdate> outer = {};  ///< where there is an outer task
+  int micro_batches = 1;                  ///< of an iteration, where passes are of one each
 
   const Task& task(int index) const { return tasks[static_cast<std::size_t>(index)]; }
   int size() const { return static_cast<int>(tasks.size()); }
@@ -102,6 +110,9 @@ struct StepPlan {
   /// The first iteration of the first cycle that is like all after it: 0 where no task is for a time alone.
   int start() const;
 };
+
+/// The least number of ranks that the plan is for: others are multiples of it, for its groups to be whole.
+int least_ranks(const StepPlan& plan);
 
 /// Whether ranks go through the plan together: whatever they exchange, they exchange among all.
 bool in_lockstep(const StepPlan& plan);
@@ -130,9 +141,10 @@ bool feeds_by_tensor(const StepPlan& plan, int task);
 /// Whether nothing is exchanged after the collective `task` in an iteration.
 bool ends_step(const StepPlan& plan, int task, int iteration);
 
-/// What each rank keeps of its own part of the model alone, 1/N of the whole.
+/// What each rank keeps of its own part of the model alone, one of as many as a group has ranks.
 struct Sharded {
   bool optimizer = false, gradients = false, parameters = false;
+  RankGroups groups = {};      ///< among which parts are shared out
   bool gathered_stay = false;  ///< parameters of other ranks, from the forward to the backward pass
 };
 Sharded sharded(const StepPlan& plan);

@@ -22,10 +22,16 @@ struct StepProgress::Exchange {
 };
 
 StepProgress::StepProgress(StepPlan plan, const FusionChoice& fusion, std::vector<std::int64_t> tensor_bytes)
-    : plan_(std::move(plan)), tensor_bytes_(std::move(tensor_bytes)), done_(plan_.tasks.size(), true) {
+    : plan_(std::move(plan)),
+      tensor_bytes_(std::move(tensor_bytes)),
+      followers_(plan_.tasks.size()),
+      done_(plan_.tasks.size(), true) {
   for (int index = 0; index < plan_.size(); ++index) {
     const Task& task = plan_.task(index);
     const bool has_policy = task.unit == Task::kWhole && scatter_of(plan_, index) < 0;
+    for (const After& after : task.after)
+      followers_[static_cast<std::size_t>(after.task)].push_back({index, after.by_tensor});
+    if (!task.computes() && has_policy) with_policy_.push_back(index);
     exchanges_.push_back(task.computes() ? nullptr
                                          : std::make_unique<Exchange>(
                                                task, has_policy ? fusion.make(tensor_bytes_) : nullptr, tensor_bytes_));
@@ -37,10 +43,12 @@ StepProgress::StepProgress(StepProgress&&) noexcept = default;
 
 std::vector<Start> StepProgress::begin(int iteration) {
   done_.assign(plan_.tasks.size(), false);
+  not_done_ = plan_.size();
   std::vector<Start> starts;
   for (int task = 0; task < plan_.size(); ++task) {
     if (!plan_.task(task).is_in(iteration)) {
       done_[static_cast<std::size_t>(task)] = true;
+      --not_done_;
     } else if (Exchange* const each = exchange(task)) {
       each->departures.begin_step();
       each->left.clear();
@@ -56,9 +64,8 @@ std::vector<Start> StepProgress::begin(int iteration) {
 
 std::vector<Start> StepProgress::tensor_done(int task, int tensor, Seconds at) {
   std::vector<Start> starts;
-  for (int next = task + 1; next < plan_.size(); ++next)
-    for (const After& after : plan_.task(next).after)
-      if (after.task == task && after.by_tensor && !is_done(next)) ready(next, tensor, at, starts);
+  for (const Follower& next : followers_[static_cast<std::size_t>(task)])
+    if (next.by_tensor && !is_done(next.task)) ready(next.task, tensor, at, starts);
   return starts;
 }
 
@@ -78,17 +85,16 @@ std::vector<Start> StepProgress::bucket_done(int task, Seconds at) {
 
 std::vector<Start> StepProgress::timer(Seconds at) {
   std::vector<Start> starts;
-  for (int task = 0; task < plan_.size(); ++task)
-    if (exchange(task) != nullptr && !is_done(task)) deliver(task, {FusionEventKind::timer, at, 0}, starts);
+  for (const int task : with_policy_)
+    if (!is_done(task)) deliver(task, {FusionEventKind::timer, at, 0}, starts);
   return starts;
 }
 
 std::optional<Seconds> StepProgress::wakeup() const {
   std::optional<Seconds> first;
-  for (int task = 0; task < plan_.size(); ++task) {
-    if (exchange(task) == nullptr || is_done(task)) continue;
-    const FusionPolicy* const policy = exchange(task)->policy.get();
-    const std::optional<Seconds> due = policy != nullptr ? policy->wakeup() : std::nullopt;
+  for (const int task : with_policy_) {
+    if (is_done(task)) continue;
+    const std::optional<Seconds> due = exchange(task)->policy->wakeup();
     if (due && (!first || *due < *first)) first = due;
   }
   return first;
@@ -109,7 +115,7 @@ bool StepProgress::holds_ready() const {
 
 bool StepProgress::is_done(int task) const { return done_[static_cast<std::size_t>(task)]; }
 
-bool StepProgress::ended() const { return std::ranges::find(done_, false) == done_.end(); }
+bool StepProgress::ended() const { return not_done_ == 0; }
 
 /// Whether all that `task` follows as a whole is done.
 bool StepProgress::met(int task) const {
@@ -118,11 +124,9 @@ bool StepProgress::met(int task) const {
 
 void StepProgress::finish(int task, Seconds at, std::vector<Start>& starts) {
   done_[static_cast<std::size_t>(task)] = true;
-  for (int next = task + 1; next < plan_.size(); ++next) {
-    const auto& after = plan_.task(next).after;
-    const bool follows = std::ranges::find(after, task, &After::task) != after.end();
-    if (follows && !is_done(next) && met(next)) release(next, at, starts);
-  }
+  --not_done_;
+  for (const Follower& next : followers_[static_cast<std::size_t>(task)])
+    if (!is_done(next.task) && met(next.task)) release(next.task, at, starts);
 }
 
 /// `task` waits for nothing any more.

@@ -60,6 +60,11 @@ class StepProgress {
 
  private:
   struct Exchange;
+  /// Another task that comes after one.
+  struct Follower {
+    int task = 0;
+    bool by_tensor = false;
+  };
   bool met(int task) const;
   void finish(int task, Seconds at, std::vector<Start>& starts);
   void release(int task, Seconds at, std::vector<Start>& starts);
@@ -72,7 +77,10 @@ class StepProgress {
   StepPlan plan_;
   std::vector<std::int64_t> tensor_bytes_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;  ///< by task; null for those that compute
+  std::vector<std::vector<Follower>> followers_;      ///< by task, in order
+  std::vector<int> with_policy_;                      ///< collectives that have one
   std::vector<bool> done_;                            ///< by task; those of other iterations are
+  int not_done_ = 0;
 };
 
 }  // namespace hbench

@@ -24,7 +24,8 @@ RankWalk::RankWalk(const Request& request, Carrier& carrier)
       rank_(request.rank),
       carrier_(carrier),
       bytes_(bytes_of(timeline_)),
-      progress_(strategy_.method.plan(strategy_.overlap, model_units(timeline_)), strategy_.fusion, bytes_),
+      progress_(strategy_.method.plan(strategy_.overlap, model_units(timeline_), timeline_.micro_batches),
+                strategy_.fusion, bytes_),
       workers_(request.world.workers),
       compute_(timeline_, request.profile.overlap_slowdown),
       spans_(request.spans),
@@ -121,10 +122,13 @@ void RankWalk::launch(int task, const Bucket& bucket) {
 }
 
 std::int64_t RankWalk::elements_of(int task, const Bucket& bucket) const {
+  const Task& travels = plan().task(task);
   const std::int64_t elements = bucket.bytes(bytes_) / kNumberBytes;
-  return plan().task(task).unit == Task::kWhole || plan().task(task).carried == Carried::gradients
-             ? elements
-             : static_cast<std::int64_t>(std::ceil(static_cast<double>(elements) * timeline_.gathered));
+  if (travels.unit == Task::kWhole) return elements;
+  const bool of_part = travels.own_part && travels.collective == CollectiveKind::all_reduce;
+  const int parts = of_part ? sharded(plan()).groups.size_among(workers_) : 1;
+  const double each = travels.carried == Carried::gradients ? 1 : timeline_.gathered;
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(elements) * each / parts));
 }
 
 StepTimes RankWalk::finish() {

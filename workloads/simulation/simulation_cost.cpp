@@ -79,7 +79,7 @@ std::vector<std::int64_t> bucket_sizes(const Profile& profile, const World& worl
   TrainingStrategy plain = strategy;
   plain.algorithm = parse_algorithm_rule("ring");
   plain.compressor = parse_compressor("none");
-  StepSimulator simulator(pair, {.workers = 2});
+  StepSimulator simulator(pair, {.workers = 2 * least_ranks(strategy.method.plan(strategy.overlap))});
   for (const double factor : {1.0, 1 - profile.uncertainty, 1 + profile.uncertainty})
     simulator.run(timeline, plain, factor);
   return simulator.bucket_sizes();

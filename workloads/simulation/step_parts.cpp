@@ -43,7 +43,8 @@ Seconds backward_of(const StepPlan& plan, int unit, const StepTimeline& timeline
   return index + 1 == plan.units.size() ? end : std::max(Seconds(0), end - last_of(index + 1));
 }
 
-void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const StepTimeline& timeline, int ranks) {
+/// \param parts into which an update of one's own part is cut
+void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const StepTimeline& timeline, int parts) {
   const Task& task = plan.task(index);
   stretch.tasks.push_back(index);
   const Seconds backward = backward_of(plan, task.unit, timeline);
@@ -61,7 +62,7 @@ void add_task(ComputeStretch& stretch, const StepPlan& plan, int index, const St
       stretch.has_gradients = feeds_by_tensor(plan, index);
       break;
     case TaskKind::apply:
-      stretch.update = stretch.update + timeline.update / (task.own_part ? ranks : 1);
+      stretch.update = stretch.update + timeline.update / (task.own_part ? parts : 1);
       break;
     case TaskKind::delta:
       stretch.update = stretch.update + kDeltaPasses * timeline.memory_pass;
@@ -86,11 +87,12 @@ double negotiation_time(Negotiation negotiation, const Profile& profile, int wor
 std::vector<ComputeStretch> compute_stretches(const StepPlan& plan, int iteration, const StepTimeline& timeline,
                                               int ranks) {
   std::vector<ComputeStretch> all;
+  const int parts = sharded(plan).groups.size_among(ranks);
   int last = -1;
   for (int task = 0; task < plan.size(); ++task) {
     if (!plan.task(task).computes() || !plan.task(task).is_in(iteration)) continue;
     if (last < 0 || !joined(plan, last, task)) all.emplace_back();
-    add_task(all.back(), plan, task, timeline, ranks);
+    add_task(all.back(), plan, task, timeline, parts);
     last = task;
   }
   if (!all.empty()) all.back().ends_step = all.back().passes == Seconds(0) && nothing_waits_for(plan, last);
@@ -233,8 +235,7 @@ InFlight::InFlight(Network& network, const StepTimeline& timeline, const Trainin
 }
 
 void InFlight::begin() {
-  stream_.clear();
-  stream_free_ = 0;
+  streams_ = {};
   departed_.clear();
   network_.reset();
   concurrent_.emplace(network_, strategy_.compressor.encoding());
@@ -243,7 +244,9 @@ void InFlight::begin() {
 double InFlight::next(double now) const {
   if (strategy_.algorithm.concurrent())
     return concurrent_->idle() ? kNever : std::max(now, concurrent_->next_event().value);
-  return stream_.empty() ? kNever : std::max(stream_.front().ready, stream_free_) + stream_.front().duration;
+  double first = kNever;
+  for (const Stream& stream : streams_) first = std::min(first, stream.next());
+  return first;
 }
 
 void InFlight::fly(const Bucket& bucket, std::int64_t elements, double start) {
@@ -257,10 +260,11 @@ void InFlight::fly(const Bucket& bucket, std::int64_t elements, double start) {
 
 std::optional<int> InFlight::advance(double now) {
   if (!strategy_.algorithm.concurrent()) {
-    const int number = stream_.front().bucket;
-    add_spans(stream_.front(), now);
-    stream_free_ = now;
-    stream_.pop_front();
+    Stream& stream = *std::ranges::min_element(streams_, {}, &Stream::next);
+    const int number = stream.queue.front().bucket;
+    add_spans(stream.queue.front(), now);
+    stream.free_at = now;
+    stream.queue.pop_front();
     return number;
   }
   const std::optional<int> bucket = concurrent_->advance();

@@ -5,6 +5,7 @@
 /// the step began.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -33,8 +34,7 @@ struct ComputeStretch {
   bool ends_step = false;                  ///< updates alone, for which nothing waits but the next iteration
 };
 
-/// The stretches of an iteration of a cycle, in the order in which they run. \param ranks among which own parts are
-/// shared out.
+/// The stretches of an iteration of a cycle, of `ranks` ranks, in the order in which they run.
 std::vector<ComputeStretch> compute_stretches(const StepPlan& plan, int iteration, const StepTimeline& timeline,
                                               int ranks);
 
@@ -210,7 +210,8 @@ class HostCosts {
   double free_ = 0;        ///< when the framework's thread is
 };
 
-/// The buckets in flight: one after the other on a stream, or, of concurrent algorithms, together on the network.
+/// The buckets in flight: one after the other on a stream, or, of concurrent algorithms, together on the network. What
+/// stays within nodes has a stream of its own beside that of what leaves them, since it has links of its own.
 class InFlight {
  public:
   /// All outlive it.
@@ -219,9 +220,9 @@ class InFlight {
   void begin();
   /// When the next one may arrive, or come further; `kNever` where there is none.
   double next(double now) const;
-  /// Adds one that others wait for: it begins at `ready` at the soonest. \param packing of the duration
-  void queue(int bucket, double ready, double duration, double packing) {
-    stream_.push_back({ready, duration, packing, bucket});
+  /// Adds one that others of its stream wait for: it begins at `ready` at the soonest. \param packing of the duration
+  void queue(int bucket, double ready, double duration, double packing, bool within_nodes) {
+    streams_[within_nodes ? 1 : 0].queue.push_back({ready, duration, packing, bucket});
   }
   /// Adds one of a concurrent algorithm. \pre buckets are added in order
   void fly(const Bucket& bucket, std::int64_t elements, double start);
@@ -236,14 +237,20 @@ class InFlight {
     double packing;
     int bucket;
   };
+  struct Stream {
+    std::deque<Queued> queue;
+    double free_at = 0;
+    double next() const {
+      return queue.empty() ? kNever : std::max(queue.front().ready, free_at) + queue.front().duration;
+    }
+  };
   void add_spans(const Queued& queued, double now);
 
   Network& network_;
   const TrainingStrategy& strategy_;
   SpanWriter& spans_;
   std::vector<std::vector<Shard>> shards_;  ///< by tensor; none without servers
-  std::deque<Queued> stream_;
-  double stream_free_ = 0;
+  std::array<Stream, 2> streams_;           ///< of what leaves nodes, and of what does not
   std::optional<ConcurrentCollectives> concurrent_;
   std::vector<double> departed_;  ///< by concurrent bucket
 };

@@ -39,8 +39,7 @@ StepSimulator::StepSimulator(const Profile& profile, const World& world, StopReq
       stop_(std::move(stop)),
       world_(world),
       network_(profile, world),
-      lateness_(expected_largest_normal(world.workers)),
-      collectives_(profile, world, stop_) {}
+      lateness_(expected_largest_normal(world.workers)) {}
 
 std::vector<std::int64_t> StepSimulator::bucket_sizes() const {
   std::vector<std::int64_t> sizes;
@@ -56,12 +55,12 @@ Network& StepSimulator::network(double factor) {
 Seconds StepSimulator::exchange_time(const TrainingStrategy& strategy, const Task& task, std::int64_t elements) {
   const AlgorithmChoice algorithm = part_of(strategy.algorithm.at(elements * kElementSize), task.collective).value();
   const CompressorChoice& compressor = task.carried == Carried::gradients ? strategy.compressor : verbatim();
-  const auto key = std::tuple(task.collective, algorithm.text(), compressor.text(), elements);
+  const auto key = std::tuple(task.collective, task.groups, algorithm.text(), compressor.text(), elements);
   if (const auto known = times_.find(key); known != times_.end()) return known->second;
   Seconds time;
   switch (compressor.compressor->exchange) {
     case Exchange::per_hop:
-      time = collective_time(algorithm, compressor.encoding(), elements);
+      time = collective_time(algorithm, compressor.encoding(), elements, task.groups);
       break;
     case Exchange::gather:
       time = gather_time(algorithm, compressor, elements);
@@ -90,8 +89,9 @@ Seconds StepSimulator::low_rank_time(const AlgorithmChoice& algorithm, const Com
 }
 
 Seconds StepSimulator::collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding,
-                                       std::int64_t elements) {
-  return collectives_.answer(algorithm, encoding, elements).time;
+                                       std::int64_t elements, const RankGroups& groups) {
+  CollectiveModel& model = collectives_.try_emplace(groups, *profile_, world_, stop_, groups).first->second;
+  return model.answer(algorithm, encoding, elements).time;
 }
 
 Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int encodes,
@@ -160,7 +160,8 @@ class StepRun : private Carrier {
       return in_flight_.fly(leaving.bucket, leaving.elements, at + coding);
     }
     const Seconds time = simulator_.exchange_time(strategy_, plan().task(leaving.task), leaving.elements);
-    in_flight_.queue(leaving.number, at, coding + network_factor_ * time.value, coding);
+    const bool within_nodes = plan().task(leaving.task).groups.within(simulator_.profile_->gpus_per_domain());
+    in_flight_.queue(leaving.number, at, coding + network_factor_ * time.value, coding, within_nodes);
   }
 
   StepSimulator& simulator_;

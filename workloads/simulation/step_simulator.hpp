@@ -63,7 +63,8 @@ class StepSimulator {
   Seconds gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
   /// Two all-reduces of a factor of half the bytes each.
   Seconds low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
-  Seconds collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements);
+  Seconds collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements,
+                          const RankGroups& groups = {});
   /// Returns the time of `encodes` encodings and `decodes` decodings, as measured or at the compressor's declared
   /// traffic.
   Seconds coding_time(const CompressorChoice& compressor, std::int64_t elements, int encodes, int decodes) const;
@@ -74,9 +75,9 @@ class StepSimulator {
   Network network_;                   ///< of collectives that share it
   std::map<double, Network> slowed_;  ///< the same by network factor
   double lateness_;
-  CollectiveModel collectives_;  ///< of those that follow each other
-  /// By collective, algorithm, compressor and elements.
-  std::map<std::tuple<CollectiveKind, std::string, std::string, std::int64_t>, Seconds> times_;
+  std::map<RankGroups, CollectiveModel> collectives_;  ///< of those that follow each other
+  /// By collective, groups, algorithm, compressor and elements.
+  std::map<std::tuple<CollectiveKind, RankGroups, std::string, std::string, std::int64_t>, Seconds> times_;
 };
 
 }  // namespace hbench

@@ -57,17 +57,31 @@ std::string refuse_exchange_of_ranks(const TrainingStrategy& strategy, const Tas
   return {};
 }
 
+/// Why an algorithm cannot run within groups of ranks.
+std::string refuse_in_groups(const std::string& method, const AlgorithmChoice& choice, const Task& task,
+                             const World& world) {
+  const Algorithm& algorithm = *choice.algorithm;
+  if (algorithm.uses_groups)
+    return fmt::format("{} has collectives within groups of ranks, and {} goes by nodes; take ring", method,
+                       algorithm.name);
+  return algorithm.refuses({.workers = task.groups.size_among(world.workers)});
+}
+
 /// Why the collectives of a method cannot be those of the strategy.
 std::string refuse_method(const TrainingStrategy& strategy, const World& world) {
   const std::string method = strategy.method.text();
-  for (const Task& task : strategy.method.plan(strategy.overlap).tasks) {
+  const StepPlan plan = strategy.method.plan(strategy.overlap);
+  if (const int least = least_ranks(plan); world.workers % least != 0)
+    return fmt::format("{} shares out the model among groups of {}, and {} GPUs are no multiple of that", method, least,
+                       world.workers);
+  for (const Task& task : plan.tasks) {
     if (task.computes()) continue;
     if (task.among != Among::all) return refuse_exchange_of_ranks(strategy, task);
     if (task.carried != Carried::gradients && task.collective == CollectiveKind::all_reduce &&
         !strategy.compressor.verbatim())
       return fmt::format("{} averages {}, and {} compresses gradients", method, to_string(task.carried),
                          strategy.compressor.text());
-    if (task.collective == CollectiveKind::all_reduce) continue;
+    if (task.collective == CollectiveKind::all_reduce && task.groups.all()) continue;
     if (strategy.compressor.compressor->exchange != Exchange::per_hop)
       return fmt::format("{} compresses an all-reduce as a whole, and {} has {}", strategy.compressor.text(), method,
                          with_article(task.collective));
@@ -76,7 +90,9 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
       if (!part)
         return fmt::format("{} needs {}, and there is none called {}; take ring", method, with_article(task.collective),
                            choice.algorithm->name);
-      if (std::string why = part->algorithm->refuses(world); !why.empty()) return why;
+      std::string why =
+          task.groups.all() ? part->algorithm->refuses(world) : refuse_in_groups(method, *part, task, world);
+      if (!why.empty()) return why;
     }
   }
   return {};
@@ -103,6 +119,12 @@ std::string refuse_strategy(const TrainingStrategy& strategy, const World& world
     return fmt::format("{} carries gradients over to the next step, where fp16 may scale the loss otherwise; take bf16",
                        compressor.text());
   return {};
+}
+
+std::string refuse_groups(const MethodChoice& method, int gpus_per_node) {
+  const int group = sharded(method.plan(true)).groups.size;
+  if (group == 0 || gpus_per_node % group == 0 || group % gpus_per_node == 0) return {};
+  return fmt::format("{} needs groups that divide a node of {} GPUs, or are whole nodes", method.text(), gpus_per_node);
 }
 
 std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {

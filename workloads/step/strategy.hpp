@@ -60,6 +60,10 @@ TrainingStrategy strategy_of(const Preset& preset, int nodes);
 /// strategy communicates.
 std::string refuse_strategy(const TrainingStrategy& strategy, const World& world);
 
+/// Why the groups in which a method shares out the model do not suit nodes of `gpus_per_node`: one sentence; empty when
+/// they do, or there are none.
+std::string refuse_groups(const MethodChoice& method, int gpus_per_node);
+
 /// Why hbench's own engine cannot do so, whatever can be simulated: one sentence; empty when it can. A replay of a
 /// recorded step is no training of a model.
 std::string refuse_engine(const TrainingStrategy& strategy, bool replays);

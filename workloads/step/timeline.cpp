@@ -21,10 +21,16 @@ StepTimeline StepTimeline::rescaled(double rate, int new_batch) const {
   return scaled;
 }
 
-StepTimeline StepTimeline::accumulated(int micro_batches) const {
+StepTimeline StepTimeline::accumulated(int count) const {
   StepTimeline all = *this;
-  all.batch = batch * micro_batches;
-  all.forward = forward + passes() * (micro_batches - 1);
+  all.batch = batch * count;
+  all.forward = forward + passes() * (count - 1);
+  return all;
+}
+
+StepTimeline StepTimeline::repeated(int count) const {
+  StepTimeline all = *this;
+  all.micro_batches = count;
   return all;
 }
 

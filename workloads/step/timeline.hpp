@@ -25,6 +25,9 @@ struct StepTimeline {
   Seconds backward;  ///< from there to its end; with the optimizer's time where `update` is 0
   Seconds update;    ///< what begins only after the last gradient was reduced: the optimizer's; or 0
   std::vector<GradientEvent> gradients;  ///< ready times ascending, at most `backward`
+  /// Micro-batches of the step, where passes are of one each and follow each other; the batch, the passes and the
+  /// gradients are one's.
+  int micro_batches = 1;
   /// Bytes of a parameter that a unit gathers for each byte of its gradient: half as many where passes compute in 16
   /// bits and gradients are added up in float32.
   double gathered = 1;
@@ -33,16 +36,18 @@ struct StepTimeline {
 
   /// The size of each gradient.
   std::vector<std::int64_t> elements() const;
-  /// Returns the time of the forward and the backward pass, beside which gradients travel.
-  Seconds passes() const { return forward + backward; }
+  /// Returns the time of all forward and backward passes, beside which gradients travel.
+  Seconds passes() const { return (forward + backward) * micro_batches; }
   Seconds step() const { return passes() + update; }
-  double samples_per_second() const { return batch / step().value; }
+  double samples_per_second() const { return batch * micro_batches / step().value; }
   /// Returns the same step at another speed and batch: every time scaled so that `samples_per_second() == rate`. The
   /// passes grow with the batch, and the update, whose work is that of the parameters, does not.
   StepTimeline rescaled(double rate, int new_batch) const;
   /// Returns a step of as many micro-batches like this one, whose gradients are added up. They travel with the last
   /// one, so that the passes of all others count as forward.
-  StepTimeline accumulated(int micro_batches) const;
+  StepTimeline accumulated(int count) const;
+  /// Returns a step of as many micro-batches like this one, which all exchange something.
+  StepTimeline repeated(int count) const;
   /// Returns the same step where the backward pass repeats a share of the forward pass, evenly over its layers.
   StepTimeline recomputed(double share_of_forward) const;
   /// Returns the same step with gradients in 16 bits: to all that carries gradients these are half as many numbers of 4
