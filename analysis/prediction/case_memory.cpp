@@ -10,6 +10,7 @@
 #include "analysis/prediction/rate_model.hpp"
 #include "analysis/records/metrics.hpp"
 #include "collectives/base/table.hpp"
+#include "workloads/step/divided_model.hpp"
 #include "workloads/step/model_units.hpp"
 
 namespace hbench {
@@ -95,12 +96,18 @@ NumberBytes number_bytes_of(const Case& asked, const Catalog& catalog) {
 }
 
 StepMemory memory_of(const Case& asked, const Catalog& catalog) {
-  StepMemory memory = step_memory(catalog.traces.at(asked.workload), asked.micro_batch(),
-                                  number_bytes_of(asked, catalog), recomputation_of(asked), optimizer_of(asked));
-  const StepPlan plan = method_of(asked).plan(asked.strategy.overlap);
-  if (plan.outer)
-    memory.optimizer += outer_state(*plan.outer, catalog.traces.at(asked.workload), number_bytes_of(asked, catalog));
+  const MethodChoice method = method_of(asked);
+  const StepPlan plan = method.plan(asked.strategy.overlap);
   const Sharded parts = sharded(plan);
+  const Trace& trace = catalog.traces.at(asked.workload);
+  if (!method.division.none() && trace.shape) {
+    const int replicas = method.division.replicas(asked.gpus).size;
+    return divided_memory(trace, method.division, micro_batch_of(asked), parts.optimizer ? std::max(1, replicas) : 1,
+                          number_bytes_of(asked, catalog), recomputation_of(asked), optimizer_of(asked));
+  }
+  StepMemory memory = step_memory(trace, asked.micro_batch(), number_bytes_of(asked, catalog), recomputation_of(asked),
+                                  optimizer_of(asked));
+  if (plan.outer) memory.optimizer += outer_state(*plan.outer, trace, number_bytes_of(asked, catalog));
   if (exchanges_among(plan, Among::servers)) {
     // Servers apply the gradients: on GPUs that are servers too these are a part of the model and of its state.
     const bool hosts = asked.strategy.colocated();
@@ -114,7 +121,7 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   if (parts.gradients) memory.gradients = memory.gradients / ranks;
   if (parts.parameters) {
     const NumberBytes bytes = number_bytes_of(asked, catalog);
-    const Bytes units = gathered_units(catalog.traces.at(asked.workload).timeline, bytes);
+    const Bytes units = gathered_units(trace.timeline, bytes);
     const Bytes whole = memory.weights;
     memory.weights = whole / ranks + (parts.gathered_stay ? whole * (bytes.gathered() / bytes.weight) : units);
     memory.weights = std::min(memory.weights, whole);
@@ -148,6 +155,11 @@ std::string refuse_memory(const Case& asked, const Catalog& catalog) {
   const auto rate = profile.rates.find(asked.workload);
   const bool measured = rate != profile.rates.end() && !rate->second.modelled;
   if (memory.total() <= room || (measured && asked.micro_batch() <= rate->second.batch)) return {};
+  if (!method_of(asked).division.none())
+    return fmt::format(
+        "weights, gradients and optimizer take {:.3g} GB, and activations of micro-batches of {} samples {:.0f} GB: "
+        "give more micro-batches or stages, a smaller --batch, or --recompute full",
+        memory.state().value / 1e9, micro_batch_of(asked), memory.activations.value / 1e9);
   const std::vector<std::string> ways = what_fits(asked, catalog, room);
   return fmt::format(
       "weights, gradients and optimizer take {:.3g} GB, and activations of {} samples {:.0f} GB: {}",

@@ -51,6 +51,12 @@ MethodChoice method_of(const Case& asked) {
   return parse_method(text.empty() ? "synchronous" : text);
 }
 
+int micro_batch_of(const Case& asked) {
+  const ModelDivision division = method_of(asked).division;
+  return division.none() ? asked.micro_batch()
+                         : std::max(1, asked.batch_per_gpu * division.ranks() / division.micro_batches);
+}
+
 Recomputation recomputation_of(const Case& asked) {
   const std::string& name = asked.training.recompute;
   return name.empty() ? Recomputation::none : parse_recomputation(name);

@@ -12,6 +12,8 @@ namespace hbench {
 TrainingStrategy parse_strategy(const Case& asked);
 /// The method of a case's training. \throws Error (usage) as above.
 MethodChoice method_of(const Case& asked);
+/// Samples that pass through a model at once: of a GPU, or of a replica of one that is divided. \throws as above.
+int micro_batch_of(const Case& asked);
 /// Which activations a case computes again. \throws Error (usage) for a name that this version does not know.
 Recomputation recomputation_of(const Case& asked);
 /// The optimizer of a case, where it says one. \throws Error (usage) as above.

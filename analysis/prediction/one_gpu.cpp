@@ -7,6 +7,7 @@
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/records/metrics.hpp"
+#include "workloads/step/divided_model.hpp"
 
 namespace hbench {
 namespace {
@@ -87,8 +88,8 @@ OneGpu one_gpu(const Case& asked, const Catalog& catalog) {
   const Trace& recorded = catalog.traces.at(asked.workload);
   const GpuRate rate = rate_of(asked, catalog.profiles.at(asked.profile), recorded);
   // What is given is taken at its word: it has no batch.
-  const bool other = (asked.global_batch > 0 || asked.accumulate > 1) && rate.batch > 0;
-  return other ? at_batch(rate, asked.micro_batch(), recorded.timeline)
+  const bool other = (asked.global_batch > 0 || micro_batch_of(asked) != asked.batch_per_gpu) && rate.batch > 0;
+  return other ? at_batch(rate, micro_batch_of(asked), recorded.timeline)
                : OneGpu{.samples_per_second = rate.samples_per_second, .factor = rate.factor};
 }
 
@@ -102,12 +103,14 @@ void add_other_batch(CaseResult& result, const OneGpu& one) {
 StepTimeline timeline_of(const Case& asked, const Catalog& catalog, double faster) {
   const Trace& recorded = catalog.traces.at(asked.workload);
   const StepTimeline of_one =
-      recorded.timeline.rescaled(one_gpu(asked, catalog).samples_per_second * faster, asked.micro_batch());
+      recorded.timeline.rescaled(one_gpu(asked, catalog).samples_per_second * faster, micro_batch_of(asked));
   StepTimeline timeline =
       with_update(of_one, asked, catalog).recomputed(recomputed_share(recorded, recomputation_of(asked)));
   const int micro_batches = std::max(asked.accumulate, 1);
-  timeline = method_of(asked).goes_by_units() ? timeline.repeated(micro_batches) : timeline.accumulated(micro_batches);
+  const MethodChoice method = method_of(asked);
+  timeline = method.goes_by_units() ? timeline.repeated(micro_batches) : timeline.accumulated(micro_batches);
   const NumberBytes bytes = number_bytes_of(asked, catalog);
+  if (!method.division.none() && recorded.shape) timeline.blocks = blocks_of(*recorded.shape, bytes.activation);
   // Compressors code float32.
   if (bytes.half_gradients() && !asked.strategy.compresses()) timeline = timeline.with_half_gradients();
   const BytesPerSecond memory = catalog.profiles.at(asked.profile).memory_rate;

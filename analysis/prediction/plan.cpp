@@ -177,8 +177,7 @@ void PlanBuilder::add(Case asked, const TrainingStrategy& strategy) {
   if (strategy.communicates()) {
     const World world = strategy.world(asked.workers(), gpus_per_domain(asked));
     std::string why;
-    if (is_on_cluster(asked))
-      why = refuse_groups(strategy.method, plan_.catalog.profiles.at(asked.profile).gpus_per_node);
+    if (is_on_cluster(asked)) why = refuse_sharing(asked, strategy.method, plan_.catalog);
     if (why.empty()) why = refuse_strategy(strategy, world);
     if (why.empty() && asked.evidence != Evidence::simulated)
       why = refuse_engine(strategy, asked.evidence == Evidence::emulated);

@@ -13,6 +13,7 @@
 #include "collectives/base/units_text.hpp"
 #include "collectives/network/choose.hpp"
 #include "workloads/simulation/simulation_cost.hpp"
+#include "workloads/step/divided_model.hpp"
 
 namespace hbench {
 namespace {
@@ -84,11 +85,21 @@ std::string refuse_size(const World& world, const StepTimeline& timeline, const 
                      with_commas(workers_that_fit(world, timeline, strategy, memory)), size(memory));
 }
 
+std::string refuse_sharing(const Case& asked, const MethodChoice& method, const Catalog& catalog) {
+  const int gpus_per_node = catalog.profiles.at(asked.profile).gpus_per_node;
+  if (std::string why = refuse_groups(method, gpus_per_node); !why.empty()) return why;
+  return refuse_division(method, catalog.traces.at(asked.workload),
+                         {.workers = asked.gpus,
+                          .gpus_per_node = gpus_per_node,
+                          .batch_per_gpu = asked.batch_per_gpu,
+                          .accumulate = asked.accumulate});
+}
+
 std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::int64_t memory) {
   const TrainingStrategy strategy = parse_strategy(asked);
   if (strategy.algorithm.is_vendor()) return "a library's own collective has no schedule to simulate";
   const World world = strategy.world(asked.gpus, catalog.profiles.at(asked.profile).gpus_per_domain());
-  std::string why = refuse_groups(strategy.method, catalog.profiles.at(asked.profile).gpus_per_node);
+  std::string why = refuse_sharing(asked, strategy.method, catalog);
   if (why.empty()) why = refuse_strategy(strategy, world);
   return why.empty() ? refuse_size(world, catalog.traces.at(asked.workload).timeline, strategy, memory) : why;
 }
@@ -134,7 +145,7 @@ StepSimulator& SimulatedRunner::simulator(const std::string& profile_name, const
 /// The factor by which GPUs are slower for all that a full node's rate has in it beside what is simulated.
 double SimulatedRunner::slowed_by_node(const Case& asked, double node_rate) {
   const int full = catalog_.profiles.at(asked.profile).gpus_per_node;
-  if (node_rate == 0 || asked.gpus < full || full == 1) return 1;
+  if (node_rate == 0 || asked.gpus < full || full == 1 || !method_of(asked).division.none()) return 1;
   Case node = asked;
   node.gpus = full;
   node.training.recompute.clear();  // as nodes are measured
@@ -194,7 +205,7 @@ SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
   const Profile& cluster = catalog_.profiles.at(asked.profile);
   const OneGpu rate = one_gpu(asked, catalog_);
   SimulatedStep result{.rate = rate.samples_per_second, .rate_factor = rate.factor};
-  if (asked.accumulate > 1 || !asked.training.recompute.empty())
+  if (asked.accumulate > 1 || !asked.training.recompute.empty() || !method_of(asked).division.none())
     result.rate = timeline_of(asked, catalog_).samples_per_second();
   const double slowed = node_rate > 0 ? slowed_by_node(asked, node_rate) : slowed_by_known_node(asked);
   const TrainingStrategy strategy = strategy_on(cluster, asked);
@@ -260,6 +271,7 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("ledger/negotiation", negotiation.value);
   add("ledger/coding", coding.value);
   if (times.update.value > 0) add("ledger/optimizer", times.update.value);
+  if (times.idle.value > 0) add(metric::kPipelineIdle, times.idle.value);
   return result;
 }
 

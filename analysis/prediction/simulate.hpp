@@ -17,6 +17,10 @@ namespace hbench {
 std::string refuse_size(const World& world, const StepTimeline& timeline, const TrainingStrategy& strategy,
                         std::int64_t memory);
 
+/// Why the model of a case cannot be shared out among the GPUs of its cluster as its method says: one sentence; empty
+/// when it can. `catalog` holds what the case names.
+std::string refuse_sharing(const Case& asked, const MethodChoice& method, const Catalog& catalog);
+
 /// Why nobody can simulate the case in `memory` bytes: one sentence; empty when it can be. `catalog` holds what the
 /// case names. \pre the case communicates. \throws Error (usage) as `parse_strategy`.
 std::string refuse_simulation(const Case& asked, const Catalog& catalog, std::int64_t memory);

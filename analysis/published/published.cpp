@@ -37,12 +37,14 @@ enum Column {
   note,
   preset,
   precision,
-  method
+  method,
+  accumulate,
+  recompute
 };
-constexpr std::array<std::string_view, 21> kColumns{
-    "workload",   "profile",    "gpus",   "batch_per_gpu", "algorithm",  "placement",  "server_mode",
-    "servers",    "compressor", "fusion", "overlap",       "throughput", "efficiency", "baseline_throughput",
-    "calibrated", "year",       "source", "note",          "preset",     "precision",  "method"};
+constexpr std::array<std::string_view, 23> kColumns{
+    "workload",   "profile", "gpus",    "batch_per_gpu", "algorithm",  "placement",           "server_mode", "servers",
+    "compressor", "fusion",  "overlap", "throughput",    "efficiency", "baseline_throughput", "calibrated",  "year",
+    "source",     "note",    "preset",  "precision",     "method",     "accumulate",          "recompute"};
 /// Of tables from before there were presets. What comes after these may be left out, the last first.
 constexpr std::size_t kLeastColumns = 18;
 
@@ -135,7 +137,9 @@ Case case_of(const Row& row) {
   asked.strategy.method = row.text(method);
   asked.training.precision = row.text(precision);
   asked.profile = row.required(profile);
+  asked.training.recompute = row.text(recompute);
   asked.batch_per_gpu = row.count(batch_per_gpu, 1);
+  asked.accumulate = row.count(accumulate, 0);
   asked.implementation = kImplementation;
   asked.source = citation(row);
   return asked;

@@ -36,6 +36,8 @@ inline constexpr std::string_view kRateFactor = "rate_factor";
 inline constexpr std::string_view kMemory = "memory/";
 /// `mean`, `p95` and `largest` after it.
 inline constexpr std::string_view kStaleness = "staleness/";
+/// Seconds for which the busiest stage of a pipeline waits for others.
+inline constexpr std::string_view kPipelineIdle = "pipeline_idle_seconds";
 
 inline constexpr std::string_view kInPlace = "in_place_seconds";
 inline constexpr std::string_view kOutOfPlace = "out_of_place_seconds";

@@ -10,6 +10,7 @@
 #include "reports/prediction/profiles.hpp"
 #include "workloads/methods/method.hpp"
 #include "workloads/methods/plan_drawing.hpp"
+#include "workloads/simulation/pipeline.hpp"
 
 namespace hbench {
 namespace {
@@ -70,7 +71,8 @@ ExitCode run_list(const Call& call) {
   if (!drawn.empty() && listing.name != "methods")
     throw Error(ExitCode::usage, fmt::format("--draw draws no {}", name), "hbench list methods --draw " + drawn);
   if (!drawn.empty()) {
-    fmt::print("{}", draw(parse_method(drawn).plan(true)));
+    const MethodChoice method = parse_method(drawn);
+    fmt::print("{}{}", method.division.none() ? "" : draw_pipeline(method.division), draw(method.plan(true)));
     return ExitCode::good;
   }
   const bool profiles = listing.name == "profiles";

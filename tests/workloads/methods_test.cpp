@@ -1,5 +1,6 @@
 #include "workloads/methods/method.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -22,8 +23,13 @@ class EveryMethod : public ::testing::TestWithParam<const Method*> {
     std::vector<MethodChoice> all{parse_method(method.name)};
     for (std::size_t field = 0; field < method.fields.size(); ++field)
       for (const double value : {1, 2, 3, 8}) {
-        all.push_back(all.front());
-        all.back().values[field] = std::clamp(value, method.fields[field].smallest, method.fields[field].largest);
+        std::string text(method.name);
+        for (std::size_t other = 0; other < method.fields.size(); ++other) {
+          const MethodField& given = method.fields[other];
+          text +=
+              fmt::format(":{}", other == field ? std::clamp(value, given.smallest, given.largest) : given.standard);
+        }
+        all.push_back(parse_method(text));
       }
     return all;
   }
@@ -41,6 +47,7 @@ TEST_P(EveryMethod, IsReadBackFromItsText) {
     const MethodChoice again = parse_method(choice.text());
     EXPECT_EQ(again.method, choice.method);
     EXPECT_EQ(again.values, choice.values);
+    EXPECT_EQ(again.division, choice.division);
   }
 }
 
@@ -129,6 +136,16 @@ TEST(Methods, ShardWhatTheirStageSays) {
   EXPECT_EQ(parse_method("zero:3").text(), "fsdp") << "DeepSpeed's name of it";
 }
 
+TEST(Methods, GoTogetherWhereTheyDivideTheModel) {
+  const MethodChoice all = parse_method("zero:1+pipeline:4:16:2+tensor:8");
+  EXPECT_EQ(all.division, (ModelDivision{.tensor = 8, .stages = 4, .micro_batches = 16, .chunks = 2}));
+  EXPECT_EQ(all.text(), "tensor:8+pipeline:4:16:2+zero:1");
+  EXPECT_EQ(parse_method("tensor:2+synchronous").text(), "tensor:2");
+  EXPECT_EQ(parse_method("pipeline:4:8:1").text(), "pipeline:4:8");
+  EXPECT_TRUE(parse_method("tensor:1+pipeline:1:1").is_synchronous());
+  EXPECT_FALSE(parse_method("tensor:2").is_synchronous());
+}
+
 TEST(Methods, RefuseTheirValuesWithWhatIsRight) {
   const auto refusal = [](const char* text) {
     try {
@@ -144,6 +161,10 @@ TEST(Methods, RefuseTheirValuesWithWhatIsRight) {
   EXPECT_THAT(refusal("zero:1.5"), HasSubstr("a whole number from 1 to 2"));
   EXPECT_THAT(refusal("zero:1:2"), HasSubstr("zero takes 1 at most after its name"));
   EXPECT_THAT(refusal("synchronous:2"), HasSubstr("synchronous takes no number after its name"));
+  EXPECT_THAT(refusal("tensor:2+fsdp"), HasSubstr("fsdp does not go with a model that is divided / synchronous and"));
+  EXPECT_THAT(refusal("tensor:2+zero:2"), HasSubstr("zero does not go with"));
+  EXPECT_THAT(refusal("tensor:2+tensor:4"), HasSubstr("says twice what its ranks do"));
+  EXPECT_THAT(refusal("zero:1+local-sgd:8"), HasSubstr("says twice what its ranks do"));
   EXPECT_THAT(refusal("syncronous"), HasSubstr("did you mean 'synchronous'"));
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collectives/base/number_fields.hpp"
+#include "workloads/methods/model_division.hpp"
 #include "workloads/methods/step_plan.hpp"
 
 namespace hbench {
@@ -40,17 +41,22 @@ struct Method {
   std::span<const MethodField> fields = {};
   bool by_units = false;  ///< its plans have units
   StepPlan (*plan)(const PlanRequest& request);
+  /// Divides the model among ranks: a method beside it says what their replicas do, whose plan it has; null: it says
+  /// so itself, and each rank has the whole model.
+  void (*divide)(const std::vector<double>& values, ModelDivision& division) = nullptr;
 };
 
 /// The table, in the order in which `hbench list methods` prints it.
 std::span<const Method* const> methods();
 
-/// A method with the values of its fields.
+/// A method of data parallelism with the values of its fields, and how the model is divided beside it.
 struct MethodChoice {
   const Method* method = nullptr;
   std::vector<double> values = {};  ///< one for each field
+  ModelDivision division = {};
 
-  /// `synchronous`, `local-sgd:8`: without the values at its end, from the second on, that are the standard ones.
+  /// `synchronous`, `local-sgd:8`, `tensor:8+pipeline:4:8+zero:1`: without the values at the end of each, from the
+  /// second on, that are the standard ones, and without what changes nothing.
   std::string text() const;
   /// Whether it is what data-parallel training is where nothing else is said.
   bool is_synchronous() const;
@@ -62,7 +68,8 @@ struct MethodChoice {
   }
 };
 
-/// `name` or `name:value:value`. \throws Error (usage), with a suggestion, or for a value out of its field's range.
+/// `name` or `name:value:value`, and several that go together with a plus between them. \throws Error (usage), with a
+/// suggestion, or for a value out of its field's range.
 MethodChoice parse_method(std::string_view text);
 
 }  // namespace hbench

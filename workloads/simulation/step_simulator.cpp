@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "collectives/exchange/exchange_parts.hpp"
+#include "workloads/simulation/divided_step.hpp"
 #include "workloads/simulation/free_run.hpp"
 #include "workloads/simulation/rank_walk.hpp"
 
@@ -215,6 +216,37 @@ StepTimes StepSimulator::run_freely(const StepTimeline& timeline, const Training
   return FreeRun(request, used, drawn_lateness(profile_->straggler, world_.workers), stop_).run();
 }
 
+Seconds StepSimulator::shift_time(int distance, std::int64_t elements) {
+  const RunSchedule all{
+      .world = world_,
+      .collective = CollectiveKind::all_gather,
+      .rounds = 1,
+      .runs = {{.first = {.dst = distance}, .count = world_.workers - distance, .src_step = 1, .dst_step = 1}},
+      .offsets = {}};
+  network_.reset();
+  const Seconds moving = simulate(network_, SimulationPlan(network_.layout(), all), {}, elements, stop_);
+  return profile_->call_latency.value > 0 ? profile_->call_latency + kKernelBase + moving : moving;
+}
+
+StepTimes StepSimulator::run_divided(const StepTimeline& timeline, const TrainingStrategy& strategy,
+                                     double network_factor, End end, std::vector<Span>* spans) {
+  const auto elements = [](double bytes) { return static_cast<std::int64_t>(std::ceil(bytes / kElementSize)); };
+  const auto collective = [&](CollectiveKind kind, const RankGroups& groups, double bytes) {
+    const Task task{.kind = TaskKind::collective, .collective = kind, .groups = groups};
+    return exchange_time(strategy, task, elements(bytes)) * network_factor;
+  };
+  const HostCosts host(*profile_, strategy, world_.workers, network_factor, end);
+  return simulate(
+      {.timeline = timeline,
+       .strategy = strategy,
+       .workers = world_.workers,
+       .late = 1 + profile_->straggler * lateness_,
+       .per_step = Seconds(host.per_step()),
+       .collective = collective,
+       .shift = [&](int distance, double bytes) { return shift_time(distance, elements(bytes)) * network_factor; }},
+      spans);
+}
+
 StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor,
                              End end, std::vector<Span>* spans) {
   // One rank has nobody to wait for, not even for the next cycle of a fusion policy.
@@ -228,6 +260,7 @@ StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrateg
     }
     return {.step = timeline.step(), .compute = timeline.passes(), .update = timeline.update, .alone = timeline.step()};
   }
+  if (!strategy.method.division.none()) return run_divided(timeline, strategy, network_factor, end, spans);
   const bool on_servers = strategy.preset != nullptr && strategy.preset->servers_update;
   const StepTimeline passes = on_servers ? timeline.merged() : timeline;
   if (!in_lockstep(strategy.method.plan(strategy.overlap)))

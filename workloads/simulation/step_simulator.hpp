@@ -46,6 +46,9 @@ class StepSimulator {
   /// with servers too (they add up, as BytePS's and those of hbench's own engine do), but where the framework's servers
   /// apply gradients (`Preset::servers_update`): there it is a part of the backward pass, beside communication, since
   /// each tensor is applied when its own gradient was reduced.
+  ///
+  /// Of a model that is divided among ranks the timeline is of one micro-batch on one GPU that has all of it, and times
+  /// are as `divided_step.hpp` has them. \pre its timeline has blocks, and `refuse_division` has nothing against it.
   StepTimes run(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor = 1,
                 End end = End::stated, std::vector<Span>* spans = nullptr);
   /// Elements of the buckets that followed each other on one stream so far, each size once for each strategy.
@@ -57,6 +60,11 @@ class StepSimulator {
   /// Where ranks do not meet in collectives.
   StepTimes run_freely(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor, End end,
                        std::vector<Span>* spans);
+  /// Where the model is divided.
+  StepTimes run_divided(const StepTimeline& timeline, const TrainingStrategy& strategy, double network_factor, End end,
+                        std::vector<Span>* spans);
+  /// Each rank sends as many elements to the one that is `distance` further, all at once.
+  Seconds shift_time(int distance, std::int64_t elements);
   /// One bucket of a collective of the plan on an idle network, coding included.
   Seconds exchange_time(const TrainingStrategy& strategy, const Task& task, std::int64_t elements);
   /// Every rank's encoding to all: their lengths, then as many bytes as they may have; each is decoded everywhere.

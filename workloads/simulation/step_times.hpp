@@ -31,6 +31,7 @@ struct StepTimes {
   Seconds communication;  ///< time with a collective in flight, hidden or not (not a part of the sum)
   int buckets = 0;
   std::optional<Staleness> staleness;  ///< where servers apply gradients as they come
+  Seconds idle;                        ///< a part of `exposed`: a stage of a pipeline waits for others
 };
 
 /// Adds a step to a mean of which it makes `share`.

@@ -46,6 +46,10 @@ Bytes layer_activations(const TransformerShape& shape, int batch, const Activati
   return Bytes(tokens * (undivided + (kept - undivided) / division.tensor_parallel));
 }
 
+Bytes word_scores(const TransformerShape& shape, int batch) {
+  return Bytes(static_cast<double>(shape.seq) * batch * shape.vocab * kFusedScores);
+}
+
 StepMemory step_memory(const Trace& trace, int batch, const NumberBytes& bytes, Recomputation recomputation,
                        const std::optional<OptimizerChoice>& optimizer) {
   StepMemory memory = state_of(trace, bytes, optimizer);
@@ -62,7 +66,7 @@ StepMemory step_memory(const Trace& trace, int batch, const NumberBytes& bytes, 
   const Bytes all = layer_activations(shape, batch, rule, Recomputation::none) * wider;
   const Bytes kept = layer_activations(shape, batch, rule, recomputation) * wider;
   const Bytes of_layer = (all - kept) / shape.layers;
-  const Bytes words(static_cast<double>(shape.seq) * batch * shape.vocab * (plain ? kPyTorchScores : kFusedScores));
+  const Bytes words = word_scores(shape, batch) * (plain ? kPyTorchScores / kFusedScores : 1);
   memory.activations = kept + std::max(of_layer, words);
   if (plain && bytes.copies) memory.weights += Bytes(kCopies * shape.parameters());
   return memory;

@@ -36,6 +36,9 @@ struct LayerDivision {
 Bytes layer_activations(const TransformerShape& shape, int batch, const ActivationRule& rule,
                         Recomputation recomputation, const LayerDivision& division = {});
 
+/// The scores of all words and their gradients, as fused operations keep them.
+Bytes word_scores(const TransformerShape& shape, int batch);
+
 /// What one GPU keeps in plain data parallelism.
 struct StepMemory {
   Bytes weights, gradients, optimizer;

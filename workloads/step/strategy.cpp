@@ -67,8 +67,34 @@ std::string refuse_in_groups(const std::string& method, const AlgorithmChoice& c
   return algorithm.refuses({.workers = task.groups.size_among(world.workers)});
 }
 
+/// Why a divided model cannot exchange what it does by the strategy.
+std::string refuse_divided(const TrainingStrategy& strategy, const World& world) {
+  const ModelDivision& division = strategy.method.division;
+  const std::string method = strategy.method.text();
+  if (!strategy.compressor.verbatim())
+    return fmt::format("{} exchanges more than gradients, and {} compresses these; take none", method,
+                       strategy.compressor.text());
+  if (world.workers % division.ranks() != 0)
+    return fmt::format("{} has {} GPUs in a replica, and {} are no multiple of that", method, division.ranks(),
+                       world.workers);
+  for (const AlgorithmChoice& choice : strategy.algorithm.choices())
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter}) {
+      const std::optional<AlgorithmChoice> part = part_of(choice, kind);
+      if (!part || choice.algorithm->uses_servers || choice.algorithm->is_vendor())
+        return fmt::format(
+            "{} needs all-reduces, all-gathers and reduce-scatters within groups of ranks, and {} has "
+            "not all of them; take ring",
+            method, choice.algorithm->name);
+      for (const RankGroups& groups : {division.tensor_groups(), division.replicas(world.workers)})
+        if (std::string why = refuse_in_groups(method, *part, {.groups = groups}, world); !why.empty()) return why;
+    }
+  return {};
+}
+
 /// Why the collectives of a method cannot be those of the strategy.
 std::string refuse_method(const TrainingStrategy& strategy, const World& world) {
+  if (!strategy.method.division.none()) return refuse_divided(strategy, world);
   const std::string method = strategy.method.text();
   const StepPlan plan = strategy.method.plan(strategy.overlap);
   if (const int least = least_ranks(plan); world.workers % least != 0)
@@ -128,6 +154,9 @@ std::string refuse_groups(const MethodChoice& method, int gpus_per_node) {
 }
 
 std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
+  if (!strategy.method.division.none())
+    return fmt::format("{} divides the model among ranks, which hbench's engine does not: it is simulated only",
+                       strategy.method.text());
   if (!in_lockstep(strategy.method.plan(strategy.overlap)))
     return fmt::format("{} has no iterations that all ranks end together, as hbench's engine has: it is simulated only",
                        strategy.method.text());

@@ -45,6 +45,9 @@ StepTimeline StepTimeline::recomputed(double share_of_forward) const {
 StepTimeline StepTimeline::with_half_gradients() const {
   StepTimeline half = *this;
   for (GradientEvent& gradient : half.gradients) gradient.elements = (gradient.elements + 1) / 2;
+  if (half.blocks)
+    for (double EqualBlocks::*elements : {&EqualBlocks::elements, &EqualBlocks::before, &EqualBlocks::after})
+      (*half.blocks).*elements /= 2;
   return half;
 }
 

@@ -3,6 +3,7 @@
 /// A training step as the network sees it: plain data, recorded or computed, no model code.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,16 @@ struct GradientEvent {
   Seconds ready;
 };
 
+/// A model of equal blocks of layers, with an embedding before them and an output layer after them.
+struct EqualBlocks {
+  int count = 0;
+  double share = 0;     ///< of each pass, in one block
+  double elements = 0;  ///< of the gradients of one
+  /// The same of the embedding, and of the output layer, which has a copy of the words where it shares them.
+  double before = 0, after = 0;
+  double passed_on = 0;  ///< bytes that a block passes on to the next, of a sample
+};
+
 /// One undisturbed step on one GPU, without communication.
 struct StepTimeline {
   int batch = 1;     ///< samples per step
@@ -28,6 +39,7 @@ struct StepTimeline {
   /// Micro-batches of the step, where passes are of one each and follow each other; the batch, the passes and the
   /// gradients are one's.
   int micro_batches = 1;
+  std::optional<EqualBlocks> blocks = {};  ///< where the model is known to be made so
   /// Bytes of a parameter that a unit gathers for each byte of its gradient: half as many where passes compute in 16
   /// bits and gradients are added up in float32.
   double gathered = 1;

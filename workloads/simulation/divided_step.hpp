@@ -1,0 +1,41 @@
+#pragma once
+
+/// A step of a model that is divided among ranks: passes through a pipeline of stages, tensor groups that exchange what
+/// lies between layers, and replicas that add up gradients.
+
+#include <functional>
+#include <vector>
+
+#include "collectives/base/span.hpp"
+#include "collectives/network/profile.hpp"
+#include "workloads/simulation/pipeline.hpp"
+#include "workloads/simulation/step_times.hpp"
+#include "workloads/step/strategy.hpp"
+#include "workloads/step/timeline.hpp"
+
+namespace hbench {
+
+/// What a divided step is made of.
+struct DividedStep {
+  /// One micro-batch on one undisturbed GPU that has the whole model. \pre it has `blocks`
+  const StepTimeline& timeline;
+  const TrainingStrategy& strategy;
+  int workers = 1;
+  double late = 1;   ///< the slowest rank's passes take so much longer
+  Seconds per_step;  ///< of the host, which nothing hides
+  /// How long a collective takes within groups of ranks at once, of a buffer of so many bytes.
+  std::function<Seconds(CollectiveKind kind, const RankGroups& groups, double bytes)> collective;
+  /// How long each rank's bytes take to the rank so many further.
+  std::function<Seconds(int distance, double bytes)> shift;
+};
+
+/// Times are the busiest stage's: compute, what the slowest rank adds, and the update; all else is `exposed`, of which
+/// `idle` is the wait for other stages. Blocks and the output layer take their share of the passes, divided evenly
+/// among the ranks of a tensor group. Each block has an all-gather and a reduce-scatter for its attention and for its
+/// feed-forward layers in each pass, which nothing hides, and again where the backward pass repeats the forward pass.
+/// Gradients are added up between replicas when a stage has made the last of them, or, with overlap, block by block
+/// beside the last backward pass. Not modelled: the sum of gradients of words that the first stage shares with the last
+/// one. `spans`, which may be null, gets rank 0's.
+StepTimes simulate(const DividedStep& step, std::vector<Span>* spans);
+
+}  // namespace hbench
