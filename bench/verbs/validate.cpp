@@ -134,7 +134,7 @@ ExitCode run_validate(const Call& call) {
       app.add_flag("--mlperf", request.mlperf, "MLPerf's ResNet-50 and BERT instead, from the rate of one node")
           ->excludes(table)
           ->excludes(curves);
-  Option* methods = app.add_flag("--methods", request.methods, "steps with sharded state (fsdp) instead")
+  Option* methods = app.add_flag("--methods", request.methods, "steps with sharded or divided models instead")
                         ->excludes(table)
                         ->excludes(curves)
                         ->excludes(submissions);

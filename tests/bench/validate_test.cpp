@@ -143,15 +143,32 @@ TEST(Validate, IsNearMlperfFromTheRateOfOneNode) {
   EXPECT_GE(held / predictions, 0.85);
 }
 
-// FSDP on 128 to 512 H100, from the rate that the same source prints for one or two nodes.
-TEST(Validate, IsNearPublishedStepsWithShardedState) {
-  const std::vector<CaseResult> rows = sharded_results();
-  ASSERT_EQ(rows.size(), 9);
-  for (const Validation& each : validate(rows, load_data())) {
-    EXPECT_THAT(each.asked.strategy.method, testing::StartsWith("fsdp"));
-    EXPECT_LT(std::fabs(each.error()), 0.15) << each.asked.workload << ' ' << each.asked.gpus;
-    EXPECT_TRUE(holds(each.residual)) << each.asked.workload << ' ' << each.asked.gpus;
+/// How near predictions are to published steps, and how often their bands hold these.
+struct Nearness {
+  int rows = 0;
+  double error = 0, worst = 0, held = 0;
+  void add(const Validation& each) {
+    ++rows;
+    error += std::fabs(each.error());
+    worst = std::max(worst, std::fabs(each.error()));
+    held += holds(each.residual) ? 1 : 0;
   }
+};
+
+// FSDP and HSDP on 16 to 512 GPUs, most from the rate that the same source prints for one node; tensor groups and
+// pipelines on up to 3072.
+TEST(Validate, IsNearPublishedStepsOfOtherMethods) {
+  Nearness sharded, divided;
+  for (const Validation& each : validate(sharded_results(), load_data()))
+    (each.asked.strategy.method.find("sdp") != std::string::npos ? sharded : divided).add(each);
+  EXPECT_EQ(sharded.rows, 55);
+  EXPECT_LE(sharded.error / sharded.rows, 0.12);
+  EXPECT_GE(sharded.held / sharded.rows, 0.85);
+  EXPECT_LE(sharded.held / sharded.rows, 0.95);
+  EXPECT_EQ(divided.rows, 13);
+  EXPECT_LE(divided.error / divided.rows, 0.10);
+  EXPECT_LE(divided.worst, 0.20);
+  EXPECT_GE(divided.held / divided.rows, 0.85);
 }
 
 // Each cause is a part of some cluster's model, and taking out what is unknown by name is refused.

@@ -120,7 +120,9 @@ TEST(DividedStep, HidesGradientsBehindTheLastBackwardPassWithOverlap) {
 }
 
 TEST(DividedStep, WritesTheSpansOfTheFirstStage) {
-  const TrainingStrategy strategy{.method = parse_method("pipeline:2:3"), .algorithm = parse_algorithm_rule("ring")};
+  const TrainingStrategy strategy{.method = parse_method("pipeline:2:3"),
+                                  .algorithm = parse_algorithm_rule("ring"),
+                                  .fusion = parse_fusion("none")};
   std::vector<Span> spans;
   const StepTimes times =
       StepSimulator(testing::round_cluster(), {.workers = 4}).run(blocks_alone(), strategy, 1, End::stated, &spans);
@@ -133,8 +135,10 @@ TEST(DividedStep, WritesTheSpansOfTheFirstStage) {
 // On the round cluster: 4096 bytes are 1024 elements of 4 bytes; a ring of two nodes takes 2 (1 ms + half of them).
 TEST(DividedStep, TakesItsTimesFromTheNetwork) {
   Profile cluster = testing::round_cluster();
-  const TrainingStrategy strategy{
-      .method = parse_method("pipeline:2:1"), .algorithm = parse_algorithm_rule("ring"), .overlap = false};
+  const TrainingStrategy strategy{.method = parse_method("pipeline:2:1"),
+                                  .algorithm = parse_algorithm_rule("ring"),
+                                  .fusion = parse_fusion("none"),
+                                  .overlap = false};
   StepTimeline timeline = blocks_alone();
   timeline.batch = 1;
   const double shift = 0.001 + 1024 / 1e6;

@@ -141,7 +141,7 @@ TEST(Methods, GoTogetherWhereTheyDivideTheModel) {
   EXPECT_EQ(all.division, (ModelDivision{.tensor = 8, .stages = 4, .micro_batches = 16, .chunks = 2}));
   EXPECT_EQ(all.text(), "tensor:8+pipeline:4:16:2+zero:1");
   EXPECT_EQ(parse_method("tensor:2+synchronous").text(), "tensor:2");
-  EXPECT_EQ(parse_method("pipeline:4:8:1").text(), "pipeline:4:8");
+  EXPECT_EQ(parse_method("pipeline:4:16:1").text(), "pipeline:4:16");
   EXPECT_TRUE(parse_method("tensor:1+pipeline:1:1").is_synchronous());
   EXPECT_FALSE(parse_method("tensor:2").is_synchronous());
 }
