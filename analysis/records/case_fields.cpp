@@ -88,7 +88,7 @@ constexpr std::array kFields{
         "recompute", Part::work, 11,
         "`selective`, `full`: activations that the backward pass computes again; empty: none"),
     field<&Case::training, &TrainingTask::optimizer>(
-        "optimizer", Part::work, 11,
+        "optimizer", Part::work, 12,
         "as `hbench list optimizers` has it; empty: of measured steps SGD, else as the workload was recorded"),
     field<&Case::benchmark>("benchmark", Part::work, 8,
                             "of another program, as it names itself, with the program before it; else empty"),

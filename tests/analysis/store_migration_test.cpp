@@ -321,6 +321,19 @@ TEST(ADatabaseOfVersion10, IsReadAsItWasWritten) {
   }
 }
 
+// The same of schema version 11, with a method: measured steps are of plain SGD.
+TEST(ADatabaseOfVersion11, IsReadAsItWasWritten) {
+  for (auto mode : {Store::Mode::read_only, Store::Mode::read_write}) {
+    const TemporaryFolder folder;
+    run_sql(folder / "old.db", bytes_of(kSource / "tests/analysis/data/version_11.sql"));
+    const Store old(folder / "old.db", mode);
+    const std::vector<CaseResult> results = old.results();
+    EXPECT_EQ(results.size(), 10u);
+    EXPECT_EQ(answer_of(results, Evidence::simulated, "vgg16", "ring").asked.strategy.method, "local-sgd:4");
+    for (const CaseResult& result : results) EXPECT_EQ(result.asked.training.optimizer, "");
+  }
+}
+
 std::vector<std::string> uuids_of(const Store& store) {
   std::vector<std::string> uuids;
   for (const Run& run : store.runs()) uuids.push_back(run.uuid);

@@ -4,5 +4,3 @@ ALTER TABLE scaling_case ADD COLUMN recompute TEXT NOT NULL DEFAULT '';
 ALTER TABLE scaling_case ADD COLUMN method TEXT NOT NULL DEFAULT '';
 -- A measured model of one's own is known by its file: this digest of it. Empty: the model is hbench's, or no model.
 ALTER TABLE scaling_case ADD COLUMN model_digest TEXT NOT NULL DEFAULT '';
--- The optimizer, such as adam; empty: of measured steps SGD, else the one that the workload was recorded with.
-ALTER TABLE scaling_case ADD COLUMN optimizer TEXT NOT NULL DEFAULT '';
