@@ -25,7 +25,8 @@ class CoordinatorSide final : public Negotiator {
         transport_(transport),
         cycle_(plan.cycle()),
         coordinator_(StepProgress(plan, request.strategy.fusion, layout.bytes()), request.world.workers),
-        outbox_(transport) {
+        outbox_(transport),
+        progress_{.start = plan.start()} {
     for (Rank worker = 1; worker < request.world.workers; ++worker) {
       inboxes_.push_back(std::make_unique<Inbox<Announcement>>(transport, worker, kAnnouncementTag));
     }

@@ -11,6 +11,7 @@ struct JobProgress {
   int timed = 0;  ///< done and timed
   int traced = 0;
   Seconds elapsed;
+  int start = 0;  ///< steps at the job's begin that are warm-up whatever the budget: as `StepPlan::start`
 
   /// A cycle of the plan's `iterations` is done.
   void count(Phase phase, int iterations = 1) {
@@ -26,13 +27,12 @@ inline Phase next_traced_phase(const TrainingRequest& request, const JobProgress
   return progress.traced < request.traced_steps && !enough ? Phase::traced : Phase::stop;
 }
 
-/// What the next step is. A spent budget ends the warm-up and, once one step has been timed, the timed steps. What a
-/// method does for a time alone, at its start, is a part of the warm-up, however long that takes.
+/// What the next step is. A spent budget ends the warm-up and, once one step has been timed, the timed steps.
 inline Phase next_phase(const TrainingRequest& request, const JobProgress& progress) {
   const bool spent = request.budget > Seconds(0) && progress.elapsed > request.budget;
   if (progress.timed >= request.steps || (spent && progress.timed > 0)) return next_traced_phase(request, progress);
-  const bool starts = progress.steps < request.strategy.method.plan(request.strategy.overlap).start();
-  return starts || (progress.steps < request.warmup_steps && !spent) ? Phase::warmup : Phase::timed;
+  return progress.steps < progress.start || (progress.steps < request.warmup_steps && !spent) ? Phase::warmup
+                                                                                              : Phase::timed;
 }
 
 }  // namespace hbench

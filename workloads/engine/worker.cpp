@@ -221,7 +221,7 @@ class PlanWalk {
 }  // namespace
 
 void train_alone(Compute& compute, const TrainingRequest& request, const OnStep& on_step) {
-  JobProgress progress;
+  JobProgress progress{.start = request.strategy.method.plan(request.strategy.overlap).start()};
   LossScale scale = loss_scale_of(request);
   StepTrace trace(0, Lane::compute, compute.device());
   if (request.strategy.on_gpu) compute.warm_up();
@@ -270,7 +270,7 @@ void train_together(Compute& compute, const TrainingRequest& request, Endpoint& 
   const CommunicationThread thread(communicator, handover);
   StepTrace trace(rank, Lane::compute, compute.device());
   PlanWalk walk(plan, compute, request, endpoint, handover, trace, layout.tensors());
-  Phase phase = next_phase(request, {});
+  Phase phase = next_phase(request, {.start = plan.start()});
   auto begin = Clock::now();
   for (int cycle = 0; phase != Phase::stop; ++cycle) {
     const bool traced = phase == Phase::traced;
