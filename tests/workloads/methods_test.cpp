@@ -25,7 +25,7 @@ class EveryMethod : public ::testing::TestWithParam<const Method*> {
       for (const double value : {1, 2, 3, 8}) {
         std::string text(method.name);
         for (std::size_t other = 0; other < method.fields.size(); ++other) {
-          const MethodField& given = method.fields[other];
+          const NumberField& given = method.fields[other];
           text +=
               fmt::format(":{}", other == field ? std::clamp(value, given.smallest, given.largest) : given.standard);
         }
@@ -78,7 +78,7 @@ TEST_P(EveryMethod, HasUnitsWhereItSaysSo) {
 TEST_P(EveryMethod, SaysWhereItIsFrom) {
   EXPECT_FALSE(GetParam()->summary.empty());
   EXPECT_FALSE(GetParam()->citation.empty());
-  for (const MethodField& field : GetParam()->fields) {
+  for (const NumberField& field : GetParam()->fields) {
     EXPECT_FALSE(field.name.empty());
     EXPECT_GE(field.standard, field.smallest);
     EXPECT_LE(field.standard, field.largest);

@@ -3,7 +3,7 @@
 namespace hbench {
 namespace {
 
-constexpr MethodField kFields[] = {{.name = "staleness", .standard = 3, .smallest = 0}};
+constexpr NumberField kFields[] = {{.name = "staleness", .standard = 3, .smallest = 0}};
 
 StepPlan plan(const PlanRequest& request) {
   Task exchange{.kind = TaskKind::collective, .among = Among::servers, .after = {{1, request.overlap}}};

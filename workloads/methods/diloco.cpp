@@ -4,7 +4,7 @@ namespace hbench {
 namespace {
 
 /// OpenDiLoCo's values (Jaghouar et al., arXiv:2407.07852, 2024), with H of the first paper.
-constexpr MethodField kFields[] = {
+constexpr NumberField kFields[] = {
     {.name = "period", .standard = 500},
     {.name = "outer rate", .standard = 0.7, .smallest = 0.001, .largest = 10, .whole = false},
     {.name = "outer momentum", .standard = 0.9, .smallest = 0, .largest = 0.9999, .whole = false}};

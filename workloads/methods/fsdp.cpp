@@ -104,7 +104,7 @@ class Builder {
 constexpr std::string_view kCitation =
     "Zhao et al., PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel, VLDB 2023, arXiv:2304.11277";
 
-constexpr MethodField kHsdpFields[] = {{.name = "shard group", .standard = 8}};
+constexpr NumberField kHsdpFields[] = {{.name = "shard group", .standard = 8}};
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 namespace hbench {
 namespace {
 
-constexpr MethodField kFields[] = {{.name = "period", .standard = 8}};
+constexpr NumberField kFields[] = {{.name = "period", .standard = 8}};
 
 StepPlan plan(const PlanRequest& request) {
   return {{{.kind = TaskKind::forward},

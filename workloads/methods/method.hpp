@@ -17,9 +17,6 @@
 
 namespace hbench {
 
-/// A number that follows the name of a method, after a colon: `local-sgd:8`.
-using MethodField = NumberField;
-
 /// What a plan is made for.
 struct PlanRequest {
   std::vector<double> values = {};  ///< of the method's fields, in their order
@@ -38,11 +35,11 @@ struct Method {
   std::string_view name;
   std::string_view summary;
   std::string_view citation;
-  std::span<const MethodField> fields = {};
+  std::span<const NumberField> fields = {};
   bool by_units = false;  ///< its plans have units
-  StepPlan (*plan)(const PlanRequest& request);
-  /// Divides the model among ranks: a method beside it says what their replicas do, whose plan it has; null: it says
-  /// so itself, and each rank has the whole model.
+  /// What each rank does, which has the whole model; null where the entry divides it.
+  StepPlan (*plan)(const PlanRequest& request) = nullptr;
+  /// Divides the model among ranks: another method says what their replicas do.
   void (*divide)(const std::vector<double>& values, ModelDivision& division) = nullptr;
 };
 
@@ -60,6 +57,8 @@ struct MethodChoice {
   std::string text() const;
   /// Whether it is what data-parallel training is where nothing else is said.
   bool is_synchronous() const;
+  /// Whether ranks go through its plan together, as `hbench::in_lockstep`.
+  bool in_lockstep() const { return hbench::in_lockstep(plan(true)); }
   /// Whether ranks exchange a unit of the model at a time: then there is no fusion of tensors.
   bool goes_by_units() const { return method->by_units; }
   StepPlan plan(bool overlap, std::vector<std::vector<int>> units = {}, int micro_batches = 1) const {

@@ -3,7 +3,7 @@
 namespace hbench {
 namespace {
 
-constexpr MethodField kFields[] = {{.name = "stages", .standard = 4, .largest = 1024},
+constexpr NumberField kFields[] = {{.name = "stages", .standard = 4, .largest = 1024},
                                    {.name = "micro-batches", .standard = 8, .largest = 10'000},
                                    {.name = "chunks", .standard = 1, .largest = 64}};
 
@@ -17,12 +17,10 @@ constinit const Method kPipeline{
         "Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, SC 2021, "
         "arXiv:2104.04473",
     .fields = kFields,
-    .plan = [](const PlanRequest& request) { return parse_method("synchronous").plan(request.overlap); },
-    .divide =
-        [](const std::vector<double>& values, ModelDivision& division) {
-          division.stages = static_cast<int>(values[0]);
-          division.micro_batches = static_cast<int>(values[1]);
-          division.chunks = static_cast<int>(values[2]);
-        }};
+    .divide = [](const std::vector<double>& values, ModelDivision& division) {
+      division.stages = static_cast<int>(values[0]);
+      division.micro_batches = static_cast<int>(values[1]);
+      division.chunks = static_cast<int>(values[2]);
+    }};
 
 }  // namespace hbench

@@ -4,7 +4,7 @@ namespace hbench {
 namespace {
 
 /// The values of the example in PyTorch's documentation (torch.distributed.optim.PostLocalSGDOptimizer).
-constexpr MethodField kFields[] = {{.name = "period", .standard = 4}, {.name = "start", .standard = 100}};
+constexpr NumberField kFields[] = {{.name = "period", .standard = 4}, {.name = "start", .standard = 100}};
 
 StepPlan plan(const PlanRequest& request) {
   const int period = request.whole(0), start = request.whole(1);

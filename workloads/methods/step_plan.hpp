@@ -7,18 +7,18 @@
 /// for the engine. None of them knows which method made it.
 ///
 /// Semantics
-///   1. All ranks have the same plan. Tasks that compute take turns on a rank's compute stream, in the
-///      order of the list; collectives run beside them.
+///   1. All ranks have the same plan. Tasks that compute take turns on a rank's compute stream, in the order of the
+///      list; collectives run beside them.
 ///   2. A task begins once all that it comes after is done on its own rank. A collective among all ranks ends on all of
 ///      them together; an exchange with servers or with some other ranks ends on its own rank alone.
 ///   3. A backward task makes the gradients of all tensors, one after the other; an edge `by_tensor` lets each tensor
 ///      go on at once, in buckets as the fusion policy puts them together. Other edges wait for whole tasks.
-///   4. An iteration begins once the one before has ended: everywhere where ranks meet in collectives, else on the
-///   rank.
+///   4. An iteration begins once the one before has ended: on all ranks where these meet in collectives, else on its
+///      own.
 ///   5. An all-gather gathers what the reduce-scatter before it has scattered: it leaves in the same buckets.
 ///   6. A task may be of one unit of the model (a block of layers) alone. Its collective is one bucket.
 ///   7. A collective among all may be one within each of several groups of ranks at once. Own parts are shared out
-///   among the ranks of the groups in which gradients are scattered and parameters gathered.
+///      among the ranks of the groups in which gradients are scattered and parameters gathered.
 
 #include <cstdint>
 #include <limits>

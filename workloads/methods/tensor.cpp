@@ -3,7 +3,7 @@
 namespace hbench {
 namespace {
 
-constexpr MethodField kFields[] = {{.name = "group", .standard = 8, .largest = 1024}};
+constexpr NumberField kFields[] = {{.name = "group", .standard = 8, .largest = 1024}};
 
 }  // namespace
 
@@ -15,8 +15,8 @@ constinit const Method kTensor{
         "Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, MLSys 2023, "
         "arXiv:2205.05198",
     .fields = kFields,
-    .plan = [](const PlanRequest& request) { return parse_method("synchronous").plan(request.overlap); },
-    .divide = [](const std::vector<double>& values,
-                 ModelDivision& division) { division.tensor = static_cast<int>(values[0]); }};
+    .divide = [](const std::vector<double>& values, ModelDivision& division) {
+      division.tensor = static_cast<int>(values[0]);
+    }};
 
 }  // namespace hbench

@@ -3,7 +3,7 @@
 namespace hbench {
 namespace {
 
-constexpr MethodField kFields[] = {{.name = "stage", .standard = 1, .largest = 2}};
+constexpr NumberField kFields[] = {{.name = "stage", .standard = 1, .largest = 2}};
 
 StepPlan plan(const PlanRequest& request) {
   return {{{.kind = TaskKind::forward},

@@ -140,7 +140,7 @@ Seconds schedule_time(const AlgorithmChoice& algorithm, const World& world, int 
 Seconds simulation_time(const Profile& profile, const World& world, const StepTimeline& timeline,
                         const TrainingStrategy& strategy) {
   if (strategy.algorithm.is_vendor() || !strategy.method.division.none()) return kSmallStep;
-  if (!in_lockstep(strategy.method.plan(strategy.overlap))) {
+  if (!strategy.method.in_lockstep()) {
     const std::int64_t messages = messages_per_iteration(world, timeline, strategy);
     return kPerFreeMessage * (3.0 * static_cast<double>(messages) * iterations_of(messages));
   }

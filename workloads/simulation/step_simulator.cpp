@@ -263,8 +263,7 @@ StepTimes StepSimulator::run(const StepTimeline& timeline, const TrainingStrateg
   if (!strategy.method.division.none()) return run_divided(timeline, strategy, network_factor, end, spans);
   const bool on_servers = strategy.preset != nullptr && strategy.preset->servers_update;
   const StepTimeline passes = on_servers ? timeline.merged() : timeline;
-  if (!in_lockstep(strategy.method.plan(strategy.overlap)))
-    return run_freely(passes, strategy, network_factor, end, spans);
+  if (!strategy.method.in_lockstep()) return run_freely(passes, strategy, network_factor, end, spans);
   StepRun run(*this, passes, strategy, network_factor, end, spans);
   // A policy learns in a step in which all tasks are done.
   if (strategy.fusion.fusion->learns) run.step(run.plan().start() + run.plan().cycle() - 1);

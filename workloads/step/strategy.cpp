@@ -13,7 +13,7 @@ void TrainingStrategy::set_servers(int count, int workers) { servers = colocated
 
 World TrainingStrategy::world(int workers, int gpus_per_node) const {
   World world{workers, servers, colocated()};
-  if (placement != nullptr && placement->groups_nodes && in_lockstep(method.plan(overlap))) world.group = gpus_per_node;
+  if (placement != nullptr && placement->groups_nodes && method.in_lockstep()) world.group = gpus_per_node;
   if (algorithm.uses_groups()) world.group = std::min(gpus_per_node, workers);
   return world;
 }
@@ -58,13 +58,13 @@ std::string refuse_exchange_of_ranks(const TrainingStrategy& strategy, const Tas
 }
 
 /// Why an algorithm cannot run within groups of ranks.
-std::string refuse_in_groups(const std::string& method, const AlgorithmChoice& choice, const Task& task,
+std::string refuse_in_groups(const std::string& method, const AlgorithmChoice& choice, const RankGroups& groups,
                              const World& world) {
   const Algorithm& algorithm = *choice.algorithm;
   if (algorithm.uses_groups)
     return fmt::format("{} has collectives within groups of ranks, and {} goes by nodes; take ring", method,
                        algorithm.name);
-  return algorithm.refuses({.workers = task.groups.size_among(world.workers)});
+  return algorithm.refuses({.workers = groups.size_among(world.workers)});
 }
 
 /// Why a divided model cannot exchange what it does by the strategy.
@@ -87,7 +87,7 @@ std::string refuse_divided(const TrainingStrategy& strategy, const World& world)
             "not all of them; take ring",
             method, choice.algorithm->name);
       for (const RankGroups& groups : {division.tensor_groups(), division.replicas(world.workers)})
-        if (std::string why = refuse_in_groups(method, *part, {.groups = groups}, world); !why.empty()) return why;
+        if (std::string why = refuse_in_groups(method, *part, groups, world); !why.empty()) return why;
     }
   return {};
 }
@@ -117,7 +117,7 @@ std::string refuse_method(const TrainingStrategy& strategy, const World& world) 
         return fmt::format("{} needs {}, and there is none called {}; take ring", method, with_article(task.collective),
                            choice.algorithm->name);
       std::string why =
-          task.groups.all() ? part->algorithm->refuses(world) : refuse_in_groups(method, *part, task, world);
+          task.groups.all() ? part->algorithm->refuses(world) : refuse_in_groups(method, *part, task.groups, world);
       if (!why.empty()) return why;
     }
   }
@@ -157,7 +157,7 @@ std::string refuse_engine(const TrainingStrategy& strategy, bool replays) {
   if (!strategy.method.division.none())
     return fmt::format("{} divides the model among ranks, which hbench's engine does not: it is simulated only",
                        strategy.method.text());
-  if (!in_lockstep(strategy.method.plan(strategy.overlap)))
+  if (!strategy.method.in_lockstep())
     return fmt::format("{} has no iterations that all ranks end together, as hbench's engine has: it is simulated only",
                        strategy.method.text());
   if (strategy.method.goes_by_units())
