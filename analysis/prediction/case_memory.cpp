@@ -100,14 +100,14 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   const StepPlan plan = method.plan(asked.strategy.overlap);
   const Sharded parts = sharded(plan);
   const Trace& trace = catalog.traces.at(asked.workload);
+  const NumberBytes bytes = number_bytes_of(asked, catalog);
   if (!method.division.none() && trace.shape) {
     const int replicas = method.division.replicas(asked.gpus).size;
     return divided_memory(trace, method.division, micro_batch_of(asked), parts.optimizer ? std::max(1, replicas) : 1,
-                          number_bytes_of(asked, catalog), recomputation_of(asked), optimizer_of(asked));
+                          bytes, recomputation_of(asked), optimizer_of(asked));
   }
-  StepMemory memory = step_memory(trace, asked.micro_batch(), number_bytes_of(asked, catalog), recomputation_of(asked),
-                                  optimizer_of(asked));
-  if (plan.outer) memory.optimizer += outer_state(*plan.outer, trace, number_bytes_of(asked, catalog));
+  StepMemory memory = step_memory(trace, asked.micro_batch(), bytes, recomputation_of(asked), optimizer_of(asked));
+  if (plan.outer) memory.optimizer += outer_state(*plan.outer, trace, bytes);
   if (exchanges_among(plan, Among::servers)) {
     // Servers apply the gradients: on GPUs that are servers too these are a part of the model and of its state.
     const bool hosts = asked.strategy.colocated();
@@ -115,12 +115,11 @@ StepMemory memory_of(const Case& asked, const Catalog& catalog) {
   }
   // The mean of parameters lies beside them until the update takes it.
   if (exchanges_among(plan, Among::neighbours) || exchanges_among(plan, Among::partner))
-    memory.weights = memory.weights + memory.weights;
+    memory.weights = 2 * memory.weights;
   const int ranks = parts.groups.size_among(asked.gpus);
   if (parts.optimizer) memory.optimizer = memory.optimizer / ranks;
   if (parts.gradients) memory.gradients = memory.gradients / ranks;
   if (parts.parameters) {
-    const NumberBytes bytes = number_bytes_of(asked, catalog);
     const Bytes units = gathered_units(trace.timeline, bytes);
     const Bytes whole = memory.weights;
     memory.weights = whole / ranks + (parts.gathered_stay ? whole * (bytes.gathered() / bytes.weight) : units);

@@ -42,23 +42,20 @@ void point_fields(Row& row, const Point& point) {
   row.field("baseline", if_stated(point.baseline), "in words");
   row.field("no_baseline", if_stated(point.no_baseline), "why there is none");
   row.field("step_seconds", stated(point.step_seconds));
-  const auto kept = [&](const std::string& part) {
-    const auto found = point.memory.find(part);
-    return if_known(found != point.memory.end(), found == point.memory.end() ? 0 : found->second);
+  const auto part_of = [](const std::map<std::string, double>& parts, const std::string& name) {
+    const auto found = parts.find(name);
+    return if_known(found != parts.end(), found == parts.end() ? 0 : found->second);
   };
   row.field("memory_bytes", point.whole_memory(),
             "of a prediction: what a step keeps on each GPU, the sum of these four");
-  row.field("weight_bytes", kept("weights"));
-  row.field("gradient_bytes", kept("gradients"));
-  row.field("optimizer_bytes", kept("optimizer"), "its state");
-  row.field("activation_bytes", kept("activations"));
-  const auto stale = [&](const std::string& figure) {
-    const auto found = point.staleness.find(figure);
-    return if_known(found != point.staleness.end(), found == point.staleness.end() ? 0 : found->second);
-  };
-  row.field("staleness", stale("mean"), "gradients of others that servers have applied and a rank has not seen, mean");
-  row.field("staleness_p95", stale("p95"));
-  row.field("staleness_largest", stale("largest"));
+  row.field("weight_bytes", part_of(point.memory, "weights"));
+  row.field("gradient_bytes", part_of(point.memory, "gradients"));
+  row.field("optimizer_bytes", part_of(point.memory, "optimizer"), "its state");
+  row.field("activation_bytes", part_of(point.memory, "activations"));
+  row.field("staleness", part_of(point.staleness, "mean"),
+            "gradients of others that servers have applied and a rank has not seen, mean");
+  row.field("staleness_p95", part_of(point.staleness, "p95"));
+  row.field("staleness_largest", part_of(point.staleness, "largest"));
   row.field("throttled", share_of(point.throttled.throttled, point.throttled), "share of the iterations");
   row.field("power_capped", share_of(point.throttled.power_capped, point.throttled), "share of the iterations");
   row.field("throttling", if_stated(throttling_text(point.throttled.reasons)));

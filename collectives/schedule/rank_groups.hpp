@@ -16,7 +16,7 @@ struct RankGroups {
 
   /// Whether all ranks are one group.
   bool all() const { return size == 0 && stride == 1; }
-  /// Returns the ranks of each group.
+  /// Returns the number of ranks in each group.
   int size_among(int ranks) const { return size > 0 ? size : ranks / stride; }
   /// Returns the number of ranks of which a world has a multiple: fewer have no whole groups.
   int unit() const { return size > 0 ? size * stride : stride; }

@@ -32,8 +32,7 @@ std::string verdict(const TrainingExpectation& found) {
       if (found.peak > 0 && found.measured > found.peak)
         return fmt::format(
             "{} samples/s are faster than possible: at their peak {} GPUs compute {}. Another unit (tokens), or "
-            "another "
-            "number of GPUs?",
+            "another number of GPUs?",
             measured, found.asked.gpus, rate_text(found.peak));
       return fmt::format(
           "{} samples/s are more than {} GPUs train alone, {} samples/s: give the rate of yours with "

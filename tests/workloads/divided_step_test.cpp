@@ -35,7 +35,7 @@ struct Free {
   StepTimes times;
 };
 
-/// A step that exchanges for nothing, or for so many seconds each.
+/// A step that exchanges for nothing, or for the same number of seconds each.
 Free run(const char* method, int workers, Seconds each = Seconds(0), StepTimeline timeline = blocks_alone(),
          Recomputation recomputation = Recomputation::none, bool overlap = false) {
   const TrainingStrategy strategy{.method = parse_method(method), .overlap = overlap, .recomputation = recomputation};

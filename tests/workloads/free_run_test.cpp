@@ -43,7 +43,7 @@ StepTimes run(const Profile& profile, const char* method, int workers, double sl
   const World world = strategy.world(workers, 1);
   Network network(profile, world);
   return FreeRun({.profile = profile, .timeline = timeline, .strategy = strategy, .world = world}, network,
-                 [slower](Rank rank, int) { return rank == 1 ? slower : 1.0; }, {})
+                 [slower](Rank rank) { return rank == 1 ? slower : 1.0; }, {})
       .run();
 }
 
@@ -133,8 +133,8 @@ TEST(FreeRun, DrawsPassesThatAreAsLongInTheMeanAndTheSameEachTime) {
   double sum = 0, squares = 0;
   constexpr int kDraws = 20'000;
   for (int i = 0; i < kDraws; ++i) {
-    const double drawn = once(1, i);
-    EXPECT_EQ(drawn, again(1, i));
+    const double drawn = once(1);
+    EXPECT_EQ(drawn, again(1));
     sum += drawn;
     squares += (drawn - 1) * (drawn - 1);
   }

@@ -13,9 +13,8 @@
 namespace hbench {
 
 /// One worker's. A model that LibTorch trains (`replica.hpp`), or the replay of a recorded timeline (`replay.hpp`).
-/// Used by one thread at a time, step after step: `forward`, `backward`, `apply` or `apply_parts`,
-/// `take_deltas` and `apply_deltas`, `loss`. On a GPU the
-/// calls enqueue work and return before it is done.
+/// Used by one thread at a time, step after step: `forward`, `backward`, `apply` or `apply_parts`, `take_deltas` and
+/// `apply_deltas`, `loss`. On a GPU the calls enqueue work and return before it is done.
 class Compute {
  public:
   virtual ~Compute() = default;

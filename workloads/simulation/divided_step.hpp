@@ -21,11 +21,11 @@ struct DividedStep {
   const StepTimeline& timeline;
   const TrainingStrategy& strategy;
   int workers = 1;
-  double late = 1;   ///< the slowest rank's passes take so much longer
+  double late = 1;   ///< the time of the slowest rank's passes, by that of the timeline
   Seconds per_step;  ///< of the host, which nothing hides
-  /// How long a collective takes within groups of ranks at once, of a buffer of so many bytes.
+  /// Returns the time of a collective within groups of ranks at once, of a buffer of `bytes`.
   std::function<Seconds(CollectiveKind kind, const RankGroups& groups, double bytes)> collective;
-  /// How long each rank's bytes take to the rank so many further.
+  /// Returns the time in which each rank sends `bytes` to the rank that is `distance` further.
   std::function<Seconds(int distance, double bytes)> shift;
 };
 

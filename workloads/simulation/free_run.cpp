@@ -21,7 +21,7 @@ constexpr int kMostBuckets = 100'000;
 Lateness drawn_lateness(double deviation, int workers) {
   auto draws = std::make_shared<std::vector<std::mt19937_64>>();
   for (int rank = 0; rank < workers; ++rank) draws->emplace_back(kSeed + static_cast<std::uint64_t>(rank));
-  return [deviation, draws](Rank rank, int) {
+  return [deviation, draws](Rank rank) {
     // No pass takes less than a tenth of its time: of deviations of a few hundredths that never happens.
     std::normal_distribution<double> normal(1, deviation);
     return deviation > 0 ? std::max(0.1, normal((*draws)[static_cast<std::size_t>(rank)])) : 1.0;
@@ -95,7 +95,7 @@ StepTimes FreeRun::run() {
 void FreeRun::begin_iteration(Rank rank) {
   Walker& mine = walker(rank);
   if (mine.iteration == kWarmup) mine.measured_from = mine.origin;
-  mine.walk->begin(mine.iteration, lateness_(rank, mine.iteration));
+  mine.walk->begin(mine.iteration, lateness_(rank));
   follow(rank);
 }
 

@@ -16,8 +16,8 @@
 
 namespace hbench {
 
-/// How long the passes of a rank take in an iteration, by those of the timeline.
-using Lateness = std::function<double(Rank rank, int iteration)>;
+/// Returns the time of a rank's passes in its next iteration, by that of the timeline.
+using Lateness = std::function<double(Rank rank)>;
 
 /// Each rank's passes vary from iteration to iteration: normal, with `deviation`, the same in every run.
 Lateness drawn_lateness(double deviation, int workers);
@@ -63,7 +63,7 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
     std::int64_t elements = 0;
     int version = 0;                ///< gradients that were applied
     int complete = 0;               ///< iterations of which it has the gradients of all ranks
-    std::vector<int> pushed;        ///< ranks, by iteration from `complete` on
+    std::vector<int> pushed;        ///< ranks, by iteration
     std::vector<int> seen;          ///< the version that each rank has
     std::vector<int> waiting = {};  ///< exchanges that wait for an answer
   };
