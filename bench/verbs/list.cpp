@@ -36,9 +36,23 @@ std::string rendered(const Listing& listing, const Table& table, bool json, bool
   return terminal_text({.blocks = {table}}, wide);
 }
 
+std::string picture(const MethodChoice& method) {
+  return (method.division.none() ? "" : to_text(drawn(method.division))) + to_text(drawn(method.plan(true)));
+}
+
+/// The iteration of a method, or of all one below the other.
+std::string pictures(std::string_view method) {
+  if (method != "all") return picture(parse_method(method));
+  std::string all;
+  for (const Method* entry : methods())
+    all += fmt::format("{}{}: {}\n{}", all.empty() ? "" : "\n", parse_method(entry->name).text(), entry->summary,
+                       picture(parse_method(entry->name)));
+  return all;
+}
+
 ExitCode run_list(const Call& call) {
   CatalogueTexts conditions;
-  std::string name, drawn, profile = std::string(kExplainedProfile);
+  std::string name, to_draw, profile = std::string(kExplainedProfile);
   int workers = kExplainedWorkers;
   bool json = false, markdown = false, explain = false, wide = false;
   Arguments app("Prints the names that the flags of the other verbs take.", "hbench list");
@@ -55,7 +69,7 @@ ExitCode run_list(const Call& call) {
   add_catalogue_options(app, conditions, "with `profiles`: ");
   Option* explained =
       app.add_flag("--explain", explain, "with `algorithms`: which one `auto` takes for which size, and why");
-  app.add_option("--draw", drawn, "with `methods`: draws an iteration of this one, such as local-sgd:8");
+  app.add_option("--draw", to_draw, "with `methods`: draws an iteration of this one, or of all: local-sgd:8");
   app.add_option("--profile", profile, "the cluster to explain for: a name or a TOML file")->needs(explained);
   app.add_option("--workers", workers, "how many workers to explain for", in_range(1, kMostExplained))
       ->needs(explained);
@@ -68,11 +82,10 @@ ExitCode run_list(const Call& call) {
   if (explain && listing.name != "algorithms")
     throw Error(ExitCode::usage, fmt::format("--explain says nothing about {}", name),
                 "hbench list algorithms --explain");
-  if (!drawn.empty() && listing.name != "methods")
-    throw Error(ExitCode::usage, fmt::format("--draw draws no {}", name), "hbench list methods --draw " + drawn);
-  if (!drawn.empty()) {
-    const MethodChoice method = parse_method(drawn);
-    fmt::print("{}{}", method.division.none() ? "" : draw_pipeline(method.division), draw(method.plan(true)));
+  if (!to_draw.empty() && listing.name != "methods")
+    throw Error(ExitCode::usage, fmt::format("--draw draws no {}", name), "hbench list methods --draw " + to_draw);
+  if (!to_draw.empty()) {
+    fmt::print("{}", pictures(to_draw));
     return ExitCode::good;
   }
   const bool profiles = listing.name == "profiles";

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "collectives/base/lanes.hpp"
+
 namespace hbench {
 
 struct Heading {
@@ -120,7 +122,7 @@ struct ChartGroup {
   std::vector<Chart> charts{};  ///< the first is shown first; titles name the choices
 };
 
-using Block = std::variant<Heading, Paragraph, Verdict, Warnings, Table, Chart, ChartGroup>;
+using Block = std::variant<Heading, Paragraph, Verdict, Warnings, Table, Chart, ChartGroup, Lanes>;
 
 struct Document {
   std::string title{};

@@ -99,6 +99,13 @@ struct MarkdownWriter {
     for (const Chart& chart : group.charts) (*this)(chart);
   }
 
+  /// As code, whose spaces stay; a fence in a text would end it.
+  void operator()(const Lanes& lanes) {
+    std::string text = to_text(lanes);
+    std::ranges::replace(text, '`', '\'');
+    out += fmt::format("\n{}\n\n```text\n{}```\n", paragraph(lanes.title), text);
+  }
+
  private:
   void add_row(const std::vector<std::string>& cells) {
     for (const std::string& cell : cells) out += fmt::format("| {} ", escaped(cell));

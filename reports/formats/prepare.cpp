@@ -46,6 +46,14 @@ struct Cleaner {
       for (Tint& tint : row)
         for (std::string* text : {&tint.group, &tint.label}) clean(*text);
   }
+  void operator()(Lanes& lanes) const {
+    clean(lanes.title);
+    for (std::string& note : lanes.notes) clean(note);
+    for (Lanes::Row& row : lanes.rows) {
+      clean(row.name);
+      for (Lanes::Box& box : row.boxes) clean(box.text);
+    }
+  }
   void operator()(Chart& chart) const { clean_chart(chart); }
   void operator()(ChartGroup& group) const {
     clean(group.title);

@@ -36,6 +36,8 @@ struct TextWriter {
     for (const Chart& chart : group.charts) point_at(chart);
   }
 
+  void operator()(const Lanes& lanes) { out += fmt::format("\n{}\n{}", wrapped(lanes.title), to_text(lanes)); }
+
   void operator()(const Table& table) {
     out += '\n';
     if (!table.caption.empty()) out += wrapped(table.caption);

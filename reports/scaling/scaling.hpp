@@ -66,6 +66,8 @@ Blocks throttled_points(const Scaling& scaling);
 /// `2 points were measured while a GPU was throttled; ...`; empty where none was.
 std::string throttled_sentence(const Scaling& scaling);
 Blocks all_points(const Scaling& scaling);
+/// What ranks do in an iteration, as pictures: where not all points are of synchronous training.
+Blocks training_methods(const Scaling& scaling);
 /// What ran where, and what the words mean.
 Blocks method(const Scaling& scaling);
 

@@ -232,7 +232,8 @@ Document document_saying(const std::string& text) {
                            .rows = {{text, text}},
                            .grouped = true,
                            .tints = {{{}, {.group = text, .strength = 1, .label = text}}}},
-                     chart, ChartGroup{text, {chart, panels}}}};
+                     chart, ChartGroup{text, {chart, panels}},
+                     Lanes{.title = text, .rows = {{text, {{0, 3, text}}}}, .notes = {text}}}};
 }
 
 }  // namespace hbench

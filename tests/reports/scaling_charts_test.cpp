@@ -16,8 +16,8 @@ using testing::ElementsAre;
 
 TEST(ScalingCharts, HaveOneSeriesPerStrategyAndNetworkByRisingGpus) {
   const Document document =
-      report_on({simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 2, kRing, 0.8),
-                 simulated("vgg16", "fast", 2, kRing, 0.9), published("slow", 8, kRing, 0.45)});
+      report_on({simulated("vgg16", "slow", 8, kRings, 0.5), simulated("vgg16", "slow", 2, kRings, 0.8),
+                 simulated("vgg16", "fast", 2, kRings, 0.9), published("slow", 8, kRings, 0.45)});
   const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
   EXPECT_EQ(chart.id, "efficiency-vgg16");
   ASSERT_THAT(shown_labels(chart), ElementsAre("ideal", "ring on slow", "ring on fast", "ring on slow (published)"));
@@ -33,7 +33,7 @@ TEST(ScalingCharts, HaveOneSeriesPerStrategyAndNetworkByRisingGpus) {
 }
 
 TEST(ScalingCharts, LeaveBaselinesOutAndShowEfficienciesBeyondOneHundredPerCent) {
-  const Document document = report_on({measured(1, kNone, 1), measured(2, kRing, 1.13)});
+  const Document document = report_on({measured(1, kNone, 1), measured(2, kRings, 1.13)});
   const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
   EXPECT_THAT(shown_labels(chart), ElementsAre("ideal", "ring on this machine (measured)"));
   EXPECT_EQ(chart.x_title, "Ranks");
@@ -42,7 +42,7 @@ TEST(ScalingCharts, LeaveBaselinesOutAndShowEfficienciesBeyondOneHundredPerCent)
 
 /// Of 512 samples a step on all GPUs together.
 Point strong(int gpus, double efficiency) {
-  Point point = simulated("vgg16", "slow", gpus, kRing, efficiency);
+  Point point = simulated("vgg16", "slow", gpus, kRings, efficiency);
   point.asked.global_batch = 512;
   point.asked.batch_per_gpu = 512 / gpus;
   return point;
@@ -52,13 +52,13 @@ TEST(ScalingCharts, SayWhetherTheBatchOfEachGpuStaysOrThatOfAll) {
   const auto efficiency_of = [](std::vector<Point> points) {
     return all_of<ChartGroup>(report_on(std::move(points))).at(0).charts.at(0);
   };
-  EXPECT_TRUE(efficiency_of({simulated("vgg16", "slow", 2, kRing, 0.9), simulated("vgg16", "slow", 8, kRing, 0.8)})
+  EXPECT_TRUE(efficiency_of({simulated("vgg16", "slow", 2, kRings, 0.9), simulated("vgg16", "slow", 8, kRings, 0.8)})
                   .caption.starts_with("Weak scaling: each GPU keeps its batch. "));
   const Chart chart = efficiency_of({strong(2, 0.9), strong(8, 0.8)});
   EXPECT_TRUE(chart.caption.starts_with("Strong scaling: 512 samples a step at every GPU count. ")) << chart.caption;
   EXPECT_THAT(shown_labels(chart), ElementsAre("ideal", "ring on slow")) << "one curve, whatever each GPU takes";
   EXPECT_EQ(chart.series.at(1).points.size(), 2u);
-  const Chart both = efficiency_of({strong(2, 0.9), simulated("vgg16", "slow", 2, kRing, 0.95)});
+  const Chart both = efficiency_of({strong(2, 0.9), simulated("vgg16", "slow", 2, kRings, 0.95)});
   EXPECT_TRUE(both.caption.starts_with("Weak scaling, each GPU keeps its batch, but where")) << both.caption;
   EXPECT_THAT(shown_labels(both), ElementsAre("ideal", "ring on slow, global batch 512", "ring on slow, batch 32"));
 }
@@ -78,9 +78,10 @@ TEST(ScalingCharts, WidenTheThroughputOfAGpuWhoseRateIsOfAnotherBatch) {
 }
 
 TEST(ScalingCharts, GivePublishedVariantsTheColourOfTheirStrategy) {
-  Strategy variant = kRing;
+  Strategy variant = kRings;
   variant.fusion = "horovod-2018:64MiB:5ms";
-  const Document document = report_on({simulated("vgg16", "slow", 8, kRing, 0.5), published("slow", 8, variant, 0.45)});
+  const Document document =
+      report_on({simulated("vgg16", "slow", 8, kRings, 0.5), published("slow", 8, variant, 0.45)});
   const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
   EXPECT_EQ(chart.series.at(2).label, "ring, horovod-2018 on slow (published)");
   EXPECT_EQ(chart.series.at(2).group, chart.series.at(1).group);
@@ -89,9 +90,9 @@ TEST(ScalingCharts, GivePublishedVariantsTheColourOfTheirStrategy) {
 
 TEST(ScalingCharts, BeginWithTheWorkloadOfTheHeadlineAndGoOnByFallingSpread) {
   const std::vector<Point> points{
-      simulated("few", "fast", 4, kRing, 0.9),    simulated("few", "slow", 4, kRing, 0.2),
-      simulated("many", "fast", 8, kRing, 0.9),   simulated("many", "slow", 8, kRing, 0.8),
-      simulated("little", "fast", 4, kRing, 0.9), simulated("little", "slow", 4, kRing, 0.7)};
+      simulated("few", "fast", 4, kRings, 0.9),    simulated("few", "slow", 4, kRings, 0.2),
+      simulated("many", "fast", 8, kRings, 0.9),   simulated("many", "slow", 8, kRings, 0.8),
+      simulated("little", "fast", 4, kRings, 0.9), simulated("little", "slow", 4, kRings, 0.7)};
   EXPECT_EQ(find_headline(points)->best().asked.workload, "many");
   std::vector<std::string> order;
   for (const Subject& subject : subjects_by_spread(points)) order.push_back(subject.workload);
@@ -99,11 +100,11 @@ TEST(ScalingCharts, BeginWithTheWorkloadOfTheHeadlineAndGoOnByFallingSpread) {
 }
 
 TEST(ScalingCharts, ShowTheHeadlinesStrategiesOnTheNetworksThatTellMost) {
-  std::vector<Point> points{published("c", 8, kRing, 0.6), published("b", 8, kDedicatedServers, 0.6),
+  std::vector<Point> points{published("c", 8, kRings, 0.6), published("b", 8, kDedicatedServers, 0.6),
                             published("c", 8, kServers, 0.3)};
   double efficiency = 0.9;
   for (const char* network : {"a", "b", "c", "d", "e", "f", "g"}) {
-    points.push_back(simulated("vgg16", network, 8, kRing, efficiency));
+    points.push_back(simulated("vgg16", network, 8, kRings, efficiency));
     points.push_back(simulated("vgg16", network, 8, kRingFp16, efficiency + 0.05));
     points.push_back(simulated("vgg16", network, 8, kServers, efficiency - 0.3));
     efficiency -= 0.1;
@@ -127,11 +128,11 @@ TEST(ScalingCharts, ShowTheHeadlinesStrategiesOnTheNetworksThatTellMost) {
 
 TEST(ScalingCharts, ShowOfOneStrategyOnANetworkWhatHasTheMostPublishedFigures) {
   std::vector<Point> points;
-  Strategy merged = kRing, unfused = kRing;
+  Strategy merged = kRings, unfused = kRings;
   merged.fusion = "mg-wfbp";
   unfused.fusion = "none";
   for (const char* network : {"a", "b", "c", "d"})
-    for (const Strategy& strategy : {kRing, kRingFp16, kServers})
+    for (const Strategy& strategy : {kRings, kRingFp16, kServers})
       points.push_back(simulated("vgg16", network, 8, strategy, 0.5));
   for (const int gpus : {4, 8}) points.push_back(published("a", gpus, merged, 0.6));
   points.push_back(published("a", 8, unfused, 0.4));
@@ -149,7 +150,7 @@ TEST(ScalingCharts, ShowTheBestOfEitherSideOnEachNetwork) {
   double ring = 0.9;
   for (const char* network : {"a", "b", "c", "d"}) {
     const double sliced = network == std::string("c") ? 0.95 : ring - 0.1;
-    points.push_back(simulated("vgg16", network, 8, kRing, ring));
+    points.push_back(simulated("vgg16", network, 8, kRings, ring));
     points.push_back(simulated("vgg16", network, 8, kServers, 0.01));
     points.push_back(simulated("vgg16", network, 8, kColocatedServers, sliced));
     points.push_back(simulated("vgg16", network, 8, kDedicatedServers, sliced - 0.05));
@@ -169,19 +170,20 @@ TEST(ScalingCharts, ShowTheBestOfEitherSideOnEachNetwork) {
 TEST(ScalingCharts, HideNothingOfEightLines) {
   std::vector<Point> points;
   for (const char* network : {"a", "b", "c", "d"})
-    for (const Strategy& strategy : {kRing, kRingFp16}) points.push_back(simulated("vgg16", network, 8, strategy, 0.5));
+    for (const Strategy& strategy : {kRings, kRingFp16})
+      points.push_back(simulated("vgg16", network, 8, strategy, 0.5));
   EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), testing::SizeIs(1 + 8));
-  points.push_back(simulated("vgg16", "e", 8, kRing, 0.4));
+  points.push_back(simulated("vgg16", "e", 8, kRings, 0.4));
   EXPECT_THAT(shown_labels(all_of<ChartGroup>(report_on(points)).at(0).charts.at(0)), testing::SizeIs(1 + 9));
 }
 
 TEST(ScalingCharts, TellNumbersOfServersAndBatchesApart) {
   Point few = simulated("vgg16", "slow", 8, kServers, 0.2), many = few,
-        large = simulated("vgg16", "slow", 8, kRing, 0.5);
+        large = simulated("vgg16", "slow", 8, kRings, 0.5);
   few.asked.strategy.servers = 1;
   many.asked.strategy.servers = 4;
   large.asked.batch_per_gpu = 64;
-  const Document document = report_on({few, many, large, simulated("vgg16", "slow", 8, kRing, 0.4)});
+  const Document document = report_on({few, many, large, simulated("vgg16", "slow", 8, kRings, 0.4)});
   EXPECT_THAT(
       shown_labels(all_of<ChartGroup>(document).at(0).charts.at(0)),
       ElementsAre("ideal", "ps (greedy, colocated), 1 server on slow", "ps (greedy, colocated), 4 servers on slow",
@@ -189,7 +191,7 @@ TEST(ScalingCharts, TellNumbersOfServersAndBatchesApart) {
 }
 
 TEST(ScalingCharts, DrawThroughputWithTheIntervalOfTheEfficiency) {
-  const Document document = report_on({measured(2, kRing, 0.8)});
+  const Document document = report_on({measured(2, kRings, 0.8)});
   const ChartPoint drawn = all_of<ChartGroup>(document).at(1).charts.at(0).series.at(0).points.at(0);
   EXPECT_EQ(drawn.y, 160);
   EXPECT_DOUBLE_EQ(drawn.low.value(), 154);
@@ -197,7 +199,7 @@ TEST(ScalingCharts, DrawThroughputWithTheIntervalOfTheEfficiency) {
 }
 
 Point on_nodes(int nodes, int ranks, double efficiency) {
-  Point point = measured(ranks, kRing, efficiency);
+  Point point = measured(ranks, kRings, efficiency);
   point.asked.nodes = nodes;
   return point;
 }

@@ -41,7 +41,7 @@ Point measured(int ranks, const Strategy& strategy, double efficiency) {
 }
 
 Point failure(const std::string& reason) {
-  Point result = point(Evidence::measured, "resnet18", "local", 2, kRing, 0);
+  Point result = point(Evidence::measured, "resnet18", "local", 2, kRings, 0);
   result.efficiency.reset();
   result.throughput = 0;
   result.failed = true;

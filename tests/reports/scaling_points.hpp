@@ -9,7 +9,7 @@
 /// Points that tests of the scaling report are about, and what they look for in it.
 namespace hbench {
 
-inline const Strategy kRing{.algorithm = "ring", .compressor = "none", .fusion = "horovod"};
+inline const Strategy kRings{.algorithm = "ring", .compressor = "none", .fusion = "horovod"};
 inline const Strategy kRingFp16{.algorithm = "ring", .compressor = "fp16", .fusion = "horovod"};
 inline const Strategy kServers{
     .algorithm = "ps", .placement = "greedy", .server_mode = "colocated", .compressor = "none", .fusion = "none"};

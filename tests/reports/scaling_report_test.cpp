@@ -34,7 +34,7 @@ TEST(ScalingReport, OfFailuresOnlyHasTheirReasonsAndNoCharts) {
 }
 
 TEST(ScalingReport, WarnsOfFailuresBelowTheVerdictAndListsThem) {
-  const Document document = report_on({simulated("vgg16", "slow", 4, kRing, 0.9), failure("out of time")});
+  const Document document = report_on({simulated("vgg16", "slow", 4, kRings, 0.9), failure("out of time")});
   EXPECT_EQ(plain(std::get<Verdict>(document.blocks.at(0)).text),
             "4 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
   EXPECT_THAT(std::get<Warnings>(document.blocks.at(2)).texts,
@@ -43,7 +43,7 @@ TEST(ScalingReport, WarnsOfFailuresBelowTheVerdictAndListsThem) {
 }
 
 TEST(ScalingReport, TellsWhatRanWhere) {
-  ReportInput input = input_of({simulated("vgg16", "slow", 4, kRing, 0.9)});
+  ReportInput input = input_of({simulated("vgg16", "slow", 4, kRings, 0.9)});
   input.runs = {{.command = "hbench sweep",
                  .version = "0.1.0",
                  .started_at = "2026-01-02T03:04:05Z",
@@ -53,9 +53,21 @@ TEST(ScalingReport, TellsWhatRanWhere) {
       ElementsAre(ElementsAre("command", "hbench sweep"), ElementsAre("hbench", "0.1.0"), ElementsAre("cpu", "x")));
 }
 
+TEST(ScalingReport, DrawsEachMethodOfTrainingOnceWhereThereIsAnother) {
+  Point synchronous = simulated("vgg16", "slow", 4, kRings, 0.9), sharded = synchronous, unknown = synchronous;
+  EXPECT_THAT(all_of<Lanes>(report_on({synchronous})), IsEmpty());
+  sharded.asked.strategy.method = "zero:1";
+  unknown.asked.strategy.method = "of-a-newer-hbench";
+  const std::vector<Lanes> pictures = all_of<Lanes>(report_on({synchronous, sharded, sharded, unknown}));
+  ASSERT_EQ(pictures.size(), 2u);
+  EXPECT_THAT(pictures.back().title, testing::StartsWith("zero:1: "));
+  EXPECT_EQ(pictures.back().rows.size(), 3u);
+  EXPECT_THAT(kHtmlFormat.render({.blocks = {pictures.back()}}), HasSubstr(">all-gather parameters</text>"));
+}
+
 TEST(ScalingReport, FoldsMoreThanTenFailuresAway) {
   for (const std::size_t failures : {10, 11}) {
-    std::vector<Point> points{simulated("vgg16", "slow", 4, kRing, 0.9)};
+    std::vector<Point> points{simulated("vgg16", "slow", 4, kRings, 0.9)};
     for (std::size_t i = 0; i < failures; ++i) points.push_back(failure("rank 1 was lost"));
     for (const Table& table : all_of<Table>(kScalingReport.build(input_of(points))))
       if (table.caption == "Failed cases") {
@@ -67,7 +79,7 @@ TEST(ScalingReport, FoldsMoreThanTenFailuresAway) {
 
 TEST(ScalingReport, SurvivesHostileNames) {
   const std::string hostile = "</script><script>alert(1)</script>|\n`\x1b[31m\xff\"'";
-  Point ours = simulated(hostile, hostile, 4, kRing, 0.9), theirs = ours, lost = failure(hostile);
+  Point ours = simulated(hostile, hostile, 4, kRings, 0.9), theirs = ours, lost = failure(hostile);
   theirs.asked.evidence = Evidence::published;
   for (Point* point : {&ours, &theirs, &lost}) {
     point->asked.workload = point->asked.profile = point->asked.source = point->baseline = point->interval = hostile;

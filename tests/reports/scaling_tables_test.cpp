@@ -15,10 +15,10 @@ TEST(ScalingTables, CompareEitherSideByItsBestOnTheMostGpus) {
   Strategy eight = kDedicatedServers;
   eight.servers = 8;
   const Document document =
-      report_on({simulated("vgg16", "slow", 4, kRing, 0.99), simulated("vgg16", "slow", 8, kRing, 0.3),
+      report_on({simulated("vgg16", "slow", 4, kRings, 0.99), simulated("vgg16", "slow", 8, kRings, 0.3),
                  simulated("vgg16", "slow", 8, kServers, 0.01), simulated("vgg16", "slow", 8, eight, 0.5),
-                 simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "fast", 8, eight, 0.8),
-                 simulated("resnet50", "fast", 2, kRing, 0.8)});
+                 simulated("vgg16", "fast", 8, kRings, 0.9), simulated("vgg16", "fast", 8, eight, 0.8),
+                 simulated("resnet50", "fast", 2, kRings, 0.8)});
   EXPECT_THAT(best_rows(document),
               ElementsAre(ElementsAre("VGG-16", "fast (Fast cloud, 200 Gbit/s)", "8", "simulated", "ring", "90.0 %",
                                       "8 servers (sliced, dedicated)", "80.0 %", "all-reduce? 1.12 (0.98 to 1.30)"),
@@ -31,7 +31,7 @@ TEST(ScalingTables, CompareEitherSideByItsBestOnTheMostGpus) {
 TEST(ScalingTables, OfMoreThanThirtyPairsAreFolded) {
   for (const int networks : {30, 31}) {
     std::vector<Point> points;
-    for (int i = 0; i < networks; ++i) points.push_back(simulated("vgg16", "net" + std::to_string(i), 8, kRing, 0.5));
+    for (int i = 0; i < networks; ++i) points.push_back(simulated("vgg16", "net" + std::to_string(i), 8, kRings, 0.5));
     const auto tables = all_of<Table>(report_on(points));
     const auto best = std::ranges::find_if(
         tables, [](const Table& table) { return table.caption.starts_with("All-reduce against parameter servers"); });
@@ -42,7 +42,7 @@ TEST(ScalingTables, OfMoreThanThirtyPairsAreFolded) {
 }
 
 TEST(ScalingWarnings, StandBelowTheVerdictOncePerSentenceWithTheirPoints) {
-  Point first = measured(2, kRing, 1.13), second = measured(4, kRing, 0.9), sound = measured(8, kRing, 0.9);
+  Point first = measured(2, kRings, 1.13), second = measured(4, kRings, 0.9), sound = measured(8, kRings, 0.9);
   Point lost = failure("lost");
   first.warnings = {"the machine was busy", "an efficiency above 100 % is not possible"};
   second.warnings = {"the machine was busy"};
@@ -60,18 +60,18 @@ TEST(ScalingWarnings, StandBelowTheVerdictOncePerSentenceWithTheirPoints) {
 
 TEST(ScalingWarnings, NameThreePointsAndCountTheRest) {
   std::vector<Point> points;
-  for (int ranks : {2, 3, 4, 5, 6}) points.push_back(measured(ranks, kRing, 0.9));
+  for (int ranks : {2, 3, 4, 5, 6}) points.push_back(measured(ranks, kRings, 0.9));
   for (Point& point : points) point.warnings = {"busy"};
   EXPECT_THAT(all_of<Warnings>(report_on(points)).at(0).texts, ElementsAre(HasSubstr("on 4 ranks and 2 more: busy")));
 }
 
 TEST(ScalingTables, PutTheLargestDifferenceFirstAndNameUnpairedFigures) {
-  Point speed_only = published("slow", 32, kRing, 0);
+  Point speed_only = published("slow", 32, kRings, 0);
   speed_only.efficiency.reset();
   speed_only.throughput = 2744.9;
-  const Document document = report_on({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88),
-                                       simulated("vgg16", "slow", 8, kRing, 0.7), published("slow", 8, kRing, 0.74),
-                                       published("slow", 16, kRing, 0.6), speed_only});
+  const Document document = report_on({simulated("vgg16", "slow", 4, kRings, 0.9), published("slow", 4, kRings, 0.88),
+                                       simulated("vgg16", "slow", 8, kRings, 0.7), published("slow", 8, kRings, 0.74),
+                                       published("slow", 16, kRings, 0.6), speed_only});
   EXPECT_THAT(
       rows_of(document, "Simulated against published efficiency, the largest difference first"),
       ElementsAre(ElementsAre("VGG-16", "slow (10 GbE)", "8", "ring", "74.0 %", "70.0 %", "-4.0", "no", "a paper"),
@@ -84,11 +84,11 @@ TEST(ScalingTables, PutTheLargestDifferenceFirstAndNameUnpairedFigures) {
 }
 
 TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
-  Point large = simulated("vgg16", "slow", 8, kRing, 0.5), small = simulated("vgg16", "slow", 4, kRing, 0.8);
+  Point large = simulated("vgg16", "slow", 8, kRings, 0.5), small = simulated("vgg16", "slow", 4, kRings, 0.8);
   large.step_seconds = 0.2;
   large.ledger = {{"compute", 0.1}, {"straggler", 0.01}, {"slowdown", 0.02}, {"exposed", 0.07}};
   small.ledger = large.ledger;
-  Point elsewhere = simulated("vgg16", "fast", 4, kRing, 0.9);  // a network that is too small for as many
+  Point elsewhere = simulated("vgg16", "fast", 4, kRings, 0.9);  // a network that is too small for as many
   elsewhere.ledger = large.ledger;
   EXPECT_THAT(rows_of(report_on({small, large, elsewhere}), "All workloads, networks and strategies"),
               ElementsAre(ElementsAre("VGG-16", "8", "slow", "ring", "simulated", "200.0", "50.0 %", "5.0 %", "10.0 %",
@@ -96,7 +96,7 @@ TEST(ScalingTables, SplitTheStepOnTheMostGpusIntoItsParts) {
 }
 
 TEST(ScalingTables, ListWhatWasMeasuredWhileAGpuWasHeldBack) {
-  Point hot = measured(2, kRing, 0.9), capped = measured(4, kRing, 0.8), free = measured(8, kRing, 0.7);
+  Point hot = measured(2, kRings, 0.9), capped = measured(4, kRings, 0.8), free = measured(8, kRings, 0.7);
   hot.throttled = {.iterations = 40, .throttled = 30, .power_capped = 10, .reasons = 0x4 | 0x40};
   capped.throttled = {.iterations = 40, .throttled = 0, .power_capped = 40, .reasons = 0x4};
   free.throttled = {.iterations = 40, .throttled = 0, .power_capped = 0, .reasons = 0x1};
@@ -111,21 +111,21 @@ TEST(ScalingTables, ListWhatWasMeasuredWhileAGpuWasHeldBack) {
   EXPECT_EQ(rows[1][6], "power cap");
   EXPECT_THAT(all_of<Warnings>(report_on({hot, capped, free})).at(0).texts,
               ElementsAre(HasSubstr("1 point was measured while a GPU was throttled")));
-  EXPECT_TRUE(rows_of(report_on({free, measured(2, kRing, 0.9)}), caption).empty());
+  EXPECT_TRUE(rows_of(report_on({free, measured(2, kRings, 0.9)}), caption).empty());
   EXPECT_THAT(all_of<Warnings>(report_on({capped, free})), IsEmpty()) << "at their power cap large GPUs are well";
 }
 
 TEST(ScalingTables, ListMeasuredPointsWithTheirBaselineAndRepetitions) {
-  const auto rows = rows_of(report_on({measured(2, kRing, 0.8)}), "");
+  const auto rows = rows_of(report_on({measured(2, kRings, 0.8)}), "");
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_THAT(rows[0], ElementsAre("ResNet-18 at 64x64", "this machine", "2", "ring", "160", "80", "80.0 %",
                                    "77.0 to 82.0 %", "one process without communication, 100 samples/s", "30", "3"));
 }
 
 TEST(ScalingTables, GiveASourceOneNumber) {
-  Point other = published("slow", 8, kRing, 0.7);
+  Point other = published("slow", 8, kRings, 0.7);
   other.asked.source = "another paper";
-  const Document document = report_on({published("slow", 4, kRing, 0.88), other, published("slow", 2, kRing, 0.9)});
+  const Document document = report_on({published("slow", 4, kRings, 0.88), other, published("slow", 2, kRings, 0.9)});
   EXPECT_THAT(rows_of(document, "Sources"),
               ElementsAre(ElementsAre("S1", "a paper"), ElementsAre("S2", "another paper")));
   const auto rows = rows_of(document, "3 published points");
@@ -135,7 +135,7 @@ TEST(ScalingTables, GiveASourceOneNumber) {
 
 TEST(ScalingTables, ListEveryPointThatDidNotFailByEvidenceWithNumberedSources) {
   const Document document =
-      report_on({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88), failure("lost")});
+      report_on({simulated("vgg16", "slow", 4, kRings, 0.9), published("slow", 4, kRings, 0.88), failure("lost")});
   EXPECT_THAT(rows_of(document, "1 simulated point"), testing::SizeIs(1));
   EXPECT_THAT(rows_of(document, "1 published point"),
               ElementsAre(ElementsAre("VGG-16", "slow (10 GbE)", "ring", "4", "32", "published", "352", "88.0 %", "-",
@@ -151,13 +151,13 @@ Point predicted(int ranks, const Strategy& strategy, double efficiency) {
 }
 
 TEST(Predictions, AreShownBesideWhatWasMeasuredHereAndInOneChartWithIt) {
-  const std::vector<Point> points{measured(2, kRing, 0.9),
-                                  measured(4, kRing, 0.8),
-                                  predicted(2, kRing, 0.94),
-                                  predicted(4, kRing, 0.7),
-                                  predicted(8, kRing, 0.6),
-                                  measured(1, kRing, 0.99),
-                                  predicted(1, kRing, 1),
+  const std::vector<Point> points{measured(2, kRings, 0.9),
+                                  measured(4, kRings, 0.8),
+                                  predicted(2, kRings, 0.94),
+                                  predicted(4, kRings, 0.7),
+                                  predicted(8, kRings, 0.6),
+                                  measured(1, kRings, 0.99),
+                                  predicted(1, kRings, 1),
                                   measured(2, kDedicatedServers, 0.5),
                                   predicted(2, kDedicatedServers, 0.9)};
   const Document document = report_on(points);
@@ -173,12 +173,12 @@ TEST(Predictions, AreShownBesideWhatWasMeasuredHereAndInOneChartWithIt) {
 }
 
 TEST(Emulations, AreShownBesideTheirSimulationTheLargestDifferenceFirst) {
-  Point near = point(Evidence::emulated, "vgg16", "slow", 4, kRing, 0.8);
-  Point far = point(Evidence::emulated, "vgg16", "slow", 8, kRing, 0.4);
+  Point near = point(Evidence::emulated, "vgg16", "slow", 4, kRings, 0.8);
+  Point far = point(Evidence::emulated, "vgg16", "slow", 8, kRings, 0.4);
   near.emulation = "dilated 50 times";
   far.emulation = "dilated 70 times";
-  const Document document = report_on({near, far, simulated("vgg16", "slow", 4, kRing, 0.8),
-                                       simulated("vgg16", "slow", 8, kRing, 0.5), published("slow", 8, kRing, 0.45)});
+  const Document document = report_on({near, far, simulated("vgg16", "slow", 4, kRings, 0.8),
+                                       simulated("vgg16", "slow", 8, kRings, 0.5), published("slow", 8, kRings, 0.45)});
   const std::string caption = "Efficiency, simulated against emulated, the largest difference of throughputs first";
   EXPECT_THAT(
       rows_of(document, caption),
@@ -187,12 +187,12 @@ TEST(Emulations, AreShownBesideTheirSimulationTheLargestDifferenceFirst) {
   EXPECT_THAT(rows_of(document, "How each was emulated"),
               ElementsAre(ElementsAre("VGG-16", "slow (10 GbE)", "8", "ring", "dilated 70 times"),
                           ElementsAre("VGG-16", "slow (10 GbE)", "4", "ring", "dilated 50 times")));
-  const Document without = report_on({simulated("vgg16", "slow", 4, kRing, 0.8)});
+  const Document without = report_on({simulated("vgg16", "slow", 4, kRings, 0.8)});
   EXPECT_THAT(rows_of(without, caption), IsEmpty());
 }
 
 TEST(Predictions, AreNotSpokenOfWhereThereAreNone) {
-  const Document document = report_on({measured(2, kRing, 0.9), simulated("vgg16", "fast", 8, kRing, 0.7)});
+  const Document document = report_on({measured(2, kRings, 0.9), simulated("vgg16", "fast", 8, kRings, 0.7)});
   for (const Heading& heading : all_of<Heading>(document)) EXPECT_THAT(heading.text, Not(HasSubstr("measured here")));
 }
 
@@ -203,7 +203,7 @@ bool begins_with_number(std::string_view cell) {
 }
 
 TEST(ScalingTables, SplitMeasuredStepsBesideWhatWasSimulatedForThem) {
-  Point seen = measured(2, kRing, 0.8), foreseen = predicted(2, kRing, 0.9), larger = predicted(8, kRing, 0.7);
+  Point seen = measured(2, kRings, 0.8), foreseen = predicted(2, kRings, 0.9), larger = predicted(8, kRings, 0.7);
   seen.step_seconds = foreseen.step_seconds = larger.step_seconds = 0.1;
   seen.ledger = {{"compute", 0.06}, {"slowdown", 0.01}, {"exposed", 0.02}, {"optimizer", 0.01}};
   foreseen.ledger = {{"compute", 0.09}, {"exposed", 0.01}};
@@ -223,11 +223,11 @@ TEST(ScalingTables, SplitMeasuredStepsBesideWhatWasSimulatedForThem) {
 /// One report with all of its tables of points.
 Document rich_report() {
   Point baseline = measured(1, kNone, 1);
-  Point step = simulated("vgg16", "fast", 8, kRing, 0.7);
+  Point step = simulated("vgg16", "fast", 8, kRings, 0.7);
   step.ledger = {{"compute", 0.2}, {"exposed", 0.1}};
-  return report_on({baseline, measured(2, kRing, 0.9), measured(2, kDedicatedServers, 0.5), predicted(2, kRing, 0.94),
-                    simulated("vgg16", "fast", 4, kRing, 0.9), simulated("vgg16", "fast", 4, kServers, 0.4),
-                    published("fast", 4, kRing, 0.88), published("fast", 64, kRing, 0.8), step,
+  return report_on({baseline, measured(2, kRings, 0.9), measured(2, kDedicatedServers, 0.5), predicted(2, kRings, 0.94),
+                    simulated("vgg16", "fast", 4, kRings, 0.9), simulated("vgg16", "fast", 4, kServers, 0.4),
+                    published("fast", 4, kRings, 0.88), published("fast", 64, kRings, 0.8), step,
                     failure("rank 1 was lost")});
 }
 

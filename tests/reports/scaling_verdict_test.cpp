@@ -25,7 +25,7 @@ std::string verdicts_on(std::vector<Point> points) {
 }
 
 TEST(ScalingVerdict, SaysWhatIsKeptOnTheHardestAndTheEasiestNetwork) {
-  EXPECT_EQ(verdicts_on({simulated("vgg16", "fast", 128, kRing, 0.9449), simulated("vgg16", "slow", 128, kRing, 0.41),
+  EXPECT_EQ(verdicts_on({simulated("vgg16", "fast", 128, kRings, 0.9449), simulated("vgg16", "slow", 128, kRings, 0.41),
                          simulated("vgg16", "fast", 128, kServers, 0.3), simulated("vgg16", "slow", 128, kServers, 0.2),
                          simulated("vgg16", "slow", 64, kServers, 0.001)}),
             "128 GPUs, VGG-16: ring keeps 41 % of ideal speed on slow (10 GbE) and 94 % on fast (200 Gbit/s), "
@@ -33,16 +33,16 @@ TEST(ScalingVerdict, SaysWhatIsKeptOnTheHardestAndTheEasiestNetwork) {
 }
 
 TEST(ScalingVerdict, NamesBothWaysWhereTheyDiffer) {
-  EXPECT_EQ(verdict_on({simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "fast", 8, kServers, 0.5),
-                        simulated("vgg16", "slow", 8, kRing, 0.2), simulated("vgg16", "slow", 8, kServers, 0.4)}),
+  EXPECT_EQ(verdict_on({simulated("vgg16", "fast", 8, kRings, 0.9), simulated("vgg16", "fast", 8, kServers, 0.5),
+                        simulated("vgg16", "slow", 8, kRings, 0.2), simulated("vgg16", "slow", 8, kServers, 0.4)}),
             "8 GPUs, VGG-16: parameter servers keep 40 % of ideal speed on slow (10 GbE), ring 90 % on fast "
             "(200 Gbit/s), simulated.");
 }
 
 TEST(ScalingVerdict, TakesTheWorkloadWithTheWidestSpread) {
-  const std::vector<Point> points{simulated("resnet50", "fast", 8, kRing, 0.99),
-                                  simulated("resnet50", "slow", 8, kRing, 0.8),
-                                  simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "slow", 8, kRing, 0.5)};
+  const std::vector<Point> points{
+      simulated("resnet50", "fast", 8, kRings, 0.99), simulated("resnet50", "slow", 8, kRings, 0.8),
+      simulated("vgg16", "fast", 8, kRings, 0.9), simulated("vgg16", "slow", 8, kRings, 0.5)};
   EXPECT_EQ(verdicts_on(points),
             "8 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE) and 90 % on fast "
             "(200 Gbit/s), simulated.");
@@ -52,42 +52,42 @@ TEST(ScalingVerdict, TakesTheWorkloadWithTheWidestSpread) {
 /// A configuration that nobody would choose makes no workload interesting.
 TEST(ScalingVerdict, MeasuresTheSpreadBetweenBestConfigurations) {
   EXPECT_THAT(
-      verdict_on({simulated("resnet50", "slow", 8, kRing, 0.9),
-                  simulated("resnet50", "slow", 8, kColocatedServers, 0.6), simulated("vgg16", "slow", 8, kRing, 0.9),
+      verdict_on({simulated("resnet50", "slow", 8, kRings, 0.9),
+                  simulated("resnet50", "slow", 8, kColocatedServers, 0.6), simulated("vgg16", "slow", 8, kRings, 0.9),
                   simulated("vgg16", "slow", 8, kColocatedServers, 0.8),
                   simulated("vgg16", "slow", 8, kServers, 0.01)}),
       HasSubstr("ResNet-50: ring keeps 90 %"));
 }
 
 TEST(ScalingVerdict, ComparesEachSideByItsBestConfiguration) {
-  Strategy tree = kRing, few = kDedicatedServers, many = kDedicatedServers;
+  Strategy tree = kRings, few = kDedicatedServers, many = kDedicatedServers;
   tree.algorithm = "tree";
   few.servers = 2;
   many.servers = 8;
   EXPECT_EQ(
       verdicts_on({simulated("vgg16", "slow", 8, kServers, 0.004), simulated("vgg16", "slow", 8, few, 0.2),
                    simulated("vgg16", "slow", 8, many, 0.34), simulated("vgg16", "slow", 8, kColocatedServers, 0.3),
-                   simulated("vgg16", "slow", 8, kRing, 0.25), simulated("vgg16", "slow", 8, tree, 0.28)}),
+                   simulated("vgg16", "slow", 8, kRings, 0.25), simulated("vgg16", "slow", 8, tree, 0.28)}),
       "8 GPUs, VGG-16: parameter servers keep 34 % of ideal speed on slow (10 GbE), simulated. The best parameter "
       "servers are 1.21 (1.05 to 1.40) times as fast as tree.");
 }
 
 TEST(ScalingVerdict, CountsWhereEachWayIsAheadAndWhereTheyAreLevel) {
   EXPECT_THAT(
-      verdicts_on({simulated("vgg16", "fast", 8, kRing, 0.95), simulated("vgg16", "fast", 8, kColocatedServers, 0.5),
-                   simulated("vgg16", "a", 8, kRing, 0.5), simulated("vgg16", "a", 8, kColocatedServers, 0.9),
-                   simulated("vgg16", "b", 8, kRing, 0.6), simulated("vgg16", "b", 8, kColocatedServers, 0.8),
-                   simulated("vgg16", "slow", 8, kRing, 0.3), simulated("vgg16", "slow", 8, kColocatedServers, 0.31)}),
+      verdicts_on({simulated("vgg16", "fast", 8, kRings, 0.95), simulated("vgg16", "fast", 8, kColocatedServers, 0.5),
+                   simulated("vgg16", "a", 8, kRings, 0.5), simulated("vgg16", "a", 8, kColocatedServers, 0.9),
+                   simulated("vgg16", "b", 8, kRings, 0.6), simulated("vgg16", "b", 8, kColocatedServers, 0.8),
+                   simulated("vgg16", "slow", 8, kRings, 0.3), simulated("vgg16", "slow", 8, kColocatedServers, 0.31)}),
       EndsWith("The best parameter servers ahead of ring on 2 of 4 networks (1.3 to 1.8 times as fast), level on 1, "
                "behind on 1."));
-  EXPECT_THAT(verdicts_on({simulated("vgg16", "fast", 8, kRing, 0.95), simulated("vgg16", "fast", 8, kServers, 0.9),
-                           simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 8, kServers, 0.48)}),
+  EXPECT_THAT(verdicts_on({simulated("vgg16", "fast", 8, kRings, 0.95), simulated("vgg16", "fast", 8, kServers, 0.9),
+                           simulated("vgg16", "slow", 8, kRings, 0.5), simulated("vgg16", "slow", 8, kServers, 0.48)}),
               EndsWith("Ring and the best parameter servers are level on both networks."));
 }
 
 // ResNet-101 on 10 GbE, as the default sweep has it: bands overlap by far, and one is ahead all the same.
 TEST(ScalingVerdict, ComparesPairsAndNotTheirBands) {
-  Point ring = simulated("vgg16", "slow", 8, kRing, 0.452), servers = simulated("vgg16", "slow", 8, kServers, 0.773);
+  Point ring = simulated("vgg16", "slow", 8, kRings, 0.452), servers = simulated("vgg16", "slow", 8, kServers, 0.773);
   for (Point* point : {&ring, &servers}) {
     point->efficiency_low = *point->efficiency / 2;
     point->efficiency_high = 1;
@@ -101,28 +101,29 @@ TEST(ScalingVerdict, ComparesPairsAndNotTheirBands) {
 }
 
 TEST(ScalingVerdict, CallsTheSidesLevelWithinTheErrorOfAPair) {
-  EXPECT_THAT(verdicts_on({simulated("vgg16", "slow", 8, kRing, 0.5), simulated("vgg16", "slow", 8, kServers, 0.47)}),
+  EXPECT_THAT(verdicts_on({simulated("vgg16", "slow", 8, kRings, 0.5), simulated("vgg16", "slow", 8, kServers, 0.47)}),
               EndsWith("Ring and the best parameter servers are level: 1.06 (0.92 to 1.23) times as fast."));
-  EXPECT_THAT(verdicts_on({measured(2, kRing, 0.8), measured(2, kServers, 0.76)}), HasSubstr("are level"));
-  EXPECT_THAT(verdicts_on({measured(2, kRing, 0.8), measured(2, kServers, 0.7)}), HasSubstr("Ring is 1.14"));
+  EXPECT_THAT(verdicts_on({measured(2, kRings, 0.8), measured(2, kServers, 0.76)}), HasSubstr("are level"));
+  EXPECT_THAT(verdicts_on({measured(2, kRings, 0.8), measured(2, kServers, 0.7)}), HasSubstr("Ring is 1.14"));
 }
 
 TEST(ScalingVerdict, SaysWhoIsLikelyAhead) {
-  const Point ring = simulated("vgg16", "slow", 8, kRing, 0.5), servers = simulated("vgg16", "slow", 8, kServers, 0.45);
+  const Point ring = simulated("vgg16", "slow", 8, kRings, 0.5),
+              servers = simulated("vgg16", "slow", 8, kServers, 0.45);
   EXPECT_THAT(verdicts_on({ring, servers}),
               EndsWith("Ring is likely ahead of the best parameter servers: 1.11 (0.96 to 1.28) times as fast."));
-  EXPECT_THAT(verdicts_on({ring, servers, simulated("vgg16", "fast", 8, kRing, 0.9),
+  EXPECT_THAT(verdicts_on({ring, servers, simulated("vgg16", "fast", 8, kRings, 0.9),
                            simulated("vgg16", "fast", 8, kServers, 0.89)}),
               EndsWith("Ring likely ahead of the best parameter servers on 1 of 2 networks (1.1 times as fast), level "
                        "on 1."));
   EXPECT_THAT(
       verdicts_on(
-          {ring, servers, simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "fast", 8, kServers, 0.4)}),
+          {ring, servers, simulated("vgg16", "fast", 8, kRings, 0.9), simulated("vgg16", "fast", 8, kServers, 0.4)}),
       EndsWith("Ring ahead of the best parameter servers on 1 of 2 networks (2.2 times as fast), likely on 1."));
 }
 
 Strategy ring_with(const std::string& compressor) {
-  Strategy strategy = kRing;
+  Strategy strategy = kRings;
   strategy.compressor = compressor;
   return strategy;
 }
@@ -141,19 +142,19 @@ TEST(ScalingVerdict, OfASweepOverCompressorsNamesTheBestAndWhatItGains) {
 
 TEST(ScalingVerdict, LeavesTheUsualCompressionOutWhereSidesAreCompared) {
   const std::string verdict =
-      verdicts_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRing, 0.9),
+      verdicts_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRings, 0.9),
                    simulated("vgg16", "slow", 8, kServers, 0.2)});
   EXPECT_THAT(verdict, HasSubstr("ring keeps 90 % of ideal speed on slow"));
   EXPECT_THAT(verdict, Not(HasSubstr("fp16")));
-  EXPECT_THAT(verdicts_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRing, 0.5)}),
+  EXPECT_THAT(verdicts_on({simulated("vgg16", "slow", 8, kRingFp16, 0.95), simulated("vgg16", "slow", 8, kRings, 0.5)}),
               EndsWith("fp16 is 1.9 (1.6 to 2.2) times as fast as no compression."));
 }
 
 TEST(ScalingVerdict, OfOtherStrategiesNamesTheBestAndTheNext) {
-  Strategy tree = kRing, direct = kRing;
+  Strategy tree = kRings, direct = kRings;
   tree.algorithm = "tree";
   direct.algorithm = "direct";
-  EXPECT_THAT(verdicts_on({simulated("vgg16", "slow", 8, kRing, 0.9), simulated("vgg16", "slow", 8, direct, 0.2),
+  EXPECT_THAT(verdicts_on({simulated("vgg16", "slow", 8, kRings, 0.9), simulated("vgg16", "slow", 8, direct, 0.2),
                            simulated("vgg16", "slow", 8, tree, 0.6)}),
               EndsWith("Ring is 1.5 (1.3 to 1.7) times as fast as tree."));
 }
@@ -161,31 +162,31 @@ TEST(ScalingVerdict, OfOtherStrategiesNamesTheBestAndTheNext) {
 TEST(ScalingVerdict, ComparesOnlyPointsOfOneBatch) {
   Point large = simulated("vgg16", "slow", 8, kServers, 0.99);
   large.asked.batch_per_gpu = 256;
-  EXPECT_THAT(verdicts_on({large, simulated("vgg16", "slow", 8, kRing, 0.5)}), Not(HasSubstr("times as fast")));
+  EXPECT_THAT(verdicts_on({large, simulated("vgg16", "slow", 8, kRings, 0.5)}), Not(HasSubstr("times as fast")));
 }
 
 TEST(ScalingVerdict, ComparesOnlyPointsOfOneDeviceAndPrecision) {
   for (const TrainingTask& task : {TrainingTask{.device = "gpu"}, TrainingTask{.precision = "bf16"}}) {
     Point other = measured(2, kServers, 0.9);
     other.asked.training = task;
-    EXPECT_THAT(verdicts_on({other, measured(2, kRing, 0.5)}), Not(HasSubstr("times as fast")));
+    EXPECT_THAT(verdicts_on({other, measured(2, kRings, 0.5)}), Not(HasSubstr("times as fast")));
   }
 }
 
 TEST(ScalingVerdict, SaysLessWhenThereIsLess) {
-  EXPECT_EQ(verdicts_on({simulated("vgg16", "unknown", 4, kRing, 0.9)}),
+  EXPECT_EQ(verdicts_on({simulated("vgg16", "unknown", 4, kRings, 0.9)}),
             "4 GPUs, VGG-16: ring keeps 90 % of ideal speed on unknown (simulated).");
 }
 
 TEST(ScalingVerdict, CountsRanksAndGivesIntervalsForMeasuredPoints) {
-  const std::vector<Point> points{measured(1, kNone, 1), measured(2, kRing, 0.8), measured(2, kServers, 0.6)};
+  const std::vector<Point> points{measured(1, kNone, 1), measured(2, kRings, 0.8), measured(2, kServers, 0.6)};
   EXPECT_EQ(verdict_on(points),
             "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured).");
   EXPECT_EQ(reason_for(points), "Measured on this machine: 3 launches, 30 iterations.");
 }
 
 TEST(ScalingVerdict, DoubtsItsOwnFiguresOnly) {
-  Point shown = measured(2, kRing, 0.8), other = measured(1, kRing, 0.9);
+  Point shown = measured(2, kRings, 0.8), other = measured(1, kRings, 0.9);
   other.warnings = {"the machine was busy"};
   EXPECT_THAT(verdict_on({shown, other}), Not(HasSubstr("Doubtful")));
   shown.warnings = {"the machine was busy"};
@@ -198,13 +199,13 @@ TEST(ScalingVerdict, IsShort) {
   input.profile_titles = {{"azure-nd96asr-v4", "Azure ND96asr v4, 8 x A100, 8 x 200 Gbit/s InfiniBand"},
                           {"capped", "1 x V100 nodes, a network capped at 2.5 Gbit/s for as long as it takes"}};
   std::vector<std::vector<Point>> sweeps;
-  for (const Strategy& strategy : {kRing, kServers, ring_with("int8"), kRingFp16})
-    for (const Strategy& other : {kServers, ring_with("topk:0.01"), kRing})
+  for (const Strategy& strategy : {kRings, kServers, ring_with("int8"), kRingFp16})
+    for (const Strategy& other : {kServers, ring_with("topk:0.01"), kRings})
       sweeps.push_back({simulated("vgg16", "azure-nd96asr-v4", 128, strategy, 0.953),
                         simulated("vgg16", "capped", 128, strategy, 0.336), simulated("vgg16", "slow", 128, other, 0.2),
                         simulated("vgg16", "azure-nd96asr-v4", 128, other, 0.3),
                         simulated("vgg16", "capped", 128, other, 0.5)});
-  sweeps.push_back({measured(2, kRing, 0.8), measured(2, kServers, 0.6)});
+  sweeps.push_back({measured(2, kRings, 0.8), measured(2, kServers, 0.6)});
   for (std::vector<Point>& points : sweeps) {
     for (Point& point : points) point.warnings = {"busy"};
     input.points = points;
@@ -216,18 +217,18 @@ TEST(ScalingVerdict, IsShort) {
 }
 
 TEST(ScalingVerdict, PrefersWhatWasMeasuredAtTheSameCountAndWhatReachesMore) {
-  const Point timed = measured(8, kRing, 0.7);
-  Point emulated = simulated("vgg16", "slow", 8, kRing, 0.6);
+  const Point timed = measured(8, kRings, 0.7);
+  Point emulated = simulated("vgg16", "slow", 8, kRings, 0.6);
   emulated.asked.evidence = Evidence::emulated;
-  const Point model = simulated("vgg16", "slow", 8, kRing, 0.2), larger = simulated("vgg16", "slow", 9, kRing, 0.5);
+  const Point model = simulated("vgg16", "slow", 8, kRings, 0.2), larger = simulated("vgg16", "slow", 9, kRings, 0.5);
   EXPECT_THAT(verdict_on({model, emulated, timed}), StartsWith("8 ranks, ResNet-18"));
   EXPECT_THAT(verdict_on({model, emulated}), EndsWith("emulated."));
   EXPECT_THAT(verdict_on({model, emulated, timed, larger}), StartsWith("9 GPUs"));
 }
 
 TEST(ScalingVerdict, CallsEachClusterByItsIdAndTablesAddItsTitleAndGpu) {
-  ReportInput input = input_of({simulated("vgg16", "fast", 8, kRing, 0.9), simulated("vgg16", "slow", 8, kRing, 0.5),
-                                simulated("vgg16", "other", 8, kRing, 0.7)});
+  ReportInput input = input_of({simulated("vgg16", "fast", 8, kRings, 0.9), simulated("vgg16", "slow", 8, kRings, 0.5),
+                                simulated("vgg16", "other", 8, kRings, 0.7)});
   input.profile_titles["other"] = "V100 cloud, 10 GbE";
   input.profile_gpus = {{"fast", "A100"}, {"slow", "RTX 2080 Ti"}, {"other", "V100 SXM2"}};
   const Document document = kScalingReport.build(input);
@@ -241,8 +242,8 @@ TEST(ScalingVerdict, CallsEachClusterByItsIdAndTablesAddItsTitleAndGpu) {
 
 // A step that was recorded on a CPU core has its speed: it is no RTX 2080 Ti wherever it is simulated.
 TEST(ScalingVerdict, NeverPutsAStepOntoAGpuThatItWasNotRecordedOn) {
-  ReportInput input = input_of({simulated("mine", "slow", 8, kRing, 0.5), simulated("mine", "other", 8, kRing, 0.7),
-                                simulated("mine", "all", 8, kRing, 0.8)});
+  ReportInput input = input_of({simulated("mine", "slow", 8, kRings, 0.5), simulated("mine", "other", 8, kRings, 0.7),
+                                simulated("mine", "all", 8, kRings, 0.8)});
   for (Point& point : input.points)
     point.asked.source = "profile x; timeline mine (recorded: 1 thread of a CPU); one GPU: as recorded in the timeline";
   input.profile_titles["other"] = "RTX 2080 cloud, 10 GbE";
@@ -257,12 +258,12 @@ TEST(ScalingVerdict, NeverPutsAStepOntoAGpuThatItWasNotRecordedOn) {
 }
 
 TEST(ScalingVerdict, HasNothingToScaleOnOneGpu) {
-  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 1, kRing, 1)}),
+  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 1, kRings, 1)}),
             "With 1 GPU nothing is exchanged, so there is nothing to scale yet; ask for more, such as --gpus 1..8.");
 }
 
 TEST(ScalingVerdict, FallsBackToSpeedWithoutABaseline) {
-  Point slow = simulated("vgg16", "slow", 8, kRing, 0.5), fast = simulated("vgg16", "fast", 8, kRing, 0.75);
+  Point slow = simulated("vgg16", "slow", 8, kRings, 0.5), fast = simulated("vgg16", "fast", 8, kRings, 0.75);
   slow.efficiency.reset();
   fast.efficiency.reset();
   EXPECT_EQ(verdict_on({slow, fast}),
@@ -271,7 +272,7 @@ TEST(ScalingVerdict, FallsBackToSpeedWithoutABaseline) {
 
 TEST(ScalingVerdict, FallsBackToWhatScalesThoughAProcessByItselfIsFaster) {
   Point alone = simulated("vgg16", "slow", 1, {.algorithm = "none"}, 1),
-        ring = simulated("vgg16", "slow", 8, kRing, 0.1);
+        ring = simulated("vgg16", "slow", 8, kRings, 0.1);
   alone.efficiency.reset();
   ring.efficiency.reset();
   ring.throughput = alone.throughput / 2;
@@ -279,22 +280,22 @@ TEST(ScalingVerdict, FallsBackToWhatScalesThoughAProcessByItselfIsFaster) {
 }
 
 TEST(ScalingVerdict, UsesPublishedFiguresOnlyWhereThereIsNothingElse) {
-  const Point theirs = published("slow", 512, kRing, 0.5);
-  EXPECT_THAT(verdict_on({theirs, simulated("vgg16", "slow", 4, kRing, 0.9)}), StartsWith("4 GPUs"));
+  const Point theirs = published("slow", 512, kRings, 0.5);
+  EXPECT_THAT(verdict_on({theirs, simulated("vgg16", "slow", 4, kRings, 0.9)}), StartsWith("4 GPUs"));
   EXPECT_EQ(verdict_on({theirs}), "512 GPUs, VGG-16: ring keeps 50 % of ideal speed on slow (10 GbE), published.");
   EXPECT_EQ(reason_for({theirs}), "As published elsewhere; nothing was simulated or measured.");
 }
 
 TEST(ScalingVerdict, IgnoresEfficienciesThatAreNoNumbers) {
-  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 4, kRing, 0.9),
-                        simulated("vgg16", "slow", 8, kRing, std::numeric_limits<double>::quiet_NaN())}),
+  EXPECT_EQ(verdict_on({simulated("vgg16", "slow", 4, kRings, 0.9),
+                        simulated("vgg16", "slow", 8, kRings, std::numeric_limits<double>::quiet_NaN())}),
             "4 GPUs, VGG-16: ring keeps 90 % of ideal speed on slow (10 GbE), simulated.");
 }
 
 TEST(ScalingVerdict, IsFollowedByTheErrorOfEachAlgorithm) {
   EXPECT_EQ(reason_for({simulated("vgg16", "slow", 8, kServers, 0.3), published("slow", 8, kServers, 0.5),
-                        simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88),
-                        simulated("vgg16", "slow", 8, kRing, 0.7), published("slow", 8, kRing, 0.74)}),
+                        simulated("vgg16", "slow", 4, kRings, 0.9), published("slow", 4, kRings, 0.88),
+                        simulated("vgg16", "slow", 8, kRings, 0.7), published("slow", 8, kRings, 0.74)}),
             "Simulated; the mean error against published figures of these workloads is 3.0 percentage points for ring "
             "all-reduce (2 figures, largest 4.0), 20.0 for parameter servers (1 figure, largest 20.0).");
   EXPECT_EQ(reason_for({simulated("vgg16", "slow", 8, kServers, 0.3)}),
@@ -302,8 +303,8 @@ TEST(ScalingVerdict, IsFollowedByTheErrorOfEachAlgorithm) {
 }
 
 TEST(ScalingVerdict, TellsErrorsOnFiguresThatCalibratedTheModelApart) {
-  ReportInput input = input_of({simulated("vgg16", "slow", 4, kRing, 0.9), published("slow", 4, kRing, 0.88),
-                                simulated("vgg16", "slow", 8, kRing, 0.7), published("slow", 8, kRing, 0.74)});
+  ReportInput input = input_of({simulated("vgg16", "slow", 4, kRings, 0.9), published("slow", 4, kRings, 0.88),
+                                simulated("vgg16", "slow", 8, kRings, 0.7), published("slow", 8, kRings, 0.74)});
   const auto reason = [&] { return all_of<Paragraph>(kScalingReport.build(input)).at(0).text; };
   ASSERT_EQ(input.comparisons.size(), 2);
   input.comparisons[0].calibrated = true;

@@ -53,7 +53,7 @@ TEST_P(EveryMethod, IsReadBackFromItsText) {
 
 TEST_P(EveryMethod, IsDrawnWithAllItsTasks) {
   for (const MethodChoice& choice : choices()) {
-    const std::string drawing = draw(choice.plan(true));
+    const std::string drawing = to_text(drawn(choice.plan(true)));
     for (const Task& task : choice.plan(true).tasks)
       EXPECT_THAT(drawing, HasSubstr(std::string(task.computes()                ? to_string(task.kind)
                                                  : task.among == Among::servers ? "pull parameters"
@@ -66,7 +66,7 @@ TEST_P(EveryMethod, IsDrawnWithAllItsTasks) {
 }
 
 TEST(Methods, AreDrawnWithGradientsThatLeaveDuringTheBackwardPass) {
-  EXPECT_EQ(draw(parse_method("synchronous").plan(true)),
+  EXPECT_EQ(to_text(drawn(parse_method("synchronous").plan(true))),
             "compute  [forward][---backward---]          [apply]\n"
             "network               [all-reduce gradients]\n");
 }

@@ -111,10 +111,10 @@ TEST(Pipeline, IsAsSlowAsItsSlowestStage) {
 }
 
 TEST(Pipeline, IsDrawnStageByStage) {
-  const std::string drawing = draw_pipeline({.stages = 2, .micro_batches = 3});
-  EXPECT_THAT(drawing, HasSubstr("stage 0  F0F1    B0..F2B1..  B2..\n"
-                                 "stage 1    F0B0..F1B1..F2B2..\n"));
-  const std::string large = draw_pipeline({.stages = 64, .micro_batches = 512});
+  const std::string drawing = to_text(drawn({.stages = 2, .micro_batches = 3}));
+  EXPECT_THAT(drawing, HasSubstr("stage 0  F0F1    [B0]F2[B1]  [B2]\n"
+                                 "stage 1    F0[B0]F1[B1]F2[B2]\n"));
+  const std::string large = to_text(drawn({.stages = 64, .micro_batches = 512}));
   for (std::size_t begin = 0; begin < large.size(); begin = large.find('\n', begin) + 1)
     EXPECT_LE(large.find('\n', begin) - begin, 84);
 }

@@ -12,12 +12,10 @@
 namespace hbench {
 namespace {
 
-/// Columns of a line's name, and how far into a task the first of its tensors is done.
-constexpr int kName = 9, kFirstTensor = 4;
+/// How far into a task the first of its tensors is done, in columns.
+constexpr int kFirstTensor = 4;
 
-struct Box {
-  int begin = 0, end = 0;  ///< columns
-};
+using Box = Lanes::Box;
 
 /// Of a unit's task, which has little room.
 std::string_view short_of(const Task& task) {
@@ -51,7 +49,7 @@ std::vector<Box> placed(const StepPlan& plan) {
   int stream = 0;
   std::map<CollectiveKind, int> lines;  // of units: the end of what is on a line
   for (const Task& task : plan.tasks) {
-    Box box{.begin = task.computes() ? stream : 0, .end = 0};
+    Box box{.begin = task.computes() ? stream : 0, .text = caption(task)};
     for (const After& after : task.after) {
       const Box& before = boxes[static_cast<std::size_t>(after.task)];
       box.begin = std::max(box.begin, after.by_tensor ? before.begin + kFirstTensor : before.end);
@@ -60,7 +58,7 @@ std::vector<Box> placed(const StepPlan& plan) {
     if (shares_line) box.begin = std::max(box.begin, lines[task.collective]);
     // A backward pass takes about twice as long as a forward pass, and ends before what it feeds.
     const int longer = task.kind == TaskKind::backward ? (of_unit ? 2 : 6) : 0;
-    box.end = box.begin + static_cast<int>(caption(task).size()) + 2 + longer;
+    box.end = box.begin + static_cast<int>(box.text.size()) + 2 + longer;
     for (const After& after : task.after)
       if (!of_unit)
         box.end = std::max(box.end, boxes[static_cast<std::size_t>(after.task)].end + (task.computes() ? 0 : 2));
@@ -71,61 +69,52 @@ std::vector<Box> placed(const StepPlan& plan) {
   return boxes;
 }
 
-void put(std::string& line, const Box& box, const std::string& text) {
-  const auto begin = static_cast<std::size_t>(kName + box.begin), end = static_cast<std::size_t>(kName + box.end);
-  if (line.size() < end) line.resize(end, ' ');
-  const std::string filled = fmt::format("[{:-^{}}]", text, end - begin - 2);
-  line.replace(begin, end - begin, filled.substr(0, end - begin));
+/// What the boxes of a task do not say.
+void add_notes(const Task& task, std::vector<std::string>& notes) {
+  if (task.computes() && task.own_part) notes.emplace_back("Each rank applies its own part of the parameters.");
+  if (task.computes()) return;
+  if (task.among == Among::servers)
+    notes.push_back(
+        task.bound ? fmt::format("Servers answer once they have all gradients of {} iterations before.", *task.bound)
+                   : "Servers apply gradients as they come: no rank waits for another.");
+  const auto what = fmt::format("The {} of {} is a part of", to_string(task.collective), to_string(task.carried));
+  if (task.every > 1)
+    notes.push_back(fmt::format("{} one iteration in {}{}.", what, task.every,
+                                task.from > 0 ? fmt::format(", after {}", task.from) : ""));
+  if (task.until != Task::kNever) notes.push_back(fmt::format("{} the first {} iterations.", what, task.until));
 }
 
-std::string servers_note(const Task& task) {
-  if (!task.bound) return "Servers apply gradients as they come: no rank waits for another.\n";
-  return fmt::format("Servers answer once they have all gradients of {} iterations before.\n", *task.bound);
+void explain_units(const StepPlan& plan, std::vector<std::string>& notes) {
+  if (plan.units.empty()) return;
+  notes.insert(notes.end(), {"F, B: forward and backward pass of a unit of the model, from 0; AG: all-gather",
+                             "of its parameters; RS: reduce-scatter of its gradients."});
+  const RankGroups shards = sharded(plan).groups;
+  if (shards.all()) return;
+  notes.push_back(
+      fmt::format("AG and RS within groups of {} neighbouring ranks; AR: all-reduce of a rank's", shards.size));
+  notes.emplace_back("part with the ranks of the other groups that have the same part.");
 }
 
 }  // namespace
 
-std::string draw(const StepPlan& plan) {
+Lanes drawn(const StepPlan& plan) {
+  Lanes lanes{.rows = {{.name = "compute"}}};
+  explain_units(plan, lanes.notes);
+  std::map<CollectiveKind, std::size_t> rows_of_units;  // their collectives share one of each kind
   const std::vector<Box> boxes = placed(plan);
-  std::string compute = fmt::format("{:{}}", "compute", kName), notes;
-  std::vector<std::pair<std::string, std::string>> lines;  // of collectives: what they are, and the drawing
   for (int i = 0; i < plan.size(); ++i) {
     const Task& task = plan.task(i);
-    const Box& box = boxes[static_cast<std::size_t>(i)];
-    if (task.computes()) {
-      put(compute, box, caption(task));
-      if (task.own_part) notes += "Each rank applies its own part of the parameters.\n";
-      continue;
+    add_notes(task, lanes.notes);
+    std::size_t row = 0;
+    if (!task.computes()) {
+      const auto shared = rows_of_units.find(task.collective);
+      row = task.unit != Task::kWhole && shared != rows_of_units.end() ? shared->second : lanes.rows.size();
+      if (row == lanes.rows.size()) lanes.rows.push_back({.name = row == 1 ? "network" : ""});
+      if (task.unit != Task::kWhole) rows_of_units[task.collective] = row;
     }
-    // Those of units share a line.
-    const std::string of = task.unit == Task::kWhole ? fmt::format("{}", i) : std::string(short_of(task));
-    auto line = std::ranges::find(lines, of, &std::pair<std::string, std::string>::first);
-    if (line == lines.end()) {
-      lines.emplace_back(of, fmt::format("{:{}}", lines.empty() ? "network" : "", kName));
-      line = lines.end() - 1;
-    }
-    put(line->second, box, caption(task));
-    if (task.among == Among::servers) notes += servers_note(task);
-    if (task.every > 1)
-      notes +=
-          fmt::format("The {} of {} is a part of one iteration in {}{}.\n", to_string(task.collective),
-                      to_string(task.carried), task.every, task.from > 0 ? fmt::format(", after {}", task.from) : "");
-    if (task.until != Task::kNever)
-      notes += fmt::format("The {} of {} is a part of the first {} iterations.\n", to_string(task.collective),
-                           to_string(task.carried), task.until);
+    lanes.rows[row].boxes.push_back(boxes[static_cast<std::size_t>(i)]);
   }
-  std::string drawing = compute + "\n";
-  for (const auto& [of, line] : lines) drawing += line + "\n";
-  if (!plan.units.empty())
-    drawing +=
-        "F, B: forward and backward pass of a unit of the model, from 0; AG: all-gather\n"
-        "of its parameters; RS: reduce-scatter of its gradients.\n";
-  if (const RankGroups shards = sharded(plan).groups; !shards.all())
-    drawing += fmt::format(
-        "AG and RS within groups of {} neighbouring ranks; AR: all-reduce of a rank's\n"
-        "part with the ranks of the other groups that have the same part.\n",
-        shards.size);
-  return drawing + notes;
+  return lanes;
 }
 
 }  // namespace hbench

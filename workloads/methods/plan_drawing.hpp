@@ -1,13 +1,12 @@
 #pragma once
 
-#include <string>
-
+#include "collectives/base/lanes.hpp"
 #include "workloads/methods/step_plan.hpp"
 
 namespace hbench {
 
-/// Draws an iteration as two lanes of one rank, since all are alike: its compute stream, and below it each collective
-/// from where the first of it may leave. Widths are no times. Lines of at most 80 columns, each with its end.
-std::string draw(const StepPlan& plan);
+/// An iteration as two lanes of one rank, since all are alike: its compute stream, and below it each collective
+/// from where the first of it may leave. Widths are no times. At most 80 columns wide.
+Lanes drawn(const StepPlan& plan);
 
 }  // namespace hbench

@@ -101,24 +101,23 @@ std::vector<std::vector<TimedPass>> run_pipeline(const ModelDivision& division, 
   return Walk(division, times).run();
 }
 
-std::string draw_pipeline(const ModelDivision& division) {
-  constexpr std::size_t kWidth = 80, kName = 9, kUnit = 2;
+Lanes drawn(const ModelDivision& division) {
+  constexpr int kWidth = 71, kUnit = 2;  // columns
   const auto parts = static_cast<std::size_t>(division.stages * division.chunks);
   const PipelineTimes times{std::vector(parts, Seconds(1)), std::vector(parts, Seconds(2)), Seconds(0)};
-  std::string drawing;
-  int stage = 0;
+  Lanes lanes{.notes = {"F, B: forward and backward pass of a micro-batch, by the last digit of its place."}};
   for (const std::vector<TimedPass>& passes : run_pipeline(division, times)) {
-    std::string line = fmt::format("{:{}}", fmt::format("stage {}", stage++), kName);
+    Lanes::Row row{.name = fmt::format("stage {}", lanes.rows.size())};
     for (const auto& [pass, begin, end] : passes) {
-      const auto from = kName + kUnit * static_cast<std::size_t>(begin.value);
-      const auto width = kUnit * static_cast<std::size_t>((end - begin).value);
-      if (from + width > kWidth) break;
-      line.resize(from, ' ');
-      line += fmt::format("{:.<{}}", fmt::format("{}{}", pass.forward ? "F" : "B", pass.micro_batch % 10), width);
+      Lanes::Box box{.begin = kUnit * static_cast<int>(begin.value),
+                     .end = kUnit * static_cast<int>(end.value),
+                     .text = fmt::format("{}{}", pass.forward ? "F" : "B", pass.micro_batch % 10)};
+      if (box.end > kWidth) break;
+      row.boxes.push_back(std::move(box));
     }
-    drawing += line + "\n";
+    lanes.rows.push_back(std::move(row));
   }
-  return drawing + "F, B: forward and backward pass of a micro-batch, by the last digit of its number.\n";
+  return lanes;
 }
 
 }  // namespace hbench

@@ -7,9 +7,9 @@
 /// and nothing takes time between stages, a step of m micro-batches on p stages with v chunks each is longer than its
 /// passes by (p - 1) / (v m) (Narayanan et al., SC 2021, section 2.2).
 
-#include <string>
 #include <vector>
 
+#include "collectives/base/lanes.hpp"
 #include "collectives/base/units.hpp"
 #include "workloads/methods/model_division.hpp"
 
@@ -44,6 +44,6 @@ std::vector<std::vector<TimedPass>> run_pipeline(const ModelDivision& division, 
 
 /// A picture of a step whose backward passes take twice as long as forward passes, a line for each stage; of long ones
 /// the beginning.
-std::string draw_pipeline(const ModelDivision& division);
+Lanes drawn(const ModelDivision& division);
 
 }  // namespace hbench

@@ -66,6 +66,38 @@ class HtmlWriter {
     out_ += "</section>\n";
   }
 
+  /// A picture of boxes, the same in light and dark, by the colour of the text.
+  void operator()(const Lanes& lanes) {
+    constexpr int kColumn = 9, kRow = 26, kNames = 80;  // pixels
+    int columns = 0;
+    for (const Lanes::Row& row : lanes.rows)
+      for (const Lanes::Box& box : row.boxes) columns = std::max(columns, box.end);
+    const int width = kNames + kColumn * columns, height = kRow * static_cast<int>(lanes.rows.size());
+    out_ += fmt::format(
+        "<figure class=\"lanes\">\n<h3>{0}</h3>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+        "aria-label=\"{0}\">\n<svg role=\"img\" aria-label=\"{0}\" width=\"{1}\" height=\"{2}\" viewBox=\"0 0 {1} "
+        "{2}\">\n",
+        escaped(lanes.title), width, height);
+    int y = 0;
+    for (const Lanes::Row& row : lanes.rows) {
+      const int middle = y + kRow / 2;
+      out_ += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", middle, escaped(row.name));
+      for (const Lanes::Box& box : row.boxes) {
+        const int x = kNames + kColumn * box.begin, size = kColumn * (box.end - box.begin);
+        out_ += fmt::format(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"3\"/><text class=\"box\" x=\"{}\" "
+            "y=\"{}\">{}</text>\n",
+            x + 1, y + 2, size - 2, kRow - 4, x + size / 2, middle, escaped(box.text));
+      }
+      y += kRow;
+    }
+    out_ += "</svg>\n</div>\n";
+    std::string notes;
+    for (const std::string& note : lanes.notes) notes += (notes.empty() ? "" : " ") + escaped(note);
+    if (!notes.empty()) out_ += fmt::format("<figcaption>{}</figcaption>\n", notes);
+    out_ += "</figure>\n";
+  }
+
  private:
   /// Shown by the script alone: without it all charts of the group are visible, one below the other.
   void add_tabs(const ChartGroup& group, const std::string& label) {
