@@ -65,6 +65,9 @@ struct Point {
   /// Gradients of other ranks that servers have applied and a rank's own was computed without: `mean`, `p95`,
   /// `largest`. Empty where servers do not apply gradients as they come.
   std::map<std::string, double> staleness;
+  /// Bytes that all send in a step of a prediction, for each GPU: `within` nodes and `between` them. Empty where nobody
+  /// knows.
+  std::map<std::string, double> sent;
   /// What makes this figure doubtful, a sentence each: a busy machine, launches that differ by more than the interval.
   /// Empty where nothing is known against it.
   std::vector<std::string> warnings;

@@ -257,6 +257,10 @@ CaseResult SimulatedRunner::run(const Case& asked) {
     add(fmt::format("{}p95", metric::kStaleness), staleness->p95, "1");
     add(fmt::format("{}largest", metric::kStaleness), staleness->largest, "1");
   }
+  if (times.sent && asked.gpus > 1) {
+    add(fmt::format("{}within", metric::kSent), times.sent->within, "B");
+    add(fmt::format("{}between", metric::kSent), times.sent->between, "B");
+  }
   for (const Unknown& each : simulated.unknowns)
     add(fmt::format("{}{}", kUnknownPrefix, name_of(each.kind)), each.size(), "1");
   add("baseline_throughput", simulated.rate, "samples/s");

@@ -36,6 +36,8 @@ inline constexpr std::string_view kRateFactor = "rate_factor";
 inline constexpr std::string_view kMemory = "memory/";
 /// `mean`, `p95` and `largest` after it.
 inline constexpr std::string_view kStaleness = "staleness/";
+/// `within` and `between` after it: bytes that all send in a step inside nodes and between them, for each GPU.
+inline constexpr std::string_view kSent = "sent/";
 /// Seconds for which the busiest stage of a pipeline waits for others.
 inline constexpr std::string_view kPipelineIdle = "pipeline_idle_seconds";
 

@@ -58,6 +58,20 @@ Seconds CollectiveModel::model(const AlgorithmChoice& algorithm, const Encoding&
   return is_called ? profile_->call_latency + kKernelBase + moving : moving;
 }
 
+std::optional<Moved> CollectiveModel::sent_per_rank(const AlgorithmChoice& algorithm, const Encoding& encoding,
+                                                    std::int64_t elements) {
+  if (algorithm.algorithm->is_vendor()) return {};
+  const World of_group = groups_.all() ? world_ : World{.workers = groups_.size_among(world_.workers)};
+  const int segments = algorithm.segments(of_group, elements * static_cast<std::int64_t>(encoding.element_size));
+  const auto [share, is_new] = shares_.try_emplace({algorithm.algorithm, algorithm.parameters, segments});
+  // Chunks of a large buffer are alike: what is counted once is true of every size.
+  constexpr std::int64_t kLarge = std::int64_t{1} << 40;
+  if (is_new)
+    share->second = plans_.of(algorithm, segments).moved(network_.layout(), kLarge) *
+                    (1 / (static_cast<double>(kLarge) * world_.workers));
+  return share->second * static_cast<double>(encoding.wire_bytes(elements));
+}
+
 CollectiveModel::Answer CollectiveModel::answer(const AlgorithmChoice& algorithm, const Encoding& encoding,
                                                 std::int64_t elements, int segments) {
   const MeasuredCurve* curve = encoding.codec == nullptr ? curve_of(algorithm) : nullptr;

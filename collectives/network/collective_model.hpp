@@ -38,6 +38,8 @@ class CollectiveModel {
   Answer answer(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements, int segments = 0);
   /// The same without curves.
   Seconds model(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements, int segments = 0);
+  /// Bytes that one rank sends in the mean; none where the schedule is the library's own.
+  std::optional<Moved> sent_per_rank(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements);
 
  private:
   const MeasuredCurve* curve_of(const AlgorithmChoice& algorithm) const;
@@ -48,6 +50,8 @@ class CollectiveModel {
   StopRequested stop_;
   Network network_;
   SimulationPlans plans_;
+  /// What one rank sends of one element of its buffer, by algorithm, its parameters and segments.
+  std::map<std::tuple<const Algorithm*, std::string, int>, Moved> shares_;
   /// What a curve measured at one of its ends / what the model says there, by segments and the size of an element.
   std::map<std::tuple<const MeasuredCurve*, std::int64_t, int, std::size_t>, double> scales_;
 };

@@ -158,6 +158,18 @@ std::vector<std::int64_t> SimulationPlan::chunk_begin(std::int64_t elements) con
   return begin;
 }
 
+Moved SimulationPlan::moved(const RankLayout& layout, std::int64_t elements) const {
+  const std::vector<std::int64_t> begin = chunk_begin(elements);
+  std::int64_t within = 0, between = 0;
+  for (const PlannedRun& planned : runs_)
+    for (int i = 0; i < planned.run.count; ++i) {
+      const Transfer transfer = planned.run.at(i);
+      const std::int64_t sent = begin[transfer.first_chunk + transfer.chunk_count] - begin[transfer.first_chunk];
+      (layout.node[transfer.src] == layout.node[transfer.dst] ? within : between) += sent;
+    }
+  return {static_cast<double>(within), static_cast<double>(between)};
+}
+
 const SimulationPlan& SimulationPlans::of(const AlgorithmChoice& algorithm, int segments) {
   const Key key{algorithm.algorithm, algorithm.parameters, segments};
   if (const auto known = made_.find(key); known != made_.end()) return known->second;

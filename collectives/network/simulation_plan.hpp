@@ -60,6 +60,18 @@ struct PlannedRun {
   int groups = 0;
 };
 
+/// What all ranks together send, to ranks of their own node and to others: elements, or bytes.
+struct Moved {
+  double within = 0, between = 0;
+
+  Moved& operator+=(const Moved& other) {
+    within += other.within;
+    between += other.between;
+    return *this;
+  }
+  friend Moved operator*(const Moved& moved, double factor) { return {moved.within * factor, moved.between * factor}; }
+};
+
 /// How much a plan leaves out.
 enum class PlanDetail : std::uint8_t {
   least,  ///< whatever the schedule allows; the times are the same
@@ -76,6 +88,8 @@ class SimulationPlan {
   const ChunkLayout& chunks() const { return chunks_; }
   /// Where the chunks of a buffer of `elements` begin; one more for the end.
   std::vector<std::int64_t> chunk_begin(std::int64_t elements) const;
+  /// Elements of a buffer of `elements`, counted transfer by transfer.
+  Moved moved(const RankLayout& layout, std::int64_t elements) const;
 
  private:
   PlannedRun planned(const RankLayout& layout, const RunSchedule& schedule, const TransferRun& run);

@@ -184,6 +184,14 @@ std::string memory_cell(const Point& point) {
   return bytes ? fmt::format("{:.3g} GB", *bytes / 1e9) : "-";
 }
 
+std::string sent_cell(const Point& point) {
+  if (point.sent.empty()) return "-";
+  const double within = point.sent.at("within"), between = point.sent.at("between");
+  const auto megabytes = [](double bytes) { return fmt::format("{:.3g} MB", bytes / 1e6); };
+  return within == 0 ? megabytes(between)
+                     : fmt::format("{} ({} between nodes)", megabytes(within + between), megabytes(between));
+}
+
 std::string staleness_cell(const Point& point) {
   const auto mean = point.staleness.find("mean");
   if (mean == point.staleness.end()) return "-";

@@ -61,6 +61,8 @@ std::string interval_cell(const Point& point);
 std::string memory_cell(const Point& point);
 /// Gradients that a rank has not seen: the mean, and the most.
 std::string staleness_cell(const Point& point);
+/// `196 MB (49 MB between nodes)`: what all send in a step, for each GPU.
+std::string sent_cell(const Point& point);
 /// Of a rate; `-` for 0, which is one that is not known.
 std::string rate_cell(double samples_per_second);
 /// `text`, or `-` where there is none.

@@ -119,6 +119,8 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
                             "staleness",
                             "staleness_p95",
                             "staleness_largest",
+                            "sent_within_bytes",
+                            "sent_between_bytes",
                             "throttled",
                             "power_capped",
                             "throttling",

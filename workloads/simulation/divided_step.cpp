@@ -123,6 +123,7 @@ class Simulation {
             .buckets = replicas_.size == 1 ? 0
                        : shards_           ? 2
                                            : 1,
+            .sent = {},
             .idle = made - computing};
   }
 

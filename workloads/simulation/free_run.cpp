@@ -189,6 +189,9 @@ void FreeRun::send_to_neighbours(Rank rank, const LaunchedBucket& leaving, doubl
 void FreeRun::send(int sender, const Transfer& transfer, std::int64_t elements, double start) {
   if (elements == 0 || transfer.src == transfer.dst) return arrived(sender, transfer, start);
   const bool local = network_.is_local(transfer.src, transfer.dst);
+  const int iteration = task_.among == Among::neighbours ? sender / kMostBuckets : exchange(sender).iteration;
+  if (iteration < iterations_)
+    (local ? sent_.within : sent_.between) += static_cast<double>(messages_.encoding().wire_bytes(elements));
   flow_.send(sender, transfer, messages_.of(local, transfer.kind, elements), messages_.encoding().wire_bytes(elements),
              start);
 }
@@ -264,6 +267,7 @@ StepTimes FreeRun::mean() const {
   for (const Walker& each : walkers_) add_share(mean, each.sum, rate_of(each) / all / (each.iteration - kWarmup));
   // Nobody waits for the slowest: what passes take longer, or shorter, is of the mean rank's compute.
   mean.compute = mean.compute + std::exchange(mean.straggler, Seconds(0));
+  mean.sent = sent_ * (1.0 / (world_.workers * iterations_));
   if (!unseen_.empty()) mean.staleness = Staleness::of(unseen_);
   return mean;
 }

@@ -111,6 +111,7 @@ class FreeRun : private Carrier, private MessageFlow::Owner {
   std::vector<int> closed_;  ///< places in `exchanges_`
   std::set<std::pair<double, Rank>> due_;
   std::map<int, std::int64_t> unseen_;  ///< how often gradients met as many others that their rank had not seen
+  Moved sent_;                          ///< by all, for their first `iterations_`
   double now_ = 0;
   int iterations_, behind_;  ///< that each rank does; ranks that have not done them
 };

@@ -237,6 +237,7 @@ InFlight::InFlight(Network& network, const StepTimeline& timeline, const Trainin
 void InFlight::begin() {
   streams_ = {};
   departed_.clear();
+  sent_ = {};
   network_.reset();
   concurrent_.emplace(network_, strategy_.compressor.encoding());
 }
@@ -255,6 +256,9 @@ void InFlight::fly(const Bucket& bucket, std::int64_t elements, double start) {
   const AlgorithmChoice& algorithm = strategy_.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
   const SimulationPlan plan(network_.layout(), algorithm.runs(network_.world(), 1, shards));
   concurrent_->begin(plan, elements, Seconds(start));
+  const double bytes_of_one =
+      static_cast<double>(strategy_.compressor.encoding().wire_bytes(elements)) / static_cast<double>(elements);
+  sent_ += plan.moved(network_.layout(), elements) * (bytes_of_one / network_.world().workers);
   departed_.push_back(start);
 }
 

@@ -228,6 +228,8 @@ class InFlight {
   void fly(const Bucket& bucket, std::int64_t elements, double start);
   /// Handles what `next` announced. Returns the number of the bucket that has arrived with it, if one has.
   std::optional<int> advance(double now);
+  /// Bytes of those of a concurrent algorithm that have begun, by the number of workers.
+  Moved sent() const { return sent_; }
 
  private:
   /// A bucket on the one stream.
@@ -253,6 +255,7 @@ class InFlight {
   std::array<Stream, 2> streams_;           ///< of what leaves nodes, and of what does not
   std::optional<ConcurrentCollectives> concurrent_;
   std::vector<double> departed_;  ///< by concurrent bucket
+  Moved sent_;
 };
 
 }  // namespace hbench

@@ -44,7 +44,7 @@ StepSimulator::StepSimulator(const Profile& profile, const World& world, StopReq
 
 std::vector<std::int64_t> StepSimulator::bucket_sizes() const {
   std::vector<std::int64_t> sizes;
-  for (const auto& [key, time] : times_) sizes.push_back(std::get<std::int64_t>(key));
+  for (const auto& [key, exchanged] : exchanged_) sizes.push_back(std::get<std::int64_t>(key));
   return sizes;
 }
 
@@ -53,46 +53,50 @@ Network& StepSimulator::network(double factor) {
   return slowed_.try_emplace(factor, profile_->slowed(factor), world_).first->second;
 }
 
-Seconds StepSimulator::exchange_time(const TrainingStrategy& strategy, const Task& task, std::int64_t elements) {
+StepSimulator::Exchanged StepSimulator::exchange(const TrainingStrategy& strategy, const Task& task,
+                                                 std::int64_t elements) {
   const AlgorithmChoice algorithm = part_of(strategy.algorithm.at(elements * kElementSize), task.collective).value();
   const CompressorChoice& compressor = task.carried == Carried::gradients ? strategy.compressor : verbatim();
   const auto key = std::tuple(task.collective, task.groups, algorithm.text(), compressor.text(), elements);
-  if (const auto known = times_.find(key); known != times_.end()) return known->second;
-  Seconds time;
-  switch (compressor.compressor->exchange) {
-    case Exchange::per_hop:
-      time = collective_time(algorithm, compressor.encoding(), elements, task.groups);
-      break;
-    case Exchange::gather:
-      time = gather_time(algorithm, compressor, elements);
-      break;
-    case Exchange::low_rank:
-      time = low_rank_time(algorithm, compressor, elements);
-      break;
-  }
-  times_.emplace(key, time);
-  return time;
+  if (const auto known = exchanged_.find(key); known != exchanged_.end()) return known->second;
+  const auto once = [&] {
+    switch (compressor.compressor->exchange) {
+      case Exchange::per_hop:
+        return collective(algorithm, compressor.encoding(), elements, task.groups);
+      case Exchange::gather:
+        return gather(algorithm, compressor, elements);
+      case Exchange::low_rank:
+        return low_rank(algorithm, compressor, elements);
+    }
+    return Exchanged();
+  };
+  return exchanged_.emplace(key, once()).first->second;
 }
 
-Seconds StepSimulator::gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
-                                   std::int64_t elements) {
-  const AlgorithmChoice gather = all_gather_of(algorithm).value();
+StepSimulator::Exchanged StepSimulator::gather(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
+                                               std::int64_t elements) {
+  const AlgorithmChoice all_gather = all_gather_of(algorithm).value();
   const std::int64_t payload = compressor.codec->max_wire_bytes(elements);
-  return collective_time(gather, {.element_size = sizeof(std::int64_t)}, world_.workers) +
-         collective_time(gather, {.element_size = 1}, payload * world_.workers) +
-         coding_time(compressor, elements, 1, world_.workers);
+  const Exchanged lengths = collective(all_gather, {.element_size = sizeof(std::int64_t)}, world_.workers);
+  Exchanged both = collective(all_gather, {.element_size = 1}, payload * world_.workers);
+  both.time = both.time + lengths.time + coding_time(compressor, elements, 1, world_.workers);
+  if (both.sent) *both.sent += *lengths.sent;
+  return both;
 }
 
-Seconds StepSimulator::low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
-                                     std::int64_t elements) {
+StepSimulator::Exchanged StepSimulator::low_rank(const AlgorithmChoice& algorithm, const CompressorChoice& compressor,
+                                                 std::int64_t elements) {
   const std::int64_t factor = compressor.codec->max_wire_bytes(elements) / (2 * kElementSize);
-  return 2 * collective_time(algorithm, {}, factor) + coding_time(compressor, elements, 1, 1);
+  Exchanged both = collective(algorithm, {}, factor);
+  both.time = 2 * both.time + coding_time(compressor, elements, 1, 1);
+  if (both.sent) *both.sent += *both.sent;
+  return both;
 }
 
-Seconds StepSimulator::collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding,
-                                       std::int64_t elements, const RankGroups& groups) {
+StepSimulator::Exchanged StepSimulator::collective(const AlgorithmChoice& algorithm, const Encoding& encoding,
+                                                   std::int64_t elements, const RankGroups& groups) {
   CollectiveModel& model = collectives_.try_emplace(groups, *profile_, world_, stop_, groups).first->second;
-  return model.answer(algorithm, encoding, elements).time;
+  return {model.answer(algorithm, encoding, elements).time, model.sent_per_rank(algorithm, encoding, elements)};
 }
 
 Seconds StepSimulator::coding_time(const CompressorChoice& compressor, std::int64_t elements, int encodes,
@@ -125,6 +129,7 @@ class StepRun : private Carrier {
 
   StepTimes step(int iteration) {
     in_flight_.begin();
+    sent_ = Moved();
     walk_.begin(iteration, late_);
     while (!walk_.ended()) {
       stop_if(simulator_.stop_);
@@ -137,7 +142,9 @@ class StepRun : private Carrier {
       else
         walk_.timer_event();
     }
-    return walk_.finish();
+    StepTimes times = walk_.finish();
+    times.sent = strategy_.algorithm.concurrent() ? in_flight_.sent() : sent_;
+    return times;
   }
 
  private:
@@ -160,7 +167,11 @@ class StepRun : private Carrier {
       rank.spans().add(SpanKind::coding, at, at + coding, leaving.number);
       return in_flight_.fly(leaving.bucket, leaving.elements, at + coding);
     }
-    const Seconds time = simulator_.exchange_time(strategy_, plan().task(leaving.task), leaving.elements);
+    const auto [time, sent] = simulator_.exchange(strategy_, plan().task(leaving.task), leaving.elements);
+    if (sent_ && sent)
+      *sent_ += *sent;
+    else
+      sent_.reset();
     const bool within_nodes = plan().task(leaving.task).groups.within(simulator_.profile_->gpus_per_domain());
     in_flight_.queue(leaving.number, at, coding + network_factor_ * time.value, coding, within_nodes);
   }
@@ -171,6 +182,7 @@ class StepRun : private Carrier {
   RankWalk walk_;
   double late_;
   InFlight in_flight_;
+  std::optional<Moved> sent_;  ///< in the step
 };
 
 namespace {
@@ -233,7 +245,7 @@ StepTimes StepSimulator::run_divided(const StepTimeline& timeline, const Trainin
   const auto elements = [](double bytes) { return static_cast<std::int64_t>(std::ceil(bytes / kElementSize)); };
   const auto collective = [&](CollectiveKind kind, const RankGroups& groups, double bytes) {
     const Task task{.kind = TaskKind::collective, .collective = kind, .groups = groups};
-    return exchange_time(strategy, task, elements(bytes)) * network_factor;
+    return exchange(strategy, task, elements(bytes)).time * network_factor;
   };
   const HostCosts host(*profile_, strategy, world_.workers, network_factor, end);
   return simulate(

@@ -65,14 +65,18 @@ class StepSimulator {
                         std::vector<Span>* spans);
   /// Each rank sends as many elements to the one that is `distance` further, all at once.
   Seconds shift_time(int distance, std::int64_t elements);
+  struct Exchanged {
+    Seconds time;
+    std::optional<Moved> sent;  ///< as `StepTimes::sent`, once
+  };
   /// One bucket of a collective of the plan on an idle network, coding included.
-  Seconds exchange_time(const TrainingStrategy& strategy, const Task& task, std::int64_t elements);
+  Exchanged exchange(const TrainingStrategy& strategy, const Task& task, std::int64_t elements);
   /// Every rank's encoding to all: their lengths, then as many bytes as they may have; each is decoded everywhere.
-  Seconds gather_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
+  Exchanged gather(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
   /// Two all-reduces of a factor of half the bytes each.
-  Seconds low_rank_time(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
-  Seconds collective_time(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements,
-                          const RankGroups& groups = {});
+  Exchanged low_rank(const AlgorithmChoice& algorithm, const CompressorChoice& compressor, std::int64_t elements);
+  Exchanged collective(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements,
+                       const RankGroups& groups = {});
   /// Returns the time of `encodes` encodings and `decodes` decodings, as measured or at the compressor's declared
   /// traffic.
   Seconds coding_time(const CompressorChoice& compressor, std::int64_t elements, int encodes, int decodes) const;
@@ -85,7 +89,7 @@ class StepSimulator {
   double lateness_;
   std::map<RankGroups, CollectiveModel> collectives_;  ///< of those that follow each other
   /// By collective, groups, algorithm, compressor and elements.
-  std::map<std::tuple<CollectiveKind, RankGroups, std::string, std::string, std::int64_t>, Seconds> times_;
+  std::map<std::tuple<CollectiveKind, RankGroups, std::string, std::string, std::int64_t>, Exchanged> exchanged_;
 };
 
 }  // namespace hbench

@@ -24,6 +24,10 @@ void add_share(StepTimes& sum, const StepTimes& step, double share) {
   for (Seconds StepTimes::*part : {&StepTimes::step, &StepTimes::compute, &StepTimes::straggler, &StepTimes::slowdown,
                                    &StepTimes::exposed, &StepTimes::update, &StepTimes::communication})
     sum.*part = sum.*part + step.*part * share;
+  if (sum.sent && step.sent)
+    *sum.sent += *step.sent * share;
+  else
+    sum.sent.reset();
   sum.alone = step.alone;
   sum.buckets = std::max(sum.buckets, step.buckets);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collectives/base/units.hpp"
+#include "collectives/network/simulation_plan.hpp"
 
 namespace hbench {
 
@@ -31,7 +32,10 @@ struct StepTimes {
   Seconds communication;  ///< time with a collective in flight, hidden or not (not a part of the sum)
   int buckets = 0;
   std::optional<Staleness> staleness;  ///< where servers apply gradients as they come
-  Seconds idle;                        ///< a part of `exposed`: a stage of a pipeline waits for others
+  /// Bytes that all ranks, and servers, send in a step, by the number of workers. None where a schedule is a library's
+  /// own, or a model is divided.
+  std::optional<Moved> sent = Moved();
+  Seconds idle;  ///< a part of `exposed`: a stage of a pipeline waits for others
 };
 
 /// Adds a step to a mean of which it makes `share`.

@@ -1,0 +1,93 @@
+// What a step of a method sends, counted message by message, is what its closed form says (Rajbhandari et al., ZeRO,
+// SC 2020, section 7; Rabenseifner 2004 for the all-reduce).
+
+#include <gtest/gtest.h>
+
+#include "tests/collectives/clusters.hpp"
+#include "workloads/simulation/step_simulator.hpp"
+
+namespace hbench {
+namespace {
+
+using namespace ::hbench::testing;
+
+/// Four blocks, which eight ranks divide without a rest.
+constexpr std::int64_t kBlock = 8 * 4000;
+constexpr double kBytes = 4.0 * 4 * kBlock;
+
+StepTimeline four_blocks() {
+  StepTimeline timeline{.batch = 1, .forward = Seconds(0.010), .backward = Seconds(0.020)};
+  for (int block = 3; block >= 0; --block)
+    timeline.gradients.push_back({"layers." + std::to_string(block) + ".weight", kBlock, Seconds(0.005 * (4 - block))});
+  return timeline;
+}
+
+/// Eight workers on two nodes, with a ring or with two dedicated servers.
+Moved sent(const char* method, const char* compressor = "none", int servers = 0) {
+  TrainingStrategy strategy{.method = parse_method(method),
+                            .algorithm = parse_algorithm_rule(servers > 0 ? "ps" : "ring"),
+                            .compressor = parse_compressor(compressor),
+                            .fusion = parse_fusion("none")};
+  strategy.servers = servers;
+  if (servers > 0) strategy.placement = &find_entry(placements(), "greedy", "placement");
+  Profile profile = round_cluster();
+  profile.gpus_per_node = 4;
+  return StepSimulator(profile, strategy.world(8, 4)).run(four_blocks(), strategy).sent.value();
+}
+
+/// By the bytes of the model.
+void expect_sent(const Moved& moved, double within, double between) {
+  EXPECT_NEAR(moved.within / kBytes, within, 1e-9);
+  EXPECT_NEAR(moved.between / kBytes, between, 1e-9);
+}
+
+constexpr double kPart = 7 / 8.0;  // of a buffer, which is what a reduce-scatter or an all-gather of 8 ranks sends
+/// Two of the eight steps around a ring are between nodes.
+constexpr double kWithin = 6 / 8.0, kBetween = 2 / 8.0;
+
+TEST(Sent, OfAnAllReduceIsTwiceTheModelButForOnesOwnPart) {
+  expect_sent(sent("synchronous"), 2 * kPart * kWithin, 2 * kPart * kBetween);
+  expect_sent(sent("synchronous", "fp16"), kPart * kWithin, kPart * kBetween);
+}
+
+TEST(Sent, OfShardedOptimizersIsThatOfAnAllReduce) {
+  for (const char* method : {"zero:1", "zero:2"}) expect_sent(sent(method), 2 * kPart * kWithin, 2 * kPart * kBetween);
+}
+
+// The parameters of the last block stay from its forward to its backward pass.
+TEST(Sent, OfShardedParametersIsHalfAsMuchAgainButForTheBlockThatStays) {
+  const double volume = (1 + 3 / 4.0 + 1) * kPart;
+  expect_sent(sent("fsdp"), volume * kWithin, volume * kBetween);
+  expect_sent(sent("fsdp-keep"), 2 * kPart * kWithin, 2 * kPart * kBetween);
+}
+
+TEST(Sent, OfShardingWithinNodesIsAnAllReduceOfAPartBetweenThem) {
+  const double gathered = (1 + 3 / 4.0 + 1) * 3 / 4.0, reduced = 2 * (1 / 2.0) / 4;
+  expect_sent(sent("hsdp:4"), gathered, reduced);
+}
+
+TEST(Sent, OfLocalTrainingIsShared) {
+  for (const char* method : {"local-sgd:5", "diloco:5"})
+    expect_sent(sent(method), 2 * kPart * kWithin / 5, 2 * kPart * kBetween / 5);
+}
+
+TEST(Sent, WithServersIsTheModelThereAndBack) {
+  for (const char* method : {"synchronous", "async-ps", "ssp:2"}) expect_sent(sent(method, "none", 2), 0, 2);
+}
+
+TEST(Sent, ToNeighboursIsTheModelToEither) { expect_sent(sent("decentralized"), 2 * kWithin, 2 * kBetween); }
+
+// Which are drawn among all.
+TEST(Sent, ToPartnersIsTheModelThereAndBack) {
+  const Moved moved = sent("gossip");
+  EXPECT_NEAR((moved.within + moved.between) / kBytes, 2, 1e-9);
+  EXPECT_NEAR(moved.between / kBytes, 2 * 4 / 7.0, 0.15);
+}
+
+TEST(Sent, OfALibraryWhoseSchedulesNobodyKnowsIsNotSaid) {
+  const TrainingStrategy vendor{.algorithm = parse_algorithm_rule("vendor"), .fusion = parse_fusion("none")};
+  EXPECT_FALSE(StepSimulator(round_cluster(), {.workers = 8}).run(four_blocks(), vendor).sent);
+}
+
+}  // namespace
+}  // namespace hbench
