@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <tuple>
 
-#include "analysis/points/lead.hpp"
 #include "collectives/network/profile.hpp"
 
 namespace hbench {
@@ -84,9 +84,15 @@ Alternative best_of(const Rivals& strategies) {
     return speed(each) >= (1 - kSameSpeed) * speed(&quickest) && rank(*each) <= rank(quickest);
   });
   Alternative best = first;
-  for (const Alternative* each : strategies)
-    if (each != &first && lead_of(first.point, each->point).who() != Ahead::first)
-      best.rivals.push_back(each->point.asked.strategy.label());
+  Rivals others = strategies;
+  std::erase(others, &first);
+  std::ranges::stable_sort(others, std::greater(), speed);
+  for (const Alternative* each : others) {
+    const Lead lead = lead_of(first.point, each->point);
+    const std::string label = each->point.asked.strategy.label();
+    if (each == others.front()) best.runner_up = {label, lead};
+    if (lead.who() != Ahead::first) best.rivals.push_back(label);
+  }
   return best;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/points/lead.hpp"
 #include "analysis/points/points.hpp"
 #include "collectives/network/price.hpp"
 
@@ -59,8 +60,15 @@ struct Alternative {
   Certainty meets = Certainty::surely;                ///< all goals: that of the hardest
   /// By which factor the stated figures miss the hardest goal; 1 where none is missed.
   double missed_by = 1;
-  /// Other strategies on as many GPUs of this cluster that no prediction tells apart from this one, by their labels.
+  /// Other strategies on as many GPUs of this cluster that no prediction tells apart from this one, by their labels,
+  /// the quickest first.
   std::vector<std::string> rivals{};
+  /// The quickest other strategy, and how far this one is ahead of it.
+  struct RunnerUp {
+    std::string label;
+    Lead behind;
+  };
+  std::optional<RunnerUp> runner_up{};
 };
 
 /// Surely or likely.

@@ -8,6 +8,7 @@
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/case_strategy.hpp"
 #include "analysis/prediction/emulated_memory.hpp"
+#include "analysis/prediction/method_search.hpp"
 #include "analysis/prediction/one_gpu.hpp"
 #include "analysis/prediction/recorded_gpu.hpp"
 #include "analysis/prediction/simulate.hpp"
@@ -247,9 +248,17 @@ void PlanBuilder::add_clusters(Evidence evidence) {
       for (const std::string& trace : traces_) {
         // One GPU exchanges nothing: its replay is the timeline.
         if (evidence == Evidence::emulated && gpus == 1) continue;
-        const StrategiesOf of{evidence, plan_.catalog.profiles.at(profile).nodes_of(gpus), auto_rule(profile, gpus)};
+        const Profile& cluster = plan_.catalog.profiles.at(profile);
+        StrategiesOf of{evidence, cluster.nodes_of(gpus), auto_rule(profile, gpus)};
+        const bool searches = evidence == Evidence::simulated && contains(request_.methods, kAuto);
+        if (searches) of.auto_methods = methods_to_search(gpus, cluster.gpus_per_domain());
+        const auto [refused, unsuited, planned] = std::tuple(plan_.refused.size(), unsuited_, plan_.cases.size());
         for (const TrainingStrategy& strategy : strategies_asked(request_, of, plan_.refused))
           add_as_recorded(evidence, trace, profile, gpus, strategy);
+        // Nobody named what is tried in vain.
+        if (!searches || plan_.cases.size() == planned) continue;
+        plan_.refused.resize(refused);
+        unsuited_ = unsuited;
       }
 }
 

@@ -78,17 +78,30 @@ bool needs_fixed_buckets(const PredictionRequest& request, const MethodChoice& m
   return evidence == Evidence::measured && has_state && sharded(method.plan(request.overlap)).optimizer;
 }
 
+/// The methods that were asked for, with what is tried for `auto`.
+Names methods_for(const PredictionRequest& request, const StrategiesOf& of, std::vector<Refusal>& refused) {
+  Names names = request.methods;
+  if (std::erase(names, kAuto) == 0) return names;
+  if (of.auto_methods.empty())
+    refuse(refused, fmt::format("method auto, {}", to_string(of.evidence)),
+           "the best one is searched by simulation, of each cluster; name methods, such as zero:1");
+  for (const std::string& tried : of.auto_methods)
+    if (std::ranges::find(names, tried) == names.end()) names.push_back(tried);
+  return names;
+}
+
 /// Each strategy with each method that was asked for.
-std::vector<TrainingStrategy> with_methods(const PredictionRequest& request,
-                                           const std::vector<TrainingStrategy>& strategies, Evidence evidence) {
+std::vector<TrainingStrategy> with_methods(const PredictionRequest& request, const StrategiesOf& of,
+                                           const std::vector<TrainingStrategy>& strategies,
+                                           std::vector<Refusal>& refused) {
   if (request.methods.empty()) return strategies;
   std::vector<TrainingStrategy> all;
-  for (const std::string& text : request.methods) {
+  for (const std::string& text : methods_for(request, of, refused)) {
     const MethodChoice method = parse_method(text);
     for (const TrainingStrategy& strategy : strategies) {
       all.push_back(strategy);
       all.back().method = method;
-      if (method.goes_by_units() || (request.fusions.empty() && needs_fixed_buckets(request, method, evidence)))
+      if (method.goes_by_units() || (request.fusions.empty() && needs_fixed_buckets(request, method, of.evidence)))
         all.back().fusion = parse_fusion("none");
     }
   }
@@ -118,7 +131,7 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
   if (of.evidence == Evidence::emulated && !request.presets.empty())
     refuse(refused, "presets, emulated",
            "what a framework costs its hosts is simulated; emulated ranks run hbench's own engine");
-  if (only_presets(request)) return with_methods(request, all, of.evidence);
+  if (only_presets(request)) return with_methods(request, of, all, refused);
   for (const std::string& name : algorithms_for(request, of, refused)) {
     TrainingStrategy strategy;
     strategy.algorithm = parse_algorithm_rule(name);
@@ -135,7 +148,7 @@ std::vector<TrainingStrategy> strategies_asked(const PredictionRequest& request,
       }
     }
   }
-  return with_methods(request, all, of.evidence);
+  return with_methods(request, of, all, refused);
 }
 
 }  // namespace hbench

@@ -14,8 +14,9 @@ namespace hbench {
 /// Of which cases.
 struct StrategiesOf {
   Evidence evidence = Evidence::simulated;
-  int nodes = 1;          ///< as many parameter servers where no number was given
-  std::string auto_rule;  ///< what `auto` stands for; empty: nothing here
+  int nodes = 1;                               ///< as many parameter servers where no number was given
+  std::string auto_rule;                       ///< what the algorithm `auto` stands for; empty: nothing here
+  std::vector<std::string> auto_methods = {};  ///< the same of the method `auto`
 };
 
 /// What is left out is added to `refused`, with the reason.

@@ -36,7 +36,7 @@ void add_optimizer_option(Arguments& app, PredictionRequest& request, const std:
 
 void add_method_option(Arguments& app, PredictionRequest& request) {
   app.add_list("--method", request.methods,
-               "training methods: synchronous, zero:2, local-sgd:8 ... (comma list; default: synchronous)");
+               "training methods: synchronous, zero:2, local-sgd:8 ..., auto (comma list; default: synchronous)");
 }
 
 void add_precision_option(Arguments& app, PredictionRequest& request, const std::string& standard) {

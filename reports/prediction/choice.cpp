@@ -97,11 +97,19 @@ std::string goals_in_words(const Goals& goals) {
   return text;
 }
 
-/// ` with ring (level with ps)`
+/// ` with ring (level with ps)`, ` with ring, zero:1 (before ring, fsdp: 1.3 (1.1 to 1.5) times as fast)`
 std::string strategy_in_words(const Alternative& alternative) {
+  constexpr std::size_t kNamed = 3;
+  const auto& [rivals, runner_up] = std::tie(alternative.rivals, alternative.runner_up);
   std::string text = fmt::format(" with {}", alternative.point.asked.strategy.label());
-  if (!alternative.rivals.empty()) text += fmt::format(" (level with {})", fmt::join(alternative.rivals, ", "));
-  return text;
+  if (rivals.empty())
+    return runner_up
+               ? fmt::format("{} (before {}: {} times as fast)", text, runner_up->label, runner_up->behind.in_words())
+               : text;
+  const auto named = rivals.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, rivals.size()));
+  text += fmt::format(" (level with {}", fmt::join(rivals.begin(), named, "; "));
+  if (rivals.size() > kNamed) text += fmt::format(" and {} more", rivals.size() - kNamed);
+  return text + ")";
 }
 
 /// What would let `nearest`, which misses goals, meet them.
@@ -213,7 +221,13 @@ void alternative_fields(Row& row, const Alternative& each, const Choice& choice)
   if (!counted) per_hour.in(choice.goals.currency + "/h", priced(cost_text), 0, absent);
   row.object("price", profile.price, [&](Row& of, const Price& price) { price_fields(of, price, choice.today); });
   row.field("meets", to_string(each.meets), "the goals: surely, likely, hardly or no").in("meets");
-  row.field("as_good", each.rivals, "other strategies that no prediction tells apart from this one");
+  row.field("as_good", each.rivals, "other strategies that no prediction tells apart from this one, quickest first");
+  row.object("runner_up", each.runner_up, [](Row& of, const Alternative::RunnerUp& next) {
+    of.field("strategy", next.label, "the quickest other one");
+    of.field("ratio", next.behind.ratio, "of this one's speed over it");
+    of.field("ratio_low", next.behind.low);
+    of.field("ratio_high", next.behind.high);
+  });
 }
 
 Table alternative_table(const Choice& choice, const std::vector<Alternative>& some, Table table) {

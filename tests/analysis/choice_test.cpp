@@ -120,6 +120,14 @@ TEST(BestStrategies, NameTheRivalsThatNoPredictionTellsApart) {
   EXPECT_THAT(best_of({by("ring", 0.9)}).rivals, IsEmpty());
 }
 
+TEST(BestStrategies, NameTheRunnerUpAndHowFarItIsBehind) {
+  const auto best = best_of({by("ps", 0.6), by("ring", 0.9), by("tree", 0.7)});
+  ASSERT_TRUE(best.runner_up);
+  EXPECT_EQ(best.runner_up->label, "tree");
+  EXPECT_NEAR(best.runner_up->behind.ratio, 0.9 / 0.7, 1e-9);
+  EXPECT_FALSE(best_of({by("ring", 0.9)}).runner_up);
+}
+
 TEST(BestStrategies, AreOneForEachClusterAndCount) {
   const auto best = best_strategies(make_alternatives(
       {point("fast", 8, 0.9), point("cheap", 8, 0.9), point("cheap", 4, 0.9), by("tree", 0.5)}, kOffers, {}));

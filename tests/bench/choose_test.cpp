@@ -120,6 +120,19 @@ TEST(ChooseVerb, SaysWhatIsNearestWhereGoalsAreImpossible) {
                                                   HasSubstr("The nearest is 64 GPUs")));
 }
 
+TEST(ChooseVerb, SearchesTheMethodThatIsTheQuickestOfThoseThatHaveRoom) {
+  const auto answer = [](const char* workload, const char* method) {
+    return choose_by(
+        {"--workload", workload, "--gpus", "16", "--profile", "dgx-a100", "--algorithm", "ring", "--method", method});
+  };
+  // 7 G parameters with Adam do not fit beside each other; what was tried in vain is nobody's question.
+  EXPECT_THAT(answer("llama2-7b", "auto"), AllOf(HasSubstr("with ring, fsdp"), Not(HasSubstr("Left out"))));
+  EXPECT_THAT(answer("resnet50", "auto"), AllOf(HasSubstr("level with"), Not(HasSubstr("tensor"))));
+  expect_error([&] { answer("llama2-7b", "synchronous"); }, ExitCode::usage, HasSubstr("every combination was refused"),
+               HasSubstr("GB"));
+  testing::internal::GetCapturedStdout();
+}
+
 /// A DGX A100 at a price of 1,000 INR an hour, whose network is assumed.
 std::string rupee_profile(const TemporaryFolder& folder) {
   std::string text = read_file(HBENCH_SOURCE_DIR "/cluster-profiles/dgx-a100.toml");
