@@ -68,6 +68,8 @@ struct Point {
   /// Bytes that all send in a step of a prediction, for each GPU: `within` nodes and `between` them. Empty where nobody
   /// knows.
   std::map<std::string, double> sent;
+  /// The share of a predicted step for which the busiest stage of a pipeline waits for others (its bubble).
+  std::optional<double> idle_share;
   /// What makes this figure doubtful, a sentence each: a busy machine, launches that differ by more than the interval.
   /// Empty where nothing is known against it.
   std::vector<std::string> warnings;

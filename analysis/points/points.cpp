@@ -188,6 +188,7 @@ void fill_simulated(Point& point, const CaseResult& result) {
   if (*step > 0) point.ends = ends_of(result, *step);
   point.widest = widest_of(result);
   point.ledger = typical_ledger(result);
+  if (const auto idle = value_of(result, metric::kPipelineIdle); idle && *step > 0) point.idle_share = *idle / *step;
   const std::optional<double> base = value_of(result, "baseline_throughput");
   if (!base) return;
   const char* alone = has_recorded_rate(point.asked)   ? "what its timeline was recorded on"

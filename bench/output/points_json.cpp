@@ -59,6 +59,7 @@ void point_fields(Row& row, const Point& point) {
   row.field("sent_within_bytes", part_of(point.sent, "within"),
             "of a prediction: what all send inside nodes in a step, for each GPU");
   row.field("sent_between_bytes", part_of(point.sent, "between"), "the same between nodes");
+  row.field("idle_share", point.idle_share, "of a predicted step, for which stages of a pipeline wait for others");
   row.field("throttled", share_of(point.throttled.throttled, point.throttled), "share of the iterations");
   row.field("power_capped", share_of(point.throttled.power_capped, point.throttled), "share of the iterations");
   row.field("throttling", if_stated(throttling_text(point.throttled.reasons)));

@@ -34,22 +34,23 @@ class Sources {
 };
 
 Table points_of(Evidence evidence, const Scaling& scaling, Sources& sources) {
-  Table table{.columns = {"workload", "network", "strategy", "GPUs", "batch per GPU", "evidence", "samples/s",
-                          "efficiency", "low to high", "memory", "sent per GPU", "unseen", "baseline", "source"},
-              .numeric = {false, false, false, true, true, false, true, true, true, true, true, true, false, false},
-              .folded = true,
-              .grouped = true};
+  Table table{
+      .columns = {"workload", "network", "strategy", "GPUs", "batch per GPU", "evidence", "samples/s", "efficiency",
+                  "low to high", "memory", "sent per GPU", "unseen", "idle", "baseline", "source"},
+      .numeric = {false, false, false, true, true, false, true, true, true, true, true, true, true, false, false},
+      .folded = true,
+      .grouped = true};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
     if (asked.evidence != evidence || point.failed) continue;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), scaling.words.strategy(asked),
                           std::to_string(asked.gpus), asked.batch_label(), std::string(to_string(evidence)),
                           rate_cell(point.throughput), percent_cell(point.efficiency), interval_cell(point),
-                          memory_cell(point), sent_cell(point), staleness_cell(point),
+                          memory_cell(point), sent_cell(point), staleness_cell(point), percent_cell(point.idle_share),
                           or_dash(point.baseline_or_reason()), sources.reference(asked.source)});
   }
   std::ranges::stable_sort(table.rows, {}, [](const auto& row) { return row.front(); });
-  for (const char* name : {"memory", "sent per GPU", "unseen"}) erase_if_empty(table, name);
+  for (const char* name : {"memory", "sent per GPU", "unseen", "idle"}) erase_if_empty(table, name);
   table.caption = counted(table.rows.size(), fmt::format("{} point", to_string(evidence)));
   return table;
 }

@@ -121,6 +121,7 @@ TEST(PointsJson, SaysNullForWhatIsNotKnown) {
                             "staleness_largest",
                             "sent_within_bytes",
                             "sent_between_bytes",
+                            "idle_share",
                             "throttled",
                             "power_capped",
                             "throttling",
