@@ -1,6 +1,6 @@
 /// Dumps of PyTorch's Flight Recorder, as JSON and as the pickle that PyTorch writes. Names of members:
 /// pytorch/pytorch `torch/csrc/distributed/c10d/FlightRecorder.hpp` and `FlightRecorderDetail.hpp`, versions 2.0
-/// to 2.10.
+/// to 2.10; before PyTorch 2.3 a dump is the list of entries alone.
 
 #include <fmt/format.h>
 
@@ -82,11 +82,13 @@ class Reader {
 
  private:
   void read_whole(const Json& dump) {
-    if (!dump.is_object())
+    if (!dump.is_object() && !dump.is_array())
       throw Error(ExitCode::usage, fmt::format("{}: it is no dump of the Flight Recorder", file_name_),
                   "is it as PyTorch wrote it?");
-    for (const auto& [name, value] : dump.items()) head(name, value);
-    if (const Json* entries = json_member(dump, "entries"); entries != nullptr && entries->is_array())
+    if (dump.is_object())
+      for (const auto& [name, value] : dump.items()) head(name, value);
+    const Json* entries = dump.is_array() ? &dump : json_member(dump, "entries");
+    if (entries != nullptr && entries->is_array())
       for (const Json& each : *entries) entry(each);
   }
 

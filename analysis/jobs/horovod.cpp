@@ -5,6 +5,7 @@
 /// its first gradient, whose negotiation begins when the first rank has it.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -222,17 +223,26 @@ bool alike(const RecordedStep& a, const RecordedStep& b) {
 }
 
 bool recognises(std::string_view head) {
-  return first_mark(head) == '[' && head.find("\"ph\"") != head.npos &&
+  const bool object = first_mark(head) == '{' && head.find("\"traceEvents\"") != head.npos;  // saved by a viewer
+  return (object || first_mark(head) == '[') && head.find("\"ph\"") != head.npos &&
          (head.find(kNegotiation) != head.npos || head.find("start_time_since_epoch_in_micros") != head.npos);
+}
+
+Error no_steps(const std::string& file_name, const std::vector<Exchange>& exchanges) {
+  std::set<std::string> others;
+  for (const Exchange& each : exchanges)
+    if (each.operation != "all-reduce") others.insert(each.operation);
+  return {ExitCode::usage,
+          fmt::format("{}: no tensor is reduced twice, so where steps begin is not known{}", file_name,
+                      others.empty() ? "" : fmt::format("; what it exchanges otherwise: {}", fmt::join(others, ", "))),
+          "record some steps with HOROVOD_TIMELINE=timeline.json"};
 }
 
 std::vector<Recording> read(const std::string& file_name) {
   Reader reader(file_name);
-  const std::vector<Step> steps = steps_of(reader.run());
-  if (steps.size() < 2 || steps.front().empty())
-    throw Error(ExitCode::usage,
-                fmt::format("{}: no tensor is reduced twice, so where steps begin is not known", file_name),
-                "record some steps with HOROVOD_TIMELINE=timeline.json");
+  const std::vector<Exchange> exchanges = reader.run();
+  const std::vector<Step> steps = steps_of(exchanges);
+  if (steps.size() < 2 || steps.front().empty()) throw no_steps(file_name, exchanges);
   Recording recording{.file = file_name, .rank = 0, .world = reader.world(), .backend = reader.backend()};
   for (std::size_t i = 1; i < steps.size(); ++i)
     recording.steps.push_back(recorded(steps[i], end_of(steps[i - 1]), fmt::format("step {}", i + 1), reader));

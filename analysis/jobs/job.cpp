@@ -112,6 +112,7 @@ std::int64_t bytes_of(const RecordedCollective& exchange) {
 void read_buckets(TrainingJob& job, const std::vector<ComparedStep>& shown) {
   job.overlaps = !reduces_late(shown.front());
   int before = 0;
+  bool timed = true;
   for (std::size_t place = 0; place < shown.front().exchanges.size(); ++place) {
     const RecordedCollective& each = *shown.front().exchanges[place];
     JobBucket bucket{.elements = each.elements, .bytes = bytes_of(each)};
@@ -122,11 +123,13 @@ void read_buckets(TrainingJob& job, const std::vector<ComparedStep>& shown) {
       bucket.tensors = *each.gradients_before - before;
       before = *each.gradients_before;
     }
-    if (bucket.duration) job.communication += *bucket.duration;
+    timed = timed && bucket.duration;
+    job.communication += bucket.duration.value_or(Seconds(0));
     if (job.type.empty()) job.type = each.type;
     if (job.ranks == 0) job.ranks = each.ranks;
     job.buckets.push_back(bucket);
   }
+  if (!timed) job.communication = Seconds(0);
 }
 
 /// Sizes and type of buckets that only another file of the job has.

@@ -39,6 +39,7 @@ constexpr OtherFile kOthers[] = {
     {"", "\"device_traces\"", "a snapshot of PyTorch's memory"},
     {"", "fwd_microstep:", "a log of DeepSpeed: it has times of whole passes, and neither gradients nor exchanges"},
     {"", "RunningAvgSamplesPerSec", "a log of DeepSpeed: it has samples/s, and neither gradients nor exchanges"},
+    {"", "nccl_bus_bandwidth_gbs", "what NCCL Inspector writes for Prometheus: means, and no single exchange"},
     {"", "train_step_timing", "a log of NeMo: it has times of whole steps, and neither gradients nor exchanges"},
 };
 

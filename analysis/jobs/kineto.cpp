@@ -83,8 +83,9 @@ class Steps {
     recording.sharded = events_.sharded;
     sort_by_begin(events_.steps);
     std::vector<Window> windows = marked_windows(events_);
-    if (windows.empty()) windows = windows_by_optimizer(events_);
-    if (windows.size() == 1 && windows.front().begin == events_.first)
+    const bool marked = !windows.empty();
+    if (!marked) windows = windows_by_optimizer(events_);
+    if (!marked && windows.size() == 1 && windows.front().begin == events_.first)
       recording.unknown.push_back(
           "The file marks no step, and the optimizer ran once: from where the recording begins to the optimizer's end "
           "counts as one. With profiler.step() after each step, and some of them, it is known.");
@@ -289,6 +290,7 @@ class Steps {
 };
 
 bool recognises(std::string_view head) {
+  if (head.find("\"NEGOTIATE_") != head.npos) return false;  // a timeline of Horovod that a viewer has saved
   if (first_mark(head) == '{')
     return head.find("\"traceEvents\"") != head.npos || head.find("\"schemaVersion\"") != head.npos ||
            head.find("\"deviceProperties\"") != head.npos;
@@ -307,7 +309,8 @@ Error no_step(const Events& events) {
   return {
       ExitCode::usage,
       fmt::format(
-          "{}: it marks no step, and has no optimizer{}", file,
+          "{}: it marks no step, and has no optimizer{}{}", file,
+          events.tasks.empty() ? " and no backward pass: nothing was trained while it was recorded" : "",
           events.untimed > 0 ? fmt::format("; the times of {} are no numbers", counted(events.untimed, "event")) : ""),
       "call profiler.step() after each step (torch.profiler.profile with a schedule), and record some steps"};
 }

@@ -16,7 +16,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kLibraries[] = {"nccl:", "gloo:", "mpi:", "ucc:", "rccl:", "xccl:"};
+/// In the names of the host's events: libraries that run a collective in a thread of their own, and those whose kernels
+/// the calling thread launches. Before torch 1.10 these marks are all that the host has of a collective.
+constexpr std::string_view kLibraries[] = {"gloo:", "mpi:", "ucc:"};
+constexpr std::string_view kDeviceLibraries[] = {"nccl:", "rccl:", "xccl:"};
 /// In the names of kernels of collectives, those of AMD's, Microsoft's and Intel's libraries after NVIDIA's.
 constexpr std::string_view kKernels[] = {"nccl", "rccl", "msccl", "oneccl"};
 
@@ -93,9 +96,9 @@ class Reader {
     std::string& gpu = events_.facts.gpu;
     if (gpu.empty() && events_.facts.backend.find("nccl") == std::string::npos) return;
     events_.facts.unknown.push_back(fmt::format(
-        "No kernel of {} is in the file: if the job ran on it, these times are of the host, which runs ahead "
+        "No kernel of {} is in the file{}: if the job ran on it, these times are of the host, which runs ahead "
         "of its GPU; record with ProfilerActivity.CUDA.",
-        gpu.empty() ? "a GPU" : gpu));
+        gpu.empty() ? "a GPU" : gpu, exchange_on_device_ ? ", but those of exchanges" : ""));
     gpu.clear();
   }
 
@@ -121,14 +124,15 @@ class Reader {
   }
 
   void event_at(const Json& event, const Json& arguments, const KinetoEvents::Interval& when) {
-    const std::string category = json_text(event, "cat"), name = json_text(event, "name");
+    const std::string name = json_text(event, "name");
+    const std::string category = lower_case(json_text(event, "cat"));  // before torch 1.12 `Kernel`, `Runtime`
     if (category == "kernel") return on_device(name, arguments, when);
-    if (category.ends_with("_runtime") || category.ends_with("_driver")) {  // cuda, hip, xpu ..
+    if (category.ends_with("runtime") || category.ends_with("_driver")) {  // cuda, hip, xpu ..
       events_.launches.push_back({when.begin, when.thread, correlation_of(arguments)});
       return;
     }
     // The device's copies of data and of the program's marks; and the whole recording as one event.
-    if (category.starts_with("gpu_") || category == "Trace" || category == "overhead") return;
+    if (category.starts_with("gpu_") || category == "trace" || category == "overhead") return;
     if (arguments.contains("Task Type"))
       throw Error(ExitCode::usage,
                   fmt::format("{}: its device is an Ascend NPU, whose events hbench cannot read", file_name_),
@@ -146,6 +150,7 @@ class Reader {
       events_.kernels.push_back({when.begin, when.end, correlation_of(arguments)});
       return;
     }
+    exchange_on_device_ = true;
     KinetoEvents::Exchange run = exchange(name, arguments, when);
     run.correlation = correlation_of(arguments);
     events_.runs.push_back(std::move(run));
@@ -158,10 +163,13 @@ class Reader {
     if (name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel")) events_.sharded = true;
     if (name.starts_with(kBackwardTask)) events_.tasks.push_back({when, sequence_of(arguments)});
     if (name == kAccumulateGrad) events_.gradients.push_back({when, input_elements(arguments, 0)});
-    const bool library = std::ranges::any_of(kLibraries, [&](auto word) { return name.starts_with(word); });
-    if (name == "record_param_comms" || (name.starts_with("c10d::") && !operation_word(name).empty()))
+    const auto is_of = [&](const auto& words) {
+      return std::ranges::any_of(words, [&](std::string_view word) { return name.starts_with(word); });
+    };
+    if (name == "record_param_comms" || (name.starts_with("c10d::") && !operation_word(name).empty()) ||
+        is_of(kDeviceLibraries))
       events_.calls.push_back(exchange(name, arguments, when));
-    else if (library)
+    else if (is_of(kLibraries))
       events_.runs.push_back(exchange(name, arguments, when));
   }
 
@@ -200,6 +208,7 @@ class Reader {
 
   std::string file_name_;
   KinetoEvents events_;
+  bool exchange_on_device_ = false;  ///< a kernel of a collective has been seen
 };
 
 }  // namespace

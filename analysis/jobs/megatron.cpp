@@ -23,7 +23,8 @@
 namespace hbench {
 namespace {
 
-constexpr std::string_view kStep = "elapsed time per iteration (ms):";
+/// In milliseconds; Megatron-DeepSpeed, which trained BLOOM, says seconds: `(s):`.
+constexpr std::string_view kStep = "elapsed time per iteration (";
 constexpr std::string_view kForward = "forward-compute", kBackward = "backward-compute";
 /// Waiting for gradients, and for the parameters that other ranks updated. The older ones after the line.
 constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-all-gather",  //
@@ -32,11 +33,15 @@ constexpr std::array<std::string_view, 5> kExchanges{"all-grads-sync", "params-a
 /// Of a line; what comes after belongs to no line of Megatron's.
 constexpr std::size_t kMostBytes = 1 << 16;
 
-/// The number that a text begins with, blanks before it left out.
+/// The number that a text begins with, blanks before it left out; absent where it goes on in a way that is not
+/// understood, as in `2,110.5`.
 std::optional<double> number_at(std::string_view text) {
   text.remove_prefix(std::min(text.size(), text.find_first_not_of(" \t")));
   double number = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (text.size() > 1 && text.front() == ',' && std::isdigit(static_cast<unsigned char>(text[1])) != 0)
+    return std::nullopt;
   return failed == std::errc() && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
@@ -62,11 +67,18 @@ std::optional<Seconds> timer_in(std::string_view line, std::string_view name, bo
   rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(": ")));
   std::optional<double> value;
   if (rest.starts_with('(')) {
-    value = waits ? number_at(rest.substr(1)) : number_after(rest, ",");
+    value = waits ? number_at(rest.substr(1, rest.find(',') - 1)) : number_after(rest, ",");
   } else {
     value = number_at(rest);
   }
   return value && *value >= 0 ? std::optional(Seconds(*value / 1e3)) : std::nullopt;
+}
+
+/// What a line says of the time of an iteration.
+std::optional<Seconds> iteration_time(std::string_view line) {
+  for (const auto& [unit, seconds] : {std::pair("ms):", 1e-3), std::pair("s):", 1.0)})
+    if (const auto number = number_after(line, std::string(kStep) + unit)) return Seconds(*number * seconds);
+  return std::nullopt;
 }
 
 /// One iteration, or the mean of those since the line before.
@@ -111,10 +123,10 @@ class Reader {
   }
 
   void iteration(std::string_view line) {
-    const std::optional<double> time = number_after(line, kStep);
-    if (!time || *time <= 0) return;
+    const std::optional<Seconds> time = iteration_time(line);
+    if (!time || time->value <= 0) return;
     const std::int64_t number = count_after(line, "iteration ");
-    log_.iterations.push_back({fmt::format("iteration {}", number), Seconds(*time / 1e3), {}});
+    log_.iterations.push_back({fmt::format("iteration {}", number), *time, {}});
     if (const std::int64_t batch = count_after(line, "global batch size:"); batch > 0) log_.batch = batch;
   }
 
@@ -223,7 +235,7 @@ bool recognises(std::string_view head) {
 std::vector<Recording> read(const std::string& file_name) {
   const Log log = Reader().run(file_name);
   if (log.iterations.empty())
-    throw Error(ExitCode::usage, fmt::format("{}: no line of it says '{} ..'", file_name, kStep),
+    throw Error(ExitCode::usage, fmt::format("{}: no line of it says '{}ms): ..' with a number", file_name, kStep),
                 "give the log of the rank that prints it (the last one), with --log-interval 1");
   Recording recording{.file = file_name, .world = static_cast<int>(log.world)};
   if (log.data_parallel > 0 && log.batch % log.data_parallel == 0)

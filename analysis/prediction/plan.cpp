@@ -140,6 +140,15 @@ void PlanBuilder::note_unused_rates(const std::string& file) {
   }
 }
 
+void PlanBuilder::check_gpu_rates() const {
+  std::set<std::string_view> of_clusters;
+  for (const auto& [name, profile] : plan_.catalog.profiles)
+    if (!profile.gpu.empty()) of_clusters.insert(profile.gpu);
+  std::set<std::string_view> known = of_clusters;
+  for (const Profile& each : rates_.gpus()) known.insert(each.gpu);
+  request_.check_gpu_rates(of_clusters, known);
+}
+
 void PlanBuilder::check_names() const {
   for (const std::string& name : request_.algorithms)
     if (name != kAuto) parse_algorithm_rule(name);
@@ -393,6 +402,7 @@ Plan PlanBuilder::finish() {
   // Pairs of algorithm and compressor that cannot be, or not in every world; once each.
   for (const auto& [pair, gpus] : unsuited_)
     refuse(fmt::format("{} on {} GPUs", pair.first, fmt::join(gpus, ", ")), pair.second);
+  check_gpu_rates();
   if (plan_.cases.empty() && plan_.published.empty()) nothing_left();
   return std::move(plan_);
 }

@@ -67,6 +67,7 @@ class PlanBuilder {
   std::string add_trace(const std::string& name_or_file);
   void note_unused_rates(const std::string& file);
   void check_names() const;
+  void check_gpu_rates() const;
   int gpus_per_domain(const Case& asked) const;
   bool is_on_cluster(const Case& asked) const;
   bool fits(const Case& asked, const TrainingStrategy& strategy, const World& world);

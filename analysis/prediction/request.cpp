@@ -1,12 +1,14 @@
 #include "analysis/prediction/request.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/flag_values.hpp"
 #include "collectives/base/parse_number.hpp"
+#include "collectives/base/table.hpp"
 #include "collectives/base/text.hpp"
 
 namespace hbench {
@@ -22,6 +24,24 @@ double PredictionRequest::rate_on(std::string_view gpu) const {
   return 0;
 }
 
+void PredictionRequest::check_gpu_rates(const std::set<std::string_view>& of_clusters,
+                                        const std::set<std::string_view>& known) const {
+  if (gpu_rates.empty() || of_clusters.empty()) return;
+  const auto is_among = [](const std::set<std::string_view>& names) {
+    return [&names](const auto& rate) {
+      return std::ranges::any_of(
+          names, [&](std::string_view gpu) { return gpu == rate.first || gpu.starts_with(rate.first + "-"); });
+    };
+  };
+  const auto unknown = std::ranges::find_if_not(gpu_rates, is_among(known));
+  if (unknown != gpu_rates.end())
+    throw unknown_name("GPU", unknown->first, std::vector<std::string_view>(known.begin(), known.end()));
+  if (std::ranges::none_of(gpu_rates, is_among(of_clusters)))
+    throw Error(ExitCode::usage,
+                fmt::format("--rate {}: no cluster that is asked for has such a GPU", gpu_rates.begin()->first),
+                fmt::format("they have {}", fmt::join(of_clusters, ", ")));
+}
+
 std::map<std::string, double, std::less<>> parse_gpu_rates(std::string_view text) {
   std::map<std::string, double, std::less<>> rates;
   for (const std::string& part : split_list(std::string(text), "--rate")) {
@@ -31,7 +51,8 @@ std::map<std::string, double, std::less<>> parse_gpu_rates(std::string_view text
       throw Error(
           ExitCode::usage, fmt::format("--rate {}: no rate of a GPU", part),
           "write the samples/s of one GPU by its name: --rate h100=300,a100=150 (hbench list profiles has them)");
-    rates[lower_case(part.substr(0, equals))] = rate;
+    if (!rates.try_emplace(lower_case(part.substr(0, equals)), rate).second)
+      throw Error(ExitCode::usage, fmt::format("--rate {}: its GPU is given twice", part), "leave one of them out");
   }
   return rates;
 }

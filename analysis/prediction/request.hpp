@@ -47,6 +47,8 @@ struct PredictionRequest {
 
   /// Samples/s that were given for GPUs of this name; 0: none.
   double rate_on(std::string_view gpu) const;
+  /// Refuses `gpu_rates` of which no cluster's GPU has one, and a name that is no GPU's. \throws Error (usage).
+  void check_gpu_rates(const std::set<std::string_view>& of_clusters, const std::set<std::string_view>& known) const;
 };
 
 /// `h100=300,a100=150`. \throws Error (usage).

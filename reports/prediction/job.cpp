@@ -25,10 +25,16 @@ std::int64_t gradient_elements(const TrainingJob& job) {
   return elements;
 }
 
+/// Whether nothing speaks for other ranks: neither a number of them nor an exchange, nor a step that waits.
+bool is_alone(const TrainingJob& job) {
+  const int ranks = std::max(job.ranks, job.recordings[job.shown].world);
+  return ranks == 1 || (ranks == 0 && job.others.empty() && job.backward && job.exposed.value <= 0);
+}
+
 std::string place(const TrainingJob& job) {
   const Recording& recording = job.recordings[job.shown];
   std::string text = job.ranks > 0 ? counted(job.ranks, "rank") : "a number of ranks that is not known";
-  if (job.ranks == 0 && job.buckets.empty() && job.others.empty()) text = "one rank";
+  if (job.ranks == 0 && job.buckets.empty() && is_alone(job)) text = "one rank";
   if (!recording.gpu.empty()) text += fmt::format(", {}", recording.gpu);
   if (!recording.backend.empty()) text += fmt::format(", {}", recording.backend);
   return text;
@@ -39,12 +45,11 @@ std::string verdict(const TrainingJob& job) {
   if (job.step.value > 0)
     text = fmt::format("A step takes {} ({} to {}) on {}", ms(job.step), ms(job.fastest_step), ms(job.slowest_step),
                        place(job));
-  if (job.buckets.empty() && std::max(job.ranks, job.recordings[job.shown].world) > 1)
-    return text + "; no exchange of gradients is in the file.";
-  if (job.buckets.empty()) return text + "; it exchanges no gradients.";
-  if (!job.backward && job.communication.value > 0)
+  if (job.buckets.empty())
+    return text + (is_alone(job) ? "; it exchanges no gradients." : "; no exchange of gradients is in the file.");
+  if (job.communication.value <= 0) return text + "; how long its gradients travel is not known.";
+  if (!job.backward)
     return text + fmt::format("; its gradients are exchanged in {}, hidden or not.", ms(job.communication));
-  if (!job.backward) return text + "; how long its gradients travel is not known.";
   if (!job.overlaps)
     return text + fmt::format("; its gradients are exchanged in {}, all after the backward pass: nothing overlaps.",
                               ms(job.exposed));
@@ -59,18 +64,20 @@ Table times_table(const TrainingJob& job) {
     table.rows.push_back({std::move(part), std::move(time), std::move(what)});
   };
   const auto known = [&](Seconds time) { return job.backward ? ms(time) : "not known"; };
+  const bool timed = job.buckets.empty() || job.communication.value > 0;
   row("step", ms_or_unknown(job.step),
       job.step.value > 0 ? fmt::format("{} to {}", ms(job.fastest_step), ms(job.slowest_step)) : "");
   row("forward", ms_or_unknown(job.forward), "until the backward pass begins, loss included");
   row("backward", ms_or_unknown(job.backward), "until the last gradient is computed");
-  row("exposed", known(job.exposed), "waiting for gradients of other ranks");
+  row("exposed", timed ? known(job.exposed) : "not known", "waiting for gradients of other ranks");
   row("update", known(job.update),
       job.optimizer ? fmt::format("the rest: optimizer ({}), input, host", ms(*job.optimizer))
                     : "the rest: optimizer, input, host");
   if (job.compute) row("busy", ms(*job.compute), "of it, with a kernel of the model on the GPU");
   if (!job.buckets.empty()) {
     row("communication", ms_or_unknown(job.communication), "exchanges of gradients, one after the other");
-    row("overlapped", known(std::max(Seconds(0), job.communication - job.exposed)), "of it, hidden by computation");
+    row("overlapped", timed ? known(std::max(Seconds(0), job.communication - job.exposed)) : "not known",
+        "of it, hidden by computation");
   }
   if (job.replayed)
     row("replayed", ms(*job.replayed),

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/analysis/jobs_examples.hpp"
+#include "tests/analysis/jobs_files.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/mutate.hpp"
 
@@ -129,6 +130,20 @@ Json fsdp_entries(int steps, int blocks) {
     at += 5;
   }
   return entries;
+}
+
+/// `[{'profiling_name': 'nccl:all_reduce', 'input_sizes': [[size]], 'time_created_ns': time}, ..]` as a pickle.
+TEST(FlightRecorder, WasAListOfEntriesBeforePyTorch23) {
+  std::string pickle = "(l";
+  for (int step = 0; step < 4; ++step)
+    for (const int size : {2000, 3000})
+      pickle += fmt::format("(dVprofiling_name\nVnccl:all_reduce\nsVinput_sizes\n(l(lI{}\naasVtime_created_ns\nI{}\nsa",
+                            size, 1'000'000'000 + step * 100'000'000 + size);
+  const Recording recording = recordings_of(pickle + ".", "nccl_trace_rank_3").at(0);
+  EXPECT_EQ(recording.format, "flight-recorder");
+  EXPECT_EQ(recording.rank, 3);
+  ASSERT_GE(recording.steps.size(), 2U);
+  EXPECT_NEAR(recording.steps[0].time.value, 0.1, 1e-3);
 }
 
 TEST(FlightRecorder, SeesAStepOfEqualBlocksAsAWhole) {

@@ -149,6 +149,22 @@ TEST(HorovodTimelines, ShowTheStepOfMedianTimeWhereNoneAreAlike) {
   EXPECT_EQ(job.other_steps, 2);
 }
 
+TEST(HorovodTimelines, MayStandInAnObjectAsViewersSaveThem) {
+  std::string list = three_steps();
+  list.resize(list.rfind(','));
+  const Recording recording = recording_of(R"({"traceEvents": )" + list + "]}");
+  EXPECT_EQ(recording.format, "horovod");
+  EXPECT_THAT(recording.steps, SizeIs(2));
+}
+
+TEST(HorovodTimelines, WithoutAllReducesNameWhatTheyHave) {
+  std::string text = three_steps();
+  for (std::size_t at = text.find("ALLREDUCE"); at != text.npos; at = text.find("ALLREDUCE"))
+    text.replace(at, 9, "ALLGATHER");
+  expect_error([&] { recording_of(text); }, ExitCode::usage, HasSubstr("otherwise: all-gather"),
+               HasSubstr("HOROVOD_TIMELINE"));
+}
+
 TEST(HorovodTimelines, SurviveDamage) {
   survive_damage(three_steps(), "horovod", 400);
   TimelineText timeline(3);

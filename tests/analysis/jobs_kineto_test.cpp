@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cstring>
+
 #include "collectives/base/error.hpp"
 #include "tests/analysis/jobs_recording.hpp"
 
@@ -326,10 +328,46 @@ TEST_F(Kineto, TakesAKernelOfAnotherVendorsCollectiveForNoneOfTheModel) {
   EXPECT_EQ(job.compute->value, this->job(nccl_step(54), 8, "nccl").compute->value);
 }
 
+/// Before torch 1.10 the host has no more of an all-reduce than the library's mark, and before 1.12 categories have
+/// other names.
+TEST_F(Kineto, ReadsOldTracesWithoutCountingAnExchangeTwice) {
+  TraceText trace;
+  for (int step = 0; step < 3; ++step) {
+    const double at = 100.0 * step;
+    trace.mark(fmt::format("ProfilerStep#{}", step), at, at + 100);
+    trace.kernel("forward", at + 1, 1, at + 1, at + 20);
+    trace.host("autograd::engine::evaluate_function: ConvBackward0", at + 20, at + 29, 2);
+    trace.kernel("backward", at + 20, 2, at + 20, at + 60);
+    for (const double ready : {at + 29, at + 49}) {
+      trace.gradient(ready, ready + 1, 30);
+      trace.mark("nccl:all_reduce", ready + 2, ready + 3, 2, R"("Input Dims": [[30]], "Input type": ["float"])");
+      trace.kernel("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", ready + 2.5, 2, ready + 3, ready + 8);
+    }
+    trace.host("autograd::engine::evaluate_function: ConvBackward0", at + 52, at + 53, 2);
+  }
+  std::string text = trace.text(0, 2, "nccl");
+  for (const auto& [now, before] : {std::pair("\"kernel\"", "\"Kernel\""), std::pair("\"cuda_runtime\"", "\"Runtime\""),
+                                    std::pair("\"cpu_op\"", "\"Operator\"")})
+    for (std::size_t at = text.find(now); at != text.npos; at = text.find(now))
+      text.replace(at, std::strlen(now), before);
+  const TrainingJob job = job_of({file_of(folder_, "trace.json", text)});
+  ASSERT_EQ(job.buckets.size(), 2U);
+  EXPECT_EQ(job.buckets[0].elements, 30);
+  EXPECT_EQ(job.buckets[1].tensors, 1);
+  EXPECT_NEAR(job.buckets[1].duration->value, 0.005, kTolerance);
+  EXPECT_TRUE(job.compute);
+}
+
 TEST_F(Kineto, SaysWhereTheFileHasNoKernelOfTheGpu) {
   const TrainingJob job = this->job(gloo_steps(), 2, "nccl");
   EXPECT_THAT(job.unknown, Contains(HasSubstr("No kernel of NVIDIA A100 is in the file")));
   EXPECT_EQ(job.recordings[0].gpu, "") << "whose times these are not";
+  TraceText exchange;
+  exchange.mark("ProfilerStep#15", 0, 100);
+  exchange.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 10, 1, 12, 20);
+  const std::vector<std::string> unknown = this->job(exchange, 2, "nccl").unknown;
+  EXPECT_THAT(unknown, Contains(HasSubstr("No kernel of NVIDIA A100 is in the file, but those of exchanges")));
+  EXPECT_THAT(unknown, Not(Contains(HasSubstr("marks no step"))));
 }
 
 TEST_F(Kineto, ShowsTheRankThatTheOthersWaitFor) {

@@ -119,6 +119,19 @@ TEST(MegatronLogs, DoNotSayWhenOverlappedBucketsAreReady) {
   EXPECT_THAT(recording.unknown, ElementsAre(HasSubstr("its 2 buckets of 1000, 2000 elements")));
 }
 
+TEST(MegatronLogs, MayBeInSeconds) {
+  const std::string line =
+      "[default7]: iteration {} | elapsed time per iteration ({}): {} | global batch size: 2048 |\n";
+  const Recording recording = recording_of(fmt::format(fmt::runtime(line), 12695, "s", "105.22") +
+                                           fmt::format(fmt::runtime(line), 12696, "s", "104.5"));
+  ASSERT_THAT(recording.steps, SizeIs(2));
+  EXPECT_THAT(recording.steps[0].time.value, DoubleNear(105.22, 1e-9));
+  EXPECT_EQ(recording.steps[1].name, "iteration 12696");
+  for (const auto& [unit, number] : {std::pair("ms", "2,110.5"), std::pair("min", "2.5"), std::pair("ms", "-")})
+    expect_error([&] { recording_of(fmt::format(fmt::runtime(line), 1, unit, number)); }, ExitCode::usage,
+                 HasSubstr("with a number"), HasSubstr("--log-interval"));
+}
+
 TEST(MegatronLogs, WithoutTimersNameTheFlag) {
   const Recording recording = recording_of(" iteration 5/ 10 | elapsed time per iteration (ms): 12.5 | lm loss: 1 |\n");
   EXPECT_FALSE(recording.steps.at(0).backward_began);
@@ -127,7 +140,7 @@ TEST(MegatronLogs, WithoutTimersNameTheFlag) {
 
 TEST(MegatronLogs, WithoutIterationsAreRefused) {
   expect_error([] { recording_of(std::string(kSettings) + "Killed\n"); }, ExitCode::usage,
-               HasSubstr("'elapsed time per iteration (ms):"), HasSubstr("--log-interval"));
+               HasSubstr("'elapsed time per iteration (ms): ..'"), HasSubstr("--log-interval"));
 }
 
 TEST(MegatronLogs, SurviveDamage) {

@@ -44,6 +44,26 @@ TEST(GpuRates, AreThoseOfTheClosestName) {
 TEST(GpuRates, RefuseWhatIsNoRate) {
   for (const char* text : {"h100", "h100=", "=3", "h100=0", "h100=-1", "h100=nan", "h100=fast", "h100=1e99"})
     expect_error([&] { parse_gpu_rates(text); }, ExitCode::usage, HasSubstr("--rate"), HasSubstr("h100=300"));
+  expect_error([] { parse_gpu_rates("h100=300,H100=400"); }, ExitCode::usage, HasSubstr("twice"), HasSubstr("leave"));
+}
+
+TEST(GpuRates, AreOfAGpuThatIsAskedFor) {
+  PredictionRequest request;
+  request.check_gpu_rates({"h100-sxm"}, {"h100-sxm", "a100"});
+  request.gpu_rates = parse_gpu_rates("h100=300,a100=150");
+  request.check_gpu_rates({"h100-sxm"}, {"h100-sxm", "a100"});
+  request.check_gpu_rates({}, {"a100"});  // nothing is simulated
+  expect_error(
+      [&] {
+        request.check_gpu_rates({"v100"}, {"h100-sxm", "a100", "v100"});
+      },
+      ExitCode::usage, HasSubstr("no cluster that is asked for has such a GPU"), HasSubstr("they have v100"));
+  request.gpu_rates = parse_gpu_rates("h1000=300,a100=150");
+  expect_error(
+      [&] {
+        request.check_gpu_rates({"a100"}, {"h100-sxm", "a100"});
+      },
+      ExitCode::usage, HasSubstr("no GPU 'h1000'"), HasSubstr("h100-sxm"));
 }
 
 }  // namespace

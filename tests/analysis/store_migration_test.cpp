@@ -447,8 +447,10 @@ std::string documented_schema() {
   return readme.substr(from + begin.size(), to - from - begin.size());
 }
 
-/// The statement that makes a table; of cases without the columns of fields, which another page documents.
+/// The statement that makes a table; of cases without the columns of fields, which another page documents, and of a
+/// view its name alone.
 std::string without_fields(const std::string& sql) {
+  if (sql.starts_with("CREATE VIEW")) return sql.substr(0, sql.find('\n')) + " -- migrations/0013_views.sql";
   if (!sql.starts_with("CREATE TABLE scaling_case")) return sql;
   return sql.substr(0, sql.find(fmt::format("  {} ", case_fields().front().name))) +
          "  -- and a column for each field of a case\n)";

@@ -84,6 +84,24 @@ TEST(JobReport, SaysThatDurationsAreMissing) {
   EXPECT_THAT(std::get<Verdict>(job_document(job, {}).blocks.front()).text,
               HasSubstr("220.0 ms) on 4 ranks, nccl; how long its gradients travel is not known."));
   EXPECT_TRUE(Json::parse(job_json(job, {}))["communication_seconds"].is_null());
+  job.forward = job.backward = Seconds(0.1);
+  EXPECT_THAT(std::get<Verdict>(job_document(job, {}).blocks.front()).text, HasSubstr("travel is not known"));
+  for (const auto& row : all_of<Table>(job_document(job, {})).front().rows)
+    if (row[0] == "exposed" || row[0] == "overlapped") {
+      EXPECT_EQ(row[1], "not known") << row[0];
+    }
+}
+
+TEST(JobReport, TakesAJobForAloneOnlyWhereNothingSpeaksForOtherRanks) {
+  TrainingJob job;
+  job.recordings.push_back({.file = "train.log", .format = "megatron"});
+  job.step = job.fastest_step = job.slowest_step = Seconds(2);
+  const auto verdict = [&] { return std::get<Verdict>(job_document(job, {}).blocks.front()).text; };
+  EXPECT_THAT(verdict(), HasSubstr("on a number of ranks that is not known; no exchange of gradients is in the file."));
+  job.forward = job.backward = Seconds(0.9);
+  EXPECT_THAT(verdict(), HasSubstr("on one rank; it exchanges no gradients."));
+  job.exposed = Seconds(0.1);
+  EXPECT_THAT(verdict(), HasSubstr("on a number of ranks that is not known; no exchange"));
 }
 
 }  // namespace

@@ -99,6 +99,11 @@ class AStep(unittest.TestCase):
         self.assertEqual(understand(log, seconds_between)[1::5], (3, 8))
         self.assertEqual(understand(log, seconds_between, waits_known=False)[1::5], (11, 0))
 
+    def test_of_fsdp2_has_its_last_gradients_before_it_waits(self):
+        log = [(STEP, 0), (BEGIN, 10), (0, 12), (END, 13), (1, 14), (AFTER, 18), (STEP, 21)]
+        self.assertEqual(understand(log, seconds_between)[1::5], (3, 3))
+        self.assertEqual(understand(log, seconds_between, waits_known=False)[1::5], (6, 0))
+
     def test_whose_last_pass_nobody_saw_has_no_update(self):
         log = [(STEP, 0), (BEGIN, 10), (0, 12), (END, 13), (AFTER, 13), (1, 15), (STEP, 21)]
         self.assertEqual(understand(log, seconds_between)[1::5], (11, 0))

@@ -119,7 +119,9 @@ def understand(log: list, elapsed: Callable[[Any, Any], float], waits_known: boo
 
     final = len(log) - 1
     ended = next((place for place in range(final, -1, -1) if log[place][0] == END), 0) if waits_known else 0
-    if ended < max(last.values()):  # gradients came from a pass that nobody saw
+    # FSDP2 issues its last reduction at the end of the pass, before it waits.
+    closed = next((place for place, _ in waits if place > ended > 0), ended)
+    if closed < max(last.values()):  # gradients came from a pass that nobody saw
         ended = final
     called = next((place for place, (what, _) in enumerate(log) if what == CALLED), 0)
     return Step(forward=between(0, begin), backward=between(begin, ended), waited=sum(wait for _, wait in waits),

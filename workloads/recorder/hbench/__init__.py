@@ -11,15 +11,13 @@ bandwidths are in what `hbench export --json` prints.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 import os
 import pathlib
 import sqlite3
-import statistics
 from typing import Any
 
-APPLICATION, OLDEST = 1751281251, 9  # PRAGMA application_id, and the least user_version whose columns are known
+APPLICATION, OLDEST = 1751281251, 13  # PRAGMA application_id, and the least user_version that has the view `point`
 
 # As `Store::results()`: of each question at each place the newest answer that was done, or the newest that failed.
 NEWEST = """
@@ -28,9 +26,7 @@ SELECT id FROM (SELECT same.id AS id, row_number() OVER (PARTITION BY same.quest
   its.started_at DESC, same.id DESC) AS nth
   FROM scaling_case AS same JOIN run AS its ON its.id = same.run_id WHERE same.benchmark = '') WHERE nth = 1"""
 
-# What a case and its baseline share: the fields of the part `work`, the place, the code and the run.
-SHARED = ("run_id", "place", "implementation", "workload", "device", "precision", "batch_per_gpu", "image_size",
-          "single_gpu_rate")
+FIGURES = ("step_seconds", "throughput", "throughput_per_gpu", "efficiency")
 
 
 def points(db: Any = "hbench.db", history: bool = False):
@@ -53,10 +49,11 @@ def rows_of_points(db: Any = "hbench.db", history: bool = False) -> list[dict]:
     with _opened(db) as database:
         which = "" if history else f"AND one.id IN ({NEWEST})"
         cases = [dict(row) for row in database.execute(
-            "SELECT one.run_id AS run, one.*, run.started_at, run.version FROM scaling_case AS one "
-            f"JOIN run ON run.id = one.run_id WHERE one.benchmark = '' {which} ORDER BY one.id")]
-        return [{**{name: value for name, value in case.items() if name not in ("run_id", "exit_code", "benchmark")},
-                 **_figures(database, case)} for case in cases]
+            f"SELECT one.run_id AS run, one.*, run.started_at, run.version, {', '.join(FIGURES)} "
+            "FROM scaling_case AS one JOIN run ON run.id = one.run_id LEFT JOIN point ON point.case_id = one.id "
+            f"WHERE one.benchmark = '' {which} ORDER BY one.id")]
+        return [{name: math.nan if name in FIGURES and value is None else value for name, value in case.items()
+                 if name not in ("run_id", "exit_code", "benchmark")} for case in cases]
 
 
 def rows_of_steps(db: Any = "hbench.db", metric: str = "step_seconds") -> list[dict]:
@@ -91,62 +88,3 @@ def _opened(db: Any) -> contextlib.closing:
         raise
     return contextlib.closing(database)
 
-
-def _figures(database: sqlite3.Connection, case: dict) -> dict:
-    """Step, throughput and efficiency, as analysis/points has them."""
-    step, efficiency = math.nan, math.nan
-    alone = _value(database, case, "baseline_throughput")
-    workers = case["gpus"] * max(case["processes_per_gpu"], 1)
-    samples = workers * case["batch_per_gpu"]
-    if case["status"] != "done" or case["collective"]:
-        pass
-    elif case["evidence"] == "published":
-        efficiency = _value(database, case, "efficiency")
-        throughput = _value(database, case, "throughput")
-        if math.isnan(throughput):
-            throughput = efficiency * alone * case["gpus"]
-        elif math.isnan(efficiency):
-            efficiency = throughput / (alone * case["gpus"]) if alone > 0 else math.nan
-        step = samples / throughput if throughput > 0 else math.nan
-    elif case["evidence"] == "simulated":
-        step = _value(database, case, "step_seconds")
-        efficiency = case["batch_per_gpu"] / (step * alone)
-    else:
-        launches = _launches(database, case["id"], "step_seconds")
-        step = statistics.median(launches.values()) if launches else math.nan
-        efficiency = _measured_efficiency(database, case, launches, step, alone)
-    throughput = samples / step
-    return {"step_seconds": step, "throughput": throughput, "throughput_per_gpu": throughput / case["gpus"],
-            "efficiency": efficiency}
-
-
-def _measured_efficiency(database: sqlite3.Connection, case: dict, launches: dict, step: float, alone: float) -> float:
-    sharing = max(case["processes_per_gpu"], 1)
-    if alone > 0:  # emulated
-        return case["batch_per_gpu"] / alone / step
-    beside = _launches(database, case["id"], "paired_baseline_seconds")
-    ratios = [math.log(beside[launch] / launches[launch]) for launch in beside if launch in launches]
-    if ratios:  # Hodges and Lehmann's estimate
-        pairs = itertools.combinations_with_replacement(ratios, 2)
-        return sharing * math.exp(statistics.median((one + other) / 2 for one, other in pairs))
-    same = " AND ".join(f"{name} = ?" for name in SHARED)
-    base = database.execute(f"SELECT id FROM scaling_case WHERE algorithm = 'none' AND status = 'done' AND {same} "
-                            "ORDER BY id DESC", [case[name] for name in SHARED]).fetchone()
-    base_launches = _launches(database, base["id"], "step_seconds") if base else {}
-    return sharing * statistics.median(base_launches.values()) / step if base_launches else math.nan
-
-
-def _value(database: sqlite3.Connection, case: dict, metric: str) -> float:
-    row = database.execute("SELECT value FROM sample WHERE case_id = ? AND metric = ? ORDER BY seq LIMIT 1",
-                           (case["id"], metric)).fetchone()
-    return row[0] if row else math.nan
-
-
-def _launches(database: sqlite3.Connection, case: int, metric: str) -> dict:
-    """By launch the median over its timed iterations of the mean over ranks."""
-    values: dict = {}
-    for launch, value in database.execute(
-            "SELECT launch, avg(value) FROM sample WHERE case_id = ? AND metric = ? AND NOT warmup "
-            "GROUP BY launch, iteration", (case, metric)):
-        values.setdefault(launch, []).append(value)
-    return {launch: statistics.median(of_launch) for launch, of_launch in values.items()}
