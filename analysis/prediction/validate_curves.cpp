@@ -1,7 +1,5 @@
 #include "analysis/prediction/validate_curves.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>

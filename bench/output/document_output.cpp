@@ -9,7 +9,6 @@
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/file.hpp"
 #include "reports/formats/chart_table.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"

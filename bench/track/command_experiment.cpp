@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/experiment.hpp"
 #include "bench/track/tracked_command.hpp"
-#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

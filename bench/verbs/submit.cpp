@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <optional>
 
 #include "bench/launch/host.hpp"
 #include "bench/launch/process.hpp"

@@ -5,7 +5,6 @@
 #include "analysis/track/sides.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/shell_word.hpp"
-#include "bench/front/worker_program.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/local_machine.hpp"
@@ -17,7 +16,6 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 namespace {

@@ -4,10 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <cmath>
 
-#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/rate_text.hpp"
 #include "reports/rows/fields.hpp"
 

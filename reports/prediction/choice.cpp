@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <ranges>
-#include <set>
 #include <span>
 
 #include "analysis/catalogue/figures.hpp"
-#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/choose.hpp"
 #include "analysis/published/largest_batch.hpp"

@@ -3,7 +3,6 @@
 /// Two ways to train, each by its best configuration: whoever compares two uses this, and `lead_of`. No way is judged
 /// by a configuration that nobody would choose.
 
-#include <functional>
 #include <string>
 #include <vector>
 
