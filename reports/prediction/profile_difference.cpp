@@ -100,8 +100,7 @@ void pair_fields(Row& row, const FigurePair& pair, const std::string& a, const s
 
 /// Who states the figures: a row for each source, with all figures that one profile has from it.
 Table source_table(const Profile& a, const Profile& b, const std::vector<FigurePair>& pairs) {
-  Table table{
-      .caption = "Where they are from", .columns = {"of", "figures", "source"}, .numeric = {false, false, false}};
+  Table table{.caption = "Where they are from", .columns = {"of", "figures", "source"}};
   const auto add = [&](const std::string& of, const std::string& key, const std::string& source) {
     if (source.empty() || source.starts_with("stated in")) return;
     for (auto& row : table.rows)

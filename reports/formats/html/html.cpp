@@ -132,7 +132,7 @@ class HtmlWriter {
   void add_table(const Table& table) {
     out_ += fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n<thead>",
                         escaped(table.caption), table.tints.empty() ? "" : " class=\"map\"");
-    add_row(table, table.columns, "th scope=\"col\"", {});
+    add_row(table, titles_of(table), "th scope=\"col\"", {});
     out_ += "</thead>\n";
     if (!table.grouped) out_ += "<tbody>\n";
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -152,8 +152,8 @@ class HtmlWriter {
     for (std::size_t i = table.grouped ? 1 : 0; i < cells.size(); ++i) {
       const Tint tint = i < tints.size() ? tints[i] : Tint();
       const std::string& text = tint.label.empty() ? cells[i] : tint.label;
-      out_ += fmt::format("<{}{}{}>{}</{}>", open, class_of(table.numeric[i], text), style_of(tint), escaped(text),
-                          open.substr(0, 2));
+      out_ += fmt::format("<{}{}{}>{}</{}>", open, class_of(table.columns[i].numeric, text), style_of(tint),
+                          escaped(text), open.substr(0, 2));
     }
     out_ += "</tr>\n";
   }
