@@ -21,7 +21,7 @@ void describe_fields(Walk& walk, Facts& facts) {
   walk("absent", training.absent);
 }
 
-std::string to_json(const HostFacts& facts) { return one_line(facts); }
+std::string to_json(const HostFacts& facts) { return json_line(facts); }
 
 HostFacts parse_host_facts(std::string_view json) {
   try {

@@ -235,7 +235,7 @@ std::vector<Sample> samples_of(const SamplesLine& line, int launch) {
 }
 
 std::string to_json(const WorkerLine& line) {
-  return std::visit([&](const auto& each) { return one_line(json{{kLineKinds[line.index()], each}}); }, line);
+  return std::visit([&](const auto& each) { return json_line(json{{kLineKinds[line.index()], each}}); }, line);
 }
 
 std::optional<WorkerLine> parse_worker_line(std::string_view text) {

@@ -109,7 +109,7 @@ void from_json(const nlohmann::json& json, Quantity<Tag>& quantity) {
 }
 
 /// One line, in which what is no UTF-8 is replaced.
-inline std::string one_line(const nlohmann::json& json) {
+inline std::string json_line(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
