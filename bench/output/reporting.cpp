@@ -249,7 +249,7 @@ Document summary(const std::vector<Point>& points, const Document& report) {
   for (Table& table :
        std::vector{matrix(points), timed_table(points, Evidence::measured), timed_table(points, Evidence::emulated),
                    emulated_pairs_table(compare_with_emulated(points)), failed_table(points)})
-    if (!table.rows.empty()) document.blocks.emplace_back(std::move(table));
+    document.add_table(std::move(table));
   return document;
 }
 

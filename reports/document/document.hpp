@@ -139,6 +139,11 @@ using Block = std::variant<Heading, Paragraph, Verdict, Warnings, Table, Chart, 
 struct Document {
   std::string title{};
   std::vector<Block> blocks{};
+
+  /// Adds a table, unless it has no rows.
+  void add_table(Table table) {
+    if (!table.rows.empty()) blocks.emplace_back(std::move(table));
+  }
 };
 
 }  // namespace hbench

@@ -371,7 +371,7 @@ Document bandwidth_document(const BandwidthAnswer& answer) {
   document.blocks.emplace_back(Paragraph{method(answer)});
   for (const std::string& workload : axes.workloads)
     document.blocks.emplace_back(required_table(answer, axes, workload));
-  if (Table never = never_table(answer); !never.rows.empty()) document.blocks.emplace_back(std::move(never));
+  document.add_table(never_table(answer));
   if (!answer.networks.empty())
     for (const std::string& workload : axes.workloads)
       document.blocks.emplace_back(network_table(answer, axes, workload));

@@ -448,12 +448,11 @@ Document choice_document(const Choice& choice) {
          .first_rows = 6}));
     all.insert(all.end(), others.begin(), others.end());
   }
-  if (Table doubling = doubling_table(choice, best); !doubling.rows.empty())
-    document.blocks.emplace_back(std::move(doubling));
-  if (Table doubts = doubts_table(choice, all); !doubts.rows.empty()) document.blocks.emplace_back(std::move(doubts));
+  document.add_table(doubling_table(choice, best));
+  document.add_table(doubts_table(choice, all));
   if (std::vector<std::string> texts = warnings(choice, all); !texts.empty())
     document.blocks.emplace_back(Warnings{std::move(texts)});
-  if (Table prices = price_table(choice, all); !prices.rows.empty()) document.blocks.emplace_back(std::move(prices));
+  document.add_table(price_table(choice, all));
   if (!choice.refused.empty())
     document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(choice.refused))});
   return document;

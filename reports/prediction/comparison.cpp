@@ -212,8 +212,7 @@ Document comparison_document(const ComparisonAnswer& answer) {
   document.blocks.emplace_back(std::move(charts));
   for (const std::string& workload : workloads_of(answer))
     document.blocks.emplace_back(efficiency_table(answer, workload));
-  if (Table published = published_table(answer); !published.rows.empty())
-    document.blocks.emplace_back(std::move(published));
+  document.add_table(published_table(answer));
   if (!answer.refused.empty())
     document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(answer.refused))});
   return document;

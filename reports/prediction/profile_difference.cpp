@@ -146,8 +146,7 @@ Document difference_document(const Profile& a, const Profile& b, bool all) {
       table_of(pairs, [&](Row& row, const FigurePair& pair) { pair_fields(row, pair, a.name, b.name); },
                {.caption = fmt::format("{} figures: ratio is {} / {}", all ? "All" : "Different", b.name, a.name)});
   Document document{.blocks = {std::move(table)}};
-  if (Table sources = source_table(a, b, pairs); !sources.rows.empty())
-    document.blocks.emplace_back(std::move(sources));
+  document.add_table(source_table(a, b, pairs));
   return document;
 }
 

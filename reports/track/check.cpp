@@ -123,9 +123,9 @@ Document track_document(const TrackReport& report) {
   Document document{.title = "Regression check", .blocks = {}};
   document.blocks.emplace_back(Verdict{verdict_text(report)});
   const std::vector<const TrackedResult*> results = in_order(report);
-  if (Table changes = changes_table(results); !changes.rows.empty()) document.blocks.emplace_back(std::move(changes));
+  document.add_table(changes_table(results));
   for (Block& each : changes(results)) document.blocks.push_back(std::move(each));
-  if (Table all = all_table(results); !all.rows.empty()) document.blocks.emplace_back(std::move(all));
+  document.add_table(all_table(results));
   for (const std::string& note : report.notes) document.blocks.emplace_back(Paragraph{note});
   document.blocks.emplace_back(Paragraph{report.paired ? rule_text(*report.paired) : rule_text(report.request.rule)});
   if (!results.empty() && results.front()->id > 0)

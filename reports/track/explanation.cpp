@@ -77,8 +77,7 @@ Document explanation_document(const Explanation& explanation) {
   Document document{.title = fmt::format("Verdict {}", explanation.verdict.id), .blocks = {}};
   document.blocks.emplace_back(Verdict{verdict_text(explanation)});
   if (explanation.verdict.compared) document.blocks.emplace_back(steps_table(explanation));
-  if (Table launches = launches_table(explanation); !launches.rows.empty())
-    document.blocks.emplace_back(std::move(launches));
+  document.add_table(launches_table(explanation));
   document.blocks.emplace_back(
       Paragraph{fmt::format("Given at {} by hbench {}, against {}.", explanation.judgement.judged_at,
                             explanation.judgement.version, explanation.judgement.baseline)});
