@@ -189,7 +189,7 @@ std::vector<Finding> unusable_hosts(const std::vector<HostFacts>& hosts) {
 }
 
 HostProblems compare_hosts(const std::vector<HostFacts>& hosts) {
-  HostProblems problems{.obstacles = unusable_hosts(hosts), .differences = {}};
+  HostProblems problems{.obstacles = unusable_hosts(hosts)};
   const std::vector<const HostFacts*> answered = that_answered(hosts);
   for (const ComparedFact& rule : kCompared)
     add_odd_ones(groups_by(answered, [&](const HostFacts& host) { return value_of(host, rule.name); }), rule.name, rule,

@@ -257,7 +257,6 @@ void write_report_folder(const Document& document, const std::filesystem::path& 
   const std::string warning =
       write_report(document, folder, [](const std::vector<std::string>& argv, const std::string& input) {
         return run_process({.argv = argv,
-                            .environment = {},
                             .on_line = {},
                             .input = input,
                             .output_timeout = Seconds(120),

@@ -78,8 +78,7 @@ class CommandExperiment : public Experiment {
         hooks.keep({.asked = each,
                     .status = CaseStatus::failed,
                     .failure = launch.reason,
-                    .exit_code = static_cast<int>(launch.code),
-                    .samples = {}});
+                    .exit_code = static_cast<int>(launch.code)});
     return launch.code;
   }
 
@@ -129,6 +128,6 @@ std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
 
 extern const ExperimentKind kCommandExperiment;
 constinit const ExperimentKind kCommandExperiment{
-    .name = kCommandKind, .arguments = "", .refused = {}, .takes_lists = false, .plan = plan};
+    .name = kCommandKind, .arguments = "", .takes_lists = false, .plan = plan};
 
 }  // namespace hbench

@@ -93,7 +93,7 @@ ExitCode run_init(const Call& call) {
   if (!words.empty()) return init_command(file, command, branch == labels.end() ? "" : branch->second);
   if (app.count("--build") + app.count("--pattern") > 0)
     throw Error(ExitCode::usage, "no program to track", "write it after --, such as -- ./my_benchmark --json");
-  StarterMachine machine{.local = local_machine(0), .mpi = mpi_availability().available, .branch = {}};
+  StarterMachine machine{.local = local_machine(0), .mpi = mpi_availability().available};
   if (branch != labels.end()) machine.branch = branch->second;
   const std::string text = starter_file(machine);
   const Project project = parse_project(text, file);

@@ -21,7 +21,7 @@ class Sources {
   }
 
   Table table() const {
-    Table table{.caption = "Sources", .columns = {"number", "source"}, .rows = {}, .folded = true};
+    Table table{.caption = "Sources", .columns = {"number", "source"}, .folded = true};
     for (std::size_t i = 0; i < sources_.size(); ++i) table.rows.push_back({number(i), sources_[i]});
     return table;
   }

@@ -49,7 +49,6 @@ Table efficiencies(const Scaling& scaling, const Pairs& pairs) {
 Table how(const Scaling& scaling, const Pairs& pairs) {
   Table table{.caption = "How each was emulated",
               .columns = {"workload", "network", numbers("GPUs"), "strategy", "how"},
-              .rows = {},
               .folded = true};
   for (const EmulatedPair* pair : pairs) {
     table.rows.push_back(cells_of(scaling, pair->emulated.asked));

@@ -120,7 +120,7 @@ std::string rule_text(const PairedSides& sides) {
 }  // namespace
 
 Document track_document(const TrackReport& report) {
-  Document document{.title = "Regression check", .blocks = {}};
+  Document document{.title = "Regression check"};
   document.blocks.emplace_back(Verdict{verdict_text(report)});
   const std::vector<const TrackedResult*> results = in_order(report);
   document.add_table(changes_table(results));

@@ -74,7 +74,7 @@ std::string verdict_text(const Explanation& explanation) {
 }  // namespace
 
 Document explanation_document(const Explanation& explanation) {
-  Document document{.title = fmt::format("Verdict {}", explanation.verdict.id), .blocks = {}};
+  Document document{.title = fmt::format("Verdict {}", explanation.verdict.id)};
   document.blocks.emplace_back(Verdict{verdict_text(explanation)});
   if (explanation.verdict.compared) document.blocks.emplace_back(steps_table(explanation));
   document.add_table(launches_table(explanation));
@@ -107,7 +107,7 @@ std::string explanation_json(const Explanation& explanation, Form form) {
 }
 
 Document verdicts_document(const CheckedRun& checked) {
-  Document document{.title = fmt::format("Verdicts on run {}", checked.run), .blocks = {}};
+  Document document{.title = fmt::format("Verdicts on run {}", checked.run)};
   for (const StoredJudgement& judgement : checked.judgements) {
     Table table{.caption = fmt::format("{}, against {}", judgement.judged_at, judgement.baseline),
                 .columns = {numbers("verdict"), "case", "says", numbers("change", 1), texts("why", 2)},

@@ -161,10 +161,10 @@ void history_fields(Row& row, const CaseHistory& known) {
 }  // namespace
 
 Document history_document(const std::vector<CaseHistory>& cases, const HistoryRequest& request) {
-  Document document{.title = "History", .blocks = {}};
+  Document document{.title = "History"};
   const std::vector<Event> events = events_of(cases);
   document.blocks.emplace_back(Verdict{verdict_text(cases, events)});
-  ChartGroup charts{.title = "Runs", .charts = {}};
+  ChartGroup charts{.title = "Runs"};
   // What has changed is looked at first.
   std::vector<const CaseHistory*> shown;
   for (const CaseHistory& each : cases) shown.push_back(&each);

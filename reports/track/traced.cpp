@@ -99,7 +99,7 @@ void add_case(std::vector<Block>& blocks, const TracedCase& traced) {
 }  // namespace
 
 Document trace_document(const std::vector<TracedCase>& cases) {
-  Document document{.title = "Where the time of steps goes", .blocks = {}};
+  Document document{.title = "Where the time of steps goes"};
   for (const TracedCase& each : cases) add_case(document.blocks, each);
   return document;
 }
