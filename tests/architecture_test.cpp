@@ -112,9 +112,9 @@ const std::vector<Layer> kRooms{
     {"bench/track",
      {"bench/command", "bench/launch", "bench/doctor", "bench/output", "bench/sweep", "bench/collective"}},
     {"bench/verbs",
-     {"bench/command", "bench/database", "bench/tune", "bench/worker", "bench/launch", "bench/doctor", "bench/front",
-      "bench/hosts", "bench/submit", "bench/output", "bench/sweep", "bench/calibrate", "bench/collective",
-      "bench/emulation", "bench/track"}},
+     {"bench/command", "bench/database", "bench/tune", "bench/worker", "bench/launch", "bench/doctor", "bench/hosts",
+      "bench/submit", "bench/output", "bench/sweep", "bench/calibrate", "bench/collective", "bench/emulation",
+      "bench/track"}},
     {"bench", {"bench/command", "bench/front", "bench/verbs"}},
     {"bench/peers", {"bench/worker", "bench/verbs"}},
 };

@@ -11,7 +11,6 @@
 #include "analysis/prediction/recorded_gpu.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {

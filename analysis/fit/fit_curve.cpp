@@ -173,7 +173,7 @@ CurveFit fit_curve(const Profile& base, MeasuredCurve curve) {
     for (std::size_t i = 0; i < figures.size(); ++i) figures[i]->scale(profile, std::exp(log_factors[i]));
     return profile;
   };
-  CurveFit fitted{.base = base, .profile = base, .curve = std::move(curve), .fit = {}};
+  CurveFit fitted{.base = base, .profile = base, .curve = std::move(curve)};
   fitted.fit = fit_determined(priors, kNoise, [&](std::span<const double> log_factors) {
     return model_errors(as_measured(scaled(log_factors), fitted.curve), fitted.curve).logarithms;
   });

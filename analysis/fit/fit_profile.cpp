@@ -221,8 +221,8 @@ FittedProfile fit_profile(const Profile& base, std::vector<CaseResult> rows, con
   if (rows.size() < kFewestRows)
     throw Error(ExitCode::usage, fmt::format("{} of {} are too few to fit a profile to", rows.size(), base.name),
                 fmt::format("give at least {}: several models, GPU counts and strategies", kFewestRows));
-  FittedProfile fitted{.base = base, .profile = base, .rows = std::move(rows), .fit = {}};
-  Catalog catalog = catalog_of(fitted.rows, data, {.profiles = {{base.name, base}}, .traces = {}});
+  FittedProfile fitted{.base = base, .profile = base, .rows = std::move(rows)};
+  Catalog catalog = catalog_of(fitted.rows, data, {.profiles = {{base.name, base}}});
   std::vector<Prior> priors;
   for (const FittedFigure* figure : figures_for(base, fitted.rows))
     priors.push_back({std::string(figure->key), figure->deviation, most_factor(base, figure->key)});

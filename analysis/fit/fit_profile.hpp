@@ -3,7 +3,6 @@
 /// Calibrates a profile with steps that somebody has measured on the cluster: which figures explain them, and which of
 /// these the steps determine.
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "analysis/points/baseline.hpp"
-#include "analysis/points/collectives.hpp"
 #include "analysis/points/model_error.hpp"
 #include "analysis/points/plausible.hpp"
 #include "analysis/points/timed_steps.hpp"

@@ -3,7 +3,6 @@
 /// Points: what reports and exports show, computed from stored results. Pure functions.
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/points/point.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "collectives/base/error.hpp"
 #include "collectives/base/table.hpp"
 
 namespace hbench {

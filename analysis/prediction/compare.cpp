@@ -1,7 +1,5 @@
 #include "analysis/prediction/compare.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/points/points.hpp"

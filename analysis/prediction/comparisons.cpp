@@ -1,8 +1,6 @@
 #include "analysis/prediction/comparisons.hpp"
 
-#include <algorithm>
 #include <array>
-#include <vector>
 
 #include "collectives/base/table.hpp"
 

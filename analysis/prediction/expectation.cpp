@@ -70,7 +70,6 @@ ExpectedSize asked_of_model(const Case& asked, const Profile& profile, const Sto
   if (results.empty()) throw Error(ExitCode::interrupted, "interrupted");
   const CollectiveFigures figures = collective_figures(results.front());
   return {.asked = asked,
-          .measured = {},
           .expected = figures.in_place.seconds.value_or(0),
           .low = figures.low.value_or(0),
           .high = figures.high.value_or(0),

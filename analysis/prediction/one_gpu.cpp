@@ -14,14 +14,14 @@ namespace {
 
 /// Of one GPU at the batch at which it is known.
 GpuRate rate_of(const Case& asked, const Profile& cluster, const Trace& recorded) {
-  if (asked.single_gpu_rate > 0) return {.samples_per_second = asked.single_gpu_rate, .source = {}};
+  if (asked.single_gpu_rate > 0) return {.samples_per_second = asked.single_gpu_rate};
   const auto known = cluster.rates.find(recorded.name);
   if (known != cluster.rates.end()) {
     GpuRate rate = known->second;
     if (rate.batch == 0) rate.batch = recorded.timeline.batch;
     return rate;
   }
-  return {.samples_per_second = recorded.timeline.samples_per_second(), .batch = recorded.timeline.batch, .source = {}};
+  return {.samples_per_second = recorded.timeline.samples_per_second(), .batch = recorded.timeline.batch};
 }
 
 /// Seconds of a step by batch, where rates are known.

@@ -1,7 +1,5 @@
 #include "analysis/prediction/strategies_asked.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "collectives/algorithms/algorithm.hpp"

@@ -1,7 +1,5 @@
 #include "analysis/prediction/validate_curves.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -40,7 +38,6 @@ CurveValidation validate_curve(const Profile& stated, const MeasuredCurve& curve
   profile.curves.clear();
   CurveValidation validation{.profile = stated.name,
                              .curve = curve,
-                             .sizes = {},
                              .model = model_errors(profile, curve),
                              .interpolation = interpolation_errors(curve)};
   std::vector<Case> cases;
@@ -61,7 +58,6 @@ CurveValidation validate_curve(const Profile& stated, const MeasuredCurve& curve
 Residual residual_of(const CurveValidation& curve, const CurveValidation::Size& size) {
   return {.source = publisher_of(curve.curve.source),
           .cluster = curve.profile,
-          .framework = {},
           .unknowns = {{.kind = UnknownKind::library,
                         .slower = std::log(size.high / size.simulated),
                         .faster = std::log(size.simulated / size.low)}},

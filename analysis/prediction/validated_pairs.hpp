@@ -2,7 +2,6 @@
 
 /// Pairs of published figures beside the pairs of their predictions: who is ahead, and by how much. Pure.
 
-#include <string_view>
 #include <vector>
 
 #include "analysis/points/coverage.hpp"

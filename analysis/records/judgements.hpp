@@ -3,7 +3,6 @@
 /// What was said of tracked runs, as it is stored: what is accepted, what others are held to by a name, and verdicts.
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 

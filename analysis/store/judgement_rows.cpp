@@ -103,8 +103,7 @@ std::vector<FrozenBaseline> select_frozen(Database& database) {
   if (!database.has_table("frozen")) return all;
   Statement row(database, "SELECT name, run_id, frozen_at FROM frozen ORDER BY name, run_id");
   while (row.step()) {
-    if (all.empty() || all.back().name != row.text(0))
-      all.push_back({.name = row.text(0), .runs = {}, .frozen_at = row.text(2)});
+    if (all.empty() || all.back().name != row.text(0)) all.push_back({.name = row.text(0), .frozen_at = row.text(2)});
     all.back().runs.push_back(row.integer(1));
   }
   return all;

@@ -4,7 +4,6 @@
 /// database of a schema that had no such words, nothing was said.
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

@@ -77,7 +77,7 @@ CaseResult result_of(const Statement& row) {
   result.status = row.text(1) == "done" ? CaseStatus::done : CaseStatus::failed;
   result.failure = row.text(2);
   result.exit_code = small(row, 3);
-  result.producer = {.run = row.integer(4), .version = row.text(5), .started_at = row.text(6), .labels = {}};
+  result.producer = {.run = row.integer(4), .version = row.text(5), .started_at = row.text(6)};
   result.machine_in_words = row.text(7);
   return result;
 }

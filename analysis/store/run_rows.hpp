@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "analysis/records/records.hpp"
 #include "analysis/store/sqlite.hpp"

@@ -85,7 +85,7 @@ std::vector<TracedStep> select_spans(Database& database, std::int64_t case_id) {
   while (row.step()) {
     const int launch = count_of(row, 0, "launch", 0, case_id), iteration = count_of(row, 1, "iteration", 0, case_id);
     if (steps.empty() || steps.back().launch != launch || steps.back().iteration != iteration)
-      steps.push_back({.launch = launch, .iteration = iteration, .spans = {}});
+      steps.push_back({.launch = launch, .iteration = iteration});
     steps.back().spans.push_back(span_of(row, case_id));
   }
   return steps;

@@ -94,7 +94,7 @@ Straggler straggler_of(Rank rank, const Record& record, std::size_t steps) {
     all.push_back(excess.all);
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].push_back(excess.parts[i]);
   }
-  Straggler straggler{.rank = rank, .late = all.size(), .steps = steps, .by = Seconds(median(all)), .part = {}};
+  Straggler straggler{.rank = rank, .late = all.size(), .steps = steps, .by = Seconds(median(all))};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Seconds in_part(median(parts[i]));
     if (i > 0 && in_part <= straggler.in_part) continue;

@@ -68,12 +68,11 @@ TraceSummary summarize_trace(const std::vector<TracedStep>& steps) {
   TraceSummary summary{.launches = launches.size(),
                        .steps = lengths.size(),
                        .step = Seconds(median(lengths)),
-                       .ranks = {},
                        .exposed = median(exposed),
                        .slowest_bucket = slowest_bucket_of(steps),
                        .straggler = find_straggler(steps)};
   for (const auto& [rank, parts] : by_rank) {
-    RankLedger& of_rank = summary.ranks.emplace_back(RankLedger{.rank = rank, .ledger = {}});
+    RankLedger& of_rank = summary.ranks.emplace_back(RankLedger{.rank = rank});
     for (std::size_t i = 0; i < kLedgerParts.size(); ++i)
       of_rank.ledger.*kLedgerParts[i].part = Seconds(median(parts[i]));
   }

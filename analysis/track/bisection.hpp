@@ -2,7 +2,6 @@
 
 /// Which commit between two runs has made a case slower: where to look, and what was found.
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

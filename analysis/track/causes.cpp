@@ -218,8 +218,7 @@ std::vector<ChangedFact> changed_facts(const std::map<std::string, std::string>&
 
 Causes find_causes(const CausesSide& baseline, const CausesSide& head) {
   const Side before(baseline.runs), after(head.runs);
-  Causes result{
-      .grown = {}, .slow_rank = {}, .facts = changed_facts(baseline.environment, head.environment), .sentences = {}};
+  Causes result{.grown = {}, .facts = changed_facts(baseline.environment, head.environment)};
   if (std::string why = obstacle(before, after); !why.empty()) {
     if (head.has_steps) result.sentences.push_back(std::move(why));
   } else {

@@ -141,10 +141,7 @@ void hold_to(const TrackLimit& limit, const std::vector<CaseResult>& head, const
     found = true;
     TrackedSides sides{.name = limit_name(report, result, limit),
                        .question = result.asked.question(),
-                       .unit = std::string(unit_of(limit.metric)),
-                       .values = {},
-                       .failure = {},
-                       .incomparable = {}};
+                       .unit = std::string(unit_of(limit.metric))};
     sides.values.head = limit_values(result, limit.metric);
     sides.values.larger_is_worse = limit.metric == LimitMetric::seconds;
     TrackJudgement judged = judge_limit(sides.values.head, limit, rule);
@@ -163,7 +160,7 @@ BaselineRuns next_baseline(const Store& store, const TrackRequest& request) {
 
 TrackReport check(const Store& store, const TrackRequest& request, const Store* baselines) {
   const std::vector<Run> runs = store.runs();
-  TrackReport report{.request = request, .head = head_of(runs, request.head, "--head"), .runs = {}, .results = {}};
+  TrackReport report{.request = request, .head = head_of(runs, request.head, "--head")};
   const Store& from = baselines != nullptr ? *baselines : store;
   const std::vector<Acceptance> acceptances = store.acceptances();
   BaselineRuns known = baselines == nullptr ? baseline_of(from, runs, report.head.id, request)
@@ -194,10 +191,7 @@ void keep_verdicts(Store& store, TrackReport& report, const std::string& version
                             .judged_at = now,
                             .version = version,
                             .baseline = report.baseline_in_words(),
-                            .rule = rule_json(report.request.rule),
-                            .runs = {},
-                            .earlier = {},
-                            .verdicts = {}};
+                            .rule = rule_json(report.request.rule)};
   for (const Run& run : report.runs) judgement.runs.push_back(run.uuid);
   for (const Run& run : report.earlier) judgement.earlier.push_back(run.uuid);
   for (const TrackedResult& each : report.results) {

@@ -45,8 +45,7 @@ Explanation explain(const Store& store, std::int64_t verdict, const Store* basel
   if (!judgement)
     throw Error(ExitCode::usage, fmt::format("there is no verdict {}", verdict),
                 "hbench track explain lists those of the newest run that was checked");
-  Explanation known{
-      .judgement = std::move(*judgement), .verdict = {}, .rule = {}, .name = {}, .unit = {}, .values = {}, .again = {}};
+  Explanation known{.judgement = std::move(*judgement)};
   const auto stored = std::ranges::find(known.judgement.verdicts, verdict, &StoredVerdict::id);
   if (stored == known.judgement.verdicts.end())
     throw Error(ExitCode::wrong_data, fmt::format("verdict {} is of a judgement that does not have it", verdict),

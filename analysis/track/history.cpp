@@ -42,7 +42,7 @@ void find_changes(CaseHistory& known, const ChangeRule& rule) {
   std::vector<double> values;
   for (const HistoryPoint& point : known.points) values.push_back(point.value);
   std::vector<std::size_t> begins = change_points(values, rule);
-  for (const std::size_t begin : begins) known.changes.push_back({.first = begin, .shift = 0, .interval = {}});
+  for (const std::size_t begin : begins) known.changes.push_back({.first = begin, .shift = 0});
   for (LevelChange& change : known.changes) {
     const std::size_t before =
         std::max(known.level_begin(change.first - 1), change.first - std::min(change.first, kRunsBesideAChange));
@@ -87,9 +87,7 @@ std::vector<CaseHistory> history(const Store& store, const HistoryRequest& reque
                       .question = result.asked.question(),
                       .place = result.asked.place(),
                       .unit = tracked_metric(result).unit,
-                      .larger_is_worse = tracked_metric(result).larger_is_worse,
-                      .points = {},
-                      .changes = {}};
+                      .larger_is_worse = tracked_metric(result).larger_is_worse};
     names.push_back(known.name);
     if (lower_case(known.name).find(wanted) == std::string::npos) continue;
     for (const CaseResult& answer : store.history(known.question, known.place)) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "analysis/records/records.hpp"
 #include "analysis/track/judge.hpp"

@@ -127,12 +127,8 @@ std::vector<TrackedSides> pair_sides(const TrackedAnswers& answers) {
     if (!is_new) return sides[at->second];
     cases.push_back(&result.asked);
     const TrackedMetric metric = tracked_metric(result);
-    TrackedSides& side = sides.emplace_back(TrackedSides{.name = tracked_name(result.asked),
-                                                         .question = result.asked.question(),
-                                                         .unit = metric.unit,
-                                                         .values = {},
-                                                         .failure = {},
-                                                         .incomparable = {}});
+    TrackedSides& side = sides.emplace_back(
+        TrackedSides{.name = tracked_name(result.asked), .question = result.asked.question(), .unit = metric.unit});
     side.values.larger_is_worse = metric.larger_is_worse;
     return side;
   };

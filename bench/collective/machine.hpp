@@ -2,8 +2,6 @@
 
 /// What this machine and this build have for `hbench collective`: cores, memory, MPI, and the peers' programs.
 
-#include <string>
-
 #include "bench/collective/plan.hpp"
 #include "bench/collective/run.hpp"
 

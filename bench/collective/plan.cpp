@@ -191,8 +191,7 @@ class Planner {
     };
     auto set = std::ranges::find_if(plan_.sets, same);
     if (set == plan_.sets.end())
-      set = plan_.sets.insert(
-          set, {.program = program, .threads = threads, .workers = asked.gpus, .ranks = ranks, .cases = {}});
+      set = plan_.sets.insert(set, {.program = program, .threads = threads, .workers = asked.gpus, .ranks = ranks});
     const std::string key = asked.key();
     if (std::ranges::any_of(set->cases, [&](const LoopCase& known) { return known.asked.key() == key; })) return;
     for (const ProcessSet& other : plan_.sets)

@@ -302,14 +302,12 @@ void add_world(Document& document, const Rows& rows, const TableContext& context
   append(document, throttling_notes(rows));
   append(document, transport_notes(rows));
   append(document, failures(rows));
-  if (Table compression = compression_table(rows); !compression.rows.empty())
-    document.blocks.emplace_back(std::move(compression));
+  document.add_table(compression_table(rows));
 }
 
 void add_peers(Document& document, const std::vector<CollectiveRow>& rows) {
-  Table table = table_of(compare_with_peers(rows), peer_fields,
-                         {.caption = "Against the best peer: its time / ours, geometric mean over the sizes"});
-  if (!table.rows.empty()) document.blocks.emplace_back(std::move(table));
+  document.add_table(table_of(compare_with_peers(rows), peer_fields,
+                              {.caption = "Against the best peer: its time / ours, geometric mean over the sizes"}));
 }
 
 void add_bounds(Document& document, const std::vector<CollectiveRow>& rows) {
@@ -326,10 +324,9 @@ void add_bounds(Document& document, const std::vector<CollectiveRow>& rows) {
 }
 
 void add_links(Document& document, const std::vector<CollectiveRow>& rows, BytesPerSecond link) {
-  Table table =
+  document.add_table(
       table_of(shares_of_link(rows, link), link_fields,
-               {.caption = fmt::format("Bus bandwidth of the fastest, as a share of a link's {}", format(link))});
-  if (!table.rows.empty()) document.blocks.emplace_back(std::move(table));
+               {.caption = fmt::format("Bus bandwidth of the fastest, as a share of a link's {}", format(link))}));
 }
 
 }  // namespace

@@ -236,8 +236,7 @@ void Arguments::describe(CommandDescription& description) const {
   description.footer = app.get_footer();
   for (const CliOption& option : state_->options)
     (option.positional() ? description.positionals : description.options).push_back(option.description());
-  description.options.push_back(
-      {.names = {"-h", "--help"}, .value = {}, .choices = {}, .help = app.get_help_ptr()->get_description()});
+  description.options.push_back({.names = {"-h", "--help"}, .help = app.get_help_ptr()->get_description()});
 }
 
 bool Arguments::parse(const Call& call) {

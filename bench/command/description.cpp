@@ -4,7 +4,7 @@ namespace hbench {
 
 CommandDescription describe(const Verb& verb, const std::vector<std::string>& arguments) {
   CommandDescription description;
-  verb.run({.arguments = arguments, .command = {}, .description = &description});
+  verb.run({.arguments = arguments, .description = &description});
   return description;
 }
 

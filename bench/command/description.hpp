@@ -3,7 +3,6 @@
 /// The options of a command as data, from which completions and man pages are made: what `--help` prints as text.
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench/command/verb.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "bench/command/arguments.hpp"
 #include "collectives/base/error.hpp"

@@ -12,7 +12,7 @@ Finding finding_of(std::string what, const Availability& availability, std::stri
 }
 
 Table findings_table(const std::vector<Finding>& findings) {
-  Table table{.columns = {"", "checked", "found"}, .numeric = {false, false, false}};
+  Table table{.columns = {"", "checked", "found"}};
   for (const Finding& finding : findings) {
     const char* const mark = finding.cure.empty() ? "ok" : finding.optional ? "--" : "!!";
     table.rows.push_back(

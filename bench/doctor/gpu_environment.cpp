@@ -94,8 +94,7 @@ std::string settings(const std::map<std::string, std::string>& variables) {
 
 GpuLibraries gpu_libraries() {
   std::map<std::string, std::string> torch = torch_facts();
-  GpuLibraries libraries{
-      .cuda = cuda_runtime_version(), .nccl = nccl_version(), .cudnn = torch["cudnn"], .settings = {}};
+  GpuLibraries libraries{.cuda = cuda_runtime_version(), .nccl = nccl_version(), .cudnn = torch["cudnn"]};
   for (const char* name : kSettings)
     if (const char* value = std::getenv(name)) libraries.settings[name] = value;
   return libraries;

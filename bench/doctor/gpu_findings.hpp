@@ -3,7 +3,6 @@
 /// What `hbench doctor` makes of GPUs, networks and limits. Pure.
 
 #include <map>
-#include <string>
 #include <vector>
 
 #include "bench/doctor/finding.hpp"

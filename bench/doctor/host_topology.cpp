@@ -111,7 +111,7 @@ std::vector<NetworkPort> ethernet_ports(const fs::path& root, const std::set<std
 }  // namespace
 
 HostTopology read_topology(const fs::path& root) {
-  HostTopology topology{.nodes = numa_nodes(root), .ports = {}};
+  HostTopology topology{.nodes = numa_nodes(root)};
   std::set<std::string> under;
   topology.ports = rdma_ports(root, under);
   std::ranges::move(ethernet_ports(root, under), std::back_inserter(topology.ports));

@@ -53,7 +53,6 @@ Table without_empty_columns(Table table) {
     table.columns.erase(table.columns.begin() + at);
     for (Row& row : table.rows) row.erase(row.begin() + at);
   }
-  table.numeric.assign(table.columns.size(), false);
   return table;
 }
 

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include <nlohmann/json.hpp>
-
 #include "collectives/base/error.hpp"
+#include "collectives/base/json_fields.hpp"
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/network/rank_layout.hpp"
@@ -15,8 +14,6 @@
 
 namespace hbench {
 namespace {
-
-using nlohmann::json;
 
 /// A frame of Ethernet has 1514 bytes, of which TCP/IP leaves its user 1448 (with time stamps).
 constexpr double kFrameShare = 1448.0 / 1514.0;
@@ -192,31 +189,20 @@ EmulatedAddress parse_emulated_address(std::string_view text) {
   return {numbers[1] - 1, numbers[2] * 256 + numbers[3] - 1};
 }
 
-std::string to_json(const EmulatedLinks& links) {
-  json rates = json::array();
-  for (const BytesPerSecond rate : links.node_rate) rates.push_back(rate.value);
-  return json{{"node_of_rank", links.node_of_rank},
-              {"local_rate", links.local_rate.value},
-              {"stream_rate", links.stream_rate.value},
-              {"node_rate", rates},
-              {"police", links.police},
-              {"retransmit", links.retransmit.value}}
-      .dump();
+template <class Walk, Either<EmulatedLinks> Links>
+void describe_fields(Walk& walk, Links& links) {
+  walk("node_of_rank", links.node_of_rank)("local_rate", links.local_rate)("stream_rate", links.stream_rate);
+  walk("node_rate", links.node_rate)("police", links.police)("retransmit", links.retransmit);
 }
+
+std::string to_json(const EmulatedLinks& links) { return nlohmann::json(links).dump(); }
 
 EmulatedLinks parse_emulated_links(std::string_view text) {
   try {
-    const json object = json::parse(text);
-    EmulatedLinks links;
-    object.at("node_of_rank").get_to(links.node_of_rank);
-    links.local_rate = BytesPerSecond(object.at("local_rate").get<double>());
-    links.stream_rate = BytesPerSecond(object.at("stream_rate").get<double>());
-    for (const json& rate : object.at("node_rate")) links.node_rate.emplace_back(rate.get<double>());
-    object.at("police").get_to(links.police);
-    links.retransmit = Seconds(object.at("retransmit").get<double>());
+    auto links = nlohmann::json::parse(text).get<EmulatedLinks>();
     if (static_cast<int>(links.node_rate.size()) != links.nodes()) throw Error(ExitCode::usage, "a node has no rate");
     return links;
-  } catch (const json::exception& error) {
+  } catch (const nlohmann::json::exception& error) {
     throw Error(ExitCode::usage, fmt::format("the links of an emulated cluster cannot be read: {}", error.what()),
                 "internal verb: hbench sweep --evidence emulated calls it");
   }

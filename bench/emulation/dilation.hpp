@@ -2,8 +2,6 @@
 
 /// By how much time is stretched, so that this machine can carry what a cluster does. Pure.
 
-#include <string>
-
 #include "collectives/network/profile.hpp"
 #include "workloads/step/strategy.hpp"
 #include "workloads/step/timeline.hpp"

@@ -78,8 +78,7 @@ WorkOrder order_of(const EmulatedCase& emulated, const MeasureOptions& options) 
   own.replay = {.timeline = emulated.timeline,
                 .dilation = dilation,
                 .straggler = emulated.straggler,
-                .overlap_slowdown = emulated.overlap_slowdown,
-                .slower = {}};
+                .overlap_slowdown = emulated.overlap_slowdown};
   own.costs = emulated.cluster.costs;
   own.polling =
       emulated_polling(emulated.latency, dilation,
@@ -194,7 +193,7 @@ LaunchOutcome emulate_launch(const EmulatedCase& emulated, const MeasureOptions&
     outcome.overloaded = true;
     return outcome;
   }
-  LaunchOutcome outcome{.samples = std::move(log.samples), .reason = {}, .traced = log.traced_steps()};
+  LaunchOutcome outcome{.samples = std::move(log.samples), .traced = log.traced_steps()};
   for (TracedStep& step : outcome.traced)
     for (Span& span : step.spans) span.begin = span.begin / dilation, span.end = span.end / dilation;
   divide_times(outcome.samples, dilation);

@@ -189,7 +189,7 @@ std::vector<Finding> unusable_hosts(const std::vector<HostFacts>& hosts) {
 }
 
 HostProblems compare_hosts(const std::vector<HostFacts>& hosts) {
-  HostProblems problems{.obstacles = unusable_hosts(hosts), .differences = {}};
+  HostProblems problems{.obstacles = unusable_hosts(hosts)};
   const std::vector<const HostFacts*> answered = that_answered(hosts);
   for (const ComparedFact& rule : kCompared)
     add_odd_ones(groups_by(answered, [&](const HostFacts& host) { return value_of(host, rule.name); }), rule.name, rule,
@@ -207,7 +207,7 @@ HostProblems compare_hosts(const std::vector<HostFacts>& hosts) {
 }
 
 Table host_table(const std::vector<HostFacts>& hosts) {
-  Table table{.caption = "Hosts", .columns = {"fact", "value"}, .numeric = {false, false}};
+  Table table{.caption = "Hosts", .columns = {"fact", "value"}};
   const std::vector<const HostFacts*> answered = that_answered(hosts);
   const auto add = [&](std::string_view fact, const Groups& groups) {
     if (groups.size() == 1 && groups.front().first.empty()) return;

@@ -2,49 +2,30 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "collectives/base/error.hpp"
+#include "collectives/base/json_fields.hpp"
 
 namespace hbench {
 
-std::string to_json(const HostFacts& facts) {
-  nlohmann::json addresses = nlohmann::json::array();
-  for (const HostAddress& address : facts.addresses)
-    addresses.push_back({{"interface", address.interface},
-                         {"subnet", address.subnet},
-                         {"mtu", address.mtu},
-                         {"speed", address.speed},
-                         {"errors", address.errors}});
-  return nlohmann::json{{"name", facts.name},
-                        {"facts", facts.facts},
-                        {"addresses", addresses},
-                        {"clock", facts.clock},
-                        {"no_training", facts.training.no_training},
-                        {"gpus", facts.training.gpus},
-                        {"no_gpu", facts.training.no_gpu},
-                        {"absent", facts.training.absent}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+template <class Walk, Either<HostAddress> Address>
+void describe_fields(Walk& walk, Address& address) {
+  walk("interface", address.interface)("subnet", address.subnet)("mtu", address.mtu);
+  walk("speed", address.speed)("errors", address.errors);
 }
+
+template <class Walk, Either<HostFacts> Facts>
+void describe_fields(Walk& walk, Facts& facts) {
+  auto& training = facts.training;
+  walk("name", facts.name)("facts", facts.facts)("addresses", facts.addresses)("clock", facts.clock);
+  walk("no_training", training.no_training)("gpus", training.gpus)("no_gpu", training.no_gpu);
+  walk("absent", training.absent);
+}
+
+std::string to_json(const HostFacts& facts) { return json_line(facts); }
 
 HostFacts parse_host_facts(std::string_view json) {
   try {
-    const auto object = nlohmann::json::parse(json);
-    HostFacts facts;
-    object.at("name").get_to(facts.name);
-    object.at("facts").get_to(facts.facts);
-    for (const auto& address : object.at("addresses"))
-      facts.addresses.push_back({.interface = address.at("interface"),
-                                 .subnet = address.at("subnet"),
-                                 .mtu = address.at("mtu"),
-                                 .speed = address.at("speed"),
-                                 .errors = address.at("errors")});
-    object.at("clock").get_to(facts.clock);
-    object.at("no_training").get_to(facts.training.no_training);
-    object.at("gpus").get_to(facts.training.gpus);
-    object.at("no_gpu").get_to(facts.training.no_gpu);
-    object.at("absent").get_to(facts.training.absent);
-    return facts;
+    return nlohmann::json::parse(json).get<HostFacts>();
   } catch (const nlohmann::json::exception& error) {
     throw Error(ExitCode::internal, fmt::format("cannot parse the output of 'hbench-worker host': {}", error.what()));
   }

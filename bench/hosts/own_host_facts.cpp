@@ -8,7 +8,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/records/revision.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/environment.hpp"
 #include "bench/doctor/gpu_environment.hpp"

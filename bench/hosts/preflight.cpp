@@ -47,7 +47,7 @@ std::string failure_of(const Exit& exit, Seconds timeout) {
 }
 
 HostAnswer ask(const std::string& name, Spawn& spawn, Seconds timeout) {
-  HostAnswer answer{.host = name, .failure = {}, .lines = {}};
+  HostAnswer answer{.host = name};
   RankLines lines([&](std::string_view line) { answer.lines.emplace_back(line), answer.at = wall_clock().value; });
   spawn.output_timeout = timeout;
   spawn.on_line = [&](std::string_view text) { lines.add(text); };

@@ -97,8 +97,8 @@ Table hosts_table(const HostSpeeds& speeds) {
     sent.push_back(median(network_of_host(speeds, static_cast<int>(host))));
   }
   Table table{.caption = "Speed of hosts",
-              .columns = {"host", "one core", "beside the middle", "middle link", "beside the middle one"},
-              .numeric = {false, true, true, true, true}};
+              .columns = {"host", numbers("one core"), numbers("beside the middle"), numbers("middle link"),
+                          numbers("beside the middle one")}};
   for (std::size_t host = 0; host < speeds.hosts.size(); ++host)
     table.rows.push_back({speeds.hosts[host], gflops(computed[host]), beside(computed[host], median(computed)),
                           rate_text(sent[host]), beside(sent[host], median(sent))});
@@ -114,8 +114,7 @@ Table links_table(const HostSpeeds& speeds) {
   }
   std::ranges::stable_sort(links, {}, [](const auto& link) { return link.first; });
   Table table{.caption = "Speed of links",
-              .columns = {"link", "each way", "beside the middle"},
-              .numeric = {false, true, true},
+              .columns = {"link", numbers("each way"), numbers("beside the middle")},
               .first_rows = kFirstLinks};
   for (const auto& [rate, link] : links)
     table.rows.push_back({link_name(speeds, link->a, link->b), rate_text(rate), beside(rate, median(rates))});

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <optional>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/file.hpp"

@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "bench/launch/host_list.hpp"
 

@@ -52,7 +52,7 @@ struct HostLine {
 HostLine parse_line(const std::vector<std::string>& words, const std::string& file, int number) {
   const std::string& first = words.front();
   const std::size_t colon = first.find(':');
-  HostLine host{.name = first.substr(0, colon), .slots = {}};
+  HostLine host{.name = first.substr(0, colon)};
   if (colon != first.npos) host.slots = slots_in(std::string_view(first).substr(colon + 1));
   if (!is_host_name(host.name) || host.slots == 0) refuse_line(file, number, first);
   for (std::size_t i = 1; i < words.size(); ++i) {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "collectives/base/text.hpp"
 
 namespace hbench {

@@ -17,7 +17,6 @@
 
 #include "bench/micro/device_times.hpp"
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/base/error.hpp"
 #include "collectives/cuda/cuda.hpp"
 #include "collectives/cuda/cuda_endpoints.hpp"
 #include "collectives/exchange/exchange.hpp"

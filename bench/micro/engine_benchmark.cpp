@@ -99,8 +99,7 @@ void step(benchmark::State& state, const char* fusion, bool polled) {
   EndpointWithoutDoorbell asked(*endpoints[0]);
   const StepPlan plan = request.strategy.method.plan(request.strategy.overlap);
   const int backward = announced_tasks(plan, 0).front();
-  Communicator communicator(request, polled ? asked : *endpoints[0], layout, plan,
-                            {.gradients = gradients, .parameters = {}});
+  Communicator communicator(request, polled ? asked : *endpoints[0], layout, plan, {.gradients = gradients});
   WaitCounter doorbell(communicator.doorbell());
   Handover handover(doorbell);
   std::jthread thread([&] { communicator.run(handover); });

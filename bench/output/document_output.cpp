@@ -9,7 +9,6 @@
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 #include "collectives/base/error.hpp"
-#include "collectives/base/file.hpp"
 #include "reports/formats/chart_table.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/prepare.hpp"
@@ -40,12 +39,9 @@ void draw(const Document& given, const std::filesystem::path& file) {
   const std::filesystem::path drawn = file.string() + ".drawn";
   const std::string script =
       gnuplot_script(*charts.front(), Styles(charts), {.svg = drawn.string(), .png = "/dev/null"});
-  const int code = run_process({.argv = {"gnuplot", "-d", "-"},
-                                .environment = {},
-                                .on_line = {},
-                                .input = script,
-                                .output_timeout = Seconds(120)})
-                       .code;
+  const int code =
+      run_process({.argv = {"gnuplot", "-d", "-"}, .on_line = {}, .input = script, .output_timeout = Seconds(120)})
+          .code;
   std::error_code status;
   if (code == 0) std::filesystem::rename(drawn, file, status);
   if (code == 0 && !status) return;
@@ -58,7 +54,7 @@ void draw(const Document& given, const std::filesystem::path& file) {
 /// Text and Markdown point at pictures in files beside a report, and here there are none: the figures stay, in Markdown
 /// folded away, and a terminal says how to have them drawn.
 Document without_pictures(const Document& document, bool terminal) {
-  Document plain{.title = document.title, .blocks = {}};
+  Document plain{.title = document.title};
   std::vector<std::string> titles;
   const auto replace = [&](const Chart& chart) {
     titles.push_back(chart.title);

@@ -25,7 +25,7 @@ namespace {
 std::string text(std::string_view view) { return std::string(view); }
 
 Table placement_table(const Data&) {
-  Table table{.columns = {"placement", "what", "source"}, .numeric = std::vector<bool>(3)};
+  Table table{.columns = {"placement", "what", "source"}};
   for (const Placement* entry : placements())
     table.rows.push_back({text(entry->name), text(entry->summary), text(entry->citation)});
   return table;
@@ -33,7 +33,7 @@ Table placement_table(const Data&) {
 
 Table launcher_table(const Data&) {
   const Host host = this_host();
-  Table table{.columns = {"launcher", "what", "state"}, .numeric = std::vector<bool>(3)};
+  Table table{.columns = {"launcher", "what", "state"}};
   for (const Launcher* entry : launchers())
     table.rows.push_back({text(entry->name), text(entry->summary), state_text(entry->availability(host.path))});
   return table;
@@ -41,15 +41,14 @@ Table launcher_table(const Data&) {
 
 Table engine_table(const Data&) {
   const Host host = this_host();
-  Table table{.columns = {"engine", "what", "state"}, .numeric = std::vector<bool>(3)};
+  Table table{.columns = {"engine", "what", "state"}};
   for (const Engine* entry : engines())
     table.rows.push_back({text(entry->name), text(entry->summary), state_text(entry->availability(host.path))});
   return table;
 }
 
 Table workload_table(const Data& data) {
-  Table table{.columns = {"workload", "what", "parameters", "tensors", "timeline"},
-              .numeric = {false, false, true, true, false}};
+  Table table{.columns = {"workload", "what", numbers("parameters"), numbers("tensors"), "timeline"}};
   for (const std::string& name : data.traces.names()) {
     const Trace trace = data.traces.load(name);
     std::int64_t elements = 0;
@@ -66,8 +65,7 @@ Table workload_table(const Data& data) {
 }
 
 Table model_table(const Data&) {
-  Table table{.columns = {"model", "what", "parameters", "smallest image", "source"},
-              .numeric = {false, false, true, true, false}};
+  Table table{.columns = {"model", "what", numbers("parameters"), numbers("smallest image"), "source"}};
   for (const ModelEntry* model : models())
     table.rows.push_back({text(model->name), text(model->title), std::to_string(model->parameters),
                           std::to_string(model->smallest_image), text(model->citation)});
@@ -75,26 +73,26 @@ Table model_table(const Data&) {
 }
 
 Table report_table(const Data&) {
-  Table table{.columns = {"report", "what"}, .numeric = std::vector<bool>(2)};
+  Table table{.columns = {"report", "what"}};
   for (const Report* entry : reports()) table.rows.push_back({text(entry->name), text(entry->summary)});
   return table;
 }
 
 Table format_table(const Data&) {
-  Table table{.columns = {"format", "what"}, .numeric = std::vector<bool>(2)};
+  Table table{.columns = {"format", "what"}};
   for (const Format* entry : formats()) table.rows.push_back({text(entry->name), text(entry->summary)});
   return table;
 }
 
 Table import_table(const Data&) {
-  Table table{.columns = {"format", "what", "example"}, .numeric = std::vector<bool>(3)};
+  Table table{.columns = {"format", "what", "example"}};
   for (const ImportFormat* each : import_formats())
     table.rows.push_back({text(each->name), text(each->summary), text(each->example)});
   return table;
 }
 
 Table comparison_table(const Data&) {
-  Table table{.columns = {"comparison", "what", "frameworks", "workloads", "GPUs"}, .numeric = std::vector<bool>(5)};
+  Table table{.columns = {"comparison", "what", "frameworks", "workloads", "GPUs"}};
   for (const ReadyComparison& each : ready_comparisons())
     table.rows.push_back(
         {text(each.name), text(each.summary), text(each.presets), text(each.workloads), text(each.gpus)});
@@ -133,8 +131,8 @@ std::span<const Listing> listings() { return kListings; }
 
 Document explain_algorithms(const Profile& profile, int workers) {
   const AlgorithmAdvice advice = choose_algorithm(profile, workers, usual_sizes());
-  Table table{.columns = {"size", "chosen", "fastest", "time", "runner-up", "its time", "slower by"},
-              .numeric = {true, false, false, true, false, true, true}};
+  Table table{.columns = {numbers("size"), "chosen", "fastest", numbers("time"), "runner-up", numbers("its time"),
+                          numbers("slower by")}};
   for (const SizeChoice& size : advice.sizes) {
     const bool second = !size.runner_up.algorithm.empty();
     table.rows.push_back({exact_text(Bytes(static_cast<double>(size.bytes))), size.chosen, size.best.algorithm,

@@ -147,9 +147,8 @@ std::string more_of(const Preset& preset, Sources& sources) {
 }  // namespace
 
 Table algorithm_table() {
-  Table table{.columns = {"algorithm", "collective", "what", "worlds", "rounds on 8 workers",
-                          "sent by the busiest, of S", "source"},
-              .numeric = {false, false, false, false, true, true, false}};
+  Table table{.columns = {"algorithm", "collective", "what", "worlds", numbers("rounds on 8 workers"),
+                          numbers("sent by the busiest, of S"), "source"}};
   for (const Algorithm* entry : algorithms()) {
     const CostTexts costs = costs_of(*entry);
     table.rows.push_back({full_name(*entry), text(to_string(entry->collective)), text(entry->summary),
@@ -162,9 +161,8 @@ Table compressor_table() {
   Table table{.caption =
                   "Bits are those of a million elements, errors those of normally distributed values, with the "
                   "defaults in brackets. \"ef:\" before a name adds error feedback.",
-              .columns = {"compressor", "what", "exchange", "bits per element", "relative L2 error", "unbiased",
-                          "NaN and infinities", "source"},
-              .numeric = {false, false, false, true, true, false, false, false}};
+              .columns = {"compressor", "what", "exchange", numbers("bits per element"), numbers("relative L2 error"),
+                          "unbiased", "NaN and infinities", "source"}};
   for (const Compressor* entry : compressors()) {
     const CompressorChoice choice = parse_compressor(entry->name);
     table.rows.push_back({full_name(*entry), text(entry->summary), text(name_of(entry->exchange)), bits_of(choice),
@@ -175,7 +173,7 @@ Table compressor_table() {
 }
 
 Table method_table() {
-  Table table{.columns = {"method", "what", "iterations unseen", "source"}, .numeric = {false, false, true, false}};
+  Table table{.columns = {"method", "what", numbers("iterations unseen"), "source"}};
   for (const Method* entry : methods()) {
     const MethodChoice choice = parse_method(entry->name);
     const std::optional<int> staleness = prove_plan(choice.plan(true)).facts.staleness;
@@ -186,8 +184,7 @@ Table method_table() {
 }
 
 Table optimizer_table() {
-  Table table{.columns = {"optimizer", "what", "numbers kept per parameter", "source"},
-              .numeric = {false, false, true, false}};
+  Table table{.columns = {"optimizer", "what", numbers("numbers kept per parameter"), "source"}};
   for (const Optimizer* entry : optimizers()) {
     std::string name = text(entry->name);
     for (const NumberField& field : entry->fields) name += fmt::format(":{}", field.standard);
@@ -197,7 +194,7 @@ Table optimizer_table() {
 }
 
 Table fusion_table() {
-  Table table{.columns = {"fusion", "what", "ranks agree first", "limits", "source"}, .numeric = std::vector<bool>(5)};
+  Table table{.columns = {"fusion", "what", "ranks agree first", "limits", "source"}};
   for (const Fusion* entry : fusions())
     table.rows.push_back({full_name(*entry), text(entry->summary), text(agreement_of(*entry)), limits_of(*entry),
                           text(entry->citation)});
@@ -205,8 +202,8 @@ Table fusion_table() {
 }
 
 Table preset_table() {
-  Table table{.columns = {"preset", "what", "strategy", "host, per bucket", "beside compute", "more", "source"},
-              .numeric = {false, false, false, true, true, false, false}};
+  Table table{.columns = {"preset", "what", "strategy", numbers("host, per bucket"), numbers("beside compute"), "more",
+                          "source"}};
   Sources sources;
   for (const Preset* entry : presets())
     table.rows.push_back({text(entry->name), text(entry->summary), strategy_text(*entry),
@@ -222,7 +219,7 @@ Table preset_table() {
 }
 
 Table executor_table() {
-  Table table{.columns = {"executor", "what", "evidence", "limits", "state"}, .numeric = std::vector<bool>(5)};
+  Table table{.columns = {"executor", "what", "evidence", "limits", "state"}};
   for (const ExecutorKind* entry : executors())
     table.rows.push_back({text(entry->name), text(entry->summary), text(entry->evidence), text(entry->limits),
                           state_text(entry->availability())});

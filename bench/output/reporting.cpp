@@ -117,9 +117,7 @@ Table matrix(const std::vector<Point>& all) {
                               gpus.size() == 1 ? fmt::format("{} GPUs, ", *gpus.begin()) : "",
                               global > 0 ? fmt::format("strong scaling of {} samples a step, ", global) : "");
   const auto column = [&](const std::string& name, bool numeric, int priority) {
-    table.columns.push_back(name);
-    table.numeric.push_back(numeric);
-    table.priority.push_back(priority);
+    table.columns.emplace_back(name, numeric, priority);
   };
   column("workload", false, 0);
   column("network", false, 0);
@@ -176,9 +174,15 @@ Table timed_table(const std::vector<Point>& points, Evidence evidence) {
                                   ? std::string("Measured on this machine")
                                   : fmt::format("Emulated on this machine: {}", fmt::join(networks, "; ")),
                               same ? "one " + *places.begin() : std::string("what `on` says"));
-  table.columns = {"workload",  "ranks",    "nodes x ranks",     "strategy", "on",
-                   "samples/s", "per rank", "efficiency [95 %]", "baseline"};
-  table.numeric = {false, true, false, false, false, true, true, true, false};
+  table.columns = {"workload",
+                   numbers("ranks"),
+                   "nodes x ranks",
+                   "strategy",
+                   "on",
+                   numbers("samples/s", 2),
+                   numbers("per rank", 1),
+                   numbers("efficiency [95 %]"),
+                   texts("baseline", 3)};
   for (const Point& point : points) {
     if (!usable(point, evidence)) continue;
     table.rows.push_back({point.asked.workload, std::to_string(point.asked.workers()), point.asked.nodes_label(),
@@ -186,7 +190,6 @@ Table timed_table(const std::vector<Point>& points, Evidence evidence) {
                           fmt::format("{:.1f}", point.throughput_per_gpu), with_interval(point),
                           point.baseline_or_reason()});
   }
-  table.priority = {0, 0, 0, 0, 0, 2, 1, 0, 3};
   if (same) erase_column(table, "on");
   erase_if_empty(table, "nodes x ranks");
   return table;
@@ -199,9 +202,9 @@ Table emulated_pairs_table(const std::vector<EmulatedPair>& pairs) {
   const ComparisonSummary summary = summarize_emulated(pairs);
   table.caption = fmt::format("Simulated against emulated throughput: {:.1f} % apart on average, {:.1f} % at most",
                               100 * summary.mean, 100 * summary.maximum);
-  table.columns = {"workload",      "GPUs",     "network",   "strategy", "published",
-                   "measured here", "emulated", "simulated", "apart"};
-  table.numeric = {false, true, false, false, true, true, true, true, true};
+  table.columns = {"workload",          numbers("GPUs"),      "network",
+                   "strategy",          numbers("published"), numbers("measured here"),
+                   numbers("emulated"), numbers("simulated"), numbers("apart")};
   for (const EmulatedPair& pair : pairs)
     table.rows.push_back({pair.emulated.asked.workload, std::to_string(pair.emulated.asked.gpus),
                           pair.emulated.asked.profile, pair.emulated.asked.strategy.label(),
@@ -215,8 +218,7 @@ Table emulated_pairs_table(const std::vector<EmulatedPair>& pairs) {
 Table failed_table(const std::vector<Point>& points) {
   Table table;
   table.caption = "Failed";
-  table.columns = {"evidence", "workload", "GPUs", "strategy", "reason"};
-  table.numeric = {false, false, true, false, false};
+  table.columns = {"evidence", "workload", numbers("GPUs"), "strategy", "reason"};
   for (const Point& point : points)
     if (point.failed)
       table.rows.push_back({std::string(to_string(point.asked.evidence)), point.asked.workload,
@@ -247,7 +249,7 @@ Document summary(const std::vector<Point>& points, const Document& report) {
   for (Table& table :
        std::vector{matrix(points), timed_table(points, Evidence::measured), timed_table(points, Evidence::emulated),
                    emulated_pairs_table(compare_with_emulated(points)), failed_table(points)})
-    if (!table.rows.empty()) document.blocks.emplace_back(std::move(table));
+    document.add_table(std::move(table));
   return document;
 }
 
@@ -255,7 +257,6 @@ void write_report_folder(const Document& document, const std::filesystem::path& 
   const std::string warning =
       write_report(document, folder, [](const std::vector<std::string>& argv, const std::string& input) {
         return run_process({.argv = argv,
-                            .environment = {},
                             .on_line = {},
                             .input = input,
                             .output_timeout = Seconds(120),

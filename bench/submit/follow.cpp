@@ -87,13 +87,11 @@ std::string run_engine_command(const std::vector<std::string>& argv,
                                const std::function<void(std::string_view line)>& line) {
   std::string printed;
   const Exit exit = run_process({.argv = argv,
-                                 .environment = {},
                                  .on_line =
                                      [&](std::string_view text) {
                                        printed.append(text) += '\n';
                                        if (line) line(text);
                                      },
-                                 .input = {},
                                  .output_timeout = Seconds(0)});
   if (exit.interrupted) throw Error(ExitCode::interrupted, fmt::format("interrupted: {}", fmt::join(argv, " ")));
   if (exit.code != 0) throw Error(ExitCode::environment, complaint(exit, printed));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "bench/submit/mpijob.hpp"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "bench/command/words.hpp"
 #include "bench/submit/mpijob_values.hpp"

@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <map>
 
 #include "analysis/records/machine_load.hpp"
 #include "collectives/base/parse_number.hpp"

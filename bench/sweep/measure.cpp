@@ -86,7 +86,7 @@ LaunchOutcome measure_launch(const Case& asked, const MeasureOptions& options, i
   std::ranges::move(transport_samples(nccl.transports(), launch), std::back_inserter(log.samples));
   if (order.delay.is_among(ranks)) log.samples.push_back(delay_sample(order.delay, launch));
   std::ranges::move(rank_host_samples(options.run_hosts, host_of_rank, launch), std::back_inserter(log.samples));
-  LaunchOutcome outcome{.samples = std::move(log.samples), .reason = {}, .traced = log.traced_steps()};
+  LaunchOutcome outcome{.samples = std::move(log.samples), .traced = log.traced_steps()};
   for (const TracedStep& step : outcome.traced)
     std::ranges::move(ledger_samples(step), std::back_inserter(outcome.samples));
   return outcome;

@@ -2,8 +2,6 @@
 
 /// The plan of a sweep: what is measured here, and what is predicted of clusters. Pure.
 
-#include <string>
-
 #include "bench/sweep/request.hpp"
 
 namespace hbench {

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "analysis/records/records.hpp"

@@ -7,7 +7,6 @@
 
 #include "bench/command/shell_word.hpp"
 #include "bench/track/git.hpp"
-#include "collectives/base/error.hpp"
 
 namespace hbench {
 namespace {

@@ -4,8 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "analysis/track/bisection.hpp"
 #include "bench/track/measured_command.hpp"

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "analysis/records/words.hpp"
-#include "bench/command/shell_word.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/bisect.hpp"
 #include "bench/track/git.hpp"

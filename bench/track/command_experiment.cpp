@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "analysis/points/tracked_metric.hpp"
 #include "analysis/records/fingerprint.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/track/experiment.hpp"
 #include "bench/track/tracked_command.hpp"
-#include "collectives/base/text.hpp"
 
 namespace hbench {
 namespace {
@@ -80,8 +78,7 @@ class CommandExperiment : public Experiment {
         hooks.keep({.asked = each,
                     .status = CaseStatus::failed,
                     .failure = launch.reason,
-                    .exit_code = static_cast<int>(launch.code),
-                    .samples = {}});
+                    .exit_code = static_cast<int>(launch.code)});
     return launch.code;
   }
 
@@ -131,6 +128,6 @@ std::unique_ptr<Experiment> plan(const ExperimentCall& call) {
 
 extern const ExperimentKind kCommandExperiment;
 constinit const ExperimentKind kCommandExperiment{
-    .name = kCommandKind, .arguments = "", .refused = {}, .takes_lists = false, .plan = plan};
+    .name = kCommandKind, .arguments = "", .takes_lists = false, .plan = plan};
 
 }  // namespace hbench

@@ -91,9 +91,7 @@ struct Ended {
 Ended run_argv(std::vector<std::string> argv, Seconds timeout) {
   Ended ended;
   ended.exit = run_process({.argv = std::move(argv),
-                            .environment = {},
                             .on_line = [&](std::string_view line) { ended.out.append(line) += '\n'; },
-                            .input = {},
                             .output_timeout = timeout});
   return ended;
 }

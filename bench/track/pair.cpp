@@ -39,12 +39,7 @@ Answers answers_of(const std::vector<CaseResult>& cases) {
 
 TrackedSides side_of(const CaseResult& result) {
   const TrackedMetric metric = tracked_metric(result);
-  TrackedSides side{.name = tracked_name(result.asked),
-                    .question = result.asked.question(),
-                    .unit = metric.unit,
-                    .values = {},
-                    .failure = {},
-                    .incomparable = {}};
+  TrackedSides side{.name = tracked_name(result.asked), .question = result.asked.question(), .unit = metric.unit};
   side.values.larger_is_worse = metric.larger_is_worse;
   return side;
 }

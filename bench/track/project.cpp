@@ -118,12 +118,7 @@ void add_argument(const TomlReader& read, ExperimentEntry& entry, const std::str
 }
 
 ExperimentEntry read_experiment(const TomlReader& read, const ExperimentKind& kind, const toml::table& table) {
-  ExperimentEntry entry{.kind = &kind,
-                        .name = {},
-                        .arguments = {},
-                        .place = read.place(table),
-                        .line = table.source().begin.line,
-                        .places = {}};
+  ExperimentEntry entry{.kind = &kind, .place = read.place(table), .line = table.source().begin.line};
   for (const auto& [name, node] : table) {
     std::string key(name.str());
     if (key == "name") {

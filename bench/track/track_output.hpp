@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 
 #include "analysis/track/check.hpp"
 #include "bench/output/document_output.hpp"

@@ -10,8 +10,7 @@ namespace hbench {
 std::optional<TrackedCommand> parse_tracked_command(const ExperimentCall& call) {
   TrackedCommand command{.name = call.name,
                          .build = {.name = call.place + ": build", .folder = call.folder},
-                         .run = {.name = call.place + ": run", .folder = call.folder},
-                         .pattern = {}};
+                         .run = {.name = call.place + ": run", .folder = call.folder}};
   Arguments app("A program of the project, and how what it prints is read.", "[[command]]");
   app.add_option("--run", command.run.text, "a shell's command that prints what hbench import reads, or a number");
   app.add_option("--build", command.build.text, "a shell's command before the first launch of a run");

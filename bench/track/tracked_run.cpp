@@ -10,7 +10,6 @@
 #include "bench/doctor/environment.hpp"
 #include "bench/launch/process.hpp"
 #include "bench/output/console.hpp"
-#include "bench/output/output_file.hpp"
 #include "bench/track/git.hpp"
 
 namespace hbench {

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/statistics/statistics.hpp"

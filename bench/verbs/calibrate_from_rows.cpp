@@ -11,7 +11,6 @@
 #include "analysis/fit/imported_curve.hpp"
 #include "analysis/fit/next_row.hpp"
 #include "analysis/fit/profile_text.hpp"
-#include "analysis/published/published.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/output/terminal.hpp"
 #include "bench/verbs/prediction_options.hpp"

@@ -107,7 +107,7 @@ struct Typed {
 Typed take_last(std::vector<std::string>& words) {
   if (words.back() == "=") words.emplace_back();
   std::erase(words, "=");
-  Typed typed{.option = {}, .current = words.back(), .prefix = {}};
+  Typed typed{.option = {}, .current = words.back()};
   words.pop_back();
   if (const std::size_t equals = typed.current.find('=');
       typed.current.starts_with("--") && equals != std::string::npos)

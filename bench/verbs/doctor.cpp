@@ -8,7 +8,6 @@
 #include "bench/command/arguments.hpp"
 #include "bench/doctor/available_memory.hpp"
 #include "bench/doctor/diagnosis.hpp"
-#include "bench/doctor/environment.hpp"
 #include "bench/doctor/finding.hpp"
 #include "bench/doctor/gpu_findings.hpp"
 #include "bench/emulation/emulated_launch.hpp"

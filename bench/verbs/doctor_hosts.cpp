@@ -54,7 +54,6 @@ HostSpeeds measure_speeds(const Allocation& allocation, const std::string& progr
   const RankStart start{.launcher = allocation.launcher,
                         .processes = order.ranks,
                         .worker = {program, "worker", to_json(order)},
-                        .environment = {},
                         .timeout = order.timeout * 2 + kGrace,
                         .host_of_rank = speeds.hosts,
                         .network = network};

@@ -22,11 +22,7 @@ constexpr int kExplainedWorkers = 32;
 constexpr int kMostExplained = 512;
 
 Table without(Table table, std::string_view column) {
-  const auto at = std::ranges::find(table.columns, column) - table.columns.begin();
-  if (at == std::ssize(table.columns)) return table;
-  table.columns.erase(table.columns.begin() + at);
-  table.numeric.erase(table.numeric.begin() + at);
-  for (auto& row : table.rows) row.erase(row.begin() + at);
+  erase_column(table, column);
   return table;
 }
 

@@ -3,7 +3,6 @@
 #include "analysis/prediction/gpu_range.hpp"
 #include "bench/command/values.hpp"
 #include "bench/sweep/step_options.hpp"
-#include "collectives/base/table.hpp"
 
 namespace hbench {
 

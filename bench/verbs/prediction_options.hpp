@@ -2,8 +2,6 @@
 
 /// What verbs that predict by simulation have in common.
 
-#include <utility>
-
 #include "analysis/catalogue/filter.hpp"
 #include "analysis/prediction/means.hpp"
 #include "bench/command/arguments.hpp"

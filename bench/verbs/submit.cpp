@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <optional>
 
 #include "bench/launch/host.hpp"
 #include "bench/launch/process.hpp"
@@ -75,11 +74,8 @@ class SubmittedSweep {
   /// The command that submits lasts as long as the job.
   ExitCode run_to_the_end(const fs::path& file) const {
     catch_interrupts();
-    const Exit exit = run_process({.argv = engine_.submit(submission_, file),
-                                   .environment = {},
-                                   .on_line = print_log_line,
-                                   .input = {},
-                                   .output_timeout = Seconds(0)});
+    const Exit exit = run_process(
+        {.argv = engine_.submit(submission_, file), .on_line = print_log_line, .output_timeout = Seconds(0)});
     if (exit.interrupted) return ExitCode::interrupted;
     std::fputs(exit.error_tail.c_str(), stderr);
     return finish("", exit.code);

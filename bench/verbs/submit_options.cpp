@@ -96,7 +96,7 @@ bool check_sweep(const Engine& engine, const Submission& submission) {
 }  // namespace
 
 std::optional<SubmitOptions> parse_submit_options(const Call& call) {
-  SubmitOptions options{.engine = engine_among(call.arguments), .submission = {}};
+  SubmitOptions options{.engine = engine_among(call.arguments)};
   Submission& submission = options.submission;
   std::string name;
   Arguments app(

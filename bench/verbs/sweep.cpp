@@ -5,7 +5,6 @@
 #include <set>
 
 #include "bench/launch/process.hpp"
-#include "bench/output/output_file.hpp"
 #include "bench/output/points_json.hpp"
 #include "bench/output/reporting.hpp"
 #include "bench/output/terminal.hpp"

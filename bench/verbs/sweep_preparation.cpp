@@ -168,7 +168,7 @@ MeasureOptions SweepPreparation::emulation_launches() const {
 
 SweepPreparation plan_sweep(const Call& call, SweepOptions options) {
   LocalMachine machine = machine_for(options);
-  SweepPreparation sweep{.options = std::move(options), .data = load_data(), .machine = std::move(machine), .plan = {}};
+  SweepPreparation sweep{.options = std::move(options), .data = load_data(), .machine = std::move(machine)};
   record_own_models(sweep);
   plan_again(sweep);
   MeasureOptions& measure = sweep.options.measure;

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <string>
 
 #include "analysis/records/records.hpp"
 #include "bench/calibrate/sweep_calibration.hpp"

@@ -73,7 +73,7 @@ ExitCode run_freeze(const Call& call) {
     fmt::print("Forgot {}.\n", name);
     return ExitCode::good;
   }
-  FrozenBaseline frozen{.name = name, .runs = {}, .frozen_at = now_utc()};
+  FrozenBaseline frozen{.name = name, .frozen_at = now_utc()};
   const std::vector<Run> known = store.runs();
   for (const std::string& each : runs) {
     const auto found = std::ranges::find_if(known, [&](const Run& run) { return fmt::to_string(run.id) == each; });

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "analysis/track/check.hpp"
 #include "analysis/track/history.hpp"

@@ -5,7 +5,6 @@
 #include "analysis/track/sides.hpp"
 #include "bench/command/arguments.hpp"
 #include "bench/command/shell_word.hpp"
-#include "bench/front/worker_program.hpp"
 #include "bench/launch/installation.hpp"
 #include "bench/output/output_file.hpp"
 #include "bench/sweep/local_machine.hpp"
@@ -17,7 +16,6 @@
 #include "collectives/base/error.hpp"
 #include "collectives/base/text.hpp"
 #include "collectives/endpoints/endpoint.hpp"
-#include "collectives/executors/executor.hpp"
 
 namespace hbench {
 namespace {
@@ -95,7 +93,7 @@ ExitCode run_init(const Call& call) {
   if (!words.empty()) return init_command(file, command, branch == labels.end() ? "" : branch->second);
   if (app.count("--build") + app.count("--pattern") > 0)
     throw Error(ExitCode::usage, "no program to track", "write it after --, such as -- ./my_benchmark --json");
-  StarterMachine machine{.local = local_machine(0), .mpi = mpi_availability().available, .branch = {}};
+  StarterMachine machine{.local = local_machine(0), .mpi = mpi_availability().available};
   if (branch != labels.end()) machine.branch = branch->second;
   const std::string text = starter_file(machine);
   const Project project = parse_project(text, file);

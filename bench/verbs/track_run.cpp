@@ -49,11 +49,8 @@ ExitCode measure(const Call& call, const RunFlags& flags, const Project& project
                counted(std::ssize(tracked.cases()), "case"), launching.count, tracked.time_in_words(launching));
     return ExitCode::good;
   }
-  Run run{.command = call.command,
-          .version = HBENCH_VERSION,
-          .started_at = now_utc(),
-          .environment = {},
-          .labels = labels_of(flags, project)};
+  Run run{
+      .command = call.command, .version = HBENCH_VERSION, .started_at = now_utc(), .labels = labels_of(flags, project)};
   tracked.place(run);
   Store store(database);
   catch_interrupts();

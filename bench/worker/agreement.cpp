@@ -1,7 +1,5 @@
 #include "bench/worker/agreement.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "collectives/transport/posted_message.hpp"

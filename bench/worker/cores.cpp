@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <string_view>
 
 #include "collectives/base/parse_number.hpp"
 #include "collectives/transport/host_place.hpp"

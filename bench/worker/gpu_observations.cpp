@@ -1,6 +1,5 @@
 #include "bench/worker/gpu_observations.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "analysis/records/throttling.hpp"

@@ -3,7 +3,6 @@
 /// One rank of a worker process, from its first to its last words.
 
 #include <functional>
-#include <string>
 
 #include "bench/worker/protocol.hpp"
 #include "collectives/base/error.hpp"

@@ -1,7 +1,5 @@
 #include "bench/worker/rank_loop.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>

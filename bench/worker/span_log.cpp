@@ -22,7 +22,7 @@ Seconds now() {
 }
 
 void tell_of(Rank rank, const std::vector<double>& numbers, const Say& say) {
-  SpansLine line{.rank = rank, .iteration = -1, .spans = {}};
+  SpansLine line{.rank = rank, .iteration = -1};
   const auto flush = [&] {
     if (!line.spans.empty()) say(line);
     line.spans.clear();

@@ -6,7 +6,7 @@
 namespace hbench {
 
 Schedule empty_schedule(const World& world, CollectiveKind collective, int chunks) {
-  return {.world = world, .collective = collective, .chunks = chunks, .rounds = 0, .transfers = {}, .offsets = {}};
+  return {.world = world, .collective = collective, .chunks = chunks, .rounds = 0};
 }
 
 void embed(Schedule& whole, const Schedule& part, const Place& place) {

@@ -49,7 +49,7 @@ TwoLevel levels(const ScheduleRequest& request) {
 RunSchedule build_runs(const ScheduleRequest& request) {
   const TwoLevel both = levels(request);
   const Shape whole = both.shape();
-  RunSchedule schedule{.world = request.world, .chunks = whole.chunks, .parts = whole.parts, .runs = {}, .offsets = {}};
+  RunSchedule schedule{.world = request.world, .chunks = whole.chunks, .parts = whole.parts};
   both.embed_in(schedule, 0);
   order_by_round(schedule);
   return schedule;

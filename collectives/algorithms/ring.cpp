@@ -32,7 +32,7 @@ Shape shape_twice(const ScheduleRequest& request) {
 }
 
 RunSchedule empty_runs(const World& world, CollectiveKind collective) {
-  return {.world = world, .collective = collective, .chunks = world.workers, .runs = {}, .offsets = {}};
+  return {.world = world, .collective = collective, .chunks = world.workers};
 }
 
 /// Appends P-1 rounds in which every rank sends one chunk to the next rank; `first` is how far behind rank 0 its first

@@ -32,7 +32,7 @@ struct Halves {
 RunSchedule build_runs(const ScheduleRequest& request) {
   const int ranks = request.world.workers;
   const Halves halves(ranks);
-  RunSchedule schedule{.world = request.world, .chunks = 2 * ranks, .runs = {}, .offsets = {}};
+  RunSchedule schedule{.world = request.world, .chunks = 2 * ranks};
   halves.rows_first.embed_in(schedule, 0);
   halves.columns_first.embed_in(schedule, ranks);
   order_by_round(schedule);

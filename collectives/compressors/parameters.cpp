@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <optional>
 
 #include "collectives/base/error.hpp"
 #include "collectives/base/parse_number.hpp"

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 // This file is compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE

@@ -115,7 +115,7 @@ int Hosts::local_ranks() const {
 }
 
 Hosts Hosts::only(int ranks, Rank rank) {
-  Hosts hosts{.rank = rank, .local = {}};
+  Hosts hosts{.rank = rank};
   for (Rank each = 0; each < ranks; ++each) hosts.local.push_back(each);
   return hosts;
 }

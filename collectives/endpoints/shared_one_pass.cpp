@@ -1,7 +1,6 @@
 #include "collectives/endpoints/shared_one_pass.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 #include "collectives/arithmetic/arithmetic.hpp"

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/exchange/exchange_parts.hpp"
 

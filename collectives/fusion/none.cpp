@@ -21,8 +21,6 @@ constinit const Fusion kNone{
     .citation =
         "Zhang et al., Poseidon: An Efficient Communication Architecture for Distributed Deep Learning on "
         "GPU Clusters, USENIX ATC 2017 (wait-free backpropagation)",
-    .fields = {},
-    .defaults = {},
     .make = [](std::string_view parameters, std::span<const std::int64_t>) -> std::unique_ptr<FusionPolicy> {
       read_parameters(kNone, parameters);
       return std::make_unique<Unfused>();

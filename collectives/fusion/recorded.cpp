@@ -81,8 +81,6 @@ constinit const Fusion kRecorded{
         "the buckets of a recorded job, or recorded:2-15-12: the tensors of each bucket in their order; the rest in "
         "the last one",
     .citation = "the job's own recording",
-    .fields = {},
-    .defaults = {},
     .canonical = [](std::string_view given) { return counts_text(read_counts(given)); },
     .make = [](std::string_view parameters,
                std::span<const std::int64_t> tensor_bytes) -> std::unique_ptr<FusionPolicy> {

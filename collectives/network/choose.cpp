@@ -20,7 +20,7 @@ bool as_good(Seconds time, Seconds best) { return time.value <= (1 + kAsGood) * 
 
 SizeChoice choose_at(Ranking ranking, const std::string& before) {
   std::ranges::stable_sort(ranking, {}, &AlgorithmTime::time);
-  SizeChoice choice{.bytes = ranking[0].bytes, .best = ranking[0], .runner_up = {}, .chosen = ranking[0].algorithm};
+  SizeChoice choice{.bytes = ranking[0].bytes, .best = ranking[0], .chosen = ranking[0].algorithm};
   if (ranking.size() > 1) choice.runner_up = ranking[1];
   const auto kept = std::ranges::find(ranking, before, &AlgorithmTime::algorithm);
   if (kept != ranking.end() && as_good(kept->time, choice.best.time)) choice.chosen = before;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "collectives/base/error.hpp"
 #include "collectives/network/profile.hpp"
 #include "collectives/network/profile_reader.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "collectives/base/parse_number.hpp"
 #include "collectives/base/table.hpp"

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "collectives/network/simulation_plan.hpp"

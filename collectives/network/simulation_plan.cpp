@@ -120,7 +120,6 @@ SimulationPlan::SimulationPlan(const RankLayout& layout, const RunSchedule& sche
       cut_{.world = schedule.world,
            .collective = schedule.collective,
            .chunks = schedule.chunks,
-           .transfers = {},
            .offsets = schedule.offsets} {
   const bool full = detail == PlanDetail::full;
   chunks_.parts = full ? 1 : schedule.parts;

@@ -1,7 +1,5 @@
 #include "collectives/program/grouped_program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace hbench {

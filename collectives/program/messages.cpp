@@ -119,7 +119,7 @@ class Layout {
         const Message& writer = out_.messages[static_cast<std::size_t>(uses.writer)];
         receive.held = receive.held || (writer.held && writer.step == receive.step);
       }
-      uses = {.writer = static_cast<int>(index), .readers = {}};
+      uses = {.writer = static_cast<int>(index)};
     }
     receive.staged = receive.held || receive.kind == TransferKind::reduce;
     if (!receive.staged) return;

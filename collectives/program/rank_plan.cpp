@@ -9,7 +9,6 @@ RankPlan plan_for(const Schedule& schedule, Rank rank) {
                    .collective = schedule.collective,
                    .chunks = schedule.chunks,
                    .rounds = schedule.rounds,
-                   .transfers = {},
                    .offsets = schedule.offsets};
   for (const Transfer& transfer : schedule.transfers) {
     plan.copies = plan.copies || transfer.kind == TransferKind::copy;

@@ -6,8 +6,6 @@
 /// semantics (rounds, staging, reduce or copy, encode and decode) are written here once.
 
 #include <memory>
-#include <span>
-#include <string>
 
 #include "collectives/arithmetic/operand.hpp"
 #include "collectives/compressors/compressor.hpp"

@@ -18,7 +18,6 @@ RunSchedule in_groups(const RunSchedule& part, int ranks, const RankGroups& grou
                     .collective = part.collective,
                     .chunks = part.chunks,
                     .parts = part.parts,
-                    .runs = {},
                     .offsets = part.offsets};
   for (const std::vector<Rank>& group : groups.members(ranks))
     embed(whole, part, {.first_rank = group.front(), .rank_step = groups.stride});

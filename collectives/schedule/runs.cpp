@@ -27,7 +27,6 @@ RunSchedule to_runs(const Schedule& schedule) {
                     .collective = schedule.collective,
                     .chunks = schedule.chunks,
                     .rounds = schedule.rounds,
-                    .runs = {},
                     .offsets = schedule.offsets};
   for (const Transfer& transfer : schedule.transfers) append(whole.runs, transfer);
   whole.runs.shrink_to_fit();
@@ -45,7 +44,6 @@ Schedule to_transfers(const RunSchedule& schedule) {
                  .collective = schedule.collective,
                  .chunks = schedule.chunks,
                  .rounds = schedule.rounds,
-                 .transfers = {},
                  .offsets = schedule.offsets};
   whole.transfers.reserve(static_cast<std::size_t>(transfers_of(schedule)));
   for (const TransferRun& run : schedule.runs)

@@ -3,7 +3,6 @@
 /// Which ranks of a job are on one host, found out by messages.
 
 #include <span>
-#include <string_view>
 
 #include "collectives/base/units.hpp"
 #include "collectives/transport/transport.hpp"

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -43,17 +44,27 @@ struct Tint {
   std::string label{};  ///< what a page shows in the place of the cell's text; empty: that text
 };
 
+/// A column of a table. A title alone is that of one with words, which no terminal leaves out.
+struct TableColumn {
+  std::string title{};
+  bool numeric = false;  ///< right-aligned
+  /// What a narrow terminal leaves out first, the largest number before the others, and columns of one number together;
+  /// 0 is never left out.
+  int priority = 0;
+
+  TableColumn(const char* name) : title(name) {}
+  TableColumn(std::string name, bool has_numbers = false, int left_out = 0)
+      : title(std::move(name)), numeric(has_numbers), priority(left_out) {}
+};
+inline TableColumn numbers(std::string title, int priority = 0) { return {std::move(title), true, priority}; }
+inline TableColumn texts(std::string title, int priority) { return {std::move(title), false, priority}; }
+
 struct Table {
   std::string caption{};
-  std::vector<std::string> columns{};
-  std::vector<bool> numeric{};  ///< per column: right-aligned
+  std::vector<TableColumn> columns{};
   std::vector<std::vector<std::string>> rows{};
   /// Long tables are folded by formats that can.
   bool folded = false;
-  /// Per column: what a narrow terminal leaves out first, the largest number before the others, and columns of one
-  /// number together; 0 is never left out.
-  /// Empty: all 0.
-  std::vector<int> priority{};
   /// Rows that a terminal shows where it is not asked for all of them; 0: every row.
   std::size_t first_rows = 0;
   /// Rows with the same first cell stand together and belong together: pages and terminals show that cell once, above
@@ -63,7 +74,8 @@ struct Table {
   std::vector<std::vector<Tint>> tints{};
 };
 
-/// Leaves a column out. \pre the table has it, and its `numeric` is complete.
+std::vector<std::string> titles_of(const Table& table);
+/// Leaves a column out, where the table has it.
 void erase_column(Table& table, std::string_view column);
 /// The same where no row has more in it than `-`.
 void erase_if_empty(Table& table, std::string_view column);
@@ -127,6 +139,11 @@ using Block = std::variant<Heading, Paragraph, Verdict, Warnings, Table, Chart, 
 struct Document {
   std::string title{};
   std::vector<Block> blocks{};
+
+  /// Adds a table, unless it has no rows.
+  void add_table(Table table) {
+    if (!table.rows.empty()) blocks.emplace_back(std::move(table));
+  }
 };
 
 }  // namespace hbench

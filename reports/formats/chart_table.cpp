@@ -25,9 +25,7 @@ std::string cell(const ChartPoint& point, bool percent) {
 std::string place_text(const Chart& chart, double x) { return chart.x_dates ? date_text(x) : format_figure(x, false); }
 
 void add_columns(Table& table, const std::vector<std::string>& columns) {
-  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
-  table.numeric.assign(table.columns.size(), true);
-  table.numeric[0] = table.numeric[1] = false;
+  for (const std::string& column : columns) table.columns.push_back(numbers(column));
 }
 
 void add_by_place(Table& table, const Chart& chart, const std::set<double>& places) {

@@ -43,8 +43,8 @@ void add_table(std::string& out, const Table& table) {
   for (std::size_t row = 0; row < table.rows.size(); ++row)
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
       const std::string& cell = table.rows[row][column];
-      out += fmt::format("{},{},cell,{},{},,,{}\n", csv_field(table.caption), csv_field(table.columns[column]), row + 1,
-                         is_number(cell) ? cell : "", csv_field(cell));
+      out += fmt::format("{},{},cell,{},{},,,{}\n", csv_field(table.caption), csv_field(table.columns[column].title),
+                         row + 1, is_number(cell) ? cell : "", csv_field(cell));
     }
 }
 

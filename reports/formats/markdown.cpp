@@ -113,8 +113,8 @@ struct MarkdownWriter {
   }
 
   void add_table(const Table& table) {
-    add_row(table.columns);
-    for (bool numeric : table.numeric) out += numeric ? "|---:" : "|---";
+    add_row(titles_of(table));
+    for (const TableColumn& column : table.columns) out += column.numeric ? "|---:" : "|---";
     out += "|\n";
     for (const auto& row : table.rows) add_row(row);
   }

@@ -35,9 +35,7 @@ struct Cleaner {
   }
   void operator()(Table& table) const {
     clean(table.caption);
-    for (std::string& name : table.columns) clean(name);
-    table.numeric.resize(table.columns.size());
-    if (!table.priority.empty()) table.priority.resize(table.columns.size());
+    for (TableColumn& column : table.columns) clean(column.title);
     for (auto& row : table.rows) {
       row.resize(table.columns.size());
       for (std::string& cell : row) clean(cell);

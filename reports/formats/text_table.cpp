@@ -54,11 +54,12 @@ struct Column {
 };
 
 Column column_of(const Table& table, std::size_t index) {
+  const TableColumn& shown = table.columns[index];
   Column column{.index = index,
-                .priority = table.priority.empty() ? 0 : table.priority[index],
-                .wraps = !table.numeric[index],
-                .least = longest_word(table.columns[index]),
-                .width = text_width(table.columns[index])};
+                .priority = shown.priority,
+                .wraps = !shown.numeric,
+                .least = longest_word(shown.title),
+                .width = text_width(shown.title)};
   for (const auto& row : table.rows) {
     column.width = std::max(column.width, text_width(row[index]));
     column.least = std::max(column.least, column.wraps ? longest_word(row[index]) : text_width(row[index]));
@@ -91,7 +92,7 @@ class Layout {
   }
 
   std::string text() const {
-    std::string out = row_text(table_.columns);
+    std::string out = row_text(titles_of(table_), true);
     std::vector<std::string> rule(table_.columns.size());
     for (const Column& column : columns_) rule[column.index] = std::string(column.width, '-');
     out += row_text(rule);
@@ -137,7 +138,7 @@ class Layout {
   /// Heads that are wider than their cells give way, the widest first.
   void wrap_heads() {
     narrow([&](const Column& column) {
-      std::size_t widest = longest_word(table_.columns[column.index]);
+      std::size_t widest = longest_word(table_.columns[column.index].title);
       for (const auto& row : table_.rows) widest = std::max(widest, text_width(row[column.index]));
       return widest;
     });
@@ -166,15 +167,14 @@ class Layout {
     const auto least = std::ranges::max_element(columns_, {}, &Column::priority);
     if (least == columns_.end() || least->priority == 0) return false;
     std::erase_if(columns_, [&, priority = least->priority](const Column& column) {
-      if (column.priority == priority) left_out_.push_back(table_.columns[column.index]);
+      if (column.priority == priority) left_out_.push_back(table_.columns[column.index].title);
       return column.priority == priority;
     });
     return true;
   }
 
   /// As many lines as the cell with the most has.
-  std::string row_text(const std::vector<std::string>& cells) const {
-    const bool head = &cells == &table_.columns;
+  std::string row_text(const std::vector<std::string>& cells, bool head = false) const {
     std::vector<std::vector<std::string>> lines;
     std::size_t height = 1;
     for (const Column& column : columns_) {
@@ -185,9 +185,8 @@ class Layout {
     for (std::size_t line = 0; line < height; ++line) {
       std::string row;
       for (std::size_t i = 0; i < columns_.size(); ++i)
-        row +=
-            std::string(i == 0 ? indent() : kGap, ' ') +
-            padded(line < lines[i].size() ? lines[i][line] : "", columns_[i].width, table_.numeric[columns_[i].index]);
+        row += std::string(i == 0 ? indent() : kGap, ' ') +
+               padded(line < lines[i].size() ? lines[i][line] : "", columns_[i].width, !columns_[i].wraps);
       out += row.substr(0, row.find_last_not_of(' ') + 1) + '\n';
     }
     return out;
@@ -203,13 +202,13 @@ class Layout {
 std::string paragraphs(const Table& table, std::size_t width) {
   std::size_t label = 0;
   for (std::size_t column = 1; column < table.columns.size(); ++column)
-    label = std::max(label, text_width(table.columns[column]));
+    label = std::max(label, text_width(table.columns[column].title));
   std::string out;
   for (const auto& row : table.rows) {
     out += (out.empty() ? "" : "\n") + row.front() + '\n';
     for (std::size_t column = 1; column < row.size(); ++column) {
       if (row[column].empty()) continue;
-      out += std::string(kGap, ' ') + padded(table.columns[column], label, false) + std::string(kGap, ' ');
+      out += std::string(kGap, ' ') + padded(table.columns[column].title, label, false) + std::string(kGap, ' ');
       out += wrapped_text(row[column], width, label + 2 * kGap) + '\n';
     }
   }

@@ -4,10 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <cmath>
 
-#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/rate_text.hpp"
 #include "reports/rows/fields.hpp"
 
@@ -129,17 +127,16 @@ std::string method(const BandwidthAnswer& answer) {
   return text + " Never: no network is fast enough. " + widest_in_words(widest);
 }
 
+/// A column of numbers for each, of which the last asked for is left out first.
+void add_strategies(Table& table, const Axes& axes) {
+  for (int i = 0; const std::string& strategy : axes.strategies) table.columns.push_back(numbers(strategy, i++));
+}
+
 Table required_table(const BandwidthAnswer& answer, const Axes& axes, const std::string& workload) {
   Table table{.caption = fmt::format("{}: Gbit/s that a {} needs for {}", answer.titles.at(workload),
                                      nodes_in_words(answer.base), percent(answer.target)),
-              .columns = {"GPUs"},
-              .numeric = {true},
-              .priority = {0}};
-  for (std::size_t i = 0; i < axes.strategies.size(); ++i) {
-    table.columns.push_back(axes.strategies[i]);
-    table.numeric.push_back(true);
-    table.priority.push_back(static_cast<int>(i));
-  }
+              .columns = {numbers("GPUs")}};
+  add_strategies(table, axes);
   for (const int gpus : axes.gpus) {
     std::vector<std::string>& row = table.rows.emplace_back(std::vector{std::to_string(gpus)});
     for (const std::string& strategy : axes.strategies) {
@@ -224,14 +221,8 @@ Table network_table(const BandwidthAnswer& answer, const Axes& axes, const std::
   Table table{.caption = fmt::format("{}: the most GPUs, of those asked for, for which the network of a cluster is "
                                      "enough by its rate alone (Gbit/s that one path between two nodes reaches)",
                                      answer.titles.at(workload)),
-              .columns = {"cluster", "reaches"},
-              .numeric = {false, true},
-              .priority = {0, 0}};
-  for (std::size_t i = 0; i < axes.strategies.size(); ++i) {
-    table.columns.push_back(axes.strategies[i]);
-    table.numeric.push_back(true);
-    table.priority.push_back(static_cast<int>(i));
-  }
+              .columns = {"cluster", numbers("reaches")}};
+  add_strategies(table, axes);
   for (const KnownNetwork& network : answer.networks) {
     std::vector<std::string>& row = table.rows.emplace_back(std::vector{network.profile, gigabits(network.reaches)});
     for (const std::string& strategy : axes.strategies)
@@ -273,12 +264,11 @@ std::string percent_range(double least, double most) {
 }
 
 Table never_table(const BandwidthAnswer& answer) {
-  Table table{.caption = fmt::format("Never {}: the efficiency on a network of unlimited rate, what holds it back most "
-                                     "there, and the efficiency without that",
-                                     percent(answer.target)),
-              .columns = {"workload", "strategy", "GPUs", "at best", "held back by", "without"},
-              .numeric = {false, false, true, true, false, true},
-              .priority = {0, 0, 0, 0, 0, 1}};
+  Table table{
+      .caption = fmt::format("Never {}: the efficiency on a network of unlimited rate, what holds it back most "
+                             "there, and the efficiency without that",
+                             percent(answer.target)),
+      .columns = {"workload", "strategy", numbers("GPUs"), numbers("at best"), "held back by", numbers("without", 1)}};
   for (const Never& each : nevers(answer))
     table.rows.push_back({each.first->asked.workload, each.first->asked.strategy.label(),
                           fmt::format("{}", fmt::join(each.gpus, ", ")), percent_range(each.least, each.most),
@@ -381,7 +371,7 @@ Document bandwidth_document(const BandwidthAnswer& answer) {
   document.blocks.emplace_back(Paragraph{method(answer)});
   for (const std::string& workload : axes.workloads)
     document.blocks.emplace_back(required_table(answer, axes, workload));
-  if (Table never = never_table(answer); !never.rows.empty()) document.blocks.emplace_back(std::move(never));
+  document.add_table(never_table(answer));
   if (!answer.networks.empty())
     for (const std::string& workload : axes.workloads)
       document.blocks.emplace_back(network_table(answer, axes, workload));

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <ranges>
-#include <set>
 #include <span>
 
 #include "analysis/catalogue/figures.hpp"
-#include "analysis/points/model_error.hpp"
 #include "analysis/prediction/case_memory.hpp"
 #include "analysis/prediction/choose.hpp"
 #include "analysis/published/largest_batch.hpp"
@@ -245,9 +242,8 @@ Table front_table(const Choice& choice, const std::vector<Alternative>& front) {
 Table doubling_table(const Choice& choice, const std::vector<Alternative>& best) {
   const std::string one = choice.goals.currency == "USD" ? "dollar" : choice.goals.currency;
   Table table{.caption = "What the next doubling of GPUs buys",
-              .columns = {"cluster", "GPUs", "samples/s", "more", "samples for a " + one, "for the next " + one},
-              .numeric = {false, true, true, true, true, true},
-              .priority = {0, 0, 1, 0, 0, 0},
+              .columns = {"cluster", numbers("GPUs"), numbers("samples/s", 1), numbers("more"),
+                          numbers("samples for a " + one), numbers("for the next " + one)},
               .first_rows = 6};
   for (const Alternative& alternative : best) {
     const Alternative* more = doubled(alternative, choice.alternatives);
@@ -270,7 +266,6 @@ Table doubling_table(const Choice& choice, const std::vector<Alternative>& best)
 Table doubts_table(const Choice& choice, const std::vector<Alternative>& best) {
   Table table{.caption = "What is not known for sure, and which measurement would decide it",
               .columns = {"cluster", "not known", "measurement"},
-              .numeric = {false, false, false},
               .first_rows = 8};
   for (const Alternative& alternative : best)
     for (Doubt& doubt : doubts_of(choice, alternative))
@@ -366,10 +361,8 @@ std::vector<std::string> warnings(const Choice& choice, const std::vector<Altern
 /// What is paid, how, where and when, and who says so.
 Table price_table(const Choice& choice, const std::vector<Alternative>& best) {
   Table table{.caption = "What a node costs for an hour; whole nodes are paid",
-              .columns = {"cluster", "price", "bought", "region", "stated", "source"},
-              .numeric = {false, true, false, false, false, false},
+              .columns = {"cluster", numbers("price"), "bought", "region", "stated", texts("source", 1)},
               .folded = true,
-              .priority = {0, 0, 0, 0, 0, 1},
               .first_rows = 8};
   for (const Alternative& alternative : best) {
     const Profile& profile = choice.catalog.profiles.at(alternative.point.asked.profile);
@@ -469,12 +462,11 @@ Document choice_document(const Choice& choice) {
          .first_rows = 6}));
     all.insert(all.end(), others.begin(), others.end());
   }
-  if (Table doubling = doubling_table(choice, best); !doubling.rows.empty())
-    document.blocks.emplace_back(std::move(doubling));
-  if (Table doubts = doubts_table(choice, all); !doubts.rows.empty()) document.blocks.emplace_back(std::move(doubts));
+  document.add_table(doubling_table(choice, best));
+  document.add_table(doubts_table(choice, all));
   if (std::vector<std::string> texts = warnings(choice, all); !texts.empty())
     document.blocks.emplace_back(Warnings{std::move(texts)});
-  if (Table prices = price_table(choice, all); !prices.rows.empty()) document.blocks.emplace_back(std::move(prices));
+  document.add_table(price_table(choice, all));
   if (!choice.refused.empty())
     document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(choice.refused))});
   return document;

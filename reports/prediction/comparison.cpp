@@ -112,20 +112,13 @@ std::string behind_best(const Curve& row, const std::vector<Curve>& rows, int gp
 Table efficiency_table(const ComparisonAnswer& answer, const std::string& workload) {
   Table table{.caption = fmt::format("{}: simulated efficiency in per cent and its 90 % band, by GPUs",
                                      answer.titles.at(workload)),
-              .columns = {"where", "framework"},
-              .numeric = {false, false},
-              .priority = {0, 0}};
+              .columns = {"where", "framework"}};
   const std::vector<int> counts = counts_of(answer);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    table.columns.push_back(std::to_string(counts[i]));
-    table.numeric.push_back(true);
-    // The most GPUs are what is asked about.
-    table.priority.push_back(static_cast<int>(counts.size() - 1 - i));
-  }
+  // The most GPUs are what is asked about.
+  for (int left = static_cast<int>(counts.size()); const int gpus : counts)
+    table.columns.push_back(numbers(std::to_string(gpus), --left));
   const std::vector<Curve> rows = rows_of(answer, workload, Evidence::simulated);
   table.columns.emplace_back("best there, times as fast");
-  table.numeric.push_back(false);
-  table.priority.push_back(0);
   for (const Curve& row : rows) {
     std::vector<std::string>& cells = table.rows.emplace_back(std::vector{row.place, row.strategy});
     for (const int gpus : counts) {
@@ -177,10 +170,8 @@ bool in_band(const Comparison& pair) {
 
 Table published_table(const ComparisonAnswer& answer) {
   Table table{.caption = "What was published, beside the simulation of the same (efficiency in per cent)",
-              .columns = {"workload", "where", "GPUs", "framework", "published", "simulated", "in band",
-                          "calibrated with it", "source"},
-              .numeric = {false, false, true, false, true, true, false, false, false},
-              .priority = {0, 0, 0, 0, 0, 0, 2, 1, 3}};
+              .columns = {"workload", "where", numbers("GPUs"), "framework", numbers("published"), numbers("simulated"),
+                          texts("in band", 2), texts("calibrated with it", 1), texts("source", 3)}};
   for (const Comparison& pair : compare_with_published(answer.points)) {
     const Case& asked = pair.published.asked;
     table.rows.push_back({asked.workload, answer.labels.at(asked.profile), std::to_string(asked.gpus), framework(asked),
@@ -221,8 +212,7 @@ Document comparison_document(const ComparisonAnswer& answer) {
   document.blocks.emplace_back(std::move(charts));
   for (const std::string& workload : workloads_of(answer))
     document.blocks.emplace_back(efficiency_table(answer, workload));
-  if (Table published = published_table(answer); !published.rows.empty())
-    document.blocks.emplace_back(std::move(published));
+  document.add_table(published_table(answer));
   if (!answer.refused.empty())
     document.blocks.emplace_back(Paragraph{fmt::format("Left out: {}.", reasons(answer.refused))});
   return document;

@@ -59,7 +59,7 @@ std::string verdict(const Crossover& crossover) {
 }
 
 Table legend(const Crossover& crossover) {
-  Table table{.caption = "Who is who", .columns = {"letter", "strategy"}, .numeric = {false, false}};
+  Table table{.caption = "Who is who", .columns = {"letter", "strategy"}};
   for (std::size_t i = 0; i < crossover.candidates.size(); ++i)
     table.rows.push_back({std::string(1, letter(i)), crossover.candidates[i]});
   return table;
@@ -88,12 +88,8 @@ Tint tint_of(const CrossoverMap& map, std::size_t row, std::size_t column, const
 
 Table map_table(const CrossoverMap& map, const std::vector<std::string>& candidates) {
   Table table{.caption = fmt::format("{}: the fastest, {} down, {} across", map.title, map.row_title, map.column_title),
-              .columns = {map.row_title},
-              .numeric = {true}};
-  for (const std::string& column : map.columns) {
-    table.columns.push_back(column);
-    table.numeric.push_back(false);
-  }
+              .columns = {numbers(map.row_title)}};
+  table.columns.insert(table.columns.end(), map.columns.begin(), map.columns.end());
   for (std::size_t row = 0; row < map.rows.size(); ++row) {
     std::vector<std::string>& cells = table.rows.emplace_back(std::vector{map.rows[row]});
     std::vector<Tint>& tints = table.tints.emplace_back(1);

@@ -95,8 +95,7 @@ void curve_figure_fields(Row& row, const FittedFigure& each) {
 
 Table error_table(const FittedProfile& fitted, const FitErrors& errors) {
   Table table{.caption = "Errors of predicted throughputs",
-              .columns = {"profile", "mean", "median", "largest"},
-              .numeric = {false, true, true, true}};
+              .columns = {"profile", numbers("mean"), numbers("median"), numbers("largest")}};
   const auto add = [&](std::string_view what, const std::vector<double>& some) {
     const ErrorSizes sizes = error_sizes(some);
     table.rows.push_back({std::string(what), percent(sizes.mean), percent(sizes.median), percent(sizes.largest)});

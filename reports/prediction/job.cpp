@@ -58,8 +58,7 @@ std::string verdict(const TrainingJob& job) {
 
 Table times_table(const TrainingJob& job) {
   Table table{.caption = fmt::format("A step, means over the middle half of {}", counted(job.steps, "step")),
-              .columns = {"part", "time", "what it is"},
-              .numeric = {false, true, false}};
+              .columns = {"part", numbers("time"), "what it is"}};
   const auto row = [&](std::string part, std::string time, std::string what) {
     table.rows.push_back({std::move(part), std::move(time), std::move(what)});
   };
@@ -96,8 +95,8 @@ std::string rate(const JobBucket& bucket) {
 Table bucket_table(const TrainingJob& job) {
   Table table{.caption = fmt::format("Buckets of gradients{}{}", job.type.empty() ? "" : " (" + job.type + ")",
                                      job.overlaps ? "" : ", all after the backward pass: nothing overlaps"),
-              .columns = {"bucket", "tensors", "elements", "size", "launched", "took", "rate"},
-              .numeric = {true, true, true, true, true, true, true},
+              .columns = {numbers("bucket"), numbers("tensors"), numbers("elements"), numbers("size"),
+                          numbers("launched"), numbers("took"), numbers("rate")},
               .first_rows = 20};
   for (std::size_t i = 0; i < job.buckets.size(); ++i) {
     const JobBucket& bucket = job.buckets[i];
@@ -111,8 +110,7 @@ Table bucket_table(const TrainingJob& job) {
 
 Table traffic_table(const TrainingJob& job) {
   Table table{.caption = "Exchanges that carry no gradients: hbench does not predict them",
-              .columns = {"operation", "per step", "elements", "size"},
-              .numeric = {false, true, true, true}};
+              .columns = {"operation", numbers("per step"), numbers("elements"), numbers("size")}};
   for (const JobTraffic& kind : job.others)
     table.rows.push_back({kind.operation, fmt::format("{}", kind.per_step),
                           kind.elements > 0 ? fmt::format("{}", kind.elements) : "not known", size(kind.bytes)});
@@ -137,8 +135,7 @@ void add_prediction(Document& document, const TrainingJob& job, const PredictedJ
   Table table{
       .caption = fmt::format("Predicted where it was measured: {}, {} on {}, {}, recorded buckets", predicted.profile,
                              counted(predicted.ranks, "rank"), counted(predicted.nodes, "node"), predicted.strategy),
-      .columns = {"part", "measured", "predicted", "difference", "of the step"},
-      .numeric = {false, true, true, true, true}};
+      .columns = {"part", numbers("measured"), numbers("predicted"), numbers("difference"), numbers("of the step")}};
   const auto row = [&](std::string part, Seconds value, Seconds difference) {
     table.rows.push_back({std::move(part), ms(value - difference), ms(value),
                           fmt::format("{:+.1f} ms", difference.value * 1e3),

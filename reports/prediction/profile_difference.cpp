@@ -100,8 +100,7 @@ void pair_fields(Row& row, const FigurePair& pair, const std::string& a, const s
 
 /// Who states the figures: a row for each source, with all figures that one profile has from it.
 Table source_table(const Profile& a, const Profile& b, const std::vector<FigurePair>& pairs) {
-  Table table{
-      .caption = "Where they are from", .columns = {"of", "figures", "source"}, .numeric = {false, false, false}};
+  Table table{.caption = "Where they are from", .columns = {"of", "figures", "source"}};
   const auto add = [&](const std::string& of, const std::string& key, const std::string& source) {
     if (source.empty() || source.starts_with("stated in")) return;
     for (auto& row : table.rows)
@@ -147,8 +146,7 @@ Document difference_document(const Profile& a, const Profile& b, bool all) {
       table_of(pairs, [&](Row& row, const FigurePair& pair) { pair_fields(row, pair, a.name, b.name); },
                {.caption = fmt::format("{} figures: ratio is {} / {}", all ? "All" : "Different", b.name, a.name)});
   Document document{.blocks = {std::move(table)}};
-  if (Table sources = source_table(a, b, pairs); !sources.rows.empty())
-    document.blocks.emplace_back(std::move(sources));
+  document.add_table(source_table(a, b, pairs));
   return document;
 }
 

@@ -47,10 +47,8 @@ Errors errors_of(const Selection& some) {
 /// A row for each group of figures with one name; those that calibrated something apart.
 Table table_by(std::string name, const Selection& all, const std::function<std::string(const Case&)>& name_of) {
   Table table{.caption = fmt::format("By {}", name),
-              .columns = {std::move(name), "calibrated with them", "figures", "mean error", "median", "largest",
-                          "within 15 %", "in the band"},
-              .numeric = {false, false, true, true, true, true, true, true},
-              .priority = {0, 0, 0, 0, 2, 0, 1, 0}};
+              .columns = {std::move(name), "calibrated with them", numbers("figures"), numbers("mean error"),
+                          numbers("median", 2), numbers("largest"), numbers("within 15 %", 1), numbers("in the band")}};
   std::map<std::pair<bool, std::string>, Selection> groups;
   for (const Validation* each : all) groups[{each->calibrated, name_of(each->asked)}].push_back(each);
   for (const auto& [group, some] : groups) {
@@ -173,11 +171,10 @@ std::vector<std::string> class_row(std::string_view name, const Judged& all, con
 
 /// By what is not known of figures; none where there is one source.
 Table class_table(const std::vector<Validation>& all) {
-  Table table{.caption = "By what is not known, sources left out, counting alike",
-              .columns = {"class", "figures", "sources", "mean error", "median", "in the band", "clusters alike",
-                          "high / low", "note"},
-              .numeric = {false, true, true, true, true, true, true, true, false},
-              .priority = {0, 0, 0, 0, 0, 0, 2, 0, 1}};
+  Table table{
+      .caption = "By what is not known, sources left out, counting alike",
+      .columns = {"class", numbers("figures"), numbers("sources"), numbers("mean error"), numbers("median"),
+                  numbers("in the band"), numbers("clusters alike", 2), numbers("high / low"), texts("note", 1)}};
   std::vector<StepBesideFigure> stated, unnamed, starts, same_stated;
   for (const Validation& each : all) {
     stated.push_back(each);
@@ -217,10 +214,9 @@ std::string remark_of(const Case& asked) {
 
 /// Sources that are far off, with what their furthest figure says of its set-up; the furthest first.
 Table far_table(const std::vector<Validation>& all) {
-  Table table{.caption = "Sources that are off by more than a fifth, and what their furthest figure says of its set-up",
-              .columns = {"source", "figures", "mean error", "furthest", "what it says"},
-              .numeric = {false, true, true, true, false},
-              .priority = {0, 1, 0, 2, 0}};
+  Table table{
+      .caption = "Sources that are off by more than a fifth, and what their furthest figure says of its set-up",
+      .columns = {"source", numbers("figures", 1), numbers("mean error"), numbers("furthest", 2), "what it says"}};
   std::map<std::string, Selection> sources;
   for (const Validation& each : all) sources[each.residual.source].push_back(&each);
   std::vector<std::pair<double, std::vector<std::string>>> rows;

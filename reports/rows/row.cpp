@@ -38,7 +38,7 @@ void Row::may_lack(bool lacking) {
 }
 
 void Row::print(std::string_view title, std::string_view text, bool numeric, int priority) {
-  cells_.push_back({std::string(title), std::string(text), numeric, priority});
+  cells_.push_back({{std::string(title), numeric, priority}, std::string(text)});
 }
 
 Json Row::json() const {
@@ -48,11 +48,7 @@ Json Row::json() const {
 
 void Row::append_to(Table& table) const {
   if (table.rows.empty())
-    for (const Cell& cell : cells_) {
-      table.columns.push_back(cell.title);
-      table.numeric.push_back(cell.numeric);
-      table.priority.push_back(cell.priority);
-    }
+    for (const Cell& cell : cells_) table.columns.push_back(cell.column);
   std::vector<std::string>& row = table.rows.emplace_back();
   for (const Cell& cell : cells_) row.push_back(cell.text);
 }
@@ -62,7 +58,7 @@ Json table_json(Form form, const Table& table) {
   Json rows = Json::array();
   for (const auto& row : table.rows) {
     Json object;
-    for (std::size_t i = 0; i < row.size(); ++i) object[table.columns[i]] = row[i];
+    for (std::size_t i = 0; i < row.size(); ++i) object[table.columns[i].title] = row[i];
     rows.push_back(std::move(object));
   }
   return rows;

@@ -157,9 +157,8 @@ class Row {
 
  private:
   struct Cell {
-    std::string title, text;
-    bool numeric = false;
-    int priority = 0;
+    TableColumn column;
+    std::string text;
   };
   Form form_;
   Json fields_ = Json::object();

@@ -21,8 +21,7 @@ class Sources {
   }
 
   Table table() const {
-    Table table{
-        .caption = "Sources", .columns = {"number", "source"}, .numeric = {false, false}, .rows = {}, .folded = true};
+    Table table{.caption = "Sources", .columns = {"number", "source"}, .folded = true};
     for (std::size_t i = 0; i < sources_.size(); ++i) table.rows.push_back({number(i), sources_[i]});
     return table;
   }
@@ -34,12 +33,11 @@ class Sources {
 };
 
 Table points_of(Evidence evidence, const Scaling& scaling, Sources& sources) {
-  Table table{
-      .columns = {"workload", "network", "strategy", "GPUs", "batch per GPU", "evidence", "samples/s", "efficiency",
-                  "low to high", "memory", "sent per GPU", "unseen", "idle", "baseline", "source"},
-      .numeric = {false, false, false, true, true, false, true, true, true, true, true, true, true, false, false},
-      .folded = true,
-      .grouped = true};
+  Table table{.columns = {"workload", "network", "strategy", numbers("GPUs"), numbers("batch per GPU"), "evidence",
+                          numbers("samples/s"), numbers("efficiency"), numbers("low to high"), numbers("memory"),
+                          numbers("sent per GPU"), numbers("unseen"), numbers("idle"), "baseline", "source"},
+              .folded = true,
+              .grouped = true};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
     if (asked.evidence != evidence || point.failed) continue;

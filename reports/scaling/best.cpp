@@ -40,9 +40,8 @@ Blocks best_of_either_side(const Scaling& scaling) {
   Table table{.caption =
                   "All-reduce against parameter servers, each by its best configuration, on the most GPUs; ahead: "
                   "how many times as fast; ?: likely",
-              .columns = {"workload", "network", "GPUs", "evidence", "best all-reduce", "efficiency", "best servers",
-                          "efficiency of servers", "ahead"},
-              .numeric = {false, false, true, false, false, true, false, true, false},
+              .columns = {"workload", "network", numbers("GPUs"), "evidence", "best all-reduce", numbers("efficiency"),
+                          "best servers", numbers("efficiency of servers"), "ahead"},
               .grouped = true};
   for (const Subject& subject : subjects_by_spread(scaling.input.points))
     for (const Match& sides : best_of_sides(speaking_points(scaling.input.points, subject)))

@@ -22,9 +22,9 @@ std::string summary(const std::vector<Comparison>& comparisons) {
 }
 
 Table error_table(const std::vector<Comparison>& comparisons) {
-  Table table{.caption = "Difference of simulated from published efficiency, in percentage points",
-              .columns = {"strategy", "model calibrated with them", "figures", "mean", "largest"},
-              .numeric = {false, false, true, true, true}};
+  Table table{
+      .caption = "Difference of simulated from published efficiency, in percentage points",
+      .columns = {"strategy", "model calibrated with them", numbers("figures"), numbers("mean"), numbers("largest")}};
   for (const bool calibrated : {false, true})
     for (const auto& [algorithm, error] : errors_by_algorithm(comparisons, calibrated))
       table.rows.push_back({ScalingWords::family(algorithm), yes_or_no(calibrated), std::to_string(error.count),
@@ -38,9 +38,8 @@ Table pairs(const Scaling& scaling) {
   std::ranges::stable_sort(sorted, std::ranges::greater{},
                            [](const Comparison* pair) { return std::fabs(pair->difference); });
   Table table{.caption = "Simulated against published efficiency, the largest difference first",
-              .columns = {"workload", "network", "GPUs", "strategy", "published", "simulated", "difference",
-                          "model calibrated with it", "source"},
-              .numeric = {false, false, true, false, true, true, true, false, false}};
+              .columns = {"workload", "network", numbers("GPUs"), "strategy", numbers("published"),
+                          numbers("simulated"), numbers("difference"), "model calibrated with it", "source"}};
   for (const Comparison* pair : sorted) {
     const Case& asked = pair->published.asked;
     table.rows.push_back({scaling.words.workload(asked), scaling.words.network(asked), std::to_string(asked.gpus),
@@ -56,8 +55,8 @@ Table unpaired(const Scaling& scaling) {
   std::set<std::string> paired;
   for (const Comparison& comparison : scaling.input.comparisons) paired.insert(comparison.published.asked.key());
   Table table{.caption = "Published figures without a simulated counterpart",
-              .columns = {"workload", "network", "GPUs", "strategy", "samples/s", "efficiency", "why", "source"},
-              .numeric = {false, false, true, false, true, true, false, false}};
+              .columns = {"workload", "network", numbers("GPUs"), "strategy", numbers("samples/s"),
+                          numbers("efficiency"), "why", "source"}};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;
     if (asked.evidence != Evidence::published || point.failed || paired.contains(asked.key())) continue;

@@ -31,10 +31,10 @@ std::vector<std::string> cells_of(const Scaling& scaling, const Case& asked) {
 std::string efficiency_of(const std::optional<Point>& point) { return point ? percent_cell(point->efficiency) : ""; }
 
 Table efficiencies(const Scaling& scaling, const Pairs& pairs) {
-  Table table{.caption = "Efficiency, simulated against emulated, the largest difference of throughputs first",
-              .columns = {"workload", "network", "GPUs", "strategy", "published", "measured here", "emulated",
-                          "95 % interval", "simulated", "apart"},
-              .numeric = {false, false, true, false, true, true, true, true, true, true}};
+  Table table{
+      .caption = "Efficiency, simulated against emulated, the largest difference of throughputs first",
+      .columns = {"workload", "network", numbers("GPUs"), "strategy", numbers("published"), numbers("measured here"),
+                  numbers("emulated"), numbers("95 % interval"), numbers("simulated"), numbers("apart")}};
   for (const EmulatedPair* pair : pairs) {
     std::vector<std::string> row = cells_of(scaling, pair->emulated.asked);
     row.insert(row.end(),
@@ -48,9 +48,7 @@ Table efficiencies(const Scaling& scaling, const Pairs& pairs) {
 
 Table how(const Scaling& scaling, const Pairs& pairs) {
   Table table{.caption = "How each was emulated",
-              .columns = {"workload", "network", "GPUs", "strategy", "how"},
-              .numeric = {false, false, true, false, false},
-              .rows = {},
+              .columns = {"workload", "network", numbers("GPUs"), "strategy", "how"},
               .folded = true};
   for (const EmulatedPair* pair : pairs) {
     table.rows.push_back(cells_of(scaling, pair->emulated.asked));

@@ -19,8 +19,7 @@ std::string failures_sentence(const Scaling& scaling) {
 Blocks failed_cases(const Scaling& scaling) {
   constexpr std::size_t kUnfolded = 10;
   Table table{.caption = "Failed cases",
-              .columns = {"workload", "evidence", "network", "GPUs", "strategy", "reason"},
-              .numeric = {false, false, false, true, false, false}};
+              .columns = {"workload", "evidence", "network", numbers("GPUs"), "strategy", "reason"}};
   for (const Point& point : scaling.input.points) {
     if (!point.failed) continue;
     const Case& asked = point.asked;

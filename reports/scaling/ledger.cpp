@@ -92,14 +92,10 @@ std::vector<std::string> row_of(const Point& point, const std::vector<Part>& par
 
 Table table_of(std::string caption, const std::vector<const Point*>& points, const ScalingWords& words) {
   Table table{.caption = std::move(caption),
-              .columns = {"workload", "GPUs", "network", "strategy", "evidence", "step, ms"},
-              .numeric = {false, true, false, false, false, true},
+              .columns = {"workload", numbers("GPUs"), "network", "strategy", "evidence", numbers("step, ms")},
               .grouped = true};
   const std::vector<Part> parts = parts_of(points);
-  for (const Part& part : parts) {
-    table.columns.emplace_back(part.column);
-    table.numeric.push_back(true);
-  }
+  for (const Part& part : parts) table.columns.push_back(numbers(part.column));
   for (const Point* point : points) table.rows.push_back(row_of(*point, parts, words));
   return table;
 }

@@ -6,9 +6,9 @@ namespace hbench {
 
 Blocks measured_points(const Scaling& scaling) {
   Table table{.caption = "",
-              .columns = {"workload", "where", "ranks", "nodes x ranks", "strategy", "samples/s", "per rank",
-                          "efficiency", "95 % interval", "baseline", "iterations", "launches"},
-              .numeric = {false, false, true, false, false, true, true, true, true, false, true, true},
+              .columns = {"workload", "where", numbers("ranks"), "nodes x ranks", "strategy", numbers("samples/s"),
+                          numbers("per rank"), numbers("efficiency"), numbers("95 % interval"), "baseline",
+                          numbers("iterations"), numbers("launches")},
               .grouped = true};
   for (const Point& point : scaling.input.points) {
     const Case& asked = point.asked;

@@ -12,7 +12,6 @@ Table definitions() {
   return {
       .caption = "What the words mean",
       .columns = {"word", "meaning"},
-      .numeric = {false, false},
       .rows = {
           {"scaling efficiency", "throughput on N GPUs / (N x throughput of the baseline)"},
           {"baseline",
@@ -46,7 +45,7 @@ std::set<std::string> profiles_of(const std::vector<Point>& points) {
 }
 
 Table networks(const Scaling& scaling) {
-  Table table{.caption = "Networks", .columns = {"network", "in full", "GPU"}, .numeric = {false, false, false}};
+  Table table{.caption = "Networks", .columns = {"network", "in full", "GPU"}};
   for (const std::string& profile : profiles_of(scaling.input.points)) {
     const auto title = scaling.input.profile_titles.find(profile);
     const auto gpu = scaling.input.profile_gpus.find(profile);
@@ -61,7 +60,7 @@ Table networks(const Scaling& scaling) {
 }
 
 Table run_table(const Run& run) {
-  Table table{.caption = fmt::format("Run of {}", run.started_at), .columns = {"what", ""}, .numeric = {false, false}};
+  Table table{.caption = fmt::format("Run of {}", run.started_at), .columns = {"what", ""}};
   table.rows = {{"command", run.command}, {"hbench", run.version}};
   for (const auto& [fact, value] : run.environment) table.rows.push_back({fact, value});
   return table;

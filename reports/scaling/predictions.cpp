@@ -15,8 +15,8 @@ Table pairs(const Scaling& scaling) {
   std::ranges::stable_sort(sorted, std::ranges::greater{},
                            [](const Prediction* pair) { return std::fabs(pair->difference); });
   Table table{.caption = "Simulated against measured efficiency on this machine, the largest difference first",
-              .columns = {"workload", "ranks", "strategy", "measured", "95 % interval", "simulated", "difference"},
-              .numeric = {false, true, false, true, true, true, true}};
+              .columns = {"workload", numbers("ranks"), "strategy", numbers("measured"), numbers("95 % interval"),
+                          numbers("simulated"), numbers("difference")}};
   for (const Prediction* pair : sorted) {
     const Case& asked = pair->measured.asked;
     table.rows.push_back({scaling.words.workload(asked), std::to_string(asked.gpus), scaling.words.strategy(asked),

@@ -24,7 +24,7 @@ using Part = Blocks (*)(const Scaling& scaling);
 
 Document document_of(const ReportInput& input, std::initializer_list<Part> parts) {
   const Scaling scaling(input);
-  Document document{.title = title_of(input.points), .blocks = {}};
+  Document document{.title = title_of(input.points)};
   for (const Part part : parts)
     for (Block& block : part(scaling)) document.blocks.push_back(std::move(block));
   return document;

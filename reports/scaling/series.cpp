@@ -44,7 +44,7 @@ class CurveMaker {
       if (!point->asked.strategy.communicates()) continue;
       const int nodes = extra_nodes(*point, shared);
       const auto [place, added] = places.try_emplace({shared, nodes}, curves.size());
-      if (added) curves.push_back({.points = {}, .nodes = nodes, .series = {}});
+      if (added) curves.push_back({.points = {}, .nodes = nodes});
       curves[place->second].points.push_back(point);
     }
     return curves;

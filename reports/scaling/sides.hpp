@@ -3,14 +3,34 @@
 /// Two ways to train, each by its best configuration: whoever compares two uses this, and `lead_of`. No way is judged
 /// by a configuration that nobody would choose.
 
-#include <functional>
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "analysis/points/lead.hpp"
-#include "reports/scaling/selection.hpp"
+#include "analysis/points/points.hpp"
 
 namespace hbench {
+
+/// Points of the report's input.
+using Pointers = std::vector<const Point*>;
+
+/// Those that `keep(const Point*)` accepts, in their order.
+template <class Keep>
+Pointers filtered(const Pointers& points, Keep keep) {
+  Pointers kept;
+  std::ranges::copy_if(points, std::back_inserter(kept), keep);
+  return kept;
+}
+
+/// \pre the point has an efficiency.
+inline double efficiency_of(const Point* point) { return *point->efficiency; }
+
+/// Measured or emulated: it took place, and has launches and iterations.
+inline bool is_timed(const Point& point) {
+  return point.asked.evidence == Evidence::measured || point.asked.evidence == Evidence::emulated;
+}
 
 /// The most efficient points of two ways for one question: workload, batch, GPU count, place and, where it is timed,
 /// number of nodes. At least one is there.

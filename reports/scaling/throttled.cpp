@@ -17,8 +17,8 @@ bool is_held_back(const Point& point) { return !point.failed && point.throttled.
 
 Blocks throttled_points(const Scaling& scaling) {
   Table table{.caption = "Measured while a GPU was held back: share of the iterations",
-              .columns = {"workload", "where", "ranks", "strategy", "throttled", "at its power cap", "why"},
-              .numeric = {false, false, true, false, true, true, false}};
+              .columns = {"workload", "where", numbers("ranks"), "strategy", numbers("throttled"),
+                          numbers("at its power cap"), "why"}};
   for (const Point& point : scaling.input.points) {
     if (!is_held_back(point)) continue;
     const Case& asked = point.asked;

@@ -2,7 +2,6 @@
 
 /// The words and figures of the report on scaling: one name for each thing, everywhere in it.
 
-#include <map>
 #include <optional>
 #include <string>
 

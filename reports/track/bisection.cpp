@@ -63,7 +63,7 @@ void report_fields(Row& row, const BisectReport& report) {
 }  // namespace
 
 Document bisect_document(const BisectReport& report) {
-  Document document{.title = "Bisection", .blocks = {}};
+  Document document{.title = "Bisection"};
   document.blocks.emplace_back(Verdict{verdict_text(report)});
   if (!report.steps.empty())
     document.blocks.emplace_back(table_of(report.steps, step_fields, {.caption = "Commits that were measured"}));

@@ -51,9 +51,8 @@ std::string verdict_text(const TrackReport& report) {
 
 Table changes_table(const std::vector<const TrackedResult*>& results) {
   Table table{.caption = "What is not a pass",
-              .columns = {"case", "verdict", "before", "after", "change", "95 % interval", "why", "next"},
-              .numeric = {false, false, true, true, true, true, false, false},
-              .priority = {0, 0, 3, 3, 1, 2, 0, 4},
+              .columns = {"case", "verdict", numbers("before", 3), numbers("after", 3), numbers("change", 1),
+                          numbers("95 % interval", 2), "why", texts("next", 4)},
               .first_rows = 20};
   for (const TrackedResult* each : results) {
     const TrackJudgement& judged = each->judgement;
@@ -70,10 +69,9 @@ Table changes_table(const std::vector<const TrackedResult*>& results) {
 
 Table all_table(const std::vector<const TrackedResult*>& results) {
   Table table{.caption = "All cases",
-              .columns = {"case", "verdict", "before", "after", "change", "95 % interval", "launches", "p"},
-              .numeric = {false, false, true, true, true, true, true, true},
+              .columns = {"case", "verdict", numbers("before", 3), numbers("after", 2), numbers("change"),
+                          numbers("95 % interval"), numbers("launches", 4), numbers("p", 5)},
               .folded = true,
-              .priority = {0, 0, 3, 2, 0, 0, 4, 5},
               .first_rows = 20};
   for (const TrackedResult* each : results) {
     const TrackJudgement& judged = each->judgement;
@@ -122,12 +120,12 @@ std::string rule_text(const PairedSides& sides) {
 }  // namespace
 
 Document track_document(const TrackReport& report) {
-  Document document{.title = "Regression check", .blocks = {}};
+  Document document{.title = "Regression check"};
   document.blocks.emplace_back(Verdict{verdict_text(report)});
   const std::vector<const TrackedResult*> results = in_order(report);
-  if (Table changes = changes_table(results); !changes.rows.empty()) document.blocks.emplace_back(std::move(changes));
+  document.add_table(changes_table(results));
   for (Block& each : changes(results)) document.blocks.push_back(std::move(each));
-  if (Table all = all_table(results); !all.rows.empty()) document.blocks.emplace_back(std::move(all));
+  document.add_table(all_table(results));
   for (const std::string& note : report.notes) document.blocks.emplace_back(Paragraph{note});
   document.blocks.emplace_back(Paragraph{report.paired ? rule_text(*report.paired) : rule_text(report.request.rule)});
   if (!results.empty() && results.front()->id > 0)

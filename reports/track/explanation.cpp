@@ -17,9 +17,7 @@ std::string launches_text(const Launch& launches, const std::string& unit) {
 
 Table launches_table(const Explanation& explanation) {
   Table table{.caption = "Launches: the median over iterations",
-              .columns = {"run", "middle", "launches"},
-              .numeric = {false, true, false},
-              .priority = {0, 0, 1},
+              .columns = {"run", numbers("middle"), texts("launches", 1)},
               .first_rows = 40};
   const auto add = [&](const std::string& what, const Launch& launches) {
     table.rows.push_back(
@@ -38,9 +36,7 @@ Table launches_table(const Explanation& explanation) {
 
 Table steps_table(const Explanation& explanation) {
   const StoredVerdict& verdict = explanation.verdict;
-  Table table{.caption = "What the rule asks, and what it found",
-              .columns = {"question", "found", "asked for"},
-              .numeric = {false, false, false}};
+  Table table{.caption = "What the rule asks, and what it found", .columns = {"question", "found", "asked for"}};
   const TrackRule& rule = explanation.rule;
   const auto add = [&](std::string what, std::string found, std::string wanted) {
     table.rows.push_back({std::move(what), std::move(found), std::move(wanted)});
@@ -78,11 +74,10 @@ std::string verdict_text(const Explanation& explanation) {
 }  // namespace
 
 Document explanation_document(const Explanation& explanation) {
-  Document document{.title = fmt::format("Verdict {}", explanation.verdict.id), .blocks = {}};
+  Document document{.title = fmt::format("Verdict {}", explanation.verdict.id)};
   document.blocks.emplace_back(Verdict{verdict_text(explanation)});
   if (explanation.verdict.compared) document.blocks.emplace_back(steps_table(explanation));
-  if (Table launches = launches_table(explanation); !launches.rows.empty())
-    document.blocks.emplace_back(std::move(launches));
+  document.add_table(launches_table(explanation));
   document.blocks.emplace_back(
       Paragraph{fmt::format("Given at {} by hbench {}, against {}.", explanation.judgement.judged_at,
                             explanation.judgement.version, explanation.judgement.baseline)});
@@ -112,12 +107,10 @@ std::string explanation_json(const Explanation& explanation, Form form) {
 }
 
 Document verdicts_document(const CheckedRun& checked) {
-  Document document{.title = fmt::format("Verdicts on run {}", checked.run), .blocks = {}};
+  Document document{.title = fmt::format("Verdicts on run {}", checked.run)};
   for (const StoredJudgement& judgement : checked.judgements) {
     Table table{.caption = fmt::format("{}, against {}", judgement.judged_at, judgement.baseline),
-                .columns = {"verdict", "case", "says", "change", "why"},
-                .numeric = {true, false, false, true, false},
-                .priority = {0, 0, 0, 1, 2},
+                .columns = {numbers("verdict"), "case", "says", numbers("change", 1), texts("why", 2)},
                 .first_rows = 20};
     for (const StoredVerdict& each : judgement.verdicts)
       table.rows.push_back({fmt::format("{}", each.id),

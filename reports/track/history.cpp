@@ -55,9 +55,8 @@ std::string verdict_text(const std::vector<CaseHistory>& cases, const std::vecto
 
 Table changes_table(const std::vector<Event>& events) {
   Table table{.caption = "Changes, the newest first",
-              .columns = {"case", "change", "95 % interval", "after", "and by", "runs", "since"},
-              .numeric = {false, true, true, false, false, false, false},
-              .priority = {0, 0, 2, 0, 0, 3, 1},
+              .columns = {"case", numbers("change"), numbers("95 % interval", 2), "after", "and by", texts("runs", 3),
+                          texts("since", 1)},
               .first_rows = 20};
   for (const Event& event : events)
     table.rows.push_back({event.of->name, signed_percent(event.change->shift), interval_text(event.change->interval),
@@ -68,9 +67,8 @@ Table changes_table(const std::vector<Event>& events) {
 
 Table levels_table(const std::vector<CaseHistory>& cases) {
   Table table{.caption = "Levels of today",
-              .columns = {"case", "level", "since run", "of runs", "newest run", "from level"},
-              .numeric = {false, true, true, true, true, true},
-              .priority = {0, 0, 0, 2, 1, 1},
+              .columns = {"case", numbers("level"), numbers("since run"), numbers("of runs", 2),
+                          numbers("newest run", 1), numbers("from level", 1)},
               .first_rows = 20};
   for (const CaseHistory& each : cases) {
     const std::size_t last = each.points.size() - 1;
@@ -163,10 +161,10 @@ void history_fields(Row& row, const CaseHistory& known) {
 }  // namespace
 
 Document history_document(const std::vector<CaseHistory>& cases, const HistoryRequest& request) {
-  Document document{.title = "History", .blocks = {}};
+  Document document{.title = "History"};
   const std::vector<Event> events = events_of(cases);
   document.blocks.emplace_back(Verdict{verdict_text(cases, events)});
-  ChartGroup charts{.title = "Runs", .charts = {}};
+  ChartGroup charts{.title = "Runs"};
   // What has changed is looked at first.
   std::vector<const CaseHistory*> shown;
   for (const CaseHistory& each : cases) shown.push_back(&each);

@@ -29,15 +29,9 @@ bool is_simulated(const TracedCase& traced) { return !traced.asked.is_timed(); }
 
 Table rank_table(const TracedCase& traced, const TraceSummary& summary) {
   Table table{.caption = "Milliseconds of a step, the medians over steps",
-              .columns = {"rank", "step"},
-              .numeric = {true, true},
-              .priority = {0, 0},
+              .columns = {numbers("rank"), numbers("step")},
               .first_rows = kRanksShown};
-  for (const Column& column : kColumns) {
-    table.columns.emplace_back(column.title);
-    table.numeric.push_back(true);
-    table.priority.push_back(column.priority);
-  }
+  for (const Column& column : kColumns) table.columns.push_back(numbers(column.title, column.priority));
   for (const auto& [rank, ledger] : summary.ranks) {
     if (is_simulated(traced) && rank > 0) continue;
     const bool known = traced.alone > Seconds(0);
@@ -70,8 +64,7 @@ std::string buckets(const TracedCase& traced, const TraceSummary& summary) {
 }
 
 Table ledger_table(const TracedCase& traced) {
-  Table table{
-      .caption = "Milliseconds of a step, of the mean rank", .columns = {"part", "ms"}, .numeric = {false, true}};
+  Table table{.caption = "Milliseconds of a step, of the mean rank", .columns = {"part", numbers("ms")}};
   for (const LedgerPart& part : kLedgerParts)
     if (const auto known = traced.ledger.find(std::string(part.name)); known != traced.ledger.end())
       table.rows.push_back({std::string(part.words), milliseconds(Seconds(known->second))});
@@ -106,7 +99,7 @@ void add_case(std::vector<Block>& blocks, const TracedCase& traced) {
 }  // namespace
 
 Document trace_document(const std::vector<TracedCase>& cases) {
-  Document document{.title = "Where the time of steps goes", .blocks = {}};
+  Document document{.title = "Where the time of steps goes"};
   for (const TracedCase& each : cases) add_case(document.blocks, each);
   return document;
 }

@@ -110,7 +110,8 @@ TEST(CollectiveTable, FitsIntoATerminalOfEightyColumnsAndNamesWhatItLeavesOut) {
 
 TEST(CollectiveTable, PutsFewCandidatesBesideAndManyBelowEachOther) {
   const auto columns = [](const std::vector<CaseResult>& results) {
-    return std::get<Table>(collective_document(collective_rows(results), {.comparison = true}).blocks.front()).columns;
+    return titles_of(
+        std::get<Table>(collective_document(collective_rows(results), {.comparison = true}).blocks.front()));
   };
   EXPECT_THAT(columns(two_sizes()), testing::ElementsAre("size (B)", "direct by shm", "vendor by mpi",
                                                          "ring-chunked by gloo", "best peer / ours"));

@@ -269,17 +269,16 @@ TEST(DoctorTopology, IsATableOfWhatThereIs) {
   const std::vector<Table> tables = topology_tables(machine);
   ASSERT_EQ(tables.size(), 4U);
   EXPECT_EQ(tables[0].caption, "GPUs");
-  EXPECT_THAT(tables[0].columns, ElementsAre("GPU", "name", "PCIe", "node", "temperature"))
+  EXPECT_THAT(titles_of(tables[0]), ElementsAre("GPU", "name", "PCIe", "node", "temperature"))
       << "what nobody knows is left out";
   EXPECT_THAT(tables[0].rows, ElementsAre(ElementsAre("0", "NVIDIA H100", "PCIe 5.0 x16", "", ""),
                                           ElementsAre("1", "NVIDIA H100", "PCIe 5.0 x16", "NUMA 1", "31 C")));
   EXPECT_EQ(tables[1].caption, "NVLinks that are up");
-  EXPECT_THAT(tables[1].columns, ElementsAre("from", "GPU 0", "GPU 1", "switch"));
+  EXPECT_THAT(titles_of(tables[1]), ElementsAre("from", "GPU 0", "GPU 1", "switch"));
   EXPECT_THAT(tables[1].rows, ElementsAre(ElementsAre("GPU 0", "-", "4", "14"), ElementsAre("GPU 1", "4", "-", "-")));
   EXPECT_THAT(tables[2].rows, ElementsAre(ElementsAre("NUMA 0", "0-15", "94 GiB")));
   EXPECT_THAT(tables[3].rows, ElementsAre(ElementsAre("mlx5_0", "InfiniBand", "up", "400 Gbit/s", "NUMA 0"),
                                           ElementsAre("eth0", "Ethernet", "down", "unknown", "")));
-  for (const Table& table : tables) EXPECT_EQ(table.numeric.size(), table.columns.size()) << table.caption;
   EXPECT_THAT(topology_tables({}), IsEmpty());
 }
 

@@ -187,7 +187,6 @@ TEST(Listings, HaveACellForEveryColumnAndOneRowForEveryName) {
   const Data data = load_data();
   for (const Listing& listing : listings()) {
     const Table table = listing.table(data);
-    EXPECT_EQ(table.numeric.size(), table.columns.size()) << listing.name;
     std::set<std::string> names;
     for (const auto& row : table.rows) {
       EXPECT_EQ(row.size(), table.columns.size()) << listing.name;
@@ -199,7 +198,7 @@ TEST(Listings, HaveACellForEveryColumnAndOneRowForEveryName) {
 }
 
 std::size_t column_of(const Table& table, std::string_view name) {
-  return static_cast<std::size_t>(std::ranges::find(table.columns, name) - table.columns.begin());
+  return static_cast<std::size_t>(std::ranges::find(table.columns, name, &TableColumn::title) - table.columns.begin());
 }
 
 Table listed(std::string_view name) { return std::ranges::find(listings(), name, &Listing::name)->table(load_data()); }
@@ -259,7 +258,7 @@ TEST(Listings, NameTheColumnThatIsAboutThisMachineAndLeaveItOutOfMarkdown) {
     testing::internal::CaptureStdout();
     run({"list", std::string(listing.name), "--markdown"});
     const std::string markdown = testing::internal::GetCapturedStdout();
-    EXPECT_THAT(markdown, HasSubstr(fmt::format("| {} |", table.columns[0])));
+    EXPECT_THAT(markdown, HasSubstr(fmt::format("| {} |", table.columns[0].title)));
     EXPECT_THAT(markdown, testing::Not(HasSubstr(fmt::format("| {} |", listing.machine_column))));
   }
 }

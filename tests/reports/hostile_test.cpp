@@ -84,7 +84,7 @@ TEST(Hostile, NoFormatWritesControlCharactersOrBrokenUtf8) {
 
 TEST(Hostile, CsvDisarmsFormulasAndKeepsNumbers) {
   const auto cell = [](const std::string& text) {
-    const Document document{.title = "", .blocks = {Table{"t", {"c"}, {false}, {{text}}}}};
+    const Document document{.title = "", .blocks = {Table{"t", {"c"}, {{text}}}}};
     const std::string csv = kCsvFormat.render(document);
     return csv.substr(csv.find('\n') + 1);
   };

@@ -39,9 +39,13 @@ TEST(Rows, GiveJsonSchemaTableAndCsvOfOneDescription) {
   EXPECT_EQ(broken_by(R"([{"name": "a"}])", schema), R"($[0] lacks "seconds")");
   EXPECT_EQ(broken_by(R"([{"name": "a", "seconds": null, "late": 1}])", schema), "$[0].late is in no schema");
   const Table table = table_of(steps, step_fields, {.caption = "Steps"});
-  EXPECT_THAT(table.columns, testing::ElementsAre("step", "time", "bands"));
-  EXPECT_THAT(table.numeric, testing::ElementsAre(false, true, true));
-  EXPECT_THAT(table.priority, testing::ElementsAre(0, 2, 0));
+  EXPECT_THAT(titles_of(table), testing::ElementsAre("step", "time", "bands"));
+  EXPECT_THAT(table.columns, testing::ElementsAre(testing::Field(&TableColumn::numeric, false),
+                                                  testing::Field(&TableColumn::numeric, true),
+                                                  testing::Field(&TableColumn::numeric, true)));
+  EXPECT_THAT(table.columns,
+              testing::ElementsAre(testing::Field(&TableColumn::priority, 0), testing::Field(&TableColumn::priority, 2),
+                                   testing::Field(&TableColumn::priority, 0)));
   EXPECT_THAT(table.rows,
               testing::ElementsAre(testing::ElementsAre("a,b", "1.5 s", "1"), testing::ElementsAre("=c", "lost", "0")));
   EXPECT_EQ(csv_lines({json_of(Form::values, steps[1], step_fields)}), "name,seconds\n\"'=c\",\n");

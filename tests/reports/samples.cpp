@@ -109,8 +109,8 @@ Chart throughput_chart(const Workload& workload) {
 
 Table points_table() {
   Table table{.caption = "All points",
-              .columns = {"workload", "strategy", "network", "GPUs", "evidence", "efficiency", "samples/s"},
-              .numeric = {false, false, false, true, false, true, true},
+              .columns = {"workload", "strategy", "network", numbers("GPUs"), "evidence", numbers("efficiency"),
+                          numbers("samples/s")},
               .rows = {},
               .folded = true};
   for (const Workload& workload : kWorkloads)
@@ -169,26 +169,24 @@ Document small_document() {
                   .family = "slow",
                   .points = {{0, 1, {}, {}, ""}, {86400, 2, {}, {}, "", "3f2a91c"}}},
                  {.label = "ring on fast", .group = "ring", .family = "fast", .points = {{0, 3, {}, {}, ""}}}}};
-  return {.title = "Scaling of VGG-16",
-          .blocks = {Verdict{"On 8 GPUs ring keeps 75 % (70 to 80)."},
-                     Warnings{{"ring on 2 GPUs: the machine was busy", "ps: 3 < 4 launches"}},
-                     ChartGroup{"Scaling efficiency", {chart, steps}}, Heading{1, "Points"},
-                     Paragraph{"Efficiency is throughput over n times that of one GPU, measured on the same machine in "
-                               "the same session; a row without a baseline has none."},
-                     Table{"By strategy",
-                           {"strategy", "GPUs", "efficiency"},
-                           {false, true, true},
-                           {{"ring", "8", "75.0 %"}, {"ps", "128", "25.0 %"}}},
-                     Heading{2, "What ran where"},
-                     Table{"Machines", {"name", "cores"}, {false, true}, {{"a_b*c|d", "2"}}, true},
-                     Table{.caption = "The fastest",
-                           .columns = {"workload", "GPUs", "10 Gbit/s"},
-                           .numeric = {false, true, false},
-                           .rows = {{"VGG-16", "8", "A"}, {"VGG-16", "16", "A~B"}, {"ResNet-50", "8", "all"}},
-                           .grouped = true,
-                           .tints = {{{}, {}, {.group = "ring", .strength = 1, .label = "ring"}},
-                                     {{}, {}, {.label = "ring ~ ps"}}}},
-                     panels, Chart{.id = "empty", .title = "Nothing yet", .x_title = "x", .y_title = "y"}}};
+  return {
+      .title = "Scaling of VGG-16",
+      .blocks = {Verdict{"On 8 GPUs ring keeps 75 % (70 to 80)."},
+                 Warnings{{"ring on 2 GPUs: the machine was busy", "ps: 3 < 4 launches"}},
+                 ChartGroup{"Scaling efficiency", {chart, steps}}, Heading{1, "Points"},
+                 Paragraph{"Efficiency is throughput over n times that of one GPU, measured on the same machine in "
+                           "the same session; a row without a baseline has none."},
+                 Table{"By strategy",
+                       {"strategy", numbers("GPUs"), numbers("efficiency")},
+                       {{"ring", "8", "75.0 %"}, {"ps", "128", "25.0 %"}}},
+                 Heading{2, "What ran where"}, Table{"Machines", {"name", numbers("cores")}, {{"a_b*c|d", "2"}}, true},
+                 Table{.caption = "The fastest",
+                       .columns = {"workload", numbers("GPUs"), "10 Gbit/s"},
+                       .rows = {{"VGG-16", "8", "A"}, {"VGG-16", "16", "A~B"}, {"ResNet-50", "8", "all"}},
+                       .grouped = true,
+                       .tints = {{{}, {}, {.group = "ring", .strength = 1, .label = "ring"}},
+                                 {{}, {}, {.label = "ring ~ ps"}}}},
+                 panels, Chart{.id = "empty", .title = "Nothing yet", .x_title = "x", .y_title = "y"}}};
 }
 
 Document rich_document() {
@@ -204,8 +202,7 @@ Document rich_document() {
                  efficiency, throughput, Heading{1, "Points"},
                  Paragraph{"Each figure names its evidence. Simulated ones carry the uncertainty of their profile."},
                  Table{"Efficiency at 128 GPUs, 25 Gbit/s",
-                       {"workload", "ring", "ps greedy", "ring + fp16"},
-                       {false, true, true, true},
+                       {"workload", numbers("ring"), numbers("ps greedy"), numbers("ring + fp16")},
                        {{"ResNet-50", "80.4 %", "57.1 %", "88.0 %"}, {"VGG-16", "38.2 %", "17.9 %", "55.0 %"}}},
                  points_table(), Heading{1, "What ran where"},
                  Paragraph{"Simulator 1 with profiles of 2017 and 2020; engine 1 on eight cores."}}};
@@ -225,10 +222,9 @@ Document document_saying(const std::string& text) {
   panels.panels = true;
   return {.title = text,
           .blocks = {Verdict{text}, Warnings{{text, text}}, Heading{1, text}, Paragraph{text},
-                     Table{text, {text}, {false}, {{text}}}, Table{text, {text}, {false}, {{text}}, true},
+                     Table{text, {text}, {{text}}}, Table{text, {text}, {{text}}, true},
                      Table{.caption = text,
                            .columns = {text, text},
-                           .numeric = {false, false},
                            .rows = {{text, text}},
                            .grouped = true,
                            .tints = {{{}, {.group = text, .strength = 1, .label = text}}}},

@@ -233,7 +233,7 @@ Document rich_report() {
 
 TEST(ScalingTables, AlignNumbersToTheRightAndNothingElse) {
   for (const Table& table : all_of<Table>(rich_report())) {
-    for (std::size_t column = 0; column < table.numeric.size(); ++column) {
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
       bool numbers = false, words = false;
       for (const auto& row : table.rows) {
         const std::string cell = plain(row.at(column));
@@ -241,7 +241,8 @@ TEST(ScalingTables, AlignNumbersToTheRightAndNothingElse) {
         (begins_with_number(cell) ? numbers : words) = true;
       }
       if (!numbers && !words) continue;
-      EXPECT_EQ(table.numeric[column], numbers && !words) << table.caption << ": " << table.columns[column];
+      EXPECT_EQ(table.columns[column].numeric, numbers && !words)
+          << table.caption << ": " << table.columns[column].title;
     }
   }
 }

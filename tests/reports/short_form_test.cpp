@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 Document long_document(std::size_t rows) {
-  Table table{.caption = "Rows", .columns = {"number", "text"}, .numeric = {true, false}};
+  Table table{.caption = "Rows", .columns = {numbers("number"), "text"}};
   Warnings warnings;
   for (std::size_t row = 1; row <= rows; ++row) {
     table.rows.push_back({std::to_string(row), "some words of a row"});
@@ -51,7 +51,7 @@ TEST(ShortForm, IsLeftAsItIsWhereTheWholeFits) {
 TEST(ShortForm, ClipsLongCellsBetweenCodePoints) {
   std::string cell = "x";
   for (int i = 0; i < 100; ++i) cell += "\u00e4";
-  const Document document{.title = "t", .blocks = {Table{"c", {"a"}, {false}, {{cell}}}}};
+  const Document document{.title = "t", .blocks = {Table{"c", {"a"}, {{cell}}}}};
   const std::string text = render_within(100'000, document, kMarkdownFormat);
   EXPECT_LT(text.size(), 200u);
   EXPECT_THAT(text, HasSubstr("..."));

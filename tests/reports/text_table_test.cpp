@@ -26,8 +26,7 @@ std::string repeated(const std::string& text, int times) {
 }
 
 Table small_table() {
-  return {.columns = {"name", "step time (us)", "note"},
-          .numeric = {false, true, false},
+  return {.columns = {"name", numbers("step time (us)"), "note"},
           .rows = {{"ring", "12.5", "two words"}, {"ps", "7", "one"}}};
 }
 
@@ -56,7 +55,6 @@ TEST(TextTable, ShowsItsFirstRowsWhereAllAreNotAskedFor) {
 TEST(TextTable, ShowsTheFirstCellOfGroupedRowsOnceWhereLinesAreLimited) {
   Table table = small_table();
   table.columns.insert(table.columns.begin(), "group");
-  table.numeric.insert(table.numeric.begin(), false);
   table.rows = {{"first", "ring", "12.5", "one"}, {"first", "ps", "7", "two"}, {"second", "ring", "8", "three"}};
   table.grouped = true;
   EXPECT_EQ(text_table(table, 80),
@@ -74,7 +72,7 @@ TEST(TextTable, ShowsTheFirstCellOfGroupedRowsOnceWhereLinesAreLimited) {
 
 TEST(TextTable, WrapsNoHeadsThatFitOnceAColumnIsLeftOut) {
   Table table = small_table();
-  table.priority = {0, 0, 1};
+  table.columns[2].priority = 1;
   table.rows[0][2] = "a-note-of-one-long-word-that-does-not-wrap";
   EXPECT_EQ(text_table(table, 42),
             "name  step time (us)\n"
@@ -102,8 +100,7 @@ TEST(TextTable, FitsExactlyAndNotOneColumnMore) {
 }
 
 TEST(TextTable, WrapsTextButNeverBreaksAWordOrANumber) {
-  const Table table{.columns = {"n", "what"},
-                    .numeric = {true, false},
+  const Table table{.columns = {numbers("n"), "what"},
                     .rows = {{"1000000", "a sentence of some length that has to be wrapped somewhere"}}};
   const std::string text = text_table(table, 40);
   EXPECT_EQ(widest_line(text), 40U);
@@ -112,10 +109,8 @@ TEST(TextTable, WrapsTextButNeverBreaksAWordOrANumber) {
 }
 
 Table with_priorities() {
-  return {.columns = {"size", "algbw", "type"},
-          .numeric = {true, true, true},
-          .rows = {{"1048576", "12345.67", "float32"}},
-          .priority = {0, 1, 2}};
+  return {.columns = {numbers("size"), numbers("algbw", 1), numbers("type", 2)},
+          .rows = {{"1048576", "12345.67", "float32"}}};
 }
 
 TEST(TextTable, LeavesOutTheColumnOfTheLargestPriorityFirstAndNamesIt) {
@@ -133,7 +128,7 @@ TEST(TextTable, LeavesOutTheColumnOfTheLargestPriorityFirstAndNamesIt) {
 
 TEST(TextTable, NeverLeavesOutAColumnWithoutAPriority) {
   Table table = with_priorities();
-  table.priority.clear();
+  for (TableColumn& column : table.columns) column.priority = 0;
   EXPECT_EQ(text_table(table, 10),
             "1048576\n"
             "  algbw  12345.67\n"
@@ -143,7 +138,6 @@ TEST(TextTable, NeverLeavesOutAColumnWithoutAPriority) {
 
 TEST(TextTable, BecomesParagraphsWhereCellsWouldHaveManyLines) {
   const Table table{.columns = {"name", "source"},
-                    .numeric = {false, false},
                     .rows = {{"ring", "word " + repeated(std::string(40, 'x') + " ", 6)}, {"b", ""}}};
   const std::string text = text_table(table, 70);
   EXPECT_THAT(text, testing::StartsWith("ring\n  source  word"));

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include <nlohmann/json.hpp>
 
 #include "reports/formats/chart_table.hpp"
 #include "reports/formats/formats.hpp"
 #include "reports/formats/html/assets.hpp"
-#include "reports/formats/html/chart_json.hpp"
 #include "reports/formats/plain_text.hpp"
 #include "reports/formats/prepare.hpp"
+#include "reports/formats/style.hpp"
 #include "reports/formats/thin.hpp"
 
 /// One file that needs no network: Chart.js, our script and our style sheet are inside. The page is whole
@@ -16,6 +20,89 @@
 
 namespace hbench {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string safe_in_script(const Json& json) {
+  std::string out;
+  for (char c : json.dump(-1, ' ', true)) {
+    switch (c) {
+      case '<':
+        out += "\\u003c";
+        break;
+      case '>':
+        out += "\\u003e";
+        break;
+      case '&':
+        out += "\\u0026";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+/// Six digits are more than a picture shows, and a third of the bytes of all of them.
+double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+
+Json optional_json(const std::optional<double>& value) { return value ? Json(rounded(*value)) : Json(); }
+
+/// Gives each text a number at its first use.
+class Notes {
+ public:
+  std::size_t number(const std::string& text) {
+    const auto [known, added] = numbers_.try_emplace(text, numbers_.size());
+    if (added) texts_.push_back(text);
+    return known->second;
+  }
+  const Json& texts() const { return texts_; }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  Json texts_ = Json::array();
+};
+
+Json point_json(const ChartPoint& point, Notes& notes) {
+  // A date needs all of its digits.
+  Json json = Json::array({point.x, rounded(point.y), optional_json(point.low), optional_json(point.high),
+                           point.note.empty() ? Json() : Json(notes.number(point.note)),
+                           point.label.empty() ? Json() : Json(point.label)});
+  while (json.back().is_null()) json.erase(json.size() - 1);
+  return json;
+}
+
+Json series_json(const Series& series, const SeriesStyle& style) {
+  Json points = Json::array();
+  Notes notes;
+  for (const ChartPoint& point : series.points) points.push_back(point_json(point, notes));
+  return {{"label", series.label},          {"group", series.group}, {"family", series.family},
+          {"mark", to_string(series.mark)}, {"shown", series.shown}, {"light", style.colour.light},
+          {"dark", style.colour.dark},      {"dash", style.dash},    {"line", style.line},
+          {"small", style.small},           {"band", style.band},    {"points", std::move(points)},
+          {"notes", notes.texts()}};
+}
+
+/// What `report.js` draws, safe inside a script element: nothing in it can end the element or start a comment there.
+/// A point is `[x, y, low, high, index into the series' notes, label]`; what is empty at its end is left out.
+std::string chart_json(const Chart& chart, const Styles& styles) {
+  Json series = Json::array(), lines = Json::array();
+  for (const Series& one : chart.series) series.push_back(series_json(one, styles.of(chart, one)));
+  for (const ReferenceLine& line : chart.lines)
+    lines.push_back({{"label", line.label}, {"at", line.at}, {"vertical", line.vertical}});
+  return safe_in_script({{"xTitle", chart.x_title},
+                         {"yTitle", chart.y_title},
+                         {"log2", chart.x_log2},
+                         {"dates", chart.x_dates},
+                         {"yLog10", chart.y_log10},
+                         {"percent", chart.y_percent},
+                         {"yMin", optional_json(chart.y_min)},
+                         {"yMax", optional_json(chart.y_max)},
+                         {"panels", chart.panels},
+                         {"endLabels", chart.end_labels},
+                         {"lines", std::move(lines)},
+                         {"series", std::move(series)}});
+}
 
 std::string escaped(std::string_view text) { return escaped_markup(text, true); }
 
@@ -132,7 +219,7 @@ class HtmlWriter {
   void add_table(const Table& table) {
     out_ += fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n<thead>",
                         escaped(table.caption), table.tints.empty() ? "" : " class=\"map\"");
-    add_row(table, table.columns, "th scope=\"col\"", {});
+    add_row(table, titles_of(table), "th scope=\"col\"", {});
     out_ += "</thead>\n";
     if (!table.grouped) out_ += "<tbody>\n";
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -152,8 +239,8 @@ class HtmlWriter {
     for (std::size_t i = table.grouped ? 1 : 0; i < cells.size(); ++i) {
       const Tint tint = i < tints.size() ? tints[i] : Tint();
       const std::string& text = tint.label.empty() ? cells[i] : tint.label;
-      out_ += fmt::format("<{}{}{}>{}</{}>", open, class_of(table.numeric[i], text), style_of(tint), escaped(text),
-                          open.substr(0, 2));
+      out_ += fmt::format("<{}{}{}>{}</{}>", open, class_of(table.columns[i].numeric, text), style_of(tint),
+                          escaped(text), open.substr(0, 2));
     }
     out_ += "</tr>\n";
   }
