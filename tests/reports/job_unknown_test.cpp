@@ -86,7 +86,8 @@ TEST(JobReport, SaysThatDurationsAreMissing) {
   EXPECT_TRUE(Json::parse(job_json(job, {}))["communication_seconds"].is_null());
   job.forward = job.backward = Seconds(0.1);
   EXPECT_THAT(std::get<Verdict>(job_document(job, {}).blocks.front()).text, HasSubstr("travel is not known"));
-  for (const auto& row : all_of<Table>(job_document(job, {})).front().rows)
+  const Table times = all_of<Table>(job_document(job, {})).front();
+  for (const auto& row : times.rows)
     if (row[0] == "exposed" || row[0] == "overlapped") {
       EXPECT_EQ(row[1], "not known") << row[0];
     }
