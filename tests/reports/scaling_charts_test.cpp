@@ -33,7 +33,7 @@ TEST(ScalingCharts, HaveOneSeriesPerStrategyAndNetworkByRisingGpus) {
 }
 
 TEST(ScalingCharts, LeaveBaselinesOutAndShowEfficienciesBeyondOneHundredPerCent) {
-  const Document document = report_on({measured(1, kNone, 1), measured(2, kRings, 1.13)});
+  const Document document = report_on({measured(1, kAlone, 1), measured(2, kRings, 1.13)});
   const Chart chart = all_of<ChartGroup>(document).at(0).charts.at(0);
   EXPECT_THAT(shown_labels(chart), ElementsAre("ideal", "ring on this machine (measured)"));
   EXPECT_EQ(chart.x_title, "Ranks");

@@ -17,7 +17,7 @@ inline const Strategy kDedicatedServers{
     .algorithm = "ps", .placement = "sliced", .server_mode = "dedicated", .compressor = "none", .fusion = "none"};
 inline const Strategy kColocatedServers{
     .algorithm = "ps", .placement = "sliced", .server_mode = "colocated", .compressor = "none", .fusion = "none"};
-inline const Strategy kNone{.algorithm = "none"};
+inline const Strategy kAlone{.algorithm = "none"};
 
 /// A point of 32 samples per GPU, of which one alone makes 100 a second. `efficiency` is a share, 1 for ideal.
 Point point(Evidence evidence, const std::string& workload, const std::string& profile, int gpus,

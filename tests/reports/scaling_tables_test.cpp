@@ -222,7 +222,7 @@ TEST(ScalingTables, SplitMeasuredStepsBesideWhatWasSimulatedForThem) {
 
 /// One report with all of its tables of points.
 Document rich_report() {
-  Point baseline = measured(1, kNone, 1);
+  Point baseline = measured(1, kAlone, 1);
   Point step = simulated("vgg16", "fast", 8, kRings, 0.7);
   step.ledger = {{"compute", 0.2}, {"exposed", 0.1}};
   return report_on({baseline, measured(2, kRings, 0.9), measured(2, kDedicatedServers, 0.5), predicted(2, kRings, 0.94),

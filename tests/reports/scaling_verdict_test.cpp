@@ -179,7 +179,7 @@ TEST(ScalingVerdict, SaysLessWhenThereIsLess) {
 }
 
 TEST(ScalingVerdict, CountsRanksAndGivesIntervalsForMeasuredPoints) {
-  const std::vector<Point> points{measured(1, kNone, 1), measured(2, kRings, 0.8), measured(2, kServers, 0.6)};
+  const std::vector<Point> points{measured(1, kAlone, 1), measured(2, kRings, 0.8), measured(2, kServers, 0.6)};
   EXPECT_EQ(verdict_on(points),
             "2 ranks, ResNet-18 at 64x64: ring keeps 80 % (77 to 82) of ideal speed on this machine (measured).");
   EXPECT_EQ(reason_for(points), "Measured on this machine: 3 launches, 30 iterations.");
@@ -319,7 +319,7 @@ TEST(ScalingVerdict, TellsErrorsOnFiguresThatCalibratedTheModelApart) {
 }
 
 TEST(ScalingVerdict, SaysOfABaselineAloneThatNothingWasCommunicated) {
-  Point alone = measured(1, kNone, 1);
+  Point alone = measured(1, kAlone, 1);
   alone.efficiency.reset();
   EXPECT_THAT(verdict_on({alone}), StartsWith("1 rank, ResNet-18 at 64x64: 100 samples/s with no communication on "
                                               "this machine (measured)"));
