@@ -264,10 +264,14 @@ void PlanBuilder::add_clusters(Evidence evidence) {
         const auto [refused, unsuited, planned] = std::tuple(plan_.refused.size(), unsuited_, plan_.cases.size());
         for (const TrainingStrategy& strategy : strategies_asked(request_, of, plan_.refused))
           add_as_recorded(evidence, trace, profile, gpus, strategy);
-        // Nobody named what is tried in vain.
-        if (!searches || plan_.cases.size() == planned) continue;
-        plan_.refused.resize(refused);
+        if (!searches) continue;
+        // Nobody named what is tried in vain; where all is, the first stands for what it lacks.
+        const bool found = plan_.cases.size() > planned;
+        plan_.refused.resize(std::min(plan_.refused.size(), refused + (found ? 0 : 1)));
         unsuited_ = unsuited;
+        if (!found)
+          refuse(fmt::format("{} with --method auto on {} GPUs of {}", trace, gpus, profile),
+                 fmt::format("none of the {} methods tried has room and divides the model", of.auto_methods.size()));
       }
 }
 

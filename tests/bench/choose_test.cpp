@@ -131,6 +131,9 @@ TEST(ChooseVerb, SearchesTheMethodThatIsTheQuickestOfThoseThatHaveRoom) {
   expect_error([&] { answer("llama2-7b", "synchronous"); }, ExitCode::usage, HasSubstr("every combination was refused"),
                HasSubstr("GB"));
   testing::internal::GetCapturedStdout();
+  expect_error([&] { answer("gpt3-175b", "auto"); }, ExitCode::usage, HasSubstr("every combination was refused"),
+               AllOf(HasSubstr("none of the "), testing::SizeIs(testing::Lt(400U))));
+  testing::internal::GetCapturedStdout();
 }
 
 /// A DGX A100 at a price of 1,000 INR an hour, whose network is assumed.
