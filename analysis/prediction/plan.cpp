@@ -257,22 +257,37 @@ void PlanBuilder::add_clusters(Evidence evidence) {
       for (const std::string& trace : traces_) {
         // One GPU exchanges nothing: its replay is the timeline.
         if (evidence == Evidence::emulated && gpus == 1) continue;
-        const Profile& cluster = plan_.catalog.profiles.at(profile);
-        StrategiesOf of{evidence, cluster.nodes_of(gpus), auto_rule(profile, gpus)};
-        const bool searches = evidence == Evidence::simulated && contains(request_.methods, kAuto);
-        if (searches) of.auto_methods = methods_to_search(gpus, cluster.gpus_per_domain());
-        const auto [refused, unsuited, planned] = std::tuple(plan_.refused.size(), unsuited_, plan_.cases.size());
-        for (const TrainingStrategy& strategy : strategies_asked(request_, of, plan_.refused))
-          add_as_recorded(evidence, trace, profile, gpus, strategy);
-        if (!searches) continue;
-        // Nobody named what is tried in vain; where all is, the first stands for what it lacks.
-        const bool found = plan_.cases.size() > planned;
-        plan_.refused.resize(std::min(plan_.refused.size(), refused + (found ? 0 : 1)));
-        unsuited_ = unsuited;
-        if (!found)
-          refuse(fmt::format("{} with --method auto on {} GPUs of {}", trace, gpus, profile),
-                 fmt::format("none of the {} methods tried has room and divides the model", of.auto_methods.size()));
+        add_strategies(evidence, trace, profile, gpus);
       }
+}
+
+/// What was asked for on one cluster, of one workload and number of GPUs.
+void PlanBuilder::add_strategies(Evidence evidence, const std::string& trace, const std::string& profile, int gpus) {
+  const Profile& cluster = plan_.catalog.profiles.at(profile);
+  StrategiesOf of{evidence, cluster.nodes_of(gpus), auto_rule(profile, gpus)};
+  const bool searches = evidence == Evidence::simulated && contains(request_.methods, kAuto);
+  if (searches) of.auto_methods = methods_to_search(gpus, cluster.gpus_per_domain());
+  const std::vector<TrainingStrategy> strategies = strategies_asked(request_, of, plan_.refused);
+  const auto is_named = [&](const TrainingStrategy& strategy) {
+    return std::ranges::any_of(request_.methods, [&](const std::string& text) {
+      return text != kAuto && parse_method(text).text() == strategy.method.text();
+    });
+  };
+  // Those with methods that were named come before those that are tried.
+  const auto tried = searches ? std::ranges::find_if_not(strategies, is_named) : strategies.end();
+  const auto add = [&](const TrainingStrategy& each) { add_as_recorded(evidence, trace, profile, gpus, each); };
+  std::for_each(strategies.begin(), tried, add);
+  if (tried == strategies.end()) return;
+  const std::size_t refused = plan_.refused.size(), planned = plan_.cases.size();
+  const auto unsuited = unsuited_;
+  std::for_each(tried, strategies.end(), add);
+  // Nobody named what is tried in vain; where all is, the first stands for what it lacks.
+  const bool found = plan_.cases.size() > planned;
+  plan_.refused.resize(std::min(plan_.refused.size(), refused + (found ? 0 : 1)));
+  unsuited_ = unsuited;
+  if (!found)
+    refuse(fmt::format("{} with --method auto on {} GPUs of {}", trace, gpus, profile),
+           fmt::format("none of the {} methods tried has room and divides the model", of.auto_methods.size()));
 }
 
 /// `recorded` without sizes stands for the buckets of the workload; where nobody asked for a policy, a recorded job

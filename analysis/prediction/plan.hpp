@@ -62,6 +62,7 @@ class PlanBuilder {
 
  private:
   void add_clusters(Evidence evidence);
+  void add_strategies(Evidence evidence, const std::string& trace, const std::string& profile, int gpus);
   void add_published();
   std::string add_profile(const std::string& name_or_file);
   std::string add_trace(const std::string& name_or_file);

@@ -128,6 +128,7 @@ TEST(ChooseVerb, SearchesTheMethodThatIsTheQuickestOfThoseThatHaveRoom) {
   // 7 G parameters with Adam do not fit beside each other; what was tried in vain is nobody's question.
   EXPECT_THAT(answer("llama2-7b", "auto"), AllOf(HasSubstr("with ring, fsdp"), Not(HasSubstr("Left out"))));
   EXPECT_THAT(answer("resnet50", "auto"), AllOf(HasSubstr("level with"), Not(HasSubstr("tensor"))));
+  EXPECT_THAT(answer("resnet50", "auto,ssp:2"), HasSubstr("Left out: ring on 16 GPUs: ssp:2")) << "it was named";
   expect_error([&] { answer("llama2-7b", "synchronous"); }, ExitCode::usage, HasSubstr("every combination was refused"),
                HasSubstr("GB"));
   testing::internal::GetCapturedStdout();
