@@ -44,25 +44,28 @@ const MeasuredCurve* CollectiveModel::curve_of(const AlgorithmChoice& algorithm)
   return known == profile_->curves.end() ? nullptr : &*known;
 }
 
+World CollectiveModel::of_group() const {
+  return groups_.all() ? world_ : World{.workers = groups_.size_among(world_.workers)};
+}
+
 Seconds CollectiveModel::model(const AlgorithmChoice& algorithm, const Encoding& encoding, std::int64_t elements,
                                int segments) {
   const std::int64_t bytes = elements * static_cast<std::int64_t>(encoding.element_size);
-  const World of_group = groups_.all() ? world_ : World{.workers = groups_.size_among(world_.workers)};
+  const World group = of_group();
   if (algorithm.algorithm->is_vendor())
-    return library_time(*profile_, algorithm.algorithm->collective, of_group.workers, Bytes(static_cast<double>(bytes)))
+    return library_time(*profile_, algorithm.algorithm->collective, group.workers, Bytes(static_cast<double>(bytes)))
         .time;
-  if (segments == 0) segments = algorithm.segments(of_group, bytes);
+  if (segments == 0) segments = algorithm.segments(group, bytes);
   const Seconds moving = simulate(network_, plans_.of(algorithm, segments), encoding, elements, stop_);
   // A schedule runs as a kernel where the library's do.
-  const bool is_called = of_group.ranks() > 1 && profile_->call_latency.value > 0;
+  const bool is_called = group.ranks() > 1 && profile_->call_latency.value > 0;
   return is_called ? profile_->call_latency + kKernelBase + moving : moving;
 }
 
 std::optional<Moved> CollectiveModel::sent_per_rank(const AlgorithmChoice& algorithm, const Encoding& encoding,
                                                     std::int64_t elements) {
   if (algorithm.algorithm->is_vendor()) return {};
-  const World of_group = groups_.all() ? world_ : World{.workers = groups_.size_among(world_.workers)};
-  const int segments = algorithm.segments(of_group, elements * static_cast<std::int64_t>(encoding.element_size));
+  const int segments = algorithm.segments(of_group(), elements * static_cast<std::int64_t>(encoding.element_size));
   const auto [share, is_new] = shares_.try_emplace({algorithm.algorithm, algorithm.parameters, segments});
   // Chunks of a large buffer are alike: what is counted once is true of every size.
   constexpr std::int64_t kLarge = std::int64_t{1} << 40;

@@ -43,6 +43,8 @@ class CollectiveModel {
 
  private:
   const MeasuredCurve* curve_of(const AlgorithmChoice& algorithm) const;
+  /// Those that do one collective together.
+  World of_group() const;
 
   const Profile* profile_;
   World world_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -71,6 +72,8 @@ struct Moved {
   }
   friend Moved operator*(const Moved& moved, double factor) { return {moved.within * factor, moved.between * factor}; }
 };
+/// Adds `factor` times `more` to a sum, which is not known where a part of it is not.
+void add(std::optional<Moved>& sum, const std::optional<Moved>& more, double factor = 1);
 
 /// How much a plan leaves out.
 enum class PlanDetail : std::uint8_t {

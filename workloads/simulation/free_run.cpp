@@ -189,11 +189,10 @@ void FreeRun::send_to_neighbours(Rank rank, const LaunchedBucket& leaving, doubl
 void FreeRun::send(int sender, const Transfer& transfer, std::int64_t elements, double start) {
   if (elements == 0 || transfer.src == transfer.dst) return arrived(sender, transfer, start);
   const bool local = network_.is_local(transfer.src, transfer.dst);
+  const std::int64_t bytes = messages_.encoding().wire_bytes(elements);
   const int iteration = task_.among == Among::neighbours ? sender / kMostBuckets : exchange(sender).iteration;
-  if (iteration < iterations_)
-    (local ? sent_.within : sent_.between) += static_cast<double>(messages_.encoding().wire_bytes(elements));
-  flow_.send(sender, transfer, messages_.of(local, transfer.kind, elements), messages_.encoding().wire_bytes(elements),
-             start);
+  if (iteration < iterations_) (local ? sent_.within : sent_.between) += static_cast<double>(bytes);
+  flow_.send(sender, transfer, messages_.of(local, transfer.kind, elements), bytes, start);
 }
 
 void FreeRun::arrived(int sender, const Transfer& transfer, double at) {

@@ -237,7 +237,6 @@ InFlight::InFlight(Network& network, const StepTimeline& timeline, const Trainin
 void InFlight::begin() {
   streams_ = {};
   departed_.clear();
-  sent_ = {};
   network_.reset();
   concurrent_.emplace(network_, strategy_.compressor.encoding());
 }
@@ -250,16 +249,16 @@ double InFlight::next(double now) const {
   return first;
 }
 
-void InFlight::fly(const Bucket& bucket, std::int64_t elements, double start) {
+Moved InFlight::fly(const Bucket& bucket, std::int64_t elements, double start) {
   std::vector<Shard> shards;
   if (!shards_.empty()) shards = shards_of(bucket, shards_);
   const AlgorithmChoice& algorithm = strategy_.algorithm.at(elements * static_cast<std::int64_t>(sizeof(float)));
   const SimulationPlan plan(network_.layout(), algorithm.runs(network_.world(), 1, shards));
   concurrent_->begin(plan, elements, Seconds(start));
+  departed_.push_back(start);
   const double bytes_of_one =
       static_cast<double>(strategy_.compressor.encoding().wire_bytes(elements)) / static_cast<double>(elements);
-  sent_ += plan.moved(network_.layout(), elements) * (bytes_of_one / network_.world().workers);
-  departed_.push_back(start);
+  return plan.moved(network_.layout(), elements) * (bytes_of_one / network_.world().workers);
 }
 
 std::optional<int> InFlight::advance(double now) {

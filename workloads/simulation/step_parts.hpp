@@ -225,11 +225,10 @@ class InFlight {
     streams_[within_nodes ? 1 : 0].queue.push_back({ready, duration, packing, bucket});
   }
   /// Adds one of a concurrent algorithm. \pre buckets are added in order
-  void fly(const Bucket& bucket, std::int64_t elements, double start);
+  /// Returns the bytes that it sends, by the number of workers.
+  Moved fly(const Bucket& bucket, std::int64_t elements, double start);
   /// Handles what `next` announced. Returns the number of the bucket that has arrived with it, if one has.
   std::optional<int> advance(double now);
-  /// Bytes of those of a concurrent algorithm that have begun, by the number of workers.
-  Moved sent() const { return sent_; }
 
  private:
   /// A bucket on the one stream.
@@ -255,7 +254,6 @@ class InFlight {
   std::array<Stream, 2> streams_;           ///< of what leaves nodes, and of what does not
   std::optional<ConcurrentCollectives> concurrent_;
   std::vector<double> departed_;  ///< by concurrent bucket
-  Moved sent_;
 };
 
 }  // namespace hbench

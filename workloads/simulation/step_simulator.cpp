@@ -80,7 +80,7 @@ StepSimulator::Exchanged StepSimulator::gather(const AlgorithmChoice& algorithm,
   const Exchanged lengths = collective(all_gather, {.element_size = sizeof(std::int64_t)}, world_.workers);
   Exchanged both = collective(all_gather, {.element_size = 1}, payload * world_.workers);
   both.time = both.time + lengths.time + coding_time(compressor, elements, 1, world_.workers);
-  if (both.sent) *both.sent += *lengths.sent;
+  add(both.sent, lengths.sent);
   return both;
 }
 
@@ -89,7 +89,7 @@ StepSimulator::Exchanged StepSimulator::low_rank(const AlgorithmChoice& algorith
   const std::int64_t factor = compressor.codec->max_wire_bytes(elements) / (2 * kElementSize);
   Exchanged both = collective(algorithm, {}, factor);
   both.time = 2 * both.time + coding_time(compressor, elements, 1, 1);
-  if (both.sent) *both.sent += *both.sent;
+  add(both.sent, both.sent);
   return both;
 }
 
@@ -143,7 +143,7 @@ class StepRun : private Carrier {
         walk_.timer_event();
     }
     StepTimes times = walk_.finish();
-    times.sent = strategy_.algorithm.concurrent() ? in_flight_.sent() : sent_;
+    times.sent = sent_;
     return times;
   }
 
@@ -165,13 +165,10 @@ class StepRun : private Carrier {
     const auto& [at, coding] = leaving.departure;
     if (strategy_.algorithm.concurrent()) {
       rank.spans().add(SpanKind::coding, at, at + coding, leaving.number);
-      return in_flight_.fly(leaving.bucket, leaving.elements, at + coding);
+      return add(sent_, in_flight_.fly(leaving.bucket, leaving.elements, at + coding));
     }
     const auto [time, sent] = simulator_.exchange(strategy_, plan().task(leaving.task), leaving.elements);
-    if (sent_ && sent)
-      *sent_ += *sent;
-    else
-      sent_.reset();
+    add(sent_, sent);
     const bool within_nodes = plan().task(leaving.task).groups.within(simulator_.profile_->gpus_per_domain());
     in_flight_.queue(leaving.number, at, coding + network_factor_ * time.value, coding, within_nodes);
   }

@@ -24,10 +24,7 @@ void add_share(StepTimes& sum, const StepTimes& step, double share) {
   for (Seconds StepTimes::*part : {&StepTimes::step, &StepTimes::compute, &StepTimes::straggler, &StepTimes::slowdown,
                                    &StepTimes::exposed, &StepTimes::update, &StepTimes::communication})
     sum.*part = sum.*part + step.*part * share;
-  if (sum.sent && step.sent)
-    *sum.sent += *step.sent * share;
-  else
-    sum.sent.reset();
+  add(sum.sent, step.sent, share);
   sum.alone = step.alone;
   sum.buckets = std::max(sum.buckets, step.buckets);
 }
