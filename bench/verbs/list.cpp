@@ -9,8 +9,7 @@
 #include "reports/formats/formats.hpp"
 #include "reports/prediction/profiles.hpp"
 #include "workloads/methods/method.hpp"
-#include "workloads/methods/plan_drawing.hpp"
-#include "workloads/simulation/pipeline.hpp"
+#include "workloads/simulation/method_drawing.hpp"
 
 namespace hbench {
 namespace {
@@ -33,7 +32,9 @@ std::string rendered(const Listing& listing, const Table& table, bool json, bool
 }
 
 std::string picture(const MethodChoice& method) {
-  return (method.division.none() ? "" : to_text(drawn(method.division))) + to_text(drawn(method.plan(true)));
+  std::string text;
+  for (const Lanes& lanes : drawn(method)) text += to_text(lanes);
+  return text;
 }
 
 /// The iteration of a method, or of all one below the other.
