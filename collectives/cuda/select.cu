@@ -1,5 +1,7 @@
 #include "collectives/cuda/select.cuh"
 
+#include <span>
+
 #include "collectives/cuda/codecs.hpp"
 #include "collectives/cuda/launch.cuh"
 #include "collectives/cuda/launched_codec.hpp"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string>
 
 #include "reports/formats/csv_field.hpp"
 #include "reports/formats/formats.hpp"

@@ -97,12 +97,10 @@ std::string goals_in_words(const Goals& goals) {
 /// ` with ring (level with ps)`, ` with ring, zero:1 (before ring, fsdp: 1.3 (1.1 to 1.5) times as fast)`
 std::string strategy_in_words(const Alternative& alternative) {
   constexpr std::size_t kNamed = 3;
-  const auto& [rivals, runner_up] = std::tie(alternative.rivals, alternative.runner_up);
+  const std::vector<std::string>& rivals = alternative.rivals;
   std::string text = fmt::format(" with {}", alternative.point.asked.strategy.label());
-  if (rivals.empty())
-    return runner_up
-               ? fmt::format("{} (before {}: {} times as fast)", text, runner_up->label, runner_up->behind.in_words())
-               : text;
+  if (const auto& next = alternative.runner_up; rivals.empty())
+    return next ? fmt::format("{} (before {}: {} times as fast)", text, next->label, next->behind.in_words()) : text;
   const auto named = rivals.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, rivals.size()));
   text += fmt::format(" (level with {}", fmt::join(rivals.begin(), named, "; "));
   if (rivals.size() > kNamed) text += fmt::format(" and {} more", rivals.size() - kNamed);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "workloads/methods/plan_order.hpp"
@@ -60,7 +61,7 @@ class Walk {
         for_all([&](int rank, int part) {
           if (!task().own_part || ranks_.owns(rank, part)) apply(rank, ranks_.held(rank, part));
         });
-        return ranks_.sharded() ? ranks_.free_all() : void();
+        return ranks_.free_all();
       case TaskKind::delta:
         return for_all([&](int rank, int part) { take_delta(ranks_.held(rank, part)); });
       case TaskKind::outer:

@@ -61,7 +61,7 @@ class PlanRanks {
       for (int part = 0; part < parts_; ++part) held(rank, part).there = !sharded() || owns(rank, part);
   }
   bool is_of(const Task& task, int part) const { return task.unit == Task::kWhole || part / ranks_ == task.unit; }
-  /// Calls `use(rank, held)` for the parts that the task is of.
+  /// Calls `use(rank, part)` for the parts that the task is of.
   template <class Use>
   void for_all(const Task& task, Use use) {
     for (int rank = 0; rank < ranks_; ++rank)
