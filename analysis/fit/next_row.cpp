@@ -51,7 +51,7 @@ std::optional<NextRow> next_row(const FittedProfile& fitted, const Data& data) {
       catalog.traces.emplace(row.asked.workload, data.traces.load(row.asked.workload));
   const auto simulated = [&](const Case& asked, const Profile& profile) {
     catalog.profiles.insert_or_assign(asked.profile, profile);
-    return std::log(SimulatedRunner(catalog).step(asked).times.step.value);
+    return std::log(SimulatedRunner(catalog).step(asked).step().value);
   };
   std::optional<NextRow> best;
   double most = kLeastGain;

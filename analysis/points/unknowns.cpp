@@ -55,6 +55,9 @@ constexpr double kComputedTimeline = 0.35;
 constexpr double kPrecision = 0.25;
 /// Seconds per byte and per tensor of chains of operators: published compressors add 0.1 to 0.6 s to ResNet-50's step.
 constexpr double kCodingPerByte = 1.5e-9, kCodingPerTensor = 2.5e-3;
+/// Which share of the way from the schedule to the slower end published steps have gone: the mean error of 262 of them
+/// falls from 7.3 to 6.3 % with it, that of 153 which had no part in the choice (DLPerf's and CSC's) from 14.4 to 12.5.
+constexpr double kLostShare = 0.15;
 /// What the rate of a full node leaves of what it has in it.
 constexpr double kLeftByNode = 0.3;
 
@@ -119,6 +122,11 @@ BandFactors band_of(const std::vector<Unknown>& unknowns, double scale) {
     faster += each.faster * each.faster;
   }
   return {.low = std::exp(-scale * std::sqrt(faster)), .high = std::exp(scale * std::sqrt(slower))};
+}
+
+double expected_loss(const std::vector<Unknown>& unknowns) {
+  const BandFactors band = band_of(unknowns);
+  return std::exp(kLostShare * std::max(0.0, std::log(band.high * band.low)));
 }
 
 double size_of(const std::vector<Unknown>& unknowns, UnknownKind kind) {

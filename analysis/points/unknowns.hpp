@@ -100,6 +100,10 @@ struct BandFactors {
 };
 BandFactors band_of(const std::vector<Unknown>& unknowns, double scale = 1);
 
+/// By which factor a step on a real cluster is longer than its schedule, half of the time: nearly all unknowns make it
+/// only slower, so the schedule is near the best of what may be.
+double expected_loss(const std::vector<Unknown>& unknowns);
+
 /// Returns `Unknown::size` of the one of this kind, 0 where there is none.
 double size_of(const std::vector<Unknown>& unknowns, UnknownKind kind);
 

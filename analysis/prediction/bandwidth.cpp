@@ -89,13 +89,13 @@ RequiredBandwidth search_required(const Case& asked, double target, VariedNetwor
   found.least = search(&SimulatedStep::low);
   found.stated = least_rate([&](BytesPerSecond rate) {
     const SimulatedStep& step = network.step(asked, rate);
-    return efficiency(step.times.step, step) >= target;
+    return efficiency(step.step(), step) >= target;
   });
   found.most = search(&SimulatedStep::high);
   const SimulatedStep& best = network.step(asked, kUnlimited);
   const SimulatedStep& meets = found.stated ? network.step(asked, *found.stated) : best;
   if (!meets.unknowns.empty()) found.widest = largest(meets.unknowns).kind;
-  found.best_efficiency = efficiency(best.times.step, best);
+  found.best_efficiency = efficiency(best.step(), best);
   if (found.stated) return found;
   const Obstacle obstacle = worst_obstacle(asked, network.catalog());
   found.obstacle = obstacle.words;
@@ -127,8 +127,8 @@ BreakEven search_break_even(const Case& compressed, const Case& plain, VariedNet
   found.ahead_below = below([](const SimulatedStep& with, const SimulatedStep& without) {
     return lead_of(with.ends(), without.ends()).who() == Ahead::first;
   });
-  found.even_at = below(
-      [](const SimulatedStep& with, const SimulatedStep& without) { return with.times.step < without.times.step; });
+  found.even_at =
+      below([](const SimulatedStep& with, const SimulatedStep& without) { return with.step() < without.step(); });
   return found;
 }
 

@@ -48,7 +48,7 @@ void check_candidates(std::size_t count) {
 
 CellFigure figure_of(const SimulatedStep& step) {
   const Seconds alone = step.times.alone;
-  CellFigure figure{alone / step.times.step, alone / step.high, alone / step.low};
+  CellFigure figure{alone / step.step(), alone / step.high, alone / step.low};
   if (!step.unknowns.empty()) figure.widest = largest(step.unknowns).kind;
   return figure;
 }
@@ -153,7 +153,7 @@ Fastest fastest_of(const std::vector<const SimulatedStep*>& steps) {
   Fastest order;
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (steps[i] != nullptr) order.push_back(i);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return steps[i]->times.step; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return steps[i]->step(); });
   if (order.empty()) return order;
   const StepEnds best = steps[order.front()]->ends();
   std::erase_if(order, [&](std::size_t i) { return lead_of(best, steps[i]->ends()).who() == Ahead::first; });

@@ -43,7 +43,7 @@ Obstacle worst_obstacle(const Case& asked, const Catalog& catalog) {
     Case without = asked;
     suspect.remove(other.profiles.at(asked.profile), without);
     const SimulatedStep step = VariedNetwork(other).step(without, kUnlimited);
-    const double efficiency = step.times.alone / step.times.step;
+    const double efficiency = step.times.alone / step.step();
     if (efficiency > worst.efficiency_without) worst = {std::string(suspect.words), efficiency};
   }
   return worst;

@@ -233,6 +233,11 @@ SimulatedStep SimulatedRunner::step(const Case& asked, double node_rate) {
   const Seconds alone(asked.batch_per_gpu / result.rate);
   result.low = std::min(std::max(times.step * band.low, alone), times.step);
   result.high = times.step * band.high;
+  if (strategy.preset != nullptr && !result.facts.node_measured && strategy.method.is_synchronous()) {
+    result.lost = expected_loss(result.unknowns);
+    result.fast = result.fast * result.lost;
+    result.slow = result.slow * result.lost;
+  }
   return result;
 }
 
@@ -244,7 +249,7 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   const auto add = [&](std::string_view metric, double value, const char* unit = "s") {
     result.samples.push_back({.metric = std::string(metric), .value = value, .unit = unit});
   };
-  add("step_seconds", times.step.value);
+  add("step_seconds", simulated.step().value);
   add("step_seconds_low", simulated.low.value);
   add("step_seconds_high", simulated.high.value);
   add("step_seconds_better", simulated.fast.value);
@@ -275,6 +280,7 @@ CaseResult SimulatedRunner::run(const Case& asked) {
   add("ledger/negotiation", negotiation.value);
   add("ledger/coding", coding.value);
   if (times.update.value > 0) add("ledger/optimizer", times.update.value);
+  if (simulated.lost > 1) add("ledger/unexplained", (simulated.step() - times.step).value);
   if (times.idle.value > 0) add(metric::kPipelineIdle, times.idle.value);
   return result;
 }

@@ -47,23 +47,30 @@ RatePrior rate_prior(const Profile& cluster, int gpus);
 
 /// A simulated step with its band.
 struct SimulatedStep {
-  StepTimes times;          ///< with the profile's figures
+  StepTimes times;  ///< of its schedule, with the profile's figures
+  /// What a framework that is named loses beside, on average, as a factor (`expected_loss`). 1 where hbench's own
+  /// engine is meant, and where the rate of the GPU is of a full node, or of a job whose model is shared: it has that
+  /// in it.
+  double lost = 1;
   std::vector<Span> spans;  ///< of this step
   /// With all of them better and worse by its uncertainty, and at the ends of its factors; the GPU slower and faster by
   /// the factor of its rate. All are for the stated rate: times that one GPU takes alone at the other rate, over that.
   Seconds fast, slow;
-  Seconds low, high;              ///< the 90 % band that `unknowns` make
+  Seconds low, high;              ///< the 90 % band that `unknowns` make of the schedule's step
   StepFacts facts;                ///< what its unknowns depend on
   std::vector<Unknown> unknowns;  ///< none of one GPU
   double rate = 0;                ///< samples/s of one GPU alone, at the case's batch
   double rate_factor = 1;         ///< `OneGpu::factor`
 
+  /// What is stated.
+  Seconds step() const { return times.step * lost; }
+
   /// For `lead_of`.
   StepEnds ends() const {
-    return {.stated = times.step.value,
+    return {.stated = step().value,
             .better = fast.value,
             .worse = slow.value,
-            .exposed = share_exposed(times.step.value, times.alone.value),
+            .exposed = share_exposed(step().value, times.alone.value),
             .servers = facts.servers,
             .coding = size_of(unknowns, UnknownKind::compressor)};
   }

@@ -121,9 +121,9 @@ void simulate_again(TracedCase& traced, const CaseResult& result, const Data& da
   traced.steps = {{.launch = 0, .iteration = 0, .spans = step.spans}};
   traced.alone = step.times.alone;
   const auto stored = value_of(result, "step_seconds");
-  if (stored && std::abs(*stored / step.times.step.value - 1) > kSame)
+  if (stored && std::abs(*stored / step.step().value - 1) > kSame)
     traced.note = fmt::format("simulated again it takes {}, and {} is stored: the simulator or its data have changed",
-                              format(step.times.step), format(Seconds(*stored)));
+                              format(step.step()), format(Seconds(*stored)));
 }
 
 std::string hosts_of_run(const Store& store, std::int64_t run) {

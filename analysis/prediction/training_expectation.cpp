@@ -53,7 +53,7 @@ class Suspects {
   double rate(const Case& asked, const Profile& profile) const {
     Catalog catalog = catalog_;
     catalog.profiles.insert_or_assign(profile.name, profile);
-    return samples_ / SimulatedRunner(catalog, stop_).step(asked).times.step.value;
+    return samples_ / SimulatedRunner(catalog, stop_).step(asked).step().value;
   }
 
   void suspect(std::string what, std::string check, const Case& asked, const Profile& profile) {
@@ -120,11 +120,11 @@ TrainingExpectation expect_training(const PredictionRequest& request, double sam
   TrainingExpectation found{.asked = only_case(plan, request), .measured = samples_per_second};
   const SimulatedStep step = SimulatedRunner(plan.catalog, means.stop).step(found.asked);
   const double samples = found.asked.batch_per_gpu * found.asked.gpus;
-  found.expected = samples / step.times.step.value;
+  found.expected = samples / step.step().value;
   found.low = samples / step.high.value;
   found.high = samples / step.low.value;
   found.alone = step.rate * found.asked.gpus;
-  found.communication = step.times.communication / step.times.step;
+  found.communication = step.times.communication / step.step();
   const Trace& trace = plan.catalog.traces.at(found.asked.workload);
   for (const char* precision : {"float32", "tf32", "bf16", "fp16"})
     if (const auto least = trace.cost ? least_step_time(plan.catalog.profiles.at(found.asked.profile), trace,

@@ -127,7 +127,7 @@ double published_step(const CaseResult& published, double rate) {
 StepBesideFigure prediction_of(const SimulatedStep& simulated, double published, const Case& asked) {
   const double step = simulated.times.step.value;
   return {.published = published,
-          .predicted = step,
+          .predicted = simulated.step().value,
           .low = simulated.low.value,
           .high = simulated.high.value,
           .residual = {.source = publisher_of(asked.source),
@@ -180,8 +180,8 @@ class Validator {
     validation.assumed_links = std::ranges::any_of(
         assumed, [several](const Figure& figure) { return figure.key.starts_with(several ? "network." : "local."); });
     validation.rate = step.rate;
-    validation.better = std::min(step.times.step, step.fast).value;
-    validation.worse = std::max(step.times.step, step.slow).value;
+    validation.better = std::min(step.step(), step.fast).value;
+    validation.worse = std::max(step.step(), step.slow).value;
     if (const double node = node_rate(published); node > 0)
       validation.from_node = prediction_of(runner_.step(asked, node), seen, published.asked);
     if (!published.asked.strategy.preset.empty())

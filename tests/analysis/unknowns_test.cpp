@@ -55,6 +55,18 @@ TEST(Unknowns, AreIndependentSoThatTheirSquaresAddUp) {
   EXPECT_DOUBLE_EQ(twice.low, std::exp(-0.2));
 }
 
+// What may make a step slower as well as faster moves no expectation, and what may only make it slower does.
+TEST(Unknowns, MoveWhatIsExpectedWhereTheyReachFurtherToOneSide) {
+  EXPECT_DOUBLE_EQ(expected_loss({}), 1);
+  EXPECT_DOUBLE_EQ(expected_loss({{UnknownKind::source, 0.1, 0.1}}), 1);
+  EXPECT_DOUBLE_EQ(expected_loss({{UnknownKind::network, 0.1, 0.3}}), 1) << "never below the schedule";
+  const double some = expected_loss({{UnknownKind::input, 0.2, 0}}),
+               more = expected_loss({{UnknownKind::input, 0.4, 0}});
+  EXPECT_GT(some, 1);
+  EXPECT_DOUBLE_EQ(more, some * some);
+  EXPECT_LT(more, std::exp(0.4));
+}
+
 TEST(Unknowns, OfACollectiveReachAsFarAsItsEnds) {
   const std::vector<Unknown> all = unknowns_of(CollectiveFacts{.time = 1e-4,
                                                                .rates = {.better = 0.9e-4, .worse = 1.2e-4},

@@ -11,6 +11,7 @@
 
 #include "analysis/points/model_error.hpp"
 #include "analysis/prediction/causes.hpp"
+#include "analysis/prediction/simulate.hpp"
 #include "analysis/published/published.hpp"
 #include "analysis/records/words.hpp"
 #include "analysis/statistics/statistics.hpp"
@@ -70,7 +71,7 @@ TEST(Validate, HoldsWhatBandsPromiseOfSourcesClustersAndFrameworksThatAreLeftOut
 TEST(Validate, KnowsASourceByItsRepositoryOrThread) {
   std::set<std::string> sources;
   for (const Validation& each : published_validations()) sources.insert(each.residual.source);
-  EXPECT_EQ(sources.size(), 16);
+  EXPECT_EQ(sources.size(), 18);
   EXPECT_THAT(sources, testing::IsSupersetOf({"horovod/horovod", "horovod/horovod#416", "horovod/horovod#2581",
                                               "HKBU-HPML/ddl-benchmarks", "NVIDIA/DeepLearningExamples"}));
 }
@@ -193,18 +194,45 @@ TEST(Causes, ChangeAClusterOrWhatIsAskedOfIt) {
   expect_error([] { find_cause("cal"); }, ExitCode::usage, HasSubstr("no cause 'cal'; did you mean 'call'?"));
 }
 
+/// Eight frameworks, most of which no other source has, some with an input that does not keep up.
+constexpr std::string_view kManyFrameworks = "Oneflow-Inc/DLPerf";
+
 TEST(Validate, IsNearThePublishedFiguresThatCalibratedNothing) {
-  std::vector<double> errors;
+  std::vector<double> errors, of_many;
   double held = 0;
   for (const Validation& each : published_validations()) {
     if (each.calibrated) continue;
-    errors.push_back(std::fabs(each.error()));
+    (each.residual.source == kManyFrameworks ? of_many : errors).push_back(std::fabs(each.error()));
     held += holds(each.residual) ? 1 : 0;
   }
-  ASSERT_GE(errors.size(), 230);
-  EXPECT_LT(median(errors), 0.04);
+  ASSERT_GE(errors.size(), 290);
+  EXPECT_LT(median(errors), 0.035);
   EXPECT_LT(percentile(errors, 0.9), 0.15);
-  EXPECT_GE(held / static_cast<double>(errors.size()), 0.85);
+  ASSERT_EQ(of_many.size(), 120);
+  EXPECT_LT(median(of_many), 0.06);
+  EXPECT_GE(held / static_cast<double>(errors.size() + of_many.size()), 0.85);
+}
+
+// Hbench's own engine, which emulation runs too, loses nothing beside its schedule; a framework by name does, and what
+// it loses is a part of the step's ledger.
+TEST(Validate, ExpectsOfAFrameworkWhatPublishedStepsLose) {
+  const auto simulated = [](const char* preset) {
+    Case asked{.workload = "resnet50", .gpus = 16, .profile = "dgx-1-v100"};
+    asked.batch_per_gpu = 64;
+    asked.single_gpu_rate = 384;
+    asked.strategy = {.algorithm = "ring", .fusion = "ddp", .preset = preset};
+    const Data data = load_data();
+    Catalog catalog;
+    catalog.profiles.emplace(asked.profile, data.profiles.load(asked.profile));
+    catalog.traces.emplace(asked.workload, data.traces.load(asked.workload));
+    return SimulatedRunner(catalog).step(asked);
+  };
+  const SimulatedStep own = simulated(""), named = simulated("ddp");
+  EXPECT_EQ(own.lost, 1);
+  EXPECT_DOUBLE_EQ(named.lost, expected_loss(named.unknowns));
+  EXPECT_GT(named.lost, 1.005);
+  EXPECT_GT(named.step(), named.low);
+  EXPECT_LT(named.step(), named.high);
 }
 
 // 4 x 64 samples at 512/s take half a second, and so do 64 at the profile's rate of one GPU divided by an efficiency.
@@ -292,9 +320,9 @@ TEST(ValidateVerb, PrintsEachFigureForMachines) {
 TEST(ValidateVerb, SaysHowFarPredictionsAreOffByClusterAndByStrategy) {
   const std::string text = output_of({"--wide"});
   EXPECT_THAT(text, testing::Not(HasSubstr("Each figure")));
-  EXPECT_THAT(output_of({"--each", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-0.3 %")));
+  EXPECT_THAT(output_of({"--each", "--profile", "dgx-a100"}), AllOf(HasSubstr("Each figure"), HasSubstr("-1.7 %")));
   EXPECT_THAT(text, AllOf(HasSubstr("By cluster"), HasSubstr("By strategy"), HasSubstr("uber-p100-25gbe-tcp"),
-                          HasSubstr("262 figures that did not calibrate"), HasSubstr("90 % band")));
+                          HasSubstr("412 figures that did not calibrate"), HasSubstr("90 % band")));
   EXPECT_THAT(text, AllOf(HasSubstr("pairs: all-reduce and servers"), HasSubstr("Who is ahead, of two strategies")));
   EXPECT_THAT(text, AllOf(HasSubstr("off by more than a fifth"), HasSubstr("horovod/horovod#2581"),
                           HasSubstr("one TCP stream"), HasSubstr("They count in all figures here")));

@@ -12,7 +12,12 @@ constinit const Preset kPaddlePreset{
     .algorithm = "ring",
     .fusion = "ddp:32MiB:32MiB",
     .per_bucket = kCallPerBucket,
-    .per_step = kStepOfFramework,
+    .per_step = {.stated = 30e-3,
+                 .better = 5e-3,
+                 .worse = 300e-3,
+                 .source =
+                     "github.com/Oneflow-Inc/DLPerf (commit c89430b): beside what is simulated steps of ResNet-50 "
+                     "took 5 to 50 ms, and of BERT base 160 to 330 ms on 8 to 32 V100"},
 };
 
 }  // namespace hbench
