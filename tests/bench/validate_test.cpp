@@ -220,7 +220,7 @@ TEST(Validate, ExpectsOfAFrameworkWhatPublishedStepsLose) {
     Case asked{.workload = "resnet50", .gpus = 16, .profile = "dgx-1-v100"};
     asked.batch_per_gpu = 64;
     asked.single_gpu_rate = 384;
-    asked.strategy = {.algorithm = "ring", .fusion = "ddp", .preset = preset};
+    asked.strategy = {.algorithm = "ring", .compressor = "none", .fusion = "ddp", .preset = preset};
     const Data data = load_data();
     Catalog catalog;
     catalog.profiles.emplace(asked.profile, data.profiles.load(asked.profile));
