@@ -10,10 +10,12 @@
 #include "workloads/methods/plan_check.hpp"
 #include "workloads/methods/plan_drawing.hpp"
 #include "workloads/methods/step_progress.hpp"
+#include "workloads/simulation/method_drawing.hpp"
 
 namespace hbench {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class EveryMethod : public ::testing::TestWithParam<const Method*> {
@@ -69,6 +71,26 @@ TEST(Methods, AreDrawnWithGradientsThatLeaveDuringTheBackwardPass) {
   EXPECT_EQ(to_text(drawn(parse_method("synchronous").plan(true))),
             "compute  [forward][---backward---]          [apply]\n"
             "network               [all-reduce gradients]\n");
+}
+
+TEST(Methods, AreDrawnInAPictureOfStagesAndOneOfWhatEachReplicaDoes) {
+  const auto titles = [](const char* method) {
+    std::vector<std::string> all;
+    for (const Lanes& picture : drawn(parse_method(method))) all.push_back(picture.title);
+    return all;
+  };
+  const std::string synchronous = fmt::format("synchronous: {}", parse_method("synchronous").method->summary);
+  EXPECT_THAT(titles("synchronous"), ElementsAre(synchronous));
+  EXPECT_THAT(titles("pipeline:2:3"), ElementsAre("pipeline:2:3: micro-batches through the stages",
+                                                  "pipeline:2:3" + synchronous.substr(synchronous.find(':'))));
+}
+
+TEST(Methods, HaveAnOuterUpdateWithTheirValues) {
+  const StepPlan plan = parse_method("diloco:8:0.5:0.25").plan(true);
+  ASSERT_TRUE(plan.outer);
+  EXPECT_EQ(plan.outer->rate, 0.5);
+  EXPECT_THAT(plan.outer->optimizer.values, ElementsAre(0.25));
+  EXPECT_FALSE(parse_method("local-sgd:8").plan(true).outer);
 }
 
 TEST_P(EveryMethod, HasUnitsWhereItSaysSo) {
@@ -134,6 +156,18 @@ TEST(Methods, ShardWhatTheirStageSays) {
   EXPECT_TRUE(kept("hsdp:4").parameters);
   EXPECT_EQ(kept("hsdp:4").groups.size_among(64), 4);
   EXPECT_EQ(parse_method("zero:3").text(), "fsdp") << "DeepSpeed's name of it";
+}
+
+TEST(Methods, GatherTheParametersWhoseGradientsTheyScatter) {
+  const StepPlan zero = parse_method("zero:1").plan(true);
+  const auto gather = std::ranges::find(zero.tasks, CollectiveKind::all_gather, &Task::collective);
+  ASSERT_NE(gather, zero.tasks.end());
+  const int scatter = scatter_of(zero, static_cast<int>(gather - zero.tasks.begin()));
+  ASSERT_GE(scatter, 0);
+  EXPECT_EQ(zero.task(scatter).collective, CollectiveKind::reduce_scatter);
+  const StepPlan alone{
+      .tasks = {{.kind = TaskKind::forward}, {.kind = TaskKind::collective, .collective = CollectiveKind::all_gather}}};
+  EXPECT_EQ(scatter_of(alone, 1), -1);
 }
 
 TEST(Methods, GoTogetherWhereTheyDivideTheModel) {
