@@ -9,6 +9,7 @@
 #include "collectives/base/error.hpp"
 #include "workloads/methods/plan_check.hpp"
 #include "workloads/methods/plan_drawing.hpp"
+#include "workloads/methods/plan_ranks.hpp"
 #include "workloads/methods/step_progress.hpp"
 #include "workloads/simulation/method_drawing.hpp"
 
@@ -200,6 +201,27 @@ TEST(Methods, RefuseTheirValuesWithWhatIsRight) {
   EXPECT_THAT(refusal("tensor:2+tensor:4"), HasSubstr("says twice what its ranks do"));
   EXPECT_THAT(refusal("zero:1+local-sgd:8"), HasSubstr("says twice what its ranks do"));
   EXPECT_THAT(refusal("syncronous"), HasSubstr("did you mean 'synchronous'"));
+}
+
+/// The share of each of five ranks' parameters in what rank 2 has aside after an exchange.
+std::vector<double> shares_of(const char* method, int iteration) {
+  const StepPlan plan = parse_method(method).plan(true);
+  PlanRanks ranks(plan, 5);
+  for (int rank = 0; rank < 5; ++rank) ranks.held(rank, 0).parameters = {{{rank, 0}, 1.0}};
+  EXPECT_EQ(hbench::exchange(ranks, plan, plan.task(2), 0, iteration), "");
+  std::vector<double> shares;
+  for (int rank = 0; rank < 5; ++rank) {
+    const auto found = ranks.held(2, 0).aside->find({rank, 0});
+    shares.push_back(found == ranks.held(2, 0).aside->end() ? 0 : found->second);
+  }
+  return shares;
+}
+
+TEST(PlanRanks, TakeTheMeanWithBothNeighboursOrWithOne) {
+  for (const int iteration : {0, 1})
+    EXPECT_THAT(shares_of("decentralized", iteration), ElementsAre(0, 1.0 / 3, 1.0 / 3, 1.0 / 3, 0));
+  EXPECT_THAT(shares_of("gossip", 0), ElementsAre(0, 0, 0.5, 0.5, 0));
+  EXPECT_THAT(shares_of("gossip", 1), ElementsAre(0, 0.5, 0.5, 0, 0));
 }
 
 constexpr Task kForward{.kind = TaskKind::forward};
